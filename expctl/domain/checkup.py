@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Health(StrEnum):
-    """State of one checked part of the installation; a `NOTE` needs no correction."""
+    """State of one checked part of the installation; NOTE is for information and needs no correction."""
 
     OK = "ok"
     NOTE = "note"
@@ -14,7 +14,7 @@ class Health(StrEnum):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One observation about a `part` of the installation. `mend` is the command that corrects a `WRONG` part, else empty."""
+    """One observation about a `part` of the installation. `mend` is the command that corrects a WRONG part, else empty."""
 
     part: str
     health: Health
@@ -23,15 +23,15 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 def ok(part: str, what: str) -> Finding:
-    """Return the finding that `part` is sound."""
+    """Return a finding that says that `part` works; `what` is the sentence shown to the user."""
     return Finding(part=part, health=Health.OK, what=what)
 
 
 def note(part: str, what: str) -> Finding:
-    """Return a finding that needs no correction."""
+    """Return a finding for information about `part`, which needs no correction."""
     return Finding(part=part, health=Health.NOTE, what=what)
 
 
 def wrong(part: str, what: str, mend: str) -> Finding:
-    """Return a finding that the command `mend` corrects."""
+    """Return a finding that `part` doesn't work; `mend` is the command that corrects it."""
     return Finding(part=part, health=Health.WRONG, what=what, mend=mend)

@@ -1,13 +1,10 @@
-"""Exceptions that end a command early, and the exit status of each.
-
-A fault of an experiment is data and becomes a verdict; it is no exception.
-"""
+"""Exceptions that end a command early, and the exit status of each. A failed experiment is a verdict, not an exception."""
 
 from enum import IntEnum
 
 
 class ExitStatus(IntEnum):
-    """Exit statuses of the command line. A REJECT is a result, so it is 0."""
+    """Exit statuses of the command line. A REJECT is a result like any other, so its status is 0."""
 
     CONCLUDED = 0
     REFUSED = 1
@@ -46,7 +43,7 @@ class Refused(Exception):
 
 
 class Misused(Refused):
-    """The arguments of the command line are wrong."""
+    """The command line is wrong: an option or argument has no allowed value, or doesn't fit the others."""
 
     status = ExitStatus.USAGE
 

@@ -15,7 +15,7 @@ VARIATION_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 
 def plain_text(text: str) -> str:
-    """Return `text` on one line, without control, ANSI, bidi or invisible characters."""
+    """Return `text` on one line, with single spaces, without control, ANSI, bidirectional or invisible characters."""
     if text.isascii() and text.isprintable():  # most text, and tables have many cells
         return " ".join(text.split()) if "  " in text or text[:1] == " " or text[-1:] == " " else text
     seen = (_visible(letter) for letter in VARIATION_SELECTORS.sub("", ANSI.sub("", text)))
@@ -23,13 +23,13 @@ def plain_text(text: str) -> str:
 
 
 def one_line(text: str, limit: int = 300) -> str:
-    """Return `plain_text` of `text`, cut to `limit` characters."""
+    """Return `text` on one line, cleaned by `plain_text` and cut to `limit` characters."""
     shown = plain_text(text)
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
 def written_reason(text: str) -> str:
-    """Return a written reason on one line as readers see it; empty when it has fewer than three letters."""
+    """Return a reason that a user typed, cleaned for one line; empty when it has fewer than three letters."""
     shown = plain_text(text)
     return shown if sum(map(str.isalpha, shown)) >= REASON_LETTERS else ""
 

@@ -1,4 +1,4 @@
-"""Write files so that a crash leaves the old or the new contents, never a part of them; and remove folders completely."""
+"""Writes files so that a crash leaves the old or the new contents, never a part of them; and removes folders completely."""
 
 import os
 from pathlib import Path
@@ -31,13 +31,13 @@ def flush(file: Path) -> None:
 
 
 def remove_temporary_files(folder: Path) -> None:
-    """Remove temporary files that `replace` left in `folder` after a crash; nobody may be writing there."""
+    """Remove files that `replace` left in `folder` when it was interrupted; nobody may be writing there."""
     for temporary in folder.glob(".*.new"):
         temporary.unlink(missing_ok=True)
 
 
 def flush_folder(folder: Path) -> None:
-    """Make the names in `folder` durable with fsync."""
+    """Make the file names in `folder` durable with fsync."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

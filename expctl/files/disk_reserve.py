@@ -1,4 +1,4 @@
-"""A reserve of disk space that is released when the disk is full, so that results just measured can still be written."""
+"""A reserve of disk space that is freed when the disk is full, so that new results can still be written."""
 
 import contextlib
 import errno
@@ -30,7 +30,7 @@ class Reserve:
                 os.close(descriptor)
 
     def release(self) -> bool:
-        """Remove the file to free its space. Returns False when there was none."""
+        """Delete the file to free its space. Returns False when there was none."""
         try:
             existed = self._file.stat().st_size > 0
             self._file.unlink()

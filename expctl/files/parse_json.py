@@ -1,4 +1,4 @@
-"""Parse JSON strictly: NaN, Infinity and repeated keys are errors, which Python's json module accepts."""
+"""Parses JSON strictly: NaN, Infinity, too large numbers and repeated keys are errors, unlike in Python's json module."""
 
 import json
 import math
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def parse_json(text: str) -> Any:
-    """Return the document `text` as plain data. Raises ValueError with the place when it is not JSON, or repeats a key."""
+    """Parse a JSON text into plain data. Raises ValueError when it is not valid JSON, or repeats a key."""
     try:
         return json.loads(text, object_pairs_hook=once, parse_constant=_refuse, parse_float=_finite)
     except RecursionError as error:
@@ -14,7 +14,7 @@ def parse_json(text: str) -> Any:
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return `pairs` as a mapping. Raises ValueError when a key appears twice."""
+    """Turn (key, value) pairs of a JSON object into a dictionary. Raises ValueError when a key appears twice."""
     mapping = dict(pairs)
     if len(mapping) < len(pairs):
         raise ValueError("a key appears twice")

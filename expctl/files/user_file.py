@@ -1,4 +1,4 @@
-"""Read files that the user names on the command line."""
+"""Reads files that the user names on the command line."""
 
 import stat
 from pathlib import Path
@@ -10,7 +10,7 @@ KERNEL_BYTES_MAX = 1 << 28
 
 
 def contents(path: Path, what: str, *, bytes_max: int) -> bytes:
-    """Return the bytes of `path`, a file or a pipe. Raises Refused when it can't be read or is larger than `bytes_max`."""
+    """Return the bytes of a file or pipe; `what` names it in errors. Raises Refused if it can't be read or is too large."""
     try:
         with open(path, "rb") as file:
             found = file.read(bytes_max + 1)
@@ -19,7 +19,7 @@ def contents(path: Path, what: str, *, bytes_max: int) -> bytes:
         raise Refused(
             f"cannot read {what}",
             code="file-not-readable",
-            expected="a file",
+            expected="a file that can be read",
             found=reason or str(error),
             where=str(path),
             hint="check the path; relative ones start at the working directory",
@@ -29,7 +29,7 @@ def contents(path: Path, what: str, *, bytes_max: int) -> bytes:
             f"{what} is too large",
             code="file-too-large",
             expected=f"at most {bytes_max} bytes",
-            found="more",
+            found=f"more than {bytes_max} bytes",
             where=str(path),
             hint="check the path: is it the file that you mean?",
         )
@@ -37,10 +37,7 @@ def contents(path: Path, what: str, *, bytes_max: int) -> bytes:
 
 
 def kernel_bytes(path: Path) -> bytes:
-    """Return all bytes of a kernel's source, assembly or code object, at most 256 MiB.
-
-    Raises Refused for what isn't there, can't be read, is empty, too large, or no regular file.
-    """
+    """Return the bytes of a kernel's source, assembly or code object: a regular file of at most 256 MiB. Raises Refused."""
     name = plain_text(str(path))
     try:
         about = path.stat()
@@ -48,9 +45,10 @@ def kernel_bytes(path: Path) -> bytes:
             raise Refused(
                 f"{name} is a folder",
                 code="file-is-a-folder",
-                expected="one file",
+                expected="a source, assembly or code object",
                 found="a folder",
-                hint="expctl inspect FILE_A FILE_B compares two",
+                where=name,
+                hint="give one file of the folder: expctl inspect FILE",
             )
         if not stat.S_ISREG(about.st_mode):
             raise Refused(
@@ -59,7 +57,7 @@ def kernel_bytes(path: Path) -> bytes:
                 expected="a source, assembly or code object",
                 found="a device, pipe or socket",
                 where=name,
-                hint="write what it gives to a file, and inspect that",
+                hint="save its contents to a file, and inspect that file",
             )
         with path.open("rb") as file:  # st_size may be smaller than the contents (/proc)
             data = file.read(KERNEL_BYTES_MAX + 1)
@@ -79,7 +77,7 @@ def kernel_bytes(path: Path) -> bytes:
             expected="a file that can be read",
             found=getattr(error, "strerror", None) or str(error),
             where=name,
-            hint="mend its permissions or links, or give another file",
+            hint="correct its permissions or links, or give another file",
         ) from error
     if not data:
         raise Refused(
@@ -88,7 +86,7 @@ def kernel_bytes(path: Path) -> bytes:
             expected="a source, assembly or code object",
             found="0 bytes",
             where=name,
-            hint="write or build the file first",
+            hint="build or save the file first, then run again",
         )
     if len(data) > KERNEL_BYTES_MAX:
         raise Refused(

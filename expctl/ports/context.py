@@ -1,4 +1,4 @@
-"""Dependencies of the flow, passed in one value. Tests build it from fakes."""
+"""Everything that a command needs from outside, passed as one value. Tests build it from fakes."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -15,7 +15,7 @@ from expctl.ports.rules import Rulebook
 
 
 class Tools(Struct, frozen=True, kw_only=True):
-    """Ports that depend on the protocol of one run's baseline."""
+    """Interfaces that depend on protocol.yaml of the commit that a run starts from."""
 
     toolchains: Toolchains
     steps: Steps
@@ -24,7 +24,7 @@ class Tools(Struct, frozen=True, kw_only=True):
 
 
 class Context(Struct, frozen=True, kw_only=True):
-    """All ports, and functions that encode values. `gaps` lists in sentences how child processes aren't confined here."""
+    """All interfaces to the outside, and functions that encode values. `gaps` says how child processes are not confined."""
 
     workspace: Workspace
     library: Library

@@ -1,4 +1,4 @@
-"""Ports for building and measuring: toolchains, steps, profiles, the gate, calibrations, clock and progress."""
+"""Interfaces for building and measuring: toolchains, harness scripts, profiles, gate, calibrations, clock, progress."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Toolchains(Port):
-    """Builds the targets of a protocol and finds the builds in the cache."""
+    """Builds the kernel for the targets of protocol.yaml, and finds cached builds."""
 
     def availability(self, name: str, target: Target) -> Available | Unavailable: ...
     def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed: ...
@@ -31,7 +31,7 @@ class Toolchains(Port):
 
 
 class Steps(Port):
-    """Runs the harness scripts as confined child processes in a worktree of the baseline."""
+    """Runs the harness scripts (test, benchmark, profile) as confined child processes in a worktree of the baseline."""
 
     def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed: ...
     def measure(
@@ -44,7 +44,7 @@ class Steps(Port):
 
 
 class Profiles(Port):
-    """Folders of profiler output for both sides, kept until the candidate's has been read."""
+    """Folders with profiler output of baseline and candidate, kept until both have been read."""
 
     def fresh(self, target: str, side: Side) -> Path: ...
     def unreadable(self, target: str, side: Side, number: int) -> str: ...
@@ -55,7 +55,7 @@ class Profiles(Port):
 
 
 class Gate(Port):
-    """The machine's lock (shared for work, exclusive for measuring) and the search for foreign work."""
+    """Holds the machine's lock (shared while working, exclusive while measuring), and waits until no foreign load is seen."""
 
     def wait_until_quiet(self, target: Target) -> float: ...
     def working(self) -> AbstractContextManager[None]: ...
@@ -63,13 +63,13 @@ class Gate(Port):
 
 
 class Uncalibrated(Struct, frozen=True, kw_only=True):
-    """No calibration can be used; `reason` says why a stored one can't, or is "" if there is none."""
+    """There is no usable calibration; `reason` says why a stored one can't be used, empty if none is stored."""
 
     reason: str = ""
 
 
 class Calibrations(Port):
-    """Stores the noise of this machine by target and benchmark, outside the repository."""
+    """Stores calibrations (the noise of this machine) by target and benchmark, outside the repository."""
 
     def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated: ...
     def write(self, benchmark: Benchmark, calibration: Calibration) -> Path: ...
@@ -85,14 +85,14 @@ class Progress(Port):
 
 
 class Clock(Port):
-    """Gives ISO dates for records and monotonic seconds for durations."""
+    """Gives ISO dates for records, and monotonic seconds for durations."""
 
     def date(self) -> str: ...
     def monotonic_s(self) -> float: ...
 
 
 class Recipe(Port):
-    """One toolchain: its availability, its build commands, and the code hash and facts of an artifact."""
+    """One toolchain: is it installed, its build commands, and the code hash and figures of a finished build."""
 
     def availability(self, build: BuildSpec) -> Available | Unavailable: ...
     def commands(self, build: BuildSpec, *, out: Path) -> tuple[tuple[str, ...], ...]: ...

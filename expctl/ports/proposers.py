@@ -1,4 +1,4 @@
-"""Ports for proposing experiments."""
+"""Interfaces to what proposes experiments."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Proposers(Port):
-    """Calls proposer commands; `tell` stores the refusal of the last proposal (None: it was queued) for the next call."""
+    """Calls proposer commands; `tell` stores why the last proposal was refused (None: it was queued) for the next call."""
 
     def ask(self, proposer: Proposer, brief: object, *, cwd: Path, environment: Environment) -> Draft | Failed | None: ...
     def tell(self, refusal: Refusal | None) -> None: ...
 
 
 class Search(Port):
-    """Chooses the order in which a sweep tries combinations; `tell` gives the score of the last one, None if it failed."""
+    """Chooses the next combination of constants to try; `tell` reports the score of the last one, None if it failed."""
 
     def ask(self) -> Combination | None: ...
     def tell(self, score: float | None) -> None: ...

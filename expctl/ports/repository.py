@@ -1,4 +1,4 @@
-"""Ports for the git repository, its lock, journal and contents."""
+"""Interfaces to the git repository: its commits, lock, journal and contents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from expctl.domain.run.step_result import Failed
 
 
 class Workspace(Port):
-    """The git repository. Branches move by compare-and-swap only."""
+    """The git repository and its working tree. A branch moves only from an expected commit (compare-and-swap)."""
 
     root: Path
     state: Path
@@ -67,19 +67,19 @@ class Workspace(Port):
 
 
 class Locks(Port):
-    """The repository's lock, which a command holds from beginning to end."""
+    """The lock of the repository, which a command holds from beginning to end."""
 
     def repository(self, *, experiment: str) -> AbstractContextManager[Holder]: ...
 
 
 class Holder(Port):
-    """The held lock; `show` lets other processes see the current step."""
+    """The held lock of the repository; `show` lets other processes see the current step."""
 
     def show(self, step: str) -> None: ...
 
 
 class Journal(Port):
-    """Stores the events of unfinished runs durably, in order."""
+    """Stores the events of unfinished runs durably, in order, by experiment."""
 
     def read(self, experiment: str) -> tuple[Event, ...]: ...
     def append(self, experiment: str, event: Event) -> None: ...
@@ -114,7 +114,7 @@ class Library(Port):
 
 
 class FindingsEditor(Port):
-    """Edits the text of findings.yaml and keeps everything else in it unchanged."""
+    """Adds and marks findings in the text of findings.yaml, and keeps everything else in it unchanged."""
 
     def added(self, text: bytes, finding: Finding) -> bytes: ...
     def marked(self, text: bytes, finding: Finding) -> bytes: ...

@@ -195,7 +195,7 @@ def test_an_unknown_left_side_is_refused_when_it_is_queued(repository: Foreign) 
         ("P1.speed > 3", 1, "expected one of verdict, target, effect.SIZE"),
         ("P1.effect.huge > 3", 1, "expected objective or a size of the KPI (n=1000, n=500)"),
         ("P2", 1, "it waits for itself"),
-        ("P1.verdict > 3", 1, "expected verdict == or != a word"),
+        ("P1.verdict > 3", 1, "expected verdict with == or != and a word"),
         ("__import__('os')", 2, 'column 1: expected a condition, found "__import__'),
     ):
         refused = repository.expctl("new", "P2", "--from-diff", "--depends-on", condition)

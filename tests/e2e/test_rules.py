@@ -91,7 +91,7 @@ def test_a_file_that_is_no_patch_is_not_free(repository: Foreign, tmp_path: Path
     whole = "--- a/src/total.py\n+++ b/src/total.py\n@@ -1 +1 @@\n-not here\n+nor here\n"
     for damaged, why in (
         (whole.replace("-1 +1", "-1,5 +1,5"), "src/total.py: the hunk at line 1 lacks 4 of the lines"),
-        (whole.replace("src", "../src"), "the path '../src/total.py' leaves the repository"),
+        (whole.replace("src", "../src"), "the path '../src/total.py' leads out of the repository"),
     ):
         file.write_text(damaged)
         answer = repository.expctl("rules", "check", str(file))
@@ -119,14 +119,14 @@ def test_what_a_proposal_forbids_is_checked_when_it_is_read(repository: Foreign)
     file.write_text(file.read_text() + 'forbids: ["(a+)+"]\nprobe: {source: probes/gone.hip}\n')
     repository.commit("patterns")
     answer = repository.expctl("run", "P1")
-    assert (answer.status, "repeats what repeats already" in answer.err) == (1, True)
+    assert (answer.status, "has a repeat inside a repeat" in answer.err) == (1, True)
     file.write_text(file.read_text().replace("(a+)+", "a+b"))
     repository.commit("patterns")
     answer = repository.expctl("run", "P1")
     assert (answer.status, printed_code(answer.err)) == (1, "probe-missing")
     repository.write("probes/gone.hip", "int x;\n")
     repository.commit("the probe")
-    for pattern, why in (("b+a", "no line that its own change adds"), (".", "it matches 7 lines that stand in the baseline")):
+    for pattern, why in (("b+a", "no line that its own change adds"), (".", "it matches 7 lines of the baseline")):
         file.write_text(re.sub(r"forbids: .*", f'forbids: ["{pattern}"]', file.read_text()))
         repository.commit("patterns")
         answer = repository.expctl("run", "P1")

@@ -92,7 +92,7 @@ PATCHES = (
     ),
     FaultClass(
         name="patch is applied already",
-        play=_refused("applied", "it changes nothing"),
+        play=_refused("applied", "the patch changes nothing"),
         planted="a patch that fails is taken for none",
         share=0.6,
     ),

@@ -7,10 +7,11 @@ from typing import Any
 from expctl.adapters.index.columns import SURROGATES, ground_of_text, ground_text, grounds_of, json_text, json_tuple
 from expctl.adapters.index.schema import COLUMNS
 from expctl.domain.experiment.ids import id_order
+from expctl.domain.experiment.predictions import PredictionSummary
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.history.comparability import Comparability
 from expctl.domain.history.epochs import Measuring
-from expctl.domain.ledger.record_summary import PredictionSummary, RecordSummary, RuleSummary
+from expctl.domain.ledger.record_summary import RecordSummary, RuleSummary
 
 Row = tuple[Any, ...]
 

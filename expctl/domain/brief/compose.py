@@ -1,4 +1,4 @@
-"""The brief: what a proposer must know, in a limited number of words. Pure."""
+"""Composes the brief: what a proposer of experiments must know, in a limited number of words. Pure."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ OF_TITLE = 60  # words that a view may put before the sections
 
 
 class Known(Struct, frozen=True, kw_only=True):
-    """What the brief is computed from: one commit (`head`), its queue, and the rules and noise on this machine.
+    """The data of the brief: one commit (`head`), its queue, and the do-not-repeat rules and noise on this machine.
 
-    `calibrated`, `seen` (noise in records) and `begins` are by target; `begins` lists what changed, so that the next run opens
-    a new epoch. `digests` are in branch order, `proposals` (those without a verdict) in queue order; `queued` counts also those
-    not loaded.
+    `calibrated`, `seen` (noise in records) and `begins` (changes that make the next run open a new epoch) are by target.
+    `digests` are summaries of all records in branch order. `proposals` are the first of the queue, `queued` is the number of
+    all.
     """
 
     protocol: Protocol
@@ -50,7 +50,7 @@ class Known(Struct, frozen=True, kw_only=True):
 
 
 class Brief(Struct, frozen=True, kw_only=True):
-    """The brief: sections in reading order and their figures; `open_again` maps a reopened rule's id to what changed."""
+    """The brief: sections in reading order and their figures; `open_again` maps a rule that no longer holds to what changed."""
 
     name: str
     head: str

@@ -30,9 +30,9 @@ LOOKED = "A rule holds when nothing that it hangs on has changed, as of this com
 
 
 class RulesNow(Struct, frozen=True, kw_only=True):
-    """Do-not-repeat rules that no longer hold on one machine and commit: `opened` maps a rule's id to what changed.
+    """Which do-not-repeat rules no longer hold on this machine and commit: `opened` maps a rule's id to what changed.
 
-    `untried` are the ids of rules in force whose probe has not been tried.
+    `untried` are the ids of the other rules whose probe (a code snippet) has not been tried here.
     """
 
     opened: Mapping[str, str]
@@ -40,7 +40,7 @@ class RulesNow(Struct, frozen=True, kw_only=True):
 
 
 def rules_now(rules: Mapping[str, RuleConditions], now: CurrentFacts) -> RulesNow:
-    """Find the first changed condition of each rule. Probes are tried last, because they take longest."""
+    """Find the first changed condition of each do-not-repeat rule, by its id. Probes come last, because they take longest."""
     opened, untried = {}, []
     for name, conditions in rules.items():
         change = next(conditions.changed(now), None)
@@ -53,7 +53,7 @@ def rules_now(rules: Mapping[str, RuleConditions], now: CurrentFacts) -> RulesNo
 
 
 def rule_section(digests: Sequence[RecordSummary], now: RulesNow) -> Section:
-    """Return the section about rules in force: first those whose repeats expctl can't recognise, then the newest."""
+    """Return the brief's section about rules in force: first those that expctl can't enforce itself, then the newest."""
     held = [each.ban for each in digests if each.ban is not None and each.id not in now.opened]
     order = sorted(sorted(held, key=lambda ban: id_order(ban.id), reverse=True), key=lambda ban: ban.known)
     passes = waived(digests)
@@ -72,14 +72,14 @@ def rule_section(digests: Sequence[RecordSummary], now: RulesNow) -> Section:
 
 
 def _held(ban: RuleSummary, passes: Sequence[WaivedRepeat]) -> str:
-    """Return one rule with its newest waiver, e.g. `...; waived for P9 (KEEP): wider tiles`."""
+    """Return one rule with its latest exception, e.g. `...; waived for P9 (KEEP): wider tiles`."""
     last = f"; waived for {passes[-1].id} ({passes[-1].verdict}): {_cut(passes[-1].reason)}" if passes else ""
     maybe = f"; open again on: {_cut(ban.opened)}" if ban.waits and ban.opened and not ban.lapsed else ""
     return f"{ban.sentence}{maybe}{last}"
 
 
 def open_questions(digests: Sequence[RecordSummary], findings: Sequence[Finding], now: RulesNow) -> Section:
-    """Return the section of reopened rules, contradictions, debts and INCONCLUSIVE runs, the newest first."""
+    """Return the brief's section of what may be tried again or is undecided or unmeasured, the newest first."""
     newest = digests[::-1]
     reopened = [each.ban for each in newest if each.ban is not None and each.id in now.opened]
     disputed = [each for each in findings if each.contradicted_by and not each.superseded_by]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from expctl.domain.brief.word_limit import ITEMS_MAX, Section
 from expctl.domain.experiment.figures import throughput_text, time_text
 from expctl.domain.experiment.ids import id_order
-from expctl.domain.experiment.predictions import Accuracy, accuracy_text, prediction_text
+from expctl.domain.experiment.predictions import Accuracy, PredictionSummary, accuracy_text, prediction_text
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.text import one_line
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding
     from expctl.domain.history.baselines import Baseline, ImportedBaseline
     from expctl.domain.history.epochs import Epochs
-    from expctl.domain.ledger.record_summary import PredictionSummary, RecordSummary, SeenNoise
+    from expctl.domain.ledger.record_summary import RecordSummary, SeenNoise
     from expctl.domain.protocol.model import Protocol
 
 LONG, SHORT = 420, 200  # characters of a quoted text
@@ -34,7 +34,7 @@ def baseline_section(
     epochs: Epochs,
     begins: Mapping[str, Sequence[str]],
 ) -> Section:
-    """Return the section about each target's baseline and epoch; `begins` are the changes that will open a new epoch there."""
+    """Return the brief's section about the current times of each target; `begins` says what will open a new epoch there."""
     lines = [_baseline(each, epochs) for each in baselines]
     lines += [
         f"{target}: the next run begins a new epoch ({one_line('; '.join(why), SHORT)}); compare nothing with those above."
@@ -47,7 +47,7 @@ def baseline_section(
 
 
 def noise_section(protocol: Protocol, calibrated: Mapping[str, Calibrated], seen: Mapping[str, SeenNoise]) -> Section:
-    """Return the section about the noise of each deciding target: from its calibration, else from the records."""
+    """Return the brief's section about the noise of each deciding target: from its calibration, else from the records."""
     return Section(
         key="noise",
         title="Noise floor",
@@ -56,7 +56,7 @@ def noise_section(protocol: Protocol, calibrated: Mapping[str, Calibrated], seen
 
 
 def finding_section(findings: Sequence[Finding]) -> Section:
-    """Return the section of valid findings, in file order."""
+    """Return the brief's section of valid findings, in file order."""
     items = [
         f"{each.id} ({each.kind}{f', {chr(44).join(each.evidence[:NAMED_MAX])}' if each.evidence else ''}):"
         f" {one_line(each.text, LONG)}"
@@ -67,7 +67,7 @@ def finding_section(findings: Sequence[Finding]) -> Section:
 
 
 def next_section(proposals: Sequence[Proposal], queued: int) -> Section:
-    """Return the section about the queue; `queued` counts all proposals, also those not loaded."""
+    """Return the brief's section about the queue; `queued` is the number of all proposals, also of those not listed."""
     intro = (
         (f"{queued} {'waits' if queued == 1 else 'wait'}; `expctl run {proposals[0].id}` starts the first.",)
         if proposals
@@ -86,7 +86,7 @@ def next_section(proposals: Sequence[Proposal], queued: int) -> Section:
 
 
 def prediction_section(digests: Sequence[RecordSummary], accuracy: Accuracy) -> Section:
-    """Return the section of predictions: the hit rate, then misses before hits, the newest first."""
+    """Return the brief's section about predictions: how many held, then wrong ones before right ones, the newest first."""
     told = [(each.id, each.told) for each in digests if each.told]
     order = sorted(told, key=lambda each: (not _is_hit(each[1]), id_order(each[0])), reverse=True)
     items = tuple(each.sentence for _, each in order[:ITEMS_MAX])

@@ -1,4 +1,4 @@
-"""Limits the words of a text by dropping the least useful items of its sections, and counts the dropped ones."""
+"""Shortens a text to a number of words by dropping the least useful items of its sections, and counts what it dropped."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ ITEMS_MAX = 150  # more never fit into the words of a brief
 
 
 class Section(Struct, frozen=True, kw_only=True):
-    """One section: `intro` is never shortened; `items` are sentences, the most useful first.
+    """One section of a text: `intro` is never shortened; `items` are sentences, the most useful first.
 
-    `share` is the fraction of the words beyond titles and intros that its items get before other sections. `left_out` counts
-    dropped items; `more` names the file or command that shows all.
+    `share` is the fraction of the available words that its items get before the items of other sections. `left_out` counts
+    dropped items; `more` is the file or command that shows all.
     """
 
     key: str
@@ -32,9 +32,9 @@ def words(text: str) -> int:
 
 
 def within(sections: Sequence[Section], cap: int) -> tuple[Section, ...]:
-    """Return the sections with as many items as `cap` words hold. Titles and intros are always kept.
+    """Return the sections with as many items as fit into `cap` words. Titles and intros are always kept.
 
-    First every section fills its share, the most useful items first; the remaining words go to the sections in order.
+    First every section fills its share, the most useful items first; words left over go to the sections in order.
     """
     free = max(0, cap - sum(_fixed(section) for section in sections))
     kept = [_fill(section, 0, int(section.share * free)) for section in sections]
@@ -48,7 +48,7 @@ def within(sections: Sequence[Section], cap: int) -> tuple[Section, ...]:
 
 
 def _fill(section: Section, start: int, free: int) -> int:
-    """Return the number of items kept in all if those from `start` on may take `free` words."""
+    """Return how many items are kept in all if the items from `start` on may take `free` words."""
     for number, item in enumerate(section.items[start:], start=start):
         free -= _cost(item)
         if free < 0:

@@ -1,4 +1,4 @@
-"""Formats figures: times, throughputs, effects in percent."""
+"""Formats times, throughputs and effects as text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"))
 
 
 def time_text(ns: float) -> str:
-    """Return nanoseconds in the largest unit reached, with four significant figures, e.g. `39.12 ms`."""
+    """Return a time with four significant figures in a fitting unit (ns, us, ms or s), e.g. `39.12 ms`."""
     for scale, unit in TIME_UNITS:
         if ns >= scale:
             return f"{_figures(ns / scale)} {unit}"
@@ -19,7 +19,7 @@ def time_text(ns: float) -> str:
 
 
 def throughput_text(flop: int, ns: float) -> str:
-    """Return the throughput, e.g. `46.83 GFLOP/s`; empty where the work is unknown or nothing was timed."""
+    """Return flop / ns as text, e.g. `46.83 GFLOP/s`; empty where the work is unknown or nothing was timed."""
     if flop <= 0 or ns <= 0:
         return ""
     gflops = flop / ns
@@ -27,7 +27,7 @@ def throughput_text(flop: int, ns: float) -> str:
 
 
 def effect_text(estimate: Estimate) -> str:
-    """Return an estimate in percent, e.g. `+2.31 % [+1.70, +2.92], 10 rounds`."""
+    """Return an effect with its 95 % interval as text, e.g. `+2.31 % [+1.70, +2.92], 10 rounds`."""
     interval = f"[{estimate.low_percent:+.2f}, {estimate.high_percent:+.2f}]"
     return f"{estimate.effect_percent:+.2f} % {interval}, {estimate.rounds} rounds"
 

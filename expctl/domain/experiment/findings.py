@@ -1,4 +1,4 @@
-"""Rules about findings: their ids, valid evidence, and duplicates. Pure."""
+"""Checks findings (lessons in findings.yaml): their ids, their evidence, and duplicates. Pure."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ TEXT_MAX = 1200
 
 
 def numbered(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return the findings with ids. Those without one get the free numbers from F1 on, in file order."""
+    """Return the findings with ids; those without one get the free ids from F1 on, in file order."""
     taken = {each.id for each in findings}
     free = (f"F{number}" for number in range(1, 2 * len(findings) + 1) if f"F{number}" not in taken)
     return tuple(each if each.id else replace(each, id=next(free)) for each in findings)
 
 
 def next_id(findings: Sequence[Finding]) -> str:
-    """Return the id of the next finding, which was never used."""
+    """Return the id for a new finding: F and one more than the largest number so far."""
     return f"F{1 + max((int(each.id[1:]) for each in numbered(findings)), default=0)}"
 
 
 def by_id(findings: Sequence[Finding], wanted: str) -> Finding:
-    """Return the finding with the id `wanted`. Raises Refused with the known ids."""
+    """Return the finding with the id `wanted`. Raises Refused where there is none."""
     for each in numbered(findings):
         if each.id == wanted:
             return each
@@ -49,26 +49,26 @@ def by_id(findings: Sequence[Finding], wanted: str) -> Finding:
 
 
 def alike(findings: Iterable[Finding], text: str) -> Finding | None:
-    """Return the finding whose text equals `text` except for case, white space and final stop; None if there is none."""
+    """Return a finding with the same text but for case, white space and final full stop; None if there is none."""
     return next((each for each in findings if _bare(each.text) == _bare(text)), None)
 
 
 def audit_opening(target: str, epoch: int) -> str:
-    """Return the opening words by which the ledger recognises the finding of an audit."""
+    """Return the words with which every finding made by an audit begins, so that the ledger recognises it."""
     return f"Audit of {target}, epoch {epoch}: "
 
 
 def file_faults(findings: Sequence[Finding]) -> list[str]:
     """Return one sentence for each invalid or repeated id in findings.yaml."""
     ids = [each.id for each in findings if each.id]
-    found = [f"id: expected F and a number, found {name!r}" for name in ids if not FINDING_ID.fullmatch(name)]
+    found = [f"id: expected F and a number such as F3, found {name!r}" for name in ids if not FINDING_ID.fullmatch(name)]
     return found + [f"id: {name} appears twice" for name in sorted(set(ids)) if ids.count(name) > 1]
 
 
 def unknown_evidence(links: Sequence[str], *, concluded: Mapping[str, bool], commits: Iterable[str]) -> list[str]:
-    """Return one sentence for each invalid evidence link.
+    """Return one sentence for each piece of evidence that is no experiment with a record, existing commit or web address.
 
-    `concluded` maps each experiment's id to whether it has a record; `commits` are the links that exist as commits.
+    `concluded` says for each experiment id whether it has a record; `commits` are the `links` that exist as commits.
     """
     there, found = set(commits), []
     for link in links:
@@ -81,12 +81,12 @@ def unknown_evidence(links: Sequence[str], *, concluded: Mapping[str, bool], com
         elif COMMIT.fullmatch(link):
             found += [] if link in there else [f"{shown}: no such commit here"]
         elif not ADDRESS.fullmatch(link):
-            found.append(f"{shown}: neither an experiment, nor a commit, nor an address")
+            found.append(f"{shown}: neither an experiment id, nor a commit, nor an address such as https://example.org/page")
     return found
 
 
 def leads_back(findings: Sequence[Finding], start: str, by: str) -> bool:
-    """Would marking `start` as superseded by `by` close a circle of findings?"""
+    """Would marking the finding `start` as superseded by the finding `by` make a cycle of superseded findings?"""
     follow = {each.id: each.superseded_by for each in numbered(findings)}
     seen = {start}
     while by in follow and by not in seen:

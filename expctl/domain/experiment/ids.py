@@ -1,6 +1,4 @@
-"""Ids of experiments: their form and their order."""
-
-from __future__ import annotations
+"""Checks and sorts the ids of experiments, such as P15 or P6-A."""
 
 import functools
 import re
@@ -11,7 +9,7 @@ ID_PATTERN = re.compile(r"P\d{1,9}[a-z]?(-[A-Z]\d{0,9}[a-z]?)?", re.ASCII)
 
 
 def check_id(text: str) -> str:
-    """Return `text` if it is an experiment id such as P15, P8b or P6-A; raise Misused otherwise."""
+    """Return `text` if it is an experiment id such as P15, P8b or P6-A. Raises Misused otherwise."""
     if not ID_PATTERN.fullmatch(text):
         raise Misused(
             "this is not an experiment id",
@@ -25,7 +23,7 @@ def check_id(text: str) -> str:
 
 @functools.cache  # ten thousand ids are sorted many times
 def id_order(text: str) -> tuple[int, str]:
-    """Return the sort key of an id, by number, then by the rest: P2 < P6 < P6-A < P10."""
+    """Return a sort key for an experiment id: by number, then by the rest, so that P2 < P6 < P6-A < P10."""
     if text[1:].isdecimal() and text[0] == "P":  # the usual form, and ids are sorted by the ten thousand
         return (int(text[1:]), text)
     digits = re.match(r"P(\d+)", text)

@@ -1,4 +1,4 @@
-"""The machine's noise as a run knows it before the first sample and keeps it in its record."""
+"""The noise of the machine as a run stores it in its record."""
 
 from collections.abc import Mapping
 
@@ -8,8 +8,8 @@ from msgspec import Struct
 class Noise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Noise at one problem size or of the weighted objective, in percent (log units * 100).
 
-    `sd_percent` is the standard deviation of one round's effect, `spread_percent` the median spread of the times of one build
-    (0 for the objective).
+    `sd_percent` is the standard deviation of one round's effect, `spread_percent` the median standard deviation of the times of
+    one build within a round (0 for the objective).
     """
 
     sd_percent: float
@@ -17,16 +17,16 @@ class Noise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Calibrated(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The part of a calibration that verdicts use. `noise` is by problem size; under `objective` that of the mean."""
+    """The part of a calibration that verdicts use. `noise` is by problem size, with `objective` for their weighted mean."""
 
     date: str
     rounds: int
     noise: Mapping[str, Noise]
 
     def sd(self, name: str) -> float:
-        """Return the standard deviation of one round's effect, in log units, at a size or of the objective; 0 where unknown."""
+        """Return the standard deviation of one round's effect, in log units, at a size or for `objective`; 0 where unknown."""
         return self.noise[name].sd_percent / 100 if name in self.noise else 0.0
 
     def spread(self, size: str) -> float:
-        """Return the median spread of the times of one build at a size, in log units; 0 where unknown."""
+        """Return the median standard deviation of ln t of one build in a round, at a size; 0 where unknown."""
         return self.noise[size].spread_percent / 100 if size in self.noise else 0.0

@@ -1,10 +1,9 @@
-"""Compares predictions with outcomes and counts how often they hold."""
+"""Compares what proposers predicted with what was measured."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
-from typing import Protocol as Port
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
@@ -15,25 +14,10 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
 
 
-class Scored(Port):
-    """A prediction with its outcome, as `accuracy_of` counts it: a Forecast or its summary, whose fields mean the same."""
-
-    @property
-    def counts(self) -> bool: ...  # noqa: D102
-    @property
-    def verdict_holds(self) -> bool: ...  # noqa: D102
-    @property
-    def gain_holds(self) -> bool | None: ...  # noqa: D102
-    @property
-    def hoped(self) -> bool: ...  # noqa: D102
-    @property
-    def surplus_percent(self) -> float | None: ...  # noqa: D102
-
-
 class Forecast(Struct, frozen=True, kw_only=True):
-    """A prediction and its outcome. `gain_percent` is the measured effect on the objective, None where it was not timed.
+    """A proposer's prediction and the result. `gain_percent` is the measured effect on the objective, None if not timed.
 
-    `counts` is False where the outcome says nothing about the idea (INVALID, or code unchanged on the target), and for an
+    `counts` is False where the result says nothing about the idea (INVALID, or code unchanged on the target), and for an
     analysis, which always ends in KEEP.
     """
 
@@ -47,12 +31,12 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
     @property
     def verdict_holds(self) -> bool:
-        """Is the verdict the predicted one?"""
+        """Was the verdict predicted?"""
         return self.verdict is self.predicted.verdict
 
     @property
     def gain_holds(self) -> bool | None:
-        """Did the gain lie in the predicted range? None without a range or a measurement."""
+        """Did the measured gain lie in the predicted range? None if nothing was predicted or measured."""
         if self.predicted.gain_percent is None or self.gain_percent is None:
             return None
         low, high = self.predicted.gain_percent
@@ -65,16 +49,31 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
     @property
     def surplus_percent(self) -> float | None:
-        """The middle of the predicted range minus the gain; None without a range or a measurement."""
+        """Middle of the predicted range minus the measured gain; None if nothing was predicted or measured."""
         if self.predicted.gain_percent is None or self.gain_percent is None:
             return None
         return sum(self.predicted.gain_percent) / 2 - self.gain_percent
 
 
-class Accuracy(Struct, frozen=True, kw_only=True):
-    """Numbers of predictions that held: verdicts, gain ranges, and predicted KEEPs, each with its total.
+class PredictionSummary(NamedTuple):
+    """A prediction and its result in short, for lists of many records; `sentence` is the text in the brief.
 
-    `optimism_percent` is the median of predicted (middle of the range) minus measured gains.
+    `counts`: the result says something about the idea. `hoped`: a KEEP was predicted. `surplus_percent`: predicted minus
+    measured gain.
+    """
+
+    counts: bool
+    verdict_holds: bool
+    gain_holds: bool | None
+    hoped: bool
+    surplus_percent: float | None
+    sentence: str
+
+
+class Accuracy(Struct, frozen=True, kw_only=True):
+    """How many predictions came true: verdicts, gain ranges and predicted KEEPs (`hits`), each with its total.
+
+    `optimism_percent` is the median of predicted gain (middle of the range) minus measured gain.
     """
 
     verdicts: int = 0
@@ -87,7 +86,7 @@ class Accuracy(Struct, frozen=True, kw_only=True):
 
 
 def forecast_of(record: Record) -> Forecast | None:
-    """Return the prediction of `record` with its outcome; None without a prediction or measurement."""
+    """Return the prediction of a record with its result; None for a record without a prediction, or an imported one."""
     if record.prediction is None or not record.base:
         return None
     gain = next((each.effect_percent for each in record.estimates if each.size == OBJECTIVE), None)
@@ -102,13 +101,8 @@ def forecast_of(record: Record) -> Forecast | None:
     )
 
 
-def forecasts(records: Iterable[Record]) -> tuple[Forecast, ...]:
-    """Return the forecasts of `records`, in their order."""
-    return tuple(found for record in records if (found := forecast_of(record)) is not None)
-
-
-def accuracy_of(found: Iterable[Scored]) -> Accuracy:
-    """Count the predictions that held, among those whose `counts` is true."""
+def accuracy_of(found: Iterable[Forecast | PredictionSummary]) -> Accuracy:
+    """Count the predictions that came true, among those whose result says something about the idea (`counts`)."""
     counted = [each for each in found if each.counts]
     ranged = [each for each in counted if each.gain_holds is not None]
     keeps = [each for each in counted if each.hoped]
@@ -125,9 +119,7 @@ def accuracy_of(found: Iterable[Scored]) -> Accuracy:
 
 
 def accuracy_text(accuracy: Accuracy) -> str:
-    """Return the accuracy as text, e.g. `5 of 6 verdicts as predicted (2 of 3 predicted KEEPs were kept); 1 of 2 gains in the
-    predicted range, ...`.
-    """
+    """Return an accuracy as text, e.g. `5 of 6 verdicts as predicted (2 of 3 predicted KEEPs were kept); ...`."""
     if not accuracy.verdicts:
         return "no prediction has an outcome yet"
     kept = f" ({accuracy.keep_hits} of {accuracy.keeps} predicted KEEPs were kept)" if accuracy.keeps else ""
@@ -145,7 +137,7 @@ def prediction_text(prediction: Prediction) -> str:
 
 
 def outcome_text(forecast: Forecast) -> str:
-    """Return an outcome as text, e.g. `KEEP, +2.30 %: as predicted, gain in range`."""
+    """Return the result of a predicted experiment as text, e.g. `KEEP, +2.30 %: as predicted, gain in range`."""
     gain = f", {forecast.gain_percent:+.2f} %" if forecast.gain_percent is not None else ""
     if not forecast.counts:
         return f"{forecast.verdict}{gain}: not counted"
@@ -154,7 +146,7 @@ def outcome_text(forecast: Forecast) -> str:
 
 
 def optimism(surplus: Sequence[float]) -> float:
-    """Return the median of `surplus`, 0 if it is empty; `statistics.median` would take too long to import for a ledger."""
+    """Return the median of `surplus`, 0 if it is empty; the module `statistics` would take too long to import for a ledger."""
     ordered, middle = sorted(surplus), len(surplus) // 2
     if not ordered:
         return 0.0

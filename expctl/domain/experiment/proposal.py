@@ -1,14 +1,12 @@
-"""The types of a proposal: the change that somebody wants to try, before any measurement."""
+"""The types of experiment.yaml: a change that somebody proposes, before any measurement."""
 
 from enum import StrEnum
 
 from msgspec import Struct
 
-# Ids name folders and files, and the next id is one higher: nine digits suffice.
-
 
 class Kind(StrEnum):
-    """Subject of a proposal. An `analysis` can never become code."""
+    """Subject of a proposal. The patch of an `analysis` is measured but never kept as code."""
 
     PERF = "perf"
     SIMPLIFY = "simplify"
@@ -18,7 +16,7 @@ class Kind(StrEnum):
 
 
 class Mode(StrEnum):
-    """What a KEEP requires: a gain beyond noise, a gain that pays for more complex code, or a loss within a small budget."""
+    """What a KEEP requires: a significant gain, a gain large enough for more complex code, or only a small loss (simplify)."""
 
     GAIN = "gain"
     GAIN_COSTLY = "gain-costly"
@@ -26,7 +24,7 @@ class Mode(StrEnum):
 
 
 class Verdict(StrEnum):
-    """How an experiment ended. Every verdict has reasons with numbers."""
+    """How an experiment ended. NO-OP: the machine code is unchanged. INVALID: machine or harness failed, not the candidate."""
 
     KEEP = "KEEP"
     REJECT = "REJECT"
@@ -36,10 +34,7 @@ class Verdict(StrEnum):
 
 
 class Prediction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The outcome that the proposer expects.
-
-    `gain_percent` is (low, high) of the weighted KPI; negative is slower.
-    """
+    """The result that the proposer expects; `gain_percent` is (low, high) of the objective, negative is slower."""
 
     verdict: Verdict
     gain_percent: tuple[float, float] | None = None
@@ -47,7 +42,7 @@ class Prediction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Until(StrEnum):
-    """What ends a rule with a probe: the probe's snippet compiles, or an interpreter accepts its machine code."""
+    """When a probe's rule ends: once the probe's snippet compiles, or once an interpreter accepts its machine code."""
 
     COMPILES = "compiles"
     INTERPRETS = "interprets"
@@ -67,8 +62,8 @@ class Probe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The contents of experiment.yaml. `depends_on` are conditions on other experiments (queue/depends_on.py).
 
-    `forbids` are regular expressions over added code lines that a REJECT of the proposal shall forbid besides the patch itself;
-    `probe` tells when the rule that it leaves ends.
+    If the proposal is rejected, its do-not-repeat rule also forbids added lines that match the regular expressions `forbids`,
+    and ends once `probe` succeeds.
     """
 
     id: str

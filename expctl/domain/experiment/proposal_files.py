@@ -1,4 +1,4 @@
-"""A proposal as files, on disk or drafted, before any measurement."""
+"""A proposal together with its files, before any measurement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Queued(Struct, frozen=True, kw_only=True):
-    """An experiment on disk: its proposal, its patch, the hash of both, and the ticket that binds the id to that hash.
+    """A proposal on disk: its data, its patch, the hash of both (`content`), and the ticket that binds its id to that hash.
 
     `ticket` is None for a proposal that somebody committed by hand.
     """
@@ -24,7 +24,7 @@ class Queued(Struct, frozen=True, kw_only=True):
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """An uncommitted proposal: experiment.yaml, typed and as text, and the patch."""
+    """A proposal that is not committed yet: the parsed experiment.yaml, its text, and the patch."""
 
     proposal: Proposal
     text: bytes

@@ -1,4 +1,4 @@
-"""The types of queued.json, which binds an id to its proposal and gives its place in the queue. Only expctl writes it."""
+"""The types of queued.json, which expctl writes for each queued proposal: hash of its files, priority, withdrawal."""
 
 import hashlib
 
@@ -6,10 +6,10 @@ from msgspec import Struct
 
 
 class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The ticket of a queued proposal. `content` is `content_of` its two files as queued on the commit `base`.
+    """The queue entry of a proposal. `content` is the hash (`content_of`) of its files when it was queued on the commit `base`.
 
     `by` is the proposer that made it, empty for a person. Larger `priority` runs earlier. `withdrawn` and `blocked` are
-    reasons, empty where it is not; `blocked_on` is the commit to which the patch doesn't apply.
+    reasons, empty if it is neither; `blocked_on` is the commit to which the patch doesn't apply.
     """
 
     content: str
@@ -24,7 +24,7 @@ class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class QueuedTicket(Struct, frozen=True, kw_only=True):
-    """A proposal's ticket as one commit holds it, and the hash of the proposal's files there (`content_of`).
+    """A proposal's ticket in one commit, and the hash of the proposal's files in that commit (`content`).
 
     `ticket` is None for a proposal committed by hand or with a `damaged` ticket. `unfit` says why change.patch is no patch.
     """
@@ -36,10 +36,10 @@ class QueuedTicket(Struct, frozen=True, kw_only=True):
 
     @property
     def was_changed(self) -> bool:
-        """Do the files differ from those that were queued?"""
+        """Were the proposal's files edited after it was queued?"""
         return self.ticket is not None and self.ticket.content != self.content
 
 
 def content_of(proposal: bytes, patch: bytes) -> str:
-    """Return the hash that an id is bound to: sha256 of experiment.yaml, a zero byte and change.patch."""
+    """Return the hash that identifies a proposal: sha256 of experiment.yaml, a zero byte and change.patch."""
     return hashlib.sha256(proposal + b"\0" + patch).hexdigest()

@@ -1,4 +1,4 @@
-"""The types of record.json, the result of a concluded experiment, and of findings.yaml. Only expctl writes records."""
+"""The types of record.json, the result of an experiment, which only expctl writes, and of findings.yaml."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -14,14 +14,14 @@ SCHEMA = 3  # 2: with the procedure of the verdict; 3: rules know a change at fo
 
 
 class Origin(StrEnum):
-    """Origin of the figures: expctl's own samples, or a ledger kept by hand."""
+    """Origin of a record: measured by expctl, or imported from a ledger kept by hand."""
 
     MEASURED = "measured"
     IMPORTED = "imported"
 
 
 class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One figure of a build or profile and its kind, e.g. VGPRs of a kernel or instructions of a run."""
+    """A named figure of a build or profile, e.g. the number of VGPRs of a kernel or the instructions of a run."""
 
     name: str
     value: float
@@ -30,7 +30,7 @@ class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The file that a build made. `sha256` is of the file; `code` of its code sections alone, without debug sections."""
+    """The file that a build made. `sha256` is of the whole file, `code` of its code sections, without debug information."""
 
     sha256: str
     code: str
@@ -38,9 +38,10 @@ class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The effect at one size, or of the weighted objective (`size` = "objective"), in percent of throughput.
+    """The effect at one size, or of the objective (`size` is `objective`: weighted mean), in percent of throughput.
 
-    `low` and `high` are the two-sided 95 % interval; the medians (ns) are of single iterations, 0 for the objective.
+    `low` and `high` are the two-sided 95 % interval; `baseline_ns` and `candidate_ns` are median times of one iteration, 0 for
+    the objective.
     """
 
     size: str
@@ -55,11 +56,11 @@ class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How samples decided a verdict: version (`boundaries`) of the critical values, looks taken, rounds of each session.
+    """How samples decided a verdict: version (`boundaries`) of the critical values, interim analyses, rounds of each part.
 
-    `rescued_by` is the size that passed instead of the objective; `simplify_used_percent` the cost of earlier simplifications
-    of the epoch; `calibrated` the known noise of the machine; `words` the version of the reasons' wording (verdict/plan.py). A
-    measured record without a procedure was decided by an older one.
+    `rescued_by` is the size that gained instead of the objective; `simplify_used_percent` the cost of earlier simplifications
+    in this epoch; `calibrated` the known noise of the machine; `words` the version of the reasons' wording (verdict/plan.py).
+    Records decided by the older procedure have none.
     """
 
     boundaries: str
@@ -74,7 +75,7 @@ class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Test(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Result of the test step."""
+    """Result of the candidate's test: did it pass, how many cases ran, and a summary."""
 
     ok: bool
     cases: int
@@ -82,7 +83,7 @@ class Test(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ChangedCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A condition of a rule that no longer holds: its value when the experiment failed, its value now, and the evidence."""
+    """A condition of a do-not-repeat rule that has changed: its value at the failure, its value now, and the evidence."""
 
     condition: str
     was: str
@@ -91,12 +92,12 @@ class ChangedCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A do-not-repeat rule: what identifies a repeat, and the conditions of the failure (domain/rules/conditions.py).
+    """A do-not-repeat rule, left by a rejected experiment: what identifies a repeat, and the conditions of the failure.
 
-    `change`, `settings`, `region` and `shapes` are those of patch/identity.py; `code` is the machine code on the hardware
-    target; `judged` is the target on which the experiment failed (empty: the record's own). `lapsed` are conditions that
-    changed for good; changes of other conditions are looked up when needed. `worthwhile_percent` is the worthwhile gain that
-    the protocol named then: a rule about a smaller effect ends with its epoch.
+    `change`, `settings`, `region` and `shapes` are those of patch/identity.py; `code` is the hash of the machine code on the
+    hardware target; `judged` is the target on which the experiment failed (empty: the record's own). `conditions` are explained
+    in rules/conditions.py; `lapsed` are those that changed for good. `worthwhile_percent` is the smallest worthwhile gain at
+    that time: a rule about a smaller effect ends with its epoch.
     """
 
     text: str
@@ -116,7 +117,7 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Waiver(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Why an experiment ran although a `rule` matched it: a `reason` `written` by its author, or else verified by expctl."""
+    """Why an experiment ran although a do-not-repeat rule matched it; `written`: by its author, else verified by expctl."""
 
     rule: str
     level: str
@@ -125,7 +126,7 @@ class Waiver(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class History(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The texts of one row of an imported, hand-written ledger; `result` has the figures."""
+    """The texts of one row of an imported, hand-written ledger; `result` has its figures."""
 
     change: str
     result: str
@@ -134,10 +135,10 @@ class History(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class BenchmarkIdentity(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Identity of a benchmark: two figures with the same one are comparable as far as the repository determines it.
+    """What the figures of a target are measured with; figures with equal identities are comparable on one machine.
 
-    `harness` is a hash of the harness' files, `harness_code` of their code (history/harness_code.py; older records have none).
-    `kpi` and `build` are texts about what is timed and how it is built (history/benchmark_identity.py).
+    `harness` is a hash of the harness files, `harness_code` of their code without comments (empty in older records). `kpi` and
+    `build` are texts about what is timed and how it is built (history/benchmark_identity.py).
     """
 
     harness: str
@@ -147,7 +148,7 @@ class BenchmarkIdentity(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The result of an experiment, with all that a later review needs. `explanation` comes from the profiles."""
+    """The result of an experiment with all that a later review needs. `explanation` is what the profiles say of the effect."""
 
     schema: int = 1
     id: str
@@ -187,12 +188,12 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def left_open(self) -> bool:
-        """Is the experiment undecided without samples, because its code was unchanged on its target?"""
+        """Did the experiment end undecided without timing, because the code on its target didn't change?"""
         return self.verdict is Verdict.INCONCLUSIVE and self.origin is Origin.MEASURED and not self.estimates
 
 
 class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A repeated measurement of an experiment's two commits, as evidence. It never moves the branch."""
+    """A repeated measurement of an experiment's two commits, as further evidence. It never moves the branch."""
 
     target: str
     date: str
@@ -206,7 +207,7 @@ class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class EvidenceKind(StrEnum):
-    """Evidence of a finding: samples of expctl, a ledger kept by hand, external sources, or the output of a compiler."""
+    """What supports a finding: measurements of expctl, an imported ledger, external sources, or the output of a compiler."""
 
     MEASURED = "measured"
     IMPORTED = "imported"
@@ -215,10 +216,10 @@ class EvidenceKind(StrEnum):
 
 
 class Finding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A lesson that outlives its experiment.
+    """A lesson from experiments, kept in findings.yaml.
 
-    `since` is a date or an experiment. `evidence` are experiments, commits or addresses. `superseded_by` and `contradicted_by`
-    are another finding, or evidence; a finding with either is no longer valid.
+    `since` is a date or an experiment. `evidence` are experiments, commits or web addresses. `superseded_by` names another
+    finding, `contradicted_by` a finding or evidence; with either the finding is no longer valid.
     """
 
     text: str
@@ -236,6 +237,6 @@ class Finding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class FindingsFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The contents of experiments/findings.yaml, in the editor's order: the most important first."""
+    """The contents of experiments/findings.yaml, the most important finding first."""
 
     findings: tuple[Finding, ...] = ()

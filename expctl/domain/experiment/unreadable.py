@@ -1,6 +1,4 @@
-"""A proposal that can't be read. Other proposals run regardless."""
-
-from __future__ import annotations
+"""A proposal whose files can't be read. It stops no other proposal."""
 
 from msgspec import Struct
 
@@ -9,7 +7,7 @@ from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdic
 
 
 class Unreadable(Struct, frozen=True, kw_only=True):
-    """A proposal whose files can't be read: its id, the `problems`, and the file (`where`) of the first one."""
+    """A proposal whose files can't be read: its id, the problems found, and the file with the first one (`where`)."""
 
     id: str
     where: str
@@ -21,18 +19,18 @@ class Unreadable(Struct, frozen=True, kw_only=True):
         return f"{self.where}: {'; '.join(self.problems)}"
 
     def refusal(self) -> Refused:
-        """Return the refusal for a command that needs the proposal."""
+        """Return the error for a command that needs this proposal."""
         return Refused(
             f"{self.id} is malformed",
             code="proposal-malformed",
-            expected="a proposal that can be read",
+            expected="a proposal without errors in its files",
             found="\n".join(self.problems),
             where=self.where,
             hint=f"edit {self.where} and commit it; or expctl withdraw {self.id} --why WHY",
         )
 
     def stand_in(self) -> Proposal:
-        """Return a placeholder for the queue: a proposal with nothing but the id."""
+        """Return a placeholder proposal with nothing but the id, so that the queue can list it."""
         return Proposal(
             id=self.id,
             title="(can't be read)",

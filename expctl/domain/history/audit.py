@@ -1,4 +1,4 @@
-"""Results of an audit: measured comparisons between commits of one epoch, against the effects recorded for them."""
+"""Results of an audit: kept changes measured together again, against the gains that their records promise."""
 
 from msgspec import Struct, field
 
@@ -22,24 +22,24 @@ class CommitComparison(Struct, frozen=True, kw_only=True):
 
     @property
     def fault(self) -> str:
-        """Why the comparison shows nothing about the two commits; empty when it shows something."""
+        """Why the measurement says nothing about the two commits (not made, or INVALID); empty when it does."""
         if self.verdict is None:
             return self.note
         return self.reasons[0] if self.verdict is Verdict.INVALID else ""
 
     @property
     def undecided(self) -> bool:
-        """Was the comparison measured and stayed undecided?"""
+        """Was the comparison measured, but ended neither in KEEP nor in REJECT?"""
         return not self.fault and self.verdict not in (Verdict.KEEP, Verdict.REJECT)
 
     @property
     def objective(self) -> Estimate | None:
-        """The effect on the weighted objective, if it was measured."""
+        """The measured effect on the objective (weighted mean over the problem sizes); None where it was not measured."""
         return next((each for each in self.estimates if each.size == OBJECTIVE), None)
 
 
 class LeftOut(Struct, frozen=True, kw_only=True):
-    """HEAD compared with HEAD without one kept change: what that change still gains."""
+    """HEAD measured against HEAD without one kept change: the gain that this change still contributes."""
 
     name: str
     title: str
@@ -48,7 +48,7 @@ class LeftOut(Struct, frozen=True, kw_only=True):
 
 
 class Probe(Struct, frozen=True, kw_only=True):
-    """One step of a bisection: did the kept changes after the first `layers` lose the gain that their records promise?"""
+    """One step of a bisection: were the first `layers` kept changes, measured together, below what their records promise?"""
 
     layers: int
     promise: Promise
@@ -57,10 +57,10 @@ class Probe(Struct, frozen=True, kw_only=True):
 
 
 class Bisection(Struct, frozen=True, kw_only=True):
-    """A search for the kept change at which a recorded gain was lost: `culprit`, empty where none was found.
+    """A search for the kept change (`culprit`) at which a recorded gain was lost; `culprit` is empty where none was found.
 
-    `own` compares the culprit with the state before it. `stopped` says why the search ended without an answer: a state that
-    can't be measured is neither good nor bad.
+    `own` measures the culprit against the state before it. `stopped` says why the search ended without an answer, for example
+    at a state that doesn't build.
     """
 
     probes: tuple[Probe, ...]
@@ -73,14 +73,15 @@ class Bisection(Struct, frozen=True, kw_only=True):
 
     @property
     def whole(self) -> Probe | None:
-        """The step about all kept changes together; None where it has no answer."""
+        """The first step, which measures all kept changes together; None where it gave no usable result."""
         return self.probes[0] if self.probes and not self.probes[0].contest.fault else None
 
 
 class Audit(Struct, frozen=True, kw_only=True):
-    """The result of an audit: HEAD compared with the first baseline of the epoch, and the requested further comparisons.
+    """The result of an audit: HEAD measured against the epoch's first baseline (`whole`), and further comparisons on request.
 
-    `falls_short` (less than the records promise) comes from the bisection where there is one, else from the `whole` comparison.
+    `layers` are the names of the kept changes between them, `promise` their recorded gains combined. `falls_short` says that
+    less was measured than promised.
     """
 
     target: str
@@ -98,7 +99,7 @@ class Audit(Struct, frozen=True, kw_only=True):
 
 
 def finding_text(audit: Audit) -> str:
-    """Return the text of the finding that `expctl audit --record` keeps. The audit must have been measured."""
+    """Return the text of the finding that `expctl audit --record` stores. The audit must have been measured."""
     effect = audit.whole.objective
     measured = (
         f"{effect.effect_percent:+.2f} % [{effect.low_percent:+.2f}, {effect.high_percent:+.2f}]" if effect else "nothing"

@@ -1,4 +1,4 @@
-"""The baseline code of each target and its times, as far as records say."""
+"""The current code of each target and its measured times, according to the records."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -17,7 +17,7 @@ Position = tuple[str, tuple[int, str]]
 
 
 class Figure(Struct, frozen=True, kw_only=True):
-    """The median time `ns` of one iteration at one size; `flop` is its work, 0 where unknown."""
+    """The median time `ns` of one iteration at one problem size; `flop` are its floating-point operations, 0 where unknown."""
 
     size: str
     ns: float
@@ -25,10 +25,10 @@ class Figure(Struct, frozen=True, kw_only=True):
 
 
 class Baseline(Struct, frozen=True, kw_only=True):
-    """The newest code that was timed on `target`.
+    """The newest code that was timed on `target`, and its times.
 
-    `since` is the experiment that made it (empty: the code before all experiments), `shown_by` the one whose samples give the
-    figures, `later` the experiments that moved the branch afterwards and were not timed on this target.
+    `since` is the experiment that made this code (empty: it is older than all experiments), `shown_by` the one that timed it,
+    `later` the experiments that changed the branch afterwards and were not timed on this target.
     """
 
     target: str
@@ -42,7 +42,7 @@ class Baseline(Struct, frozen=True, kw_only=True):
 
 
 class ImportedBaseline(Struct, frozen=True, kw_only=True):
-    """The last imported KEEP of a target that expctl has not timed yet: hand-written figures, no samples."""
+    """The last kept change of a target in an imported, hand-written ledger, where expctl has not timed the target itself."""
 
     target: str
     id: str
@@ -52,20 +52,18 @@ class ImportedBaseline(Struct, frozen=True, kw_only=True):
 
 
 class Landing(NamedTuple):
-    """An experiment that moved the branch, and its date."""
+    """An experiment whose change was merged into the branch, and its date."""
 
     date: str
     id: str
 
     @property
     def position(self) -> Position:
-        """Sort key in the history of the branch: by date, then by id."""
+        """Sort key in the history of the branch: by date, then by experiment id."""
         return (self.date, id_order(self.id))
 
 
 class _Timing(Struct, frozen=True, kw_only=True):
-    """Estimates of a record, or of one of its replications, on one target."""
-
     record: Record
     target: str
     date: str
@@ -73,12 +71,12 @@ class _Timing(Struct, frozen=True, kw_only=True):
 
 
 def lands(record: Record) -> bool:
-    """Did the experiment move the branch? An analysis never does, an imported one did so elsewhere."""
+    """Did the experiment move the branch? An analysis never does, and an imported experiment did so elsewhere."""
     return record.origin is Origin.MEASURED and record.verdict is Verdict.KEEP and record.kind is not Kind.ANALYSIS
 
 
 def baselines(records: Sequence[Record]) -> tuple[Baseline, ...]:
-    """Return one baseline per target that was ever timed, by name."""
+    """Return the baseline of every target that was ever timed, sorted by target."""
     newest: dict[str, _Timing] = {}
     for timing in sorted(_timings(records), key=lambda timing: (_position(timing.record), timing.date)):
         newest[timing.target] = timing
@@ -86,7 +84,7 @@ def baselines(records: Sequence[Record]) -> tuple[Baseline, ...]:
 
 
 def baseline_of(target: str, shown_by: Record, landings: Sequence[Landing]) -> Baseline:
-    """Return the baseline of `target` as the record `shown_by` shows it. `landings` are all branch moves, in their order."""
+    """Return the baseline of `target` from `shown_by`, the last record that timed it, and all `landings` in branch order."""
     alone = next(each for each in baselines((shown_by,)) if each.target == target)
     at = _position(shown_by)
     before = next((each.id for each in reversed(landings) if each.position < at), "")
@@ -94,7 +92,7 @@ def baseline_of(target: str, shown_by: Record, landings: Sequence[Landing]) -> B
 
 
 def given_of(record: Record) -> str | None:
-    """Return the hand-written figures of an imported KEEP of code; None of any other record."""
+    """Return the hand-written result of an imported experiment that changed code and was kept; None for any other record."""
     if record.origin is not Origin.IMPORTED or record.history is None:
         return None
     code = record.verdict is Verdict.KEEP and record.kind not in (Kind.ANALYSIS, Kind.INFRA)
@@ -102,7 +100,7 @@ def given_of(record: Record) -> str | None:
 
 
 def timed_on(record: Record) -> tuple[str, ...]:
-    """Return the names of the targets on which the record or a replication was timed, sorted."""
+    """Return the names of the targets on which the experiment or one of its replications was timed, sorted."""
     return tuple(sorted({timing.target for timing in _timings((record,))}))
 
 

@@ -1,4 +1,4 @@
-"""Identity of a target's benchmark, from protocol and harness: one of the conditions that make an epoch."""
+"""Identifies a target's benchmark by protocol and harness, because only figures of equal benchmarks are comparable."""
 
 import hashlib
 import json
@@ -8,18 +8,17 @@ from expctl.domain.protocol.model import Protocol, Style, Target
 
 
 def benchmark_identity_of(protocol: Protocol, target: str, *, harness: str, code: str = "") -> BenchmarkIdentity:
-    """Return the benchmark identity of `target`. `harness` is the hash of the harness' files, `code` of their code alone."""
+    """Return the identity of a target's benchmark; `harness` is the hash of the harness files, `code` without comments."""
     return BenchmarkIdentity(
         harness=harness, kpi=kpi_text(protocol, target), build=_build_text(protocol.targets[target]), harness_code=code
     )
 
 
 def kpi_text(protocol: Protocol, target: str) -> str:
-    """Return everything in the protocol that affects a timing, e.g. `n=512 (0.6), n=384 (0.4); fine, 100 quads of 1, respawn 1,
-    wall_time; command 1f2e3d4c`; empty for a target without a benchmark.
+    """Return everything in the protocol that affects a timing as text; empty for a target without a benchmark.
 
-    Limits, gate, wait times and descriptions are left out: editing them leaves figures comparable. The environment of the steps
-    and the benchmark's command are in the hash at the end.
+    Example: `n=512 (0.6), n=384 (0.4); fine, 100 quads of 1, respawn 1, wall_time; command 1f2e3d4c`. The hash at the end
+    covers the command, its environment and the work (flop) of each size. Limits, gate and texts don't count.
     """
     benchmark, kind = protocol.targets[target].benchmark, protocol.targets[target].number_kind
     if benchmark is None:

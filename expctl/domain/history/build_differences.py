@@ -1,4 +1,4 @@
-"""Describes the differences between the builds of baseline and candidate. They explain a verdict, they never decide."""
+"""Describes how the builds of baseline and candidate differ. This explains a verdict and never decides it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,13 +7,13 @@ from expctl.domain.verdict.side import Side
 
 
 def fact_changes(baseline: Sequence[Fact], candidate: Sequence[Fact]) -> tuple[str, ...]:
-    """Return one phrase per fact that both builds have, e.g. `vgpr 155 -> 160 (+3.2 %)`; `vgpr = 155` where it is unchanged."""
+    """Return one phrase per fact that both builds have, e.g. `vgpr 155 -> 160 (+3.2 %)`, or `vgpr = 155` if unchanged."""
     after = {fact.name: fact for fact in candidate}
     return tuple(_phrase(fact, after[fact.name]) for fact in baseline if fact.name in after)
 
 
 def build_changes(artifacts: Mapping[str, Mapping[str, Artifact]]) -> tuple[str, ...]:
-    """Return one line per target with facts on both sides: its name and the changed facts."""
+    """Return one line per target that both sides were built for: changed figures of the build, or that its code is the same."""
     baseline, candidate = artifacts.get(Side.BASELINE, {}), artifacts.get(Side.CANDIDATE, {})
     lines = []
     for target in baseline:

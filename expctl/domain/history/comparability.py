@@ -1,4 +1,4 @@
-"""Conditions of a measurement: everything that must be equal for two figures to be comparable."""
+"""The conditions of a measurement: everything that must be equal for two figures to be comparable."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ NO_COMPILER = frozenset(("elftools",))  # it hashes builds and affects none
 
 
 class Comparability(Struct, frozen=True, kw_only=True):
-    """Known conditions of a measurement. `protocol` is the hash of protocol.yaml and the harness' files.
+    """The known conditions of a measurement. `protocol` is the hash of protocol.yaml and the harness files.
 
-    `parts` are named texts: hashes of the harness' files and code, the KPI, the build, the compiler, the machine, its kernel,
-    driver and clock policy. Unknown parts are missing.
+    `parts` are texts by name: hashes of the harness files and of their code, the KPI (problem sizes and weights), build,
+    compiler, machine, OS kernel, driver and clock policy. Unknown parts are missing.
     """
 
     protocol: str = ""
@@ -38,7 +38,7 @@ class Comparability(Struct, frozen=True, kw_only=True):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """One condition that differs between two measurements."""
+    """One condition that differs between two measurements: its name (`what`) and its two values."""
 
     what: str
     before: str
@@ -48,14 +48,14 @@ class Change(Struct, frozen=True, kw_only=True):
         return f"{self.what} {self.short(self.before)} -> {self.short(self.after)}"
 
     def short(self, text: str) -> str:
-        """Return `before` or `after` for display: hashes are cut to their first letters."""
+        """Return a value of this condition for display: hashes are cut to 8 letters."""
         return text[:HASH_LETTERS] if self.what in HASHES else text
 
 
 def comparability_of(
     *, protocol: str, yardstick: BenchmarkIdentity | None, environment: Mapping[str, str], sizes: tuple[str, ...] = ()
 ) -> Comparability:
-    """Return the conditions of a measurement. `sizes` are those of its estimates, for old records without a text of the KPI."""
+    """Return the conditions of a measurement; `sizes` are its problem sizes, needed for old records that don't name the KPI."""
     tools = sorted(set(environment) - MACHINE_FACTS - NO_COMPILER)
     cores = f", {environment['cores']} cores" if "cores" in environment else ""
     parts = {
@@ -75,7 +75,7 @@ def comparability_of(
 
 
 def measurement_conditions(record: Record) -> tuple[tuple[str, str, Comparability], ...]:
-    """Return (target, date, conditions) of a record and of each replication; nothing for an imported record."""
+    """Return (target, date, conditions) of a record and of each of its replications; nothing for an imported record."""
     if not record.base:
         return ()
     found = [(record.target, record.date, _of(record, record.protocol))]
@@ -83,11 +83,11 @@ def measurement_conditions(record: Record) -> tuple[tuple[str, str, Comparabilit
 
 
 def changes(before: Comparability, after: Comparability, *, protocols: frozenset[str] = frozenset()) -> tuple[Change, ...]:
-    """Return the differences between conditions that both sides know.
+    """Return the differences between two measurements' conditions, as far as both are known.
 
-    `protocols` are further protocol hashes that `before` is known under. An equal hash settles everything that protocol.yaml
-    and harness determine. A different hash counts only where one side lacks the parts. The hash of the harness' files counts
-    only where one side lacks the hash of their code, because a changed comment is no difference.
+    `protocols` are further protocol hashes equal to that of `before`. An equal hash means that protocol and harness are equal;
+    a different one counts only where one side lacks the single parts. The hash of the harness files counts only where one side
+    lacks the hash of their code, because a changed comment makes no difference.
     """
     same = bool(after.protocol) and after.protocol in (protocols | {before.protocol})
     parts_known = all(name in each.parts for each in (before, after) for name in (HARNESS, "KPI", "build"))
@@ -109,5 +109,5 @@ def _of(measured: Record | Replication, protocol: str) -> Comparability:
 
 
 def _sizes_of(kpi: str) -> str:
-    """Return the sizes in the text of a KPI, e.g. `n=512, n=384`."""
+    """Return the problem sizes named in the text of a KPI, e.g. `n=512, n=384`."""
     return ", ".join(part.rpartition(" (")[0] for part in kpi.partition(";")[0].split(", ")) if kpi else ""

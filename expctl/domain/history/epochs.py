@@ -1,8 +1,7 @@
-"""Epochs: the measurements of a target whose conditions are equal, so that figures are comparable. Pure.
+"""Epochs: groups of a target's measurements under equal conditions, whose figures are therefore comparable. Pure.
 
-A measurement joins the epoch of its target that none of its known conditions contradicts, the last used one where there are
-several; otherwise it opens a new epoch. Two machines that take turns are two epochs, and a return to former conditions is a
-return to their epoch.
+A measurement joins the most recently used epoch of its target that contradicts none of its known conditions; otherwise it opens
+a new one. Two machines that take turns are two epochs, and going back to former conditions goes back to their epoch.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Measuring(NamedTuple):
-    """One measurement of an experiment or its replication (`again`): target, date, baseline and conditions."""
+    """One measurement of an experiment, or of its replication (`again`): target, date, baseline commit and conditions."""
 
     id: str
     target: str
@@ -31,10 +30,10 @@ class Measuring(NamedTuple):
 
 
 class Epoch(Struct, frozen=True, kw_only=True):
-    """The `number`-th epoch of `target`, from 1.
+    """A group of comparable measurements: the `number`-th of `target`, counted from 1.
 
-    `first` is the measurement that opened it, on the commit `first.base`; `conditions` all that is known of them, `protocols`
-    the hashes under which it was measured; `begins` says what changed since the previous epoch.
+    `first` is the measurement that opened it, `conditions` are all that is known of it, `protocols` the hashes of protocol and
+    harness that were used in it; `begins` lists what had changed since the epoch before.
     """
 
     target: str
@@ -50,39 +49,36 @@ class Epoch(Struct, frozen=True, kw_only=True):
         return f"{self.target} {self.number}"
 
     def holds(self, conditions: Comparability) -> bool:
-        """Do `conditions` equal the epoch's wherever both are known?"""
+        """Would a measurement under `conditions` be comparable with this epoch, as far as both are known?"""
         return not self.changes_to(conditions)
 
     def changes_to(self, conditions: Comparability) -> tuple[Change, ...]:
-        """Return the differences for which a measurement under `conditions` would open a new epoch."""
+        """Return the differences from this epoch to `conditions`; any of them makes figures incomparable."""
         return changes(self.conditions, conditions, protocols=self.protocols)
 
 
 class Epochs(Struct, frozen=True, kw_only=True):
-    """All epochs, in order of their beginning; `of` maps an experiment to its epoch, `last` a target to the one used last."""
+    """All epochs in order of their start; `of` maps an experiment to its epoch, `last` a target to the one used last."""
 
     all: tuple[Epoch, ...] = ()
     of: Mapping[str, Epoch] = field(default_factory=dict)
     last: Mapping[str, Epoch] = field(default_factory=dict)
 
     def current(self, target: str, conditions: Comparability) -> Epoch | None:
-        """Return the epoch that a measurement under `conditions` would join; None where it would open a new one."""
+        """Return the epoch that a measurement under `conditions` would join; None if it would open a new one."""
         used = self.last.get(target)
         if used is not None and used.holds(conditions):
             return used
         return next((each for each in reversed(self.all) if each.target == target and each.holds(conditions)), None)
 
     def number(self, experiment: str) -> int:
-        """Return the epoch number of an experiment; 0, which no epoch has, where it is unknown."""
+        """Return the number of the epoch of the experiment with this id; 0 where it is unknown."""
         found = self.of.get(experiment)
         return found.number if found else 0
 
 
-NONE_KNOWN = Epochs()
-
-
 def measurings(record: Record) -> tuple[Measuring, ...]:
-    """Return the measurements of a record, its own first; none of an imported record."""
+    """Return the measurement of a record, then those of its replications; nothing for an imported record."""
     return tuple(
         Measuring(id=record.id, target=target, date=date, base=record.base, conditions=conditions, again=index > 0)
         for index, (target, date, conditions) in enumerate(measurement_conditions(record))
@@ -90,7 +86,7 @@ def measurings(record: Record) -> tuple[Measuring, ...]:
 
 
 def epochs_of(records: Iterable[Record]) -> Epochs:
-    """Compute the epochs of `records`, which may come in any order."""
+    """Compute the epochs of all measurements in `records`, which may come in any order."""
     return epochs_from(each for record in records for each in measurings(record))
 
 
@@ -123,7 +119,7 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
 
 
 def _joined(known: tuple[Epoch, ...], each: Measuring) -> tuple[Epoch, ...]:
-    """Return the epochs of a target after one more measurement, with its epoch moved or added to the end."""
+    """Return the epochs of a target after one more measurement; the epoch that it joins or opens moves to the end."""
     at = next((index for index in reversed(range(len(known))) if known[index].holds(each.conditions)), -1)
     if at < 0:
         return (*known, _opened(known, each))

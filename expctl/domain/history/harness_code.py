@@ -1,4 +1,4 @@
-"""Hashes the code of a harness: comments, white space, line breaks and docstrings don't count."""
+"""Hashes the code of a benchmark harness: comments, white space, line breaks and docstrings don't count."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXECUTABLE = "100755"
 
 
 class HarnessFile(NamedTuple):
-    """A file of a commit: its path, git's mode (`100644`, `120000` for a link), and its contents."""
+    """A file of a commit: its path, its mode in git (`100644`; `120000` for a link), and its contents."""
 
     path: str
     mode: str
@@ -30,23 +30,23 @@ class HarnessFile(NamedTuple):
 
 
 def harness_code(files: Iterable[HarnessFile]) -> str:
-    """Return a SHA-256 of the code of `files`, in whatever order they come. Paths count, the executable bit does not."""
+    """Return a SHA-256 of the code of `files`, in any order. Paths count; comments and the executable bit do not."""
     every = sorted((each.path, _mode(each), code_identity(each)) for each in files)
     return hashlib.sha256(repr(every).encode()).hexdigest()
 
 
 def code_identity(file: HarnessFile) -> str:
-    """Return the hash of one file's code; of its bytes where the file is a link, in another language, or doesn't parse."""
+    """Return a hash of the file's code without comments; of all bytes if it is a link or can't be parsed."""
     words = _words(file) if _mode(file) == MODE_OF_FILE else None
     text = file.contents if words is None else SEPARATOR.join(words).encode(errors="surrogatepass")
     return f"{'bytes' if words is None else 'code'} {hashlib.sha256(text).hexdigest()}"
 
 
 def python_words(source: bytes) -> list[str] | None:
-    """Return the syntax tree of `source` as words, without docstrings; None where it doesn't parse.
+    """Return the syntax tree of Python source as a list of words, without docstrings; None where it doesn't parse.
 
-    Names of nodes and fields are written out with what they hold. A field that is None or empty is left out, because newer
-    versions of Python add such fields (`type_params`) and `ast.dump` leaves them out in some versions only.
+    Names of nodes and fields are words too. A field that is None or empty is left out, because newer versions of Python add
+    such fields (`type_params`) and `ast.dump` leaves them out in some versions only.
     """
     try:
         with warnings.catch_warnings(action="ignore"):  # about an escape such as "\d", once for each reading
@@ -72,7 +72,7 @@ def _words(file: HarnessFile) -> list[str] | None:
 
 
 def _tree_words(tree: ast.AST) -> Iterator[str]:
-    """Yield the words of a syntax tree. An explicit stack avoids recursion: a chain of operators is as deep as it is long."""
+    """Yield the words of a syntax tree, without recursion: a long chain of operators would exceed Python's limit."""
     left: list[object] = [tree]
     while left:
         item = left.pop()
@@ -93,7 +93,7 @@ def _tree_words(tree: ast.AST) -> Iterator[str]:
 
 
 class _Name(str):
-    """A word for syntax (the name of a field, the end of a node or list), which never equals a value of the source."""
+    """A word for syntax (field name, end of a node or list), so that it never equals a value of the source."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Changes of the scope since an epoch began, with the effects that records promise for them. Pure."""
+"""Changes that were kept since an epoch began, and the gains that their records promise. Pure."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,26 +16,27 @@ from expctl.domain.verdict.statistics import percent
 
 
 class Promise(Struct, frozen=True, kw_only=True):
-    """The gain that records promise for kept changes: a confirmed effect and half-width of its 95 % interval, in log units."""
+    """The gain that records state for kept changes: effect and half-width of its 95 % interval, in log units."""
 
     effect: float = 0.0
     half_width: float = 0.0
 
     @property
     def sure(self) -> float:
-        """The lower end of the 95 % interval, in log units."""
+        """Lower end of the 95 % interval, in log units."""
         return self.effect - self.half_width
 
     @property
     def words(self) -> str:
-        """Effect and half-width in percent, e.g. `+12.31 % (+- 0.42)`."""
+        """Effect and half-width in percent as text, e.g. `+12.31 % (+- 0.42)`."""
         return f"{percent(self.effect):+.2f} % (+- {percent(self.half_width):.2f})"
 
 
 class KeptChange(Struct, frozen=True, kw_only=True):
-    """One commit that changed the code in the scope. `id` is its experiment, empty for a commit by hand.
+    """One commit that changed code a patch may touch. `id` is its experiment, empty for a commit made by hand.
 
-    `promises` are the effects by size (with the objective) on the audited target; a record of another target promises nothing.
+    `promises` are the recorded effects by problem size (and `objective`) on the audited target; empty where it wasn't measured
+    there.
     """
 
     commit: str
@@ -46,18 +47,18 @@ class KeptChange(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The experiment, or the commit, e.g. `P16` or `4f2c91a by hand`."""
+        """The experiment's id, or the short commit, e.g. `P16` or `4f2c91a by hand`."""
         return self.id or f"{self.commit[:7]} by hand"
 
 
 def kept_changes_of(commits: Sequence[str], records: Sequence[Record], epoch: Epoch) -> tuple[KeptChange, ...]:
-    """Return one kept change per commit, in their order. Only effects that were measured in `epoch` are promises."""
+    """Return one kept change per commit, in their order. Only effects measured in `epoch` count as promised."""
     kept = {record.candidate: record for record in records if lands(record)}
     return tuple(_kept_change(commit, kept.get(commit), epoch) for commit in commits)
 
 
 def combined_promises(kept: Sequence[KeptChange]) -> dict[str, Promise]:
-    """Combine promises by size: log effects add up, and so do the squares of their half-widths."""
+    """Combine the recorded effects of changes by size: log effects add up, and so do the squares of their half-widths."""
     sizes = dict.fromkeys(size for change in kept for size in change.promises)
     parts = {size: [change.promises[size] for change in kept if size in change.promises] for size in sizes}
     return {
@@ -69,7 +70,7 @@ def combined_promises(kept: Sequence[KeptChange]) -> dict[str, Promise]:
 
 
 def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -> tuple[Sample, ...]:
-    """Lengthen the candidate's times by the lower end of the promised effect, so that an effect of zero means "as promised"."""
+    """Slow the candidate's samples down by the gain that is surely promised: zero effect then means that the promise holds."""
     stretch = {size: math.exp(promise.sure) for size, promise in promises.items() if size != OBJECTIVE}
     return tuple(
         sample if sample.side is Side.BASELINE or sample.size not in stretch else _stretched(sample, stretch[sample.size])
@@ -78,7 +79,7 @@ def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -
 
 
 def falls_short(measured: Estimate, promised: Promise, worthwhile_percent: float) -> bool:
-    """Is the effect below the promise by more than both intervals combined and more than `worthwhile_percent`?"""
+    """Is the measured effect below the promised one by more than both intervals combined and by `worthwhile_percent`?"""
     effect, low = _log(measured.effect_percent), _log(measured.low_percent)
     missing = promised.effect - effect
     return missing > math.hypot(effect - low, promised.half_width) and missing > worthwhile_percent / 100
@@ -93,7 +94,7 @@ def _kept_change(commit: str, record: Record | None, epoch: Epoch) -> KeptChange
 
 
 def _estimates(record: Record, epoch: Epoch) -> tuple[Estimate, ...]:
-    """Return the verdict's own estimates, or the newest replication's, that were measured in `epoch`."""
+    """Return the estimates of the experiment itself, else of its newest replication, that were measured in `epoch`."""
     measured: tuple[Record | Replication, ...] = (record, *record.replications)
     found = [
         each.estimates

@@ -1,6 +1,6 @@
 """Splits C-like code and shell scripts into words without comments and white space.
 
-None stands for a text that can't be split with certainty, so that different programs never look equal.
+A text that can't be split with certainty gives None, so that different programs never look equal.
 """
 
 import re
@@ -21,9 +21,9 @@ COMMENT_STARTS = " \t;&|()"
 
 
 def c_words(text: str) -> list[str] | None:
-    """Return the tokens of `text`; None where a quote or comment doesn't close.
+    """Return the tokens of C-like code without comments; None where a quote or comment isn't closed.
 
-    A directive keeps its line end and its white space as one space: `#define f (x)` differs from `#define f(x)`.
+    A preprocessor line keeps its line end, and its white space as one space: `#define f (x)` differs from `#define f(x)`.
     """
     if 'R"' not in text:  # in a raw string a line end behind a backslash stands for itself
         text = re.sub(r"\\\r?\n", "", text)
@@ -51,9 +51,9 @@ def c_words(text: str) -> list[str] | None:
 
 
 def shell_words(text: str) -> list[str] | None:
-    """Return the lines of `text` without comment lines, blank lines, indents and trailing white space.
+    """Return the lines of a shell script without comment lines, blank lines, indents and trailing white space.
 
-    None where a here document or nested quotes hide what a comment is. A comment behind a command stays.
+    None where a here document or nested quotes make it uncertain what a comment is. A comment after a command stays.
     """
     if SHELL_UNSURE.search(text):
         return None

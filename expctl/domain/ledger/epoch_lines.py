@@ -1,4 +1,4 @@
-"""Describes epochs for the ledger: since when each lasts, and what would begin the next."""
+"""Sentences of the ledger about epochs (groups of comparable measurements): since when each lasts, and what ended it."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def epoch_lines(epochs: Epochs) -> tuple[str, ...]:
 
 
 def conditions_text(conditions: Comparability) -> str:
-    """Return the conditions that readers of the ledger need, each with its name."""
+    """Return the conditions of measurements as text, e.g. `compiler ziglang 0.16.0, machine EPYC 9354, 32 cores`."""
     shown = ("KPI" if "KPI" in conditions.parts else "sizes", "compiler", "machine", "gpu", "kernel", "driver", "clock policy")
     return ", ".join(f"{name} {conditions.parts[name]}" for name in shown if name in conditions.parts)
 
 
 def changed_text(begins: Sequence[Change]) -> str:
-    """Return the changes at the start of an epoch, e.g. `; changed: compiler ziglang 0.16.0 -> ziglang 0.17.0`."""
+    """Return the changes at the start of an epoch as text, e.g. `; changed: compiler ziglang 0.16.0 -> ziglang 0.17.0`."""
     return f"; changed: {'; '.join(str(change) for change in begins)}" if begins else ""
 
 
 def pending(protocol: Protocol, targets: Iterable[str], epochs: Epochs) -> dict[str, tuple[Change, ...]]:
     """Return, by target, the changes in protocol.yaml for which the next run opens a new epoch.
 
-    A changed harness, compiler or machine is not known here: it shows when something is measured.
+    A changed harness, compiler or machine isn't seen here, only when something is measured.
     """
     found = {}
     for target in targets:

@@ -1,4 +1,4 @@
-"""What ledger and queue of one commit are computed from. Only a few of many records are loaded whole."""
+"""The data of one commit from which its ledger and queue are computed. Only a few of many records are loaded whole."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class LedgerInputs(Struct, frozen=True, kw_only=True):
-    """All that the ledger and the queue of one commit are computed from. `digests` summarise all records.
+    """The data of one commit from which its ledger and queue are computed. `digests` are summaries of all records by id.
 
-    `records` hold at least those that show a baseline. `template` is the text of the repository's own template for the ledger,
-    empty where there is none.
+    `records` are at least those from which the ledger takes current times. `template` is the repository's own Jinja2 text for
+    ledger.md, empty for the built-in one.
     """
 
     protocol: Protocol
@@ -37,11 +37,11 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
     template: str = ""
 
     def queue(self) -> tuple[Entry, ...]:
-        """Return the queued proposals in the order in which they run."""
+        """Return the waiting proposals in the order in which they will run."""
         return self.waiting.entries()
 
     def ledger(self) -> Ledger:
-        """Compute the ledger."""
+        """Compute the contents of ledger.md."""
         return ledger_from(
             self.protocol,
             sums_of(tuple(self.digests.values())),
@@ -52,7 +52,7 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
         )
 
     def with_records(self, records: Iterable[Record]) -> LedgerInputs:
-        """Return the inputs after `records` were concluded or imported."""
+        """Return the data with new or changed `records`."""
         new = {each.id: each for each in records}
         return replace(
             self,
@@ -62,19 +62,19 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
         )
 
     def with_record(self, record: Record, profile: Profile) -> LedgerInputs:
-        """Return the inputs after one experiment was concluded or replicated; an empty `profile` leaves the stored one."""
+        """Return the data after one experiment was finished or measured again; an empty `profile` keeps the stored one."""
         inputs = self.with_records((record,))
         profiles = {**inputs.waiting.profiles, record.id: profile} if profile else inputs.waiting.profiles
         return replace(inputs, waiting=replace(inputs.waiting, profiles=profiles))
 
     def with_proposal(self, proposal: Proposal, ticket: Ticket) -> LedgerInputs:
-        """Return the inputs after one more proposal was queued."""
+        """Return the data with one more queued proposal."""
         filing = QueuedTicket(ticket=ticket, content=ticket.content)
         waiting, filings = self.waiting, {**self.waiting.filings, proposal.id: filing}
         return replace(self, waiting=replace(waiting, proposals=(*waiting.proposals, proposal), filings=filings))
 
     def with_tickets(self, tickets: Mapping[str, Ticket]) -> LedgerInputs:
-        """Return the inputs with other tickets for some queued proposals."""
+        """Return the data with other tickets (priority, withdrawal) for some queued proposals, by id."""
         filings = self.waiting.filings
         changed = {name: replace(filings[name], ticket=ticket) for name, ticket in tickets.items()}
         return replace(self, waiting=replace(self.waiting, filings={**filings, **changed}))

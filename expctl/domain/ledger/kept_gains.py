@@ -1,4 +1,4 @@
-"""Combined effect of the kept changes in a target's current epoch, with its interval."""
+"""The combined gain of the changes that were kept in a target's current epoch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from expctl.domain.ledger.record_summary import Interval
 
 
 class Landed(NamedTuple):
-    """A change that moved the branch, and the effect of each of its measurements (None: nothing was timed)."""
+    """A change that was kept and moved the branch, with the effect in each of its measurements (None: nothing was timed)."""
 
     id: str
     title: str
@@ -23,7 +23,7 @@ class Landed(NamedTuple):
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """One kept change: its own effect, and that of all kept changes up to it, in percent with intervals."""
+    """One kept change: its own effect, and that of all kept changes up to it (`total`), in percent with 95 % intervals."""
 
     id: str
     title: str
@@ -32,7 +32,7 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 class Path(Struct, frozen=True, kw_only=True):
-    """The kept changes of one epoch of `target`, in branch order."""
+    """The kept changes of one epoch of `target`, in branch order, with their combined effects."""
 
     target: str
     epoch: int
@@ -40,7 +40,7 @@ class Path(Struct, frozen=True, kw_only=True):
 
 
 def kept_gains(landed: Iterable[Landed], epochs: Epochs) -> tuple[Path, ...]:
-    """Return one Path per target whose last epoch has a kept change with a measured effect. `landed` are in branch order."""
+    """Return the kept changes of each target's current epoch that have a measured effect. `landed` are in branch order."""
     found, everything = [], tuple(landed)
     for target, epoch in sorted(epochs.last.items()):
         steps: list[Step] = []
@@ -55,7 +55,7 @@ def kept_gains(landed: Iterable[Landed], epochs: Epochs) -> tuple[Path, ...]:
 
 
 def _effect_in(landed: Landed, epoch: Epoch) -> Interval | None:
-    """Return the effect measured in `epoch`: by the change's own verdict, else by its newest replication."""
+    """Return the effect of a change in `epoch`: as measured for its verdict, else by its newest replication."""
     pairs = zip(landed.measurings, landed.gains, strict=True)
     found = [gain for one, gain in pairs if gain and one.target == epoch.target and epoch.holds(one.conditions)]
     return None if not found else found[0] if landed.target == epoch.target else found[-1]

@@ -1,4 +1,4 @@
-"""The ledger as a view model, a pure function of the records. ledger.md is rendered from it and never read back."""
+"""The contents of ledger.md, a pure function of the records. ledger.md is rendered from it and never read back."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ COMING = (State.READY, State.WAITING)
 
 
 class TargetState(Struct, frozen=True, kw_only=True):
-    """State of a deciding target: its measured `baseline`, or the one `given` by hand.
+    """The current state of a target that decides verdicts: its measured `baseline`, or hand-written figures (`given`).
 
-    `path` is the combined gain of its kept changes in the current epoch (None: nothing was kept in it). `next_epoch` are
-    changes in protocol.yaml for which the next run opens another epoch. `audits` are findings that measured the kept changes
-    together again.
+    `path` has the kept changes of the current epoch and their combined gain (None: there are none). `next_epoch` are changes in
+    protocol.yaml for which the next run opens another epoch. `audits` are the ids of findings from measuring all kept changes
+    together.
     """
 
     name: str
@@ -51,7 +51,7 @@ class TargetState(Struct, frozen=True, kw_only=True):
 
 
 class Counts(Struct, frozen=True, kw_only=True):
-    """Numbers of experiments by origin and by verdict (only verdicts that occur)."""
+    """Numbers of experiments by origin (measured or imported), in total and by verdict; verdicts without any are left out."""
 
     measured: int
     imported: int
@@ -60,12 +60,12 @@ class Counts(Struct, frozen=True, kw_only=True):
 
 
 class Ledger(Struct, frozen=True, kw_only=True):
-    """Contents of the ledger. Texts are as written: views escape them.
+    """Contents of ledger.md. Texts are as written by people: views must escape them.
 
     `latest` are the ten newest verdicts, newest first; `earlier` the other measured experiments and `imported` those of a
-    ledger kept by hand, by id. `held` are the rules in force as far as records say; `reopened` are the ids of the other rules,
-    `ending` of rules that a new epoch ends. `unused` are ids between others that no experiment has. `template` is the text of
-    the repository's own template, empty where expctl's is used.
+    ledger kept by hand, by id. `held` are the do-not-repeat rules in force according to records; `reopened` the ids of the
+    other rules, `ending` of those that a new epoch ends. `unused` are ids between others that no experiment has. `template` is
+    the text of the repository's own template, empty for the built-in one.
     """
 
     protocol: Protocol
@@ -97,7 +97,7 @@ class Ledger(Struct, frozen=True, kw_only=True):
 def ledger_of(
     protocol: Protocol, proposals: Sequence[Proposal], records: Sequence[Record], findings: Sequence[Finding]
 ) -> Ledger:
-    """Return the ledger of these records. The order of `proposals` and `records` doesn't matter."""
+    """Return the contents of ledger.md for these records and proposals, which may come in any order."""
     return ledger_from(
         protocol,
         sums_of([summary_of(record) for record in records]),
@@ -116,7 +116,7 @@ def ledger_from(
     queue: Sequence[Entry],
     template: str = "",
 ) -> Ledger:
-    """Return the ledger of records whose totals are `totals`. `records` hold at least those that show a baseline."""
+    """Return the contents of ledger.md from totals over all records. `records` are at least those with current times."""
     queued, known = queue_items(queue), numbered(findings)
     standing = {target: baseline_of(target, records[name], totals.landings) for target, name in totals.standing.items()}
     measured = [row for row in totals.rows if not row.imported]
@@ -154,7 +154,7 @@ def ledger_from(
 
 
 def counts_of(found: Sequence[Count]) -> Counts:
-    """Add up `found` by origin and verdict."""
+    """Add up numbers of experiments by origin (measured or imported) and by verdict."""
     measured, imported = ([each for each in found if each.imported is kind] for kind in (False, True))
     return Counts(
         measured=sum(each.number for each in measured),
@@ -165,7 +165,7 @@ def counts_of(found: Sequence[Count]) -> Counts:
 
 
 def unused_ids(numbers: Collection[int]) -> tuple[str, ...]:
-    """Return the unused ids below the largest number, e.g. `P21`, `P30 to P35`."""
+    """Return the unused experiment ids below the largest of `numbers`, e.g. `P21`, `P30 to P35`."""
     ordered = sorted(numbers)
     gaps = [(below + 1, above - 1) for below, above in pairwise(ordered) if above - below > 1]
     return tuple(f"P{first}" if first == last else f"P{first} to P{last}" for first, last in gaps)

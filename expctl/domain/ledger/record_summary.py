@@ -1,4 +1,4 @@
-"""A record reduced to what summaries of all records need.
+"""A record in short: what lists and totals over all records need of it.
 
 Named tuples are created in an eighth of the time of dataclasses, and one command creates ten thousand.
 """
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from expctl.domain.experiment.ids import id_order
-from expctl.domain.experiment.predictions import forecast_of
+from expctl.domain.experiment.predictions import PredictionSummary, forecast_of
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Origin, Record
 from expctl.domain.history.baselines import ImportedBaseline, Landing, given_of, lands, timed_on
@@ -22,19 +22,8 @@ Interval = tuple[float, float, float]
 """An effect on the objective in percent, and the ends of its 95 % interval."""
 
 
-class PredictionSummary(NamedTuple):
-    """A prediction and its outcome. Fields mean the same as in predictions.Forecast; `sentence` is the text in the brief."""
-
-    counts: bool
-    verdict_holds: bool
-    gain_holds: bool | None
-    hoped: bool
-    surplus_percent: float | None
-    sentence: str
-
-
 class RuleSummary(NamedTuple):
-    """One do-not-repeat rule in short.
+    """A do-not-repeat rule in short.
 
     `known`: expctl recognises a repeat by itself. `lapsed`: a condition is recorded as changed. `waits`: the rule names what
     would reopen it. `in_epoch`: the rule ends with its epoch. `opened` is the named or recorded change that reopens the rule.
@@ -55,15 +44,15 @@ class RuleSummary(NamedTuple):
 
 
 class RecordSummary(NamedTuple):
-    """One record, reduced to what ledger, brief and status show of it.
+    """A record in short: what ledger, brief and status show of it.
 
-    `timed_on`: the targets on which the experiment or a replication was timed. `timed_once`: an older procedure decided it.
+    `timed_on`: the targets on which the experiment or a replication was timed. `timed_once`: the older procedure decided it.
     `lands`: it moved the branch. `reason`: the first reason of an INCONCLUSIVE verdict. `sd_percent`: the standard deviation of
-    one round's objective (0: not timed). `debts`: flags about targets that have yet to measure the change. `given`:
-    hand-written figures that may stand for a baseline; `figures`: all those of an imported record. `cost_percent`: its part of
-    the budget of simplifications (None: nothing). `passes`: (rule, written reason) of each rule that let it run. `told`: the
-    prediction, `ban`: the rule. The effect on the objective is in percent (None: not timed). `why`: the verdict explained in a
-    few words. `gains`: the effect of each of the `measurings` of a change that moved the branch (None: not timed).
+    one round's objective (0: not timed). `debts`: notes about targets that have yet to measure the change. `given`:
+    hand-written figures of an imported, kept change; `figures`: those of any imported record. `cost_percent`: the loss of a
+    kept simplification (None: no such). `passes`: (rule, written reason) of each rule that let it run. `told`: the prediction;
+    `ban`: the do-not-repeat rule. The effect on the objective is in percent (None: not timed). `why`: the verdict explained in
+    a few words. `gains`: the effect in each of the `measurings`, if it moved the branch (None: not timed).
     """
 
     id: str
@@ -96,12 +85,12 @@ class RecordSummary(NamedTuple):
 
     @property
     def position(self) -> tuple[str, tuple[int, str]]:
-        """Sort key in the history of the branch: by date, then by id."""
+        """Sort key in the history of the branch: by date, then by experiment id."""
         return (self.date, id_order(self.id))
 
     @property
     def row(self) -> Row:
-        """The experiment's row in the ledger."""
+        """The experiment's row in ledger.md."""
         return Row(
             id=self.id,
             title=self.title,
@@ -118,7 +107,7 @@ class RecordSummary(NamedTuple):
 
 
 class SeenNoise(Struct, frozen=True, kw_only=True):
-    """Noise seen in the experiments of one uncalibrated epoch: the median sd of one round's objective."""
+    """Noise seen in the experiments of one epoch without calibration: median standard deviation of one round's objective."""
 
     target: str
     epoch: int
@@ -127,7 +116,7 @@ class SeenNoise(Struct, frozen=True, kw_only=True):
 
 
 def summary_of(record: Record) -> RecordSummary:
-    """Summarise a record."""
+    """Return a record in short."""
     objective = next((each for each in record.estimates if each.size == OBJECTIVE), None)
     return RecordSummary(
         id=record.id,
@@ -161,22 +150,22 @@ def summary_of(record: Record) -> RecordSummary:
 
 
 def in_order(digests: Iterable[RecordSummary]) -> tuple[RecordSummary, ...]:
-    """Return summaries in branch order, which the functions below expect."""
+    """Return summaries sorted by date, then id: the order in which experiments moved the branch."""
     return tuple(sorted(digests, key=lambda each: each.position))
 
 
 def standing(digests: Iterable[RecordSummary]) -> Mapping[str, str]:
-    """Return, by target, the id of the experiment that shows its baseline: the newest that was timed there."""
+    """Return, by target, the id of the last experiment that was timed there. `digests` are in branch order."""
     return {target: each.id for each in digests for target in each.timed_on}
 
 
 def landings(digests: Iterable[RecordSummary]) -> tuple[Landing, ...]:
-    """Return the experiments that moved the branch."""
+    """Return the experiments that moved the branch, in the order of `digests`."""
     return tuple(Landing(each.date, each.id) for each in digests if each.lands)
 
 
 def given_baselines(digests: Iterable[RecordSummary]) -> tuple[ImportedBaseline, ...]:
-    """Return the imported figures of every target that expctl has never timed."""
+    """Return the hand-written figures of every target that expctl has never timed."""
     known = sorted(digests, key=lambda each: id_order(each.id))
     timed = {target for each in known for target in each.timed_on}
     last = {each.target: each for each in known if each.given is not None and each.target not in timed}

@@ -1,4 +1,4 @@
-"""Lists over all records for the ledger: remarks, debts, undecided experiments, waived rules. All are ordered by id."""
+"""Lists over all records for ledger.md: corrections, missing measurements, waived do-not-repeat rules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.rules.match_levels import WaivedRepeat
 
 if TYPE_CHECKING:
@@ -15,41 +14,31 @@ if TYPE_CHECKING:
 
 
 class Remark(Struct, frozen=True, kw_only=True):
-    """A sentence about one or more experiments: a note, or a later correction of imported ones."""
+    """A sentence about one or more experiments: a note, or a correction of imported ones."""
 
     text: str
     ids: tuple[str, ...]
 
 
 class Debt(Struct, frozen=True, kw_only=True):
-    """A KEEP that changed the code of a hardware target where it has yet to be measured; `flag` names that target."""
+    """A kept change that has yet to be measured on a hardware target whose code it changed; `flag` says on which."""
 
     id: str
     flag: str
 
 
 def corrections(digests: Iterable[RecordSummary]) -> tuple[Remark, ...]:
-    """Return the corrections of imported experiments, ordered by the first experiment that each concerns."""
+    """Return the corrections of imported experiments; equal ones are merged."""
     return remarks((each.id, text) for each in digests for text in each.corrections)
 
 
-def notes(digests: Iterable[RecordSummary]) -> tuple[Remark, ...]:
-    """Return the notes of all experiments, ordered by the first experiment that each concerns."""
-    return remarks((each.id, text) for each in digests for text in each.notes)
-
-
-def undecided(digests: Iterable[RecordSummary]) -> tuple[str, ...]:
-    """Return the ids of INCONCLUSIVE experiments."""
-    return tuple(each.id for each in digests if each.verdict is Verdict.INCONCLUSIVE)
-
-
 def debts(digests: Iterable[RecordSummary]) -> tuple[Debt, ...]:
-    """Return the KEEPs that a target has yet to measure."""
+    """Return the kept changes that have yet to be measured on a target, one entry per change and target."""
     return tuple(Debt(id=each.id, flag=flag) for each in digests for flag in each.debts)
 
 
 def waived(digests: Iterable[RecordSummary]) -> Mapping[str, tuple[WaivedRepeat, ...]]:
-    """Return, by the id of a rule, the experiments that it let pass for a written reason."""
+    """Return, by the id of a do-not-repeat rule, the experiments that ran in spite of it for a written reason."""
     by_rule: dict[str, list[WaivedRepeat]] = {}
     for each in digests:
         for rule, reason in each.passes:
@@ -58,7 +47,7 @@ def waived(digests: Iterable[RecordSummary]) -> Mapping[str, tuple[WaivedRepeat,
 
 
 def remarks(said: Iterable[tuple[str, str]]) -> tuple[Remark, ...]:
-    """Group (id, sentence) pairs by sentence."""
+    """Turn (experiment id, sentence) pairs into one entry per different sentence."""
     ids: dict[str, list[str]] = {}
     for row, text in said:
         ids.setdefault(text, []).append(row)

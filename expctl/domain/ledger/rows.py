@@ -1,4 +1,4 @@
-"""Rows of the ledger: one experiment, one rule, one proposal. Each is a function of its own record or proposal."""
+"""Rows of ledger.md: one experiment, one do-not-repeat rule, or one proposal each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WHY_MAX, TRIED_MAX = 160, 120  # letters; a view shows fewer
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One experiment as a row of the ledger. Effect and 95 % interval of the objective are in percent (None: not timed).
+    """One experiment as a row of ledger.md. Effect and 95 % interval of the objective are in percent (None: not timed).
 
     `given` are the hand-written figures of an imported experiment, which has no effect.
     """
@@ -42,11 +42,11 @@ class Row(Struct, frozen=True, kw_only=True):
 
 
 class RuleRow(Struct, frozen=True, kw_only=True):
-    """One do-not-repeat rule: what must not be repeated, the conditions (name, value) of the failure, and what would reopen it.
+    """A do-not-repeat rule for the ledger: what was tried, why it failed, under which conditions, and what reopens it.
 
     `known_by` are the levels at which expctl recognises a repeat (none: only readers can). `lapses` are conditions recorded as
-    changed. `in_epoch` says that the rule ends with its epoch. Changes of this machine or commit are left out, because the
-    ledger is a function of records; `expctl rules` shows them.
+    changed. `in_epoch`: the rule ends with its epoch. Changes of this machine or commit are left out, because the ledger is a
+    function of records; `expctl rules` shows them.
     """
 
     id: str
@@ -62,7 +62,7 @@ class RuleRow(Struct, frozen=True, kw_only=True):
 
 
 class QueueItem(Struct, frozen=True, kw_only=True):
-    """One row of the queue: a proposal, its state and the reason (`why`). `depends_on` pairs each condition with its answer."""
+    """One row of the queue: a proposal, its state and the reason. `depends_on` pairs each condition with what is known."""
 
     id: str
     title: str
@@ -78,7 +78,7 @@ class QueueItem(Struct, frozen=True, kw_only=True):
 
 
 def rule_row(record: Record) -> RuleRow | None:
-    """Return the do-not-repeat rule of `record`, with conditions by name; None without a rule."""
+    """Return the do-not-repeat rule of `record` for the ledger; None without a rule."""
     rule = record.rule
     if rule is None:
         return None
@@ -118,7 +118,7 @@ def queue_items(entries: Sequence[Entry]) -> tuple[QueueItem, ...]:
 
 
 def why_of(record: Record) -> str:
-    """Explain the verdict briefly: what let a repeat pass, what the profiles explain, then the reasons without the effect."""
+    """Explain a verdict in one line: what let a repeat run, what the profiles say, the reasons without the effect."""
     if record.origin is Origin.IMPORTED:
         return one_line(record.history.why if record.history else "; ".join(record.reasons), WHY_MAX)
     again = (f"again on {each.target}: {each.verdict}" for each in record.replications)
@@ -154,7 +154,7 @@ def _failure(record: Record) -> str:
 
 
 def _openings(rule: Rule, *, in_epoch: bool) -> Iterator[str]:
-    """Yield the changes that open the rule without a person's help."""
+    """Yield the changes for which expctl reopens the rule by itself."""
     if rule.probe:
         yield f"a probe that {rule.probe.until} for {rule.probe.arch}"
     tools = [] if rule.probe else [name for name in COMPILERS if rule.conditions.get(name)]

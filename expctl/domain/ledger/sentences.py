@@ -1,4 +1,4 @@
-"""Sentences of the brief about one record: its rule and its prediction."""
+"""Sentences of the brief about a record's do-not-repeat rule and its prediction."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ TEXT_MAX, CONDITIONS_MAX = 200, 160
 
 
 def rule_sentence(rule: RuleRow) -> str:
-    """Return the sentence about a rule, e.g. `P17, refused by expctl: wider tiles: slower (failed under cc 1.0)`."""
+    """Return a do-not-repeat rule as a sentence: `P17, refused by expctl: wider tiles: slower (failed under cc 1.0)`."""
     under = one_line(", ".join(f"{name} {value}" for name, value in rule.conditions), CONDITIONS_MAX)
     failed = f" (failed under {under})" if under else ""
     return f"{rule.id}, refused by {'expctl' if rule.known_by else 'you'}: {one_line(rule.text, TEXT_MAX)}{failed}"
 
 
 def forecast_sentence(forecast: Forecast) -> str:
-    """Return the sentence about a prediction, e.g. `P3 on cpu: predicted KEEP, +1.0 to +3.0 %; came REJECT, -1.20 %: NOT as
-    predicted. Hypothesis: ...`.
-    """
+    """Return a prediction and its result, e.g. `P3 on cpu: predicted KEEP, +1.0 to +3.0 %; came REJECT, -1.20 %: ...`."""
     return (
         f"{forecast.id} on {forecast.target}: predicted {one_line(prediction_text(forecast.predicted), TEXT_MAX)}; came"
         f" {outcome_text(forecast)}. Hypothesis: {one_line(forecast.hypothesis, TEXT_MAX)}"

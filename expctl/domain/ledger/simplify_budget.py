@@ -1,4 +1,4 @@
-"""Adds up the cost of the simplifications of an epoch, which share one budget."""
+"""Adds up what kept simplifications have cost in an epoch, because they share one budget."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def simplify_used_percent(digests: Sequence[RecordSummary], *, target: str, conditions: Comparability, but: str) -> float:
-    """Return the sum of the confirmed losses of the simplifications kept on `target`, in percent; gains count as 0.
+    """Return the sum of the losses, in percent, of the simplifications kept on `target`; gains count as 0.
 
-    Only the epoch that a run under `conditions` would join counts. The experiment `but`, which is being run, is left out.
+    Only those in the epoch count that a run under `conditions` would join. The experiment `but`, which is running, doesn't.
     """
     epochs = epochs_from(one for each in digests for one in each.measurings)
     epoch = epochs.current(target, conditions)

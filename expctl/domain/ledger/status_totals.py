@@ -1,4 +1,4 @@
-"""Totals that `status` needs: baseline per target, branch moves, the newest verdicts, open debts."""
+"""Totals over all records that `expctl status` shows."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ LAST = 5  # verdicts that are shown
 
 
 class StatusTotals(Struct, frozen=True, kw_only=True):
-    """Totals over all records for `status`. `standing` maps a target to the experiment that shows its baseline.
+    """Totals over all records for `expctl status`. `standing` maps a target to the experiment that was last timed there.
 
-    `landings` are the moves of the branch, oldest first; `newest` the ids measured last (the last one last); `debts` pairs of
-    an id and its flag. `epochs.of` is empty.
+    `landings` are the experiments that moved the branch, oldest first; `newest` are the ids of the last ones measured, the
+    newest at the end; `debts` are pairs of an id and what has yet to be measured. `epochs.of` is empty.
     """
 
     epochs: Epochs

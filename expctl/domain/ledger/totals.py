@@ -1,4 +1,4 @@
-"""Totals over all records for the ledger, computed from summaries or by queries of an index."""
+"""Totals over all records for ledger.md, computed from summaries or by queries of an index."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from expctl.domain.history.baselines import ImportedBaseline, Landing
 from expctl.domain.history.epochs import Epochs, epochs_from
 from expctl.domain.ledger.kept_gains import Landed
 from expctl.domain.ledger.record_summary import RecordSummary, given_baselines, in_order, landings, standing
-from expctl.domain.ledger.remarks import Debt, Remark, corrections, debts, notes, undecided
+from expctl.domain.ledger.remarks import Debt, Remark, corrections, debts, remarks
 from expctl.domain.ledger.rows import Row
 
 PREDICTIONS = 20  # the newest ones that the ledger shows
 
 
 class Count(NamedTuple):
-    """Number of records of one target, verdict and origin."""
+    """Number of records with this target, verdict and origin."""
 
     target: str
     verdict: Verdict
@@ -30,10 +30,9 @@ class Count(NamedTuple):
 
 
 class LedgerRule(NamedTuple):
-    """One rule in the ledger. `known` says that expctl recognises a repeat, `lapsed` that a condition has changed.
+    """A do-not-repeat rule for the ledger: what was tried, why it failed (`why`), and what would reopen it (`opens`).
 
-    `in_epoch` says that the rule ends with its target's epoch; `tried`, `why` and `opens` are what was tried, its result, and
-    what would open the rule.
+    `known`: expctl recognises a repeat. `lapsed`: a condition has changed. `in_epoch`: the rule ends with its target's epoch.
     """
 
     id: str
@@ -47,9 +46,9 @@ class LedgerRule(NamedTuple):
 
 
 class LedgerTotals(Struct, frozen=True, kw_only=True):
-    """Totals for the ledger over all records. Lists are by id, `landings` and `landed` in branch order.
+    """Totals over all records for ledger.md. Lists are by id, `landings` and `landed` in branch order.
 
-    `predictions` come newest first. `standing` maps a target to the record that shows its baseline; `epochs.of` holds at least
+    `predictions` come newest first. `standing` maps a target to the record that was last timed there; `epochs.of` has at least
     these records. `numbers` are the numbers in all ids, each once.
     """
 
@@ -72,7 +71,7 @@ class LedgerTotals(Struct, frozen=True, kw_only=True):
 
 
 def sums_of(digests: Sequence[RecordSummary]) -> LedgerTotals:
-    """Compute the totals of `digests`, which may come in any order."""
+    """Compute totals over summaries of all records, which may come in any order."""
     by_id = sorted(digests, key=lambda each: id_order(each.id))
     ordered = in_order(by_id)
     return LedgerTotals(
@@ -90,8 +89,8 @@ def sums_of(digests: Sequence[RecordSummary]) -> LedgerTotals:
             if (rule := each.ban)
         ),
         corrections=corrections(by_id),
-        notes=notes(by_id),
-        undecided=undecided(by_id),
+        notes=remarks((each.id, text) for each in by_id for text in each.notes),
+        undecided=tuple(each.id for each in by_id if each.verdict is Verdict.INCONCLUSIVE),
         debts=debts(by_id),
         accuracy=accuracy_of(each.told for each in by_id if each.told),
         predictions=tuple(each.told.sentence for each in reversed(by_id) if each.told)[:PREDICTIONS],
@@ -100,7 +99,7 @@ def sums_of(digests: Sequence[RecordSummary]) -> LedgerTotals:
 
 
 def landed_of(digest: RecordSummary) -> Landed:
-    """Return the kept change behind `digest`, which moved the branch."""
+    """Return the kept change, with its measured effects, of an experiment that moved the branch."""
     return Landed(digest.id, digest.title, digest.target, digest.measurings, digest.gains)
 
 

@@ -1,12 +1,10 @@
-"""Describes one file that a patch changes."""
-
-from __future__ import annotations
+"""A file that a patch changes."""
 
 from msgspec import Struct
 
 
 class ChangedFile(Struct, frozen=True, kw_only=True):
-    """A file that differs between two trees. `mode` is git's new mode, 000000 for a deletion."""
+    """A file that differs between two git trees. `mode` is its new mode in git, 000000 if it was deleted."""
 
     path: str
     mode: str

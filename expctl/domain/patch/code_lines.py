@@ -1,6 +1,6 @@
 """Prepares source text for forbidden patterns: comments removed, statements over several lines joined.
 
-Whole texts are read, because only the lines above tell whether a line is a comment.
+Whole files are read, because only the lines above tell whether a line is inside a comment.
 """
 
 import re
@@ -21,7 +21,7 @@ JOINED_MAX = 400
 
 
 def code_lines(path: str, text: str) -> tuple[str, ...]:
-    """Return the lines of `text` without comments, where the language's comments are known; as many as `text` has."""
+    """Return the lines of `text` without comments, if the language of `path` is known; as many lines as `text` has."""
     if path.endswith(C_SUFFIXES):
         return tuple(PARTS.sub(_without_comment, text).split("\n"))
     lines = text.split("\n")
@@ -29,7 +29,7 @@ def code_lines(path: str, text: str) -> tuple[str, ...]:
 
 
 def added_lines(path: str, text: str, added: Sequence[int]) -> tuple[str, ...]:
-    """Return the added lines that hold code (indices from 0), and each statement that several of them make, on one line."""
+    """Return the added lines that hold code (indices from 0), and statements that span several of them, joined."""
     if not added:
         return ()
     lines = code_lines(path, text)
@@ -44,7 +44,7 @@ def _without_comment(part: re.Match[str]) -> str:
 
 
 def _runs(lines: Sequence[str], added: Sequence[int]) -> Iterator[list[str]]:
-    """Yield the runs of added lines with only blank lines between them."""
+    """Yield groups of added lines that have only blank lines between them."""
     run: list[str] = []
     for before, at in zip((added[0], *added), added, strict=False):
         if at > before + 1:
@@ -55,7 +55,6 @@ def _runs(lines: Sequence[str], added: Sequence[int]) -> Iterator[list[str]]:
 
 
 def _joined(run: Sequence[str]) -> Iterator[str]:
-    """Yield the statements and directives that take more than one line of `run`."""
     text, parts = "", 0
     for line in run:
         spliced = text.endswith("\\")

@@ -1,4 +1,4 @@
-"""Finds the values that a patch sets, if it changes nothing else.
+"""Finds the values that a patch sets, if it changes nothing but values.
 
 A setting is a name and its new value: `constexpr int kTileRows = 8`, `#define LIMIT 40`, the count of a `#pragma unroll`, or
 one more tuple in a list of macro calls such as `SCALED_MM_CONFIGS(X)`.
@@ -17,7 +17,7 @@ DIGITS_MAX = 100
 
 
 def settings_of(pairs: Sequence[tuple[Sequence[Item], Sequence[Item]]]) -> Mapping[str, str]:
-    """Return new values by name for pairs of (items before, items after); empty when a pair differs in more than values."""
+    """Return the new values by name from pairs (items before, items after); empty where a pair differs in more than values."""
     found: dict[str, str] = {}
     for before, after in pairs:
         if len(before) != len(after):
@@ -42,7 +42,7 @@ def _decimal(found: re.Match[str]) -> str:
 
 
 def shape_of(items: Sequence[Item]) -> str:
-    """Return the items with placeholders for all values: the structure of a config."""
+    """Return the text of source items with placeholders for all values: two configs of the same structure give equal text."""
     lines = []
     for item in items:
         calls = _calls(item)
@@ -52,7 +52,7 @@ def shape_of(items: Sequence[Item]) -> str:
 
 
 def _changed(old: Item, new: Item) -> Mapping[str, str]:
-    """Return the settings changed between two versions of one item; empty when anything else changed."""
+    """Return the values that differ between two versions of one item; empty when anything else differs."""
     if old.scope != new.scope:
         return {}
     before, after = _calls(old), _calls(new)
@@ -72,7 +72,7 @@ def _changed(old: Item, new: Item) -> Mapping[str, str]:
 
 
 def _one_value(old: Item, new: Item) -> Mapping[str, str]:
-    """Return the setting changed between two definitions made of literals, e.g. `constexpr int k = 4;` and `... = 1 << 4;`."""
+    """Return the value that differs between two definitions made of literals, e.g. `int k = 4;` and `int k = 1 << 4;`."""
     for sign, end in (("=", 1), ("define", 0)):
         if sign in old.tokens and sign in new.tokens and old.tokens[:1] == new.tokens[:1]:
             cut = [each.tokens.index(sign) + 1 + (sign == "define") for each in (old, new)]
@@ -88,7 +88,7 @@ def _is_literal(word: str) -> bool:
 
 
 def _named(tokens: Sequence[str], index: int) -> str:
-    """Return what the literal at `index` sets: the name before `=` or after #define, or a numbered #pragma; else empty."""
+    """Return the name that the literal at `index` is assigned to (`=`, #define or a numbered #pragma); empty without one."""
     at = index - 1
     while at >= 0 and (_is_literal(tokens[at]) or tokens[at] in ("{", ",", "[")):
         at -= 1
@@ -103,7 +103,7 @@ def _named(tokens: Sequence[str], index: int) -> str:
 
 
 def _value(tokens: Sequence[str], index: int) -> str:
-    """Return the whole value around a literal, up to `=` or its name and to the end of the declarator."""
+    """Return the whole constant expression around the literal at `index`."""
     first = last = index
     while first > 0 and _is_literal(tokens[first - 1]):
         first -= 1
@@ -142,7 +142,7 @@ def _listed(name: str, before: list[tuple[str, ...]], after: list[tuple[str, ...
 
 
 def _name(item: Item, name: str) -> str:
-    """Return the name qualified by the #if branches, structs and function around it."""
+    """Return `name` with the #if branches, structs and function around it."""
     branches = [f"[{each}]" for each in item.scope if each.startswith(("if ", "ifdef ", "ifndef "))]
     structs = [f"{found[-1]}::" for each in item.scope if (found := re.findall(r"\b(?:struct|class|union) (\w+)", each))]
     inside = f" of {_function(item.tokens)}" if "{" in item.tokens and "(" in item.tokens else ""

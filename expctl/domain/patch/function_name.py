@@ -1,4 +1,4 @@
-"""Shortens the name of a kernel's function as compilers write it."""
+"""Shortens the names of kernels as compilers write them."""
 
 import re
 
@@ -7,9 +7,9 @@ _ENDING = re.compile(r"(?: \[clone [^\]]*\]|\.kd)+$")
 
 
 def function_name(name: str) -> str:
-    """Strip return type, template arguments, parameters, unnamed namespaces and the suffix of a kernel descriptor.
+    """Return a demangled kernel name without return type, template arguments, parameters, unnamed namespaces and `.kd`.
 
-    `std::enable_if<x, void>::type prim::scan<int>(int)` becomes `prim::scan`; a name that is no declaration stays.
+    `std::enable_if<x, void>::type prim::scan<int>(int)` becomes `prim::scan`; a plain name stays as it is.
     """
     plain = _ENDING.sub("", UNNAMED.sub("", name)).removeprefix("void ")
     bare = _without_arguments(plain)
@@ -19,7 +19,7 @@ def function_name(name: str) -> str:
 
 
 def _without_arguments(text: str) -> str:
-    """Cut `text` before its parameters and drop template arguments. Braces hold the name and parameters of a lambda."""
+    """Cut `text` before its parameters and drop template arguments; braces hold a lambda's name and parameters."""
     found: list[str] = []
     angles = braces = 0
     for letter in text:

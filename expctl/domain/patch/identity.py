@@ -1,8 +1,8 @@
-"""Recognises equal patches before a build: three of the levels at which a rule recognises a repeat.
+"""Recognises equal patches before a build, in three ways.
 
-The patch id is git's. The normalised change is the items (source_items.py) that a patch removes and adds, each whole: it
-ignores white space, comments, names of locals and line breaks. The settings are the values that a patch sets if it changes
-nothing else.
+The patch id is git's. The normalised change is a hash of the functions and definitions (items) that a patch removes and adds,
+each whole: it ignores white space, comments, names of locals and line breaks. The settings are the values that a patch sets if
+it changes nothing else.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ PAIRS_MAX = 1_000_000  # of items to be compared; beyond it, everything that cha
 class ChangeIdentity(Struct, frozen=True, kw_only=True):
     """What identifies a patch on one baseline. Fields that identify nothing are empty, e.g. `change` for changed comments.
 
-    `region` has by file the keys of the baseline's items that the patch touches; `shapes` by file the hash of its structure
-    without values, where the patch changes nothing but settings; `added` are its new lines as patterns see them
-    (code_lines.py).
+    `region` has, by file, hashes of the baseline's functions and definitions that the patch touches; `shapes` has, by file, the
+    hash of its structure without values, if the patch changes only values; `added` are its new lines, to be compared with
+    forbidden patterns.
     """
 
     patch_id: str = ""
@@ -42,7 +42,7 @@ class ChangeIdentity(Struct, frozen=True, kw_only=True):
 
 
 def identify(files: Sequence[FileTexts], *, patch_id: str) -> ChangeIdentity:
-    """Compute the identity of a patch from its files before and after."""
+    """Compute what identifies a patch, from its files before and after."""
     lines: list[str] = []
     region: dict[str, tuple[str, ...]] = {}
     shapes: dict[str, str] = {}
@@ -72,22 +72,22 @@ def identify(files: Sequence[FileTexts], *, patch_id: str) -> ChangeIdentity:
 
 
 def settings_hash(settings: Mapping[str, str]) -> str:
-    """Return the hash of settings whatever the notation of their numbers; empty for none."""
+    """Return a hash of settings that doesn't depend on the notation of numbers; empty for none."""
     return _hash("\n".join(f"{name} = {value}" for name, value in sorted(plain_values(settings).items()))) if settings else ""
 
 
 def shape_hash(items: Sequence[Item]) -> str:
-    """Return the hash of a file's structure without values."""
+    """Return a hash of a source file's structure that doesn't depend on its constants' values."""
     return _hash(shape_of(items))[:16]
 
 
 def item_keys(path: str, text: str) -> frozenset[str]:
-    """Return the keys of a file's items, to be compared with a region."""
+    """Return a hash of each function, definition and directive in a source file."""
     return frozenset(item.key for item in items_of(path, text))
 
 
 def _blocks(before: Sequence[Item], after: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Sequence[Item], Item | None]]:
-    """Yield (removed items, added items, the item before them) for each place where two versions differ."""
+    """Yield (removed items, added items, the item before them) for each place where two versions of a file differ."""
     old, new = ([item.key for item in side] for side in (before, after))
     head = next((i for i, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new)))
     most = min(len(old), len(new)) - head

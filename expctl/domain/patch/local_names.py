@@ -1,4 +1,4 @@
-"""Renames the local names of a function, so that renamed locals make no difference. All other names stay.
+"""Renames the local names of a C++ function, so that a patch which only renames locals makes no difference.
 
 A name is local where a declaration stands: `type name` after the start of a statement, in a parameter list or template header,
 or alone among the arguments of a macro in capitals that begins a statement (FOR_EACH_THREAD(thread, ...)).
@@ -47,7 +47,7 @@ def renamed(tokens: Sequence[str]) -> tuple[str, ...]:
 
 
 def declarations(tokens: Sequence[str]) -> dict[int, int]:
-    """Return the number of each declared local by the index of its declaration; outside functions only of parameters."""
+    """Return the position of each declaration of a local, with its number from 1; outside functions only parameters count."""
     if "(" not in tokens:
         return {}
     body = tokens.index("{") if "{" in tokens else len(tokens)
@@ -59,7 +59,7 @@ def declarations(tokens: Sequence[str]) -> dict[int, int]:
 
 
 def _macro_parameters(tokens: Sequence[str]) -> Iterator[int]:
-    """Yield the indices of X and Y in `#define F(X, Y) ...`. A value in parentheses, `#define N (1)`, holds no lone name."""
+    """Yield the positions of X and Y in `#define F(X, Y) ...`; none for a value in parentheses, `#define N (1)`."""
     if len(tokens) > 3 and tokens[1] == "define" and tokens[3] == "(" and ")" in tokens[:-1]:
         yield from (index for index in range(4, tokens.index(")")) if NAME.fullmatch(tokens[index]))
 
@@ -82,7 +82,7 @@ def _starts(tokens: Sequence[str], body: int) -> Iterator[int]:
 
 
 def _declared(tokens: Sequence[str], start: int, *, inside: bool) -> set[int]:
-    """Return the indices of the names that the declaration at `start` declares; empty if there is no declaration."""
+    """Return the positions of the names that a declaration at `start` declares; empty if there is no declaration."""
     at, sized = start, False
     while at < len(tokens) and (tokens[at] in QUALIFIERS or tokens[at] in SIZES or _is_decoration(tokens, at)):
         sized = sized or tokens[at] in SIZES
@@ -124,7 +124,7 @@ def _is_decoration(tokens: Sequence[str], at: int) -> bool:
 
 
 def _lone_arguments(tokens: Sequence[str], at: int) -> Iterator[int]:
-    """Yield the indices of lower-case words that are a whole argument each."""
+    """Yield the positions of lower-case words that are a whole argument each."""
     depth = 0
     while at + 1 < len(tokens) and (tokens[at] != ")" or depth):
         depth += (tokens[at] in "([{") - (tokens[at] in ")]}")
@@ -138,12 +138,12 @@ def _is_name(word: str) -> bool:
 
 
 def _is_type(tokens: Sequence[str], at: int) -> bool:
-    """After `unsigned`: is the token a type, so that a name follows, or is it the name itself?"""
+    """After `unsigned`: is the token at `at` a type that a name follows, rather than the name itself?"""
     return at + 1 < len(tokens) and _is_name(tokens[at]) and (_is_name(tokens[at + 1]) or tokens[at + 1] in ("*", "&"))
 
 
 def _skip_type(tokens: Sequence[str], at: int) -> int | None:
-    """Return the index behind a type such as `a::b<c>::d`; None if there is no type."""
+    """Return the position after a type such as `a::b<c>::d`; None if there is no type."""
     if tokens[at] == "class":  # of a template header: its type is a name
         return at + 1
     at += tokens[at] in ("::", "typename")
@@ -182,7 +182,7 @@ def _close(tokens: Sequence[str], at: int) -> int:
 
 
 def _next_declarator(tokens: Sequence[str], at: int) -> int | None:
-    """Return the index of the name after the next comma of the same declaration; None at its end."""
+    """Return the position of the name after the next comma of a declaration; None at its end."""
     depth = 0
     for index in range(at, len(tokens)):
         depth += (tokens[index] in "([{") - (tokens[index] in ")]}")

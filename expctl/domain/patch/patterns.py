@@ -1,4 +1,4 @@
-"""Forbidden patterns: regular expressions for the lines that a patch adds."""
+"""Forbidden patterns: regular expressions that no line added by a patch may match."""
 
 import re
 from collections.abc import Iterable
@@ -9,13 +9,13 @@ STANDING_MAX = 3  # lines of the baseline that may match; a pattern with more ma
 
 
 def forbidden(pattern: str, added: Iterable[str]) -> bool:
-    """Does `pattern` match one of the added lines?"""
+    """Does the regular expression `pattern` match one of the added lines?"""
     wanted = re.compile(pattern)
     return any(wanted.search(line[:LINE_MAX]) for line in added)
 
 
 def pattern_fault(pattern: str) -> str:
-    """Return why a pattern is not allowed; empty when it is. A repeat inside a repeat may take exponential time."""
+    """Return why a forbidden pattern is not allowed (invalid, too long, or slow to match); empty when it is allowed."""
     if not pattern.strip() or len(pattern) > PATTERN_MAX:
         return f"expected a regular expression of at most {PATTERN_MAX} letters, found {len(pattern)}"
     try:
@@ -23,21 +23,21 @@ def pattern_fault(pattern: str) -> str:
     except (re.error, OverflowError, RecursionError) as error:
         return f"{pattern!r} is no regular expression: {error}"
     if not matches_nothing:
-        return f"{pattern!r} matches everything"
+        return f"{pattern!r} matches every line: expected a pattern that needs some text"
     if re.search(r"[*+}?]\s*\)+\s*[*+{]", pattern):
-        return f"{pattern!r} repeats what repeats already: say it without (x+)*"
+        return f"{pattern!r} has a repeat inside a repeat, such as (x+)*, which may take very long: write it with one repeat"
     return ""
 
 
 def void_reason(pattern: str, *, own: Iterable[str] | None, standing: Iterable[str]) -> str:
-    """Return why the forbidden `pattern` is void, because it misses its own change or matches the baseline; else empty.
+    """Return why a forbidden pattern must not count: it misses its own change or matches the baseline; empty if it counts.
 
-    `own` are the lines that the rejected change adds (None: unknown), `standing` the baseline's lines in the scope.
+    `own` are the lines that the rejected change adds (None: unknown), `standing` the baseline's lines that a patch may touch.
     """
     wanted = re.compile(pattern)
     if wanted.search(""):
-        return "it matches an empty line"
+        return "it matches every line"
     if own is not None and not forbidden(pattern, own):
         return "no line that its own change adds matches it"
     found = sum(wanted.search(line[:LINE_MAX]) is not None for line in standing)
-    return f"it matches {found} lines that stand in the baseline's scope" if found > STANDING_MAX else ""
+    return f"it matches {found} lines of the baseline, at most {STANDING_MAX} are allowed" if found > STANDING_MAX else ""

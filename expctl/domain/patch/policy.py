@@ -1,4 +1,4 @@
-"""Checks what a patch may change. It is judged by the resulting tree, not by its own text."""
+"""Checks which files a patch may change, by the resulting tree and not by the patch's text."""
 
 import base64
 import re
@@ -18,17 +18,8 @@ NAME_BYTES_MAX, PATH_BYTES_MAX = 255, 1_000  # no file system here takes longer 
 # Names that affect the build, or that test runners and Python read by themselves. All in lower case.
 JUDGES = (
     *("conftest.py", "test_*", "*_test.*", "*.test.*", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py"),
-    *(
-        "sitecustomize.py",
-        "usercustomize.py",
-        "*.pth",
-        "*.pyc",
-        "*.pyo",
-        "protocol.yaml",
-        "ledger.md",
-        "experiment.yaml",
-        "record.json",
-    ),
+    *("sitecustomize.py", "usercustomize.py", "*.pth", "*.pyc", "*.pyo"),
+    *("protocol.yaml", "ledger.md", "experiment.yaml", "record.json"),
 )
 PYTHONS = "__pycache__"  # what lies in a folder of this name is run instead of the source beside it
 BUILDS = (
@@ -44,37 +35,42 @@ GIT_BINARY = re.compile(rb"^(literal|delta) (\d{1,18})\n((?:[A-Za-z][^\n]*\n)*)"
 
 
 def patch_faults(patch: bytes, limits: PatchLimits) -> list[str]:
-    """Return faults of a patch that would exhaust the machine's memory when git applies it."""
+    """Return why git must not apply `patch`: parts so large that they could exhaust the memory; empty when it may."""
     if len(patch) > PATCH_BYTES_MAX:
         return [f"the patch has {len(patch)} bytes, expected at most {PATCH_BYTES_MAX}"]
     if b"GIT binary patch\n" not in patch:
         return []
     sizes = [size for each in GIT_BINARY.finditer(patch) for size in _sizes(each[1], int(each[2]), each[3])]
-    return [f"a binary part makes {size} bytes, expected at most {limits.bytes}" for size in sizes if size > limits.bytes]
+    return [
+        f"a binary file in the patch has {size} bytes, expected at most {limits.bytes}" for size in sizes if size > limits.bytes
+    ]
 
 
 def tree_faults(
     files: Sequence[ChangedFile], scope: tuple[str, ...], limits: PatchLimits, names: Sequence[str] = ()
 ) -> list[str]:
-    """Return what the policy forbids in the changed `files`; `names` are all files of the scope in the resulting tree."""
+    """Return what is forbidden in the changed `files`; `names` are all files below `scope` (allowed folders) afterwards."""
     if not files:
-        return ["it changes nothing"]
+        return ["the patch changes nothing"]
     found = [fault for file in files for fault in _file_faults(file, scope)]
     known = {file.path for file in files}
-    found += [f"{path} is told from {other} by case, accents or width alone" for path, other in _alike(names, known)]
+    found += [
+        f"{path} differs from {other} only in case, accents or character width, which some file systems ignore"
+        for path, other in _alike(names, known)
+    ]
     if len(files) > limits.files:
-        found.append(f"{len(files)} files, expected at most {limits.files}")
+        found.append(f"the patch changes {len(files)} files, expected at most {limits.files}")
     if sum(file.size for file in files) > limits.bytes:
-        found.append(f"{sum(file.size for file in files)} bytes in changed files, expected at most {limits.bytes}")
+        found.append(f"the changed files have {sum(file.size for file in files)} bytes, expected at most {limits.bytes}")
     return found
 
 
 def _file_faults(file: ChangedFile, scope: tuple[str, ...]) -> Iterator[str]:
-    """Yield at most one fault of `file`. Paths that the scope lists literally are exempt from the name checks."""
+    """Yield at most one reason why `file` is forbidden. Paths listed literally in `scope` skip the checks of names."""
     below = _below(file.path, scope)
     name = below[-1].casefold() if below else ""
     if not inside(file.path, scope):
-        yield f"{file.path} is outside the scope"
+        yield f"{file.path} is outside the scope (the folders that a patch may touch)"
     elif file.mode not in (REGULAR, DELETED):
         yield f"{file.path} has mode {file.mode}, expected a regular file ({REGULAR})"
     elif len(_bytes(file.path)) > PATH_BYTES_MAX:
@@ -82,11 +78,11 @@ def _file_faults(file: ChangedFile, scope: tuple[str, ...]) -> Iterator[str]:
     elif long := next((part for part in file.path.split("/") if len(_bytes(part)) > NAME_BYTES_MAX), ""):
         yield f"{long[:60]!r}... is a name of {len(_bytes(long))} bytes, expected at most {NAME_BYTES_MAX}"
     elif not file.path.isprintable() or any(_unfit(part) for part in below):
-        yield f"{file.path!r} is not a name that an experiment may use"
+        yield f"{file.path!r} has characters that shells or other systems interpret: use letters, digits and ._-"
     elif any(fnmatchcase(name, pattern) for pattern in JUDGES) or any(part.casefold() == PYTHONS for part in below):
-        yield f"{file.path} has the name of something that judges"
+        yield f"{file.path} has a name that Python, test runners or expctl read by themselves: use another name"
     elif any(fnmatchcase(name, pattern) for pattern in BUILDS):
-        yield f"{file.path} has the name of a build file"
+        yield f"{file.path} has the name of a build file, which a patch may not change: use another name"
 
 
 def _unfit(part: str) -> bool:
@@ -98,7 +94,7 @@ def _bytes(name: str) -> bytes:
 
 
 def _below(path: str, scope: tuple[str, ...]) -> list[str]:
-    """Return the parts of `path` below the longest matching entry of the scope."""
+    """Return the parts of `path` below the longest folder of `scope` that contains it."""
     fitting = max((folder.rstrip("/") for folder in scope if inside(path, (folder,))), key=len, default="")
     return path[len(fitting) :].strip("/").split("/") if path != fitting else []
 
@@ -117,12 +113,12 @@ def _alike(names: Sequence[str], changed: set[str]) -> Iterator[tuple[str, str]]
 
 
 def _folded(path: str) -> str:
-    """Return `path` as a file system sees it that ignores case, normalises Unicode, and equates compatible characters."""
+    """Return `path` as a file system compares it that ignores case, normalises Unicode, and equates compatible characters."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", path).casefold())
 
 
 def _sizes(kind: bytes, size: int, lines: bytes) -> Iterator[int]:
-    """Yield the size of a binary part and of its result: a delta has that at its start, after the size of its source."""
+    """Yield the size of a binary part of a patch; for a delta also the size of its result, which its header holds."""
     yield size
     if kind == b"literal":
         return

@@ -1,4 +1,4 @@
-"""Finds likely secrets in untrusted text: keys and tokens by their form, values by the name before them.
+"""Finds likely secrets in text: keys and tokens by their form, passwords by the name before them.
 
 Patterns stop at quotes and white space, so that masked JSON stays valid.
 """
@@ -39,7 +39,7 @@ VALUE_LENGTH_LEAST = 8
 
 
 def secret_spans(text: str, values: Iterable[str] = ()) -> list[tuple[int, int]]:
-    """Return the (start, end) of likely secrets in `text`, in order, without overlaps. `values` are known secrets."""
+    """Return the (start, end) of likely secrets in `text`, in order, without overlaps. `values` are secrets known exactly."""
     small = text.lower()
     found = [(each.start(), each.end()) for value in values if value in text for each in re.finditer(re.escape(value), text)]
     for signs, pattern in SHAPES:
@@ -55,7 +55,7 @@ def secret_spans(text: str, values: Iterable[str] = ()) -> list[tuple[int, int]]
 
 
 def masked(text: str, values: Iterable[str] = ()) -> str:
-    """Return `text` with an asterisk for each character of a secret."""
+    """Return `text` with an asterisk for each character of a likely secret; `values` are secrets known exactly."""
     for start, end in secret_spans(text, values):
         text = text[:start] + "*" * (end - start) + text[end:]
     return text

@@ -1,8 +1,8 @@
-"""Splits C-like source text into items: declarations, functions and directives without white space and comments.
+"""Splits C-like source text into items: functions, members, definitions and directives, without comments and white space.
 
-An item is the unit of comparison of two versions of a file: a whole function, one member, one #define. It carries the headers
-of the braces and #if branches around it, so that an equal line in another branch is another item. This is no parser of C++:
-where it splits wrongly, it does so alike in both versions.
+Versions of a file are compared item by item. An item includes the headers of the braces and #if branches around it, so that an
+equal line in another branch is another item. This is no parser of C++: where it splits wrongly, it does so alike in both
+versions.
 """
 
 import hashlib
@@ -29,20 +29,20 @@ OPENS, CLOSES = "([", ")]"
 
 
 class Item(Struct, frozen=True, kw_only=True):
-    """One item: its `tokens`; `scope` are the headers of the braces and the #if branches around it."""
+    """A function, definition or directive: its `tokens`; `scope` are the headers of the braces and #if branches around it."""
 
     scope: tuple[str, ...]
     tokens: tuple[str, ...]
 
     @property
     def key(self) -> str:
-        """Hash of the item, sixteen hex digits, which doesn't depend on the names of locals."""
+        """Hash of the item (16 hex digits), which doesn't depend on the names of local variables."""
         text = "\x1f".join((*self.scope, "", *renamed(self.tokens)))
         return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:KEY_DIGITS]
 
 
 def items_of(path: str, text: str) -> tuple[Item, ...]:
-    """Split a file into items. Outside of C-like languages each line is an item, without `#` comments where they exist."""
+    """Split a file into items: functions, definitions and directives in C-like languages, else lines without `#` comments."""
     if path.endswith(C_SUFFIXES) and len(text) <= LENGTH_MAX:
         return _Cutter().cut(text)
     hashed = path.endswith(HASH_COMMENTS)
@@ -55,7 +55,7 @@ def _indent(line: str) -> str:
 
 
 class _Cutter(Struct):
-    """Splits one text into items and holds the state while doing so."""
+    """Splits one text into items, and holds the state while doing so."""
 
     items: list[Item] = field(default_factory=list)
     braces: list[str] = field(default_factory=list)
@@ -170,7 +170,7 @@ def _after_template(words: list[str]) -> list[str]:
 
 
 def _without_groups(words: list[str]) -> list[str]:
-    """Return `words` without the contents of parentheses, and without alignas and attributes altogether."""
+    """Return `words` without the contents of parentheses, and without alignas and attributes."""
     out: list[str] = []
     depth = 0
     for word in words:

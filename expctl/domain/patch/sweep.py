@@ -1,4 +1,4 @@
-"""Reads and replaces the values of named constants in a text. Pure."""
+"""Reads and replaces the values of named constants in a source text. Pure."""
 
 import itertools
 import re
@@ -20,7 +20,7 @@ class NotAConstant(ValueError):
 
 
 def combinations(sweep: Sweep) -> Iterator[Combination]:
-    """Yield every combination, the last name varying fastest."""
+    """Yield every combination of values to try, as a mapping from name to value; the last name varies fastest."""
     if sweep.tuples:
         yield from sweep.tuples
         return
@@ -29,7 +29,7 @@ def combinations(sweep: Sweep) -> Iterator[Combination]:
 
 
 def with_values(text: str, combination: Combination) -> str:
-    """Return `text` with the values of `combination`. Raises NotAConstant."""
+    """Return `text` with new values of constants. Raises NotAConstant if one isn't defined in exactly one line."""
     for name, value in combination.items():
         match = _definition(text, name)
         text = text[: match.start("value")] + value + text[match.end("value") :]
@@ -37,12 +37,12 @@ def with_values(text: str, combination: Combination) -> str:
 
 
 def values_in(text: str, names: Iterator[str] | tuple[str, ...]) -> Combination:
-    """Return the current values of `names`. Raises NotAConstant."""
+    """Return the values of the constants `names` in `text`. Raises NotAConstant if one isn't defined in exactly one line."""
     return {name: _definition(text, name)["value"] for name in names}
 
 
 def words_of(combination: Combination) -> str:
-    """Return a combination as text, e.g. `TILE=64, STAGES=2`."""
+    """Return values of constants as text, e.g. `TILE=64, STAGES=2`."""
     return ", ".join(f"{name}={value}" for name, value in combination.items())
 
 

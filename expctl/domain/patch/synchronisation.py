@@ -1,4 +1,4 @@
-"""Finds removed barriers and waits. Their faults show rarely, so such a candidate is tested longer."""
+"""Finds removed barriers and waits. Such a mistake shows rarely, so the candidate is tested longer."""
 
 import re
 
@@ -11,9 +11,9 @@ WORDS = re.compile(
 
 
 def removed_synchronisation(patch: str) -> tuple[str, ...]:
-    """Return the synchronisation words in removed lines of a unified diff, without comments.
+    """Return the barriers, waits and fences in removed lines of a unified diff, sorted; comments don't count.
 
-    A word that the patch adds elsewhere counts too, because moving a barrier can be as wrong as removing it.
+    One that the patch adds elsewhere counts too, because moving a barrier can be as wrong as removing it.
     """
     found: set[str] = set()
     for line in patch.splitlines():

@@ -1,4 +1,4 @@
-"""Parses git's unified diffs: the touched files, and their texts after the patch."""
+"""Parses git's unified diffs: the files that a patch touches, and their texts after the patch."""
 
 import re
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ UNFIT = ("", ".", "..")  # parts of a path that git takes in no patch
 
 
 class Hunk(Struct, frozen=True, kw_only=True):
-    """One hunk: its lines `before` and `after`, context included.
+    """One hunk of a diff: its lines `before` and `after` the patch, with context.
 
-    `start` is the first line before, from 1 (0 in an empty file), `added` the indices in `after` of new lines, from 0.
-    `missing` counts lines that its header announces and that are not there.
+    `start` is the number of its first line before the patch, from 1 (0 in an empty file); `added` are the indices in `after` of
+    new lines, from 0; `missing` is the number of lines that its header announces and that are not there.
     """
 
     start: int
@@ -28,7 +28,7 @@ class Hunk(Struct, frozen=True, kw_only=True):
 
 
 class FileDiff(Struct, frozen=True, kw_only=True):
-    """The hunks of one file. `old` is empty for a new file, `new` for a deleted one."""
+    """The changes of one file. `old` is its path before (empty for a new file), `new` after (empty for a deleted one)."""
 
     old: str
     new: str
@@ -36,14 +36,14 @@ class FileDiff(Struct, frozen=True, kw_only=True):
 
     @property
     def path(self) -> str:
-        """The path afterwards, or the former path of a deleted file."""
+        """The path after the patch, or the former path of a deleted file."""
         return self.new or self.old
 
 
 class FileTexts(Struct, frozen=True, kw_only=True):
     """One file before and after a patch; `added` are the indices of new lines in `after`, from 0.
 
-    `whole` is False when only the lines of the hunks are known.
+    `whole` is False when only the lines in the patch are known, not the whole file.
     """
 
     path: str
@@ -54,7 +54,7 @@ class FileTexts(Struct, frozen=True, kw_only=True):
 
 
 def parse_diff(patch: bytes) -> tuple[FileDiff, ...]:
-    """Parse the files of a patch, in order. Parts that are no unified diff (binary, mode changes) are left out."""
+    """Parse a unified diff into its files, in order. Binary parts and mode changes are left out."""
     files: list[FileDiff] = []
     lines = patch.decode(errors="replace").split("\n")
     old, at = "", 0
@@ -70,30 +70,30 @@ def parse_diff(patch: bytes) -> tuple[FileDiff, ...]:
 
 
 def no_diff(patch: bytes | None) -> str:
-    """Return why `patch` can't apply to any baseline (None: its file is missing); empty when it may apply."""
+    """Return why `patch` can't be a diff (missing, empty or other contents); None is a missing file. Empty when it can."""
     if patch is None:
         return "no such file"
     if not patch.strip():
         return "it is empty"
-    return "" if HEADER.search(patch) else f"it holds no diff but {len(patch)} other bytes (is it a link?)"
+    return "" if HEADER.search(patch) else f"it is no diff but {len(patch)} other bytes (is it a symbolic link?)"
 
 
 def diff_faults(files: tuple[FileDiff, ...]) -> tuple[str, ...]:
-    """Return why git would call the patch corrupt, or its paths outside of the repository."""
+    """Return why git would refuse a patch: paths outside of the repository, or hunks with missing lines."""
     paths = dict.fromkeys(path for file in files for path in (file.old, file.new) if path)
     away = [path for path in paths if any(part in UNFIT or part.casefold() == ".git" for part in path.split("/"))]
     cut = [(file.path, hunk) for file in files for hunk in file.hunks if hunk.missing]
     return (
-        *(f"the path {path!r} leaves the repository, or isn't plain" for path in away),
+        *(f"the path {path!r} leads out of the repository or into .git, or has an empty part, `.` or `..`" for path in away),
         *(
-            f"{path}: the hunk at line {hunk.start} lacks {hunk.missing} of the lines that its @@ promises"
+            f"{path}: the hunk at line {hunk.start} lacks {hunk.missing} of the lines that its @@ line announces"
             for path, hunk in cut
         ),
     )
 
 
 def texts_of(files: tuple[FileDiff, ...], contents: Mapping[str, str]) -> tuple[FileTexts, ...]:
-    """Return each file before and after a patch. Where `contents` lack a file or don't fit, only the hunks' lines are known."""
+    """Return each file before and after a patch; from the patch alone where `contents` lacks the file or doesn't fit."""
     return tuple(_texts(file, contents.get(file.old, "")) for file in files)
 
 
@@ -101,22 +101,15 @@ def _texts(file: FileDiff, before: str) -> FileTexts:
     found = _applied(before.split("\n"), file.hunks)
     if found is not None and (before or not file.old):
         return FileTexts(path=file.path, before=before, after="\n".join(found[0]), added=tuple(found[1]), whole=True)
-    parts = ["\n".join(line for hunk in file.hunks for line in side(hunk)) for side in (_before, _after)]
+    old = "\n".join(line for hunk in file.hunks for line in hunk.before)
+    new = "\n".join(line for hunk in file.hunks for line in hunk.after)
     starts = accumulate((len(hunk.after) for hunk in file.hunks), initial=0)
     added = tuple(start + at for start, hunk in zip(starts, file.hunks, strict=False) for at in hunk.added)
-    return FileTexts(path=file.path, before=parts[0], after=parts[1], added=added, whole=False)
-
-
-def _before(hunk: Hunk) -> tuple[str, ...]:
-    return hunk.before
-
-
-def _after(hunk: Hunk) -> tuple[str, ...]:
-    return hunk.after
+    return FileTexts(path=file.path, before=old, after=new, added=added, whole=False)
 
 
 def _applied(lines: list[str], hunks: tuple[Hunk, ...]) -> tuple[list[str], list[int]] | None:
-    """Return the lines after all hunks and which are new; each hunk goes to its nearest fit. None if one doesn't fit."""
+    """Return the lines after all hunks, and which are new; each hunk goes to its nearest fit. None if one doesn't fit."""
     shift, done = 0, 0
     out: list[str] = []
     added: list[int] = []

@@ -2,8 +2,8 @@
 
 After n values with mean m and standard deviation sd, the printed interval is [m - low sd / sqrt(n), m + high sd / sqrt(n)].
 Whenever a session is stopped, the truth lies below its interval with a probability of at most the error of `low` and above it
-with at most that of `high`: together 5 %, for the search (.7 % + 4.3 %) and for the confirmation (4 % + 1 %). A value of the search is the
-effect of a round, one of the confirmation the mean of two rounds. The values come from simulated t paths;
+with at most that of `high`: together 5 %, for the search (.7 % + 4.3 %) and for the confirmation (4 % + 1 %). A value of the
+search is the effect of a round, one of the confirmation the mean of two rounds. The values come from simulated t paths;
 benchmarks/verdict/boundaries.py derives them again, and test_boundaries.py compares the two. Verdicts depend on every digit:
 another table needs another VERSION, which every record names.
 """

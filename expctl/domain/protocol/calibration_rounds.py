@@ -1,8 +1,4 @@
-"""How many rounds a calibration takes."""
-
-from __future__ import annotations
+"""The usual and the smallest number of rounds of a calibration."""
 
 ROUNDS = 24  # of a calibration: estimates sigma to about 15 %, an autocorrelation to about 0.2
-
-
 ROUNDS_LEAST = 5

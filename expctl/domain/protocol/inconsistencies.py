@@ -1,4 +1,4 @@
-"""Checks of a protocol beyond the types of protocol.yaml."""
+"""Checks protocol.yaml for contradictions that its types allow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
-    """Return one sentence for each inconsistency that the types of protocol.yaml allow."""
+    """Return one sentence for each contradiction or value out of range in protocol.yaml, beginning with its key."""
     found: list[str] = []
     if protocol.version != 1:
         found.append(f"version: expected 1, found {protocol.version}")
@@ -24,7 +24,7 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
     for name in protocol.decides:
         target = protocol.targets.get(name)
         if target is None:
-            found.append(f"decides: {name} is not among targets ({', '.join(protocol.targets)})")
+            found.append(f"decides: expected one of targets ({', '.join(protocol.targets)}), found {name}")
         elif target.benchmark is None or target.test is None:
             found.append(f"decides: {name} needs both a test and a benchmark to decide")
     if not protocol.decides:
@@ -45,7 +45,9 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
     )
     for name, target in protocol.targets.items():
         if target.stands_for and target.stands_for not in protocol.targets:
-            found.append(f"targets.{name}.stands_for: {target.stands_for} is not among targets ({', '.join(protocol.targets)})")
+            found.append(
+                f"targets.{name}.stands_for: expected one of targets ({', '.join(protocol.targets)}), found {target.stands_for}"
+            )
         found.extend(f"targets.{name}.{sentence}" for sentence in _target_faults(target))
     for wait in ("wait_s", "quiet_s"):
         if getattr(protocol.gate, wait) < 0:
@@ -60,7 +62,7 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
 
 
 def _leads_out(path: str) -> bool:
-    """Is `path` absolute, inside .git, or one with an empty part, `.` or `..`?"""
+    """Is `path` absolute, inside .git, or does it have an empty part, `.` or `..`?"""
     return path.startswith(("/", ".git")) or not {"", ".", ".."}.isdisjoint(path.split("/"))
 
 
@@ -73,7 +75,7 @@ def _template_faults(template: str, scope: tuple[str, ...]) -> list[str]:
 def _overlaps(protocol: Protocol) -> list[str]:
     shielded = (*protocol.harness, "protocol.yaml", "ledger.md", "experiments")
     return [
-        f"scope: {folder} overlaps {other}, which judges or records it"
+        f"scope: {folder} overlaps {other}, which no patch may change, because it judges or records"
         for folder in protocol.scope
         for other in shielded
         if inside(folder, (other,)) or inside(other, (folder,))
@@ -93,11 +95,11 @@ def _target_faults(target: Target) -> list[str]:
         found.append(f"build.artifact: expected a plain file name, found {build.artifact!r}")
     for step, argv in (("test", target.test), ("benchmark", target.benchmark), ("profile", target.profile)):
         if argv is not None and not argv.argv:
-            found.append(f"{step}.argv: expected a command")
+            found.append(f"{step}.argv: expected a command, found an empty list")
         if argv is not None and argv.timeout_s <= 0:
             found.append(f"{step}.timeout_s: expected more than 0, found {argv.timeout_s:g}")
     if target.test is not None and target.test.counters:
-        found.append("test.counters: only a profile counts")
+        found.append("test.counters: expected none, because only a profile step reads counters")
     if target.profile is not None:
         found.extend(f"profile.{sentence}" for sentence in counter_faults(target.profile))
     benchmark = target.benchmark
@@ -106,12 +108,12 @@ def _target_faults(target: Target) -> list[str]:
         if not weights or min(weights) < 0 or abs(sum(weights) - 1) > 1e-9:
             found.append(f"benchmark.sizes: expected weights that are not negative and sum to 1, found {weights}")
         if len({size.name for size in benchmark.sizes}) < len(benchmark.sizes):
-            found.append("benchmark.sizes: expected each name once")
+            found.append("benchmark.sizes: expected each name once, found one twice")
         if benchmark.rounds not in LOOKS:
             planned = ", ".join(str(look) for look in LOOKS)
             found.append(f"benchmark.rounds: expected the last planned look, one of {planned}, found {benchmark.rounds}")
         if sum(size.rescuer for size in benchmark.sizes) > RESCUERS_MOST:
-            found.append(f"benchmark.sizes: expected at most {RESCUERS_MOST} rescuers")
+            found.append(f"benchmark.sizes: expected at most {RESCUERS_MOST} sizes with `rescuer: true`")
         for count in (benchmark.iterations, benchmark.quads):
             if not 1 <= count <= 1000:
                 found.append(f"benchmark: expected 1 to 1000 iterations and quads, found {count}")

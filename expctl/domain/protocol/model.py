@@ -1,4 +1,4 @@
-"""The types of protocol.yaml: the fixed rules of measuring one kernel."""
+"""The types of protocol.yaml: the fixed rules by which one kernel is measured."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -11,7 +11,7 @@ from expctl.domain.protocol.step import Step
 
 
 class Toolchain(StrEnum):
-    """The toolchain that builds a target. `command` runs the protocol's own argv."""
+    """The toolchain that builds a target; with `command`, protocol.yaml gives the build command itself."""
 
     COMMAND = "command"
     ZIG_CPU = "zig-cpu"
@@ -21,7 +21,7 @@ class Toolchain(StrEnum):
 
 
 class NumberKind(StrEnum):
-    """Kind of a figure. Counted and static figures are never shown as speed."""
+    """Kind of a figure: a measured time, an exact count, or a static property. Only times are shown as speed."""
 
     WALL_TIME = "wall_time"
     DEVICE_TIME = "device_time"
@@ -30,21 +30,21 @@ class NumberKind(StrEnum):
 
 
 class Style(StrEnum):
-    """How a round is measured: in four fresh launches, or in short alternating visits to two pinned worker processes."""
+    """How a round is measured: in four fresh processes (launch), or by two pinned processes that take short turns (fine)."""
 
     LAUNCH = "launch"
     FINE = "fine"
 
 
 class Calibrate(StrEnum):
-    """Is calibration required before a run, or advised?"""
+    """Must the machine's noise be calibrated before a run, or is it only advised?"""
 
     REQUIRED = "required"
     ADVISED = "advised"
 
 
 class Build(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The build of a target. `argv` belongs to `command`; `source` and `flags` to the other toolchains."""
+    """How a target is built. `argv` is for the toolchain `command`; `source` and `flags` are for the others."""
 
     toolchain: Toolchain
     source: str = ""
@@ -56,7 +56,7 @@ class Build(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Requires(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Executables and devices that a machine must have to use a target."""
+    """Executables and devices that a machine needs for a target; `hint` says how to get them."""
 
     executables: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
@@ -64,9 +64,9 @@ class Requires(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Size(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One problem size of the KPI. `flop` is the work of one iteration, 0 where throughput means nothing.
+    """One problem size of the benchmark with its weight. `flop` is the work of one iteration, 0 if it has no throughput.
 
-    A `rescuer` may keep a patch by its own gain while the objective is about zero.
+    A `rescuer` may keep a patch by its own gain while the weighted mean over all sizes is about zero.
     """
 
     name: str
@@ -76,11 +76,11 @@ class Size(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The benchmark of the KPI. `iterations` per visit and `quads` belong to style `fine`.
+    """How a target is timed: command, problem sizes and numbers of rounds. `quads` (ABBA sequences) are for style `fine` only.
 
-    `rounds` is the most that a search may take: one of the planned looks. `respawn` is the number of rounds that a pair of
-    workers of style `fine` lives, 1 where starting is cheap; a verdict counts them as one. Where calibration is required, a run
-    without one calibrates first. `peak_tflops` is the machine's peak (1e12 FLOP/s; 0: not known).
+    `rounds` is the largest number of rounds of a search, one of the planned looks. `respawn` is the number of rounds after
+    which a pair of worker processes (style `fine`) is replaced; they count as one observation. `calibrate: required` makes an
+    uncalibrated run calibrate first. `peak_tflops` is the machine's peak in 1e12 FLOP/s, 0 where unknown.
     """
 
     argv: tuple[str, ...]
@@ -96,10 +96,10 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ResourceLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Limits on the facts of a candidate's build, by name of the fact (vgpr, lds, scratch, vgpr_spills, occupancy, ...).
+    """Limits on figures of a candidate's build by name (vgpr, lds, scratch, vgpr_spills, occupancy, ...).
 
     `most` is the largest allowed value, or the baseline's where that is larger; `may_fall` is the largest allowed drop below
-    the baseline's.
+    the baseline's value.
     """
 
     most: Mapping[str, float] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class ResourceLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A platform that code is built for, and perhaps run on.
+    """A platform that the kernel is built for and, if it is available, tested and timed on.
 
     A target without a benchmark is a guard: it must build, keep its `limits`, and pass its test if it has one. `stands_for`
     names the hardware target whose machine code it compiles. `number_kind` is the clock that its benchmark reports.
@@ -124,11 +124,11 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Conditions before and while measuring (docs/GATE.md): no interference for `quiet_s`; a wait of `wait_s` at most.
+    """When the machine counts as quiet (docs/GATE.md): nothing disturbs for `quiet_s`; a run waits for it at most `wait_s`.
 
-    Interference is a process that matches `patterns` or holds a GPU (except `idle_holders`, patterns of names), a GPU that is
-    busy with other work, other processes that take `others_percent` of the measured core, a device of `hot_c` or more, or a
-    launch whose clock lies `slow_clock_percent` below the session's median. 0 switches a limit off.
+    Disturbing are: a process whose name matches `patterns`, or that holds a GPU and is not in `idle_holders`; a GPU busier than
+    `gpu_busy_percent`; others using `others_percent` of the measured core; a device of `hot_c` degrees or more; and a launch
+    whose clock is `slow_clock_percent` below the session's median. 0 switches a limit off.
     """
 
     patterns: tuple[str, ...] = ("benchmark_*", "profile_*", "rocprofv3")
@@ -142,7 +142,7 @@ class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Limits of the verdict, in percent of time (docs/METHODOLOGY.md).
+    """Limits of the verdict in percent of time: allowed loss, worthwhile gain and so on (docs/METHODOLOGY.md).
 
     `slow_launch_percent`: in style `launch`, a KEEP has seen so many launches that rarer ones, slower by this much, can't cost
     more than the gain; 0 asks for none.
@@ -157,9 +157,9 @@ class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The whole environment of every step: variables passed through, and variables set.
+    """The complete environment of every harness script: variables passed through, and variables set.
 
-    `writable` are absolute paths that a step may change besides its scratch folder (a compiler's cache, a profiler's lock).
+    `writable` are absolute paths that a script may change besides its scratch folder (a compiler's cache, a profiler's lock).
     """
 
     pass_through: tuple[str, ...] = ()
@@ -168,20 +168,20 @@ class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class PatchLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Limits on the files and bytes that one experiment may change."""
+    """Largest number of files, and of bytes in them, that one patch may change."""
 
     files: int = 20
     bytes: int = 1_000_000
 
 
 class LedgerLayout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Layout of ledger.md: the repository's Jinja2 `template` by path, empty for the one of expctl."""
+    """Layout of ledger.md: path of a Jinja2 `template` in the repository, empty for the built-in one."""
 
     template: str = ""
 
 
 class Protocol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All of protocol.yaml. It is always read from the baseline commit."""
+    """The contents of protocol.yaml, which is always read from the baseline commit."""
 
     version: int
     name: str
@@ -200,5 +200,5 @@ class Protocol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def inside(path: str, folders: tuple[str, ...]) -> bool:
-    """Is `path` one of `folders` or below one? Paths are relative to the repository, with forward slashes."""
+    """Is `path` one of `folders` or inside one? Paths are relative to the repository, with forward slashes."""
     return any(path == folder.rstrip("/") or path.startswith(folder.rstrip("/") + "/") for folder in folders)

@@ -1,4 +1,4 @@
-"""Rules for names in protocol.yaml that become parts of paths, commit messages and environments."""
+"""Checks names in protocol.yaml that become parts of paths, commit messages and environments."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,10 +11,10 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 def name_faults(
     *, targets: Iterable[str], sizes: Iterable[str], variables: Iterable[str], writable: Iterable[str]
 ) -> Iterator[str]:
-    """Yield one sentence for each unusable name, and for each path that a step must not write."""
+    """Yield one sentence for each unusable name in protocol.yaml, and for each path that a script must not write."""
     for kind, names, form, like in (
-        ("targets", targets, NAME, "letters, digits and ._+-"),
-        ("benchmark.sizes", sizes, SIZE_NAME, "one to sixty plain signs"),
+        ("targets", targets, NAME, "letters, digits and ._+-, at most 60, with a letter or digit first"),
+        ("benchmark.sizes", sizes, SIZE_NAME, "1 to 60 printable ASCII characters without spaces at the ends"),
         ("environment", variables, VARIABLE, "a name such as OMP_NUM_THREADS"),
     ):
         yield from (f"{kind}: expected {like}, found {name[:60]!r}" for name in names if not form.fullmatch(name))

@@ -1,4 +1,4 @@
-"""The commands of a profile step: the protocol's own, and further ones for counters that don't fit in one pass."""
+"""The commands of a profile step: its own one, and further ones for counters that don't fit into one profiler pass."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ SUMMARIES = ("--stats", "-S", "--summary")
 
 
 def profiler_of(step: Step) -> str:
-    """Return the profiler that the step starts; empty for a script that profiles by itself."""
+    """Return the profiler that the step's command starts, `rocprofv3` or `ncu`; empty for any other command."""
     name = PurePath(step.argv[0]).name if step.argv else ""
     return name if name in (ROCPROF, NCU) else ""
 
 
 def passes_of(step: Step) -> tuple[Step, ...]:
-    """Return the step without counters, then passes for its counters: six each for rocprofv3, one for ncu, which replays."""
+    """Return the step without counters, then the passes that read its counters: six per pass with rocprofv3, all with ncu."""
     profiler, plain = profiler_of(step), replace(step, counters=())
     if not step.counters or not profiler:
         return (plain,)
@@ -39,20 +39,22 @@ def passes_of(step: Step) -> tuple[Step, ...]:
 
 
 def counter_faults(step: Step) -> list[str]:
-    """Return one sentence for each error in the counters of a profile step."""
+    """Return one sentence for each mistake in the `counters` of a profile step."""
     if not step.counters:
         return []
     found = [
-        f"counters: expected the name of a counter, found {each!r}" for each in step.counters if not COUNTER.fullmatch(each)
+        f"counters: expected the name of a counter such as SQ_WAVES, found {each!r}"
+        for each in step.counters
+        if not COUNTER.fullmatch(each)
     ]
     if not profiler_of(step):
         found.append(f"counters: expected {ROCPROF} or {NCU} as the first word of argv, found {' '.join(step.argv[:1])!r}")
     elif profiler_of(step) == ROCPROF and "--" not in step.argv:
-        found.append(f"counters: expected '--' between the words of {ROCPROF} and the command")
+        found.append(f"counters: expected '--' in argv, between the options of {ROCPROF} and the profiled command")
     return found
 
 
 def _split(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Split `argv` into the profiler's own words, and `--` with the command."""
+    """Split a command at `--` into the profiler's words and the profiled command with its `--`."""
     at = argv.index("--")
     return argv[:at], argv[at:]

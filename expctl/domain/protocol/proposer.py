@@ -9,16 +9,16 @@ COMBINATIONS_MAX = 10_000
 
 
 class Sampler(StrEnum):
-    """Order of a sweep's combinations: all of them, or `trials` that Optuna picks."""
+    """Which combinations of constants a sweep tries: all (`grid`), or as many as `trials` chosen by Optuna."""
 
     GRID = "grid"
     OPTUNA = "optuna"
 
 
 class Screen(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a sweep scores a combination before proposing the best one; a score never decides a verdict.
+    """How a sweep ranks combinations of constants to find the one to propose; a rank never decides a verdict.
 
-    The score is the gain over `rounds` rounds of the benchmark, or the decrease of one `fact` of a build or profile of
+    The score is the gain over `rounds` rounds of the benchmark, or the decrease of the build or profile figure `fact` of
     `target`.
     """
 
@@ -28,7 +28,7 @@ class Screen(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Sweep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Values for named constants of one file of the scope: every combination of `constants`, or the listed `tuples`."""
+    """Values to try for named constants in one `file`: every combination of `constants`, or the listed `tuples`."""
 
     file: str
     constants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Sweep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Proposer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A command that is given the brief and leaves experiments/ID/ in a scratch folder (docs/QUEUE.md), or a sweep."""
+    """What proposes experiments: a command that reads the brief and writes experiments/ID/ (docs/QUEUE.md), or a sweep."""
 
     argv: tuple[str, ...] = ()
     timeout_s: float = 600.0
@@ -47,7 +47,7 @@ class Proposer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
-    """A refused proposal with the message of the refusal, which the proposer gets on its next call."""
+    """A proposal that was refused, with the error message that the proposer gets on its next call."""
 
     id: str
     code: str
@@ -59,29 +59,31 @@ class Refusal(Struct, frozen=True, kw_only=True):
 
 
 def proposer_faults(proposer: Proposer | None, *, in_scope: bool, targets: Sequence[str]) -> list[str]:
-    """Return one sentence for each inconsistency in `proposer`. `in_scope`: may a patch touch the sweep's file?"""
+    """Return one sentence for each contradiction in `proposer`; `in_scope` says whether a patch may touch the sweep's file."""
     if proposer is None:
         return []
     sweep = proposer.sweep
     if bool(proposer.argv) is (sweep is not None):
-        return ["proposer: expected argv or sweep, one of them"]
+        return ["proposer: expected either argv or sweep, found both or none"]
     if proposer.timeout_s <= 0:
         return [f"proposer.timeout_s: expected more than 0, found {proposer.timeout_s:g}"]
     if sweep is None:
         return []
     found = [] if in_scope else [f"proposer.sweep.file: expected a file in the scope, found {sweep.file!r}"]
     if bool(sweep.constants) is bool(sweep.tuples):
-        found.append("proposer.sweep: expected constants or tuples, one of them")
+        found.append("proposer.sweep: expected either constants or tuples, found both or none")
     if not all(sweep.constants.values()) or not all(sweep.tuples):
-        found.append("proposer.sweep: expected at least one value for each constant")
+        found.append("proposer.sweep: expected at least one value for each constant, found none for one")
     if len({frozenset(each) for each in sweep.tuples}) > 1:
-        found.append("proposer.sweep.tuples: expected the same names in each")
+        found.append("proposer.sweep.tuples: expected the same names in each tuple, found different ones")
     if not 1 <= sweep.screen.rounds <= 46:
         found.append(f"proposer.sweep.screen.rounds: expected 1 to 46, found {sweep.screen.rounds}")
     if sweep.screen.target and sweep.screen.target not in targets:
-        found.append(f"proposer.sweep.screen.target: {sweep.screen.target} is not among targets ({', '.join(targets)})")
+        found.append(
+            f"proposer.sweep.screen.target: expected one of targets ({', '.join(targets)}), found {sweep.screen.target}"
+        )
     if bool(sweep.screen.target) is not bool(sweep.screen.fact):
-        found.append("proposer.sweep.screen: expected fact and target together, or neither")
+        found.append("proposer.sweep.screen: expected both fact and target, or neither, found one")
     if sweep.trials < 1:
         found.append(f"proposer.sweep.trials: expected at least 1, found {sweep.trials}")
     size = 1

@@ -1,14 +1,12 @@
-"""A step of protocol.yaml: one script of the harness."""
-
-from __future__ import annotations
+"""A test, benchmark or profile script in protocol.yaml."""
 
 from msgspec import Struct
 
 
 class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One script of the harness (docs/HARNESS.md). `careful` are extra arguments where a patch removes a barrier or wait.
+    """The command of a test or profile (docs/HARNESS.md). `careful` are extra arguments if a patch removes a barrier or wait.
 
-    `counters` belong to a profile step that starts rocprofv3 or ncu; `timeout_s` limits each of its passes.
+    `counters` are for a profile command that starts rocprofv3 or ncu; `timeout_s` limits each of its passes.
     """
 
     argv: tuple[str, ...]

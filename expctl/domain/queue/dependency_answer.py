@@ -1,4 +1,4 @@
-"""Evaluates a comparison of `depends_on` against another experiment's result: true, false or not known yet.
+"""Evaluates a comparison in `depends_on` with another experiment's result: true, false or not known yet.
 
     verdict                 KEEP, REJECT, INCONCLUSIVE or NO-OP          (== and != only)
     target                  the target that decided                     (== and != only)
@@ -32,7 +32,7 @@ Profile = Mapping[str, Sequence[Fact]]
 
 
 class Truth(StrEnum):
-    """Truth of a condition. `OPEN`: not known yet. `NEVER`: it can't hold any more."""
+    """Truth of a condition: it holds, it isn't known yet (`OPEN`), or it can't hold any more (`NEVER`)."""
 
     HOLDS = "holds"
     OPEN = "open"
@@ -40,27 +40,27 @@ class Truth(StrEnum):
 
 
 class Answer(Struct, frozen=True):
-    """Truth of a condition; `why` names what was found or is awaited."""
+    """Truth of a condition; `why` says what was found, or what is still missing."""
 
     truth: Truth
     why: str
 
 
 class Concluded(Struct, frozen=True):
-    """An experiment with a final verdict, and its profile."""
+    """The result of an experiment with a final verdict: its record and its profile."""
 
     record: Record
     profile: Profile
 
 
 class Pending(Struct, frozen=True):
-    """An experiment without a final verdict yet."""
+    """The result of an experiment without a final verdict yet; `why` says what it waits for."""
 
     why: str
 
 
 class Hopeless(Struct, frozen=True):
-    """An experiment that will never have a final verdict."""
+    """The result of an experiment that will never have a final verdict, and why."""
 
     why: str
 
@@ -69,18 +69,18 @@ Result = Concluded | Pending | Hopeless
 
 
 def fault_of(comparison: Comparison, sizes: Sequence[str], targets: Sequence[str]) -> str:
-    """Return what is wrong with a comparison whatever the results; empty when it is valid."""
+    """Return why a comparison can never be valid (unknown name, or a word instead of a number); empty when it is valid."""
     names, value = comparison.names, comparison.value
     is_word = isinstance(value, str)
     shape = (names[0], len(names))
     if shape not in {("verdict", 1), ("target", 1), *((kind, n) for kind in ("effect", "build", "profile") for n in (2, 3))}:
         return f"expected one of {KNOWN}, found {'.'.join(names)!r}"
     if names[0] in WORDS and (not is_word or comparison.operator not in (Operator.EQUAL, Operator.UNEQUAL)):
-        return f"expected {names[0]} == or != a word, found {comparison.operator} {value}"
+        return f"expected {names[0]} with == or != and a word, found {comparison.operator} {value}"
     if names[0] not in WORDS and is_word:
-        return f"expected a number to hold {'.'.join(names)} against, found {value!r}"
+        return f"expected a number to compare {'.'.join(names)} with, found {value!r}"
     if names[0] == "verdict" and value not in ASKABLE:
-        return f"expected a verdict that can stay, one of {', '.join(ASKABLE)}, found {value!r}"
+        return f"expected a final verdict, one of {', '.join(ASKABLE)}, found {value!r}"
     if names[0] == "target" and value not in targets:
         return f"expected a target of protocol.yaml, one of {', '.join(targets)}, found {value!r}"
     if names[0] == "effect" and names[1] not in ("objective", *sizes):
@@ -93,7 +93,7 @@ def fault_of(comparison: Comparison, sizes: Sequence[str], targets: Sequence[str
 
 
 def answer(condition: Condition, results: Mapping[str, Result]) -> Answer:
-    """Evaluate a condition of `depends_on`; an experiment that is missing in `results` counts as pending."""
+    """Evaluate a condition of `depends_on`; an experiment that isn't in `results` counts as not finished."""
     if isinstance(condition, Comparison):
         return _compare(condition, results.get(condition.experiment, Pending(f"there is no {condition.experiment}")))
     answers = [answer(part, results) for part in condition.parts]
@@ -165,5 +165,5 @@ def _figure(name: str, facts: Mapping[Side, Sequence[Fact]]) -> float | None:
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a fact as conditions spell it: `LDS passes` becomes `lds_passes`."""
+    """Return the name of a build or profile figure as conditions spell it: `LDS passes` becomes `lds_passes`."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")

@@ -33,7 +33,7 @@ NAME = re.compile(r'[^."]+|"[^"]*"')
 
 
 class Operator(StrEnum):
-    """Comparison operators. Words support only == and !=."""
+    """Comparison operators of conditions. Words can only be compared by == and !=."""
 
     EQUAL = "=="
     UNEQUAL = "!="
@@ -48,7 +48,7 @@ class Unparsable(ValueError):
 
 
 class Comparison(Struct, frozen=True):
-    """A figure or word of an experiment's result compared with a value; `names` are the dotted words after its id."""
+    """One comparison with an experiment's result, e.g. `P15.build.vgpr <= 128`; `names` are (build, vgpr)."""
 
     experiment: str
     names: tuple[str, ...]
@@ -62,13 +62,13 @@ class Comparison(Struct, frozen=True):
 
 
 class AllOf(Struct, frozen=True):
-    """A condition that holds when every part does."""
+    """A condition that holds when all its parts hold."""
 
     parts: tuple["Condition", ...]
 
 
 class AnyOf(Struct, frozen=True):
-    """A condition that holds when at least one part does."""
+    """A condition that holds when at least one of its parts holds."""
 
     parts: tuple["Condition", ...]
 
@@ -77,7 +77,7 @@ Condition = Comparison | AllOf | AnyOf
 
 
 def parse(text: str) -> Condition:
-    """Parse a condition. Raises Unparsable."""
+    """Parse a condition of `depends_on`. Raises Unparsable with the column of the mistake."""
     if len(text) > LENGTH_MAX:
         raise Unparsable(f"expected at most {LENGTH_MAX} characters, found {len(text)}")
     reader = _Reader(text)
@@ -87,7 +87,7 @@ def parse(text: str) -> Condition:
 
 
 def comparisons(condition: Condition) -> tuple[Comparison, ...]:
-    """Return every comparison in a condition, from left to right."""
+    """Return all comparisons in a condition, from left to right."""
     if isinstance(condition, Comparison):
         return (condition,)
     return tuple(found for part in condition.parts for found in comparisons(part))
@@ -158,7 +158,7 @@ class _Reader:
 
 
 def _tokens(text: str) -> list[tuple[str, str, int]]:
-    """Return (kind, text, column from 1) of each token. Raises Unparsable."""
+    """Split a condition into (kind, text, column counted from 1). Raises Unparsable."""
     found, position, end = [], 0, len(text.rstrip())
     while position < end:
         match = TOKEN.match(text, position)
@@ -172,7 +172,6 @@ def _tokens(text: str) -> list[tuple[str, str, int]]:
 
 
 def _meant(rest: str) -> str:
-    """Return what was expected in place of text that is no token."""
     if rest[0] == "=":
         return "== for 'is equal to'"
     if re.match(r"[-+]?\.?\d", rest):

@@ -1,4 +1,4 @@
-"""The queue: which proposals are pending, in which order they run, and why each one doesn't run now. Pure."""
+"""The queue: which proposals wait for a run, in which order they run, and why one can't run now. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NO_TICKET = QueuedTicket(ticket=None, content="")
 
 
 class State(StrEnum):
-    """State of a proposal without a verdict. BLOCKED: its patch no longer applies to the baseline."""
+    """State of a proposal without a final verdict. BLOCKED: its patch no longer applies to the baseline."""
 
     READY = "ready"
     WAITING = "waiting"
@@ -35,13 +35,12 @@ class State(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-RANK = {state: number for number, state in enumerate(State)} | {
-    State.WAITING: 0
-}  # waiting proposals are ordered among the ready ones
+# Waiting proposals are ordered among the ready ones.
+RANK = {state: number for number, state in enumerate(State)} | {State.WAITING: 0}
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """One proposal in the queue; `why` explains its state, `answers` pairs each condition of `depends_on` with its answer."""
+    """One proposal in the queue; `why` explains its state, `answers` has the truth of each condition in its `depends_on`."""
 
     proposal: Proposal
     ticket: Ticket | None
@@ -51,28 +50,28 @@ class Entry(Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> str:
-        """The id of the proposed experiment."""
+        """Id of the proposed experiment."""
         return self.proposal.id
 
     @property
     def priority(self) -> int:
-        """The priority of the ticket, 0 without one; larger ones run earlier."""
+        """Priority of the proposal, 0 by default; larger ones run earlier."""
         return self.ticket.priority if self.ticket else 0
 
 
 def waiting(proposals: Iterable[Proposal], records: Iterable[Record]) -> tuple[Proposal, ...]:
-    """Return the proposals without a verdict, or with INVALID, which says nothing about the idea, by id."""
+    """Return the proposals without a verdict, or whose last run was INVALID, sorted by id."""
     concluded = {record.id for record in records if record.verdict is not Verdict.INVALID}
     return tuple(sorted((each for each in proposals if each.id not in concluded), key=lambda each: id_order(each.id)))
 
 
 def asked_experiments(proposals: Iterable[Proposal]) -> frozenset[str]:
-    """Return the experiments whose results the `depends_on` of `proposals` need."""
+    """Return the ids of the experiments whose results the `depends_on` of `proposals` refer to."""
     return frozenset(each.experiment for each in _asked(proposals))
 
 
 def asked_profiles(proposals: Iterable[Proposal]) -> frozenset[str]:
-    """Return the experiments whose profiles the `depends_on` of `proposals` need."""
+    """Return the ids of the experiments whose profiles the `depends_on` of `proposals` refer to."""
     return frozenset(each.experiment for each in _asked(proposals) if each.names[0] == "profile")
 
 
@@ -83,7 +82,7 @@ def line_up(
     profiles: Mapping[str, Profile],
     malformed: Iterable[Unreadable] = (),
 ) -> tuple[Entry, ...]:
-    """Return the queue's entries, runnable ones in run order, then the others. `filings` are the tickets by id."""
+    """Return the queue: proposals that can run, in run order, then the others. `filings` are their tickets by id."""
     unread = {each.id: each for each in malformed}
     left = {each.id: each for each in waiting((*proposals, *(each.stand_in() for each in unread.values())), records)}
     asked = {each.experiment for each in _asked(left.values())} | left.keys()
@@ -145,7 +144,7 @@ def _mark_hopeless(left: Mapping[str, Proposal], results: dict[str, Result]) -> 
 
 
 def _run_order(left: Mapping[str, Proposal], filed: Mapping[str, QueuedTicket], results: Mapping[str, Result]) -> list[str]:
-    """Return ids by priority, then id, each after those it depends on. Proposals that wait in a circle are left out."""
+    """Return ids by priority, then id, each after those it depends on. Proposals in a dependency cycle are left out."""
 
     def key(name: str) -> tuple[int, tuple[int, str]]:
         ticket = filed[name].ticket

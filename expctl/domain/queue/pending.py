@@ -1,4 +1,4 @@
-"""The queue of one commit, and the values it is computed from."""
+"""The queue of one commit, and the data from which it is computed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Queue(Struct, frozen=True, kw_only=True):
-    """The pending proposals of one commit, and by id their tickets (`filings`).
+    """The waiting proposals of one commit, and by id their tickets (`filings`), which hold priority and withdrawal.
 
-    `records` are those of pending proposals that ended INVALID, and those that `depends_on` conditions need; `profiles` are the
-    ones that conditions need. `malformed` are unreadable proposals.
+    `records` are the results that matter here: INVALID runs of waiting proposals, and experiments that conditions refer to,
+    whose `profiles` are here too where a condition needs them. `malformed` are proposals that can't be read.
     """
 
     proposals: tuple[Proposal, ...]
@@ -32,5 +32,5 @@ class Queue(Struct, frozen=True, kw_only=True):
     malformed: tuple[Unreadable, ...] = ()
 
     def entries(self) -> tuple[Entry, ...]:
-        """Return the queue in the order in which it runs."""
+        """Return the proposals with their states, in the order in which they will run."""
         return line_up(self.proposals, tuple(self.records.values()), self.filings, self.profiles, self.malformed)

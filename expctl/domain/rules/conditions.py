@@ -1,7 +1,7 @@
-"""The conditions of a rule that expctl can verify, and which of them have changed.
+"""The conditions under which a do-not-repeat rule holds, and which of them have changed.
 
 Each has a value when the experiment failed (in the record) and a value now (in `CurrentFacts`). A value that can't be looked
-up, such as the version of a compiler that isn't installed, counts as unchanged. Other words under `conditions` are for readers.
+up, such as the version of a compiler that isn't installed, counts as unchanged. Other conditions in a record are for readers.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ VERIFIED = frozenset((*COMPILERS, ARCHITECTURE, EPOCH, TARGET))
 
 
 def changed_conditions(record: Record, now: CurrentFacts, level: Level | None = None) -> tuple[ChangedCondition, ...]:
-    """Return the changed conditions of a record's rule, at all levels or those that matter to a match at `level`."""
+    """Return the changed conditions of a do-not-repeat rule; with `level`, those that matter for a match at that level."""
     return tuple(conditions_of(record, level).changed(now))
 
 
 def conditions_of(record: Record, level: Level | None = None) -> RuleConditions:
-    """Return the conditions of a record's rule, at all levels or at one."""
+    """Return the recorded conditions of a do-not-repeat rule; with `level`, those that matter for a match at that level."""
     rule = record.rule
     if rule is None:
         return RuleConditions()
@@ -48,7 +48,7 @@ def conditions_of(record: Record, level: Level | None = None) -> RuleConditions:
 
 
 def verified(record: Record) -> tuple[tuple[str, str], ...]:
-    """Return (condition, recorded value) of every condition that `changed_conditions` looks up."""
+    """Return (condition, recorded value) of every condition of a rule that expctl can check by itself."""
     rule = record.rule
     if rule is None:
         return ()
@@ -62,16 +62,16 @@ def verified(record: Record) -> tuple[tuple[str, str], ...]:
 
 
 def _architecture(record: Record) -> str:
-    """Return the architecture that the rule names; in older records the target, which has its architecture's name."""
+    """Return the architecture that the rule names; in older records the target, which is named after its architecture."""
     conditions = record.rule.conditions if record.rule is not None else {}
     return conditions.get(ARCHITECTURE) or conditions.get(TARGET, "")
 
 
 def small_effect(record: Record) -> bool:
-    """Could the measured effect of a rejected change be no loss on another machine or harness?
+    """Could the loss for which a change was rejected vanish on another machine or with another harness?
 
-    It could unless the objective or a size is a clear loss: the upper end of its 95 % interval, plus the protocol's worthwhile
-    gain, lies below zero. A failed build or test has no effect.
+    It could, unless the objective or a size is a clear loss: the upper end of its 95 % interval, plus the smallest worthwhile
+    gain, lies below zero. False after a failed build or test.
     """
     margin = record.rule.worthwhile_percent if record.rule is not None else 0.0
     return bool(record.estimates) and all(each.high_percent + margin >= 0 for each in record.estimates)

@@ -1,4 +1,4 @@
-"""Current facts that a rule's conditions are compared with."""
+"""The current values of what do-not-repeat rules depend on, such as compiler versions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class ProbeAnswer(Struct, frozen=True, kw_only=True):
-    """Whether the snippet of a rule's probe passes now. `said` is the compiler with its first error, or why nobody could try.
+    """Whether a rule's code snippet passes now. `said` is the compiler with its first error, or why it can't be tried.
 
-    `tried` is False where the snippet was not tried although that was possible.
+    `tried` is False if the snippet was not tried although that was possible.
     """
 
     passes: bool
@@ -24,7 +24,7 @@ class ProbeAnswer(Struct, frozen=True, kw_only=True):
 
 
 class CurrentFacts(Port):
-    """The present values of all that rules depend on, on one commit and machine, each looked up on demand."""
+    """Looks up the current values of what do-not-repeat rules depend on, at one commit and on this machine."""
 
     def architectures(self) -> frozenset[str]: ...
     def version(self, tool: str) -> str: ...

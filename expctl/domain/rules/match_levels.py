@@ -1,4 +1,4 @@
-"""The levels at which a rule recognises a repeat, from its record alone."""
+"""How closely a change must equal a rejected one for a do-not-repeat rule to recognise it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Level(StrEnum):
-    """How closely a change equals a rejected one, from an equal patch to a line that matches a forbidden pattern."""
+    """How closely a change equals a rejected one, from an identical patch to an added line that matches a forbidden pattern."""
 
     PATCH = "patch"
     CHANGE = "normalised change"
@@ -26,7 +26,7 @@ class Level(StrEnum):
 
 
 class WaivedRepeat(Struct, frozen=True, kw_only=True):
-    """An experiment that ran although a rule matched it, its verdict, and the reason (`written` by a person, or verified)."""
+    """An experiment that ran although a do-not-repeat rule matched it, and why; `written`: a person gave the reason."""
 
     id: str
     verdict: Verdict
@@ -35,7 +35,7 @@ class WaivedRepeat(Struct, frozen=True, kw_only=True):
 
 
 def levels_of(record: Record) -> tuple[Level, ...]:
-    """Return the levels at which the rule of `record` recognises a repeat; empty without a rule."""
+    """Return the levels at which the do-not-repeat rule of `record` can recognise a repeat; empty without a rule."""
     rule = record.rule
     if rule is None:
         return ()
@@ -50,15 +50,15 @@ def levels_of(record: Record) -> tuple[Level, ...]:
 
 
 def changed_codes(record: Record) -> Mapping[str, str]:
-    """Return, by target, a rejected candidate's machine code where it differs from the baseline's."""
+    """Return, by target, the hash of the candidate's machine code where it differs from the baseline's."""
     return differing_codes(record.artifacts.get(Side.BASELINE, {}), record.artifacts.get(Side.CANDIDATE, {}))
 
 
 def differing_codes(baseline: Mapping[str, Artifact], candidate: Mapping[str, Artifact]) -> Mapping[str, str]:
-    """Return, by target, the candidate's code where both sides were built and differ. Equal code identifies nothing."""
+    """Return, by target, the hash of the candidate's machine code where both sides were built and their code differs."""
     return {name: made.code for name, made in candidate.items() if name in baseline and made.code != baseline[name].code}
 
 
 def failing_target_of(record: Record) -> str:
-    """Return the target on which an experiment failed."""
+    """Return the target on which a rejected experiment failed."""
     return record.rule.judged if record.rule is not None and record.rule.judged else record.target

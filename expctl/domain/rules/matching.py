@@ -1,4 +1,4 @@
-"""Do-not-repeat rules: what a REJECT forbids, and the level at which a repeat is recognised.
+"""Do-not-repeat rules: what a REJECT forbids, and how a repeat is recognised.
 
 Record types are imported late, because `rules check` usually reads no record.
 """
@@ -33,9 +33,9 @@ LIKENESS = {
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
-    """A proposed change. `codes` is its machine code by target where that differs from the baseline's.
+    """A proposed change. `codes` are hashes of its machine code by target, where it differs from the baseline's.
 
-    `built` are the targets for which both sides were built on `machine`. Before the builds `codes` and `built` are empty.
+    `built` are the targets for which both sides were built on `machine`. Before the builds, `codes` and `built` are empty.
     """
 
     identity: ChangeIdentity
@@ -45,9 +45,9 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class Match(Struct, frozen=True, kw_only=True):
-    """One hit: the record whose rule forbids a candidate, and the level at which the candidate is known as its repeat.
+    """A repeat that was found: the record whose rule forbids the candidate, the level, and what is alike, in words.
 
-    `patterns` are those that matched, where the level is PATTERN; else empty.
+    `patterns` are the forbidden patterns that matched, where the level is PATTERN; else empty.
     """
 
     record: Record
@@ -66,7 +66,7 @@ def rule_of(
     conditions: Mapping[str, str],
     worthwhile_percent: float,
 ) -> Rule:
-    """Return the do-not-repeat rule of a rejected proposal. `code` is its machine code, `judged` the target that failed."""
+    """Return the do-not-repeat rule of a rejected proposal; `code` hashes its machine code, `judged` is the failing target."""
     from expctl.domain.experiment.record import Rule
 
     return Rule(
@@ -86,19 +86,19 @@ def rule_of(
 
 
 def matches(records: Iterable[Record], candidate: Candidate, *, own_id: str = "") -> tuple[Match, ...]:
-    """Return the rejected experiments whose rules forbid `candidate`, each at its most similar level, in level order."""
+    """Return the records whose do-not-repeat rules forbid `candidate`, each at its closest level, the closest first."""
     found = [match for record in records if record.id != own_id and (match := _match(record, candidate)) is not None]
     return tuple(sorted(found, key=lambda match: list(Level).index(match.level)))
 
 
 def without_void_patterns(found: Iterable[Match], now: CurrentFacts) -> tuple[Match, ...]:
-    """Drop void patterns (see void_patterns) from `found`, and matches that rest on them alone."""
+    """Drop forbidden patterns that are void (see `void_patterns`), and matches that rest on them alone."""
     kept = (match if match.level is not Level.PATTERN else _without_void(match, now) for match in found)
     return tuple(match for match in kept if match is not None)
 
 
 def void_patterns(record: Record, now: CurrentFacts) -> Mapping[str, str]:
-    """Return the patterns of a rule that forbid nothing, with the reason: they match the baseline or miss their change."""
+    """Return a rule's patterns that must not count, with the reason: they match the baseline, or not their own change."""
     forbids = record.rule.forbids if record.rule is not None else ()
     own = now.own_lines(record.id) if forbids else None
     reasons = ((each, void_reason(each, own=own, standing=now.standing_lines())) for each in forbids)
@@ -111,16 +111,16 @@ def _without_void(match: Match, now: CurrentFacts) -> Match | None:
 
 
 def keys_of(rule: Rule, codes: Iterable[str]) -> Iterator[str]:
-    """Yield the keys under which an index stores a rule; `codes` are the machine codes of the rejected candidate.
+    """Yield the keys under which an index stores a rule; `codes` are hashes of the rejected candidate's machine code.
 
-    A rule that shares no key with a later candidate can match it by a pattern alone.
+    A rule that shares no key with a later candidate can match it by a forbidden pattern alone.
     """
     yield from _identity_keys(rule.patch_id, rule.change, rule.settings)
     yield from (f"code:{code}" for code in sorted({*codes, rule.code} - {""}))
 
 
 def keys_for(candidate: Candidate) -> tuple[str, ...]:
-    """Return the index keys of the rules that may match `candidate`."""
+    """Return the keys by which an index finds the do-not-repeat rules that may match `candidate`."""
     identity = candidate.identity
     codes = (f"code:{code}" for code in sorted(set(candidate.codes.values())))
     return (*_identity_keys(identity.patch_id, identity.change, identity.settings), *codes)
@@ -156,10 +156,10 @@ def _by_pattern(record: Record, patterns: tuple[str, ...]) -> Match | None:
 
 
 def _same_code(record: Record, candidate: Candidate) -> str:
-    """Return a target whose rejected machine code is the candidate's too; empty without one.
+    """Return a target on which the candidate's machine code equals the rejected one; empty if there is none.
 
-    The rejecting target decides where both were built for it on one machine: another target's code may be equal although the
-    fault is gone. Otherwise the code on the hardware target decides.
+    The target that rejected decides, if both were built for it on one machine: on another target the code may be equal although
+    the fault is gone. Otherwise the hardware target's code decides.
     """
     known, judged = changed_codes(record), failing_target_of(record)
     same_machine = record.environment.get("machine", "") == candidate.machine

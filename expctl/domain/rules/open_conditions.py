@@ -1,7 +1,4 @@
-"""The conditions of a do-not-repeat rule in a form that is quick to check for thousands of rules.
-
-Named tuples are used because thousands are created at once.
-"""
+"""The conditions of a do-not-repeat rule, as a named tuple that is quick to create and check for thousands of rules."""
 
 from __future__ import annotations
 
@@ -26,11 +23,11 @@ Named = tuple[tuple[str, str], ...]
 
 
 class RuleConditions(NamedTuple):
-    """Recorded values of a rule's conditions on the commit `base`; empty where the rule has no such condition.
+    """Recorded conditions of a do-not-repeat rule on the commit `base`; empty where the rule has no such condition.
 
-    `lapsed` are permanent changes as (condition, was, now, evidence), `versions` compilers with versions, `epoch` the
-    experiment whose epoch must last, `region` keys of touched items by file, `shapes` hashed structures of files with changed
-    settings, `probe` (source, architecture, until).
+    `lapsed` are permanent changes as (condition, was, now, evidence), `versions` compilers with versions, `epoch` is the
+    experiment whose epoch must last, `region` has the hashes of the touched functions and definitions by file, `shapes` the
+    hashed structure of files with changed settings, `probe` is (source, architecture, until).
     """
 
     lapsed: tuple[tuple[str, str, str, str], ...] = ()
@@ -43,7 +40,7 @@ class RuleConditions(NamedTuple):
     probe: tuple[str, ...] = ()
 
     def changed(self, now: CurrentFacts) -> Iterator[ChangedCondition]:
-        """Yield the conditions that no longer hold, those that are quick to look up first."""
+        """Yield the conditions that have changed, those that are quick to look up first."""
         for condition, was, then, evidence in self.lapsed:
             yield ChangedCondition(condition=condition, was=was, now=then, evidence=evidence)
         if self.architecture and self.architecture not in now.architectures():
@@ -61,7 +58,7 @@ class RuleConditions(NamedTuple):
             yield from self._probe(now)
 
     def as_probe(self) -> Probe | None:
-        """Return the probe that the rule depends on; None without one."""
+        """Return the code snippet whose success ends the rule; None without one."""
         source, arch, until = self.probe or ("", "", Until.COMPILES)
         return Probe(source=source, arch=arch, until=Until(until)) if self.probe else None
 

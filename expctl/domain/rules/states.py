@@ -1,4 +1,4 @@
-"""The state of every rule: in force, open again and why, or waived and by whom. Pure."""
+"""The state of every do-not-repeat rule: in force, reopened because something changed, or waived. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class State(StrEnum):
-    """State of a rule. A waived rule is in force for experiments without a written reason."""
+    """State of a do-not-repeat rule. A waived rule still refuses proposals without a written reason."""
 
     ACTIVE = "active"
     REOPENED = "reopened"
@@ -29,8 +29,8 @@ class State(StrEnum):
 class RuleState(Struct, frozen=True, kw_only=True):
     """One do-not-repeat rule and its present state. `known_by` are the levels at which expctl recognises a repeat.
 
-    `verified` are the conditions that expctl looks up, `told` those that only a reader can judge; `passes` are the repeats that
-    ran nevertheless. `void` are patterns that forbid nothing, each with the reason.
+    `verified` are the conditions that expctl checks, `told` those that only a reader can judge, `lapses` those that changed;
+    `passes` are repeats that ran nevertheless. `void` are forbidden patterns that don't count, each with the reason.
     """
 
     id: str
@@ -47,14 +47,14 @@ class RuleState(Struct, frozen=True, kw_only=True):
 
 
 def rule_states(records: Sequence[Record], now: CurrentFacts) -> tuple[RuleState, ...]:
-    """Return the rules of `records` in the order of their ids."""
+    """Return the do-not-repeat rules of `records` with their states, in the order of their ids."""
     passes = passes_by_rule(records)
     ruled = sorted((record for record in records if record.rule is not None), key=lambda record: id_order(record.id))
     return tuple(_state(record, record.rule, passes.get(record.id, ()), now) for record in ruled if record.rule is not None)
 
 
 def passes_by_rule(records: Iterable[Record]) -> Mapping[str, tuple[WaivedRepeat, ...]]:
-    """Return, by the id of a rule, the experiments that it let pass."""
+    """Return, by the id of a rule, the experiments that ran although the rule matched them."""
     found: dict[str, list[WaivedRepeat]] = {}
     for record in records:
         for waiver in record.waivers:

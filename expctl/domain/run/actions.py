@@ -7,11 +7,11 @@ from expctl.domain.verdict.sequential_test import Decision
 
 
 class Pin(Struct, frozen=True):
-    """Create the candidate commit."""
+    """Commit the candidate (baseline plus patch), before anything is built."""
 
 
 class Build(Struct, frozen=True):
-    """Build one side for one target."""
+    """Build baseline or candidate for one target."""
 
     side: Side
     target: str
@@ -24,9 +24,9 @@ class Test(Struct, frozen=True):
 
 
 class Measure(Struct, frozen=True):
-    """Measure one round of a session; a new session has new check-outs and takes the machine's lock again.
+    """Measure one round of a session; each session begins with fresh worktrees and takes the machine's lock again.
 
-    `left` counts the rounds until the next look, this one included.
+    `left` is the number of rounds until the next evaluation, this one included.
     """
 
     round: int
@@ -35,7 +35,7 @@ class Measure(Struct, frozen=True):
 
 
 class Profile(Struct, frozen=True):
-    """Profile the build of one side for one target."""
+    """Profile the build of baseline or candidate for one target."""
 
     side: Side
     target: str
@@ -48,7 +48,7 @@ class Settle(Struct, frozen=True):
 
 
 class Nothing(Struct, frozen=True):
-    """Do nothing: the run is settled."""
+    """Do nothing, because the run has ended."""
 
 
 Action = Pin | Build | Test | Measure | Profile | Settle | Nothing

@@ -1,4 +1,4 @@
-"""The events of a run: the lines of its journal."""
+"""The events of a run. Each is one line of its journal."""
 
 from msgspec import Struct
 
@@ -8,10 +8,11 @@ from expctl.domain.verdict.samples import Sample, Side
 
 
 class Begun(Struct, frozen=True, kw_only=True):
-    """A run was opened on a baseline (`base`). `content` is the hash of the proposal's files, `again` marks a replication.
+    """A run was started on the baseline commit `base`. `content` is the hash of the proposal; `again`: it is a replication.
 
-    `simplify_used_percent` is the cost of the epoch's simplifications so far, `calibrated` the known noise, `waivers` the
-    do-not-repeat rules that let the patch pass.
+    `guards` are further targets that must build and pass their tests, `absent` targets that this machine can't use.
+    `simplify_used_percent` is what simplifications have cost in this epoch, `calibrated` the known noise, `waivers` the
+    do-not-repeat rules that let the patch run.
     """
 
     id: str
@@ -29,7 +30,7 @@ class Begun(Struct, frozen=True, kw_only=True):
 
 
 class Pinned(Struct, frozen=True, kw_only=True):
-    """The candidate was committed, and refs/expctl/<id> points to it."""
+    """The candidate was committed, and the git ref refs/expctl/<id> points to it."""
 
     candidate: str
     tree: str
@@ -37,7 +38,7 @@ class Pinned(Struct, frozen=True, kw_only=True):
 
 
 class Built(Struct, frozen=True, kw_only=True):
-    """A build succeeded."""
+    """Baseline or candidate was built for one target."""
 
     side: Side
     target: str
@@ -46,7 +47,7 @@ class Built(Struct, frozen=True, kw_only=True):
 
 
 class BuildFailed(Struct, frozen=True, kw_only=True):
-    """A build failed. `reason` is the compiler's first error."""
+    """Baseline or candidate could not be built for one target; `reason` is the compiler's first error."""
 
     side: Side
     target: str
@@ -54,10 +55,7 @@ class BuildFailed(Struct, frozen=True, kw_only=True):
 
 
 class Tested(Struct, frozen=True, kw_only=True):
-    """The test step of one target ended (of the deciding one where none is named).
-
-    `fault`: the harness failed, not the candidate.
-    """
+    """The candidate's test on one target ended (empty: the deciding one). `fault`: the harness failed, not the candidate."""
 
     ok: bool
     fault: bool
@@ -68,23 +66,23 @@ class Tested(Struct, frozen=True, kw_only=True):
 
 
 class Measured(Struct, frozen=True, kw_only=True):
-    """One complete round was measured."""
+    """One complete round was measured, with samples of both sides."""
 
     round: int
     samples: tuple[Sample, ...]
 
 
 class MeasureFailed(Struct, frozen=True, kw_only=True):
-    """The benchmark step failed. `blames_candidate`: the candidate's outputs were wrong; else the harness or machine failed."""
+    """The benchmark failed. `blames_candidate`: the candidate's outputs were wrong; otherwise harness or machine failed."""
 
     reason: str
     blames_candidate: bool
 
 
 class Profiled(Struct, frozen=True, kw_only=True):
-    """The profile step of one target ended for one side, with facts or a failure. It never decides.
+    """One side was profiled on one target, with figures (`facts`) or a `failure`. Profiles never decide a verdict.
 
-    `remark` is about a part of the step that failed. The candidate's event explains in `why` the difference to the baseline.
+    `remark` is about a part of the profile that failed. `why`, for the candidate, explains the difference to the baseline.
     """
 
     side: Side
@@ -97,20 +95,20 @@ class Profiled(Struct, frozen=True, kw_only=True):
 
 
 class Invalidated(Struct, frozen=True, kw_only=True):
-    """The machine or the repository changed during the run."""
+    """The machine or the repository changed during the run, so it ends as INVALID."""
 
     reason: str
 
 
 class Publishing(Struct, frozen=True, kw_only=True):
-    """The branch is about to move from `head` to `commit`, both of which exist."""
+    """The branch is about to move from the commit `head` to `commit`, both of which exist."""
 
     head: str
     commit: str
 
 
 class Published(Struct, frozen=True, kw_only=True):
-    """The branch has moved."""
+    """The branch was moved to `commit`; the run has ended."""
 
     commit: str
 

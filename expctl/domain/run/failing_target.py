@@ -1,4 +1,4 @@
-"""Finds the target on which a candidate failed, from the events of its run."""
+"""Finds the target on which a candidate failed, from the events of the run."""
 
 from expctl.domain.run.events import Tested
 from expctl.domain.run.resource_limits import exceeded
@@ -7,7 +7,7 @@ from expctl.domain.verdict.samples import Side
 
 
 def failing_target(run: Run) -> str:
-    """Return the first target that failed to build, or broke its limits or its test; else the deciding target."""
+    """Return the first target on which the build, a resource limit or the test failed; else the target that decides."""
     for name in run.targets():
         if run.build_failure(Side.CANDIDATE, name) is not None:
             return name

@@ -1,4 +1,4 @@
-"""Checks the resource limits of a candidate's build before anything is timed."""
+"""Checks the limits on registers, LDS and other resources of a candidate's build, before anything is timed."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from expctl.domain.protocol.model import ResourceLimits
 
 
 def exceeded(limits: ResourceLimits, baseline: Artifact | None, candidate: Artifact) -> tuple[str, ...]:
-    """Return one phrase per broken limit, with both figures. A fact that the build doesn't give breaks its limit."""
+    """Return one phrase per broken limit, with the figures. A limited figure that the build doesn't report breaks its limit."""
     before, after = _values(baseline), _values(candidate)
     found: list[str] = []
     for name, most in limits.most.items():

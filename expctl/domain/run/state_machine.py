@@ -1,4 +1,4 @@
-"""The state machine of a run: what has happened (events) and what comes next (an action). Pure.
+"""The state machine of a run: from the events so far it derives the next action. Pure.
 
 A run *is* the events of its journal. `next_action` reads them from the start, so running and resuming are the same, and a third
 run finds nothing to do. The order of steps is the order of lines in `next_action` and `_outcome`.
@@ -37,7 +37,7 @@ E_ = TypeVar("E_", bound=object)
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """The events so far, in order, and what was fixed before the first event."""
+    """The events of a run so far, in order, and what was fixed before them: kind, statistical plan and roles of targets."""
 
     kind: Kind
     plan: Plan
@@ -45,22 +45,22 @@ class Run(Struct, frozen=True, kw_only=True):
     events: tuple[Event, ...] = ()
 
     def all(self, kind: type[E_]) -> Iterator[E_]:
-        """The events of one type, in order."""
+        """Return the events of one type, in order."""
         return (event for event in self.events if isinstance(event, kind))
 
     def last(self, kind: type[E_]) -> E_ | None:
-        """The newest event of one type."""
+        """Return the newest event of one type; None if there is none."""
         return next((event for event in reversed(self.events) if isinstance(event, kind)), None)
 
     def begun(self) -> Begun:
-        """The first event; a run without one doesn't exist."""
+        """Return the first event, which says what is measured. Raises ValueError for a run without events."""
         event = self.last(Begun)
         if event is None:
             raise ValueError("a run begins with Begun")
         return event
 
     def artifact(self, side: Side, target: str) -> Artifact | None:
-        """Return the artifact of one side for one target; None if it was not built."""
+        """Return what was built of one side for one target; None if it was not built."""
         return next((b.artifact for b in self.all(Built) if (b.side, b.target) == (side, target)), None)
 
     def build_failure(self, side: Side, target: str) -> BuildFailed | None:
@@ -68,11 +68,11 @@ class Run(Struct, frozen=True, kw_only=True):
         return next((b for b in self.all(BuildFailed) if (b.side, b.target) == (side, target)), None)
 
     def samples(self) -> tuple[Sample, ...]:
-        """Return all samples of all complete rounds."""
+        """Return the samples of all complete rounds."""
         return tuple(sample for measured in self.all(Measured) for sample in measured.samples)
 
     def targets(self) -> tuple[str, ...]:
-        """Return the deciding target, then the guards."""
+        """Return the target that decides, then those that must only build and pass their tests."""
         return (self.begun().target, *self.begun().guards)
 
 
@@ -82,7 +82,7 @@ def advance(run: Run, event: Event) -> Run:
 
 
 def next_action(run: Run) -> Action:
-    """Return the next action. Every action is idempotent, or its effect can be detected afterwards."""
+    """Return the next action of a run. Each action may be repeated, or its effect can be detected afterwards."""
     if run.last(Published) is not None:
         return Nothing()
     if run.last(Pinned) is None and run.last(Invalidated) is None:
@@ -97,7 +97,7 @@ def next_action(run: Run) -> Action:
 
 
 def code_is_unchanged(run: Run, target: str) -> bool:
-    """Do both sides have the same code sections on `target`? False where either is not built."""
+    """Do both sides have the same machine code on `target`? False where either is not built."""
     baseline, candidate = run.artifact(Side.BASELINE, target), run.artifact(Side.CANDIDATE, target)
     return baseline is not None and candidate is not None and baseline.code == candidate.code
 
@@ -128,7 +128,7 @@ def _outcome(run: Run) -> Build | Test | Measure | Decision:
 
 
 def _next_build(run: Run) -> Build | Decision | None:
-    """Return the next build, or the decision after a failed one; a guard is dropped where its baseline doesn't build."""
+    """Return the next build, or the decision after a failed one; a guard is skipped if the baseline doesn't build for it."""
     for target in run.targets():
         for side in (Side.BASELINE, Side.CANDIDATE):
             failure = run.build_failure(side, target)
@@ -174,7 +174,6 @@ def _next_profile(run: Run) -> Profile | None:
 
 
 def _matters(run: Run, target: str) -> bool:
-    """Must `target` be tested? The deciding target always, a guard where its code changed."""
     return target == run.begun().target or _is_changed(run, target)
 
 
@@ -183,7 +182,7 @@ def _is_changed(run: Run, target: str) -> bool:
 
 
 def _left_open(run: Run) -> Decision:
-    """Return INCONCLUSIVE: the code on the deciding target is unchanged, so a timing would compare the baseline with itself."""
+    """Return INCONCLUSIVE, because the deciding target's code is unchanged: timing would compare equal builds."""
     decider = run.begun().target
     changed = ", ".join(target for target in run.targets() if _is_changed(run, target))
     return _without_samples(

@@ -1,6 +1,4 @@
-"""Results of a build or of a step of the harness."""
-
-from __future__ import annotations
+"""Results of builds, tests and other harness scripts."""
 
 from collections.abc import Mapping
 
@@ -8,20 +6,20 @@ from msgspec import Struct
 
 
 class Available(Struct, frozen=True, kw_only=True):
-    """The target can be built and run on this machine. `versions` goes into the record."""
+    """The target can be used on this machine. `versions` of its tools go into the record."""
 
     versions: Mapping[str, str]
 
 
 class Unavailable(Struct, frozen=True, kw_only=True):
-    """The target can't be used on this machine: why, and what to install."""
+    """The target can't be used on this machine: the reason, and what to install (`hint`)."""
 
     reason: str
     hint: str
 
 
 class Failed(Struct, frozen=True, kw_only=True):
-    """A step failed. `fault`: the harness or machine failed, not the build under test.
+    """A build or script failed. `fault`: the harness or machine failed, not the build under test.
 
     `died`: it ended without a result; `killed`: by SIGKILL, for which no build is to blame.
     """
@@ -33,7 +31,7 @@ class Failed(Struct, frozen=True, kw_only=True):
 
 
 class TestReport(Struct, frozen=True, kw_only=True):
-    """The report of a passed test."""
+    """The result of a test that passed: number of cases, and a summary."""
 
     cases: int
     summary: str

@@ -1,4 +1,4 @@
-"""The roles of targets in the steps of a run, fixed by protocol and machine before the first event."""
+"""Which targets of a run are tested, profiled or limited, fixed before its first event."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from expctl.domain.run.events import Begun
 
 
 class TargetRoles(Struct, frozen=True, kw_only=True):
-    """The targets of one run, the deciding one first, that have a test, a profile step or resource limits."""
+    """The targets of one run that have a test, a profile step or resource limits; the one that decides comes first."""
 
     tests: tuple[str, ...]
     profiles: tuple[str, ...] = ()
@@ -17,7 +17,7 @@ class TargetRoles(Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def of(protocol: Protocol, begun: Begun) -> "TargetRoles":
-        """Return the roles in the run that `begun` opened."""
+        """Return the roles of the targets in the run that `begun` started."""
         part = {name: protocol.targets[name] for name in (begun.target, *begun.guards)}
         return TargetRoles(
             tests=tuple(name for name, target in part.items() if target.test),

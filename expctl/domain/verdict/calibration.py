@@ -1,4 +1,4 @@
-"""Calibration: the noise of machine and harness, from rounds of one build measured against itself. Pure."""
+"""Calibration: the noise of a machine and benchmark, from rounds that measure one build against itself. Pure."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from expctl.domain.experiment.noise import Calibrated, Noise
 from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.protocol.model import Benchmark, Style
 from expctl.domain.verdict.interference import lost_rounds
-from expctl.domain.verdict.samples import RoundEffect, Sample, round_effects, side_spreads
+from expctl.domain.verdict.samples import Sample, round_effects, side_spreads
 from expctl.domain.verdict.statistics import autocorrelation, t999, t_interval
 
 VERSION = 1
@@ -25,11 +25,11 @@ Z_POWER = 1.645
 
 
 class SizeNoise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Noise at one problem size or of the objective, in percent (log units * 100).
+    """Noise at one problem size, or of the objective (the weighted mean over all sizes), in percent (log units * 100).
 
-    `sd_percent` is of one round's effect; `mean_percent` with its two-sided 95 % interval should be zero; `autocorrelation` is
-    of neighbouring rounds (lag 1). `spread_percent` is the median over rounds and sides of the sd of ln t within a side, 0 for
-    the objective.
+    `sd_percent` is the standard deviation of the effect of one round; `mean_percent`, with its two-sided 95 % interval, should
+    be zero; `autocorrelation` is that of successive rounds (lag 1). `spread_percent` is the median over rounds and sides of the
+    standard deviation of ln t within one side, 0 for the objective.
     """
 
     sd_percent: float
@@ -41,9 +41,10 @@ class SizeNoise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The noise of one machine under one benchmark of one target, over `rounds` untainted rounds.
+    """The noise of one machine with one target's benchmark, over `rounds` rounds without foreign load.
 
-    `base` is the commit that both sides were built from, `round_s` the median duration of a round in seconds.
+    `base` is the commit that both sides were built from, `round_s` the median duration of a round in seconds, `tainted` the
+    number of rounds left out because of foreign load. `noise` is by problem size, with `objective` for their weighted mean.
     """
 
     version: int
@@ -62,11 +63,11 @@ class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return 1 / math.sqrt(self.rounds)
 
     def mde_percent(self, rounds: int, name: str = OBJECTIVE) -> float:
-        """Return the minimum detectable effect of a size or the objective after `rounds` rounds, in percent."""
+        """Return the minimum detectable effect, in percent, after `rounds` rounds at the size `name` or of the objective."""
         return mde(self.noise[name].sd_percent, rounds)
 
     def remembering(self) -> tuple[str, ...]:
-        """Return the sizes (or objective) whose autocorrelation exceeds 0.2 by at least its standard error."""
+        """Return the sizes (or `objective`) whose rounds are correlated: autocorrelation minus its error is 0.2 or more."""
         return tuple(
             name
             for name, each in self.noise.items()
@@ -74,7 +75,7 @@ class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         )
 
     def biased(self) -> tuple[str, ...]:
-        """Return the sizes (or objective) whose mean differs from zero at .1 %, two-sided: the harness favours a side."""
+        """Return the sizes (or `objective`) whose mean effect is not zero (t test, 0.1 %): the harness favours one side."""
         return tuple(
             name
             for name, each in self.noise.items()
@@ -82,7 +83,7 @@ class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         )
 
     def fixed(self) -> Calibrated:
-        """Return the part of the calibration that a run records when it begins."""
+        """Return the noise figures, date and number of rounds, which a run stores in its record."""
         noise = {name: Noise(sd_percent=n.sd_percent, spread_percent=n.spread_percent) for name, n in self.noise.items()}
         return Calibrated(date=self.date, rounds=self.rounds, noise=noise)
 
@@ -93,12 +94,11 @@ def mde(sd: float, rounds: int) -> float:
 
 
 def calibration_of(samples: Sequence[Sample], *, target: str, benchmark: Benchmark, date: str, base: str) -> Calibration:
-    """Compute a calibration from at least two untainted rounds of a build measured against itself."""
+    """Compute a calibration from samples of a build measured against itself: at least two rounds without foreign load."""
     rounds = round_effects(samples)
     spreads = side_spreads(samples)
     weights = {size.name: size.weight for size in benchmark.sizes}
-    objective = [math.fsum(weight * each.effect[size] for size, weight in weights.items()) for each in rounds]
-    noise = {OBJECTIVE: _noise(objective, ())}
+    noise = {OBJECTIVE: _noise([each.objective(weights) for each in rounds], ())}
     for size in weights:
         by_side = [value for (name, _), values in spreads.items() if name == size for value in values.values()]
         noise[size] = _noise([each.effect[size] for each in rounds], by_side)
@@ -110,13 +110,13 @@ def calibration_of(samples: Sequence[Sample], *, target: str, benchmark: Benchma
         base=base,
         rounds=len(rounds),
         tainted=lost_rounds(samples),
-        round_s=round(_median_s(rounds), 3),
+        round_s=round(statistics.median(each.duration_s for each in rounds), 3),
         noise=noise,
     )
 
 
 def benchmark_identity(target: str, benchmark: Benchmark) -> str:
-    """Return 12 hex digits that identify whatever affects a benchmark's noise: style, sizes, counts and command."""
+    """Return 12 hex digits that identify what affects the noise of a benchmark: style, sizes, counts and command."""
     quads = benchmark.quads if benchmark.style is Style.FINE else 0
     sizes = [[size.name, size.weight] for size in benchmark.sizes]
     parts = [target, benchmark.style, sizes, quads, benchmark.iterations, list(benchmark.argv)]
@@ -124,7 +124,7 @@ def benchmark_identity(target: str, benchmark: Benchmark) -> str:
 
 
 def implausible(calibration: Calibration, target: str, benchmark: Benchmark) -> str:
-    """Return why a decoded calibration can't be of this benchmark; empty when it can."""
+    """Return why a calibration read from a file can't belong to this target and benchmark; empty when it can."""
     wanted = {OBJECTIVE, *(size.name for size in benchmark.sizes)}
     figures = [value for each in calibration.noise.values() for value in (each.sd_percent, each.spread_percent)]
     means = [value for each in calibration.noise.values() for value in (each.mean_percent, each.autocorrelation)]
@@ -147,7 +147,3 @@ def _noise(effects: Sequence[float], spreads: Sequence[float]) -> SizeNoise:
         high_percent=round(100 * found.high, DIGITS),
         spread_percent=round(100 * statistics.median(spreads), DIGITS) if spreads else 0.0,
     )
-
-
-def _median_s(rounds: Sequence[RoundEffect]) -> float:
-    return statistics.median(each.duration_s for each in rounds)

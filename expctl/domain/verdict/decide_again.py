@@ -1,4 +1,4 @@
-"""Decides a concluded experiment again, from its samples and the protocol of its baseline."""
+"""Recomputes the verdict of a finished experiment from its stored samples and the protocol of its baseline."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,23 +15,23 @@ from expctl.domain.verdict.sequential_test import MeasureMore
 
 
 class UnplayableError(ValueError):
-    """The samples are too few to be decided again by this version of expctl."""
+    """The verdict can't be recomputed: this version of expctl wants more rounds than were measured."""
 
 
 class Replay(Struct, frozen=True, kw_only=True):
-    """The result of deciding samples again: the fields of a record by key (`parts`), and the version of the bounds (`rule`)."""
+    """A recomputed verdict: `parts` are the fields of a record by key, `rule` is the version of the critical values used."""
 
     rule: str
     parts: Mapping[str, object]
 
 
 def was_decided_by_samples(record: Record | Replication) -> bool:
-    """Did samples decide the verdict, and not a build, a test or interference?"""
+    """Did timings decide the verdict, rather than a failed build, a failed test or foreign load?"""
     return bool(record.estimates) or record.procedure is not None
 
 
 def older_rule(record: Record | Replication) -> str:
-    """Return which older decision procedure decided `record`, in words; empty where the current or an unknown one did."""
+    """Describe the older decision procedure by which `record` was decided; empty for the current or an unknown one."""
     if record.procedure is None:
         return "a fixed number of rounds, before records named their procedure"
     named = record.procedure.boundaries
@@ -39,7 +39,7 @@ def older_rule(record: Record | Replication) -> str:
 
 
 def replayed(procedure: Procedure, kind: Kind, samples: Sequence[Sample], benchmark: Benchmark, keep: KeepRule) -> Replay:
-    """Decide samples again by the recorded procedure. Raises UnplayableError when they are too few."""
+    """Recompute the verdict of `samples` by the recorded procedure. Raises UnplayableError when rounds are missing."""
     plan = Plan.of(
         benchmark,
         keep,

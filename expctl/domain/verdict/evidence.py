@@ -4,7 +4,6 @@ Formulas: docs/METHODOLOGY.md, "The verdict". The printed interval is the one th
 above the floor, theta_0, and a search is futile where all of it lies below the ceiling, theta_1.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
@@ -68,7 +67,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return all(self.intervals[name].high < self.plan.ceiling for name in (OBJECTIVE, *self.plan.rescuers))
 
     def describe(self, name: str) -> str:
-        """Return an interval in percent, e.g. `+2.30 % [+1.70, +2.90]`, with as many digits as tell its ends from the limits."""
+        """Return an interval as text, e.g. `+2.30 % [+1.70, +2.90]`, with as many digits as tell its ends from the limits."""
         plan = self.plan
         return describe(self.intervals[name], (0.0, plan.floor, plan.ceiling, -plan.guard))
 
@@ -87,14 +86,9 @@ def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, session: Session) -> 
         plan=plan,
         bounds=bounds,
         n=n,
-        objective=interval([objective(each.effect, plan) for each in rounds], low, high, merged),
+        objective=interval([each.objective(plan.weights) for each in rounds], low, high, merged),
         sizes={size: interval([each.effect[size] for each in rounds], low, high, merged) for size in plan.weights},
     )
-
-
-def objective(effect: Mapping[str, float], plan: Plan) -> float:
-    """Return the weighted mean of the effects by size."""
-    return math.fsum(weight * effect[size] for size, weight in plan.weights.items())
 
 
 def describe(found: Interval, limits: Sequence[float] = (0.0,)) -> str:

@@ -1,4 +1,4 @@
-"""Counts launches and rounds that interference tainted."""
+"""Counts the launches and rounds during which other work disturbed the machine (taints)."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from expctl.domain.verdict.samples import Sample
 
 
 def taint_notes(samples: Iterable[Sample]) -> tuple[str, ...]:
-    """Return one sentence for each taint, with the number of launches that it spoiled."""
+    """Return one sentence for each kind of foreign load that was seen, with the number of launches that it disturbed."""
     launches: dict[str, set[tuple[int, int]]] = {}
     for sample in samples:
         for taint in sample.taints:
@@ -18,7 +18,7 @@ def taint_notes(samples: Iterable[Sample]) -> tuple[str, ...]:
 
 
 def lost_rounds(samples: Iterable[Sample]) -> int:
-    """Return the number of rounds whose launches are all tainted."""
+    """Return the number of rounds in which every launch was disturbed by foreign load."""
     clean: dict[int, bool] = {}
     for sample in samples:
         clean[sample.round] = clean.get(sample.round, False) or not sample.taints

@@ -1,4 +1,4 @@
-"""Turns the samples of a run into its verdict and estimates, both while measuring and in a replay."""
+"""Turns the samples of a run into its verdict and estimates, both while measuring and when a verdict is recomputed."""
 
 from collections.abc import Sequence
 
@@ -7,12 +7,12 @@ from msgspec.structs import replace
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Procedure
-from expctl.domain.protocol.boundaries import SEARCH, VERSION
+from expctl.domain.protocol.boundaries import SEARCH
 from expctl.domain.protocol.model import Size
 from expctl.domain.verdict.paired_rounds import by_pairs
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Session, Side, median_ns, round_effects, side_spreads
-from expctl.domain.verdict.sequential_test import Decision, MeasureMore, decide
+from expctl.domain.verdict.sequential_test import Decision, MeasureMore, decide, procedure_of
 from expctl.domain.verdict.statistics import Interval, percent
 from expctl.domain.verdict.untimed_work import charge_untimed_work
 
@@ -23,11 +23,11 @@ SPREAD_MOST = 4.0
 
 
 def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | Decision:
-    """Return the verdict of `samples`, or what to measure next.
+    """Return the verdict of `samples` under `plan`, or how many rounds to measure next.
 
-    Tainted rounds are measured again, never averaged in. The verdict is INVALID where more than a quarter of the rounds are
-    tainted, where both sides spread far beyond the calibration, or where a side beats the machine's peak. An analysis reports
-    what was measured and changes no code.
+    Rounds with foreign load are left out and measured again. The verdict is INVALID where there are too many of them (at least
+    three, and over a quarter), where the times of both sides vary far more than in the calibration, or where a time is shorter
+    than the machine's peak allows. A proposal of kind `analysis` gets KEEP, because it changes no code.
     """
     tainted = {sample.round: sample.taints for sample in samples if sample.taints}
     rounds = {sample.round for sample in samples}
@@ -49,7 +49,7 @@ def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | De
 
 
 def beyond_the_roofline(samples: Sequence[Sample], decision: Decision, plan: Plan) -> str:
-    """Return a sentence about the first size that a side ran faster than the machine's peak allows; else empty."""
+    """Return a sentence about the first size that one side ran faster than the machine's peak allows; empty without one."""
     used = [sample for sample in samples if sample.round in set(decision.rounds)]
     for size, least_ns in plan.least_ns.items():
         for side in Side:
@@ -61,14 +61,15 @@ def beyond_the_roofline(samples: Sequence[Sample], decision: Decision, plan: Pla
 
 
 def too_many(odd: int, rounds: int) -> bool:
-    """Are `odd` rounds at least three and more than a quarter of `rounds`?"""
+    """Are `odd` of `rounds` rounds too many: at least three, and more than a quarter?"""
     return odd >= ODD_LEAST and odd > ODD_SHARE * rounds
 
 
 def excess_spread(samples: Sequence[Sample], calibrated: Calibrated) -> str:
-    """Return a sentence about the first size that spreads too widely in too many rounds of both sides; else empty.
+    """Return a sentence about the first size whose times vary too much in too many rounds of both sides; empty without one.
 
-    Too wide is more than 4 times the calibrated median. A wide spread of one side alone may be the candidate's own behaviour.
+    Too much is a standard deviation over 4 times the calibrated one. One side alone doesn't count: it may be the build's
+    nature.
     """
     spreads = side_spreads(samples)
     for size in sorted({size for size, _ in spreads}):
@@ -84,22 +85,14 @@ def excess_spread(samples: Sequence[Sample], calibrated: Calibrated) -> str:
 
 
 def _so_far(samples: Sequence[Sample], plan: Plan) -> Procedure:
-    """Return the procedure of a run that its samples ended before the next look."""
     rounds = round_effects(samples)
     search = sum(each.session is Session.SEARCH for each in rounds)
-    return Procedure(
-        boundaries=VERSION,
-        mode=plan.mode,
-        looks=tuple(look for look in SEARCH.until(plan.rounds) if look <= search),
-        search_rounds=search,
-        confirm_rounds=len(rounds) - search,
-        simplify_used_percent=round(100 * plan.simplify_used, 4),
-        calibrated=plan.calibrated,
-    )
+    looks = tuple(look for look in SEARCH.until(plan.rounds) if look <= search)
+    return procedure_of(plan, looks, search_rounds=search, confirm_rounds=len(rounds) - search)
 
 
 def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decision:
-    """Turn the decision about an analysis into KEEP with a finding; return any other answer unchanged."""
+    """Turn the verdict about a proposal of kind `analysis` into KEEP with a finding; return any other answer unchanged."""
     if isinstance(answer, MeasureMore) or kind is not Kind.ANALYSIS:
         return answer
     reason = f"finding recorded, no code lands; measured: {'; '.join(answer.reasons)}"
@@ -107,7 +100,7 @@ def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decisi
 
 
 def estimates_of(decision: Decision, samples: Sequence[Sample], sizes: Sequence[Size]) -> tuple[Estimate, ...]:
-    """Return the decision's intervals in percent, with the median times (ns) of the rounds behind them."""
+    """Return the intervals of `decision` in percent, each with the median times (ns) of both sides in the rounds used."""
     chosen = set(decision.rounds)
     used, flop = [sample for sample in samples if sample.round in chosen], {size.name: size.flop for size in sizes}
     return tuple(_estimate(size, interval, used, flop.get(size, 0)) for size, interval in decision.intervals.items())

@@ -6,7 +6,7 @@ All rounds count, of the search and of the confirmation. docs/METHODOLOGY.md, "W
 import math
 from collections.abc import Sequence
 
-from expctl.domain.verdict.evidence import OBJECTIVE, describe, objective
+from expctl.domain.verdict.evidence import OBJECTIVE, describe
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import RoundEffect
 from expctl.domain.verdict.statistics import Interval, interval, percent, t95, t995, t999
@@ -18,13 +18,13 @@ LAUNCHES_MOST = 270  # enough to have seen slow launches of a share of 2 %, what
 def mean_time(rounds: Sequence[RoundEffect], plan: Plan) -> Interval:
     """Return the effect on the mean time of all iterations, with its two-sided 90 % t interval."""
     critical = t95(len(rounds))
-    return interval([objective(each.mean_effect, plan) for each in rounds], critical, critical)
+    return interval([each.mean_objective(plan.weights) for each in rounds], critical, critical)
 
 
 def loses_mean_time(rounds: Sequence[RoundEffect], plan: Plan) -> str:
     """Say that the mean time is surely (99.95 %) slower by more than the guard, whatever the medians gain; else empty."""
     critical = t999(len(rounds))
-    found = interval([objective(each.mean_effect, plan) for each in rounds], critical, critical)
+    found = interval([each.mean_objective(plan.weights) for each in rounds], critical, critical)
     return f"the mean time of all iterations loses: {describe(found)}" if found.high < -plan.guard else ""
 
 
@@ -39,15 +39,16 @@ def doubts(
     found, doubtful = mean_time(rounds, plan), []
     if found.low <= -plan.guard:
         doubtful.append(
-            f"the mean time of all iterations, {percent(found.mean):+.2f} % and above {percent(found.low):+.2f} % with 95 % confidence, "
-            f"may fall below {-100 * plan.guard:.1f} %"
+            f"the effect on the mean time of all iterations, {percent(found.mean):+.2f} %, at least {percent(found.low):+.2f} % "
+            f"with 95 % confidence, may lie below {-100 * plan.guard:.1f} %"
         )
     missing = launches_needed(plan, gain) - plan.launches * len(rounds)
     if missing > 0:
         doubtful.append(
-            f"rare launches, {100 * plan.slow_launch:g} % slower, could cost the gain unseen: {missing} launches more would show them"
+            f"rare launches, {100 * plan.slow_launch:g} % slower, could cost the gain unseen: "
+            f"{missing} launches more would show them"
         )
-    if fades([each.effect[name] if name != OBJECTIVE else objective(each.effect, plan) for each in rounds]):
+    if fades([each.objective(plan.weights) if name == OBJECTIVE else each.effect[name] for each in rounds]):
         doubtful.append("the gain fades: smaller in the second half of all rounds than in the first")
     return tuple(doubtful)
 

@@ -1,4 +1,4 @@
-"""Merges the rounds of one pair of workers into one observation, because they share its memory layout."""
+"""Averages the rounds that one pair of worker processes measured, because the processes share their memory layout."""
 
 import math
 from collections.abc import Sequence
@@ -10,16 +10,16 @@ from expctl.domain.verdict.samples import RoundEffect
 
 
 class Pairs(Struct, frozen=True, kw_only=True):
-    """One averaged effect per finished pair of worker processes; `rounds` maps the effect's round to those that it averages."""
+    """One averaged effect per pair of worker processes; `rounds` maps its number to the numbers of the rounds averaged."""
 
     effects: tuple[RoundEffect, ...]
     rounds: dict[int, tuple[int, ...]]
 
 
 def by_pairs(rounds: Sequence[RoundEffect], respawn: int) -> Pairs:
-    """Average the rounds of each pair of workers.
+    """Average the effects of the rounds that each pair of worker processes measured.
 
-    The last pair of a session counts only with all its `respawn` rounds, so that the moment of a look changes nothing.
+    The last pair of each session counts only once it has all its `respawn` rounds, so that an early evaluation changes nothing.
     """
     if respawn == 1:
         return Pairs(effects=tuple(rounds), rounds={each.round: (each.round,) for each in rounds})

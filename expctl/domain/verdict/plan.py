@@ -1,4 +1,4 @@
-"""The limits, sizes, mode and number of rounds that are fixed before the first sample."""
+"""The plan of a measurement: limits, sizes, mode and number of rounds, all fixed before the first sample."""
 
 from collections.abc import Mapping
 
@@ -11,12 +11,12 @@ from expctl.domain.protocol.model import Benchmark, KeepRule, Style
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """The statistical plan of a run: limits in log units, weights of sizes. `rounds` and `confirm` are the most rounds of a search
-    and of a confirmation.
+    """The statistical plan of a run: weights of the problem sizes, and limits on effects in log units.
 
-    `rescuers` are sizes whose gain alone may keep a patch; `simplify_used` is what the simplifications kept in this epoch have
-    cost; `least_ns` is the time of each size at the machine's peak, where known. `respawn` rounds of one pair of workers count
-    as one. `slow_launch` is the slowness of rare launches that a KEEP must rule out, `launches` their number a round and side.
+    `rounds` and `confirm` are the largest numbers of rounds of the search and of the confirmation. `rescuers` are sizes whose
+    gain alone may keep a patch. `simplify_used` is what simplifications kept so far have cost in this epoch. `least_ns` is the
+    time of each size at the machine's peak, where known. `respawn` rounds of one pair of worker processes count as one. A KEEP
+    rules out rare launches that are slower by `slow_launch` (0: none); a round has `launches` of each side.
     """
 
     weights: Mapping[str, float]
@@ -45,7 +45,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         simplify_used_percent: float = 0.0,
         calibrated: Calibrated | None = None,
     ) -> "Plan":
-        """Return the plan of a benchmark. Percent / 100 stand for log units (they differ by 1e-5 at 0.5 %)."""
+        """Return the plan of a benchmark. Limits in percent / 100 are used as log units (they differ by 1e-5 at 0.5 %)."""
         return Plan(
             weights={size.name: size.weight for size in benchmark.sizes},
             mode=mode,
@@ -69,20 +69,20 @@ class Plan(Struct, frozen=True, kw_only=True):
 
     @property
     def budget(self) -> float:
-        """What further simplifications of the epoch may cost, in log units."""
+        """Loss, in log units, that further simplifications may cause in this epoch."""
         return max(0.0, self.simplify - self.simplify_used)
 
     @property
     def floor(self) -> float:
-        """theta_0 in log units: the effect of a KEEP lies above it."""
+        """Effect, in log units, that a KEEP must exceed: 0 for a gain, more for costly code, negative for a simplification."""
         return {Mode.GAIN: 0.0, Mode.GAIN_COSTLY: self.costly, Mode.SIMPLIFY: -self.budget}[self.mode]
 
     @property
     def ceiling(self) -> float:
-        """theta_1 in log units: a search that rules it out is futile."""
+        """Smallest worthwhile effect, in log units: once it is statistically ruled out, the search ends with REJECT."""
         return {Mode.GAIN: self.worthwhile, Mode.GAIN_COSTLY: self.costly + self.worthwhile, Mode.SIMPLIFY: 0.0}[self.mode]
 
     @property
     def tolerance(self) -> float:
-        """The loss at a single size, in log units, beyond which the candidate is rejected."""
+        """Loss at a single problem size, in log units, beyond which a significantly slower size rejects the candidate."""
         return max(self.regression, self.budget) if self.mode is Mode.SIMPLIFY else self.regression

@@ -1,4 +1,4 @@
-"""Plot data of an experiment: the objective of every round and the boundaries of its mean. Pure.
+"""Data of an experiment's plot: the effect of every round and the limits of the running mean. Pure.
 
 Effects are in percent of throughput; positive means that the candidate is faster.
 """
@@ -16,7 +16,7 @@ from expctl.domain.verdict.statistics import interval, percent
 
 
 class Caption(Struct, frozen=True, kw_only=True):
-    """The experiment that a plot shows, and its outcome or current state. Untrusted text."""
+    """Texts above a plot: the experiment, its target, and its verdict or current state. Not yet escaped for display."""
 
     id: str
     title: str
@@ -26,7 +26,7 @@ class Caption(Struct, frozen=True, kw_only=True):
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """Boundaries after `rounds` rounds of the search: a mean above `keep` starts a confirmation, one below `futile` rejects."""
+    """Limits of an interim analysis after `rounds` rounds: a mean above `keep` is confirmed, below `futile` rejected."""
 
     rounds: int
     keep: float
@@ -34,10 +34,10 @@ class Look(Struct, frozen=True, kw_only=True):
 
 
 class Picture(Struct, frozen=True, kw_only=True):
-    """Plot data of one experiment, in percent: its rounds by session, and the running mean of each session.
+    """Data of one experiment's plot, in percent: effects of the rounds of search and confirmation, and their running means.
 
-    `confirm_above` is what the mean of the confirmation must exceed, None before its first look; `estimate` is the recorded one
-    of the objective. A record of an older procedure has neither looks nor a confirmation.
+    `looks` are the interim analyses, `confirm_above` is what the confirmation's mean must exceed (None before its first look),
+    `estimate` the recorded result. A record of an older procedure has neither looks nor a confirmation.
     """
 
     caption: Caption
@@ -51,7 +51,7 @@ class Picture(Struct, frozen=True, kw_only=True):
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """All plotted values and zero, so that an axis can hold them."""
+        """All plotted values and zero, from which the range of the axis is computed."""
         bounds = [value for look in self.looks for value in (look.keep, look.futile)]
         above = [] if self.confirm_above is None else [self.confirm_above]
         estimate = [self.estimate.low_percent, self.estimate.high_percent] if self.estimate else []
@@ -61,8 +61,8 @@ class Picture(Struct, frozen=True, kw_only=True):
 def picture_of(
     rounds: Sequence[RoundEffect], plan: Plan, caption: Caption, *, sequential: bool, estimate: Estimate | None
 ) -> Picture:
-    """Return the plot data of `rounds`. `sequential` is False for an older procedure, which took no looks."""
-    search, confirm = (_objectives(rounds, plan, session) for session in Session)
+    """Return the plot data of `rounds`. `sequential` is False for records of the older procedure without interim analyses."""
+    search, confirm = ([r.objective(plan.weights) for r in rounds if r.session is session] for session in Session)
     return Picture(
         caption=caption,
         search=_percents(search),
@@ -75,12 +75,8 @@ def picture_of(
     )
 
 
-def _objectives(rounds: Sequence[RoundEffect], plan: Plan, session: Session) -> list[float]:
-    return [math.fsum(w * each.effect[s] for s, w in plan.weights.items()) for each in rounds if each.session is session]
-
-
 def _looks(search: Sequence[float], plan: Plan) -> tuple[Look, ...]:
-    """Return the boundaries of each look that the search has reached, by the sd of the rounds until then."""
+    """Return the limits of each interim analysis so far, from the standard deviation of the rounds until then."""
     found = []
     for n in SEARCH.until(min(plan.rounds, len(search))):
         seen = interval(search[:n], SEARCH.at(SEARCH.low, n), SEARCH.at(SEARCH.high, n))

@@ -1,8 +1,8 @@
-"""Samples and their reduction to one effect per round. All arithmetic is in the natural logarithm of time."""
+"""Samples (measured times) and their reduction to one effect per round. All arithmetic is in the logarithm of time."""
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
@@ -12,20 +12,20 @@ from expctl.domain.verdict.side import Side as Side
 
 
 class Session(StrEnum):
-    """The part of a measurement: search for an effect, or its confirmation with fresh builds and workers."""
+    """Part of a measurement: the search for an effect, or its confirmation with fresh builds and processes."""
 
     SEARCH = "search"
     CONFIRM = "confirm"
 
 
 class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The times of one build at one size in one launch: a line of samples.jsonl.
+    """The times of one build at one problem size in one process: a line of samples.jsonl.
 
-    `ns` are integer nanoseconds of single iterations in order. In style `fine` they are grouped in quads: each visits this side
-    twice, for `visit` iterations. In style `launch` one sample is one visit. `round_ms` is the duration of the whole round. A
-    sample without a session was a search. `pair` is the round in which its pair of workers started. `hidden_ns` is, for each
-    visit, the time seen from outside the build's process beyond `ns` (untimed_work.py); negative where another process
-    interfered.
+    `ns` are the times of single iterations in order, in integer nanoseconds. In style `launch` they are one series; in style
+    `fine` the two builds take turns, and each group of `2 * visit` times is this build's part of one ABBA sequence. `round_ms`
+    is the duration of the whole round, `pair` the round in which the two processes started, `taints` the foreign load seen.
+    `hidden_ns` is, for each series, the time that the harness measured beyond the sum of `ns`. A missing session means the
+    search.
     """
 
     round: int
@@ -45,9 +45,9 @@ class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class RoundEffect(Struct, frozen=True, kw_only=True):
-    """The effects of one round by size, ln(t_baseline / t_candidate): positive means that the candidate is faster.
+    """The effects of one round by problem size, ln(t_baseline / t_candidate): positive means that the candidate is faster.
 
-    `effect` is robust, of the medians that docs/METHODOLOGY.md names; `mean_effect` is of the mean times of all iterations.
+    `effect` is robust, from medians (docs/METHODOLOGY.md, "A round"); `mean_effect` is from the mean times of all iterations.
     """
 
     round: int
@@ -57,13 +57,21 @@ class RoundEffect(Struct, frozen=True, kw_only=True):
     duration_s: float = 0.0
     pair: int = 0
 
+    def objective(self, weights: Mapping[str, float]) -> float:
+        """Return the mean robust effect over the problem sizes by their weights, which sum to 1."""
+        return math.fsum(weight * self.effect[size] for size, weight in weights.items())
+
+    def mean_objective(self, weights: Mapping[str, float]) -> float:
+        """Return the mean of the effects on the mean time over the problem sizes by their weights, which sum to 1."""
+        return math.fsum(weight * self.mean_effect[size] for size, weight in weights.items())
+
 
 class MalformedRound(ValueError):
-    """The samples of a round are not a complete pair of sides."""
+    """The samples of a round don't have both sides with the same sizes and numbers of times."""
 
 
 def round_effects(samples: Iterable[Sample]) -> tuple[RoundEffect, ...]:
-    """Reduce untainted samples to one effect per round and size, in the order of rounds.
+    """Reduce the samples without foreign load to one effect per round and size, in the order of rounds.
 
     Raises MalformedRound when a round lacks a side or its sides differ in shape.
     """
@@ -95,14 +103,14 @@ def _round_effect(index: int, sizes: dict[str, list[Sample]]) -> RoundEffect:
 
 
 def median_ns(samples: Iterable[Sample], *, side: Side, size: str) -> float:
-    """Median time of one iteration of `side` at `size`, over all untainted samples, in nanoseconds."""
+    """Return the median time of one iteration of `side` at `size`, in nanoseconds, over all samples without foreign load."""
     return statistics.median(
         ns for sample in samples if sample.side is side and sample.size == size and not sample.taints for ns in sample.ns
     )
 
 
 def side_spreads(samples: Iterable[Sample]) -> dict[tuple[str, Side], dict[int, float]]:
-    """Return the sd of ln t over all iterations of one side in one round: by (size, side), then by untainted round."""
+    """Return the standard deviation of ln t of one side in one round: by (size, side), then by number of the round."""
     logs: dict[tuple[str, Side], dict[int, list[float]]] = {}
     for sample in samples:
         if not sample.taints:
@@ -115,7 +123,6 @@ def side_spreads(samples: Iterable[Sample]) -> dict[tuple[str, Side], dict[int, 
 
 
 def _effect(group: Sequence[Sample]) -> float:
-    """Return ln(t_baseline / t_candidate) of one round at one size."""
     baseline = [sample for sample in group if sample.side is Side.BASELINE]
     candidate = [sample for sample in group if sample.side is Side.CANDIDATE]
     if not baseline or len(baseline) != len(candidate):
@@ -128,20 +135,18 @@ def _effect(group: Sequence[Sample]) -> float:
 
 def _mean_effect(group: Sequence[Sample]) -> float:
     """Return ln of the baseline's mean time over the candidate's, of all iterations of a round at one size."""
-    means = (statistics.fmean(ns for sample in group if sample.side is side for ns in sample.ns) for side in Side)
-    baseline, candidate = means
+    baseline, candidate = (statistics.fmean(ns for each in group if each.side is side for ns in each.ns) for side in Side)
     return math.log(baseline / candidate)
 
 
 def _launch_log_time(sample: Sample) -> float:
-    """Return the median of ln t over the iterations of a launch."""
     if not sample.ns or min(sample.ns) <= 0:
         raise MalformedRound(f"times must be positive: {sample.ns}")
     return statistics.median(math.log(ns) for ns in sample.ns)
 
 
 def _quad_log_times(sample: Sample) -> list[float]:
-    """Return the mean of ln t in each quad of one side (two visits of `visit` iterations)."""
+    """Return the mean of ln t in each ABBA sequence of one side, which holds two visits of `visit` iterations."""
     width = 2 * sample.visit
     if not sample.ns or len(sample.ns) % width or min(sample.ns) <= 0:
         raise MalformedRound(f"expected whole quads of {width} positive times, found {len(sample.ns)}")

@@ -101,7 +101,7 @@ def _confirm(
 def _look_again(
     seen: Evidence, promising: _Promising, rounds: Sequence[RoundEffect], *, kept: bool
 ) -> tuple[Verdict, tuple[str, ...]] | None:
-    """Return the verdict that one look at the confirmation calls for; None to measure on. `rounds` are those of both sessions."""
+    """Return the verdict that one look at the confirmation calls for; None to measure on. `rounds` are of both sessions."""
     if slower := seen.regressing():
         return Verdict.REJECT, _regress(seen, slower, " in the confirmation")
     if lost := loses_mean_time(rounds, seen.plan):
@@ -146,22 +146,28 @@ def _decision(
     confirmed: int = 0,
     rescuer: str = "",
 ) -> Decision:
-    procedure = Procedure(
-        boundaries=VERSION,
-        mode=seen.plan.mode,
-        looks=looks,
-        search_rounds=looks[-1],
-        confirm_rounds=confirmed,
-        rescued_by=rescuer,
-        simplify_used_percent=round(100 * seen.plan.simplify_used, 4),
-        calibrated=seen.plan.calibrated,
-    )
     return Decision(
         verdict=verdict,
         reasons=reasons,
         intervals=seen.intervals,
         rounds=tuple(each.round for each in rounds),
-        procedure=procedure,
+        procedure=procedure_of(seen.plan, looks, search_rounds=looks[-1], confirm_rounds=confirmed, rescued_by=rescuer),
+    )
+
+
+def procedure_of(
+    plan: Plan, looks: tuple[int, ...], *, search_rounds: int, confirm_rounds: int, rescued_by: str = ""
+) -> Procedure:
+    """Return what a record keeps of a decision under `plan`: the looks taken and the rounds of each session."""
+    return Procedure(
+        boundaries=VERSION,
+        mode=plan.mode,
+        looks=looks,
+        search_rounds=search_rounds,
+        confirm_rounds=confirm_rounds,
+        rescued_by=rescued_by,
+        simplify_used_percent=round(100 * plan.simplify_used, 4),
+        calibrated=plan.calibrated,
     )
 
 

@@ -1,10 +1,10 @@
-"""The two sides of an experiment. Separate from samples.py, because many users of records never load samples."""
+"""The two builds that an experiment compares. Separate from samples.py, because many users of records load no samples."""
 
 from enum import StrEnum
 
 
 class Side(StrEnum):
-    """Which of the two builds ran."""
+    """Which of the two compared builds: the unpatched baseline or the candidate with the patch."""
 
     BASELINE = "baseline"
     CANDIDATE = "candidate"

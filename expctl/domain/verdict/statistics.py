@@ -1,4 +1,4 @@
-"""Statistics in plain floats that give identical results on every machine."""
+"""Statistics in plain Python floats, which give identical results on every machine."""
 
 import math
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ T_9995 = (
 class Interval(Struct, frozen=True, kw_only=True):
     """Mean of `n` effects with an interval of nominally 95 %, and the standard deviation of one effect (log units).
 
-    Each effect is the mean of `merged` neighbouring rounds.
+    Each effect is the mean of `merged` successive rounds.
     """
 
     n: int
@@ -65,11 +65,11 @@ class Interval(Struct, frozen=True, kw_only=True):
 
 
 def interval(rounds: Sequence[float], low: float, high: float, merged: int = 1) -> Interval:
-    """Return [mean - low sd / sqrt(n), mean + high sd / sqrt(n)] of effects that are means of `merged` neighbouring rounds.
+    """Return [mean - low sd / sqrt(n), mean + high sd / sqrt(n)] of n effects, each the mean of `merged` successive rounds.
 
     Left-over rounds are dropped. Raises ValueError for fewer than two effects.
     """
-    effects = merge(rounds, merged)
+    effects = [math.fsum(rounds[i : i + merged]) / merged for i in range(0, len(rounds) - merged + 1, merged)]
     n = len(effects)
     if n < 2:
         raise ValueError(f"an interval needs at least two rounds, found {n} of {merged}")
@@ -80,29 +80,24 @@ def interval(rounds: Sequence[float], low: float, high: float, merged: int = 1) 
 
 
 def t_interval(rounds: Sequence[float], merged: int = 1) -> Interval:
-    """Return the two-sided 95 % t interval of effects looked at once; `merged` as in `interval`."""
+    """Return the two-sided 95 % t interval of effects that are evaluated once; `merged` and errors as for `interval`."""
     # Beyond the table the last entry is a little too wide, never too narrow.
     critical = T_975[max(0, min(len(rounds) // merged - 1, len(T_975)) - 1)]
     return interval(rounds, critical, critical, merged)
 
 
-def merge(rounds: Sequence[float], merged: int) -> list[float]:
-    """Return the means of `merged` neighbouring rounds; left-over rounds are dropped."""
-    return [math.fsum(rounds[i : i + merged]) / merged for i in range(0, len(rounds) - merged + 1, merged)]
-
-
 def lower_bound(interval: Interval, critical: float) -> float:
-    """Return the one-sided lower bound mean - critical sd / sqrt(n)."""
+    """Return the one-sided lower confidence bound, mean - critical * sd / sqrt(n), for a critical value of t."""
     return interval.mean - critical * interval.sd / math.sqrt(interval.n)
 
 
 def upper_bound(interval: Interval, critical: float) -> float:
-    """Return the one-sided upper bound mean + critical sd / sqrt(n)."""
+    """Return the one-sided upper confidence bound, mean + critical * sd / sqrt(n), for a critical value of t."""
     return interval.mean + critical * interval.sd / math.sqrt(interval.n)
 
 
 def t95(n: int) -> float:
-    """Return the critical value of the one-sided 95 % t bound from `n` rounds."""
+    """Return Student's t for a one-sided 95 % bound from `n` values (n - 1 degrees of freedom)."""
     return T_95[min(n - 1, len(T_95)) - 1]
 
 
@@ -112,7 +107,7 @@ def t995(n: int) -> float:
 
 
 def t999(n: int) -> float:
-    """Return the critical value of the two-sided 99.9 % (one-sided 99.95 %) t bound from `n` rounds."""
+    """Return Student's t for a two-sided 99.9 % bound from `n` values (n - 1 degrees of freedom)."""
     return T_9995[min(n - 1, len(T_9995)) - 1]
 
 
@@ -124,13 +119,6 @@ def autocorrelation(values: Sequence[float]) -> float:
     return math.fsum(one * other for one, other in pairwise(off)) / square if square else 0.0
 
 
-def rounds_to_resolve(sd: float, distance: float) -> int:
-    """Return about how many rounds bring the half-width of the 95 % interval below `distance` (normal approximation)."""
-    if distance <= 0:
-        return 1_000_000
-    return max(2, math.ceil((1.96 * sd / distance) ** 2))
-
-
 def percent(log_effect: float) -> float:
-    """Convert a log effect to the percentage by which throughput changes: ln 1.02 is +2 %."""
+    """Convert an effect ln(t_baseline / t_candidate) to the change of throughput in percent: ln 1.02 is +2 %."""
     return 100.0 * math.expm1(log_effect)

@@ -1,10 +1,9 @@
-"""Finds work that a build does outside the time that its own clock reports.
+"""Finds work that a build does outside the interval that its own clock times, such as work left running after a launch.
 
-Every visit has some time that only the harness sees, because request and answer take time; both sides have the same unless one
-hides work. A candidate is charged with its surplus before its gain counts. docs/METHODOLOGY.md, "Two clocks".
+The harness times each request from outside too. The difference is about equal for both sides unless one hides work; what the
+candidate has beyond the baseline is added to its times before a gain counts. docs/METHODOLOGY.md, "Two clocks".
 """
 
-import math
 import statistics
 from collections.abc import Sequence
 from itertools import groupby
@@ -21,7 +20,7 @@ from expctl.domain.verdict.statistics import Interval, lower_bound, t95, t999, t
 
 
 def charge_untimed_work(decision: Decision, samples: Sequence[Sample], plan: Plan) -> Decision:
-    """Return `decision`, or a REJECT in place of a KEEP whose gain rests on work outside of the timed part."""
+    """Return `decision`, but a REJECT in place of a KEEP whose gain vanishes once untimed work is added to the times."""
     if decision.verdict is not Verdict.KEEP:
         return decision
     rescuer = decision.procedure.rescued_by if decision.procedure else ""
@@ -36,14 +35,14 @@ def charge_untimed_work(decision: Decision, samples: Sequence[Sample], plan: Pla
 
 
 class _Effect(Struct, frozen=True, kw_only=True):
-    """An effect by the harness' clock (`seen`), and by how much the effect by the candidate's own clock exceeds it (`gap`)."""
+    """An effect by the harness's clock (`seen`), and by how much the effect by the candidate's own clock exceeds it (`gap`)."""
 
     seen: Interval
     gap: Interval
 
 
 def _hidden(decision: Decision, samples: Sequence[Sample], plan: Plan) -> dict[str, _Effect]:
-    """Return the sizes, and the objective, whose gap between the two clocks is significant (t, 99.9 %)."""
+    """Return the effects of the sizes, and of the objective, on which the two clocks differ significantly (t test, 99.9 %)."""
     used = [sample for sample in samples if sample.round in set(decision.rounds) and not sample.taints]
     if not used or not all(sample.hidden_ns for sample in used):
         return {}
@@ -61,13 +60,13 @@ def _hidden(decision: Decision, samples: Sequence[Sample], plan: Plan) -> dict[s
 
 def _by_name(rounds: Sequence[RoundEffect], plan: Plan) -> dict[str, list[float]]:
     by_name = {size: [each.effect[size] for each in rounds] for size in plan.weights}
-    return by_name | {OBJECTIVE: [math.fsum(w * each.effect[size] for size, w in plan.weights.items()) for each in rounds]}
+    return by_name | {OBJECTIVE: [each.objective(plan.weights) for each in rounds]}
 
 
 def _charged(samples: Sequence[Sample]) -> list[Sample]:
-    """Return samples whose times include a visit's untimed work beyond the baseline's median at that round and size.
+    """Return samples with the untimed work beyond the baseline's median (same round and size) added to their times.
 
-    Samples stay unchanged where that median exceeds the visit itself: such a clock is too coarse.
+    Where that median exceeds the timed part itself, the outer clock is too coarse, and samples stay unchanged.
     """
     asking_ns: dict[tuple[int, str], float] = {}
     for key, group in groupby(sorted(samples, key=_place), key=_place):
@@ -79,7 +78,7 @@ def _charged(samples: Sequence[Sample]) -> list[Sample]:
 
 
 def _with_hidden(sample: Sample, asking_ns: float) -> Sample:
-    """Lengthen each iteration by its share of its visit's untimed work."""
+    """Lengthen each iteration by its share of the untimed work of its series."""
     times: list[int] = []
     for number, hidden_ns in enumerate(sample.hidden_ns):
         visit = sample.ns[number * sample.visit : (number + 1) * sample.visit]

@@ -138,8 +138,8 @@ FAULTY = {
     "a symlink": (new_file("src/link", "120000"), "src/link has mode 120000"),
     "an executable": (new_file("src/run.sh", "100755"), "src/run.sh has mode 100755"),
     "outside": (new_file("conftest.py"), "conftest.py is outside the scope"),
-    "attributes": (new_file("src/.gitattributes"), "is not a name that an experiment may use"),
-    "ignore, other case": (new_file("src/.GITignore"), "is not a name that an experiment may use"),
+    "attributes": (new_file("src/.gitattributes"), "has characters that shells or other systems interpret"),
+    "ignore, other case": (new_file("src/.GITignore"), "has characters that shells or other systems interpret"),
     "a name like the scope": (new_file("srcs/x"), "srcs/x is outside the scope"),
     "a permission alone": (
         b"diff --git a/src/kernel.txt b/src/kernel.txt\nold mode 100644\nnew mode 100755\n",
@@ -154,7 +154,7 @@ FAULTY = {
         "notes.txt is outside the scope",
     ),
     "too many files": (b"".join(new_file(f"src/{i}") for i in range(4)), "4 files, expected at most 3"),
-    "too large": (new_file("src/large", line="x" * 2000), "2001 bytes in changed files, expected at most 1000"),
+    "too large": (new_file("src/large", line="x" * 2000), "changed files have 2001 bytes, expected at most 1000"),
 }
 
 
@@ -167,11 +167,11 @@ def test_a_tree_has_one_fault_for(repository: Repository, workspace: GitWorkspac
 
 def test_an_invisible_letter_in_a_name_is_a_fault(repository: Repository, workspace: GitWorkspace) -> None:
     (found,) = faults_of(workspace, repository, repository.patch("src/a\u202eb.txt", b"x"))
-    assert "is not a name" in found
+    assert "has characters that" in found
 
 
 def test_a_patch_without_effect_changes_nothing() -> None:
-    assert tree_faults((), ("src",), LIMITS) == ["it changes nothing"]
+    assert tree_faults((), ("src",), LIMITS) == ["the patch changes nothing"]
 
 
 # ------------------------------------------------------------------ pin and commit

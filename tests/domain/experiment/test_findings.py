@@ -31,7 +31,7 @@ def test_links_that_lead_nowhere_say_so_with_the_way_out() -> None:
         "P2: it has no record yet; expctl run P2 makes one",
         "P3: no such experiment",
         "deadbee: no such commit here",
-        "a rumour: neither an experiment, nor a commit, nor an address",
+        "a rumour: neither an experiment id, nor a commit, nor an address such as https://example.org/page",
     ]
 
 
@@ -50,6 +50,6 @@ def test_an_unknown_id_names_the_known_ones() -> None:
 
 def test_ids_in_the_file_are_ids_and_appear_once() -> None:
     assert file_faults([finding("a", "F1"), finding("b", "F1"), finding("c", "x")]) == [
-        "id: expected F and a number, found 'x'",
+        "id: expected F and a number such as F3, found 'x'",
         "id: F1 appears twice",
     ]

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from expctl.domain.experiment.predictions import accuracy_of, accuracy_text, forecast_of, forecasts, outcome_text
+from expctl.domain.experiment.predictions import Forecast, accuracy_of, accuracy_text, forecast_of, outcome_text
 from expctl.domain.experiment.proposal import Kind, Prediction, Verdict
 from expctl.domain.experiment.record import Estimate, Origin, Record
 
@@ -23,6 +23,12 @@ RECORD = Record(
 )
 
 
+def prediction_of(record: Record) -> Forecast:
+    found = forecast_of(record)
+    assert found is not None
+    return found
+
+
 @pytest.mark.parametrize(
     ("record", "words"),
     [
@@ -39,13 +45,12 @@ RECORD = Record(
     ],
 )
 def test_an_outcome_in_words(record: Record, words: str) -> None:
-    found = forecast_of(record)
-    assert found is not None
-    assert outcome_text(found) == words
+    assert outcome_text(prediction_of(record)) == words
 
 
 def test_nothing_predicted_or_nothing_measured_is_no_forecast() -> None:
-    assert forecasts([replace(RECORD, prediction=None), replace(RECORD, base="", origin=Origin.IMPORTED)]) == ()
+    assert forecast_of(replace(RECORD, prediction=None)) is None
+    assert forecast_of(replace(RECORD, base="", origin=Origin.IMPORTED)) is None
 
 
 def test_the_hit_rate_counts_verdicts_gains_and_predicted_keeps() -> None:
@@ -53,7 +58,7 @@ def test_the_hit_rate_counts_verdicts_gains_and_predicted_keeps() -> None:
     wild = replace(missed, prediction=Prediction(verdict=Verdict.KEEP, gain_percent=(40.0, 60.0)))
     noop = replace(RECORD, verdict=Verdict.NO_OP, estimates=(), prediction=Prediction(verdict=Verdict.NO_OP))
     invalid = replace(RECORD, verdict=Verdict.INVALID)
-    accuracy = accuracy_of(forecasts([RECORD, missed, noop, invalid]))
+    accuracy = accuracy_of(map(prediction_of, (RECORD, missed, noop, invalid)))
     assert (accuracy.verdicts, accuracy.verdict_hits) == (3, 2)
     assert (accuracy.keeps, accuracy.keep_hits) == (2, 1)
     assert (accuracy.gains, accuracy.gain_hits) == (2, 1)
@@ -62,5 +67,5 @@ def test_the_hit_rate_counts_verdicts_gains_and_predicted_keeps() -> None:
         "2 of 3 verdicts as predicted (1 of 2 predicted KEEPs were kept); 1 of 2 gains in the predicted range,"
         " in the median overestimated by 1.2 points"
     )
-    assert accuracy_of(forecasts([RECORD, missed, wild])).optimism_percent == pytest.approx(2.7)
+    assert accuracy_of(map(prediction_of, (RECORD, missed, wild))).optimism_percent == pytest.approx(2.7)
     assert accuracy_text(accuracy_of(())) == "no prediction has an outcome yet"

@@ -57,12 +57,27 @@ def test_anything_can_be_read(patch: bytes) -> None:
 @pytest.mark.parametrize(
     ("patch", "fault"),
     [
-        (b"--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n-b\n", "x: the hunk at line 1 lacks 2 of the lines that its @@ promises"),
-        (b"--- a/x\n+++ b/x\n@@ -1,1 +1,2 @@\n a\n", "x: the hunk at line 1 lacks 1 of the lines that its @@ promises"),
-        (b"--- a/../../y\n+++ b/../../y\n@@ -1 +1 @@\n-a\n+b\n", "the path '../../y' leaves the repository, or isn't plain"),
-        (b"--- a/./y\n+++ b/./y\n@@ -1 +1 @@\n-a\n+b\n", "the path './y' leaves the repository, or isn't plain"),
-        (b"--- a//y\n+++ b//y\n@@ -1 +1 @@\n-a\n+b\n", "the path '/y' leaves the repository, or isn't plain"),
-        (b"--- a/.git/y\n+++ b/.git/y\n@@ -1 +1 @@\n-a\n+b\n", "the path '.git/y' leaves the repository, or isn't plain"),
+        (
+            b"--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n-b\n",
+            "x: the hunk at line 1 lacks 2 of the lines that its @@ line announces",
+        ),
+        (b"--- a/x\n+++ b/x\n@@ -1,1 +1,2 @@\n a\n", "x: the hunk at line 1 lacks 1 of the lines that its @@ line announces"),
+        (
+            b"--- a/../../y\n+++ b/../../y\n@@ -1 +1 @@\n-a\n+b\n",
+            "the path '../../y' leads out of the repository or into .git, or has an empty part, `.` or `..`",
+        ),
+        (
+            b"--- a/./y\n+++ b/./y\n@@ -1 +1 @@\n-a\n+b\n",
+            "the path './y' leads out of the repository or into .git, or has an empty part, `.` or `..`",
+        ),
+        (
+            b"--- a//y\n+++ b//y\n@@ -1 +1 @@\n-a\n+b\n",
+            "the path '/y' leads out of the repository or into .git, or has an empty part, `.` or `..`",
+        ),
+        (
+            b"--- a/.git/y\n+++ b/.git/y\n@@ -1 +1 @@\n-a\n+b\n",
+            "the path '.git/y' leads out of the repository or into .git, or has an empty part, `.` or `..`",
+        ),
     ],
 )
 def test_a_damaged_patch_is_told_from_one_that_does_not_fit(patch: bytes, fault: str) -> None:
@@ -75,7 +90,7 @@ def test_a_damaged_patch_is_told_from_one_that_does_not_fit(patch: bytes, fault:
     [
         (None, "no such file"),
         (b" \n", "it is empty"),
-        (b"../../elsewhere", "it holds no diff but 15 other bytes (is it a link?)"),
+        (b"../../elsewhere", "it is no diff but 15 other bytes (is it a symbolic link?)"),
         (PATCH, ""),
         (b"diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", ""),
     ],

@@ -49,7 +49,7 @@ FAULTS = {
         "gate.others_percent: expected 0 (off) to 100, found 101",
     ),
     "no scope": (replace(SOUND, scope=()), "scope: expected at least one folder that a patch may touch"),
-    "unknown decider": (replace(SOUND, decides=("there",)), "decides: there is not among targets (here)"),
+    "unknown decider": (replace(SOUND, decides=("there",)), "decides: expected one of targets (here), found there"),
     "no decider": (replace(SOUND, decides=()), "decides: expected at least one target whose verdict may move the branch"),
     "no test": (with_target(test=None), "decides: here needs both a test and a benchmark to decide"),
     "no benchmark": (with_target(benchmark=None), "decides: here needs both a test and a benchmark to decide"),
@@ -58,12 +58,18 @@ FAULTS = {
         with_build(toolchain=Toolchain.NVCC),
         "targets.here.build.source: expected the file that nvcc compiles",
     ),
-    "empty test": (with_target(test=Step(argv=(), timeout_s=1)), "targets.here.test.argv: expected a command"),
-    "empty benchmark": (with_benchmark(argv=()), "targets.here.benchmark.argv: expected a command"),
-    "empty profile": (with_target(profile=Step(argv=(), timeout_s=1)), "targets.here.profile.argv: expected a command"),
+    "empty test": (
+        with_target(test=Step(argv=(), timeout_s=1)),
+        "targets.here.test.argv: expected a command, found an empty list",
+    ),
+    "empty benchmark": (with_benchmark(argv=()), "targets.here.benchmark.argv: expected a command, found an empty list"),
+    "empty profile": (
+        with_target(profile=Step(argv=(), timeout_s=1)),
+        "targets.here.profile.argv: expected a command, found an empty list",
+    ),
     "size twice": (
         with_benchmark(sizes=(Size(name="a", weight=0.5), Size(name="a", weight=0.5))),
-        "targets.here.benchmark.sizes: expected each name once",
+        "targets.here.benchmark.sizes: expected each name once, found one twice",
     ),
 }
 
@@ -103,7 +109,7 @@ def test_a_scope_that_reaches_what_judges_is_a_fault(folder: str) -> None:
 
 def test_a_harness_inside_the_scope_is_a_fault() -> None:
     assert inconsistencies(replace(SOUND, harness=("src/bench",))) == (
-        "scope: src overlaps src/bench, which judges or records it",
+        "scope: src overlaps src/bench, which no patch may change, because it judges or records",
     )
 
 
@@ -129,7 +135,9 @@ def test_counts_have_limits(change: dict[str, int]) -> None:
 
 def test_at_most_three_sizes_may_rescue() -> None:
     sizes = tuple(Size(name=str(i), weight=0.25, rescuer=True) for i in range(4))
-    assert inconsistencies(with_benchmark(sizes=sizes)) == ("targets.here.benchmark.sizes: expected at most 3 rescuers",)
+    assert inconsistencies(with_benchmark(sizes=sizes)) == (
+        "targets.here.benchmark.sizes: expected at most 3 sizes with `rescuer: true`",
+    )
     assert inconsistencies(with_benchmark(sizes=(*sizes[:3], replace(sizes[3], rescuer=False)))) == ()
 
 

@@ -13,7 +13,6 @@ from expctl.domain.verdict.statistics import (
     autocorrelation,
     lower_bound,
     percent,
-    rounds_to_resolve,
     t95,
     t999,
     t_interval,
@@ -103,18 +102,6 @@ def test_fewer_than_two_rounds_have_no_interval(effects: list[float]) -> None:
 def test_equal_rounds_have_an_interval_without_width() -> None:
     interval = t_interval([0.25] * 5)
     assert (interval.low, interval.high, interval.sd) == (0.25, 0.25, 0.0)
-
-
-@given(st.floats(1e-4, 0.1), st.floats(1e-4, 0.1))
-def test_the_rounds_it_asks_for_make_the_half_width_as_small_as_wanted(sd: float, distance: float) -> None:
-    rounds = rounds_to_resolve(sd, distance)
-    assert rounds >= 2
-    assert 1.96 * sd / math.sqrt(rounds) <= distance * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("distance", [0.0, -0.1])
-def test_no_number_of_rounds_resolves_nothing(distance: float) -> None:
-    assert rounds_to_resolve(0.01, distance) == 1_000_000
 
 
 def test_percent_is_of_throughput() -> None:
