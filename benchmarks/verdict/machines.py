@@ -96,8 +96,8 @@ def round_effects(draw: np.random.Generator, machine: Machine, trials: int, roun
 
 
 def effects_of(draw: np.random.Generator, times: np.ndarray, slower: np.ndarray | float = 0.0) -> np.ndarray:
-    """Effects of each round from ln t of (trials, 4 rounds, sizes, iterations), ABBA or BAAB by coin: of launches' medians of ln t,
-    and of their mean times. `slower` is added to ln t wherever the candidate runs.
+    """Effects of each round from ln t of (trials, 4 rounds, sizes, iterations), ABBA or BAAB by coin: of medians and
+    of means. `slower` is added to ln t wherever the candidate runs.
     """
     trials, launches = times.shape[:2]
     shape = (trials, launches // 4, 4)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from expctl.domain.experiment.proposal import Mode, Verdict
-from expctl.domain.protocol.boundaries import CONFIRM_LAUNCHES_ROUNDS, LOOKS
+from expctl.domain.experiment.record import OBJECTIVE
+from expctl.domain.protocol.boundaries import CONFIRM_LAUNCHES_ROUNDS, LOOKS, SEARCH
 from expctl.domain.protocol.model import Benchmark, KeepRule, Size
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import RoundEffect, Session
@@ -30,34 +31,57 @@ def plan_of(weights: Mapping[str, float]) -> Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """What came of the trials of one case. `search` is the mean number of rounds until the search ended."""
+    """What came of the trials of one case: by verdict, how many there were and how many intervals held the true effect.
 
-    trials: int
-    kept: int
+    `search` is the mean number of rounds until the search ended, `rounds` of both sessions.
+    """
+
+    found: Mapping[Verdict, int]
+    covers: Mapping[Verdict, int]
     search: float
     rounds: float
-    undecided: int
+
+    @property
+    def trials(self) -> int:
+        """Of all verdicts."""
+        return sum(self.found.values())
+
+    @property
+    def coverage(self) -> float:
+        """The share of intervals that held the true effect."""
+        return sum(self.covers.values()) / self.trials
 
     @property
     def share(self) -> float:
         """Of KEEPs."""
-        return self.kept / self.trials
+        return self.found[Verdict.KEEP] / self.trials
 
 
-def settle(search: np.ndarray, confirm: np.ndarray, plan: Plan, rule: Rule = decide) -> Decision:
+Shift = Callable[[int], float]
+"""The true effect (log units) by the number of the round, counted over both sessions."""
+
+
+def settle(search: np.ndarray, confirm: np.ndarray, plan: Plan, rule: Rule = decide, shift: Shift | None = None) -> Decision:
     """Let the rule ask for what it needs, as a run does. Both arrays are (rounds, 2, sizes), of the robust effects and those on
     the mean time; unused rounds change nothing.
     """
-    rounds = _effects(search, plan, Session.SEARCH, 0)
+    rounds = _effects(search, plan, Session.SEARCH, 0, shift)
     answer = rule(rounds, plan)
     if not isinstance(answer, Decision):
-        answer = rule([*rounds, *_effects(confirm, plan, Session.CONFIRM, len(rounds))], plan)
+        ended = next(n for n in SEARCH.looks if _wants_confirmation(rule(rounds[:n], plan)))
+        answer = rule([*rounds[:ended], *_effects(confirm, plan, Session.CONFIRM, ended, shift)], plan)
     if not isinstance(answer, Decision):
         raise TypeError(f"undecided after {len(rounds)} rounds: {answer}")
     return answer
 
 
-def _effects(made: np.ndarray, plan: Plan, session: Session, start: int) -> list[RoundEffect]:
+def _wants_confirmation(answer: MeasureMore | Decision) -> bool:
+    return isinstance(answer, MeasureMore) and answer.session is Session.CONFIRM
+
+
+def _effects(made: np.ndarray, plan: Plan, session: Session, start: int, shift: Shift | None) -> list[RoundEffect]:
+    if shift:
+        made = made + np.array([shift(start + i) for i in range(len(made))])[:, None, None]
     return [
         RoundEffect(round=start + i, effect=_by_size(plan, robust), mean_effect=_by_size(plan, mean), session=session)
         for i, (robust, mean) in enumerate(made.tolist())
@@ -68,21 +92,26 @@ def _by_size(plan: Plan, row: list[float]) -> dict[str, float]:
     return dict(zip(plan.weights, row, strict=True))
 
 
-def tally(pairs: Iterable[tuple[np.ndarray, np.ndarray]], plan: Plan, shift: float = 0.0, rule: Rule = decide) -> Tally:
-    """Settle every trial of (search, confirm) slices, each shifted by an effect."""
-    trials = kept = search = total = undecided = 0
+def tally(
+    pairs: Iterable[tuple[np.ndarray, np.ndarray]], plan: Plan, effect: float | Shift = 0.0, rule: Rule = decide
+) -> Tally:
+    """Settle every trial of (search, confirm) slices with a true effect, which may change from round to round."""
+    shift = effect if callable(effect) else (lambda _: effect)
+    covers = dict.fromkeys(Verdict, 0)
+    found = dict.fromkeys(Verdict, 0)
+    search = total = 0
     for searches, confirms in pairs:
-        for one, other in zip(searches + shift, confirms + shift, strict=True):
-            decision = settle(one, other, plan, rule)
-            procedure = decision.procedure
+        for one, other in zip(searches, confirms, strict=True):
+            decision = settle(one, other, plan, rule, shift)
+            procedure, seen = decision.procedure, decision.intervals[OBJECTIVE]
             if procedure is None:
                 raise TypeError("decided without a procedure")
-            trials += 1
-            kept += decision.verdict is Verdict.KEEP
-            undecided += decision.verdict is Verdict.INCONCLUSIVE
+            found[decision.verdict] += 1
+            covers[decision.verdict] += seen.low <= shift(0) <= seen.high
             search += procedure.search_rounds
             total += procedure.search_rounds + procedure.confirm_rounds
-    return Tally(trials=trials, kept=kept, search=search / trials, rounds=total / trials, undecided=undecided)
+    trials = sum(found.values())
+    return Tally(found=found, covers=covers, search=search / trials, rounds=total / trials)
 
 
 def sessions(draw: np.random.Generator, make: Noise, trials: int) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -39,8 +39,8 @@ def doubts(
     found, doubtful = mean_time(rounds, plan), []
     if found.low <= -plan.guard:
         doubtful.append(
-            f"the effect on the mean time of all iterations, {percent(found.mean):+.2f} %, at least {percent(found.low):+.2f} % "
-            f"with 95 % confidence, may lie below {-100 * plan.guard:.1f} %"
+            f"the effect on the mean time of all iterations, {percent(found.mean):+.2f} % and with 95 % confidence above "
+            f"{percent(found.low):+.2f} %, may lie below {-100 * plan.guard:.1f} %"
         )
     missing = launches_needed(plan, gain) - plan.launches * len(rounds)
     if missing > 0:
