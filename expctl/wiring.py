@@ -40,33 +40,33 @@ def here() -> Place:
 
 
 def reader(place: Place) -> GitReader:
-    """Return a reader of commits."""
+    """Return a reader of the files in the repository's commits."""
     return GitReader(place)
 
 
 def library(git: GitReader) -> "GitLibrary":
-    """Return the typed contents of commits."""
+    """Return a reader of the protocol, proposals, findings and records in commits."""
     from expctl.adapters.records.repository_contents import GitLibrary
 
     return GitLibrary(git, index(git))
 
 
 def index(git: GitReader) -> "RecordIndex":
-    """Return the index of records, in records.sqlite of the state folder."""
+    """Return the SQLite index of committed records, by which many are read quickly."""
     from expctl.adapters.index.record_index import RecordIndex
 
     return RecordIndex(git, git.place.state / "records.sqlite")
 
 
 def pictures(place: Place, git: GitReader) -> "Pictures":
-    """Return the plot data that `show --plot` draws, from HEAD and the runs under way."""
+    """Return the source of plot data for `show --plot`: records at HEAD, and runs under way."""
     from expctl.adapters.records.plots import Pictures
 
     return Pictures(library(git), git.head(), place.state / "journal")
 
 
 def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None, *, tries: bool = True) -> "RuleLookup":
-    """Return the lookup of do-not-repeat rules; `tries`: run probes instead of only using stored answers."""
+    """Return the lookup of do-not-repeat rules, with `assumed` conditions; without `tries`, probes are not run anew."""
     from expctl.adapters.rules.lookup import RuleLookup
 
     return RuleLookup(git, index(git), tool=_version, probe=partial(_probe, place, tries), machine=machine, assumed=assumed)
@@ -128,7 +128,7 @@ def findings_editor() -> "FindingsEditor":
 
 
 def mark_of(place: Place) -> str:
-    """Return the mark in the environment of child processes by which a later run finds survivors."""
+    """Return the mark of this repository, by which a later run finds child processes that a killed run left."""
     return hashlib.sha256(str(place.state).encode(errors="surrogateescape")).hexdigest()[:16]
 
 
@@ -145,7 +145,7 @@ def running(place: Place) -> "tuple[Running, ...]":
 
 
 def machine() -> "dict[str, str]":
-    """Return the facts of this machine that a record stores."""
+    """Return name -> text for the facts of this machine that a record stores."""
     from expctl.adapters.machine.facts import machine_facts
 
     return machine_facts()
@@ -163,7 +163,7 @@ def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
 
 
 def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
-    """Return the gate of this machine with all sensors."""
+    """Return the gate, which waits until no other work disturbs a measurement, with all its sensors."""
     from expctl.adapters.machine.device_lock import MachineLock
     from expctl.adapters.machine.gate import MachineGate
     from expctl.adapters.sensors.amd_smi import AmdSmi
@@ -194,7 +194,7 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
 
 
 def checkup(place: Place) -> "tuple[Finding, ...]":
-    """Return the doctor's findings. Raises Refused if the repository has no commit."""
+    """Return what `expctl doctor` finds. Raises Refused if the repository has no commit."""
     from expctl.adapters.doctor.machine import machine_findings
     from expctl.adapters.doctor.repository import StateCheckup
     from expctl.adapters.records.ledger_file import ledger_mend
@@ -234,7 +234,7 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
 
 
 def clear(place: Place) -> None:
-    """Clean up after killed runs. Raises Busy if a run is alive."""
+    """Remove what killed runs left: processes, worktrees, half-made commits. Raises Busy if a run is alive."""
     from expctl.flow.repository.recovery import clean_up_dead_runs
     from expctl.views.console import ConsoleProgress
 
@@ -244,7 +244,7 @@ def clear(place: Place) -> None:
 
 
 def asking(place: Place) -> "Callable[[Context, str], Proposed | NothingProposed | SweepFinished]":
-    """Return a function that asks the proposer of protocol.yaml once."""
+    """Return a function that asks the proposer of protocol.yaml for one experiment."""
     from expctl.adapters.proposers.command import ProposerCommand
     from expctl.adapters.proposers.sweep_search import search_of
     from expctl.adapters.records.proposal_file import proposal_bytes
@@ -256,29 +256,27 @@ def asking(place: Place) -> "Callable[[Context, str], Proposed | NothingProposed
 
 
 def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
-    """Return a notifier that calls `argv` with outcomes."""
+    """Return a notifier that runs the command `argv` with each outcome as JSON on its input."""
     from expctl.adapters.notifier import Notifier
 
     return Notifier(argv, place.state / "notify", mark=mark_of(place))
 
 
 def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False) -> "Context":
-    """Return the dependencies of commands that change something; this process becomes a subreaper."""
+    """Return what commands that change something depend on; this process becomes the parent of orphaned descendants."""
     from expctl.adapters.child.contained_process import become_subreaper, end_survivors
     from expctl.adapters.codec.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.git.workspace import GitWorkspace
     from expctl.adapters.journal import FileJournal
     from expctl.adapters.machine.clock import SystemClock
-    from expctl.adapters.machine.facts import machine_facts, noise_fingerprint
     from expctl.adapters.machine.repository_lock import RepositoryLock
-    from expctl.adapters.records.calibrations import FileCalibrations, state_folder
     from expctl.ports.context import Context
     from expctl.views.ledger.document import render
 
     become_subreaper()
     workspace = GitWorkspace(place)
     capabilities = confinement()
-    machine = machine_facts() | {"confinement": capabilities.words()}
+    facts = machine() | {"confinement": capabilities.words()}
     return Context(
         workspace=workspace,
         library=library(workspace),
@@ -287,9 +285,9 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
         locks=RepositoryLock(place.state),
         clock=SystemClock(),
         progress=progress,
-        calibrations=FileCalibrations(state_folder(), noise_fingerprint(machine)),
-        machine=machine,
-        tools_for=partial(_tools_for, place, workspace.check_outs.protected.changed, machine["machine"]),
+        calibrations=calibrations(facts),
+        machine=facts,
+        tools_for=partial(_tools_for, place, workspace.check_outs.protected.changed, facts["machine"]),
         end_survivors=partial(end_survivors, mark_of(place)),
         stop_requested=stop_requested,
         record_bytes=record_bytes,
@@ -325,12 +323,7 @@ def _tools_for(
     mark, scratch = mark_of(place), place.state / "scratch"
     watched = gate(place, protocol.gate, experiment=experiment)
     steps = StepRunner(
-        environment=protocol.environment,
-        scratch=scratch,
-        mark=mark,
-        experiment=experiment,
-        broken=broken,
-        watch=watched.watch,
+        environment=protocol.environment, scratch=scratch, mark=mark, experiment=experiment, broken=broken, watch=watched.watch
     )
     return Tools(
         toolchains=Builder(recipes, state=place.state, environment=protocol.environment, mark=mark, machine=machine),

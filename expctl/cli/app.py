@@ -46,7 +46,7 @@ VERBS = {
 
 
 def application(words: Sequence[str] = ()) -> typer.Typer:
-    """Return the typer application with only the verb that `words` begin with, or with all verbs."""
+    """Return the typer application for the arguments `words`: with the verb that they begin with, or else with all verbs."""
     from importlib import import_module
 
     import typer
@@ -96,7 +96,7 @@ def command_without_typer(words: Sequence[str]) -> Callable[[], object] | None:
 
 
 def main() -> None:
-    """Run the command line and exit with its status."""
+    """Run the command line of expctl and end the process with its exit status."""
     _prepare_output()
     words = sys.argv[1:]
     quick = command_without_typer(words)

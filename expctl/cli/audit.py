@@ -1,4 +1,4 @@
-"""The command `expctl audit`: check whether the head commit is as fast as the records say."""
+"""The command `expctl audit`: check whether the kept changes together still give the gains that were recorded for them."""
 
 from typing import Annotated
 
@@ -14,12 +14,12 @@ def audit(
     record: Annotated[bool, typer.Option("--record", help="Keep the result as a finding, in a commit.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON; progress goes to standard error.")] = False,
 ) -> None:
-    """Measure HEAD against the first baseline of its epoch. Commits nothing without --record."""
+    """Measure whether all kept changes together still give their recorded gains. Commits nothing without --record."""
     import sys
 
     from expctl import wiring
     from expctl.adapters.machine.signals import Interruption
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.flow.audit import stack_audit as flow
     from expctl.views.audit import audit_lines
     from expctl.views.console import ConsoleProgress
@@ -29,7 +29,4 @@ def audit(
         context = wiring.context(wiring.here(), progress, stop_requested=interruption.requested)
         found = flow.audit(context, flow.Asked(target=target, leave_one_out=leave_one_out, bisect=bisect))
         found = flow.record(context, wiring.findings_editor(), found) if record else found
-    if as_json:
-        print_json(found)
-    else:
-        print_lines(audit_lines(found))
+    print_result(found, lambda: audit_lines(found), as_json)

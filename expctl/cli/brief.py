@@ -14,7 +14,7 @@ def brief(
     words: Annotated[int, typer.Option(min=1500, max=WORDS_MAX, help="The most words; the least useful go first.")] = WORDS_MAX,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Print protocol, baselines, noise floor, findings, rules, open questions, queue, predictions. Takes no lock."""
+    """Print what a proposer must know: protocol, baselines, noise, findings, rules, open questions, queue. Takes no lock."""
     import gc
     import sys
 

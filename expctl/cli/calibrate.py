@@ -12,7 +12,7 @@ def calibrate(
     rounds: Annotated[int, typer.Option(min=ROUNDS_LEAST, max=1000, help="Rounds without foreign work.")] = ROUNDS,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON; progress goes to standard error.")] = False,
 ) -> None:
-    """Measure HEAD against itself and keep the noise of this machine in the user's state folder; `run` uses it."""
+    """Measure HEAD against itself and store the noise of this machine in the user's state folder; `run` uses it."""
     import sys
 
     from expctl import wiring

@@ -13,10 +13,7 @@ def compare(
     tot_env: Annotated[Path | None, typer.Option(metavar="FILE", help="Tot's environment, a JSON object.")] = None,
     fail_on_regression: Annotated[
         bool,
-        typer.Option(
-            "--fail-on-regression",
-            help="Exit 1 when a row regresses, or when every row is missing or unstable.",
-        ),
+        typer.Option("--fail-on-regression", help="Exit 1 when a row regresses, or when every row is missing or unstable."),
     ] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
@@ -38,7 +35,13 @@ def compare(
     from expctl.screening.terminal import comparison_csv, comparison_lines
 
     if as_csv and as_json:
-        raise Misused("which form?", code="csv-or-json", expected="--csv or --json", found="both", hint="expctl compare --help")
+        raise Misused(
+            "--csv and --json exclude each other",
+            code="csv-or-json",
+            expected="--csv or --json, or neither",
+            found="both",
+            hint="expctl compare --help",
+        )
     environments = screen.environments_of(
         environment_of(golden_env) if golden_env is not None else None,
         environment_of(tot_env) if tot_env is not None else None,

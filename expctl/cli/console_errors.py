@@ -7,7 +7,7 @@ from expctl.domain.errors import ExitStatus, Interrupted, Refused
 
 
 def guard(command: Callable[[], object]) -> int:
-    """Run `command` and return its exit status. A Refused is explained, a bug is printed with its traceback."""
+    """Run `command`, print any exception to standard error (a bug with its traceback) and return the exit status."""
     try:
         command()
     except Refused as refusal:
@@ -41,17 +41,13 @@ def _bug() -> int:
 
 
 def explain(refusal: Refused) -> None:
-    """Print the code, what was expected, what was found, where, and what to type next."""
-    print(f"Error [{refusal.code}]: {_safe(refusal.message)}", file=sys.stderr)
+    """Print a refusal to standard error: its code and message, what was expected and found, where, and what to do next."""
+    from expctl.domain.text import one_line
+
+    print(f"Error [{refusal.code}]: {one_line(refusal.message, 2000)}", file=sys.stderr)
     for label in ("expected", "found", "where"):
         text = getattr(refusal, label)
         for index, line in enumerate(text.splitlines()):
-            print(f"  {label if index == 0 else '':<9} {_safe(line)}", file=sys.stderr)
+            print(f"  {label if index == 0 else '':<9} {one_line(line, 2000)}", file=sys.stderr)
     if refusal.hint:
-        print(f"  {'next':<9} {_safe(refusal.hint)}", file=sys.stderr)
-
-
-def _safe(text: str) -> str:
-    from expctl.domain.text import one_line
-
-    return one_line(text, 2000)
+        print(f"  {'next':<9} {one_line(refusal.hint, 2000)}", file=sys.stderr)

@@ -12,19 +12,16 @@ def doctor(
     clear: Annotated[bool, typer.Option("--clear", help="First clear what dead runs of expctl left here.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Look at journal, refs, worktrees, locks, records, ledger and machine. Exit status 1 when something is wrong."""
+    """Check unfinished runs, git refs, worktrees, locks, records, ledger.md and this machine. Exit 1 if one is wrong."""
     from expctl import wiring
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.domain.checkup import Health
 
     place = wiring.here()
     if clear:
         wiring.clear(place)
     found = wiring.checkup(place)
-    if as_json:
-        print_json(found)
-    else:
-        print_lines([line for each in found for line in _lines(each)])
+    print_result(found, lambda: [line for each in found for line in _lines(each)], as_json)
     if any(each.health is Health.WRONG for each in found):
         raise typer.Exit(1)
 

@@ -6,7 +6,7 @@ from types import FrameType
 
 
 def main() -> None:
-    """Load the command line and run it. Ctrl-C at any time, also repeated, ends it with status 130."""
+    """Run the command line of expctl. Ctrl-C at any time, also repeated, ends it with status 130."""
     signal.signal(signal.SIGINT, _interrupt)
     try:
         try:
@@ -22,6 +22,6 @@ def main() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signature of a handler
-    """Handle SIGINT: raise KeyboardInterrupt once, and ignore further ones, which would disturb the clean-up."""
+    """Raise KeyboardInterrupt at the first SIGINT, and ignore further ones, which would disturb the clean-up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise KeyboardInterrupt

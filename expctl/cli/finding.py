@@ -34,7 +34,7 @@ def add(
 
     if kind not in list(EvidenceKind):
         raise Misused(
-            "this is not a kind of evidence",
+            "--kind names no kind of evidence",
             code="unknown-evidence-kind",
             expected=", ".join(EvidenceKind),
             found=one_line(kind, 40),
@@ -47,7 +47,7 @@ def add(
 
 @finding.command()
 def supersede(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy, as_json: AsJson = False) -> None:
-    """Record which finding replaces another. The old one stays in the ledger, below those that stand."""
+    """Record which finding replaces another. The old one stays in the ledger, below the valid ones."""
     from expctl.flow.audit.edit_findings import supersede as mark
 
     context, editor = _open()
@@ -56,7 +56,7 @@ def supersede(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy,
 
 @finding.command()
 def contradict(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy, as_json: AsJson = False) -> None:
-    """Record what contradicts a finding: until somebody settles it, `expctl brief` lists it among the open questions."""
+    """Record what contradicts a finding. Until one of the two is superseded, `expctl brief` lists it as an open question."""
     from expctl.flow.audit.edit_findings import contradict as mark
 
     context, editor = _open()
@@ -65,17 +65,14 @@ def contradict(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy
 
 @finding.command(name="list")
 def list_(as_json: AsJson = False) -> None:
-    """List every finding, those that no longer stand with what replaced or contradicts them. Takes no lock."""
+    """List all findings, and for those that are no longer valid what replaced or contradicts them. Takes no lock."""
     from expctl import wiring
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.views.ledger.findings import finding_lines
 
     git = wiring.reader(wiring.here())
     found = wiring.library(git).findings(git.head())
-    if as_json:
-        print_json(found)
-    else:
-        print_lines(finding_lines(found))
+    print_result(found, lambda: finding_lines(found), as_json)
 
 
 def _open() -> "tuple[Context, FindingsEditor]":
@@ -86,10 +83,7 @@ def _open() -> "tuple[Context, FindingsEditor]":
 
 
 def _tell(noted: "Noted", as_json: bool) -> None:
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.views.ledger.findings import noted_lines
 
-    if as_json:
-        print_json(noted)
-    else:
-        print_lines(noted_lines(noted.finding, noted.commit))
+    print_result(noted, lambda: noted_lines(noted.finding, noted.commit), as_json)

@@ -14,9 +14,9 @@ def gate(
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Show what would block a measurement now, since when, and who. Takes no lock. Exit status 0 when quiet, 75 when not."""
+    """Show which processes or devices would block a measurement now, and since when. Takes no lock. Exit 0 if none, else 75."""
     from expctl import wiring
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.domain.errors import ExitStatus
     from expctl.views.gate import gate_lines
 
@@ -27,11 +27,9 @@ def gate(
     machine = wiring.gate(place, protocol.gate)
     blocking = machine.blocking(protocol.targets[name])
     seen = machine.seen(protocol.targets[name])
-    if as_json:
-        print_json({"quiet": not blocking, "target": name, "blocking": blocking, "sensors": seen})
-    else:
-        rows = [(each.sensor, each.says, each.absent, each.unused) for each in seen]
-        print_lines(gate_lines(name, blocking, rows))
+    facts = {"quiet": not blocking, "target": name, "blocking": blocking, "sensors": seen}
+    rows = [(each.sensor, each.says, each.absent, each.unused) for each in seen]
+    print_result(facts, lambda: gate_lines(name, blocking, rows), as_json)
     if blocking:
         raise typer.Exit(int(ExitStatus.BUSY))
 
@@ -43,17 +41,16 @@ def _known(protocol: "Protocol", target: str) -> str:
     if target in protocol.targets:
         return target
     raise Misused(
-        "there is no such target",
+        "protocol.yaml has no target of this name",
         code="unknown-target",
         expected=f"one of {', '.join(protocol.targets)}",
         found=one_line(target, 60),
-        where="targets of protocol.yaml",
+        where="protocol.yaml, targets",
         hint="expctl gate --target NAME",
     )
 
 
 def _first(protocol: "Protocol") -> str:
-    """Return the first deciding target whose executables and devices exist here, else the last one."""
     import os
     import shutil
 

@@ -35,14 +35,14 @@ def import_ledger(
     partial: Annotated[bool, typer.Option("--partial", help="Leave out rows that can't be read.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Turn the rows of a hand-kept ledger into records of origin imported, and say what is wrong with them.
+    """Turn the rows of a hand-kept ledger into records, marked as imported, and list what is doubtful about their figures.
 
-    The words stay the author's; nothing is invented. Importing the same file again adds only what is new.
+    Texts are copied unchanged, and what a row doesn't say stays empty. Importing the same file again adds only new rows.
     """
     import sys
 
     from expctl import wiring
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.files.user_file import contents
     from expctl.flow.import_ledger import Options, check_dry, plan_import
     from expctl.flow.import_ledger import import_ledger as take_in
@@ -58,23 +58,13 @@ def import_ledger(
     if dry_run:
         git = wiring.reader(place)
         plan = plan_import(wiring.library(git), git.head(), document, options)
-        if as_json:
-            print_json(plan)
-        else:
-            print_lines([*_plan_lines(plan), "nothing was changed (--dry-run)"])
+        print_result(plan, lambda: [*_plan_lines(plan), "nothing was changed (--dry-run)"], as_json)
         sys.stdout.flush()  # standard error follows
         check_dry(plan, options)
         return
     done = take_in(wiring.context(place, ConsoleProgress(sys.stderr)), document, options)
-    if as_json:
-        print_json(done)
-        return
-    ended = (
-        f"{done.plan.file} is imported in {done.commit[:7]}"
-        if done.commit
-        else f"{done.plan.file} was imported before: nothing to add"
-    )
-    print_lines([*_plan_lines(done.plan), ended])
+    ended = f"is imported in {done.commit[:7]}" if done.commit else "was imported before: nothing to add"
+    print_result(done, lambda: [*_plan_lines(done.plan), f"{done.plan.file} {ended}"], as_json)
 
 
 def _plan_lines(plan: "Plan") -> list[str]:
@@ -103,16 +93,16 @@ def _check_numbers(peak: float, noise: float | None) -> None:
     for name, value in (("--peak", peak), ("--noise", noise or 0.0)):
         if not math.isfinite(value) or value < 0:
             raise Misused(
-                f"{name} can't be reckoned with",
+                f"{name} is out of range",
                 code="figure-out-of-range",
-                expected="a number, 0 or more",
+                expected="a finite number, 0 or more",
                 found=str(value),
                 hint="expctl import FILE --dry-run --peak 59.4 --noise 0.5",
             )
 
 
 def _sizes(words: list[str]) -> dict[str, int]:
-    """Return FLOP by size from words such as `n=8192:1099511627776`. Raises Misused for other words."""
+    """Return size -> FLOP of one iteration, from words such as `n=8192:1099511627776`. Raises Misused."""
     from expctl.domain.errors import Misused
 
     sizes = {}
@@ -120,9 +110,9 @@ def _sizes(words: list[str]) -> dict[str, int]:
         name, colon, flop = word.rpartition(":")
         if not colon or not name or not flop.isascii() or not flop.isdecimal():
             raise Misused(
-                "this is no size with its work",
+                "--size does not give a size and its work",
                 code="size-without-work",
-                expected="name, colon, FLOP",
+                expected="NAME:FLOP, the size's name and its floating-point operations",
                 found=word,
                 hint="expctl import FILE --dry-run --size n=8192:1099511627776",
             )

@@ -13,7 +13,7 @@ def init(
     build: Annotated[str, typer.Option(help="The command that writes {artifact}.")] = "make ARTIFACT={artifact}",
     artifact: Annotated[str, typer.Option(help="The file name of what is built.")] = "kernel.so",
 ) -> None:
-    """Scaffold protocol.yaml; edit it, write the harness, commit both."""
+    """Write a first protocol.yaml, to be edited and committed together with your test.py and benchmark.py."""
     import shlex
 
     from expctl import wiring
@@ -31,7 +31,7 @@ def init(
         raise Refused(
             "there is a protocol.yaml already",
             code="protocol-exists",
-            expected="none",
+            expected="a repository without protocol.yaml",
             found=str(file),
             hint="edit it, or move it aside",
         )
@@ -40,10 +40,11 @@ def init(
     faults = inconsistencies(strict_yaml.load(text.encode(), Protocol, where="protocol.yaml"))
     if faults:
         raise Refused(
-            "these words make no sound protocol",
+            "these options make a protocol.yaml that contradicts itself",
             code="protocol-words-unfit",
+            expected="separate folders inside the repository, and a build command that writes {artifact}",
             found="\n".join(faults),
-            hint="expctl init --help",
+            hint="change the options that these lines name; expctl init --help",
         )
     atomic_write.replace(file, text.encode())
     print_lines(

@@ -42,7 +42,7 @@ def inspect(
     FILE is a HIP source (.hip, .cu, .cpp), clang's assembly (.s) or a code object (.hsaco, .co, .o, an offload bundle). Sources
     are compiled by hipcc where ROCm is installed, else by the clang of the ziglang wheel. docs/INSPECT.md explains the figures.
     """
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.domain.errors import Misused
     from expctl.domain.text import one_line
     from expctl.inspection.device_compiler import Options
@@ -53,10 +53,10 @@ def inspect(
 
     if other is not None and diff is not None:
         raise Misused(
-            "what is compared with what?",
+            "the file to compare with is named twice",
             code="two-files-to-compare",
-            expected="FILE OTHER, or FILE --diff OTHER",
-            found="both",
+            expected="expctl inspect FILE OTHER, or expctl inspect FILE --diff OTHER",
+            found="a second FILE and --diff",
             hint=one_line(f"expctl inspect {file} {other}"),
         )
     for_sources = {"--config": config, "-D": define, "-I": include, "-O": level, "--std": standard}
@@ -71,7 +71,7 @@ def inspect(
             )
     if config is not None and not CONFIG.fullmatch(config):
         raise Misused(
-            "this is no config",
+            "--config is not a list of numbers",
             code="not-a-config",
             expected="numbers joined by commas",
             found=one_line(config),
@@ -79,7 +79,7 @@ def inspect(
         )
     if level is not None and level not in LEVELS:
         raise Misused(
-            "this is no optimization level",
+            "-O is not an optimization level",
             code="not-an-optimization-level",
             expected=f"one of {', '.join(LEVELS)}",
             found=one_line(level),
@@ -102,17 +102,11 @@ def inspect(
     if second is None:
         report = look(file)
         _check_used(asked, report)
-        if as_json:
-            print_json(_flat(report))
-        else:
-            print_lines(report_lines(report))
+        print_result(_flat(report), lambda: report_lines(report), as_json)
         return
     change = change_between(look(file), look(second))
     _check_used(asked, change.a, change.b)
-    if as_json:
-        print_json(change)
-    else:
-        print_lines(change_lines(change))
+    print_result(change, lambda: change_lines(change), as_json)
 
 
 def _check_used(asked: list[str], *reports: "FileReport") -> None:
@@ -132,7 +126,7 @@ def _check_used(asked: list[str], *reports: "FileReport") -> None:
 
 
 def _flat(report: "FileReport") -> dict[str, Any]:
-    """Return the report for JSON; the figures of a file's only kernel are also at the top level."""
+    """Return the report as a dict for JSON; if the file has only one kernel, its figures are also at the top level."""
     from expctl.adapters.codec.decode import encode
 
     facts: dict[str, Any] = encode(report)

@@ -12,7 +12,7 @@ def ledger(
     check: Annotated[bool, typer.Option("--check", help="Fail when the file on disk differs from the records.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the ledger's facts as JSON instead of writing it.")] = False,
 ) -> None:
-    """Render ledger.md from the committed records."""
+    """Write ledger.md, which is computed from the committed records alone; with --check only compare it."""
     import gc
 
     from expctl import wiring
@@ -38,22 +38,22 @@ def ledger(
     if check:
         if not same:
             raise Refused(
-                "ledger.md is not the rendering of the records",
+                "ledger.md is not what the committed records say",
                 code="ledger-differs",
-                expected="the bytes that `expctl ledger` writes",
+                expected="exactly what `expctl ledger` writes",
                 found="no file" if on_disk is None else f"a difference in line {_first_difference(on_disk, text)}",
                 where="ledger.md",
                 hint=ledger_mend(file),
             )
         if not as_json:
-            print_lines(["ledger.md is the rendering of the records"])
+            print_lines(["ledger.md is what the committed records say"])
     elif not as_json:
         if not same:
             if file.is_dir() or file.is_symlink():
                 raise Refused(
                     "ledger.md is not a file",
                     code="ledger-not-a-file",
-                    expected="a file",
+                    expected="a regular file, or nothing of this name",
                     found=str(file),
                     hint=ledger_mend(file),
                 )

@@ -27,7 +27,7 @@ def new(
     precondition: Annotated[str, typer.Option(help="What is new, when a do-not-repeat rule forbids the change.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Queue a proposal: commit experiment.yaml and change.patch as a commit of their own."""
+    """Queue a proposed experiment: commit its experiment.yaml (hypothesis, options) and change.patch. Measures nothing."""
     import re
     import sys
 
@@ -43,9 +43,9 @@ def new(
     check_id(experiment)
     if from_diff == (patch is not None):
         raise Misused(
-            "what is the change?",
+            "the change must be named exactly once",
             code="no-change-named",
-            expected="--from-diff or --patch FILE",
+            expected="either --from-diff or --patch FILE",
             found="both" if from_diff else "neither",
             hint=f"expctl new {experiment} --from-diff",
         )
@@ -66,9 +66,10 @@ def new(
             raise Refused(
                 f"cannot read {patch}",
                 code="file-not-readable",
+                expected="a file with a unified diff",
                 found=str(error.strerror),
                 where=str(patch),
-                hint="give a file with a unified diff",
+                hint="check the path and its permissions",
             ) from error
     text = proposal_text(
         experiment,
@@ -85,11 +86,11 @@ def new(
         proposal = proposal_of(text, f"experiments/{experiment}")
     except Refused as refusal:  # the file is made of the command line, so that is wrong
         raise Misused(
-            f"{experiment} can't be proposed in these words",
+            f"the options do not make a valid experiment.yaml for {experiment}",
             code="proposal-words-unfit",
-            expected="options that experiment.yaml can hold",
+            expected="values that experiment.yaml accepts",
             found=re.sub(r" \(line \d+\)", "", refusal.found),
-            hint="mend them and run the same command again; expctl new --help",
+            hint="correct these options and run the command again; expctl new --help",
         ) from refusal
     made = propose(wiring.context(place, ConsoleProgress(sys.stderr)), proposal, text, contents)
     if as_json:

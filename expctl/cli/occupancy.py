@@ -15,11 +15,11 @@ def occupancy(
     cu_mode: Annotated[bool, typer.Option("--cu-mode", help="LLVM's figure for code compiled with -mcumode.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Compute waves per SIMD as LLVM counts them, whole workgroups that fit, what limits them and how far the next step is.
+    """Compute how many waves fit on a SIMD (as LLVM counts), how many whole workgroups, what limits them, and the next step.
 
     Example, a kernel of 256 VGPRs and 17408 bytes: expctl occupancy --vgpr 256 --lds 17408 --workgroup 128
     """
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.gpu.architectures import ModeName
     from expctl.gpu.headroom import Usage
     from expctl.gpu.occupancy import architecture
@@ -28,7 +28,4 @@ def occupancy(
 
     usage = Usage(vgpr=vgpr, sgpr=sgpr, lds_bytes=lds, workgroup=workgroup)
     found = occupancy_of(architecture(arch, wave), usage, ModeName.CU if cu_mode else None)
-    if as_json:
-        print_json(found)
-    else:
-        print_lines(occupancy_lines(found))
+    print_result(found, lambda: occupancy_lines(found), as_json)

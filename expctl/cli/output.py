@@ -2,14 +2,14 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from expctl.domain.errors import Refused
 from expctl.domain.text import is_unseen
 
 
 def print_json(value: object) -> None:
-    """Print `value` as a JSON document. Invisible characters are escaped, since a terminal may show them."""
+    """Print `value` (data classes, lists, dicts, ...) as JSON. Invisible characters are escaped: a terminal may act on them."""
     import json
 
     from expctl.adapters.codec.decode import encode
@@ -26,8 +26,15 @@ def print_lines(lines: Sequence[str]) -> None:
     _write("\n".join(lines))
 
 
+def print_result(facts: object, lines: Callable[[], Sequence[str]], as_json: bool) -> None:
+    """Print a command's result: `facts` as JSON if `as_json`, else the text that `lines` returns."""
+    if as_json:
+        print_json(facts)
+    else:
+        print_lines(lines())
+
+
 def _write(text: str) -> None:
-    """Write and flush `text`. Raises BrokenPipeError when the reader has left, Refused when it can't be written."""
     try:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
@@ -39,5 +46,5 @@ def _write(text: str) -> None:
             "cannot write standard output",
             code="output-not-writable",
             found=str(error.strerror),
-            hint="make room, or redirect it",
+            hint="free space on that disk, or send the output elsewhere",
         ) from error

@@ -15,7 +15,7 @@ def queue(
 ) -> None:
     """List the queue in the order in which it runs, or give one experiment another priority."""
     from expctl import wiring
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.ids import check_id
     from expctl.flow.repository.pending import read_queue
@@ -23,7 +23,7 @@ def queue(
 
     if bool(experiment) is not (priority is not None):
         raise Misused(
-            "which priority for which experiment?",
+            "an id and --priority only work together",
             code="priority-without-experiment",
             expected="both an id and --priority, or neither to list the queue",
             found=experiment or f"--priority {priority}",
@@ -35,10 +35,7 @@ def queue(
         entries = read_queue(wiring.library(git), git.head()).entries()
     else:
         entries = (_moved(check_id(experiment), priority),)
-    if as_json:
-        print_json([_facts(each) for each in entries])
-    else:
-        print_lines(queue_lines(entries))
+    print_result([_facts(each) for each in entries], lambda: queue_lines(entries), as_json)
 
 
 def _moved(experiment: str, priority: int) -> "Entry":

@@ -13,25 +13,22 @@ def replay(
     everything: Annotated[bool, typer.Option("--all", help="Every experiment that was measured.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Recompute verdicts from samples.jsonl; exit 1 when a record says something else."""
+    """Recompute verdicts from the committed samples; exit 1 if a record says something else."""
     from expctl import wiring
     from expctl.adapters.records.replays import Replays
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.ids import check_id
     from expctl.domain.text import one_line
 
     if bool(experiment) == everything:
         raise Misused(
-            "replay wants one ID or --all", code="replay-one-or-all", expected="expctl replay P15, or expctl replay --all"
+            "replay needs one ID or --all", code="replay-one-or-all", expected="expctl replay P15, or expctl replay --all"
         )
     git = wiring.reader(wiring.here())
     replays = Replays(wiring.library(git), git.head())
     outcomes = replays.all() if everything else replays.of(check_id(experiment))
-    if as_json:
-        print_json(outcomes)
-    else:
-        print_lines([f"{each.id:<8} {_word(each):<8} {one_line(each.text)}" for each in outcomes])
+    print_result(outcomes, lambda: [f"{each.id:<8} {_word(each):<8} {one_line(each.text)}" for each in outcomes], as_json)
     if any(each.differs for each in outcomes):
         raise typer.Exit(1)
 

@@ -27,20 +27,20 @@ def rules(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """List the rules that are active, open again (with the condition that changed) and waived."""
+    """List do-not-repeat rules: active, open again (with the condition that changed) and waived."""
     if ctx.invoked_subcommand is not None:
         return
     from expctl import wiring
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.domain.errors import Misused
     from expctl.domain.rules.states import rule_states
     from expctl.views.rules import rules_lines
 
     if arch and not probe:
         raise Misused(
-            "--arch is for a probe",
+            "--arch only works together with --probe",
             code="arch-without-probe",
-            expected="--probe ID with it",
+            expected="--probe ID as well",
             found=arch[:60],
             hint="expctl rules --probe P2 --arch gfx1250",
         )
@@ -50,17 +50,14 @@ def rules(
     git = wiring.reader(place := wiring.here())
     head, book = git.head(), wiring.rulebook(place, git, rules_check.assumed(assume or []))
     states = rule_states(book.ruled(head), book.circumstances(head))
-    if as_json:
-        print_json(states)
-    else:
-        print_lines(rules_lines(states))
+    print_result(states, lambda: rules_lines(states), as_json)
 
 
 def _try_probe(experiment: str, arch: str, as_json: bool) -> None:
     from msgspec.structs import replace
 
     from expctl import wiring
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.domain.errors import Refused
     from expctl.domain.experiment.ids import check_id
     from expctl.views.rules import probe_lines
@@ -75,14 +72,12 @@ def _try_probe(experiment: str, arch: str, as_json: bool) -> None:
         raise Refused(
             f"no rule of {experiment} has a probe",
             code="rule-has-no-probe",
-            expected="an experiment whose rule is held by a snippet",
+            expected="an experiment whose do-not-repeat rule has a probe, a snippet that fails while the rule holds",
             found=f"those with one: {', '.join(held) or 'none'}",
             hint="expctl rules",
         )
     now = wiring.rulebook(place, git).circumstances(head)
     wanted = dict.fromkeys(each for each in (found.arch, arch) if each)
     answers = [(each, now.probe(replace(found, arch=each))) for each in wanted]
-    if as_json:
-        print_json({"id": experiment, "probe": found, "answers": dict(answers)})
-    else:
-        print_lines(probe_lines(experiment, found, answers))
+    facts = {"id": experiment, "probe": found, "answers": dict(answers)}
+    print_result(facts, lambda: probe_lines(experiment, found, answers), as_json)

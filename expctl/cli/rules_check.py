@@ -20,7 +20,7 @@ def check(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Check whether this patch would be refused: 0 no, 1 yes, with evidence. `run` also compares machine code, once built."""
+    """Check whether a do-not-repeat rule refuses this patch: exit 0 no, 1 yes. `run` also compares machine code, once built."""
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Refused
@@ -34,12 +34,12 @@ def check(
     misfits = book.misfits(head, contents)
     if misfits is None:
         raise Refused(
-            "this is no patch that rules could know",
+            "the file is no patch, so no rule can be compared with it",
             code="not-a-patch",
             expected="a unified diff of text: --- and +++ with a name, then hunks that change something",
             found=f"{len(contents)} bytes without one",
             where=str(patch),
-            hint="git diff > my.patch makes one",
+            hint="git diff > my.patch makes such a file",
         )
     found = matching_rules(book, head, contents)
     closed = [match for match, changed in found if not changed]
@@ -75,7 +75,7 @@ def check(
 
 
 def assumed(words: list[str]) -> dict[str, str]:
-    """Return the conditions to suppose, by name. Raises Misused for a word that is no NAME=VALUE, and an unknown name."""
+    """Return condition -> value from words of --assume such as `ziglang=0.17.0`. Raises Misused for any other word."""
     if not words:
         return {}
     from expctl.domain.errors import Misused
@@ -86,7 +86,7 @@ def assumed(words: list[str]) -> dict[str, str]:
         name, sign, value = word.partition("=")
         if name not in known or not sign or not value:
             raise Misused(
-                "this can't be assumed",
+                "--assume names no known condition with a value",
                 code="unknown-assumption",
                 expected=f"NAME=VALUE, where NAME is one of {', '.join(known)}",
                 found=word[:80],

@@ -26,7 +26,7 @@ def run(
     notify: Annotated[str, typer.Option(metavar="CMD", help="Run CMD (no shell) after each outcome, JSON on its input.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON; progress goes to standard error.")] = False,
 ) -> None:
-    """Run or resume experiments: gate, build, test, benchmark, profile, verdict, record."""
+    """Run or resume experiments: wait for a quiet machine, build, test, measure, decide, profile, commit the record."""
     import math
     import sys
 
@@ -42,24 +42,24 @@ def run(
     wanted = [check_id(experiment) for experiment in ids or []]
     if bool(wanted) == everything:
         raise Misused(
-            "run what?",
+            "run needs either ids or --all",
             code="run-ids-or-all",
-            expected="one or more ids, or --all",
+            expected="expctl run P15 P16, or expctl run --all",
             found="both" if everything else "neither",
-            hint="expctl status",
+            hint="expctl status lists the queued experiments",
         )
     budget = Budget(experiments=max_experiments, hours=max_hours, rejects=stop_after, proposals=propose)
     if budget != Budget() and not everything:
         raise Misused(
-            "a budget is for a queue",
+            "--max-experiments, --max-hours, --stop-after and --propose only work with --all",
             code="budget-without-all",
-            expected="--all with it",
+            expected="--all, or none of these options",
             found=", ".join(wanted),
             hint="expctl run --all",
         )
     if again and everything:
         raise Misused(
-            "the queue holds what has no verdict yet",
+            "--again can't be combined with --all, which runs experiments without a verdict",
             code="again-without-ids",
             expected="--again with ids",
             found="--all",
@@ -67,9 +67,9 @@ def run(
         )
     if not math.isfinite(max_hours):
         raise Misused(
-            "this is no budget",
+            "--max-hours is not a number of hours",
             code="not-a-budget",
-            expected="--max-hours with a number",
+            expected="a finite number",
             found=str(max_hours),
             hint="expctl run --all --max-hours 8",
         )
@@ -90,7 +90,7 @@ def run(
 
 
 def _run_listed(context: "Context", wanted: list[str], target: str, *, again: bool) -> "Iterator[Step]":
-    """Run the experiments `wanted` in order. Raises Refused before the first one runs if any but the first doesn't exist."""
+    """Run the experiments `wanted` in order, yielding each outcome. Raises Refused before any runs if one doesn't exist."""
     from expctl.flow.run.experiment import run_experiment
 
     head = context.workspace.head()
@@ -112,7 +112,7 @@ def _queue(context: "Context", place: "Place", target: str, budget: "Budget") ->
 
 
 def _notifier(place: "Place", command: str) -> "Callable[[object], str] | None":
-    """Return what calls the user's `command` with facts; None for "". Raises Misused if it can't be split into words."""
+    """Return a function that gives facts as JSON to the user's `command`; None for "". Raises Misused on an open quote."""
     import shlex
 
     from expctl import wiring
@@ -122,6 +122,10 @@ def _notifier(place: "Place", command: str) -> "Callable[[object], str] | None":
         argv = tuple(shlex.split(command))
     except ValueError as error:
         raise Misused(
-            "--notify can't be split into words", code="notify-not-splittable", found=str(error), hint="close the quotes"
+            "--notify can't be split into words",
+            code="notify-not-splittable",
+            expected="a command line as for a shell, such as --notify 'notify.sh --mail'",
+            found=str(error),
+            hint="close the quotes",
         ) from error
     return wiring.notifier(place, argv).tell if argv else None

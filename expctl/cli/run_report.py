@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from expctl.domain.queue.ordering import State
+from expctl.domain.text import one_line
 from expctl.flow.autopilot.run_all import Ended, NothingProposed, Skipped, Step
 from expctl.flow.queue.edit_queue import Rebased
 from expctl.flow.queue.submit import Proposed
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def print_step(step: Step) -> None:
-    """Print a step: verdicts and changes of the queue on standard output, refusals on standard error."""
+    """Print one step of `expctl run`: verdicts and changes of the queue on standard output, refusals on standard error."""
     from expctl.cli.console_errors import explain
     from expctl.cli.output import print_lines
 
@@ -26,18 +27,18 @@ def print_step(step: Step) -> None:
             print(f"{step.id}  not run ({'refused' if step.state is State.READY else step.state})", file=sys.stderr)
             explain(step.refusal)
         case NothingProposed():
-            print("a proposal was refused; the proposer is told", file=sys.stderr)
+            print("the proposal was refused; the proposer is told why", file=sys.stderr)
             explain(step.refusal)
         case Proposed():
-            print_lines([f"{step.id}  proposed in {step.commit[:7]}: {_plain(step.title)}"])
+            print_lines([f"{step.id}  proposed in {step.commit[:7]}: {one_line(step.title)}"])
         case Rebased():
             print_lines(_rebased_lines(step))
         case Ended():
-            print_lines([f"the end: {_plain(step.why)}"])
+            print_lines([f"the end: {one_line(step.why)}"])
 
 
 def facts(step: Step) -> dict[str, object]:
-    """Return a step as data for --json and --notify; `event` names its kind."""
+    """Return one step of `expctl run` as a dict for --json and --notify; its key `event` names the kind of step."""
     match step:
         case Outcome(record=record):
             return {
@@ -76,14 +77,17 @@ def facts(step: Step) -> dict[str, object]:
 
 
 def step_printer(as_json: bool, notify: "Callable[[object], str] | None") -> Callable[[Step], None]:
-    """Return a function that prints a step and passes its facts to `notify`, whose failure is only noted."""
+    """Return a function that prints a step of `expctl run` (not if `as_json`) and gives its facts to `notify`.
+
+    What `notify` returns is why it failed, or "". A failure is printed and otherwise ignored.
+    """
 
     def on_step(step: Step) -> None:
         if not as_json:
             print_step(step)
         wrong = notify(facts(step)) if notify is not None else ""
         if wrong:
-            print(f"  {'note':<10} --notify: {_plain(wrong)}", file=sys.stderr)
+            print(f"  {'note':<10} --notify: {one_line(wrong)}", file=sys.stderr)
 
     return on_step
 
@@ -110,7 +114,7 @@ def _replication(outcome: Outcome) -> dict[str, object] | None:
 
 
 def _rebased_lines(rebased: Rebased) -> list[str]:
-    lines = [f"  {'queue':<10} {name} is BLOCKED: {_plain(why)}" for name, why in rebased.blocked.items()]
+    lines = [f"  {'queue':<10} {name} is BLOCKED: {one_line(why)}" for name, why in rebased.blocked.items()]
     return lines + [f"  {'queue':<10} {name} applies again" for name in rebased.freed]
 
 
@@ -123,9 +127,3 @@ def _refusal(refusal: "Refused") -> dict[str, object]:
         "where": refusal.where,
         "next": refusal.hint,
     }
-
-
-def _plain(text: str) -> str:
-    from expctl.domain.text import one_line
-
-    return one_line(text)

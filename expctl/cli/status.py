@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False) -> None:
-    """Show baseline per target, running experiment and step, queue, last verdicts, who blocks the gate. Takes no lock."""
+    """Show baselines, the running experiment, the queue, last verdicts and what would block a measurement. Takes no lock."""
     import gc
 
     from expctl import wiring
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.flow.status import read_status
 
     gc.disable()  # a short process frees nothing; collecting only costs time
@@ -31,10 +31,7 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as 
         machine=wiring.machine(),
         foreign=lambda patterns: wiring.blocking(place, patterns),
     )
-    if as_json:
-        print_json(stock)
-    else:
-        print_lines(_lines(stock))
+    print_result(stock, lambda: _lines(stock), as_json)
 
 
 def _lines(stock: Status) -> list[str]:

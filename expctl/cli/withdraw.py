@@ -10,11 +10,11 @@ def withdraw(
     why: Annotated[str, typer.Option(help="The reason, for the ledger.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Take a proposal out of the queue, with the reason, in a commit of its own. An unfinished run of it is given up."""
+    """Take a proposed experiment out of the queue, in a commit with the reason. An unfinished run of it is given up."""
     import sys
 
     from expctl import wiring
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.ids import check_id
     from expctl.domain.text import plain_text
@@ -32,7 +32,4 @@ def withdraw(
             hint=f"expctl withdraw {experiment} --why 'as P9'",
         )
     entry = take_out(wiring.context(wiring.here(), ConsoleProgress(sys.stderr)), experiment, why)
-    if as_json:
-        print_json({"id": entry.id, "state": entry.state.value, "why": entry.why})
-    else:
-        print_lines(queue_lines((entry,)))
+    print_result({"id": entry.id, "state": entry.state.value, "why": entry.why}, lambda: queue_lines((entry,)), as_json)

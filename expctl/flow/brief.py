@@ -1,4 +1,4 @@
-"""Compute the brief of a commit. Takes no lock and doesn't read the work tree, so it works during a run."""
+"""Compute the brief (what a proposer must know) of a commit. Takes no lock, so it works during a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ PROPOSALS_MAX = 40  # proposals to read: more would not fit into the brief
 def brief_here(
     library: Library, calibrations: Calibrations, rulebook: Rulebook, *, head: str, machine: Mapping[str, str], words_max: int
 ) -> Brief:
-    """Return the brief at `head`, of at most `words_max` words. Only records that show a baseline are read whole."""
+    """Return what a proposer must know about the commit `head`, in at most `words_max` words.
+
+    To be fast, it reads summaries of records from the index, and whole records only where they show a baseline.
+    """
     protocol = library.protocol(head)
     found = in_order(library.digests(head))
     epochs = epochs_from(each for summary in found for each in summary.measurings)
@@ -50,7 +53,7 @@ def brief_here(
 
 
 def _in_turn(library: Library, head: str, waiting: Sequence[str]) -> tuple[str, ...]:
-    """Return the proposals that are neither withdrawn nor blocked, by priority, whether or not their dependencies are met."""
+    """Return the ids of proposals that are neither withdrawn nor BLOCKED, by priority; their dependencies aren't checked."""
     tickets = {name: filing.ticket for name, filing in library.filings(head, waiting).items()}
     kept = [(name, ticket) for name, ticket in tickets.items() if ticket is None or not (ticket.withdrawn or ticket.blocked)]
     return tuple(name for name, _ in sorted(kept, key=lambda each: -each[1].priority if each[1] else 0))

@@ -26,10 +26,10 @@ def committed_findings(
     ledger_is: Callable[[Ledger], bool],
     ledger_mend: str,
 ) -> Iterator[Finding]:
-    """Check the commit `head`, whose ancestors are `history`.
+    """Check protocol, proposals, records and ledger.md of the commit `head`, whose ancestors are `history`.
 
     `contradicted` returns (experiment, why) where samples and record differ, `record_was` the last commit with an experiment's
-    record or "", `ledger_is` whether ledger.md on disk shows a ledger; `ledger_mend` is the command that writes it.
+    record or "", `ledger_is` whether ledger.md on disk shows the given ledger; `ledger_mend` is the command that writes it.
     """
     try:
         inputs = read_ledger_inputs(library, head)
@@ -44,7 +44,7 @@ def committed_findings(
     yield ok("protocol", f"{inputs.protocol.name}: {', '.join(inputs.protocol.decides)} decide")
     for entry in inputs.queue():
         if entry.state is State.MALFORMED:
-            mend = f"mend that file and commit it; or expctl withdraw {entry.id} --why WHY"
+            mend = f"correct that file and commit it; or expctl withdraw {entry.id} --why WHY"
             yield wrong("proposals", entry.why, mend)
     records = library.records(head)
     faults = list(_lost(records, history))
@@ -53,9 +53,9 @@ def committed_findings(
     skipped = f"; {', '.join(older)} not checked: decided by an older rule" if older else ""
     yield from faults or [ok("records", f"{len(records)} records; those that were measured follow from their samples{skipped}")]
     if ledger_is(inputs.ledger()):
-        yield ok("ledger", "ledger.md is the rendering of the records")
+        yield ok("ledger", "ledger.md is what the committed records say")
     else:
-        yield wrong("ledger", "ledger.md is not the rendering of the records", ledger_mend)
+        yield wrong("ledger", "ledger.md is not what the committed records say", ledger_mend)
 
 
 def _restore(name: str, commit: str) -> str:
@@ -66,7 +66,6 @@ def _restore(name: str, commit: str) -> str:
 
 
 def _lost(records: Iterable[Record], history: frozenset[str]) -> Iterator[Finding]:
-    """Yield a finding for each KEEP whose commit is not in the history of HEAD."""
     for record in records:
         kept = record.origin is Origin.MEASURED and record.verdict is Verdict.KEEP and record.kind != "analysis"
         if kept and record.candidate and record.candidate not in history:
@@ -75,7 +74,7 @@ def _lost(records: Iterable[Record], history: frozenset[str]) -> Iterator[Findin
 
 
 def target_findings(protocol: Protocol, toolchains: Toolchains) -> Iterator[Finding]:
-    """Check whether each target can be built here. An unavailable one is wrong only if no deciding target is available."""
+    """Yield for each target whether it can be built on this machine; if none can that decides, the missing ones are wrong."""
     answers = {name: toolchains.availability(name, target) for name, target in protocol.targets.items()}
     for name, answer in answers.items():
         if not isinstance(answer, Unavailable):

@@ -26,7 +26,10 @@ SHOWN_MAX = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Options of the command. `peak_tflops` (TFLOP/s) and `flop` (size -> operations) complete the protocol's roofline."""
+    """Options of `expctl import`. `peak_tflops` (TFLOP/s) and `flop` (size -> operations) override those of protocol.yaml.
+
+    `noise_percent` is the noise of the figures; `renumber` gives new ids to taken ones; `partial` leaves out unreadable rows.
+    """
 
     target: str = ""
     peak_tflops: float = 0.0
@@ -38,7 +41,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The planned import of `file`; `target` is "" if neither the options nor the file name one."""
+    """What an import of the ledger `file` would do; `target` is "" if neither the options nor the file name one."""
 
     file: str
     target: str
@@ -52,27 +55,23 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """A finished import; `commit` is "" if every row was imported before."""
+    """A finished import of a manual ledger; `commit` is "" if every row was imported before."""
 
     plan: Plan
     commit: str
 
 
 def plan_import(library: Library, head: str, document: Document, options: Options) -> Plan:
-    """Plan an import into the commit `head`. Changes nothing; an import that can't be made is reported by `check`."""
+    """Compute the records that importing the manual ledger `document` would add to the commit `head`. Changes nothing."""
     protocol, records = library.protocol(head), library.records(head)
     taken = set(library.experiments(head))
     target = options.target or stated_target(document)
     reading = read_document(document)
     roofline = _roofline(protocol, target, options)
-    noise = (
-        Noise(percent=options.noise_percent, source="--noise")
-        if options.noise_percent is not None
-        else Noise(
-            percent=protocol.keep.worthwhile_percent, source="protocol.yaml, keep.worthwhile_percent; the ledger states none"
-        )
-    )
-    remarks = audit(document, reading.rows, roofline, noise)
+    percent, source = options.noise_percent, "--noise"
+    if percent is None:
+        percent, source = protocol.keep.worthwhile_percent, "protocol.yaml, keep.worthwhile_percent; the ledger states none"
+    remarks = audit(document, reading.rows, roofline, Noise(percent=percent, source=source))
     rules, unruled = rules_by_row(document, reading.rows)
     naming = assign_ids(tuple(entries_of(reading.rows)), document.name, records, taken, renumber=options.renumber)
     made = records_of(
@@ -91,7 +90,7 @@ def plan_import(library: Library, head: str, document: Document, options: Option
 
 
 def import_ledger(context: Context, document: Document, options: Options) -> Imported:
-    """Publish the records of `document` in one commit. Raises Refused, with nothing changed, if a row can't be imported."""
+    """Turn the rows of a manual ledger into records, in one commit. Raises Refused, with nothing changed, if one can't be."""
     workspace = context.workspace
     with context.locks.repository(experiment=f"import of {document.name}"):
         clean_up_dead_runs(context)
@@ -111,18 +110,12 @@ def import_ledger(context: Context, document: Document, options: Options) -> Imp
         message = import_message(document.name, [record.id for record in plan.records])
         commit = workspace.commit_files(parent=head, files=files, message=message, date=context.clock.date())
         if not workspace.publish(branch=branch, old=head, new=commit):
-            raise Refused(
-                f"{branch} moved meanwhile",
-                code="branch-moved",
-                expected=f"{branch} at {head[:10]}",
-                found=workspace.head()[:10],
-                hint="run the same command again; your files were not touched",
-            )
+            raise preflight.moved_meanwhile(workspace, head)
         return Imported(plan=plan, commit=commit)
 
 
 def check_dry(plan: Plan, options: Options) -> None:
-    """Raise what `check` raises, with a message for `--dry-run`."""
+    """Raise Refused or Misused if the import can't be made, like `check`, with a message for `--dry-run`."""
     try:
         check(plan, options)
     except Refused as refusal:
@@ -131,7 +124,7 @@ def check_dry(plan: Plan, options: Options) -> None:
 
 
 def check(plan: Plan, options: Options) -> None:
-    """Raise Refused for an import that would omit a row or overwrite a record, Misused if the target is unknown."""
+    """Raise Refused if the import would leave out a row or overwrite a record, Misused if the target is unknown."""
     reading = plan.reading
     if not reading.rows and not reading.waiting and not reading.unread:
         raise Refused(
@@ -144,9 +137,9 @@ def check(plan: Plan, options: Options) -> None:
         )
     if not plan.target:
         raise Misused(
-            "where were these figures measured?",
+            "the target on which these figures were measured is unknown",
             code="import-target-unknown",
-            expected="--target NAME, or one GPU in the file's title",
+            expected="--target NAME, or the name of one GPU in the file's title",
             found="neither",
             hint=f"expctl import {plan.file} --target gfx1151",
         )
@@ -157,18 +150,18 @@ def check(plan: Plan, options: Options) -> None:
             expected="a verdict in each row",
             found=_listed(reading.unread),
             where=plan.file,
-            hint="mend these rows, or --partial imports the others",
+            hint="correct these rows, or import the others with --partial",
         )
     if plan.naming.conflicts:
         conflicts = [f"line {clash.entry.row.line}: {clash.why}" for clash in plan.naming.conflicts]
         more = [f"and {len(conflicts) - SHOWN_MAX} more"] if len(conflicts) > SHOWN_MAX else []
         raise Refused(
-            f"{len(conflicts)} ids can't be had",
+            f"{len(conflicts)} ids are taken",
             code="import-ids-taken",
             expected="ids that were never used: an id is bound to its content",
             found="\n".join([*conflicts[:SHOWN_MAX], *more]),
             where=plan.file,
-            hint="--renumber gives these rows the next free numbers, and each record says which row it was",
+            hint="--renumber gives these rows the next free ids; each record then names its row",
         )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Running(Struct, frozen=True, kw_only=True):
-    """The experiment that runs, its step and process; `alive` is False if the process died and `run` would resume it."""
+    """An experiment whose run is not finished, its step and process; `alive` is False if that process is gone."""
 
     experiment: str
     step: str
@@ -40,7 +40,7 @@ class Waiting(Struct, frozen=True, kw_only=True):
 
 
 class Verdicts(Struct, frozen=True, kw_only=True):
-    """One of the newest verdicts with its first reason."""
+    """A recently concluded experiment with its verdict, target, title and first reason."""
 
     id: str
     verdict: str
@@ -50,7 +50,7 @@ class Verdicts(Struct, frozen=True, kw_only=True):
 
 
 class EpochNow(Struct, frozen=True, kw_only=True):
-    """The epoch that the next run on `target` joins: its number, its first experiment `since` and that one's date.
+    """The epoch (measurements under equal conditions) of the next run on `target`; `since` is its first experiment.
 
     If the next run opens a new epoch, `since` is "" and `begins` lists what changed. The compiler isn't checked, to save time.
     """
@@ -87,7 +87,10 @@ def read_status(
     machine: Mapping[str, str],
     foreign: Callable[[tuple[str, ...]], tuple[Foreign, ...]],
 ) -> Status:
-    """Read the state of the repository at `head`; `foreign` returns the processes that match the gate's patterns."""
+    """Read what `expctl status` prints about the commit `head`.
+
+    `foreign` returns the running processes whose names match the given patterns; `machine` holds facts of this machine.
+    """
     protocol, totals = library.protocol(head), library.stock(head)
     records = library.some_records(head, {*totals.standing.values(), *totals.newest})
     return Status(
@@ -110,7 +113,7 @@ def read_status(
 def epochs_now(
     library: Library, protocol: Protocol, head: str, epochs: Epochs, machine: Mapping[str, str]
 ) -> tuple[EpochNow, ...]:
-    """Return the epoch of every deciding target that was measured before."""
+    """Return the epoch that the next run joins or begins, for each target that decides and was measured before."""
     found = []
     for name in [each for each in protocol.decides if each in epochs.last]:
         ground = library.comparability(head, protocol, name, machine)

@@ -15,7 +15,7 @@ from expctl.imported.roofline import Roofline, agrees
 
 
 class Flaw(StrEnum):
-    """Kinds of errors that the audit finds."""
+    """Kinds of errors that the audit of a hand-kept ledger finds."""
 
     IMPOSSIBLE = "impossible figure"
     UNIT_SLIP = "unit slip"
@@ -28,7 +28,7 @@ class Flaw(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """One error found in line `line`; `rows` are the names of the rows that it concerns, () for text outside tables."""
+    """An error found in line `line` of the ledger; `rows` are names of the rows it concerns, () for text outside tables."""
 
     flaw: Flaw
     line: int
@@ -46,7 +46,7 @@ SIZELESS = 10
 
 
 def audit(document: Document, rows: Sequence[Row], roofline: Roofline, fallback_noise: Noise) -> tuple[Remark, ...]:
-    """Return all remarks in the order of lines; `fallback_noise` is used where the ledger states no noise."""
+    """Return all errors found in a hand-kept ledger, by line; `fallback_noise` is used where the ledger states no noise."""
     unit = throughput_unit([line.text for line in document.lines()] + [row.results() for row in rows])
     figures = {row.line: figures_of(row, unit) for row in rows}
     # An impossible figure is reported as such, and not used in comparisons.
@@ -112,13 +112,8 @@ def _contradictions(figures: Sequence[Figure], roofline: Roofline, line: int, ro
     for time, throughput in itertools.pairwise(figures):
         kinds = (time.quantity, throughput.quantity) == (Quantity.TIME, Quantity.THROUGHPUT)
         work = roofline.work(time.size) if time.size == throughput.size else 0
-        if (
-            kinds
-            and work
-            and time.value > 0
-            and roofline.times_peak(time) <= 1
-            and not agrees(throughput.value, time.value, work)
-        ):
+        comparable = kinds and work and time.value > 0 and roofline.times_peak(time) <= 1
+        if comparable and not agrees(throughput.value, time.value, work):
             text = f"{time.text} at {time.size} is {work / time.value / 1000:.4g} TFLOP/s, not {throughput.text}"
             yield Remark(flaw=Flaw.CONTRADICTION, line=line, rows=rows, text=text)
 
@@ -196,7 +191,7 @@ def _stale_sections(
 def _stale_figures(
     section: Section, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], unit: str
 ) -> Iterator[Remark]:
-    """Report figures of a snapshot that belong to an earlier kept row instead of the last one kept at that size."""
+    """Report figures in a section on the current state that belong to an older kept row than the last one of that size."""
     kept = [row for row in rows if any(ruling.verdict is Verdict.KEEP for ruling in row.rulings)]
     for line in section.lines:
         for figure in figures_in(line.text, unit):
@@ -225,6 +220,5 @@ def _id_and_title(section: Section) -> tuple[str, str]:
 
 
 def _is_about(title: str, row: Row) -> bool:
-    """Return whether a heading is about the row: at least half of its words occur in the row."""
     words = set(WORD.findall(title.lower()))
     return len(words & set(WORD.findall(f"{row.change} {row.result} {row.why}".lower()))) >= SAME_SHARE * len(words)

@@ -11,7 +11,7 @@ from expctl.imported.verdicts import speaks_of_verdicts
 
 
 class Role(StrEnum):
-    """Roles that a column of a hand-kept table can have."""
+    """What a column of a hand-kept table can hold."""
 
     NAME = "id"
     VERDICT = "verdict"
@@ -19,7 +19,6 @@ class Role(StrEnum):
     RESULT = "result"
     WHY = "reason"
     DATE = "date"
-    FIGURE = "figure"
 
 
 def _heads(text: str) -> tuple[str, ...]:
@@ -69,22 +68,15 @@ class Columns:
     figures: tuple[int, ...]
 
     def words(self, heads: Sequence[str]) -> str:
-        """Return the roles with the heads for the user to check, e.g. `id = ID, verdict = Keep?, ...`."""
-        pairs: list[tuple[Role, int | None]] = [
-            (Role.NAME, self.name),
-            (Role.VERDICT, self.verdict),
-            (Role.CHANGE, self.change),
-            (Role.RESULT, self.result),
-            (Role.WHY, self.why),
-            (Role.DATE, self.date),
-        ]
+        """Return text for the user to check how each column is understood, e.g. `id = ID, verdict = Keep?, ...`."""
+        pairs = zip(Role, (self.name, self.verdict, self.change, self.result, self.why, self.date), strict=True)
         named = [f"{role} = {heads[index] or '(no head)'}" for role, index in pairs if index is not None]
         others = [heads[index] or "(no head)" for index in self.figures]
         return ", ".join([*named, *([f"figures = {', '.join(others)}"] if others else [])])
 
 
 def columns_of(table: Table) -> Columns | None:
-    """Return the columns; None for a table that is no ledger, because verdicts, or both ids and changes, are missing."""
+    """Return the columns of `table` by role; None for a table without verdicts, or without both ids and changes."""
     plain = [_plain(head) for head in table.heads]
     verdict = _verdict_column(table, plain)
     if verdict is None:
@@ -99,18 +91,16 @@ def columns_of(table: Table) -> Columns | None:
 
     date = take(Role.DATE)
     name = take(Role.NAME)
-    if (
-        name is not None and not plain[name].endswith("id") and not _name_like(table, name)
-    ):  # `experiment` may contain the change
+    if name is not None and not plain[name].endswith("id") and not _name_like(table, name):
+        # A column `experiment` may contain the change.
         free.insert(0, name)
         name = None
     change = take(Role.CHANGE)
     why = take(Role.WHY)
     result = take(Role.RESULT)
     if name is None:
-        name = next(
-            (index for index in free if plain[index] in ("", "commit", "sha", "hash") and _name_like(table, index)), None
-        )
+        heads = ("", "commit", "sha", "hash")
+        name = next((index for index in free if plain[index] in heads and _name_like(table, index)), None)
         free = [index for index in free if index != name]
     if change is None and name is None:
         return None
@@ -118,13 +108,13 @@ def columns_of(table: Table) -> Columns | None:
 
 
 def why_no_ledger(table: Table) -> str:
-    """Return why `columns_of` found no ledger; it names a verdict column in which too few verdicts are recognised."""
+    """Return why `table` is no ledger; if too few cells of a verdict column are recognised, it names that column."""
     for index, head in enumerate(table.heads):
         cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
         recognised = sum(map(speaks_of_verdicts, cells))
         if _plain(head) in HEADS[Role.VERDICT] and 0 < recognised < SHARE * len(cells):
-            return f"{recognised} of {len(cells)} cells below {head!r} are verdicts that can be told, too few for a ledger"
-    return "no column of verdicts beside one of ids or changes: not a ledger"
+            return f"{recognised} of {len(cells)} cells below {head!r} are recognised as verdicts, too few for a ledger"
+    return "not a ledger, which needs a column of verdicts, and one of ids or changes"
 
 
 def _verdict_column(table: Table, plain: Sequence[str]) -> int | None:

@@ -16,7 +16,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRow:
-    """The cells of one line, one for each column."""
+    """One row of a table: its line number, and one cell for each column."""
 
     line: int
     cells: tuple[str, ...]
@@ -60,7 +60,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
-    """A verdict with the words that state it; `kind` is None where they name no kind of experiment."""
+    """A verdict and the author's words for it; `kind` is None where they name no kind of experiment."""
 
     verdict: Verdict
     kind: Kind | None
@@ -69,7 +69,7 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One experiment of a table; `name` is its id as written, `figures` are (head, cell) of columns without a role."""
+    """One experiment of a ledger; `name` is its id as written, `figures` are (head, cell) of columns without a role."""
 
     line: int
     name: str
@@ -86,16 +86,12 @@ class Row:
         return self.name or f"the row of line {self.line}"
 
     def repeats(self, other: "Row") -> bool:
-        """Return whether `other` has this row's id, verdicts, change and results: a copy elsewhere in the file."""
-        return (self.name, self.rulings, self.change, self.results()) == (
-            other.name,
-            other.rulings,
-            other.change,
-            other.results(),
-        )
+        """Return whether `other` has this row's id, verdicts, change and results, so that one is a copy of the other."""
+        mine, its = ((row.name, row.rulings, row.change, row.results()) for row in (self, other))
+        return mine == its
 
     def results(self) -> str:
-        """Return the result and all columns without a role as one text."""
+        """Return the result column and all columns without a role as one text."""
         others = "; ".join(f"{head}: {cell}" for head, cell in self.figures)
         return "; ".join(part for part in (self.result, others) if part)
 
@@ -111,7 +107,7 @@ class Unread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedLedger:
-    """Experiments found in a document; `columns` says how each table was read, `waiting` are rows without a verdict yet."""
+    """Experiments found in a ledger; `columns` says how each table was read, `waiting` are rows without a verdict yet."""
 
     rows: tuple[Row, ...]
     columns: tuple[str, ...]

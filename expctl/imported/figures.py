@@ -44,7 +44,7 @@ class Figure:
 def figures_in(text: str, unit: str = "") -> tuple[Figure, ...]:
     """Return the figures in `text`. `unit` (`G` or `T` FLOP/s) applies to numbers without one, like `42.86k`.
 
-    A figure belongs to the last size mentioned before it, else to the only one in the text.
+    A figure belongs to the last problem size mentioned before it, else to the only one in the text.
     """
     plain = re.sub(r"[`*~≈]", "", text)
     sizes = [(found.start(), _size(found)) for found in SIZE.finditer(plain)]
@@ -65,7 +65,7 @@ def figures_in(text: str, unit: str = "") -> tuple[Figure, ...]:
 
 
 def figures_of(row: Row, unit: str = "") -> tuple[Figure, ...]:
-    """Return the figures of a row's result and columns without a role, except columns of expected or previous figures.
+    """Return the measured figures of a row: of its result and its columns without a role, not of expected or previous values.
 
     A column's head may give the unit and the size of its cells.
     """

@@ -43,7 +43,7 @@ class NamedEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdConflict:
-    """An entry whose id can't be used, and why."""
+    """A ledger entry whose id can't be used, and why."""
 
     entry: Entry
     why: str
@@ -51,7 +51,7 @@ class IdConflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdAssignment:
-    """Entries that become records (`named`), are records already (`known`), or can't get an id (`conflicts`)."""
+    """Ledger entries that become records (`named`), are records already (`known`), or can't get an id (`conflicts`)."""
 
     named: tuple[NamedEntry, ...]
     known: tuple[NamedEntry, ...]
@@ -77,7 +77,7 @@ def is_range(text: str) -> bool:
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Split a cell into names: `P11-B2a/B2b` is P11-B2a and P11-B2b, `X-1/2` is X-1 and X-2; else return it whole."""
+    """Split an id cell into names: `P11-B2a/B2b` into P11-B2a and P11-B2b, `X-1/2` into X-1 and X-2; else return it whole."""
     first, *others = (part.strip() for part in re.split(r"[/,]", text))
     names = [first]
     for other in others:
@@ -96,7 +96,7 @@ def names_in(text: str) -> tuple[str, ...]:
 def assign_ids(
     entries: Sequence[Entry], file: str, records: Iterable[Record], taken: Iterable[str], *, renumber: bool
 ) -> IdAssignment:
-    """Assign each entry its id as written if that is valid and free; else the next free number.
+    """Assign each ledger entry its id as written if that is valid and free; else the next free number.
 
     A free number is only used for a row without valid id, or with `renumber`. `taken` are the ids of proposals and records. A
     row whose record somebody wrote by hand counts as known.
@@ -120,7 +120,7 @@ def assign_ids(
         if entry.key in keys:
             why = f"{keys[entry.key]} was imported from this row, which was rewritten since"
         elif wanted in used:
-            why = f"{wanted} is the row of line {lines[wanted]} already" if wanted in lines else f"{wanted} is taken"
+            why = f"{wanted} is the row of line {lines[wanted]} already" if wanted in lines else f"the id {wanted} is taken"
         if why and not renumber:
             conflicts.append(IdConflict(entry=entry, why=why))
             continue

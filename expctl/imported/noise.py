@@ -15,7 +15,7 @@ CLAUSE = re.compile(r"[.,;:]\s|[()]|\s[-–—]+\s")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """Largest difference in percent that means nothing; `source` says where it is stated."""
+    """Largest difference in percent that counts as noise; `source` says where it is stated."""
 
     percent: float
     source: str
@@ -44,7 +44,7 @@ def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, 
 
 
 def noise_remarks(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], noise: Noise) -> Iterator[tuple[Row, str]]:
-    """Yield each row that has a verdict though all its differences lie within `noise`, with a remark."""
+    """Yield each row that has a verdict though all its differences lie within `noise`, with a text that says so."""
     for row, changes in _changes(rows, figures):
         if changes and all(abs(value) <= noise.percent for value, _ in changes):
             shown = ", ".join(words for _, words in changes)

@@ -16,13 +16,13 @@ TITLE_MAX = 100
 
 
 def stated_target(document: Document) -> str:
-    """Return the architecture that the title names; "" when it names none or several."""
+    """Return the architecture (`gfx942`) that the title of the ledger names; "" when it names none or several."""
     named = set(ARCHITECTURE.findall(document.title))
     return named.pop() if len(named) == 1 else ""
 
 
 def number_kind_of(protocol: Protocol, target: str) -> NumberKind:
-    """Return what `target` measures by the protocol, wall time for an unknown target; hand-kept ledgers seldom say."""
+    """Return the kind of time that the protocol's `target` measures; wall time if the protocol has no such target."""
     found = protocol.targets.get(target)
     return found.number_kind if found else NumberKind.WALL_TIME
 
@@ -36,7 +36,7 @@ def records_of(
     target: str,
     number_kind: NumberKind,
 ) -> tuple[Record, ...]:
-    """Return one imported record per entry, in the order of the file."""
+    """Return one imported record per named entry, in order; `remarks` are the audit's, `rules` are rule texts by row line."""
     beside: dict[int, list[NamedEntry]] = {}
     for each in named:
         beside.setdefault(each.entry.row.line, []).append(each)

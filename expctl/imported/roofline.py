@@ -20,7 +20,7 @@ class Roofline:
     source: str = ""
 
     def work(self, size: str) -> int:
-        """Return the FLOP of one iteration at `size`, 0 if unknown; 2 n^3 if all known sizes are such products."""
+        """Return the FLOP of one iteration at `size` (`n=8192`), 0 if unknown; 2 n^3 if that holds for all known sizes."""
         if size in self.flop:
             return self.flop[size]
         cube = CUBE.fullmatch(size)
@@ -32,7 +32,7 @@ class Roofline:
         return 0
 
     def times_peak(self, figure: Figure) -> float:
-        """Return how many times the peak the figure claims; 0 where that can't be computed.
+        """Return the throughput that a figure implies, as a multiple of the peak; 0 where that can't be computed.
 
         A time without a size is compared with the least work of all sizes, so that it is never reported wrongly.
         """
@@ -47,7 +47,7 @@ class Roofline:
 
 
 def roofline_of(protocol: Protocol, target: str) -> Roofline:
-    """Return the roofline of `target` by the protocol; empty without benchmark or peak."""
+    """Return peak and work of `target` as the protocol states them; unknown where it has no benchmark or peak."""
     found = protocol.targets.get(target)
     benchmark = found.benchmark if found else None
     if benchmark is None:

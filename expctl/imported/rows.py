@@ -13,7 +13,7 @@ DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?", re.ASCI
 
 
 def read_document(document: Document) -> ParsedLedger:
-    """Return the experiments of all tables that are ledgers, and every line that was not understood."""
+    """Return the experiments of all tables that are ledgers, and every table line that was not understood."""
     rows: list[Row] = []
     columns: list[str] = []
     waiting: list[Unread] = []
@@ -51,13 +51,13 @@ def _row(table: Table, columns: Columns, line: TableRow) -> Row | Unread:
     found = rulings(verdict)
     shown = one_line(" | ".join(line.cells), 120)
     if found is None:
-        return Unread(line=line.line, text=shown, why=f"{verdict!r} is no verdict that can be told")
+        return Unread(line=line.line, text=shown, why=f"{verdict!r} is not recognised as a verdict")
     if isinstance(found, Pending):
         return Unread(line=line.line, text=shown, why=found.value)
     if max(map(len, line.cells)) > CELL_MAX:
         return Unread(line=line.line, text=shown, why=f"a cell of more than {CELL_MAX} characters")
     if not cell(columns.change) and not cell(columns.name):
-        return Unread(line=line.line, text=shown, why="neither an id nor a change")
+        return Unread(line=line.line, text=shown, why="the row has neither an id nor a change")
     name = _without_markup(cell(columns.name))
     if is_range(name):
         return Unread(line=line.line, text=shown, why=f"{name!r} is a range of ids: one experiment is one row, or `P3, P4`")

@@ -18,14 +18,14 @@ COMMON = {
 
 
 def rules_by_row(document: Document, rows: Sequence[Row]) -> tuple[dict[int, str], tuple[Unread, ...]]:
-    """Return the rule texts by the line of their row, and list lines for which no single row is found."""
+    """Return do-not-repeat texts by the line of the row that each is about, and the texts for which no single row is found."""
     rules: dict[int, str] = {}
     unread: list[Unread] = []
     for line in _bullets(document):
         row = _row_of(line.text, rows)
         text = plain_text(line.text)
         if row is None:
-            unread.append(Unread(line=line.number, text=one_line(text, 100), why="forbids something that no single row tried"))
+            unread.append(Unread(line=line.number, text=one_line(text, 100), why="matches no single row of the ledger"))
         else:
             rules[row.line] = f"{rules[row.line]} {text}" if row.line in rules else text
     return rules, tuple(unread)
@@ -41,7 +41,7 @@ def _bullets(document: Document) -> Iterator[Line]:
 
 
 def _row_of(text: str, rows: Sequence[Row]) -> Row | None:
-    """Return the row that a list line is about: by id, by code that only one row has, or by most common words."""
+    """Return the row that a do-not-repeat text is about: by id, by code that only one row has, or by most common words."""
     named = [row for row in rows if row.name and re.search(rf"(?<![\w-]){re.escape(row.name)}(?![\w-])", text)]
     if named:
         return named[0] if len(named) == 1 else None
@@ -64,7 +64,7 @@ def _within(code: str, others: Sequence[str]) -> bool:
 
 
 def _overlap(text: str, row: Row) -> float:
-    """Return the number of words that a list line and a row share, plus 0.5 for a rejected row."""
+    """Return the number of words that a do-not-repeat text and a row share, plus 0.5 for a rejected row."""
     words = {_stem(word) for word in WORD.findall(text.lower())} - COMMON
     tried = {_stem(word) for word in WORD.findall(row.change.lower())}
     return len(words & tried) + (

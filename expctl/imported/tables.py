@@ -16,9 +16,9 @@ COMMENT = "#"
 
 
 def read_document(contents: bytes, name: str) -> Document:
-    """Return the tables in `contents`: delimited for `.tsv` and `.csv`, Markdown for `.md`, else by what it looks like.
+    """Return the tables and text in the file `contents`; the suffix of `name` tells TSV, CSV or Markdown, else the text does.
 
-    Raises Refused for what isn't UTF-8 text, unclosed quotes, and an unclosed comment.
+    Raises Refused for text that isn't UTF-8, unclosed quotes, and an unclosed comment.
     """
     try:
         text = contents.decode("utf-8-sig")
@@ -29,7 +29,7 @@ def read_document(contents: bytes, name: str) -> Document:
             expected="UTF-8",
             found=f"byte {contents[error.start]:#x} at offset {error.start}",
             where=PurePath(name).name,
-            hint="iconv -t UTF-8 converts it",
+            hint="convert it: iconv -f ENCODING -t UTF-8 FILE",
         ) from error
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
@@ -139,12 +139,12 @@ def _comment_lines(lines: list[str], name: str) -> set[int]:
     if inside:
         start = next(at for at in sorted(found, reverse=True) if at - 1 not in found) + 1
         raise Refused(
-            "a comment never ends",
+            "an HTML comment never ends",
             code="comment-never-ends",
             expected="--> after <!--",
             found="the end of the file",
             where=f"{name}, line {start}",
-            hint="close the comment: what stands in it is not read",
+            hint="add --> where the comment ends: its text is not read",
         )
     return found
 

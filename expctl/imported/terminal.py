@@ -12,7 +12,7 @@ from expctl.imported.ids import IdAssignment, NamedEntry
 
 
 def record_lines(records: Sequence[Record], naming: IdAssignment) -> list[str]:
-    """Return one line per record to be made, per entry imported before, and per id conflict."""
+    """Return one line of text per record to be made, per entry imported before, and per entry whose id conflicts."""
     rows = {each.id: each.entry.row.line for each in naming.named}
     lines = [
         f"  {record.id:<8} {record.verdict:<12} {record.kind:<8} line {rows[record.id]:<4} {one_line(record.title, 70)}"
@@ -27,7 +27,7 @@ def record_lines(records: Sequence[Record], naming: IdAssignment) -> list[str]:
 
 
 def split_lines(naming: IdAssignment) -> list[str]:
-    """Return one line per row of the ledger of which several records are made."""
+    """Return one line of text per row of the ledger that becomes several records."""
     made: dict[int, list[NamedEntry]] = {}
     for each in (*naming.named, *naming.known):
         made.setdefault(each.entry.row.line, []).append(each)
@@ -50,13 +50,13 @@ def summary_line(records: Sequence[Record]) -> str:
 
 
 def unread_lines(label: str, lines: Sequence[Unread]) -> list[str]:
-    """Return the lines that were left out, below `label`; [] without any."""
+    """Return text below `label` that lists ledger lines that were left out; [] without any."""
     shown = [f"    line {each.line:<4} {plain_text(each.text)}  ({plain_text(each.why)})" for each in lines]
     return [f"  {label}", *shown] if shown else []
 
 
 def audit_lines(remarks: Sequence[Remark], roofline: str) -> list[str]:
-    """Return the remarks of an import's audit, one per line."""
+    """Return the audit's remarks as text, one per line; `roofline` says which peak they assume, "" for none."""
     against = f"roofline {roofline}" if roofline else "no roofline known: --peak TFLOPS and --size n=8192:FLOP give one"
     lines = [f"audit    {len(remarks)} remarks; {against}"]
     for remark in remarks:

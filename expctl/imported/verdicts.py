@@ -10,7 +10,7 @@ from expctl.imported.hedges import RULED, is_hedged
 
 
 class Pending(StrEnum):
-    """State of a row without a verdict: planned or running."""
+    """What stands for the verdict of a row that has none yet, being planned or running."""
 
     NO_VERDICT_YET = "no verdict yet"
 
@@ -54,7 +54,7 @@ KINDS = (
 
 
 def rulings(text: str) -> tuple[Ruling, ...] | Pending | None:
-    """Return the verdict of a cell, or one per part of `REJECT config / KEEP infra`; None when it isn't recognised."""
+    """Return the verdict that a cell states, or both of `REJECT config / KEEP infra`; None when it isn't recognised."""
     plain = _plain(text)
     found, recognised = _verdicts(plain)
     if found and is_hedged(recognised):
@@ -65,18 +65,13 @@ def rulings(text: str) -> tuple[Ruling, ...] | Pending | None:
         return Pending.NO_VERDICT_YET if PENDING.search(plain) or not plain.strip("-–—? ") else None
     parts = [part for part in PARTS.split(plain) if part]
     each = [_verdicts(part)[0] for part in parts]
-    if (
-        len(parts) == 2
-        and all(len(verdicts) == 1 for verdicts in each)
-        and _starts_with_verdict(parts[0])
-        and _starts_with_verdict(parts[1])
-    ):
+    if len(parts) == 2 and all(len(verdicts) == 1 for verdicts in each) and all(map(_starts_with_verdict, parts)):
         return tuple(_ruling(verdicts.pop(), part) for verdicts, part in zip(each, parts, strict=True))
     return None
 
 
 def speaks_of_verdicts(text: str) -> bool:
-    """Return whether a cell may belong to a verdict column, even if it is hedged or contradictory."""
+    """Return whether a cell may belong to a verdict column, even if its verdict is uncertain or contradictory."""
     plain = _plain(text)
     return len(text) <= 60 and (bool(_verdicts(plain)[0]) or (PENDING.search(plain) is not None))
 

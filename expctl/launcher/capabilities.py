@@ -17,7 +17,7 @@ SIGNALS_SINCE, TRUNCATE_SINCE = 6, 3
 
 
 class Capabilities(Struct, frozen=True, kw_only=True):
-    """What children are confined with. `landlock` is its version, 0 for none; `groups`: control groups can be killed."""
+    """What confines child processes here: Landlock (its version, 0: none), namespaces (`entry`), control groups."""
 
     landlock: int
     entry: Entry
@@ -26,7 +26,7 @@ class Capabilities(Struct, frozen=True, kw_only=True):
 
     @property
     def confines_writes(self) -> bool:
-        """Can a child be kept from writing wherever the user can?"""
+        """Return whether a child process can be kept from writing outside its own folders."""
         return self.landlock > 0 or self.entry is not Entry.NONE
 
     def words(self) -> str:
@@ -39,7 +39,7 @@ class Capabilities(Struct, frozen=True, kw_only=True):
         return ", ".join([*([f"landlock {self.landlock}"] if self.landlock else []), *mounts])
 
     def gaps(self) -> tuple[str, ...]:
-        """Return a sentence for each thing that a child can do here although it should not; none if everything is confined."""
+        """Return a sentence for each thing that child processes can do on this machine although they should not."""
         if self.switched_off or not self.confines_writes:
             why = f"{SWITCH} is set" if self.switched_off else "this kernel has neither Landlock nor namespaces for us"
             return (f"unconfined: {why}, so that builds and launches can write wherever you can, and use the network",)
@@ -54,7 +54,7 @@ class Capabilities(Struct, frozen=True, kw_only=True):
 
 
 def detect_capabilities() -> Capabilities:
-    """Return what a child that starts now is confined with; nothing if the environment variable EXPCTL_UNCONFINED is set."""
+    """Return what confines child processes here; nothing does if the environment variable EXPCTL_UNCONFINED is set."""
     if os.environ.get(SWITCH, "") not in ("", "0"):
         return Capabilities(landlock=0, entry=Entry.NONE, groups=home_of_groups() is not None, switched_off=True)
     return _detected()

@@ -32,7 +32,7 @@ _mounts: dict[Hashable, WritableMounts] = {}
 
 
 class Containment:
-    """The confinement of one launch. Call `release` in the parent when the child runs or could not be started."""
+    """The confinement of one child process. The parent calls `release` once the child runs or could not be started."""
 
     def __init__(self, launch: Launch) -> None:
         self._launch, self._runner, self._gpu = launch, os.getpid(), bool(_gpus())

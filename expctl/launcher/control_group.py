@@ -19,7 +19,7 @@ _numbers = itertools.count()
 
 
 class ControlGroup:
-    """The control group at `folder`, with its cgroup.procs open so that the child can join."""
+    """The Linux control group (version 2) at `folder`, with cgroup.procs open so that a child can join."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -35,14 +35,6 @@ class ControlGroup:
             os.close(self._procs)
             self._procs = -1
 
-    def kill(self) -> None:
-        """Kill every process of the group at once."""
-        kill_group(self.folder)
-
-    def pids(self) -> tuple[int, ...]:
-        """Return the pids of the group's processes, zombies included."""
-        return pids_in(self.folder)
-
     def remove(self) -> None:
         """Remove the group if it is empty; otherwise it stays for `remove_abandoned` of a later run."""
         self.close()
@@ -51,7 +43,7 @@ class ControlGroup:
 
 
 def make_group(mark: str) -> ControlGroup | None:
-    """Make a control group for a child of the run `mark`; None if the kernel doesn't permit it."""
+    """Make a control group for a child process of the run that `mark` names; None if the kernel doesn't permit it."""
     home = home_of_groups()
     if home is None:
         return None
@@ -64,7 +56,7 @@ def make_group(mark: str) -> ControlGroup | None:
 
 
 def groups_of(mark: str) -> Iterator[Path]:
-    """Yield the folders of control groups that runs with this mark left behind."""
+    """Yield the folders of the control groups that were made for runs with this mark."""
     home = home_of_groups()
     if home is not None:
         yield from home.glob(f"{PREFIX}-{mark}-*")
@@ -77,7 +69,7 @@ def kill_group(folder: Path) -> None:
 
 
 def pids_in(folder: Path) -> tuple[int, ...]:
-    """Return the pids in the control group at `folder`; none if the group is gone."""
+    """Return the pids in the control group at `folder`, zombies included; none if the group is gone."""
     try:
         return tuple(int(line) for line in (folder / "cgroup.procs").read_text().split())
     except OSError:

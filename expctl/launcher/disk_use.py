@@ -15,8 +15,9 @@ BLOCK_BYTES = 512
 
 
 class DiskWatch:
-    """Watches what one child adds to `folders` and `log`, in bytes. It complains at half of `cap` or `log_cap`, for the child
-    goes on writing until it is killed.
+    """Watches how many bytes one child adds to `folders` and `log`, of which `cap` and `log_cap` are allowed.
+
+    It complains at half of that, because the child goes on writing until it is killed.
     """
 
     def __init__(self, folders: Sequence[Path], log: Path, *, cap: int, log_cap: int) -> None:
@@ -29,7 +30,7 @@ class DiskWatch:
         self._free_before = self._free()
 
     def complaint(self, pids: Callable[[], Iterable[int]]) -> str:
-        """Return what the child has too much of, in words; empty if nothing, or if it is too soon to measure again.
+        """Return which limit the child exceeds, in words; empty if none, or if it is too soon to measure again.
 
         `pids` returns the child's processes, whose unlinked files are counted too.
         """

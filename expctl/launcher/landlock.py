@@ -47,9 +47,10 @@ def version() -> int:
 
 
 class Ruleset:
-    """A ruleset, made in the parent. The child only calls `enter`; the parent calls `close` after the start.
+    """A Landlock ruleset: a process that calls `enter` can only change files below `writable` from then on.
 
-    Everything below `writable` may be changed; TCP is forbidden unless `tcp`, from Landlock 4 on. Raises OSError.
+    The parent makes it, and calls `close` after the child has started. Without `tcp`, TCP is forbidden too (since Landlock 4).
+    Raises OSError.
     """
 
     def __init__(self, *, writable: Iterable[Path], tcp: bool) -> None:
@@ -87,5 +88,5 @@ class Ruleset:
         system_call(RESTRICT_SELF, "landlock", self.descriptor, 0)
 
     def close(self) -> None:
-        """Close the ruleset's descriptor."""
+        """Close the ruleset's file descriptor."""
         os.close(self.descriptor)

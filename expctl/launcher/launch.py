@@ -43,10 +43,10 @@ class Launch(Struct, frozen=True, kw_only=True):
 
     @property
     def watched(self) -> tuple[Path, ...]:
-        """Return the child's own folders, whose growth is limited."""
+        """Return the folders that only this child writes, and whose growth is limited."""
         return (*self.limits.scratch, *self.limits.tree) if self.limits is not None else ()
 
     @property
     def mark(self) -> str:
-        """Return the value of MARK in the child's environment, which names its run."""
+        """Return the child's environment variable EXPCTL_RUN, which names its run."""
         return self.environment.get(MARK, "unmarked")

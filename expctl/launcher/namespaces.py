@@ -35,7 +35,7 @@ SERVICE_SOCKETS = ("user", "dbus", "systemd/private", "docker.sock", "podman", "
 
 
 class Entry(StrEnum):
-    """A way to make namespaces for children, or NONE."""
+    """How Linux namespaces are made for child processes: directly as root, in a user namespace, or not at all."""
 
     PRIVILEGED = "privileged"
     AS_USER = "as user"
@@ -75,7 +75,7 @@ class WritableMounts:
 
 
 def entry_here(folder: Path) -> Entry:
-    """Return the first Entry that works, found by trying with `folder`, an empty folder; NONE if none does."""
+    """Return how namespaces can be made on this machine, found by trying with the empty folder `folder`."""
     for entry in (Entry.PRIVILEGED, Entry.AS_USER):
         with contextlib.suppress(OSError), contextlib.closing(WritableMounts(entry, (folder,))) as mounts:
             if _works(mounts.enter):

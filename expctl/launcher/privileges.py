@@ -23,7 +23,7 @@ class _Half(ctypes.Structure):
 
 
 def keep_few(*, counters: bool) -> None:
-    """Drop every capability but those that steps need. Mounts, clock, devices, other processes' memory are out of reach then.
+    """Drop every Linux capability of this process but the few that builds, tests, benchmarks and profilers need.
 
     Together with `no new privileges` an exec doesn't bring them back. Raises OSError.
     """

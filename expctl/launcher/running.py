@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import IO
 
 from expctl.launcher.containment import Containment
-from expctl.launcher.control_group import remove_group
+from expctl.launcher.control_group import kill_group, pids_in, remove_group
 from expctl.launcher.kernel import prctl
 from expctl.launcher.launch import Launch
 from expctl.launcher.process import POLL_S, Identity, await_end, children_of, family_of, identity_of
@@ -81,7 +81,7 @@ class Running:
 
     def pids(self) -> tuple[int, ...]:
         """Return the pids of the process and its descendants; without a control group those that still descend from it."""
-        return self._group.pids() if self._group is not None else family_of(self.process.pid)
+        return pids_in(self._group.folder) if self._group is not None else family_of(self.process.pid)
 
     def status(self, wait_s: float) -> int | None:
         """Wait at most `wait_s` and return the exit status (negative: the signal); None if the process still runs."""
@@ -125,7 +125,7 @@ class Running:
             return
         before = [found for pid in self.pids() if (found := identity_of(pid)) is not None]
         if self._group is not None:
-            self._group.kill()
+            kill_group(self._group.folder)
         if self._group is None or self.process.returncode is None:  # for members left behind when the leader is gone
             self.send(signal.SIGKILL)
         self._ended = True
@@ -141,7 +141,7 @@ class Running:
 
 
 def undead() -> tuple[Identity, ...]:
-    """Return the processes of `Unkillable` errors that still run."""
+    """Return the processes that outlived an earlier SIGKILL and still run."""
     for each in [each for each in _undead if not each.is_alive()]:
         _undead.pop(each).poll()
     return tuple(_undead)

@@ -15,7 +15,7 @@ PASSES_MAX = 5
 
 
 def end_survivors(mark: str, *, kill_wait_s: float = KILL_WAIT_S) -> int:
-    """Kill every process that carries `mark`, except this one and its ancestors. Returns how many there were.
+    """Kill every process that runs with this `mark` started, except this one and its ancestors; return how many there were.
 
     Raises Busy if one can't be killed, because it would disturb every measurement.
     """
@@ -59,7 +59,7 @@ def _busy(left: tuple[Identity, ...]) -> Busy:
     return Busy(
         "a process of an earlier run can't be killed",
         code="survivor-cannot-be-killed",
-        expected="nothing of ours beside a measurement",
+        expected="no process of an earlier run beside a measurement",
         found=shown,
-        hint="state D waits for a device or a file system: mend that, or start the machine again; then the same command",
+        hint="state D waits for a device or file system: repair that or restart the machine, then run the same command again",
     )

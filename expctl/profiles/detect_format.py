@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from expctl.domain.errors import Refused
 from expctl.domain.text import one_line
 from expctl.profiles.model.kernel_profile import Device
 from expctl.profiles.raw import refusals
@@ -23,9 +22,9 @@ from expctl.profiles.readers.torch_trace import gather_torch, is_trace
 
 # Formats that are recognised only to say what to do: (first bytes, what the file is, advice).
 _KNOWN_BINARIES: tuple[tuple[bytes, str, str], ...] = (
-    (b"NVR\x00", "a report of Nsight Compute", "ncu --import REPORT --csv --page raw > raw.csv, and give that"),
-    (b"\x7fELF", "a code object or a program", "expctl inspect looks into code objects"),
-    (b"PK\x03\x04", "a zip archive", "unpack it, and give the folder"),
+    (b"NVR\x00", "a report of Nsight Compute", "ncu --import REPORT --csv --page raw > raw.csv, then name raw.csv"),
+    (b"\x7fELF", "a code object or a program", "expctl inspect FILE reads code objects"),
+    (b"PK\x03\x04", "a zip archive", "unpack it, then name the folder"),
     (b"\x28\xb5\x2f\xfd", "data packed by zstd", "unpack it first"),
     (b"\xfd7zXZ", "data packed by xz", "unpack it first"),
     (b"BZh", "data packed by bzip2", "unpack it first"),
@@ -36,25 +35,35 @@ _KNOWN_BINARIES: tuple[tuple[bytes, str, str], ...] = (
     (b"\x89HDF", "an HDF5 file", "nsys export --type sqlite REPORT, and give that"),
     (b"\x89PNG", "a picture", "give the data that it was drawn from"),
 )
-SQLITE_PAGES_AT = 100
+_GATHER = {
+    CsvKind.TRACE: gather_trace,
+    CsvKind.COUNTERS: gather_counters,
+    CsvKind.STATISTICS: gather_statistics,
+    CsvKind.COPIES: gather_copies,
+    CsvKind.NCU_RAW: gather_raw,
+    CsvKind.NCU_DETAILS: gather_details,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """Contents of one file: profiles of one or several processes, or (`agents`) a list of GPUs that other files refer to."""
+    """Data of one profiler file: profiles of one or more processes, or (`agents`) a list of GPUs that other files refer to."""
 
     gathered: tuple[RawProfile, ...] = ()
     agents: dict[str, Device] | None = None
 
 
 def read_file(path: Path) -> Contents:
-    """Read the file at `path`. Raises Refused when it is damaged, unknown, or contains no kernels."""
+    """Return the data of the profiler file at `path`, whose format is told by its contents.
+
+    Raises Refused when it is damaged, of an unknown format, or contains no kernels.
+    """
     start = first_bytes(path)
     if not start:
         raise refusals.unknown(path, "an empty file", "profile again: nothing was written")
     if start.startswith(MAGIC[:15]):
         if is_packed(path):
-            raise refusals.unknown(path, "a database packed by gzip", f"gunzip {path.name}, and give that")
+            raise refusals.unknown(path, "a database packed by gzip", f"unpack it: gunzip {path.name}")
         return Contents(gathered=tuple(_database(path)))
     for magic, what, hint in _KNOWN_BINARIES:
         if start.startswith(magic):
@@ -89,28 +98,12 @@ def _json(path: Path) -> list[RawProfile]:
 
 
 def _table(table: Table) -> Contents:
-    heads = table.names.keys()
-    match csv_kind(heads):
-        case CsvKind.TRACE:
-            return Contents(gathered=(gather_trace(table),))
-        case CsvKind.COUNTERS:
-            return Contents(gathered=(gather_counters(table),))
-        case CsvKind.STATISTICS:
-            return Contents(gathered=(gather_statistics(table),))
-        case CsvKind.COPIES:
-            return Contents(gathered=(gather_copies(table),))
-        case CsvKind.AGENTS:
-            return Contents(agents=gather_agents(table))
-        case CsvKind.NCU_RAW:
-            return Contents(gathered=(gather_raw(table),))
-        case CsvKind.NCU_DETAILS:
-            return Contents(gathered=(gather_details(table),))
-        case None:
-            raise _not_read(table)
-
-
-def _not_read(table: Table) -> Refused:
     heads = list(table.names)
+    kind = csv_kind(heads)
+    if kind is CsvKind.AGENTS:
+        return Contents(agents=gather_agents(table))
+    if kind is not None:
+        return Contents(gathered=(_GATHER[kind](table),))
     if known := why_not(heads):
-        return refusals.no_kernels(table.path, known[0], known[1])
-    return refusals.unknown(table.path, f"a table or text that begins with {one_line(', '.join(heads), 160)}")
+        raise refusals.no_kernels(table.path, known[0], known[1])
+    raise refusals.unknown(table.path, f"a table or text that begins with {one_line(', '.join(heads), 160)}")

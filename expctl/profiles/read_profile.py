@@ -9,14 +9,15 @@ from expctl.profiles.run_folder import read_run
 
 
 def read_profile(path: Path, *, arch: str = "") -> Profile:
-    """Read a file, or a folder as one run; a non-empty `arch` overrules the GPU that the files name.
+    """Return the profile in a profiler's file, or in a folder whose files belong to one program run.
 
-    Raises Refused when nothing readable is there, no kernel and no copy is left, or memory runs out.
+    A non-empty `arch` (`gfx942`) overrules the GPU that the files name. Raises Refused when nothing readable is there, no
+    kernel and no copy is left, or memory runs out.
     """
     try:
         profile = assemble(path, read_run(path), arch)
     except MemoryError:
         raise refusals.too_large(path) from None
     if not profile.kernels and not profile.copies:
-        raise refusals.no_kernels(path, "no dispatch that begins before it ends, and has times", "profile again")
+        raise refusals.no_kernels(path, "no dispatch with times that begins before it ends", "profile again")
     return profile

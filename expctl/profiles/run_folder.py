@@ -15,21 +15,8 @@ from expctl.profiles.readers.rocprof.agents import AgentList, assign_agents
 
 FILES_MOST = 2000
 _UNREAD = (
-    ".txt",
-    ".log",
-    ".md",
-    ".py",
-    ".sh",
-    ".yaml",
-    ".yml",
-    ".html",
-    ".png",
-    ".svg",
-    ".pftrace",
-    ".otf2",
-    ".ncu-rep",
-    ".nsys-rep",
-)
+    ".txt", ".log", ".md", ".py", ".sh", ".yaml", ".yml", ".html", ".png", ".svg", ".pftrace", ".otf2", ".ncu-rep", ".nsys-rep",
+)  # fmt: skip
 # The first of these formats in a folder gives the times. Files of the others repeat them, or add counters.
 _ORDER = (
     Source.ROCPD, Source.ROCPROF_JSON, Source.ROCPROF_CSV, Source.NSYS, Source.TORCH, Source.NCU_RAW, Source.NCU_DETAILS,
@@ -37,13 +24,12 @@ _ORDER = (
 )  # fmt: skip
 _COUNTING = (Source.ROCPROF_COUNTERS, Source.NCU_RAW, Source.NCU_DETAILS)
 _PASS = re.compile(r"(?:pmc|pass)_(\d+)")
-"""Matches the folder that rocprofv3 writes for one run of the program, when it repeats the program for each group of counters.
-"""
+"""Matches the folder of one repetition of the program, which rocprofv3 runs once for each group of counters."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """The files of one run by use: `timed` give times, `counted` only counters, `summaries` statistics to compare with."""
+    """Profiler files of one program run: `timed` give times, `counted` counters, `summaries` statistics to check times."""
 
     timed: list[RawProfile]
     counted: list[RawProfile] = field(default_factory=list)
@@ -54,7 +40,10 @@ class Run:
 
 
 def read_run(path: Path) -> Run:
-    """Read the run at `path`, a file or a folder. Raises Refused for what is unreadable, damaged or no profile."""
+    """Return the profiler files of one program run at `path`, a file or a folder.
+
+    Raises Refused for a file that is unreadable, damaged or no profile.
+    """
     try:
         folder, special = path.is_dir(), path.exists() and not path.is_file()
     except OSError as error:
@@ -62,7 +51,7 @@ def read_run(path: Path) -> Run:
     if folder:
         return _folder(path)
     if special:
-        raise refusals.unknown(path, "a pipe or a device", "write it to a file first, and give that")
+        raise refusals.unknown(path, "a pipe or a device", "write its output to a file, and name that file")
     contents = read_file(path)
     if contents.agents is not None:
         raise refusals.no_kernels(
@@ -126,7 +115,6 @@ def _files(path: Path) -> tuple[list[Path], list[str]]:
 
 
 def _chosen(kernels: Sequence[RawProfile]) -> Run:
-    """Return the run: files of the best format give times, each process once; others give counters or summaries."""
     if not kernels:
         return Run(timed=[])
     best = min((each.source for each in kernels), key=_ORDER.index)
@@ -136,7 +124,9 @@ def _chosen(kernels: Sequence[RawProfile]) -> Run:
     for each in kernels:
         if each.source is best and _pass_of(each.file) != first:
             run.counted.append(each)
-            run.notes.append(f"{_short(each.file)}: the program run again to be counted; its calls and times are not added")
+            run.notes.append(
+                f"{_short(each.file)}: a repetition of the program to collect counters; its calls and times are not added"
+            )
         elif each.source is best:
             identity = each.identity or _contents(each)
             if identity in identities:
@@ -171,7 +161,7 @@ def _transfers(each: RawProfile) -> Hashable:
 
 
 def _pass_of(file: str) -> int:
-    """Return the number of the counting pass whose folder contains `file`; 0 for a file outside such folders."""
+    """Return the number of the repetition whose folder (`pmc_2`, `pass_2`) contains `file`; 0 outside such folders."""
     return next((int(found[1]) for part in reversed(Path(file).parts[:-1]) if (found := _PASS.fullmatch(part))), 0)
 
 

@@ -15,7 +15,7 @@ NAME_SHOWN = 60
 
 
 def facts_of(kernels: Sequence[Kernel]) -> tuple[Fact, ...]:
-    """Return facts of at most KERNELS kernels that take SHARE_PERCENT of the time or more; times are means per call in us.
+    """Return named figures (us per call, registers, ...) of up to KERNELS kernels that take SHARE_PERCENT of the time or more.
 
     `kernels` are ordered by time, most first, with their occupancy computed.
     """

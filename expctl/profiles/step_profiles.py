@@ -17,20 +17,23 @@ from expctl.profiles.step_facts import facts_of
 
 
 class StepProfiles:
-    """Profiles below `folder`: `<target>/<side>/<pass>` contains one pass. Pass 0 gives times, later ones give counters."""
+    """Profiles of one experiment: `<folder>/<target>/<side>/<pass>` holds the files of one profiler pass.
+
+    Pass 0 gives times, later passes give counters.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def fresh(self, target: str, side: Side) -> Path:
-        """Create the empty folder for the passes of one side, removing an older one."""
+        """Create and return an empty folder for the profiler passes of one side, removing an older one."""
         folder = self._folder / target / side
         remove_tree(folder)
         folder.mkdir(parents=True)
         return folder
 
     def unreadable(self, target: str, side: Side, number: int) -> str:
-        """Return why the files of a pass are no profile; "" if they are one, or if the pass wrote none."""
+        """Return why the files of a profiler pass are no profile; "" if they are one, or if the pass wrote none."""
         folder = self._pass(target, side, number)
         try:
             if _has_files(folder):
@@ -40,11 +43,14 @@ class StepProfiles:
         return ""
 
     def drop(self, target: str, side: Side, number: int) -> None:
-        """Remove the files that a pass wrote before it failed."""
+        """Remove the files that a profiler pass wrote before it failed."""
         remove_tree(self._pass(target, side, number))
 
     def facts(self, target: str, side: Side, arch: str) -> tuple[Fact, ...]:
-        """Return the facts of one side's profile, () if no file was written. Raises Refused for an unreadable profile."""
+        """Return the figures of one side's profile for the record, () if no file was written.
+
+        Raises Refused for an unreadable profile.
+        """
         return facts_of(self._kernels(target, side, arch))
 
     def why(self, target: str, arch: str) -> str:
@@ -54,7 +60,7 @@ class StepProfiles:
         return found.why.sentence if found and found.why else ""
 
     def forget(self, target: str) -> None:
-        """Remove all files of `target`: they are large, and the record keeps their facts."""
+        """Remove all profile files of `target`: they are large, and the record keeps their figures."""
         remove_tree(self._folder / target)
 
     def _pass(self, target: str, side: Side, number: int) -> Path:

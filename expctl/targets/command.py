@@ -12,7 +12,7 @@ class CommandRecipe:
     """Builds by the argv in protocol.yaml, run in the work tree; the command must write `{artifact}`."""
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
-        """Return Available without versions: whether the command works shows when it runs."""
+        """Return Available, without tool versions: only running the command shows whether it works."""
         return Available(versions={})
 
     def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:

@@ -42,23 +42,13 @@ class ZigGfxRecipe:
         zig = ("{python}", "-m", "ziglang")
         text, loose, code = (str(path) for path in (_text(out / build.artifact), out / LOOSE, _code(out / build.artifact)))
         return (
-            (
-                *zig,
-                "clang",
-                *wheel_flags(build.arch),
-                "-std=c++17",
-                *build.flags,
-                "-S",
-                build.source,
-                "-o",
-                text,
-            ),
+            (*zig, "clang", *wheel_flags(build.arch), "-std=c++17", *build.flags, "-S", build.source, "-o", text),
             (*zig, "clang", "--target=amdgcn-amd-amdhsa", f"-mcpu={build.arch}", "-c", text, "-o", loose),
             (*zig, "ld.lld", "-shared", loose, "-o", code),
         )
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
-        """Return `kernels_hash` of the object, and the compiler's figures for the worst kernel as facts."""
+        """Return a hash of all kernels' code, and the compiler's figures (registers, spills, ...) of the worst kernel."""
         loose = artifact.parent / LOOSE
         found = parse_code_object(loose.read_bytes(), str(loose))
         return kernels_hash(found), compiler_facts(_text(artifact).read_text())
@@ -71,7 +61,7 @@ def kernels_hash(found: CodeObject) -> str:
 
 
 def compiler_facts(assembly: str) -> tuple[Fact, ...]:
-    """Return VGPR, SGPR, LDS, scratch, spills, occupancy and code bytes from clang's -S text, of kind `static`.
+    """Return VGPR, SGPR, LDS, scratch, spills, occupancy and code bytes from clang's assembly output.
 
     A fact is the worst value among the kernels: the maximum, for occupancy the minimum.
     """

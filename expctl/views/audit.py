@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.record import Estimate
 from expctl.domain.history.audit import Audit, Bisection, CommitComparison, LeftOut
 from expctl.domain.text import one_line
 from expctl.views.report import estimate_line
 
 
 def audit_lines(audit: Audit) -> list[str]:
-    """Return lines on the whole stack of kept changes, each change left out, and the bisection, as far as measured."""
+    """Return the result of an audit as lines: all kept changes together, each one left out, the bisection, if measured."""
     lines = [
         f"audit of {audit.target}, epoch {audit.epoch}: {audit.head[:10]} against {audit.first[:10]}, its first baseline",
         f"  {'stack':<10} {', '.join(audit.layers)}",
@@ -49,8 +50,11 @@ def _left_out(left: LeftOut) -> str:
     effect = left.contest.objective
     if effect is None or left.contest.fault:
         return f"{left.name}: {one_line(left.contest.fault)}"
-    measured = f"{effect.effect_percent:+.2f} % [{effect.low_percent:+.2f}, {effect.high_percent:+.2f}]"
-    return f"{left.name}: it gives {measured}{promised}: {_verdict_words(left.contest)}"
+    return f"{left.name}: it gives {_interval(effect)}{promised}: {_verdict_words(left.contest)}"
+
+
+def _interval(effect: Estimate) -> str:
+    return f"{effect.effect_percent:+.2f} % [{effect.low_percent:+.2f}, {effect.high_percent:+.2f}]"
 
 
 def _verdict_words(contest: CommitComparison) -> str:
@@ -74,10 +78,6 @@ def _bisection(found: Bisection) -> Iterator[str]:
         yield f"  {'bisect':<10} {'no loss is shown' if undecided else 'nothing was lost'}"
         return
     effect = found.own.objective if found.own else None
-    own = (
-        f"; alone it gives {effect.effect_percent:+.2f} % [{effect.low_percent:+.2f}, {effect.high_percent:+.2f}]"
-        if effect
-        else ""
-    )
+    own = f"; alone it gives {_interval(effect)}" if effect else ""
     title = f" ({one_line(found.title, 60)})" if found.title else ""
     yield f"  {'lost at':<10} {found.culprit}{title}, {found.commit[:10]}: promised {found.promise.words}{own}"

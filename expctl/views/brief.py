@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def brief_text(brief: Brief) -> str:
-    """Return the whole brief as Markdown, with a final newline."""
+    """Return the brief (what a proposer must know) as Markdown, with a final newline."""
     lines = [f"# Brief: {plain_text(brief.name)}", "", _summary(brief)]
     for section in brief.sections:
         lines += ["", *_section(section)]

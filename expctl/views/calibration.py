@@ -7,7 +7,7 @@ LOOKS_SHOWN = (10, 36)
 
 
 def calibration_lines(calibration: Calibration, path: str) -> list[str]:
-    """Return lines with the noise of each size, what a run can detect, warnings with advice, and the file's path."""
+    """Return lines with the noise of each size, the effect that a run can detect, warnings, and `path`, the stored file."""
     replaced = f", {calibration.tainted} more were tainted" if calibration.tainted else ""
     lines = [
         f"  {'rounds':<10} {calibration.rounds} of {calibration.round_s:.1f} s on {calibration.target}, "
@@ -19,7 +19,7 @@ def calibration_lines(calibration: Calibration, path: str) -> list[str]:
 
 
 def warnings(calibration: Calibration) -> list[str]:
-    """Return one sentence for each defect that would distort verdicts: a biased size, correlated rounds."""
+    """Return a sentence for each defect of a calibration that would distort verdicts: a biased size, correlated rounds."""
     found = []
     for name in calibration.biased():
         noise = calibration.noise[name]

@@ -23,24 +23,24 @@ class ConsoleProgress:
         self._waits = False
 
     def title(self, experiment: str, title: str, *, base: str, target: str, protocol: str) -> None:
-        """Print the first line of a run; only once for a run that is repeated because it waits."""
+        """Print the heading of a run; not again when the same run is tried again after waiting."""
         text = f"{experiment}  {one_line(title, 60)}   base {base[:7]}  target {target}  protocol {protocol[:4]}"
         if not self._waits or text != self._title:
             self._line(text)
         self._title = text
 
     def working(self, name: str, text: str) -> None:
-        """Show the step that is being done; only on a terminal."""
+        """Show on a terminal which step is under way; otherwise do nothing."""
         self._bar(f"  {name:<10} {one_line(text, 90)} ...")
 
     def step(self, name: str, text: str, duration_s: float = 0.0) -> None:
-        """Print the line of a step that has ended."""
+        """Print the result of a step that has ended, with its duration in seconds if that is at least 0.05."""
         self._waits = name == "waiting"
         took = f"   {duration_s:.1f} s" if duration_s >= 0.05 else ""
         self._line(f"  {name:<10} {one_line(text, 220)}{took}")
 
     def advance(self, name: str, done: int, total: int) -> None:
-        """Show progress inside a step, only on a terminal; `total` 0 means unknown."""
+        """Show on a terminal how much of a step is done; `total` 0 means unknown."""
         if not total:
             self._bar(f"  {name:<10} {done}")
             return

@@ -29,7 +29,7 @@ HARMLESS = re.compile(r"(?:[A-Za-z(]|[-+]?\d+(?!\d|[.)](?: |$)))[^\\`*|~$_&<]*")
 
 
 class Markdown(str):
-    """Text that is intentionally Markdown: expctl made it of escaped parts."""
+    """Text that needs no escaping, because expctl composed it as Markdown from escaped parts."""
 
     __slots__ = ()
 
@@ -44,7 +44,7 @@ def markdown_text(text: str) -> str:
 
 
 def shown(value: object) -> str:
-    """Return `value` as text for a document: escaped, unless it is Markdown."""
+    """Return `value` as text for a Markdown document: escaped, unless its type is `Markdown`."""
     return value if isinstance(value, Markdown) else markdown_text(str(value))
 
 

@@ -62,17 +62,14 @@ def record_lines(record: Record, references: Iterable[str] = (), placed: Iterabl
 
 
 def replication_lines(record: Record) -> list[str]:
-    """Return one line per replication of an experiment."""
-    lines: list[str] = []
-    for index, replication in enumerate(record.replications, start=1):
-        lines += labelled(
-            f"again {index}", f"{replication.verdict} on {replication.target}, {replication.date}: {replication.reasons[0]}"
-        )
-    return lines
+    """Return a line for each replication of an experiment: verdict, target, date and first reason."""
+    found = enumerate(record.replications, start=1)
+    words = [(f"again {index}", f"{each.verdict} on {each.target}, {each.date}: {each.reasons[0]}") for index, each in found]
+    return [line for label, text in words for line in labelled(label, text)]
 
 
 def epoch_lines(epoch: Epoch) -> list[str]:
-    """Return the epoch of an experiment; figures of different epochs can't be compared."""
+    """Return the line that names an experiment's epoch: only measurements of the same epoch can be compared."""
     return labelled("epoch", f"{epoch.number} of {epoch.target}, since {epoch.first.id} ({epoch.first.date[:10]})")
 
 
@@ -106,14 +103,11 @@ def _outcome_lines(record: Record) -> list[str]:
 
 
 def _reference_lines(references: Iterable[str]) -> list[str]:
-    lines: list[str] = []
-    for index, text in enumerate(references):
-        lines += labelled("references" if index == 0 else "", text)
-    return lines
+    return [line for i, text in enumerate(references) for line in labelled("" if i else "references", text)]
 
 
 def foreign_lines(foreign: Iterable[Foreign]) -> list[str]:
-    """Return one line per process or device that blocks the gate: what it is, who owns it, since when."""
+    """Return a line for each process or device that blocks a measurement: what it is, who owns it, since when."""
     lines = []
     for each in foreign:
         owner = ", ".join(part for part in (each.detail, each.who) if part)
@@ -123,7 +117,7 @@ def foreign_lines(foreign: Iterable[Foreign]) -> list[str]:
 
 
 def labelled(label: str, text: str) -> list[str]:
-    """Return `text` as one line after its label; [] for an empty text."""
+    """Return [`label` and `text` on one line]; [] if the text is empty."""
     return [f"  {label:<10} {one_line(text, 1200)}"] if text.strip() else []
 
 

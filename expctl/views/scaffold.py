@@ -5,7 +5,7 @@ from importlib import resources
 
 
 def protocol_text(*, name: str, scope: str, harness: str, build: tuple[str, ...], artifact: str) -> str:
-    """Return the text of protocol.yaml. Values are quoted as JSON, which is also YAML."""
+    """Return the text of a first protocol.yaml: kernel folder (`scope`), harness folder, build command and its output."""
     import jinja2
 
     environment = jinja2.Environment(

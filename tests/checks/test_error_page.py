@@ -30,7 +30,7 @@ def test_the_page_is_what_the_source_says(capsys: pytest.CaptureFixture[str]) ->
     [
         ('"HEAD is detached"', '"HEAD stands alone"', "is not the wording of the source"),
         ('code="head-detached"', 'code="git-operation-under-way"', "git-operation-under-way has two meanings"),
-        ('code="branch-moved"', 'code="branch-went-on"', "'{} moved meanwhile' has two codes"),
+        ('"HEAD is detached"', '"some of the evidence can\'t be found"', "evidence can't be found\" has two codes"),
         ('code="head-detached"', 'code="HeadDetached"', "'HeadDetached' is not words joined by hyphens"),
     ],
 )

@@ -49,7 +49,7 @@ def test_ctrl_c_stops_after_the_round_and_leaves_nothing(repository: Foreign) ->
     wait_until(lambda: "stopping after this step" in repository.said(), "the answer to Ctrl-C")
     (gate / "benchmark").touch()
     assert process.wait(60) == 130, repository.said()
-    assert "it is not kept, the same command starts over" in repository.said()
+    assert "nothing is kept, the same command starts over" in repository.said()
     assert not (repository.home / ".local/state").exists()
     assert repository.snapshot() == before
     repository.check_nothing_is_left()

@@ -72,17 +72,17 @@ def test_ids_that_are_taken_are_refused_with_the_way_out(repository: Foreign) ->
     file = given(repository, "plan.md", PLAN)
     answer = repository.expctl("import", file)
     assert (answer.status, repository.snapshot()) == (1, before)
-    assert "line 4: P1 is taken" in answer.err
+    assert "line 4: the id P1 is taken" in answer.err
     assert "--renumber" in answer.err
     dry = repository.expctl("import", file, "--dry-run")
     assert (dry.status, repository.snapshot()) == (1, before)
-    assert "would be refused: 1 ids can't be had" in dry.err
+    assert "would be refused: 1 ids are taken" in dry.err
     assert "--renumber" in dry.err
     assert "nothing was changed" in dry.out
     repository.concluded("import", file, "--renumber", "--dry-run")
     repository.concluded("import", file, "--renumber")
     assert imported(repository) == {"P2": "REJECT", "P2b": "KEEP", "P3": "KEEP"}
-    assert "In plan.md this is P1; P1 is taken." in repository.concluded("show", "P3").out
+    assert "In plan.md this is P1; the id P1 is taken." in repository.concluded("show", "P3").out
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_rows_that_cannot_be_read_are_left_out_only_when_the_user_says_so(reposi
     file = given(repository, "results.tsv", LOG + "3\tperhaps\tpacked\t39\n")
     answer = repository.concluded("import", file, "--target", "here", "--partial")
     assert len(imported(repository)) == 3
-    assert "'perhaps' is no verdict that can be told" in answer.out
+    assert "'perhaps' is not recognised as a verdict" in answer.out
 
 
 def test_a_local_change_in_the_way_is_kept(repository: Foreign) -> None:

@@ -33,7 +33,7 @@ def test_facts_as_json(tmp_path: Path) -> None:
 def test_refusals(tmp_path: Path) -> None:
     (tmp_path / "twice.json").write_text('{"a": 1, "a": 2}')
     for words, status, said in (
-        (("triton_poi_fused_add_0",), 1, "no Tensile kernel name"),
+        (("triton_poi_fused_add_0",), 1, "not the name of a Tensile kernel"),
         ((NAME, "--record", "absent.json"), 1, "cannot read the record"),
         ((NAME, "--record", "twice.json"), 1, "a key appears twice"),
         ((), 2, "Missing argument"),

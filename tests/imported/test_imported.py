@@ -95,8 +95,8 @@ def test_every_line_of_every_table_is_accounted_for() -> None:
 def test_what_is_not_understood_is_named() -> None:
     _, doubtful = load("doubtful.md")
     assert [(each.line, each.why) for each in doubtful.unread] == [
-        (6, "'first reverted, then kept' is no verdict that can be told"),
-        (7, "'who knows' is no verdict that can be told"),
+        (6, "'first reverted, then kept' is not recognised as a verdict"),
+        (7, "'who knows' is not recognised as a verdict"),
     ]
     assert [each.line for each in load("attempts.md")[1].waiting] == [17]
     assert [each.line for each in load("worklog.md")[1].skipped_tables] == [3]
@@ -106,7 +106,7 @@ def test_what_is_not_understood_is_named() -> None:
 def test_a_column_of_unknown_verdicts_is_named_and_counted() -> None:
     text = "| id | Outcome |\n|---|---|\n| P1 | keep |\n| P2 | gardé |\n| P3 | rejeté |\n"
     (passed,) = of(text)[1].skipped_tables
-    assert passed.why == "1 of 3 cells below 'Outcome' are verdicts that can be told, too few for a ledger"
+    assert passed.why == "1 of 3 cells below 'Outcome' are recognised as verdicts, too few for a ledger"
 
 
 def test_the_words_stay_the_authors() -> None:
@@ -210,8 +210,8 @@ def test_a_column_of_hedged_verdicts_is_one_of_verdicts() -> None:
     _, reading = of(text)
     assert [row.name for row in reading.rows] == ["P3"]
     assert [(each.line, each.why) for each in reading.unread] == [
-        (3, "'KEEP?' is no verdict that can be told"),
-        (4, "'never reject' is no verdict that can be told"),
+        (3, "'KEEP?' is not recognised as a verdict"),
+        (4, "'never reject' is not recognised as a verdict"),
     ]
 
 
@@ -363,8 +363,10 @@ def test_a_row_is_known_in_other_words_only_by_its_figures() -> None:
     by_hand = replace(record, content="", environment={}, history=replace(record.history, result="about 42.86k, in our words"))
     assert [each.note for each in naming(reading, by_hand).known] == ["in other words"]
     other = replace(by_hand, history=replace(record.history, result="about 41k"))
-    assert [clash.why for clash in naming(reading, other).conflicts] == ["P1 is taken"]
-    assert [clash.why for clash in naming(reading, replace(by_hand, verdict=Verdict.REJECT)).conflicts] == ["P1 is taken"]
+    assert [clash.why for clash in naming(reading, other).conflicts] == ["the id P1 is taken"]
+    assert [clash.why for clash in naming(reading, replace(by_hand, verdict=Verdict.REJECT)).conflicts] == [
+        "the id P1 is taken"
+    ]
 
 
 # ---------------------------------------------------------------------- audit

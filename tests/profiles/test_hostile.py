@@ -80,24 +80,24 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "trace with a letter in a time": (lambda: (HEAD + row() + row(start="1O")).encode(), "Start_Timestamp 1O"),
     "trace with an empty time": (lambda: (HEAD + row(end="")).encode(), "End_Timestamp (empty)"),
     "trace with a time of 80 bits": (lambda: (HEAD + row(end=2**80)).encode(), "64 bits"),
-    "trace whose only dispatch runs backwards": (lambda: (HEAD + row(start=20, end=10)).encode(), "begins before it ends"),
+    "trace whose only dispatch runs backwards": (lambda: (HEAD + row(start=20, end=10)).encode(), "that begins before it ends"),
     "trace with Python's digits": (lambda: (HEAD + row(end="2_0")).encode(), "End_Timestamp 2_0"),
-    "trace with too many fields": (lambda: (HEAD + row().replace("\n", ",1\n")).encode(), "13 fields under 12 heads"),
+    "trace with too many fields": (lambda: (HEAD + row().replace("\n", ",1\n")).encode(), "13 fields in a table of 12 columns"),
     "a counter with a decimal comma": (lambda: (COUNTED + '1,1,k,WAVES,"1,5"\n').encode(), "1,5, where a number belongs"),
     "a counter with Python's digits": (lambda: (COUNTED + "1,1,k,WAVES,1_5\n").encode(), "1_5, where a number belongs"),
     "counters without ids": (lambda: COUNTED.replace("Dispatch_Id", "Thread_Id").encode(), "nothing tells one dispatch"),
     "statistics whose least is above the most": (
         lambda: b"Name,Calls,TotalDurationNs,AverageNs,MinNs,MaxNs\nk,2,60,30.0,40,20\n",
-        "least, mean and most",
+        "minimum, mean and maximum",
     ),
     "a column whose name is no text": (
         lambda: edited("ALTER TABLE T_info_agent_G RENAME COLUMN product_name TO qqqqq").replace(b'"qqqqq"', b'"qq\xe6qq"'),
         "SQLite says",
     ),
-    "trace with a head twice": (lambda: (HEAD.replace("Queue_Id", "agent_id") + row()).encode(), "stands twice"),
+    "trace with a head twice": (lambda: (HEAD.replace("Queue_Id", "agent_id") + row()).encode(), "appears twice"),
     "trace with zero bytes": (lambda: unpacked(TRACE)[:2000] + bytes(5) + unpacked(TRACE)[2000:], "binary data"),
     "statistics cut off": (lambda: unpacked(STATS)[:-20], ""),
-    "statistics with a kernel twice": (lambda: unpacked(STATS) + unpacked(STATS).splitlines(keepends=True)[1], "stands twice"),
+    "statistics with a kernel twice": (lambda: unpacked(STATS) + unpacked(STATS).splitlines(keepends=True)[1], "two rows of"),
     "statistics of no calls": (lambda: unpacked(STATS).replace(b",733,", b",0,"), "0 calls"),
     "statistics of calls": (lambda: (GOLDEN / "rocprofv3_7.0_doc_hip_api_stats.csv").read_bytes(), "statistics of API calls"),
     "statistics of domains": (lambda: (GOLDEN / "rocprofv3_7.0_doc_hip_domain_stats.csv").read_bytes(), "whole domains"),
@@ -129,7 +129,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "ncu source page": (lambda: b'"#","Address","Source"\n"1","7f","MOV"\n', "source page"),
     "parquet": (lambda: b"PAR1" + bytes(40), "Parquet"),
     "a packed database": (lambda: (GOLDEN / DATABASE).read_bytes(), "packed by gzip"),
-    "json cut off": (lambda: unpacked(JSON)[:-100], "no JSON"),
+    "json cut off": (lambda: unpacked(JSON)[:-100], "not valid JSON"),
     "json of something else": (lambda: b'{"a": 1}', "JSON of something else"),
     "json of a number list": (lambda: b"[1, 2, 3]", "JSON of something else"),
     "json nested without end": (lambda: b"[" * 200_000, ""),
@@ -143,27 +143,27 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "json whose times are text": (
         lambda: b'{"rocprofiler-sdk-tool": [{"buffer_records": {"kernel_dispatch": [{"dispatch_info": {"kernel_id": 1}, '
         b'"start_timestamp": "1", "end_timestamp": "2"}]}}]}',
-        "a record without",
+        "a record with a missing",
     ),
     "json with handles that are lists": (
-        lambda: b'{"rocprofiler-sdk-tool": [{"agents": [{"id": {"handle": [1]}, "type": 2}]}]}', "a record without"
+        lambda: b'{"rocprofiler-sdk-tool": [{"agents": [{"id": {"handle": [1]}, "type": 2}]}]}', "a record with a missing"
     ),
     "json with a kernel id that is a list": (
-        lambda: b'{"rocprofiler-sdk-tool": [{"kernel_symbols": [{"kernel_id": [1]}]}]}', "a record without"
+        lambda: b'{"rocprofiler-sdk-tool": [{"kernel_symbols": [{"kernel_id": [1]}]}]}', "a record with a missing"
     ),
     "json with counters that are numbers": (
         lambda: b'{"rocprofiler-sdk-tool": [{"callback_records": {"counter_collection": [{"dispatch_data": {"dispatch_info": '
         b'{"kernel_id": 1}}, "records": [5]}]}}]}',
-        "a record without",
+        "a record with a missing",
     ),
-    "json with an integer of 5000 digits": (lambda: b'{"traceEvents": ' + b"9" * 5000 + b"}", "no JSON"),
+    "json with an integer of 5000 digits": (lambda: b'{"traceEvents": ' + b"9" * 5000 + b"}", "not valid JSON"),
     "trace without events": (lambda: b'{"traceEvents": []}', "without events"),
     "trace of cpu events": (lambda: b'{"traceEvents": [{"ph": "X", "cat": "cpu_op", "ts": 1, "dur": 2}]}', "without a kernel"),
     "trace whose duration is a word": (
         lambda: b'{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": "long"}]}', "dur is long"
     ),
     **{
-        f"trace whose duration is {value}": (partial(DURATION.__mod__, value.encode()), "a kernel whose dur")
+        f"trace whose duration is {value}": (partial(DURATION.__mod__, value.encode()), "a kernel or copy whose dur")
         for value in ("1e400", "1e999999999", "NaN", "-Infinity", "9" * 40, '"' + "9" * 30 + '.125"', "[1]")
     },
     "database cut off": (lambda: unpacked(DATABASE)[:300_000], "cut off"),
@@ -382,22 +382,22 @@ def test_a_missing_path_a_folder_of_nothing_and_wrong_words(tmp_path: Path, show
     for words, status, says in (
         ((tmp_path / "no.db",), 1, "there is no"),
         ((tmp_path / "empty",), 1, "a folder with"),
-        ((trace, "--kernel", "["), 2, "no regular expression"),
-        ((trace, "--kernel", "a{99999999999}"), 2, "no regular expression"),
+        ((trace, "--kernel", "["), 2, "--kernel is not a regular expression"),
+        ((trace, "--kernel", "a{99999999999}"), 2, "--kernel is not a regular expression"),
         ((trace, "--class", "magic"), 2, "GEMM"),
-        ((trace, "--arch", "bogus"), 2, "no GPU"),
-        ((trace, "--arch", "gfx9999"), 2, "no GPU"),
-        ((trace, "--arch", "sm_93"), 2, "no GPU"),
-        (("",), 2, "no profile is named"),
+        ((trace, "--arch", "bogus"), 2, "--arch is not a GPU architecture"),
+        ((trace, "--arch", "gfx9999"), 2, "--arch is not a GPU architecture"),
+        ((trace, "--arch", "sm_93"), 2, "--arch is not a GPU architecture"),
+        (("",), 2, "the path of a profile is empty"),
         ((trace, "--clock", "nan"), 2, "no number"),
         ((trace, "--moves", "a=99999999999999999999"), 2, "REGEX=BYTES"),
-        ((trace, "--kernel", "absent"), 2, "no kernel is left"),
+        ((trace, "--kernel", "absent"), 2, "no kernel of this profile matches"),
         ((trace, "--size", "1,2"), 2, "M,N,K"),
-        ((trace, "--size", "8"), 2, "how many passes"),
+        ((trace, "--size", "8"), 2, "number of passes"),
         ((trace, "--passes", "3"), 2, "no kernel runs in each"),
         ((trace, "--types", "f16,f16"), 2, "number types"),
         ((trace, "--moves", "x"), 2, "REGEX=BYTES"),
-        ((trace, "--json", "--csv"), 2, "JSON or CSV"),
+        ((trace, "--json", "--csv"), 2, "--json can't be combined with --csv"),
         ((trace, "--plot", "x.pdf"), 2, ".png or .svg"),
     ):
         shown = show(*words)

@@ -108,7 +108,7 @@ def test_a_process_that_is_not_listed_has_a_gpu_of_its_own(tmp_path: Path) -> No
 def test_numbers_that_nothing_explains_are_said_to_be_unsure(tmp_path: Path) -> None:
     profile = of_processes(tmp_path / "r.sqlite", 100, numbers="")
     assert [each.device for each in profile.timelines] == ["device 0"]
-    assert any("each process counts its own from 0" in note for note in profile.notes)
+    assert any("each process numbers its own from 0" in note for note in profile.notes)
 
 
 def test_every_kind_of_copy_has_a_name(tmp_path: Path) -> None:

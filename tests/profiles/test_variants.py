@@ -98,7 +98,7 @@ def test_a_dispatch_that_is_replayed_to_be_counted_is_one_call(tmp_path: Path) -
     path = database(tmp_path / "r.db", SYMBOLS, DISPATCHES, replays)
     profile = read_profile(path)
     assert figures(path) == {"gemm": (2, 500), "cast": (1, 50)}
-    assert any("3 dispatches are others run again" in note for note in profile.notes)
+    assert any("3 dispatches repeat others" in note for note in profile.notes)
     assert {kernel.name: kernel.counters for kernel in profile.kernels}["gemm"] == {"SQ_WAVES": 20, "GRBM_COUNT": 8}
 
 
@@ -129,7 +129,7 @@ def test_passes_over_the_program_are_one_run(tmp_path: Path, folder: str) -> Non
     (kernel,) = profile.kernels
     assert (kernel.calls, kernel.total_ns) == (1, 50)
     assert kernel.counters == {"WAVES": 1, "CYCLES": 2, "HITS": 10}
-    assert sum("run again to be counted" in note for note in profile.notes) == 2
+    assert sum("repetition of the program" in note for note in profile.notes) == 2
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,10 @@ def test_ncu_of_another_locale_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(printed(rows))
     with pytest.raises(Refused) as refused:
         read_profile(tmp_path / "a.csv")
-    assert ("10,5, of another locale" in refused.value.found, "LC_ALL=C" in (refused.value.hint or "")) == (True, True)
+    assert (
+        "10,5, with a decimal comma of another locale" in refused.value.found,
+        "LC_ALL=C" in (refused.value.hint or ""),
+    ) == (True, True)
 
 
 TORCH = {

@@ -18,7 +18,7 @@ def decode(
 
     Names hold what was requested of the generator. What a name leaves out is listed as unknown, never filled in.
     """
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.cli.profile.options import gpu
     from expctl.domain.errors import Refused
     from expctl.domain.text import one_line
@@ -28,16 +28,13 @@ def decode(
     reading = decode_name(name, gpu(arch), _recorded(record) if record else None)
     if reading is None:
         raise Refused(
-            "this is no Tensile kernel name",
+            "this is not the name of a Tensile kernel",
             code="not-a-kernel-name",
             expected="Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_..., with a problem (Cijk_A..._B...) or a macro tile (MT...)",
             found=one_line(name, 200),
             hint="copy the whole name from the profile, in quotes",
         )
-    if as_json:
-        print_json(reading)
-    else:
-        print_lines(tensile_lines(reading))
+    print_result(reading, lambda: tensile_lines(reading), as_json)
 
 
 def _recorded(path: Path) -> dict[str, object]:
@@ -50,13 +47,20 @@ def _recorded(path: Path) -> dict[str, object]:
         found = parse_json(text.decode())
     except ValueError as error:
         raise Refused(
-            "the record is not JSON", code="tuning-record-not-json", expected="one object", found=str(error), where=str(path)
+            "the file of --record is not JSON",
+            code="tuning-record-not-json",
+            expected="one JSON object with the solution's parameters",
+            found=str(error),
+            where=str(path),
+            hint="check the path, or leave --record out",
         ) from error
     if not isinstance(found, dict):
         raise Refused(
-            "the record is no object",
+            "the file of --record holds no JSON object",
             code="tuning-record-not-an-object",
-            expected='{"PrefetchGlobalRead": 1, ...}',
+            expected='the solution\'s parameters, such as {"PrefetchGlobalRead": 1, ...}',
             found=text[:60].decode(errors="replace"),
+            where=str(path),
+            hint="give the solution's parameters as one object, or leave --record out",
         )
     return found

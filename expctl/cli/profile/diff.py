@@ -20,9 +20,9 @@ def diff(
 ) -> None:
     """Compare two profiles, kernel by kernel, and say in one sentence what made the difference, if the figures do.
 
-    A and B are what `profile show` reads, before and after. Kernels are paired by name, then by role.
+    A is the profile before a change, B the one after it. Kernels are paired by name, else by their role in the run.
     """
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.cli.profile.options import expression, gpu
     from expctl.domain.errors import Misused
     from expctl.profiles.assemble.analysis import with_occupancy
@@ -36,10 +36,11 @@ def diff(
     sides = [tuple(each for each in with_occupancy(profile) if chosen.search(each.name)) for profile in (mine, its)]
     if not any(sides):
         raise Misused(
-            "no kernel is left to compare", code="no-kernel-to-compare", expected="one with this in its name", found=kernel
+            "neither profile has a kernel that --kernel matches",
+            code="no-kernel-to-compare",
+            expected="an expression that occurs in a kernel's name",
+            found=kernel,
+            hint="expctl profile show FILE lists the kernels",
         )
     found = compare_runs(*sides, incomparable=why_incomparable(mine, its))
-    if as_json:
-        print_json(diff_data(mine, its, found))
-    else:
-        print_lines(diff_lines(mine, its, found, top))
+    print_result(diff_data(mine, its, found), lambda: diff_lines(mine, its, found, top), as_json)

@@ -12,57 +12,56 @@ TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8", "i8")
 
 
 def profile_path(text: str) -> Path:
-    """Return a file or folder. Raises Misused for "" (an unset variable of a script), which would be the working directory."""
+    """Return `text` as a path. Raises Misused for "" (an unset variable of a script), which would be the working directory."""
     from expctl.domain.errors import Misused
 
     if not text:
-        raise Misused("no profile is named", code="no-profile-named", expected="a file or a folder", found="an empty word")
+        raise Misused("the path of a profile is empty", code="no-profile-named", expected="a file or a folder", found="''")
     return Path(text)
 
 
 def expression(text: str, option: str) -> re.Pattern[str]:
-    """Compile the regular expression of `option`. Raises Misused."""
+    """Compile `text`, the value of the command line's `option`. Raises Misused if it is not a regular expression."""
     from expctl.domain.errors import Misused
 
     try:
         return re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:
         raise Misused(
-            "this is no regular expression",
+            f"{option} is not a regular expression",
             code="not-a-regular-expression",
-            expected=f"one for {option}",
+            expected="an expression that Python's re module accepts",
             found=f"{text}: {error}",
         ) from error
 
 
 def gpu(text: str) -> str:
-    """Check that `text` is "" or the name of an architecture, and return it. Raises Misused."""
+    """Return `text` (the value of --arch). Raises Misused unless it is "" or the name of a GPU architecture."""
     from expctl.domain.errors import Misused
     from expctl.gpu.targets import is_target
 
     if text and not is_target(text):
-        raise Misused(
-            "this is no GPU", code="not-a-gpu", expected="its architecture for --arch: gfx1151, gfx90a, sm_90, ...", found=text
-        )
+        raise Misused("--arch is not a GPU architecture", code="not-a-gpu", expected="gfx1151, gfx90a, sm_90, ...", found=text)
     return text
 
 
 def problem_of(size: str, types: str, moves: list[str], clock: float | None, bandwidth: float | None) -> "Problem":
-    """Return the problem that the options describe. Raises Misused for a bad size, type or --moves."""
+    """Return the GEMM, clock and bandwidth that options describe. Raises Misused for a bad size, type, number or --moves."""
     from expctl.domain.errors import Misused
     from expctl.profiles.assemble.analysis import Problem
 
     kinds = tuple(types.split(",")) if types else ("f16", "f16", "f16")
     if len(kinds) != 3 or any(each not in TYPES for each in kinds):
         raise Misused(
-            "these are no number types",
+            "--types does not name three number types",
             code="not-number-types",
-            expected=f"three of {', '.join(TYPES)} for A, B and C",
+            expected=f"A,B,C, each one of {', '.join(TYPES)}",
             found=types,
+            hint="--types f16,f16,f16, or leave --types out",
         )
     for option, value in (("--clock", clock), ("--bandwidth", bandwidth)):
         if value is not None and not math.isfinite(value):
-            raise Misused(f"{option} is no number", code="option-not-a-number", expected="a number", found=str(value))
+            raise Misused(f"{option} is no number", code="option-not-a-number", expected="a finite number", found=str(value))
     return Problem(
         size=_size(size),
         types=(kinds[0], kinds[1], kinds[2]),
@@ -79,10 +78,11 @@ def _moved(text: str) -> tuple[re.Pattern[str], int]:
     name, _, count = text.rpartition("=")
     if not name or not (count.isascii() and count.isdigit() and len(count) < 20):
         raise Misused(
-            "these are no bytes of a kernel",
+            "--moves is not REGEX=BYTES",
             code="not-bytes-of-a-kernel",
-            expected="REGEX=BYTES, such as to_copy=201326592",
+            expected="an expression for kernel names and their bytes per call, such as to_copy=201326592",
             found=text,
+            hint="--moves to_copy=201326592",
         )
     return expression(name, "--moves"), int(count)
 
@@ -97,9 +97,9 @@ def _size(text: str) -> tuple[int, int, int] | None:
         parts *= 3
     if len(parts) != 3 or not all(part.isascii() and part.isdigit() and 0 < len(part) < 20 and int(part) > 0 for part in parts):
         raise Misused(
-            "this is no problem size",
+            "--size is not the size of a matrix product",
             code="not-a-problem-size",
-            expected="M,N,K or one number for a cube",
+            expected="M,N,K or one number for all three",
             found=text,
             hint="--size 8192,8192,8192",
         )

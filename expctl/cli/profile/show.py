@@ -1,6 +1,5 @@
 """The command `expctl profile show`: read and explain what a GPU profiler recorded."""
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,11 +8,11 @@ import typer
 from expctl.cli.profile.options import TYPES, profile_path
 
 if TYPE_CHECKING:
-    from expctl.profiles.assemble.analysis import Analysis
+    from collections.abc import Callable
+
     from expctl.profiles.model.kernel_profile import Kernel
 
 TOP = 20
-PICTURES = ("png", "svg")
 
 
 def show(
@@ -43,7 +42,10 @@ def show(
     Reads rocpd databases, rocprofv3 CSV and JSON, torch.profiler traces, ncu --csv pages and nsys databases, told apart by
     their contents. docs/PROFILES.md says what is corrected and what the figures mean.
     """
+    import sys
+
     from expctl.cli.output import print_json, print_lines
+    from expctl.cli.picture import picture_format, write_picture
     from expctl.cli.profile.options import gpu, problem_of
     from expctl.domain.errors import Misused
     from expctl.profiles.assemble.analysis import analyse
@@ -53,23 +55,17 @@ def show(
     from expctl.profiles.views.terminal import EXPLAINED, profile_lines
 
     if as_json and as_csv:
-        raise Misused("JSON or CSV?", code="json-or-csv", expected="--json or --csv", found="both")
-    if plot is not None and plot.suffix.lower().removeprefix(".") not in PICTURES:
-        raise Misused(
-            "this is not a picture that can be drawn",
-            code="not-a-picture-file",
-            expected="a file that ends in .png or .svg",
-            found=str(plot),
-        )
+        raise Misused("--json can't be combined with --csv", code="json-or-csv", expected="one of them", found="both")
+    suffix = picture_format(plot, "expctl profile show FILE --plot out.png") if plot is not None else ""
     problem = problem_of(size, types, moves or [], clock, bandwidth)
     chosen = _filter(kernel, kind)
     found = read_profile(path, arch=gpu(arch))
     kernels = [each for each in found.kernels if chosen(each)]
     if found.kernels and not kernels:
         raise Misused(
-            "no kernel is left",
+            "no kernel of this profile matches --kernel and --class",
             code="no-kernel-left",
-            expected="a name or class that is there",
+            expected="an expression and a class that occur in the profile",
             found=f"{kernel or kind}, among {len(found.kernels)} kernels",
             hint="expctl profile show PATH lists them",
         )
@@ -78,7 +74,10 @@ def show(
     shown = kernels[:most] if most > 0 else kernels
     analysis = analyse(found, shown, problem)
     if plot is not None:
-        _draw(analysis, plot, found.path)
+        from expctl.profiles.views.figure import figure_bytes
+
+        write_picture(plot, lambda: figure_bytes(found.path, analysis.kernels, analysis.positions, analysis.peak, suffix))
+        print(f"drawn in {plot}", file=sys.stderr)
     if as_json:
         print_json(profile_data(found, analysis.kernels, analysis.positions, one_pass, kernels))
     elif as_csv:
@@ -88,7 +87,7 @@ def show(
         print_lines(profile_lines(found, analysis.kernels, analysis.positions, one_pass, kernels, explained))
 
 
-def _filter(kernel: str, kind: str) -> "_KernelFilter":
+def _filter(kernel: str, kind: str) -> "Callable[[Kernel], bool]":
     from expctl.cli.profile.options import expression
     from expctl.domain.errors import Misused
     from expctl.profiles.model.kernel_profile import KernelClass
@@ -97,52 +96,10 @@ def _filter(kernel: str, kind: str) -> "_KernelFilter":
     classes = {each.value.lower(): each for each in KernelClass}
     if kind and kind.lower() not in classes:
         raise Misused(
-            "there is no such class",
+            "--class names no class of kernels",
             code="unknown-kernel-class",
             expected=", ".join(each.value for each in KernelClass),
             found=kind,
         )
-    return _KernelFilter(pattern, classes[kind.lower()].value if kind else "")
-
-
-class _KernelFilter:
-    """A predicate for kernels: whether one passes --kernel and --class."""
-
-    def __init__(self, pattern: re.Pattern[str], kind: str) -> None:
-        self._pattern = pattern
-        self._kind = kind
-
-    def __call__(self, kernel: "Kernel") -> bool:
-        return self._kind in ("", kernel.kind.value) and self._pattern.search(kernel.name) is not None
-
-
-def _draw(analysis: "Analysis", plot: Path, title: str) -> None:
-    import sys
-
-    from expctl.domain.errors import Refused
-    from expctl.files import atomic_write
-
-    try:
-        from expctl.profiles.views.figure import figure_bytes
-
-        contents = figure_bytes(
-            title, analysis.kernels, analysis.positions, analysis.peak, plot.suffix.lower().removeprefix(".")
-        )
-        atomic_write.replace(plot, contents)
-    except ModuleNotFoundError as error:
-        raise Refused(
-            "matplotlib draws picture files, and it is not installed",
-            code="matplotlib-not-installed",
-            expected="the extra `plot` of expctl",
-            found=f"no module {error.name}",
-            hint="pip install 'expctl[plot]'",
-        ) from error
-    except OSError as error:
-        raise Refused(
-            f"cannot write {plot}",
-            code="file-not-writable",
-            found=str(error.strerror),
-            where=str(plot),
-            hint="name another file",
-        ) from error
-    print(f"drawn in {plot}", file=sys.stderr)
+    wanted = classes[kind.lower()].value if kind else ""
+    return lambda each: wanted in ("", each.kind.value) and pattern.search(each.name) is not None

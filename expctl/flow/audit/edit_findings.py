@@ -1,4 +1,4 @@
-"""Add a finding or mark one as superseded or contradicted: one commit that changes findings.yaml and ledger.md only."""
+"""Add a finding (an insight with its evidence), or mark one as superseded or contradicted, each in one commit."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -18,12 +18,11 @@ from expctl.ports.context import Context
 from expctl.ports.repository import FindingsEditor
 
 FILE = "findings.yaml"
-WAY_OUT = "name experiments with a record, commits of this repository (7 to 40 hex digits) or http(s) addresses"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
-    """A finding as the command left it; `commit` is "" if nothing had to change."""
+    """A finding after a command has added or marked it, and the commit that did so; "" if nothing had to change."""
 
     finding: Finding
     commit: str
@@ -32,11 +31,14 @@ class Noted:
 def add(
     context: Context, editor: FindingsEditor, *, text: str, kind: EvidenceKind, evidence: tuple[str, ...], since: str = ""
 ) -> Noted:
-    """Add a finding; return the existing one if it says the same. Raises Refused on unknown evidence or an unfit text."""
+    """Commit a new finding, in at most TEXT_MAX characters; return the existing one if it says the same.
+
+    `since` is an experiment or an ISO date, "" for today. Raises Refused on unknown evidence, an unknown `since` or a bad text.
+    """
     words = plain_text(text)
     if not words or len(words) > TEXT_MAX:
         raise Refused(
-            "this is not a finding",
+            "the text of the finding is empty or too long",
             code="finding-length",
             expected=f"a sentence of 1 to {TEXT_MAX} characters",
             found=f"{len(words)} characters",
@@ -85,9 +87,9 @@ def _mark(context: Context, editor: FindingsEditor, finding: str, by: str, verb:
             return Noted(finding=was, commit="")
         if before:
             raise Refused(
-                f"{finding} is marked already",
+                f"{finding} is already marked as superseded or contradicted",
                 code="finding-marked-already",
-                expected="a finding that nothing supersedes or contradicts yet",
+                expected="a finding without such a mark",
                 found=f"{'superseded' if supersedes else 'contradicted'} by {before}",
                 hint=f"expctl finding add 'what is known now' ..., then expctl finding {verb.lower()} {before} --by F?"
                 if FINDING_ID.fullmatch(before)
@@ -99,7 +101,7 @@ def _mark(context: Context, editor: FindingsEditor, finding: str, by: str, verb:
                 raise Refused(
                     f"{finding} would supersede or contradict itself",
                     code="finding-against-itself",
-                    expected="another finding, whose own line does not lead back",
+                    expected=f"another finding, which {finding} does not supersede itself",
                     found=by,
                     hint="expctl finding list",
                 )
@@ -111,10 +113,9 @@ def _mark(context: Context, editor: FindingsEditor, finding: str, by: str, verb:
 
 
 def _check_same(same: Finding, kind: EvidenceKind, evidence: tuple[str, ...]) -> None:
-    """Raise Refused if the finding with equal words has another kind or lacks some of `evidence`."""
     if same.kind is not kind or not set(evidence) <= set(same.evidence):
         raise Refused(
-            f"{same.id} says this already, on other evidence",
+            f"{same.id} says this already, but with another kind or other evidence",
             code="finding-said-already",
             expected=f"kind {same.kind}, evidence {', '.join(same.evidence) or 'none'}",
             found=f"kind {kind}, evidence {', '.join(evidence) or 'none'}",
@@ -124,15 +125,14 @@ def _check_same(same: Finding, kind: EvidenceKind, evidence: tuple[str, ...]) ->
 
 
 def _check_evidence(context: Context, head: str, evidence: tuple[str, ...], kind: EvidenceKind | None) -> None:
-    """Raise Refused if a link is unknown, or a measured finding names no experiment that expctl measured."""
     concluded = {name: verdict is not None for name, verdict in context.library.experiments(head).items()}
     commits = [link for link in evidence if COMMIT.fullmatch(link) and context.workspace.is_commit(link)]
     faults = unknown_evidence(evidence, concluded=concluded, commits=commits)
     if faults:
         raise Refused(
-            "this evidence leads nowhere",
+            "some of the evidence can't be found",
             code="evidence-leads-nowhere",
-            expected=WAY_OUT,
+            expected="experiments with a record, commits of this repository (7 to 40 hex digits) or http(s) addresses",
             found="\n".join(faults),
             hint="expctl status lists the experiments",
         )
@@ -158,7 +158,7 @@ def _check_since(context: Context, head: str, since: str) -> None:
         known = False
     if not known:
         raise Refused(
-            "nothing is known since then",
+            "--since is neither an experiment nor a day",
             code="since-unknown",
             expected="an experiment that has a record, or a day up to today such as 2026-02-18",
             found=one_line(since, 40),
@@ -174,11 +174,5 @@ def _publish(context: Context, head: str, contents: bytes, finding: Finding, fin
     message = finding_message(finding, verb)
     commit = context.workspace.commit_files(parent=head, files=files, message=message, date=context.clock.date())
     if not context.workspace.publish(branch=branch, old=head, new=commit):
-        raise Refused(
-            f"{branch} moved meanwhile",
-            code="branch-moved",
-            expected=f"{branch} at {head[:10]}",
-            found=context.workspace.head()[:10],
-            hint="run the same command again",
-        )
+        raise preflight.moved_meanwhile(context.workspace, head)
     return Noted(finding=finding, commit=commit)

@@ -1,4 +1,4 @@
-"""Audit the kept changes: is HEAD as much faster than the epoch's first baseline as the records say? Commits nothing."""
+"""Audit the kept changes: is HEAD as much faster than the epoch's first baseline as their recorded gains add up to?"""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,10 @@ from expctl.domain.history.epochs import Epoch, epochs_of
 from expctl.domain.history.kept_changes import KeptChange, Promise, combined_promises, falls_short, kept_changes_of
 from expctl.domain.run.step_result import Failed
 from expctl.flow.audit.bisect import bisect
-from expctl.flow.audit.commit_comparison import Comparator, compare_commits
+from expctl.flow.audit.commit_comparison import compare_commits
 from expctl.flow.audit.edit_findings import add
 from expctl.flow.measuring.comparability import comparability_here
+from expctl.flow.measuring.setup import Setup
 from expctl.flow.repository import preflight
 from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.ports.context import Context
@@ -22,7 +23,7 @@ from expctl.ports.repository import FindingsEditor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Options of an audit: the target ("": the deciding one), and what to measure beyond all kept changes together."""
+    """Options of an audit: the target ("": the first available), and what to measure besides all kept changes together."""
 
     target: str = ""
     leave_one_out: bool = False
@@ -30,34 +31,37 @@ class Asked:
 
 
 def audit(context: Context, asked: Asked) -> Audit:
-    """Measure an audit under the locks of a run. Raises Refused (no kept change in the epoch), Busy or Interrupted."""
+    """Measure how much faster HEAD is than the epoch's first baseline, and compare with the recorded gains. Commits nothing.
+
+    Raises Refused if the epoch has no kept change, Busy if another process uses the repository or the machine, Interrupted.
+    """
     with context.locks.repository(experiment="audit") as holder:
         clean_up_dead_runs(context)
         head = context.workspace.head()
         protocol = context.library.protocol(head)
         tools = context.tools_for(protocol, "audit")
         chosen = preflight.choose_targets(protocol, tools.toolchains, asked.target).deciding
-        comparator = Comparator(context=context, protocol=protocol, tools=tools, head=head, target=chosen)
-        epoch = _epoch(comparator)
-        layers = _stack(comparator, epoch)
+        setup = Setup(context=context, protocol=protocol, tools=tools, head=head, name=chosen)
+        epoch = _epoch(setup)
+        layers = _stack(setup, epoch)
         title = f"HEAD against the first baseline of epoch {epoch.number}: {len(layers)} changes"
         context.progress.title("audit", title, base=epoch.first.base, target=chosen, protocol=epoch.conditions.protocol)
         holder.show("measure")
         try:
-            return _measured(comparator, epoch, layers, asked)
+            return _measured(setup, epoch, layers, asked)
         finally:
             context.workspace.remove_check_outs()
 
 
 def record(context: Context, editor: FindingsEditor, found: Audit) -> Audit:
-    """Commit the audit's figures as a measured finding whose evidence is its experiments and both commits."""
+    """Commit the result of an audit as a finding; return the audit with that finding's id. Raises Refused without figures."""
     if found.whole.objective is None:
         raise Refused(
-            "nothing was measured that could be recorded",
+            "the audit measured nothing, so there is nothing to record",
             code="audit-without-estimate",
-            expected="an audit with an estimate",
+            expected="a measured difference between HEAD and the first baseline of the epoch",
             found=found.whole.note,
-            hint="expctl audit says why",
+            hint="remove this obstacle, then expctl audit --record again",
         )
     experiments = tuple(name for name in found.layers if " " not in name)
     evidence = (*experiments, found.first, found.head)
@@ -65,61 +69,60 @@ def record(context: Context, editor: FindingsEditor, found: Audit) -> Audit:
     return replace(found, finding=noted.finding.id)
 
 
-def _epoch(comparator: Comparator) -> Epoch:
-    """Return the current epoch. Raises Refused if it has no measurement, or HEAD doesn't descend from its first baseline."""
-    context = comparator.context
-    epochs = epochs_of(context.library.records(comparator.head))
-    ground = comparability_here(context, comparator.tools, comparator.protocol, comparator.head, comparator.target)
-    epoch = epochs.current(comparator.target, ground)
+def _epoch(setup: Setup) -> Epoch:
+    context = setup.context
+    epochs = epochs_of(context.library.records(setup.head))
+    ground = comparability_here(context, setup.tools, setup.protocol, setup.head, setup.name)
+    epoch = epochs.current(setup.name, ground)
     if epoch is None:
-        last = epochs.last.get(comparator.target)
+        last = epochs.last.get(setup.name)
         why = "; ".join(str(change) for change in last.changes_to(ground)) if last else "nothing was measured there yet"
         raise Refused(
-            f"the epoch of {comparator.target} has just begun: there is no stack to audit",
+            f"nothing was measured yet in the current epoch of {setup.name}, so there is nothing to audit",
             code="epoch-just-begun",
-            expected="an experiment that was measured on the ground of today",
+            expected="an experiment measured with the harness, protocol, tools and machine of today",
             found=why,
-            hint="run an experiment first; figures of another epoch are never compared",
+            hint="run an experiment first; measurements made under other conditions are never compared",
         )
-    if not (context.workspace.is_commit(epoch.first.base) and context.workspace.is_ancestor(epoch.first.base, comparator.head)):
+    if not (context.workspace.is_commit(epoch.first.base) and context.workspace.is_ancestor(epoch.first.base, setup.head)):
         raise Refused(
             f"HEAD does not follow from the first baseline of epoch {epoch.number}",
             code="head-not-of-this-epoch",
             expected=f"{epoch.first.base[:10]}, the baseline of {epoch.first.id}, in the history of HEAD",
-            found=f"HEAD at {comparator.head[:10]}",
+            found=f"HEAD at {setup.head[:10]}",
             hint="git fetch --unshallow, or switch to the branch on which it was measured",
         )
     return epoch
 
 
-def _stack(comparator: Comparator, epoch: Epoch) -> tuple[KeptChange, ...]:
-    context = comparator.context
-    commits = context.workspace.commits_touching(epoch.first.base, comparator.head, comparator.protocol.scope)
-    layers = kept_changes_of(commits, context.library.records(comparator.head), epoch)
+def _stack(setup: Setup, epoch: Epoch) -> tuple[KeptChange, ...]:
+    context = setup.context
+    commits = context.workspace.commits_touching(epoch.first.base, setup.head, setup.protocol.scope)
+    layers = kept_changes_of(commits, context.library.records(setup.head), epoch)
     if not layers:
         raise Refused(
-            f"nothing has landed in epoch {epoch.number} of {comparator.target}",
+            f"epoch {epoch.number} of {setup.name} has no kept change to audit",
             code="nothing-landed",
-            expected="a change of the scope since its first baseline",
-            found=f"{', '.join(comparator.protocol.scope)} as in {epoch.first.base[:10]}",
-            hint="expctl run P15: an audit needs a KEEP",
+            expected="a commit that changed the kernel since the first baseline of the epoch",
+            found=f"{', '.join(setup.protocol.scope)} as in {epoch.first.base[:10]}",
+            hint="expctl run ID: an audit needs an experiment with the verdict KEEP",
         )
     return layers
 
 
-def _measured(comparator: Comparator, epoch: Epoch, layers: tuple[KeptChange, ...], asked: Asked) -> Audit:
+def _measured(setup: Setup, epoch: Epoch, layers: tuple[KeptChange, ...], asked: Asked) -> Audit:
     promise = combined_promises(layers).get(OBJECTIVE, Promise())
-    whole = compare_commits(comparator, epoch.first.base, comparator.head, name="stack")
-    left_out = tuple(_without(comparator, layer) for layer in layers) if asked.leave_one_out else ()
-    bisection = bisect(comparator, epoch.first.base, layers) if asked.bisect else None
+    whole = compare_commits(setup, epoch.first.base, setup.head, name="stack")
+    left_out = tuple(_without(setup, layer) for layer in layers) if asked.leave_one_out else ()
+    bisection = bisect(setup, epoch.first.base, layers) if asked.bisect else None
     answer = bisection.whole if bisection else None
-    short = whole.objective is not None and falls_short(whole.objective, promise, comparator.protocol.keep.worthwhile_percent)
+    short = whole.objective is not None and falls_short(whole.objective, promise, setup.protocol.keep.worthwhile_percent)
     return Audit(
-        target=comparator.target,
+        target=setup.name,
         epoch=epoch.number,
         first=epoch.first.base,
-        head=comparator.head,
-        date=comparator.context.clock.date(),
+        head=setup.head,
+        date=setup.context.clock.date(),
         layers=tuple(layer.name for layer in layers),
         promise=promise,
         whole=whole,
@@ -129,14 +132,14 @@ def _measured(comparator: Comparator, epoch: Epoch, layers: tuple[KeptChange, ..
     )
 
 
-def _without(comparator: Comparator, layer: KeptChange) -> LeftOut:
-    """Compare HEAD with HEAD without one kept change (reverted by three-way merge); a conflict is returned as a note."""
-    workspace, name = comparator.context.workspace, f"without {layer.name}"
-    tree = workspace.reverted_tree(comparator.head, layer.commit, comparator.protocol.scope)
+def _without(setup: Setup, layer: KeptChange) -> LeftOut:
+    """Measure what one kept change still gains: HEAD against HEAD with that change reverted. A conflict becomes a note."""
+    workspace, name = setup.context.workspace, f"without {layer.name}"
+    tree = workspace.reverted_tree(setup.head, layer.commit, setup.protocol.scope)
     if isinstance(tree, Failed):
-        comparator.context.progress.step(name, f"does not revert: {tree.reason}")
-        found = CommitComparison(before="", after=comparator.head, note=f"does not revert cleanly: {tree.reason}")
+        setup.context.progress.step(name, f"does not revert: {tree.reason}")
+        found = CommitComparison(before="", after=setup.head, note=f"does not revert cleanly: {tree.reason}")
     else:
-        commit = workspace.commit_tree(base=comparator.head, tree=tree, message=f"HEAD without {layer.name}\n")
-        found = compare_commits(comparator, commit, comparator.head, name=name)
+        commit = workspace.commit_tree(base=setup.head, tree=tree, message=f"HEAD without {layer.name}\n")
+        found = compare_commits(setup, commit, setup.head, name=name)
     return LeftOut(name=layer.name, title=layer.title, promise=layer.promises.get(OBJECTIVE), contest=found)

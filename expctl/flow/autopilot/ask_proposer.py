@@ -1,4 +1,4 @@
-"""Ask the proposer of protocol.yaml for a proposal and queue it."""
+"""Ask the proposer that protocol.yaml names (a command or a sweep over constants) for an experiment, and queue it."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -28,7 +28,10 @@ CHECK_OUT = "p"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposerTools:
-    """Dependencies of proposing beyond Context: commands, a sweep's search, a writer of experiment.yaml, a sleep in seconds."""
+    """What asking a proposer needs besides Context: `proposers` calls its command, `search` orders a sweep's combinations.
+
+    `write` makes the bytes of experiment.yaml; `pause` sleeps for some seconds.
+    """
 
     proposers: Proposers
     search: Callable[[Sweep, Sequence[Combination]], Search]
@@ -39,7 +42,10 @@ class ProposerTools:
 def ask_proposer(
     context: Context, proposer_tools: ProposerTools, target: str = ""
 ) -> Proposed | NothingProposed | SweepFinished:
-    """Call the proposer once and queue its proposal. Raises Refused without a proposer, or if it changed the baseline."""
+    """Ask protocol.yaml's proposer once for an experiment and queue it; a bad proposal is returned, not raised.
+
+    Raises Refused if protocol.yaml has no proposer or the kernel, harness or protocol were changed meanwhile; Busy.
+    """
     with context.locks.repository(experiment="proposer") as holder:
         clean_up_dead_runs(context)
         try:
@@ -77,7 +83,7 @@ def _failed(answer: Failed) -> Refused:
 
 
 def _queue(context: Context, proposer_tools: ProposerTools, draft: Draft, by: str) -> Proposed:
-    """Queue a draft, waiting while another process holds the repository. Raises Busy if a stop is requested meanwhile."""
+    """Queue a proposal, waiting while another process holds the repository. Raises Busy if the user stops that wait."""
     reported = False
     while True:
         try:
@@ -93,8 +99,6 @@ def _queue(context: Context, proposer_tools: ProposerTools, draft: Draft, by: st
 
 
 class _NotAProposal(Exception):
-    """The proposer's output is no valid proposal; `refusal` says why."""
-
     def __init__(self, refusal: Refused) -> None:
         super().__init__(refusal.message)
         self.refusal = refusal
@@ -108,10 +112,10 @@ def _ask(
     proposer = protocol.proposer
     if proposer is None:
         raise Refused(
-            "nobody is there to propose",
+            "protocol.yaml names no proposer",
             code="no-proposer",
-            expected="`proposer:` with argv or sweep",
-            found="none",
+            expected="the key `proposer`, with a command (argv) or a sweep",
+            found="no such key",
             where="protocol.yaml",
             hint="add one and commit (docs/QUEUE.md of expctl), or leave --propose out",
         )
@@ -134,7 +138,6 @@ def _ask(
 
 
 def _check_untouched(context: Context, protocol: Protocol, head: str) -> None:
-    """Raise Refused if scope, harness or protocol were changed while the proposer worked."""
     now = context.workspace.head()
     watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
     if now != head and context.workspace.differs(head, now, watched):

@@ -1,4 +1,4 @@
-"""Checks that fail for every experiment alike. `run --all` stops on them instead of skipping an experiment."""
+"""Checks whose failure stops `run --all` altogether, because it would prevent every experiment."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from expctl.ports.context import Context
 
 
 def check_preconditions(context: Context, target: str) -> None:
-    """Raise Refused if protocol, branch, work tree, targets or a journal prevent every experiment from running."""
+    """Raise Refused if no experiment can run: a bad protocol, branch, work tree or journal, or no available target."""
     head = context.workspace.head()
     protocol = context.library.protocol(head)
     preflight.check_workspace(context.workspace, protocol.scope)
@@ -21,7 +21,7 @@ def check_preconditions(context: Context, target: str) -> None:
 
 
 def check_same_branch(context: Context, branch: str) -> None:
-    """Raise Refused if another branch than `branch`, on which the command began, is checked out now."""
+    """Raise Refused unless `branch`, which was checked out when the command began, is checked out now."""
     found = context.workspace.branch()
     if found != branch:
         raise Refused(
@@ -36,7 +36,7 @@ def check_same_branch(context: Context, branch: str) -> None:
 
 @contextmanager
 def explaining_os_errors() -> Iterator[None]:
-    """Turn an OSError of the block that a user can mend (e.g. a full disk) into Refused; raise others unchanged."""
+    """Run the block; turn an OSError that the user can resolve (such as a full disk) into Refused, and raise others."""
     try:
         yield
     except OSError as error:

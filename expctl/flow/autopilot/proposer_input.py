@@ -1,4 +1,4 @@
-"""Compute the JSON input of a proposer: the sections that `expctl brief` prints, and the facts behind them."""
+"""Compute the JSON input of a proposer's command: the text of `expctl brief`, and the facts behind it."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from expctl.ports.context import Context
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The parts of protocol.yaml that limit a proposal."""
+    """What protocol.yaml says about proposals: folders that a patch may and may not touch, targets, sizes, limits."""
 
     name: str
     goal: str
@@ -50,7 +50,7 @@ class PastExperiment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposerInput:
-    """A proposer's input; `head` is the baseline commit, `next_id` an unused id, `sections` the text of `expctl brief`."""
+    """A proposer's input: `head` is the baseline commit, `next_id` an unused id, `sections` the text of `expctl brief`."""
 
     head: str
     next_id: str
@@ -62,7 +62,7 @@ class ProposerInput:
 
 
 def input_at(context: Context, head: str) -> ProposerInput:
-    """Return the proposer's input for the commit `head`."""
+    """Return what a proposer's command gets as JSON input when `head` is the baseline commit."""
     protocol, records = context.library.protocol(head), context.library.records(head)
     benchmarks = [target.benchmark for target in protocol.targets.values() if target.benchmark is not None]
     whole = brief_here(

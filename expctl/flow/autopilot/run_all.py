@@ -22,9 +22,9 @@ FAULTS_IN_A_ROW = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """Limits of a queue's run: concluded experiments, hours, and REJECTs without a KEEP between; 0 is no limit.
+    """When `run --all` stops: after so many verdicts, hours, or REJECTs without a KEEP between; 0 is no limit.
 
-    `proposals` is how often the proposer may be asked; 0 is never.
+    `proposals` is how often the proposer may be asked for experiments; 0 is never.
     """
 
     experiments: int = 0
@@ -35,7 +35,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A queued experiment that was not run, and why. The queue continues."""
+    """A queued experiment that `run --all` did not run, its state in the queue, and why."""
 
     id: str
     state: State
@@ -44,7 +44,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NothingProposed:
-    """The proposer gave nothing that can be queued; `fault` is True if its command failed."""
+    """What the proposer gave could not be queued: `refusal` says why; `fault` is True if its command failed."""
 
     refusal: Refused
     fault: bool = False
@@ -59,7 +59,7 @@ class SweepFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """The queue ended; `why` is a sentence for the user."""
+    """The last step of `run --all`; `why` says why it ended, in a sentence for the user."""
 
     why: str
 
@@ -70,7 +70,7 @@ Ask = Callable[[Context, str], Proposed | NothingProposed | SweepFinished]
 
 @dataclass(slots=True, kw_only=True)
 class _QueueRun:
-    """State of one `run --all` on `branch`; `reported` holds the (id, state) pairs that were yielded already."""
+    """State of one `run --all` on `branch`; `reported` holds the (id, state) pairs of which the user was told already."""
 
     context: Context
     target: str
@@ -89,7 +89,7 @@ class _QueueRun:
     reported: set[tuple[str, State]] = field(default_factory=set)
 
     def spent(self) -> str:
-        """Return the sentence for a budget that is spent; "" while none is."""
+        """Return which limit of the budget is reached, in words; "" if none is."""
         budget = self.budget
         if budget.experiments and self.concluded >= budget.experiments:
             return f"the budget of {budget.experiments} experiments is spent"
@@ -98,18 +98,18 @@ class _QueueRun:
         return f"{self.rejects} REJECTs in a row" if budget.rejects and self.rejects >= budget.rejects else ""
 
     def entries(self) -> tuple[Entry, ...]:
-        """Return the queue at HEAD, without experiments that were refused on this baseline."""
+        """Return the queued experiments at HEAD, without those that were refused since the last KEEP."""
         queue = read_queue(self.context.library, self.context.workspace.head()).entries()
         return tuple(each for each in queue if each.id not in self.refused)
 
     def next_experiment(self, entries: tuple[Entry, ...]) -> str:
-        """Return the ready experiment with an unfinished run, else the first ready one; "" if none is ready."""
+        """Return the id of the ready experiment with an unfinished run, else of the first ready one; "" if none is ready."""
         ready = [each.id for each in entries if each.state is State.READY]
         begun = set(self.context.journal.unfinished())
         return next((name for name in ready if name in begun), ready[0] if ready else "")
 
     def unreported(self, entries: tuple[Entry, ...], *states: State) -> Iterator[Skipped]:
-        """Yield the entries in one of `states` that were not reported in it before."""
+        """Yield each entry in one of `states`, unless an earlier call yielded it in that state."""
         for each in entries:
             if each.state in states and (each.id, each.state) not in self.reported:
                 self.reported.add((each.id, each.state))
@@ -120,7 +120,7 @@ class _QueueRun:
                 )
 
     def run(self, experiment: str) -> Outcome | Skipped:
-        """Run one experiment; Skipped if it alone was refused. Raises Refused if none can run, Busy or Interrupted."""
+        """Run one experiment; return Skipped if only this one is refused. Raises Refused if none can run, Busy, Interrupted."""
         try:
             outcome = run_experiment(self.context, experiment, target=self.target)
         except (Busy, MachineTrouble):
@@ -140,7 +140,10 @@ class _QueueRun:
         return outcome
 
     def rebase(self) -> Rebased | None:
-        """Re-base the queue if the scope changed since the last time: a user or a killed run may have moved the branch."""
+        """Apply queued patches to HEAD again if the kernel changed since the last call; None if nothing changed.
+
+        A user or a killed run may have moved the branch. Raises Refused if no experiment can run, Busy.
+        """
         with self.context.locks.repository(experiment="queue"):
             clean_up_dead_runs(self.context)
             check_preconditions(self.context, self.target)
@@ -153,18 +156,18 @@ class _QueueRun:
             return rebased
 
     def wait_for(self, busy: Busy) -> None:
-        """Print what the queue waits for, once for each message."""
+        """Print which lock or process `run --all` waits for, unless the last call printed the same."""
         if busy.message != self.waits_for:
             self.context.progress.step("waiting", "; ".join(filter(None, (busy.message, one_line(busy.found), busy.hint))))
         self.waits_for = busy.message
 
     def _scope(self) -> str:
-        """Return a hash of the scope's files at HEAD, to which patches apply."""
+        """Return a hash of the files at HEAD that patches may touch."""
         head = self.context.workspace.head()
         return self.context.workspace.protocol_identity(head, self.context.library.protocol(head).scope)
 
     def propose(self) -> Proposed | NothingProposed | None:
-        """Ask the proposer; None if its budget is spent, it is finished or it has failed three times in a row."""
+        """Ask the proposer for an experiment; None if its budget is spent, it has no more or it failed three times in a row."""
         if self.exhausted or self.asked >= self.budget.proposals:
             return None
         answer = self.ask(self.context, self.target)
@@ -181,10 +184,10 @@ class _QueueRun:
 def run_all(
     context: Context, *, target: str, budget: Budget, ask: Ask, pause: Callable[[float], None] = time.sleep
 ) -> Iterator[Step]:
-    """Run queued experiments in order and yield each step; the queue is read again after each experiment.
+    """Run queued experiments in order until a limit of `budget` is reached or none can run; yield what happens.
 
-    Busy is waited out, `pause` taking seconds. The proposer is asked when nothing is ready. Raises Refused if no experiment can
-    run any more, or Interrupted.
+    If another process holds a lock, `pause` (a sleep in seconds) is called and the step repeated. `ask` calls the proposer,
+    when no experiment is ready. Raises Refused if no experiment can run any more, or Interrupted.
     """
     branch, started_s = context.workspace.branch(), context.clock.monotonic_s()
     queue = _QueueRun(context=context, target=target, budget=budget, ask=ask, branch=branch, started_s=started_s)

@@ -30,24 +30,28 @@ def best_of_sweep(
     write: Callable[[Proposal], bytes],
     target: str,
 ) -> Draft | SweepFinished:
-    """Return the best combination as a proposal. Raises Refused if the constants aren't found; Interrupted on a stop."""
+    """Score the combinations of constants that were not tried yet; return the best as a proposal if it beats the baseline.
+
+    `search` orders the combinations, `write` makes experiment.yaml. They are scored on the target that the sweep names, else on
+    `target`, else the first available. Raises Refused if the constants aren't in the sweep's file, Interrupted on a stop.
+    """
     head = context.workspace.head()
     text = _text(context, sweep, head)
     patches = _untried(context, sweep, head, text)
     if not patches:
         return SweepFinished(why="the sweep has tried every combination")
     screen = open_screen(context, protocol, sweep, head, target)
-    context.progress.step("sweep", f"{len(patches)} combinations of {sweep.file} on {screen.name}")
+    context.progress.step("sweep", f"{len(patches)} combinations of {sweep.file} on {screen.setup.name}")
     by_words = {words_of(each): commit for each, commit in patches}
     order = search(sweep, [each for each, _ in patches])
     scores: dict[str, float] = {}
     with ExitStack() as machine:
         if not sweep.screen.fact:
-            machine.enter_context(screen.tools.gate.measuring(screen.target))
-            machine.callback(screen.tools.steps.close)
+            machine.enter_context(screen.setup.tools.gate.measuring(screen.setup.target))
+            machine.callback(screen.setup.tools.steps.close)
         while (asked := order.ask()) is not None:
             if context.stop_requested():
-                raise Interrupted("the sweep was stopped; its screen starts over with the next one")
+                raise Interrupted("the sweep was stopped; the next one scores all combinations again")
             words = words_of(asked)
             score = score_of(screen, by_words[words]) if words in by_words and words not in scores else scores.get(words)
             order.tell(score)
@@ -67,18 +71,18 @@ def _text(context: Context, sweep: Sweep, head: str) -> str:
         values_in(text, names)
     except (UnicodeDecodeError, NotAConstant) as error:
         raise Refused(
-            "the sweep does not fit its file",
+            "the constants of the sweep are not in its file",
             code="sweep-does-not-fit",
             expected=f"{', '.join(names)}, each defined in one line",
             found="no such file" if contents is None else str(error),
             where=f"{sweep.file} at {head[:10]}",
-            hint="mend proposer.sweep in protocol.yaml, or the file, and commit",
+            hint="correct proposer.sweep in protocol.yaml, or the file, and commit",
         ) from error
     return text
 
 
 def _untried(context: Context, sweep: Sweep, head: str, text: str) -> list[tuple[Combination, str]]:
-    """Return (combination, commit with it) for those that change the file and were not proposed before."""
+    """Return (combination, commit with it) for each combination that changes the file and was not proposed before."""
     workspace, queue = context.workspace, read_queue(context.library, head)
     queued = [
         workspace.patch_identity(context.library.queued(head, each.id).patch)
@@ -103,16 +107,16 @@ def _untried(context: Context, sweep: Sweep, head: str, text: str) -> list[tuple
 def _draft(
     context: Context, screen: Screen, best: str, commit: str, scores: dict[str, float], write: Callable[[Proposal], bytes]
 ) -> Draft:
-    taken = context.library.experiments(screen.head)
+    taken = context.library.experiments(screen.setup.head)
     how = screen.sweep.screen
     gain = f"{how.fact} less by {scores[best]:g}" if how.fact else f"{100 * scores[best]:+.1f} % in {how.rounds} rounds"
     proposal = Proposal(
         id=f"P{next_number(taken)}",
         title=f"{best} in {screen.sweep.file}",
         kind=Kind.CONFIG,
-        hypothesis=f"Best of {len(scores)} combinations in a screen on {screen.name}: {gain}. A screen, not a verdict.",
+        hypothesis=f"Best of {len(scores)} combinations in a screen on {screen.setup.name}: {gain}. A screen, not a verdict.",
         prediction=Prediction(verdict=Verdict.KEEP),
     )
-    patch = context.workspace.difference(screen.head, commit)
+    patch = context.workspace.difference(screen.setup.head, commit)
     context.progress.step("sweep", f"{best}: {gain}; proposed as {proposal.id}")
     return Draft(proposal=proposal, text=write(proposal), patch=patch)

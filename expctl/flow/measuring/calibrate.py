@@ -6,47 +6,31 @@ from pathlib import Path
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.protocol.calibration_rounds import ROUNDS
-from expctl.domain.protocol.model import Benchmark, Calibrate, Protocol
+from expctl.domain.protocol.model import Calibrate, Protocol
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.calibration import Calibration, calibration_of
 from expctl.domain.verdict.judge import too_many
 from expctl.domain.verdict.samples import Sample, Side, round_effects
 from expctl.flow.measuring.measure_round import measure_round
+from expctl.flow.measuring.setup import Setup
 from expctl.flow.repository import preflight
 from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.ports.context import Context, Tools
 
-CHECK_OUT = "b"  # folder of the baseline's check-out in a run
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """A new calibration and the file that holds it."""
+    """A new calibration (the noise of one target on this machine) and the file that it was written to."""
 
     calibration: Calibration
     path: Path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Subject:
-    """The commit `base` and target that are measured against themselves."""
-
-    protocol: Protocol
-    tools: Tools
-    base: str
-    target: str
-
-    @property
-    def benchmark(self) -> Benchmark:
-        """Return the target's benchmark, which `inconsistencies` has made sure exists."""
-        benchmark = self.protocol.targets[self.target].benchmark
-        if benchmark is None:
-            raise TypeError(f"{self.target} decides without a benchmark")
-        return benchmark
-
-
 def calibrate(context: Context, *, target: str = "", rounds: int = ROUNDS) -> Stored:
-    """Measure and store the noise of `target` at HEAD. Raises Refused, Busy or Interrupted; nothing is stored then."""
+    """Measure HEAD against itself on `target` ("": the first available) in `rounds` rounds, and store the noise found.
+
+    Raises Refused, Busy or Interrupted, with nothing stored.
+    """
     with context.locks.repository(experiment="calibrate") as holder:
         clean_up_dead_runs(context)
         head = context.workspace.head()
@@ -59,75 +43,72 @@ def calibrate(context: Context, *, target: str = "", rounds: int = ROUNDS) -> St
             context.progress.step("walls", gap)
         holder.show("measure")
         try:
-            return _measured(context, _Subject(protocol=protocol, tools=tools, base=head, target=chosen), rounds)
+            return _measured(Setup(context=context, protocol=protocol, tools=tools, head=head, name=chosen), rounds)
         finally:
             context.workspace.remove_check_outs()
 
 
 def known_noise(context: Context, tools: Tools, protocol: Protocol, *, base: str, target: str) -> Calibrated | None:
-    """Return the stored calibration for a run on `base`; without one, measure it if the protocol requires it, else None."""
-    subject = _Subject(protocol=protocol, tools=tools, base=base, target=target)
-    found = context.calibrations.read(target, subject.benchmark)
+    """Return this machine's stored noise of `target`. Without one, measure the commit `base` if protocol.yaml requires it.
+
+    Returns None if there is no stored noise and protocol.yaml only advises a calibration.
+    """
+    setup = Setup(context=context, protocol=protocol, tools=tools, head=base, name=target)
+    found = context.calibrations.read(target, setup.benchmark)
     if isinstance(found, Calibration):
         return found.fixed()
     if found.reason:
         context.progress.step("noise", f"the stored calibration is not used: {found.reason}")
-    if subject.benchmark.calibrate is Calibrate.ADVISED:
+    if setup.benchmark.calibrate is Calibrate.ADVISED:
         return None
     context.progress.step("noise", f"protocol.yaml requires a calibration of {target}: {ROUNDS} rounds first")
-    return _measured(context, subject, ROUNDS).calibration.fixed()
+    return _measured(setup, ROUNDS).calibration.fixed()
 
 
-def _measured(context: Context, subject: _Subject, rounds: int) -> Stored:
-    artifact, cwd = _build(context, subject)
-    context.progress.working("gate", "waiting for a quiet machine")
-    with subject.tools.gate.measuring(subject.protocol.targets[subject.target]):
-        try:
-            samples = _rounds(context, subject, artifact, cwd, rounds)
-        finally:
-            subject.tools.steps.close()
-    calibration = calibration_of(
-        samples, target=subject.target, benchmark=subject.benchmark, date=context.clock.date(), base=subject.base
-    )
-    return Stored(calibration=calibration, path=context.calibrations.write(subject.benchmark, calibration))
-
-
-def _build(context: Context, subject: _Subject) -> tuple[Path, Path]:
-    """Return the build's file and the check-out that it was built from. Raises Refused if it doesn't build."""
-    name, target, toolchains = subject.target, subject.protocol.targets[subject.target], subject.tools.toolchains
-    context.progress.working("build", name)
+def _measured(setup: Setup, rounds: int) -> Stored:
+    context = setup.context
+    context.progress.working("build", setup.name)
     started = context.clock.monotonic_s()
-    cwd = context.workspace.check_out(subject.base, CHECK_OUT, sealed=subject.protocol.harness)
-    with subject.tools.gate.working():
-        made = toolchains.build(name, target, tree=cwd, sources=context.workspace.source_identity(subject.base))
-    path = None if isinstance(made, Failed) else toolchains.path(target, made)
-    if path is None:
+    cwd = setup.check_out(setup.head, Side.BASELINE)
+    made = setup.build(setup.head, cwd)
+    if isinstance(made, Failed):
         raise Refused(
-            f"{subject.base[:10]} does not build for {name}",
+            f"{setup.head[:10]} does not build for {setup.name}",
             code="baseline-does-not-build",
-            expected="an artifact to measure against itself",
-            found=made.reason if isinstance(made, Failed) else "the build's file is gone or was changed",
-            hint="mend the build and commit, then run the same command again",
+            expected="a build of this commit, to measure it against itself",
+            found=made.reason,
+            hint="correct the build and commit, then run the same command again",
         )
-    context.progress.step("build", name, round(context.clock.monotonic_s() - started, 3))
-    return path, cwd
+    context.progress.step("build", setup.name, round(context.clock.monotonic_s() - started, 3))
+    context.progress.working("gate", "waiting for a quiet machine")
+    with setup.tools.gate.measuring(setup.target):
+        try:
+            samples = _rounds(setup, made[1], cwd, rounds)
+        finally:
+            setup.tools.steps.close()
+    calibration = calibration_of(
+        samples, target=setup.name, benchmark=setup.benchmark, date=context.clock.date(), base=setup.head
+    )
+    return Stored(calibration=calibration, path=context.calibrations.write(setup.benchmark, calibration))
 
 
-def _rounds(context: Context, subject: _Subject, artifact: Path, cwd: Path, rounds: int) -> tuple[Sample, ...]:
-    """Return the samples of `rounds` usable rounds and of the tainted ones between. Raises Busy on too much foreign work."""
+def _rounds(setup: Setup, artifact: Path, cwd: Path, rounds: int) -> tuple[Sample, ...]:
+    """Measure until `rounds` rounds were undisturbed; return all samples, also of rounds that foreign processes disturbed.
+
+    Raises Busy if more than a quarter of the rounds are disturbed.
+    """
+    context, artifacts = setup.context, dict.fromkeys(Side, artifact)
     samples: list[Sample] = []
     number = tainted = lost = 0
     while number - lost < rounds:
-        found = measure_round(
-            context, subject.tools, subject.benchmark, cwd=cwd, artifacts=dict.fromkeys(Side, artifact), number=number
-        )
+        found = measure_round(context, setup.tools, setup.benchmark, cwd=cwd, artifacts=artifacts, number=number)
         if isinstance(found, Failed):
             raise Refused(
-                f"the benchmark of {subject.target} failed in round {number + 1}",
+                f"the benchmark of {setup.name} failed in round {number + 1}",
                 code="benchmark-failed",
-                expected="a harness that can measure the head commit",
+                expected="a benchmark script that can measure HEAD",
                 found=found.reason,
-                hint="mend it (docs/HARNESS.md is its contract), commit, then run the same command again",
+                hint="correct the script (docs/HARNESS.md of expctl says what it must do), commit, run the same command again",
             )
         samples += found
         number += 1
@@ -137,12 +118,12 @@ def _rounds(context: Context, subject: _Subject, artifact: Path, cwd: Path, roun
         if too_many(tainted, number):
             why = ", ".join(sorted({taint for sample in samples for taint in sample.taints}))
             raise Busy(
-                "the machine is not quiet enough to be calibrated",
+                "other processes disturb the machine too often to calibrate it",
                 code="calibration-not-quiet",
-                expected="no foreign work in three of four rounds",
+                expected="at least three of four rounds without foreign work",
                 found=f"{tainted} of {number} rounds were tainted ({why})",
-                hint="let it finish, then run the same command again; `expctl gate` shows what blocks",
+                hint="let those processes finish, then run the same command again; `expctl gate` shows them",
             )
         if number - lost < rounds and context.stop_requested():
-            raise Interrupted(f"stopped after round {number} of a calibration; it is not kept, the same command starts over")
+            raise Interrupted(f"stopped after round {number} of a calibration; nothing is kept, the same command starts over")
     return tuple(samples)

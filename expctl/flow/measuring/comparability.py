@@ -1,4 +1,4 @@
-"""Compute the comparability of a measurement on this machine."""
+"""Collect the conditions that two measurements must share to be comparable: harness, protocol, tools, machine."""
 
 from expctl.domain.history.comparability import Comparability
 from expctl.domain.protocol.model import Protocol, Target
@@ -6,17 +6,17 @@ from expctl.ports.context import Context, Tools
 
 
 def comparability_here(context: Context, tools: Tools, protocol: Protocol, base: str, target: str) -> Comparability:
-    """Return the conditions of measuring `base` now: its own protocol and harness, tools and machine of today."""
+    """Return the conditions of measuring commit `base` now: its own protocol and harness, the present tools and machine."""
     facts = environment(context, tools, target, protocol.targets[target])
     return context.library.comparability(base, protocol, target, facts)
 
 
 def environment(context: Context, tools: Tools, name: str, target: Target) -> dict[str, str]:
-    """Return facts of the machine, and versions of the tools that build `target`."""
+    """Return name -> text for facts of the machine (CPU, GPU, ...) and versions of the tools that build the target `name`."""
     return {**context.machine, **tool_versions(tools, name, target)}
 
 
 def tool_versions(tools: Tools, name: str, target: Target) -> dict[str, str]:
-    """Return tool -> version for `target`; empty if it can't be built here."""
+    """Return tool -> version for the tools that build the target `name`; empty if it can't be built on this machine."""
     answer = tools.toolchains.availability(name, target)
     return dict(getattr(answer, "versions", {}))

@@ -1,4 +1,4 @@
-"""Measure one round on a machine that is locked and watched for foreign work."""
+"""Measure one round: both builds, interleaved, on a locked machine that is watched for other processes."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +14,11 @@ from expctl.ports.context import Context, Tools
 def measure_round(
     context: Context, tools: Tools, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], number: int
 ) -> tuple[Sample, ...] | Failed:
-    """Return the samples of round `number`; disturbed ones carry taints. Raises Busy if the machine stays noisy."""
+    """Run the benchmark in `cwd` on both builds (`artifacts`), in turn; return the timings of round `number`.
+
+    A timing that a foreign process disturbed says so in `taints`. Failed if the benchmark fails. Raises Busy if the machine
+    stays noisy.
+    """
     started = context.clock.monotonic_s()
     samples = tools.steps.measure(benchmark, cwd=cwd, artifacts=artifacts, round=number, progress=context.progress)
     if isinstance(samples, Failed):

@@ -1,4 +1,4 @@
-"""Describe the expected noise of a run in one line."""
+"""Describe in one line how small an effect a run can detect on this machine."""
 
 import math
 from datetime import datetime
@@ -12,7 +12,10 @@ UNITS_S = ((86400, "day"), (3600, "hour"), (60, "minute"))
 
 
 def noise_line(calibrated: Calibrated | None, *, now: str, round_s: float) -> str:
-    """Return what the calibration lets a run detect; without one, the seconds that calibrating takes. `now` is an ISO date."""
+    """Return a line on the smallest effect that a run can detect, from the stored calibration. `now` is an ISO date.
+
+    Without a calibration, the line says how long one takes, where a round takes `round_s` seconds.
+    """
     if calibrated is None:
         took = math.ceil(ROUNDS * round_s)
         return f"not calibrated here: expctl calibrate measures the noise of this machine (about {took} s)"

@@ -1,4 +1,4 @@
-"""Commit changes of queue tickets: priority, withdrawal, BLOCKED. Each commit changes tickets and ledger.md only."""
+"""Commit changes of the queue: priorities, withdrawals, and which patches no longer apply (BLOCKED)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ MOVABLE = (State.READY, State.WAITING, State.BLOCKED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebased:
-    """The result of applying queued patches to a new baseline: `blocked` maps id -> reason, `freed` apply again."""
+    """Which queued patches no longer apply to a new baseline (`blocked`: id -> reason) and which do again (`freed`: ids)."""
 
     commit: str
     blocked: Mapping[str, str]
@@ -31,12 +31,15 @@ class Rebased:
 
 
 def prioritise(context: Context, experiment: str, priority: int) -> Entry:
-    """Commit a new priority. Return the entry with it. Raises Refused if the experiment isn't queued."""
+    """Commit a new priority of a queued experiment (larger runs earlier); return its entry. Raises Refused if not queued."""
     return _change(context, experiment, f"priority {priority}", lambda ticket: replace(ticket, priority=priority))
 
 
 def withdraw(context: Context, experiment: str, why: str) -> Entry:
-    """Commit a withdrawal and delete an unfinished run's journal. The id stays taken. Raises Refused if it isn't queued."""
+    """Take an experiment out of the queue in a commit, and give up its unfinished run. Its id can't be used again.
+
+    Raises Refused if the experiment isn't queued.
+    """
 
     def change(ticket: Ticket) -> Ticket:
         context.journal.forget(experiment)
@@ -46,9 +49,9 @@ def withdraw(context: Context, experiment: str, why: str) -> Entry:
 
 
 def rebase_queue(context: Context) -> Rebased | None:
-    """Apply every waiting patch to the baseline and commit which are BLOCKED now; None if nothing changed or the branch moved.
+    """Check which queued patches apply to HEAD and commit that in the queue. Patches and proposals stay as they are.
 
-    The caller holds the repository lock. Proposals are not changed.
+    Returns None if nothing changed or the branch moved meanwhile. The caller holds the repository lock.
     """
     workspace, head = context.workspace, context.workspace.head()
     inputs = read_ledger_inputs(context.library, head)
@@ -70,7 +73,7 @@ def rebase_queue(context: Context) -> Rebased | None:
 
 
 def _obstacle(context: Context, protocol: Protocol, head: str, entry: Entry) -> str:
-    """Return why the patch doesn't apply to `head`; "" if it does, or if the proposal can't be read, which its run reports."""
+    """Return why the patch doesn't apply to `head`; "" if it does, or if the proposal can't be read (its run will say so)."""
     try:
         queued = context.library.queued(head, entry.id)
     except Refused:
@@ -82,7 +85,6 @@ def _obstacle(context: Context, protocol: Protocol, head: str, entry: Entry) -> 
 
 
 def _ticket(context: Context, entry: Entry, filing: QueuedTicket) -> Ticket:
-    """Return the entry's ticket, or a new one for a proposal that was committed by hand."""
     return entry.ticket or Ticket(content=filing.content, base="", date=context.clock.date())
 
 
@@ -103,7 +105,7 @@ def _change(context: Context, experiment: str, what: str, change: Callable[[Tick
 
 
 def _publish(context: Context, inputs: LedgerInputs, head: str, tickets: Mapping[str, Ticket], what: str) -> str:
-    """Commit tickets and ledger and return the commit. The branch moves to it unless another process moved it first."""
+    """Commit tickets and ledger.md; return the commit. The branch moves to it unless another process moved it first."""
     workspace = context.workspace
     branch = preflight.check_workspace(workspace, (), *tickets)
     files = {f"experiments/{name}/queued.json": context.ticket_bytes(ticket) for name, ticket in tickets.items()}
@@ -120,7 +122,7 @@ def _not_queued(inputs: LedgerInputs, experiment: str, entry: Entry | None) -> R
     return Refused(
         f"{experiment} is not in the queue",
         code="not-in-queue",
-        expected="an experiment that waits",
+        expected="an experiment that is queued",
         found=found,
         where=f"experiments/{experiment}",
         hint="expctl queue lists what waits",

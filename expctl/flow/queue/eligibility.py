@@ -13,23 +13,18 @@ from expctl.domain.queue.pending import Queue
 
 
 def check_conditions(proposal: Proposal, protocol: Protocol) -> None:
-    """Raise Refused if `depends_on` names the proposal itself, or a figure that no result can have."""
-    sizes = {
-        size.name: None
-        for target in protocol.targets.values()
-        if target.benchmark is not None
-        for size in target.benchmark.sizes
-    }
-    asked = [(text, each) for text in proposal.depends_on for each in comparisons(parse(text))]
-    faults = [
-        f"{text}: {fault}"
-        for text, each in asked
-        if (fault := "it waits for itself" if each.experiment == proposal.id else "")
-        or (fault := fault_of(each, tuple(sizes), tuple(protocol.targets)))
-    ]
+    """Raise Refused if a condition of `depends_on` names the proposal itself, or a figure that no result can have."""
+    benchmarks = [target.benchmark for target in protocol.targets.values() if target.benchmark is not None]
+    sizes = tuple(dict.fromkeys(size.name for benchmark in benchmarks for size in benchmark.sizes))
+    faults = []
+    for text in proposal.depends_on:
+        for each in comparisons(parse(text)):
+            itself = each.experiment == proposal.id
+            fault = "it waits for itself" if itself else fault_of(each, sizes, tuple(protocol.targets))
+            faults += [f"{text}: {fault}"] if fault else []
     if faults:
         raise Refused(
-            f"{proposal.id} depends on something that no result has",
+            f"{proposal.id} depends on something that no result can have",
             code="dependency-unanswerable",
             expected="conditions such as P15, P15.verdict == REJECT or P15.build.vgpr <= 128",
             found="\n".join(faults),
@@ -39,14 +34,14 @@ def check_conditions(proposal: Proposal, protocol: Protocol) -> None:
 
 
 def check_circle(proposal: Proposal, waiting: Iterable[Proposal]) -> None:
-    """Raise Refused if `depends_on` of `proposal` and of the `waiting` ones form a circle."""
+    """Raise Refused if `proposal` would wait for itself through the `depends_on` of the queued proposals `waiting`."""
     asked = {each.id: _asked(each) for each in (*waiting, proposal)}
     line, found = [proposal.id], {proposal.id: ""}
     for name in line:
         for other in asked.get(name, ()):
             if other == proposal.id:
                 raise Refused(
-                    f"{proposal.id} would wait in a circle",
+                    f"{proposal.id} would wait for itself, through other experiments",
                     code="dependency-circle",
                     expected="conditions on experiments that don't wait for it",
                     found=" waits for ".join((*_way(found, name), proposal.id)),
@@ -75,7 +70,7 @@ def check_binding(queued: Queued) -> None:
         return
     if ticket.content != queued.content:
         raise Refused(
-            f"{name} is not what was queued under this id",
+            f"{name} was changed after it was queued",
             code="proposal-differs-from-queued",
             expected=f"the proposal that was queued on {ticket.base[:10]}: an id is bound to its content",
             found="another experiment.yaml or change.patch",
@@ -87,7 +82,7 @@ def check_binding(queued: Queued) -> None:
         raise Refused(
             f"{name} was withdrawn",
             code="proposal-withdrawn",
-            expected="a proposal that waits",
+            expected="a proposal that is still queued",
             found=ticket.withdrawn,
             where=f"experiments/{name}/queued.json",
             hint=f"propose it again under a new id: expctl new ID --patch experiments/{name}/change.patch",
@@ -95,7 +90,7 @@ def check_binding(queued: Queued) -> None:
 
 
 def check_eligible(queue: Queue, experiment: str) -> None:
-    """Raise Refused if a condition of `depends_on` doesn't hold yet, or never will."""
+    """Raise Refused if a condition in the experiment's `depends_on` doesn't hold yet, or never will."""
     entry = next((each for each in queue.entries() if each.id == experiment), None)
     if entry is None:
         return

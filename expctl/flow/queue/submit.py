@@ -22,7 +22,7 @@ from expctl.ports.context import Context
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposed:
-    """A queued proposal: its commit, the files that its patch changes, and those restored to the baseline in the work tree."""
+    """A queued proposal: its commit, the files that its patch changes, and those of them reset to HEAD in the work tree."""
 
     id: str
     title: str
@@ -32,10 +32,10 @@ class Proposed:
 
 
 def propose(context: Context, proposal: Proposal, text: bytes, patch: bytes | None, *, by: str = "") -> Proposed:
-    """Commit `text` (experiment.yaml), `patch` (None: the local changes of the scope) and a ticket with their hash.
+    """Queue an experiment: commit `text` (experiment.yaml), `patch` and a ticket with the hash of both.
 
-    `by` names the proposer ("": a person), whose patches are checked against the rules. The scope is restored only after the
-    commit, so that a kill in between loses nothing. Raises Refused with nothing changed.
+    Without a `patch`, the local changes of the kernel are taken, and reset once they are committed. `by` names the proposer
+    ("": a person), whose patches are checked against the do-not-repeat rules. Raises Refused with nothing changed.
     """
     workspace = context.workspace
     with context.locks.repository(experiment=proposal.id):
@@ -72,7 +72,10 @@ def propose(context: Context, proposal: Proposal, text: bytes, patch: bytes | No
 
 
 def reapply(context: Context, experiment: str) -> Sequence[str]:
-    """Apply a proposal's patch, merged with later KEEPs, to a clean work tree. Return the changed files."""
+    """Apply a proposal's patch to the work tree, merged with later commits; return the changed files.
+
+    Raises Refused if the kernel has local changes or the patch does not apply.
+    """
     workspace = context.workspace
     with context.locks.repository(experiment=experiment):
         clean_up_dead_runs(context)
@@ -86,7 +89,6 @@ def reapply(context: Context, experiment: str) -> Sequence[str]:
 
 
 def _check(context: Context, protocol: Protocol, experiment: str, head: str, *, captures: bool) -> str:
-    """Return the branch. Raises Refused if the id is taken, nothing can be captured, or local changes are in the way."""
     workspace = context.workspace
     taken = context.library.experiments(head).keys()
     if experiment in taken:
@@ -112,7 +114,6 @@ def _check(context: Context, protocol: Protocol, experiment: str, head: str, *, 
 
 
 def _check_sizes(context: Context, protocol: Protocol, paths: Sequence[str]) -> None:
-    """Raise Refused if the files exceed the limit of `patch.bytes`, before git stores them."""
     total = sum(file.stat().st_size for path in paths if (file := context.workspace.root / path).is_file())
     if total > protocol.patch.bytes:
         raise Refused(
@@ -125,7 +126,7 @@ def _check_sizes(context: Context, protocol: Protocol, paths: Sequence[str]) -> 
 
 
 def check_repeats(context: Context, inputs: LedgerInputs, queued: Queued) -> None:
-    """Raise Refused if a rule forbids the patch, or a queued proposal has the same one."""
+    """Raise Refused if a do-not-repeat rule forbids the patch, or another queued proposal has the same patch."""
     patch_id = context.workspace.patch_identity(queued.patch)
     targets = tuple(inputs.protocol.targets)
     check_patch(
@@ -137,7 +138,7 @@ def check_repeats(context: Context, inputs: LedgerInputs, queued: Queued) -> Non
         other = context.library.queued(context.workspace.head(), entry.id)
         if context.workspace.patch_identity(other.patch) == patch_id:
             raise Refused(
-                f"{entry.id} has the same change",
+                f"{entry.id} proposes the same change already",
                 code="same-change-queued",
                 expected="a change that is not in the queue",
                 found=f"{entry.id} ({entry.state}): {one_line(entry.proposal.title, 80)}",

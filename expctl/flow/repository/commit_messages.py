@@ -11,7 +11,7 @@ TRAILER = re.compile(r"[\w-]+\s*:", re.ASCII)
 
 
 def candidate_message(proposal: Proposal, target: str) -> str:
-    """Return the message of the candidate commit, which is measured and which a KEEP publishes unchanged."""
+    """Return the message of the commit that holds a proposal's patch: it is measured, and published if the verdict is KEEP."""
     return (
         f"{proposal.id}: {one_line(proposal.title, 72)}\n\n{_paragraph(proposal.hypothesis, 600)}\n\n"
         f"Expctl-Id: {proposal.id}\nExpctl-Target: {target}\n"
@@ -44,11 +44,11 @@ def import_message(file: str, ids: Sequence[str]) -> str:
 
 
 def finding_message(finding: Finding, verb: str) -> str:
-    """Return the message of the commit that adds or marks a finding; `verb` is its first word."""
+    """Return the message of the commit that adds or marks a finding; `verb` is the first word: Add, Supersede, Contradict."""
     return f"{verb} finding {finding.id}: {one_line(finding.text, 60)}\n\nExpctl-Finding: {finding.id}\n"
 
 
 def _paragraph(text: str, limit: int) -> str:
-    """Return untrusted text on one line, after `> ` if it looks like a trailer: some tools search every line for those."""
+    """Return text on one line of at most `limit` characters, after `> ` if it looks like a trailer such as `Signed-off-by:`."""
     line = one_line(text, limit)
     return f"> {line}" if TRAILER.match(line) else line

@@ -1,4 +1,4 @@
-"""Read a commit's ledger, and everything from which ledger and queue are computed."""
+"""Read from a commit what ledger.md (the summary of all experiments) and the queue are computed from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_ledger_inputs(library: Library, commit: str) -> LedgerInputs:
-    """Read everything from which ledger and queue of `commit` are computed. Raises Refused on an unreadable file."""
+    """Read everything from which ledger.md and the queue of `commit` are computed. Raises Refused on an unreadable file."""
     summaries = library.digests(commit)
     return LedgerInputs(
         protocol=library.protocol(commit),
@@ -27,7 +27,7 @@ def read_ledger_inputs(library: Library, commit: str) -> LedgerInputs:
 
 
 def read_ledger(library: Library, commit: str) -> Ledger:
-    """Return the ledger of `commit`, computed from totals (faster than summaries). Raises Refused on an unreadable file."""
+    """Compute what ledger.md shows for the records of `commit`, from indexed totals. Raises Refused on an unreadable file."""
     totals = library.ledger_totals(commit)
     return ledger_from(
         library.protocol(commit),

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 
 def read_queue(library: Library, commit: str) -> Queue:
-    """Read the queue of `commit`, and the records and profiles that it depends on. Raises Refused on a damaged record."""
+    """Read the experiments queued in `commit`, with the records and profiles that their conditions name.
+
+    A proposal that can't be read is listed as malformed. Raises Refused on a damaged record.
+    """
     waiting = library.waiting(commit)
     filings = library.filings(commit, waiting)
     proposals = tuple(each for each in library.some_proposals(commit, waiting) if not filings[each.id].damaged)

@@ -15,7 +15,7 @@ from expctl.ports.repository import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Targets:
-    """The deciding target, the guards, and one sentence for each target that is unavailable."""
+    """The targets of a run: the one that decides, the guards (build and test only), and a sentence for each unavailable one."""
 
     deciding: str
     guards: tuple[str, ...]
@@ -23,7 +23,10 @@ class Targets:
 
 
 def check_workspace(workspace: Workspace, scope: tuple[str, ...], *experiments: str) -> str:
-    """Return the branch. Raises Refused like `check_branch`, and on local changes in `scope`, `experiments` or ledger.md."""
+    """Return the branch's name. Raises Refused on local changes in `scope`, in folders of `experiments` or in ledger.md.
+
+    Also raises Refused on a detached HEAD and during a merge, rebase or the like.
+    """
     branch = check_branch(workspace)
     dirty = workspace.dirty([*scope, *(f"experiments/{experiment}" for experiment in experiments), "ledger.md"])
     in_scope = [path for path in dirty if inside(path, scope)]
@@ -49,7 +52,7 @@ def check_workspace(workspace: Workspace, scope: tuple[str, ...], *experiments: 
 
 
 def check_branch(workspace: Workspace) -> str:
-    """Return the branch. Raises Refused on a detached HEAD or an unfinished merge, rebase or the like."""
+    """Return the name of the branch. Raises Refused on a detached HEAD or an unfinished merge, rebase or the like."""
     branch = workspace.branch()
     if not branch:
         raise Refused(
@@ -92,12 +95,12 @@ def check_tree(workspace: Workspace, protocol: Protocol, commit: str) -> None:
             expected="ledger.md a file or absent, experiments a folder or absent, and every path under harness",
             found="\n".join(found),
             where=f"commit {commit[:10]}",
-            hint="mend it and commit",
+            hint="correct what is listed and commit",
         )
 
 
 def check_free(workspace: Workspace, commit: str, *experiments: str) -> None:
-    """Raise Refused if a file has the name of an experiment's folder, which would replace it."""
+    """Raise Refused if, in `commit`, a file stands where the folder of one of `experiments` has to be."""
     listed = workspace.list_files(commit, "experiments")
     in_the_way = [path for path in (f"experiments/{experiment}" for experiment in experiments) if path in listed]
     if in_the_way:
@@ -112,10 +115,13 @@ def check_free(workspace: Workspace, commit: str, *experiments: str) -> None:
 
 
 def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> Targets:
-    """Choose the deciding target (`wanted`, or the first available of `decides`) and the guards. Raises Refused if none can."""
+    """Choose the target that decides (`wanted`, or the first available under `decides`); all other available ones are guards.
+
+    Raises Refused if `wanted` may not decide or no such target can be built and measured on this machine.
+    """
     if wanted and wanted not in protocol.decides:
         raise Refused(
-            f"{wanted} does not decide",
+            f"{wanted} is not a target that decides",
             code="target-does-not-decide",
             expected=f"one of {', '.join(protocol.decides)}",
             found=one_line(wanted, 60),
@@ -141,9 +147,9 @@ def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> T
 
 
 def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Queued, *, proposed: bool = True) -> str:
-    """Return the candidate's tree. Raises Refused if the patch doesn't apply or leaves the scope.
+    """Return the git tree of the commit `base` with the patch. Raises Refused if it doesn't apply or changes forbidden files.
 
-    `proposed`: the patch is committed as an experiment already; otherwise it is a file about to be proposed.
+    `proposed`: the patch is already committed as an experiment; otherwise it is a file about to be proposed.
     """
     name = queued.proposal.id
     where = f"experiments/{name}/change.patch" if proposed else "the patch that was given"
@@ -167,7 +173,7 @@ def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Que
 def _refuse_unfit(faults: list[str], protocol: Protocol, where: str) -> None:
     if faults:
         raise Refused(
-            "the patch is not one that an experiment may make",
+            "the patch changes what an experiment may not change",
             code="patch-not-allowed",
             expected=f"changes of regular files in {', '.join(protocol.scope)}",
             found="\n".join(one_line(fault) for fault in faults[:10]),
@@ -177,7 +183,7 @@ def _refuse_unfit(faults: list[str], protocol: Protocol, where: str) -> None:
 
 
 def tree_on(workspace: Workspace, base: str, queued: Queued) -> str | Failed:
-    """Return the tree of the patch applied to `base`, by three-way merge if it was made on another commit."""
+    """Return the git tree of the commit `base` with the patch, by three-way merge if the patch was made on another commit."""
     origin = queued.ticket.base if queued.ticket is not None else ""
     if origin and origin != base:
         return workspace.rebased_tree(base, queued.patch, origin=origin)
@@ -186,18 +192,18 @@ def tree_on(workspace: Workspace, base: str, queued: Queued) -> str | Failed:
 
 
 def patch_on(workspace: Workspace, base: str, queued: Queued) -> bytes:
-    """Return the experiment's patch on `base`: unchanged, or the result of the merge if it was made on another commit."""
+    """Return the queued patch as a diff against `base`: unchanged, or merged if it was made on another commit."""
     origin = queued.ticket.base if queued.ticket is not None else ""
     tree = tree_on(workspace, base, queued) if origin not in ("", base) else None
     return workspace.difference(base, tree) if isinstance(tree, str) else queued.patch
 
 
 def moved_meanwhile(workspace: Workspace, head: str) -> Refused:
-    """Return the error for a branch that moved away from `head` while the command ran."""
+    """Return (not raise) the error for a branch that moved away from `head` while the command ran."""
     return Refused(
-        f"{workspace.branch() or 'HEAD'} moved meanwhile",
+        f"{workspace.branch() or 'HEAD'} moved while the command ran",
         code="branch-moved",
-        expected=f"it to be at {head[:10]}",
+        expected=f"the branch at {head[:10]}",
         found=workspace.head()[:10],
         hint="run the same command again; your files were not touched",
     )

@@ -5,7 +5,10 @@ from expctl.ports.context import Context
 
 
 def clean_up_dead_runs(context: Context) -> None:
-    """End surviving processes, finish or undo publications, remove worktrees. The caller holds the repository lock."""
+    """Clean up after killed runs: end their processes, complete or undo a half-made commit, remove their worktrees.
+
+    The caller holds the repository lock.
+    """
     context.end_survivors()
     context.workspace.finish_publication()
     for experiment in context.journal.unfinished():

@@ -1,4 +1,4 @@
-"""Check a patch, before a run begins, and its machine code, after the builds, against the do-not-repeat rules.
+"""Check a patch and, once it is built, its machine code against the do-not-repeat rules of rejected experiments.
 
 Some imports are inside functions because `rules check` imports this module and has to be quick.
 """
@@ -24,13 +24,16 @@ SHOWN = 3
 
 
 class Repeated(Refused):
-    """A do-not-repeat rule forbids the change, and none of its conditions has changed since."""
+    """A do-not-repeat rule forbids the change: it was rejected before, under conditions that are still the same."""
 
 
 def check_patch(
     rulebook: Rulebook, protocol: Protocol, proposal: Proposal, patch: bytes, *, commit: str, targets: tuple[str, ...]
 ) -> tuple[Waiver, ...]:
-    """Return waivers for the rules that match the patch on `commit` but let it pass. Raises Repeated if one doesn't."""
+    """Compare a patch on `commit` with the do-not-repeat rules; return a waiver for each that matches but lets it pass.
+
+    It does if a condition of the rule has changed, or the proposal states a new precondition. Any other match raises Repeated.
+    """
     from expctl.domain.protocol.architectures import architectures
 
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
@@ -39,7 +42,7 @@ def check_patch(
 
 
 def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, commit: str) -> None:
-    """Raise Refused if one of the proposal's `forbids` patterns matches no added line or too many lines of the baseline."""
+    """Raise Refused if a `forbids` pattern of the proposal matches no line that its patch adds, or too many of `commit`."""
     if not proposal.forbids:
         return
     from expctl.domain.patch.patterns import STANDING_MAX, void_reason
@@ -49,7 +52,7 @@ def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, comm
     faults = [f"{each!r}: {why}" for each, why in reasons if why]
     if faults:
         raise Refused(
-            f"{proposal.id} would forbid what no rule can",
+            f"a pattern under `forbids` of {proposal.id} matches nothing new, or too much",
             code="patterns-forbid-too-much",
             expected=f"patterns that match a line which the change adds, and at most {STANDING_MAX} lines of the baseline",
             found="\n".join(one_line(fault) for fault in faults),
@@ -60,7 +63,10 @@ def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, comm
 
 
 def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: Run, machine: str) -> tuple[Waiver, ...]:
-    """Return waivers for the rules that match a run's machine code but let it pass. Raises Repeated if one doesn't."""
+    """Compare a run's machine code with the do-not-repeat rules; return a waiver for each that matches but lets it pass.
+
+    It does if a condition of the rule has changed, or the proposal states a new precondition. Any other match raises Repeated.
+    """
     from expctl.domain.protocol.architectures import architectures
 
     base = run.begun().base
@@ -76,7 +82,7 @@ def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: 
 
 
 def matching_rules(rulebook: Rulebook, commit: str, patch: bytes) -> tuple[tuple[Match, tuple[ChangedCondition, ...]], ...]:
-    """Return every rule that matches a patch on `commit`, each with its conditions that have changed since."""
+    """Return each do-not-repeat rule that matches a patch on `commit`, with those of its conditions that have changed."""
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     found = matches(rulebook.candidates(commit, candidate), candidate)
     if not found:
@@ -105,7 +111,7 @@ def _waivers(
 
 
 def refusal(match: Match, experiment: str) -> Repeated:
-    """Return the error for a repeat: the earlier experiment, its evidence, how it matches and the rule's conditions."""
+    """Return (not raise) the error for a change that was rejected before: by which experiment, with its evidence."""
     from expctl.domain.rules.conditions import verified
 
     record = match.record
@@ -138,7 +144,7 @@ def evidence(record: Record) -> str:
 
 
 def lapse_text(lapse: ChangedCondition) -> str:
-    """Return a changed condition as text, e.g. `ziglang: 0.16.0 -> 0.17.0`."""
+    """Return a changed condition of a rule as text, e.g. `ziglang: 0.16.0 -> 0.17.0`."""
     return f"{lapse.condition}: {one_line(lapse.was, 120)} -> {one_line(lapse.now, 120)}"
 
 

@@ -1,4 +1,4 @@
-"""Run one experiment from proposal to record: next_action -> perform -> journal -> advance, until no action is left."""
+"""Run one experiment from proposal to record: choose the next step, perform it, store its result in the journal, repeat."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,10 @@ from expctl.ports.repository import Holder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The result of a run. `measured` is False if the record existed already; `rebased` says how a KEEP changed the queue."""
+    """The result of a run: record, branch and its head before and after.
+
+    `measured` is False if the record existed already; `rebased` lists queued patches that a KEEP blocked or freed.
+    """
 
     record: Record
     branch: str
@@ -33,7 +36,10 @@ class Outcome:
 
 
 def run_experiment(context: Context, experiment: str, *, target: str = "", again: bool = False) -> Outcome:
-    """Run or resume one experiment. Raises Refused, Busy or Interrupted; the steps done by then stay in the journal."""
+    """Run one experiment, or resume its interrupted run. `target` "" means the first available; `again` replicates it.
+
+    Raises Refused, Busy or Interrupted; steps that are finished by then are in the journal and not repeated.
+    """
     with context.locks.repository(experiment=experiment) as holder:
         clean_up_dead_runs(context)
         head, branch = context.workspace.head(), context.workspace.branch()
@@ -60,18 +66,17 @@ def run_experiment(context: Context, experiment: str, *, target: str = "", again
 
 
 def _stands(record: Record, target: str) -> bool:
-    """Return whether the record answers a run on `target` ("": any): it isn't INVALID, and was measured there."""
+    """Return whether a run on `target` ("": any) is needless: the record isn't INVALID and has a measurement there."""
     measured = {record.target, *(replication.target for replication in record.replications)}
     return record.verdict is not Verdict.INVALID and (not target or target in measured)
 
 
 def _is_replaced(record: Record, target: str) -> bool:
-    """Return whether the next attempt replaces the record: INVALID, or a target whose code the patch doesn't change."""
+    """Return whether a new run replaces the record: it is INVALID, or was left open and `target` is another one."""
     return record.verdict is Verdict.INVALID or (record.left_open and target not in {"", record.target})
 
 
 def _open(context: Context, experiment: str, target: str, record: Record | None) -> tuple[OpenRun, tuple[Event, ...]]:
-    """Begin or resume a run; return it with its journalled events."""
     events = context.journal.read(experiment)
     decider = next((event.target for event in events if isinstance(event, Begun)), target)
     replaced = record is not None and _is_replaced(record, decider)
@@ -94,7 +99,6 @@ def _finish(opened: OpenRun, holder: Holder, events: tuple[Event, ...]) -> Recor
 
 
 def _refuse_known_code(opened: OpenRun, run: Run) -> None:
-    """Raise Repeated and delete the run's journal if the machine code is that of a rejected experiment."""
     context = opened.context
     try:
         check_code(context.rulebook, opened.protocol, opened.queued.proposal, run, context.machine.get("machine", ""))

@@ -1,4 +1,4 @@
-"""Open a run: check and fix everything before its first event, or read it back from the journal."""
+"""Begin a run, after checking everything that could prevent it, or resume an interrupted one from its journal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from expctl.domain.text import one_line
 from expctl.domain.verdict.plan import Plan
 from expctl.flow.measuring.calibrate import known_noise
 from expctl.flow.measuring.comparability import comparability_here
+from expctl.flow.measuring.setup import benchmark_of
 from expctl.flow.queue.eligibility import check_binding, check_eligible
 from expctl.flow.repository import preflight
 from expctl.flow.repository.pending import read_queue
@@ -23,7 +24,7 @@ from expctl.ports.context import Context, Tools
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenRun:
-    """One open run: its proposal, and the protocol and tools of its baseline.
+    """One unfinished run: its proposal, its first event `begun`, and the protocol and tools of the baseline commit.
 
     `earlier` is the existing record if this run replicates it; `attempt` counts from 1, plus one for each INVALID.
     """
@@ -43,7 +44,7 @@ class OpenRun:
 
     @property
     def target(self) -> Target:
-        """Return the deciding target's part of the protocol."""
+        """Return the section of protocol.yaml on the target that decides this run."""
         return self.protocol.targets[self.begun.target]
 
     @property
@@ -53,13 +54,11 @@ class OpenRun:
 
     @property
     def benchmark(self) -> Benchmark:
-        """Return the deciding target's benchmark, which `inconsistencies` has made sure exists."""
-        if self.target.benchmark is None:
-            raise TypeError(f"{self.begun.target} decides without a benchmark")
-        return self.target.benchmark
+        """Return the deciding target's benchmark. Raises TypeError without one, which loading protocol.yaml has ruled out."""
+        return benchmark_of(self.protocol, self.begun.target)
 
     def plan(self) -> Plan:
-        """Return the statistical plan of the run, which is fixed before the first sample."""
+        """Return the statistical plan of the run (sizes, rounds, limits), which is fixed before the first measurement."""
         return Plan.of(
             self.benchmark,
             self.protocol.keep,
@@ -70,7 +69,10 @@ class OpenRun:
 
 
 def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
-    """Resume an unfinished run. Raises Refused if the proposal has changed since it began."""
+    """Resume the interrupted run with the journal `events`, at the step after the last one.
+
+    Raises Refused if the proposal has changed since it began, or `wanted` ("": any) is not the target on which it began.
+    """
     begun = next(event for event in events if isinstance(event, Begun))
     protocol = context.library.protocol(begun.base)
     if wanted and wanted != begun.target:
@@ -87,7 +89,7 @@ def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: R
         raise Refused(
             f"{begun.id} was changed after its run began",
             code="proposal-changed-after-begin",
-            expected="the proposal that was measured: an id is bound to its content",
+            expected="the files with which the run began: an id is bound to its content",
             found="another experiment.yaml or change.patch",
             where=f"experiments/{begun.id}",
             hint=f"restore it (git log -- experiments/{begun.id}) or propose the change under a new id",
@@ -110,7 +112,10 @@ def _still_queued(context: Context, begun: Begun) -> Queued:
 
 
 def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
-    """Open a new run after the preflight checks and the gate. Nothing has changed in the repository if this raises."""
+    """Begin a new run, when all checks have passed and the machine is quiet, on the target `wanted` ("": first available).
+
+    Raises Refused, or Busy if the machine stays noisy, with nothing changed in the repository.
+    """
     workspace = context.workspace
     head = workspace.head()
     base = _base(head, experiment, earlier)
@@ -157,14 +162,13 @@ def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | N
 
 
 def _base(head: str, experiment: str, earlier: Record | None) -> str:
-    """Return the baseline: HEAD for a new experiment, the recorded one for a replication. Raises Refused if it was imported."""
     if earlier is None:
         return head
     if earlier.origin is Origin.IMPORTED or not earlier.base:
         raise Refused(
             f"{experiment} was imported; there is no patch to run again",
             code="imported-has-no-patch",
-            expected="an experiment that was measured here",
+            expected="an experiment that expctl measured",
             found=f"origin {earlier.origin}",
             hint=f"expctl show {experiment}",
         )

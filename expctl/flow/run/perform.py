@@ -14,16 +14,15 @@ from expctl.domain.run.step_result import Failed, TestReport
 from expctl.domain.verdict.samples import Session, Side
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.measuring.noise_line import noise_line
+from expctl.flow.measuring.setup import CHECK_OUT
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message
 from expctl.flow.run.open_run import OpenRun
 from expctl.flow.run.profile_step import profile_side
 
-CHECK_OUT = {Side.BASELINE: "b", Side.CANDIDATE: "c"}  # paths of equal length
-
 
 class StepPerformer:
-    """Performs the actions of one run. Holds the machine's exclusive lock from the first round until the run is settled."""
+    """Performs the actions of one run. Holds the machine's exclusive lock from the first measurement to `release_machine`."""
 
     def __init__(self, opened: OpenRun) -> None:
         self._opened = opened
@@ -40,13 +39,13 @@ class StepPerformer:
         self.release_machine()
 
     def release_machine(self) -> None:
-        """Close the harness processes and release the machine's lock."""
+        """End the benchmark processes and release the machine's lock."""
         self._opened.tools.steps.close()
         self._machine.close()
         self._machine_is_held = False
 
     def perform(self, action: Pin | Build | Test | Measure | Profile, run: Run) -> Event:
-        """Perform one action and return its event. Raises Busy if the machine can't be locked or stays noisy."""
+        """Perform one action; return the event that records its result. Raises Busy if the machine is locked or stays noisy."""
         match action:
             case Pin():
                 return self._pin()
@@ -102,7 +101,7 @@ class StepPerformer:
         return Tested(ok=True, fault=False, cases=report.cases, summary=report.summary, duration_s=duration_s, target=name)
 
     def _test_result(self, name: str, run: Run) -> TestReport | Failed:
-        """Test the candidate; where it dies or a guard fails, test the baseline too, to tell whose fault that is."""
+        """Test the candidate. If it crashes, or fails on a guard target, test the baseline too, to tell whose fault that is."""
         step = self._opened.protocol.targets[name].test
         if step is None:
             raise TypeError(f"{name} has no test")
@@ -145,7 +144,7 @@ class StepPerformer:
         return Measured(round=action.round, samples=tuple(replace(each, session=action.session) for each in samples))
 
     def _report_noise(self, round_s: float) -> None:
-        """Print the noise line once, after the first round, whose duration says how long a calibration would take."""
+        """Print once what effect can be detected, after the first round: its duration says how long a calibration takes."""
         if not self._noise_was_reported:
             line = noise_line(self._opened.begun.calibrated, now=self._context.clock.date(), round_s=round_s)
             self._context.progress.step("noise", line)
@@ -175,7 +174,7 @@ class StepPerformer:
         return replace(seen, duration_s=duration_s)
 
     def _open_session(self, session: Session) -> None:
-        """Begin a confirmation with fresh check-outs and a fresh lock: it shares only the two commits with the search."""
+        """Before the first confirming round, drop work trees and the machine's lock, so that both are made anew."""
         if session is Session.CONFIRM and self._session is not session:
             self._context.progress.step("confirm", "the search is over; the same two commits in a fresh bench")
             self.release_machine()
@@ -198,7 +197,10 @@ class StepPerformer:
         return self._context.workspace.check_out(self._commit(side, run), CHECK_OUT[side], sealed=self._opened.protocol.harness)
 
     def _artifact(self, side: Side, run: Run, name: str = "") -> Path:
-        """Return the hash-checked build of one side (for the deciding target if `name` is ""), rebuilt if it left the cache."""
+        """Return the file of one side's build for the target `name` ("": the deciding one), rebuilt if it left the cache.
+
+        Raises RuntimeError if building again gives other bytes.
+        """
         name = name or self._opened.begun.target
         target = self._opened.protocol.targets[name]
         artifact = run.artifact(side, name)

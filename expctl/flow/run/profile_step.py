@@ -13,9 +13,9 @@ from expctl.flow.run.open_run import OpenRun
 
 
 def profile_side(opened: OpenRun, step: Step, *, side: Side, target: str, cwd: Path, tree: Path, artifact: Path) -> Profiled:
-    """Profile one build and return its facts. The candidate's profile is compared with the baseline's for `why`.
+    """Profile the build `artifact` of one side and return its figures. A failure is returned as a note.
 
-    `why` stays empty if the baseline's profile is gone, e.g. after an interruption.
+    For the candidate, `why` of the result says what changed since the baseline's profile; "" if that is gone or one failed.
     """
     profiles, arch = opened.tools.profiles, opened.protocol.targets[target].build.arch
     seen = _passes(opened, step, Profiled(side=side, facts=(), failure="", duration_s=0.0, target=target), cwd, tree, artifact)
@@ -31,7 +31,7 @@ def profile_side(opened: OpenRun, step: Step, *, side: Side, target: str, cwd: P
 
 
 def _passes(opened: OpenRun, step: Step, seen: Profiled, cwd: Path, tree: Path, artifact: Path) -> Profiled:
-    """Run every pass and delete the output of one that fails. A failed counter pass ends them: the device has no counters."""
+    """Run the profiler's passes: one of times, then those of counters. Delete the output of one that fails, and stop there."""
     profiles, progress = opened.tools.profiles, opened.context.progress
     out = profiles.fresh(seen.target, seen.side)
     for number, each in enumerate(passes_of(step)):

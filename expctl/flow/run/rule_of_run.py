@@ -1,4 +1,4 @@
-"""Compute the do-not-repeat rule that a run leaves, and the waivers of rules that let it pass."""
+"""Compute the do-not-repeat rule that a rejected run leaves, and why earlier rules let a run pass (waivers)."""
 
 from expctl.domain.experiment.record import Rule, Waiver
 from expctl.domain.protocol.architectures import architecture_of
@@ -13,7 +13,7 @@ from expctl.flow.run.open_run import OpenRun
 
 
 def recorded_rule(opened: OpenRun, run: Run, reason: str, *, code: str) -> Rule:
-    """Return the rule that a REJECT leaves; `code` is the machine-code hash for the hardware it is meant for, or ""."""
+    """Return the do-not-repeat rule of a rejected run. `code` is the machine code's hash for the hardware target, or ""."""
     context, base, judged = opened.context, opened.begun.base, failing_target(run)
     target = opened.protocol.targets[judged]
     versions = dict(getattr(opened.tools.toolchains.availability(judged, target), "versions", {}))
@@ -33,7 +33,7 @@ def recorded_rule(opened: OpenRun, run: Run, reason: str, *, code: str) -> Rule:
 
 
 def waivers_of(opened: OpenRun, run: Run) -> tuple[Waiver, ...]:
-    """Return the waivers for the patch (from the journal) and its machine code (looked up again); none for a replication."""
+    """Return why do-not-repeat rules that match a run's patch or machine code let it pass; none for a replication."""
     if opened.earlier is not None:
         return ()
     machine = opened.context.machine.get("machine", "")

@@ -22,18 +22,22 @@ from expctl.domain.verdict.judge import estimates_of
 from expctl.domain.verdict.samples import Side
 from expctl.domain.verdict.sequential_test import Decision
 from expctl.flow.measuring.comparability import environment
+from expctl.flow.measuring.setup import CHECK_OUT
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message, record_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.run.open_run import OpenRun
-from expctl.flow.run.perform import CHECK_OUT
 from expctl.flow.run.rule_of_run import recorded_rule, waivers_of
 
 LARGE_PERCENT = 20.0
 
 
 def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
-    """Yield Invalidated, or Publishing before the branch moves and Published after it. The caller must journal each at once."""
+    """Commit record, samples and ledger.md of a decided run, and move the branch to that commit.
+
+    Yields Publishing before the branch moves and Published after, or Invalidated if the branch has changed too much. The caller
+    must write each to the journal at once, so that a killed run can be completed.
+    """
     workspace = opened.context.workspace
     head = workspace.branch_head(opened.begun.branch)
     lands = decision.verdict is Verdict.KEEP and run.kind is not Kind.ANALYSIS and opened.earlier is None
@@ -58,9 +62,9 @@ def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
 
 
 def _repinned(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Invalidated | None:
-    """Pin the candidate again on a branch head that moved since; return None if it need not land.
+    """Commit the candidate again on a branch head that moved during the run; None if the candidate isn't to be published.
 
-    Invalidated if scope, harness or protocol changed, or the new candidate doesn't build to the artifact that was measured.
+    Invalidated if kernel, harness or protocol changed, or if the new candidate doesn't build to the measured artifact.
     """
     workspace, protocol = opened.context.workspace, opened.protocol
     watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
@@ -157,7 +161,6 @@ def _artifacts(run: Run) -> dict[str, dict[str, Artifact]]:
 
 
 def _profile_changes(run: Run) -> tuple[str, ...]:
-    """Return the differences between the sides' profiles in words, those of guards prefixed with their name."""
     lines: list[str] = []
     for target in run.roles.profiles:
         found = {each.side: each for each in run.all(Profiled) if (each.target or run.begun().target) == target}
@@ -177,7 +180,6 @@ def _explanation(run: Run) -> str:
 
 
 def _notes(opened: OpenRun, run: Run) -> tuple[str, ...]:
-    """Return notes on targets that took no part, on a re-based patch and on disturbed launches."""
     idle = [
         f"{failure.target} guards nothing: its baseline does not build: {failure.reason}"
         for target in opened.begun.guards
@@ -206,13 +208,13 @@ def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estim
 
 
 def _standing_in(opened: OpenRun) -> list[tuple[str, str]]:
-    """Return (hardware target, static target) pairs whose hardware target did not decide."""
+    """Return (hardware target, target that only compiles for it) for each such pair whose hardware target did not decide."""
     targets: list[tuple[str, Target]] = list(opened.protocol.targets.items())
     return [(each.stands_for, name) for name, each in targets if each.stands_for and each.stands_for != opened.begun.target]
 
 
 def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> str:
-    """Return the candidate's machine-code hash for the hardware target; "" if it equals the baseline's."""
+    """Return the hash of the candidate's machine code for a hardware target that didn't decide; "" if it is unchanged."""
     for _, target in _standing_in(opened):
         codes = [artifacts[side.value][target].code for side in Side if target in artifacts[side.value]]
         if len(set(codes)) == len(Side):
@@ -221,7 +223,6 @@ def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> st
 
 
 def _files(opened: OpenRun, run: Run, record: Record, parent: str) -> dict[str, bytes]:
-    """Return path -> contents of every file that the record commit changes."""
     context, folder = opened.context, f"experiments/{opened.id}"
     number = len(record.replications)
     files = {f"{folder}/record.json": context.record_bytes(record)}

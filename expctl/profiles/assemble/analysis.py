@@ -26,7 +26,7 @@ CLOCK_NEEDS_NS = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Facts about the computed problem that the user gives: M, N and K, number types, bytes moved, clock, bandwidth.
+    """What the user states about the computed problem: M, N and K, number types, bytes moved, clock, bandwidth.
 
     `types` are those of A, B and C; `moves` are pairs of a pattern for kernel names and the bytes that a call moves.
     """
@@ -41,7 +41,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """Kernels with occupancy, roofline positions by kernel name, and peak rates of the run's GPU (None unless one is known)."""
+    """Kernels with occupancy, roofline positions by kernel name, and peak rates of the GPU (None if not known)."""
 
     kernels: tuple[Kernel, ...]
     positions: Mapping[str, Position]
@@ -49,7 +49,7 @@ class Analysis:
 
 
 def analyse(profile: Profile, kernels: Sequence[Kernel], problem: Problem) -> Analysis:
-    """Return occupancies and roofline positions of `kernels`, a selection of the profile's."""
+    """Return occupancies and roofline positions of `kernels`, a selection of the profile's kernels."""
     device = profile.devices[0] if profile.devices else Device(name="")
     alike = {(each.arch, each.product) for each in profile.devices}
     peak = peak_of(device.arch, device.product, device.units, device.clock_mhz) if len(alike) == 1 else None
@@ -65,7 +65,7 @@ def analyse(profile: Profile, kernels: Sequence[Kernel], problem: Problem) -> An
 
 
 def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) -> tuple[Kernel, ...]:
-    """Return `kernels` (default: all) with the occupancy of the launch that took most time; None on several architectures."""
+    """Return `kernels` (None: all) with the occupancy of the launch that took most time; None where the GPUs differ."""
     arch = profile.devices[0].arch if len({each.arch for each in profile.devices}) == 1 else ""
     units = profile.devices[0].units if len({each.units for each in profile.devices}) == 1 else None
     occupancies = Occupancies()
@@ -77,7 +77,7 @@ def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) ->
 
 
 def work_of(profile: Profile, kernel: Kernel, problem: Problem, device: Device, *, is_main: bool) -> Work:
-    """Return the mean work of one call of `kernel`; the problem's size applies to it only with `is_main`."""
+    """Return FLOP, bytes and duration of an average call of `kernel`; the problem's size is used only with `is_main`."""
     duration = kernel.mean_ns or 0.0
     moved, moved_from = _bytes(kernel, problem, duration, is_main=is_main)
     flop = 2.0 * math.prod(problem.size) if problem.size and is_main else None
@@ -130,7 +130,6 @@ def _clock(profile: Profile, kernel: Kernel, problem: Problem, device: Device) -
             return kernel.counters[name] / 1e6, "clock: sampled by ncu"
     cycles, duration = kernel.counters.get(ACTIVE_CYCLES), kernel.mean_ns or 0.0
     if cycles and profile.source is Source.ROCPROF_COUNTERS and duration >= CLOCK_NEEDS_NS:
-        return cycles / (
-            device.partitions or 1
-        ) / duration * 1e3, f"clock: {ACTIVE_CYCLES} over the duration, an upper estimate"
+        clock_mhz = cycles / (device.partitions or 1) / duration * 1e3
+        return clock_mhz, f"clock: {ACTIVE_CYCLES} over the duration, an upper estimate"
     return None, ""

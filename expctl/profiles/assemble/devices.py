@@ -12,7 +12,7 @@ _TENSILE_ISA = re.compile(r"_ISA(\d{3,4}[a-f]?)_")
 
 
 def known_devices(parts: Sequence[RawProfile], agents: Mapping[str, Device], arch: str) -> tuple[dict[str, Device], list[str]]:
-    """Return the devices by the names that the parts use, and notes; a non-empty `arch` overrules the files."""
+    """Return the GPUs by the names that launches in `parts` use, and notes for the user; a given `arch` overrules the files."""
     keys = dict.fromkeys(raw.device for part in parts for raw in part.launches.values())
     listed: dict[str, Device] = {**agents}
     for part in parts:
@@ -32,7 +32,6 @@ def known_devices(parts: Sequence[RawProfile], agents: Mapping[str, Device], arc
 
 
 def _unnamed(parts: Sequence[RawProfile], devices: Iterable[Device]) -> str:
-    """Return a note that says why a run's GPU is unknown, and what --arch would add."""
     if product := next((each.product for each in devices if each.product), ""):
         return f"GPU: {one_line(product, 60)} isn't known here, and so aren't its occupancy and its limits"
     if parts[0].grid_unit is GridUnit.WORKGROUPS:

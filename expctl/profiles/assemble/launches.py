@@ -16,9 +16,9 @@ from expctl.profiles.roofline.reported_registers import RegisterRules, corrected
 def launches_of(
     raws: Iterable[tuple[RawLaunch, GridUnit, RegisterRules, int, int | None]],
 ) -> tuple[Launch, ...]:
-    """Return the launches of one kernel, most time first, with equal ones merged.
+    """Return the launch configurations of one kernel, most time first, with equal ones merged.
 
-    `raws` are (raw launch, unit of its grid, how to read its registers, calls, total ns or None).
+    `raws` are (raw launch, unit of its grid, how to correct its registers, calls, total ns or None).
     """
     calls: dict[Launch, int] = {}
     times: dict[Launch, int] = {}
@@ -32,7 +32,7 @@ def launches_of(
 
 
 def launch_of(raw: RawLaunch, unit: GridUnit, how: RegisterRules) -> Launch:
-    """Return the launch with corrected register counts and the number of workgroups; what can't be known is None."""
+    """Return a launch with corrected register counts and the number of workgroups; what can't be known is None."""
     registers = corrected(how, raw.vgpr, raw.accum, raw.sgpr)
     size = math.prod(raw.workgroup) if raw.workgroup else raw.workgroup_size
     return Launch(
@@ -61,13 +61,13 @@ def _groups(raw: RawLaunch, unit: GridUnit, size: int | None) -> int | None:
 
 
 class Occupancies:
-    """Computes occupancies of launches, equal ones only once."""
+    """Computes the occupancy of launches, and remembers it for launches of equal resources."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, int, int, int, int], tuple[Occupancy | None, str]] = {}
 
     def compute(self, launch: Launch, arch: str) -> tuple[Occupancy | None, str]:
-        """Return the occupancy of `launch` on `arch` and "", or None and the reason."""
+        """Return the occupancy of `launch` on `arch` and "", or None and the reason why it is unknown."""
         if arch not in ARCHITECTURES:
             return None, f"no occupancy figures for {arch}" if arch else "the GPU isn't known"
         if launch.vgpr is None or launch.workgroup_size is None:

@@ -20,8 +20,6 @@ ROCPROF = (Source.ROCPD, Source.ROCPROF_CSV, Source.ROCPROF_JSON, Source.ROCPROF
 
 @dataclass(slots=True)
 class _Group:
-    """All dispatches and statistics of one kernel name."""
-
     durations: list[list[int]] = field(default_factory=list)
     raws: list[tuple[RawLaunch, GridUnit, RegisterRules, int, int | None]] = field(default_factory=list)
     untimed: int = 0
@@ -29,9 +27,9 @@ class _Group:
 
 
 def assemble(path: Path, run: Run, arch: str) -> Profile:
-    """Return the profile of `run`; a non-empty `arch` overrules the GPU that the files name.
+    """Return one profile from all files of `run`; a non-empty `arch` overrules the GPU that the files name.
 
-    Raises Refused for times and counters that no GPU has.
+    Raises Refused for times and counters that no GPU reaches.
     """
     parts = run.timed
     for each in (*parts, *run.counted):
@@ -77,7 +75,7 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
 
 
 def _register_rules(parts: Sequence[RawProfile], devices: Mapping[str, Device]) -> dict[str, RegisterRules]:
-    """Return how to read register counts, by architecture; counts of NVIDIA's tools need no correction and are not in it."""
+    """Return rules to correct register counts, by architecture; those of NVIDIA's tools need none and are left out."""
     raws = [raw for part in parts if part.source in ROCPROF for raw in part.launches.values()]
     archs = dict.fromkeys(devices[raw.device].arch for raw in raws)
     return {
@@ -134,7 +132,7 @@ def _kernel(name: str, group: _Group, counters: Mapping[str, float]) -> Kernel:
 
 
 def _of_statistics(name: str, statistics: Sequence[Statistic]) -> Kernel:
-    """Return a kernel from statistics that the tool computed; of several processes, only what can be added up."""
+    """Return a kernel from the tool's own statistics; with several processes, figures that can't be added up are None."""
     calls, total = sum(each.calls for each in statistics), sum(each.total_ns for each in statistics)
     least = [each.min_ns for each in statistics if each.min_ns is not None]
     most = [each.max_ns for each in statistics if each.max_ns is not None]
@@ -177,7 +175,6 @@ def _unmatched_counters(kernels: Sequence[str]) -> list[str]:
 
 
 def _timelines(parts: Sequence[RawProfile], path: Path) -> tuple[Timeline, ...]:
-    """Return the busy time of each GPU, where equal GPU names of several hosts or ranks stay apart."""
     owners = _owners(parts, path)
     intervals: dict[str, Intervals] = {}
     for part, owner in zip(parts, owners, strict=True):

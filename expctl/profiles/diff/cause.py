@@ -8,20 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from expctl.profiles.diff import work_causes
 from expctl.profiles.diff.kernel_evidence import KernelEvidence
 from expctl.profiles.diff.launch_causes import WORK_PERCENT, shape, size, tile
 from expctl.profiles.diff.noise import clock_change, is_about, ratio, slowdown
 from expctl.profiles.diff.resource_causes import occupancy, spill
-from expctl.profiles.diff.work_causes import (
-    barriers,
-    busier_pipe,
-    loads_narrow,
-    loads_scattered,
-    more_code,
-    shared_conflicts,
-    traffic,
-    waiting,
-)
 
 
 class CauseKind(StrEnum):
@@ -48,16 +39,16 @@ class CauseKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """A cause of a change of time; `words` say what happened, e.g. `the clock went from 2900 to 2600 MHz (-10.3 %)`."""
+    """A cause of a kernel's change of time; `words` describe it, e.g. `the clock went from 2900 to 2600 MHz (-10.3 %)`."""
 
     kind: CauseKind
     words: str
 
 
 def cause_of(before: KernelEvidence, after: KernelEvidence) -> Cause | None:
-    """Return the cause by the first rule that holds; None where no rule holds or two causes are possible.
+    """Return why a kernel's time changed, by the first rule that holds; None if no rule holds or two causes are possible.
 
-    Rules on what is compared (clock, problem, tile) come before those about what happens within a kernel.
+    Rules on what is compared (clock, problem, tile) come before those on what happens within a kernel.
     """
     if (clock := clock_change(before, after)) is not None and not _is_other_launch(before, after):
         words = f"the clock went from {before.clock_mhz:.0f} to {after.clock_mhz:.0f} MHz ({100 * (clock - 1):+.1f} %)"
@@ -70,7 +61,7 @@ def cause_of(before: KernelEvidence, after: KernelEvidence) -> Cause | None:
         if kind in _OF_ONE_PROBLEM and other_problem:
             continue  # a larger problem may explain the time as well
         if words := rule(before, after, slower):
-            if kind in _NO_MORE_CODE and more_code(before, after, slower):
+            if kind in _NO_MORE_CODE and work_causes.more_code(before, after, slower):
                 return None  # two possible causes
             more = [rule(before, after, slower) for _, rule in _BESIDES if kind in _REDEFINING]
             return Cause(kind=kind, words="; and ".join([words, *filter(None, more)]))
@@ -82,7 +73,6 @@ def _is_other_launch(before: KernelEvidence, after: KernelEvidence) -> bool:
 
 
 def _may_be_other_problem(before: KernelEvidence, after: KernelEvidence) -> bool:
-    """Return whether the number of workgroups changed and the work isn't known to be the same."""
     return _is_other_launch(before, after) and not is_about(ratio(before.work, after.work), WORK_PERCENT)
 
 
@@ -92,14 +82,14 @@ _RULES: tuple[tuple[CauseKind, Rule], ...] = (
     (CauseKind.TILE, tile),
     (CauseKind.SHAPE, shape),
     (CauseKind.SPILL, spill),
-    (CauseKind.COALESCING, loads_scattered),
-    (CauseKind.NARROW, loads_narrow),
-    (CauseKind.CONFLICTS, shared_conflicts),
-    (CauseKind.BARRIERS, barriers),
+    (CauseKind.COALESCING, work_causes.loads_scattered),
+    (CauseKind.NARROW, work_causes.loads_narrow),
+    (CauseKind.CONFLICTS, work_causes.shared_conflicts),
+    (CauseKind.BARRIERS, work_causes.barriers),
     (CauseKind.OCCUPANCY, occupancy),
-    (CauseKind.INSTRUCTIONS, busier_pipe),
-    (CauseKind.TRAFFIC, traffic),
-    (CauseKind.LATENCY, waiting),
+    (CauseKind.INSTRUCTIONS, work_causes.busier_pipe),
+    (CauseKind.TRAFFIC, work_causes.traffic),
+    (CauseKind.LATENCY, work_causes.waiting),
 )
 _REDEFINING = (CauseKind.SIZE, CauseKind.TILE, CauseKind.SHAPE)
 _OF_ONE_PROBLEM = (CauseKind.SPILL, CauseKind.COALESCING, CauseKind.TRAFFIC)

@@ -8,13 +8,13 @@ from expctl.profiles.diff.noise import ratio
 from expctl.profiles.model.kernel_profile import Device, Profile, Source
 
 ALONE_AT_LEAST = 0.5
-"""Share of a kernel's change, in logarithms, from which on the same change of other kernels makes it a common one."""
+"""Least log(change of other kernels) / log(change of one kernel) for which the cause must be common to all of them."""
 _ALIKE = {Source.NCU_DETAILS: Source.NCU_RAW}
 """Sources that count as equal: two pages of one Nsight Compute report."""
 
 
 def why_incomparable(before: Profile, after: Profile) -> str:
-    """Return why the profiles can't explain a change (another GPU or kind of tool); "" where they can.
+    """Return why a change between two profiles can't be explained (another GPU or kind of tool); "" if it can.
 
     A fact about the GPU counts only where both files contain it.
     """
@@ -28,9 +28,10 @@ def why_incomparable(before: Profile, after: Profile) -> str:
 
 
 def moved_along(slower: float, others: Iterable[tuple[KernelEvidence, KernelEvidence]]) -> bool:
-    """Return whether the pairs in `others` with unchanged launches changed in time like a kernel that became `slower`.
+    """Return whether other kernels changed in time like a kernel whose time changed by the factor `slower`.
 
-    In logarithms, their total time must have changed by at least ALONE_AT_LEAST of that factor.
+    Of the (before, after) pairs in `others`, those with equal launch configurations count: log(change of their total time) must
+    be at least ALONE_AT_LEAST of log(slower).
     """
     same = [(mine, its) for mine, its in others if _launch(mine) == _launch(its) and mine.time_ns and its.time_ns]
     times = [math.fsum((pair[side].time_ns or 0.0) * pair[0].calls for pair in same) for side in (0, 1)]

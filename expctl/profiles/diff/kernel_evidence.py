@@ -38,7 +38,7 @@ PIPES = {
 PIPE = "sm__inst_executed_pipe_{}.avg.pct_of_peak_sustained_active"
 TENSOR = "sm__inst_executed_pipe_tensor_op_hmma.avg.pct_of_peak_sustained_elapsed"
 TENSOR_PERCENT = 1.0
-"""Least use of the tensor pipe that means matrix instructions; every kernel seems to show some below."""
+"""Least use of the tensor pipe (percent) that means matrix instructions; kernels without any show a little too."""
 PRODUCTS = "smsp__sass_thread_inst_executed_op_{}fma_pred_on.sum.per_cycle_elapsed"
 BYTES_USED = "smsp__sass_average_data_bytes_per_sector_mem_global_op_{}.ratio"
 _WAVEFRONTS = ("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "SQ_LDS_IDX_ACTIVE", "SQC_LDS_IDX_ACTIVE")
@@ -48,12 +48,12 @@ _INSTRUCTIONS = ("SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_VMEM", "SQ_INSTS_SM
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelEvidence:
-    """Means per call of one kernel; None is a figure that the profile doesn't contain.
+    """Figures of one kernel, means per call, that can explain a change of its time; None is an unknown figure.
 
-    `work` counts what the problem demands of any kernel (`_work`), in a unit of its own. `bytes_used` are those used of a
-    loaded sector of 32. `waits` are warp-cycles by reason, `warp_cycles` their sum. `pipes` are in percent of each
-    pipe's peak; `waves_percent` is measured occupancy, `resident_percent` the possible one, `slots` how many workgroups fit on
-    the whole GPU. `arithmetic` counts vector instructions, without moves of registers to scratch.
+    `work` measures the problem, not the kernel, in a unit of its own (`_work`). `bytes_used` are those used of a loaded sector
+    of 32. `waits` are warp-cycles by reason, `warp_cycles` their sum. `pipes` are in percent of each pipe's peak;
+    `waves_percent` is measured occupancy, `resident_percent` the possible one, `slots` how many workgroups fit on the whole
+    GPU. `arithmetic` counts vector instructions, without moves of registers to scratch.
     """
 
     time_ns: float | None
@@ -91,10 +91,11 @@ class KernelEvidence:
 
 
 def evidence_of(kernel: Kernel) -> KernelEvidence:
-    """Return the figures of `kernel`; its occupancy must have been computed, if it can be."""
+    """Return the figures of `kernel` that can explain a change of its time; its occupancy must be set, if known."""
     launch, counters = kernel.launch, kernel.counters
     resident = kernel.occupancy.resident[0] if kernel.occupancy else None
     issued = _first(counters, "smsp__inst_issued.sum", "smsp__inst_executed.sum")
+    latency = counters.get("smsp__average_warp_latency_per_inst_issued.ratio")
     cycles = counters.get(CYCLES)
     barrier_share = counters.get("sm__inst_executed_pipe_adu.avg.pct_of_peak_sustained_elapsed")
     return KernelEvidence(
@@ -130,7 +131,7 @@ def evidence_of(kernel: Kernel) -> KernelEvidence:
         barrier_pipe=barrier_share * cycles if barrier_share is not None and cycles else None,
         dram_bytes=_sum(counters, "dram__bytes_read.sum", "dram__bytes_write.sum") or _kib(counters),
         dram_percent=counters.get("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"),
-        warp_cycles=_times(counters.get("smsp__average_warp_latency_per_inst_issued.ratio"), issued),
+        warp_cycles=None if latency is None or issued is None else latency * issued,
         waits={name: counters[key] * issued for name in STALLS if issued and (key := STALL.format(name)) in counters},
         pipes={name: counters[key] for name in PIPES if (key := PIPE.format(name)) in counters},
     )
@@ -174,7 +175,3 @@ def _sum(counters: Mapping[str, float], *names: str) -> float | None:
 def _kib(counters: Mapping[str, float]) -> float | None:
     total = _sum(counters, "FETCH_SIZE", "WRITE_SIZE")
     return None if total is None else 1024 * total
-
-
-def _times(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one * other

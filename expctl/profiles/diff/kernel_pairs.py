@@ -1,5 +1,6 @@
 """Pair the kernels of two runs: by name, by name without arguments, then by role."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,7 +12,7 @@ HALF_PERCENT = 50.0
 
 
 class PairedBy(StrEnum):
-    """Criterion by which two kernels were found to correspond."""
+    """Criterion by which a kernel of one run was matched with a kernel of another run."""
 
     NAME = "name"
     SHORT_NAME = "name without arguments"
@@ -29,7 +30,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """All pairs, most time first; `missing` and `extra` are kernels that only the first or only the second run has."""
+    """The matched kernels of two runs, most time first; `missing` are only in the first run, `extra` only in the second."""
 
     pairs: tuple[Pair, ...]
     missing: tuple[Kernel, ...]
@@ -37,12 +38,13 @@ class Pairing:
 
 
 def pair_up(before: Sequence[Kernel], after: Sequence[Kernel]) -> Pairing:
-    """Pair kernels of two runs; each sequence is ordered by time, most first, and its names are unique."""
+    """Match the kernels of two runs; each sequence is ordered by time, most first, and its names are unique."""
     left, right = list(before), list(after)
-    pairs = _take_named(left, right, _name, PairedBy.NAME) + _take_named(left, right, short_name, PairedBy.SHORT_NAME)
+    pairs = _take_named(left, right, lambda kernel: kernel.name, PairedBy.NAME)
+    pairs += _take_named(left, right, short_name, PairedBy.SHORT_NAME)
     for kernel in tuple(left):
         if candidates := [each for each in right if _may_replace(kernel, each, left, right)]:
-            rank = [each for each in left if each.kind is kernel.kind].index(kernel)
+            rank = _rank(kernel, left)
             best = max(candidates, key=lambda each: (_likeness(kernel, each), -abs(_rank(each, right) - rank)))
             pairs.append(Pair(before=kernel, after=best, by=PairedBy.ROLE))
             left.remove(kernel)
@@ -53,27 +55,17 @@ def pair_up(before: Sequence[Kernel], after: Sequence[Kernel]) -> Pairing:
 
 def _take_named(left: list[Kernel], right: list[Kernel], name: Callable[[Kernel], str], by: PairedBy) -> list[Pair]:
     """Return pairs of kernels with equal `name`s that are unique on each side, and remove them from both lists."""
-    mine, theirs = _grouped(left, name), _grouped(right, name)
-    pairs = []
-    for key, kernels in mine.items():
-        others = theirs.get(key, [])
-        if len(kernels) == len(others) == 1:
-            pairs.append(Pair(before=kernels[0], after=others[0], by=by))
+    mine, theirs = _unique(left, name), _unique(right, name)
+    pairs = [Pair(before=kernel, after=theirs[key], by=by) for key, kernel in mine.items() if key in theirs]
     for pair in pairs:
         left.remove(pair.before)
         right.remove(pair.after)
     return pairs
 
 
-def _grouped(kernels: Sequence[Kernel], name: Callable[[Kernel], str]) -> dict[str, list[Kernel]]:
-    groups: dict[str, list[Kernel]] = {}
-    for kernel in kernels:
-        groups.setdefault(name(kernel), []).append(kernel)
-    return groups
-
-
-def _name(kernel: Kernel) -> str:
-    return kernel.name
+def _unique(kernels: Sequence[Kernel], name: Callable[[Kernel], str]) -> dict[str, Kernel]:
+    counts = Counter(map(name, kernels))
+    return {name(kernel): kernel for kernel in kernels if counts[name(kernel)] == 1}
 
 
 def short_name(kernel: Kernel) -> str:
@@ -82,7 +74,7 @@ def short_name(kernel: Kernel) -> str:
 
 
 def _may_replace(kernel: Kernel, other: Kernel, left: Sequence[Kernel], right: Sequence[Kernel]) -> bool:
-    """Return whether both are of one class, or take most of their runs and neither class exists in the other run."""
+    """Return whether both are of one class, or each takes most of its run and neither class exists in the other run."""
     if kernel.kind is other.kind:
         return True
     most = (kernel.share_percent or 0.0) > HALF_PERCENT and (other.share_percent or 0.0) > HALF_PERCENT

@@ -1,4 +1,4 @@
-"""Rules that explain a change of time by size, tile or shape; `slower` is after / before, and below 1 causes act in reverse."""
+"""Explain a change of time by size, tile or shape. `slower` is time after / before; below 1 causes act in reverse."""
 
 import math
 
@@ -17,7 +17,10 @@ WORK_PERCENT = 5.0
 
 
 def size(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words if problem size explains the time: the same code, other workgroups, other work in total; else ""."""
+    """Return text if another problem size explains a time `slower` times as long; else "".
+
+    That is: the same registers, LDS and workgroup, but another number of workgroups, and other work in total.
+    """
     groups, work = ratio(before.groups, after.groups), ratio(before.work, after.work)
     if groups is None or is_about(groups, GROUPS_PERCENT) or is_about(work, WORK_PERCENT):
         return ""
@@ -35,9 +38,10 @@ def size(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words if the tile explains the time: fewer, larger workgroups for the same work, or the reverse; else "".
+    """Return text if another tile size explains a time `slower` times as long; else "".
 
-    Without counters, time that changes with the number of workgroups may as well mean another problem: the result is "" then.
+    That is: fewer, larger workgroups for the same work, or the reverse. Without counters, time that changes with the number of
+    workgroups may as well mean another problem: the result is "" then.
     """
     groups, work = ratio(before.groups, after.groups), ratio(before.work, after.work)
     if groups is None or is_about(groups, GROUPS_PERCENT) or differs(work, WORK_PERCENT):
@@ -56,16 +60,14 @@ def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
     if instructions is not None and not -0.05 <= math.log(instructions) / math.log(groups) <= 0.5:
         return ""  # loads grow by the root of the area, products don't: other code changed too
     loads = ratio(before.load_sectors, after.load_sectors)
-    parts += (
-        [f"{times_text(loads)} the loads from global memory"] if loads is not None and differs(loads, GROUPS_PERCENT) else []
-    )
-    return f"a {'smaller' if groups > 1 else 'larger'} tile: {', '.join(parts)}" + (
-        " for the same output" if work is not None else ""
-    )
+    if loads is not None and differs(loads, GROUPS_PERCENT):
+        parts.append(f"{times_text(loads)} the loads from global memory")
+    same = " for the same output" if work is not None else ""
+    return f"a {'smaller' if groups > 1 else 'larger'} tile: {', '.join(parts)}{same}"
 
 
 def shape(before: KernelEvidence, after: KernelEvidence, _slower: float) -> str:
-    """Return words if launch shape explains the time: the same work-items in workgroups of another shape; else ""."""
+    """Return text if another launch shape explains a change of time: as many work-items, other workgroups; else ""."""
     if before.workgroup is None or after.workgroup is None or before.grid is None or after.grid is None:
         return ""
     if before.workgroup == after.workgroup or not _same_resources(before, after):

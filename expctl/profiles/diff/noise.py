@@ -20,22 +20,22 @@ DEVIATIONS = 3.0
 
 
 def ratio(before: float | None, after: float | None) -> float | None:
-    """Return after / before; None where either is unknown or not positive."""
+    """Return after / before; None where either is None or not positive."""
     return after / before if before is not None and after is not None and before > 0 and after > 0 else None
 
 
 def is_about(value: float | None, percent: float) -> bool:
-    """Return whether a ratio is within `percent` of one; False for an unknown ratio."""
+    """Return whether the ratio `value` is within `percent` of one; False for None."""
     return value is not None and abs(math.log(value)) <= math.log1p(percent / 100)
 
 
 def differs(value: float | None, percent: float) -> bool:
-    """Return whether a ratio is more than `percent` away from one; False for an unknown ratio."""
+    """Return whether the ratio `value` is more than `percent` away from one; False for None."""
     return value is not None and not is_about(value, percent)
 
 
 def slowdown(before: KernelEvidence, after: KernelEvidence) -> float | None:
-    """Return time after / before of a call, in cycles where known; None without times or for a change within the noise."""
+    """Return a kernel's time (in cycles, where known) after / before; None if unknown or changed within the noise."""
     time, cycles = ratio(before.time_ns, after.time_ns), ratio(before.cycles, after.cycles)
     if time is None:
         return None
@@ -46,7 +46,7 @@ def slowdown(before: KernelEvidence, after: KernelEvidence) -> float | None:
 
 
 def clock_change(before: KernelEvidence, after: KernelEvidence) -> float | None:
-    """Return the ratio of clocks if the time changed and cycles explain at most a third of that; else None."""
+    """Return the ratio of clocks after / before if cycles explain at most a third of a change of time; else None."""
     time, cycles = ratio(before.time_ns, after.time_ns), ratio(before.cycles, after.cycles)
     clock = ratio(before.clock_mhz, after.clock_mhz)
     if time is None or cycles is None or not differs(clock, CLOCK_PERCENT) or not differs(time, TIME_PERCENT):

@@ -1,4 +1,4 @@
-"""Rules that explain a change of time by spills or occupancy; `slower` is after / before, and below 1 causes act in reverse."""
+"""Explain a change of time by spills or occupancy. `slower` is time after / before; below 1 causes act in reverse."""
 
 from expctl.profiles.diff.figures import bytes_text
 from expctl.profiles.diff.kernel_evidence import KernelEvidence
@@ -12,7 +12,7 @@ OCCUPANCY_PERCENT = 10.0
 
 
 def spill(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words if spilled registers explain the time, by spill instructions or else by scratch memory; "" if not."""
+    """Return text if spills explain a change of time, by spill instructions or else by scratch memory; else ""."""
     registers = f" at {before.vgpr} -> {after.vgpr} registers" if before.vgpr != after.vgpr else ""
     if before.spills is not None and after.spills is not None and before.instructions and after.instructions:
         share = [100 * each for each in (before.spills / before.instructions, after.spills / after.instructions)]
@@ -28,7 +28,6 @@ def spill(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def _uses_other_scratch(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
-    """Return whether scratch memory grew and the kernel became slower, or shrank and it became faster."""
     if before.scratch_bytes is None or after.scratch_bytes is None:
         return False
     more = after.scratch_bytes - before.scratch_bytes
@@ -36,7 +35,7 @@ def _uses_other_scratch(before: KernelEvidence, after: KernelEvidence, slower: f
 
 
 def _may_fit_other(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
-    """Return whether, as far as known, fewer workgroups fit and the kernel became slower, or more and faster."""
+    """Return whether fewer workgroups may fit at once and the kernel became slower, or more fit and it became faster."""
     if _all_at_once(before) and _all_at_once(after):
         return False
     resident = ratio(before.resident_percent, after.resident_percent)
@@ -47,11 +46,9 @@ def _may_fit_other(before: KernelEvidence, after: KernelEvidence, slower: float)
 
 
 def _moves_the_same(before: KernelEvidence, after: KernelEvidence) -> bool:
-    """Return whether both sides load as many sectors and use as many shared-memory cycles; False where unknown."""
     sectors = ratio(before.load_sectors, after.load_sectors)
-    return is_about(sectors, COUNT_PERCENT) and is_about(
-        ratio(before.shared_wavefronts, after.shared_wavefronts), COUNT_PERCENT
-    )
+    shared = ratio(before.shared_wavefronts, after.shared_wavefronts)
+    return is_about(sectors, COUNT_PERCENT) and is_about(shared, COUNT_PERCENT)
 
 
 def _all_at_once(evidence: KernelEvidence) -> bool:
@@ -59,7 +56,7 @@ def _all_at_once(evidence: KernelEvidence) -> bool:
 
 
 def occupancy(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words if occupancy explains the time: equal code, and both possible and measured occupancy changed; else ""."""
+    """Return text if occupancy, possible and measured, explains a change of time for equal code; else ""."""
     resident = ratio(before.resident_percent, after.resident_percent)
     measured = ratio(before.waves_percent, after.waves_percent)
     if resident is None or is_about(resident, OCCUPANCY_PERCENT) or (resident < 1) != (slower > 1):

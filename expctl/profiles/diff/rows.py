@@ -18,7 +18,7 @@ COUNTER_PERCENT = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One figure of both sides as text; `ratio` is after / before, None where that is meaningless."""
+    """One figure of a kernel in two profiles, as text; `ratio` is after / before, None where that is meaningless."""
 
     what: str
     before: str
@@ -27,14 +27,14 @@ class Row:
 
 
 def rows_of(change: KernelChange) -> tuple[Row, ...]:
-    """Return rows on launch, resources, clock and cycles, executed instructions, pipes and reasons to wait, in this order."""
+    """Return the figures of a pair of kernels that changed: launch, resources, clock, cycles, instructions, pipes, waiting."""
     before, after = change.before, change.after
     rows = [*_launch_rows(before, after), *_count_rows(before, after), *_pipe_rows(before, after), *_wait_rows(before, after)]
     return tuple(rows)
 
 
 def counter_rows(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[Row, ...]:
-    """Return a row for each counter of both sides that changed by COUNTER_PERCENT; expctl's own counter is left out."""
+    """Return a row for each counter that both profiles have and that changed by COUNTER_PERCENT, but not for CYCLES."""
     return tuple(
         Row(what=name, before=f"{before[name]:.6g}", after=f"{after[name]:.6g}", ratio=ratio(before[name], after[name]))
         for name in sorted(before.keys() & after.keys() - {CYCLES})
@@ -97,12 +97,6 @@ def _wait_rows(before: KernelEvidence, after: KernelEvidence) -> list[Row]:
         mine, its = before.waits.get(name), after.waits.get(name)
         least = WAIT_SHARE * max(before.warp_cycles or 0.0, after.warp_cycles or 0.0)
         if mine is not None and its is not None and max(mine, its) >= least and differs(ratio(mine, its), WAIT_PERCENT):
-            rows.append(
-                Row(
-                    what=f"warp-cycles waiting for {words}",
-                    before=count_text(mine),
-                    after=count_text(its),
-                    ratio=ratio(mine, its),
-                )
-            )
+            what = f"warp-cycles waiting for {words}"
+            rows.append(Row(what=what, before=count_text(mine), after=count_text(its), ratio=ratio(mine, its)))
     return rows

@@ -27,7 +27,7 @@ NAME_SHOWN = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelChange:
-    """Evidence on both kernels of a pair, and the cause where known; `slower` is time after / before, None within the noise."""
+    """Figures of both kernels of a pair, and the cause if known; `slower` is time after / before, None within the noise."""
 
     pair: Pair
     before: KernelEvidence
@@ -38,7 +38,7 @@ class KernelChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """The sentence that explains why a run became slower or faster, with the kind of cause and the kernel."""
+    """Why a program run became slower or faster, as one sentence, with the kind of cause and the kernel's name."""
 
     kind: CauseKind
     kernel: str
@@ -47,7 +47,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunChange:
-    """The changes between two runs: all pairs, kernels without a partner, and the time of one pass of each run in ns.
+    """The changes between two runs: pairs of kernels, kernels without a partner, and the time of one pass of each run in ns.
 
     A pass is one call of the kernel with the most time, with everything that runs along with it. Times are None where the runs
     have no common pass. `why` explains the total, `incomparable` says why nothing can.
@@ -64,33 +64,23 @@ class RunChange:
 
 
 def compare_runs(before: Sequence[Kernel], after: Sequence[Kernel], *, incomparable: str = "") -> RunChange:
-    """Compare kernels of two runs, each ordered by time, most first, with occupancies computed.
+    """Return what changed between two runs, whose kernels are ordered by time, most first, with occupancies computed.
 
     A non-empty `incomparable` says why the profiles can't explain a change; then no cause is given.
     """
     paired = pair_up(before, after)
     changes = tuple(replace(each, cause=None) if incomparable else each for each in map(_change, paired.pairs))
     passes = _passes(changes, before, after)
-    if passes is None:
-        return RunChange(
-            changes=changes,
-            missing=paired.missing,
-            extra=paired.extra,
-            before_ns=None,
-            after_ns=None,
-            why=None,
-            incomparable=incomparable,
-        )
     found = RunChange(
         changes=changes,
         missing=paired.missing,
         extra=paired.extra,
-        before_ns=_total(before) / passes[0],
-        after_ns=_total(after) / passes[1],
+        before_ns=_total(before) / passes[0] if passes else None,
+        after_ns=_total(after) / passes[1] if passes else None,
         why=None,
         incomparable=incomparable,
     )
-    return found if incomparable else replace(found, why=_why(found, passes))
+    return replace(found, why=_why(found, passes)) if passes and not incomparable else found
 
 
 def _change(pair: Pair) -> KernelChange:
@@ -106,7 +96,7 @@ def _change(pair: Pair) -> KernelChange:
 
 
 def _is_same_mix(before: Kernel, after: Kernel) -> bool:
-    """Return whether the kernels' launches have equal calls one by one, and enough calls to estimate the noise."""
+    """Return whether each launch configuration has as many calls in both, and enough calls to estimate the noise."""
     calls = [[launch.calls or 0 for launch in kernel.launches] for kernel in (before, after)]
     return len(calls[0]) > 1 and calls[0] == calls[1] and sum(calls[0]) - len(calls[0]) >= MIX_FREEDOM
 
@@ -119,7 +109,7 @@ def _is_same_work(before: KernelEvidence, after: KernelEvidence) -> bool:
 
 
 def _passes(changes: Sequence[KernelChange], before: Sequence[Kernel], after: Sequence[Kernel]) -> tuple[int, int] | None:
-    """Return the number of passes of each run: the calls of the agreeing pair with the most time.
+    """Return how often each run repeats its kernels: the calls of the agreeing pair with the most time.
 
     Pairs agree whose calls grew by the most frequent factor. None where they make up less than AGREED_SHARE of either run's
     time: then these are two programs, or two phases of one.
@@ -142,7 +132,7 @@ def _total(kernels: Sequence[Kernel]) -> int:
 
 
 def _why(found: RunChange, passes: tuple[int, int]) -> Explanation | None:
-    """Explain the largest change, if it is MAIN_SHARE of all changes or more and has the direction of the total."""
+    """Return an explanation by the largest change, if it is MAIN_SHARE of all and has the direction of the total; else None."""
     moved = [(_per_pass(each.pair.after, passes[1]) - _per_pass(each.pair.before, passes[0]), each) for each in found.changes]
     added = [(_per_pass(each, passes[1]), each) for each in found.extra]
     gone = [(-_per_pass(each, passes[0]), each) for each in found.missing]
@@ -183,9 +173,7 @@ def _why_of_pair(change: KernelChange, passes: tuple[int, int], changes: Sequenc
     if None in (change.before.cycles, change.after.cycles) and moved_along(time, others):
         return None  # a clock may have changed; only cycles would show it
     return Explanation(
-        kind=change.cause.kind,
-        kernel=change.pair.after.name,
-        sentence=f"{name} takes {_longer(time)}: {change.cause.words}.",
+        kind=change.cause.kind, kernel=change.pair.after.name, sentence=f"{name} takes {_longer(time)}: {change.cause.words}."
     )
 
 

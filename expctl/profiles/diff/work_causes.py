@@ -1,4 +1,4 @@
-"""Rules that explain a change of time by executed code; `slower` is after / before, and below 1 causes act in reverse."""
+"""Explain a change of time by executed code. `slower` is time after / before; below 1 causes act in reverse."""
 
 import math
 
@@ -26,7 +26,7 @@ MEMORY = "long_scoreboard"
 
 
 def loads_scattered(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words if scattered loads explain the time: fewer bytes used per sector, so more sectors loaded; else ""."""
+    """Return text if scattered loads explain a change of time: fewer bytes used per sector, so more sectors; else ""."""
     used, sectors = ratio(before.bytes_used, after.bytes_used), ratio(before.load_sectors, after.load_sectors)
     if used is None or not _moves_with(1 / used, slower, SCATTERED) or not _moves_with(sectors, slower, SCATTERED):
         return ""
@@ -38,7 +38,7 @@ def loads_scattered(before: KernelEvidence, after: KernelEvidence, slower: float
 
 
 def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words if narrow loads explain the time: more load instructions for the same number of sectors; else ""."""
+    """Return text if narrow loads explain a change of time: more load instructions for equal sectors; else ""."""
     requests, sectors = ratio(before.load_requests, after.load_requests), ratio(before.load_sectors, after.load_sectors)
     if requests is None or not is_about(sectors, SAME_WORK_PERCENT) or not _moves_with(requests, slower, NARROWED):
         return ""
@@ -53,7 +53,7 @@ def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -
 
 
 def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words if bank conflicts explain the time: equal shared-memory accesses take more cycles; else ""."""
+    """Return text if bank conflicts explain a change of time: equal shared-memory accesses take more cycles; else ""."""
     wavefronts = ratio(before.shared_wavefronts, after.shared_wavefronts)
     if not is_about(ratio(before.shared_requests, after.shared_requests), COUNT_PERCENT) or wavefronts is None:
         return ""
@@ -71,7 +71,7 @@ def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: floa
 
 
 def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words if barriers explain the time: more of them, more waiting at them, and equal loads; else ""."""
+    """Return text if barriers explain a change of time: more of them, more waiting at them, and equal loads; else ""."""
     count = ratio(before.barrier_pipe, after.barrier_pipe)
     wait = ratio(before.waits.get("barrier"), after.waits.get("barrier"))
     if count is None or wait is None or not _same_loads(before, after):
@@ -90,7 +90,7 @@ def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> st
 
 
 def more_code(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
-    """Return whether instructions other than spills explain half of the slowdown, in logarithms."""
+    """Return whether instructions other than spills explain at least half of log(slower), a change of time."""
     if None in (before.spills, after.spills) and before.scratch_bytes != after.scratch_bytes:
         # All instructions include spills, which weren't counted here; vector arithmetic doesn't.
         arithmetic = ratio(before.arithmetic, after.arithmetic)
@@ -107,7 +107,7 @@ def _explains_half(grown: float, slower: float) -> bool:
 
 
 def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words if more instructions without more loads explain the time, with the pipe that got busier; else ""."""
+    """Return text if more instructions for equal loads explain a change of time, with the pipe that got busier; else ""."""
     instructions = ratio(before.instructions, after.instructions)
     if instructions is None or not differs(instructions, INSTRUCTIONS_PERCENT) or (instructions > 1) != (slower > 1):
         return ""
@@ -126,7 +126,7 @@ def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) ->
 
 
 def traffic(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words if DRAM traffic explains the time: more bytes, and DRAM at least BUSY_DRAM_PERCENT busy; else ""."""
+    """Return text if more DRAM bytes explain a change of time, and DRAM is BUSY_DRAM_PERCENT busy or more; else ""."""
     moved = ratio(before.dram_bytes, after.dram_bytes)
     busy = max(before.dram_percent or 0.0, after.dram_percent or 0.0)
     if moved is None or busy < BUSY_DRAM_PERCENT or not _moves_with(moved, slower, MORE_WAITING):
@@ -135,7 +135,7 @@ def traffic(before: KernelEvidence, after: KernelEvidence, slower: float) -> str
 
 
 def waiting(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words if latency explains the time: equal work and occupancy, more waiting for global memory; else "".
+    """Return text if latency explains a change of time: equal work and occupancy, more waiting for memory; else "".
 
     Other reasons to wait are symptoms of conflicts, dependent arithmetic or other busy units.
     """

@@ -22,7 +22,7 @@ class Source(StrEnum):
 
 
 class KernelClass(StrEnum):
-    """Sorts of work that kernels do, judged by their names."""
+    """Classes of GPU kernels by the kind of work, which is guessed from the kernel's name."""
 
     GEMM = "GEMM"
     ATTENTION = "attention"
@@ -47,7 +47,7 @@ Extent = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """One GPU as the tool described it; `units` are compute units or SMs. None and "" stand for what the tool doesn't say."""
+    """One GPU as a profiler described it; `units` are compute units or SMs. Unknown figures are None, unknown text is ""."""
 
     name: str
     arch: str = ""
@@ -61,10 +61,10 @@ class Device:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """One way in which a kernel was launched; `vgpr` includes accumulation registers, whose number alone is `agpr`.
+    """One launch configuration of a kernel, with the number and total time (ns) of its calls; None is an unknown figure.
 
-    Register counts are corrected where the tool is known to misreport (profiles/roofline/reported_registers.py). `grid` and
-    `workgroup` are x, y, z.
+    `vgpr` includes accumulation registers, whose number alone is `agpr`. Register counts are corrected where the tool is known
+    to misreport (profiles/roofline/reported_registers.py). `grid` and `workgroup` are x, y, z.
     """
 
     vgpr: int | None = None
@@ -84,10 +84,10 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """Calls, times (ns), launches and counters of one kernel over the run; None is a figure that the file doesn't contain.
+    """Calls, times (ns), launch configurations and counters of one kernel in a profile; None is an unknown figure.
 
-    `sd_ns` is the sample deviation of all calls; `repeat_sd_ns` is pooled within equal launches, so it measures noise without
-    the mix of launches. `counters` are means per call. `launches` are ordered by time, most first.
+    `sd_ns` is the sample standard deviation of all calls' durations; `repeat_sd_ns` is pooled over calls of equal
+    configuration. `counters` are means per call. `launches` are ordered by time, most first.
     """
 
     name: str
@@ -111,13 +111,13 @@ class Kernel:
 
     @property
     def launch(self) -> Launch:
-        """Return the launch that takes the most time, or an empty one when no launch is known."""
+        """Return the launch configuration that takes the most time, or an empty one when none is known."""
         return self.launches[0] if self.launches else Launch()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
-    """Memory copies by the copy engines or the runtime in one direction; `total_bytes` is None where no size was recorded."""
+    """Memory copies in one direction, by copy engines or the runtime; `total_bytes` is None where no size was recorded."""
 
     name: str
     calls: int
@@ -127,10 +127,10 @@ class Copy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """Busy and idle time of one device from its first dispatch's start to its last end; overlapping kernels count once as busy.
+    """Busy and idle time of one GPU from the start of its first dispatch to the end of the last.
 
-    A gap is a time in which no kernel runs. A gap of up to `launch_gap_most_ns` is a launch gap; in a longer one the host kept
-    the device idle.
+    Overlapping kernels count once as busy. A gap is a time without a running kernel: a launch gap if it lasts at most
+    `launch_gap_most_ns`; in a longer one the host kept the GPU idle.
     """
 
     device: str
@@ -156,7 +156,7 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassShare:
-    """Calls and time of all kernels of one class."""
+    """Number of kernels, calls and total time (ns) of all kernels of one class in a profile."""
 
     kind: KernelClass
     kernels: int
@@ -167,9 +167,9 @@ class ClassShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One profiled run; `kernels` are ordered by time, most first.
+    """One profiled program run; `kernels` are ordered by time, most first.
 
-    `notes` say what the tool is known to get wrong, `missing` what the file doesn't contain.
+    `notes` say what the tool is known to get wrong, `missing` what the files don't contain.
     """
 
     path: str
@@ -187,7 +187,7 @@ class Profile:
 
 
 def class_shares(kernels: Sequence[Kernel], total: int) -> tuple[ClassShare, ...]:
-    """Return the totals of each class of `kernels`, most time first; percentages are of the whole run's `total` ns."""
+    """Return the totals of each class of `kernels`, most time first; shares are percent of `total`, the run's time in ns."""
     found = []
     for kind in KernelClass:
         members = [kernel for kernel in kernels if kernel.kind is kind]

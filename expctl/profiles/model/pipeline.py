@@ -10,7 +10,7 @@ from expctl.profiles.model.kernel_profile import Kernel, KernelClass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One kernel of a pass; `time_ns` is its mean duration times its calls per pass."""
+    """One kernel in a pass (one repetition) of a pipeline; `time_ns` is its mean duration times its calls per pass."""
 
     name: str
     kind: KernelClass
@@ -21,10 +21,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """The average pass of a pipeline; `tflops` is 2 M N K over its whole time, `gemm_tflops` over that of its GEMM kernels.
+    """Mean cost of one pass through a sequence of kernels that a program repeats; times are in ns.
 
-    `outside` names kernels whose calls are no multiple of the passes, such as preparations; `passes_from` says whose calls or
-    which option gave the number of passes.
+    `tflops` is 2 M N K over the whole pass, `gemm_tflops` over its GEMM kernels alone. `outside` names kernels whose calls are
+    no multiple of `passes`, such as preparations; `passes_from` says where the number of passes was taken from.
     """
 
     passes: int
@@ -40,9 +40,9 @@ class Pipeline:
 
 
 def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passes: int | None) -> Pipeline:
-    """Return the average pass of `kernels` over `passes`, or over the calls of the GEMM with the most time when that is None.
+    """Return the mean cost of one of `passes` repetitions of `kernels`; None counts the calls of the GEMM with the most time.
 
-    Raises Misused without `passes` and GEMM, and when no timed kernel has a whole number of calls per pass.
+    Raises Misused if `passes` is None and there is no GEMM, or if no timed kernel's calls are a multiple of the passes.
     """
     timed = [kernel for kernel in kernels if kernel.mean_ns is not None]
     given = "--passes"
@@ -50,11 +50,11 @@ def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passe
         main = main_gemm(timed)
         if main is None:
             raise Misused(
-                "how many passes are in this profile?",
+                "the number of passes in this profile is unknown",
                 code="passes-unknown",
-                expected="a GEMM kernel, or --passes N",
+                expected="a GEMM kernel, whose calls are counted, or --passes N",
                 found="neither",
-                hint="add --passes N",
+                hint="add --passes N: how often the program ran its sequence of kernels",
             )
         passes, given = main.calls, "the calls of the GEMM with the most time"
     inside = [kernel for kernel in timed if kernel.calls % passes == 0]
@@ -65,7 +65,8 @@ def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passe
             f"no kernel runs in each of {passes} passes",
             code="no-kernel-in-each-pass",
             expected="a whole number of calls per pass",
-            found="none",
+            found=f"none among {len(timed)} kernels with times",
+            hint="correct N in --passes N: how often the program ran its sequence of kernels",
         )
     gemm = math.fsum(time for kernel, time in times if kernel.kind is KernelClass.GEMM)
     flop = 2 * math.prod(size) if size else None

@@ -17,7 +17,7 @@ Appenders = tuple[Callable[[int], None], Callable[[int], None], Callable[[int], 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gaps:
-    """Number and length of times in which a device ran nothing; `short` ones last LAUNCH_GAP_MOST_NS at most."""
+    """Number and length (ns) of times in which a GPU ran no kernel; `short` ones last LAUNCH_GAP_MOST_NS at most."""
 
     number: int
     total_ns: int
@@ -26,7 +26,7 @@ class Gaps:
     longest_ns: int
 
     def join(self, between_ns: int, later: "Gaps") -> "Gaps":
-        """Return these gaps, the gap of `between_ns` that follows them (0 for none), and the `later` gaps as one."""
+        """Return the sum of these gaps, one gap of `between_ns` (0 for none) that follows them, and the gaps `later`."""
         between = gaps_of((between_ns,))
         return Gaps(
             number=self.number + between.number + later.number,
@@ -39,7 +39,7 @@ class Gaps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SerialDispatches:
-    """First start, last end (device clock, ns) and gaps of dispatches that don't overlap and are in time order."""
+    """First start, last end (ns on the GPU's clock) and gaps of dispatches that are in time order and don't overlap."""
 
     first_ns: int
     last_ns: int
@@ -48,7 +48,7 @@ class SerialDispatches:
 
 @dataclass(slots=True)
 class Intervals:
-    """Start and end times (device clock, ns) of all dispatches of one device, in file order.
+    """Start and end times (ns on the GPU's clock) of all dispatches of one GPU, in file order.
 
     `find_serial` sets `serial` where no two of them overlap and they are in time order.
     """
@@ -63,7 +63,7 @@ class Intervals:
         return len(self.starts)
 
     def join(self, later: "Intervals") -> "Intervals":
-        """Return these dispatches followed by the `later` ones, of the same device in another process or file."""
+        """Return these dispatches followed by those in `later`, of the same GPU in another process or file."""
         before, after = self.serial, later.serial
         serial = None
         if before and after and after.first_ns >= before.last_ns:
@@ -77,7 +77,7 @@ class Intervals:
         return Intervals(array("q", (start for start, _ in kept)), array("q", (end for _, end in kept)))
 
     def find_serial(self) -> None:
-        """Set `serial` if no dispatch starts before the previous one ended. None may end before its own start."""
+        """Set `serial` if no dispatch starts before the previous one ended. Requires that none ends before it starts."""
         apart = list(map(sub, islice(self.starts, 1, None), self.ends))
         if self.starts and min(apart, default=0) >= 0:
             self.serial = SerialDispatches(first_ns=self.starts[0], last_ns=self.ends[-1], gaps=gaps_of(apart))
@@ -85,7 +85,7 @@ class Intervals:
     def span_and_gaps(self) -> tuple[int, Gaps]:
         """Return the time from the first start to the last end in ns, and the gaps; overlapping dispatches count once.
 
-        There must be a dispatch, and none may end before its start.
+        Requires at least one dispatch, and that none ends before it starts.
         """
         if self.serial is None:
             self.find_serial()
@@ -109,7 +109,7 @@ def _gaps_between(ordered: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
 
 
 def gaps_of(apart: Sequence[int]) -> Gaps:
-    """Return the gaps made of idle times in ns, none negative; zeros are left out."""
+    """Return number and lengths of the gaps among the idle times `apart` (ns, none negative); zeros are no gaps."""
     number, total, longest = len(apart) - apart.count(0), sum(apart), max(apart, default=0)
     long = [each for each in apart if each > LAUNCH_GAP_MOST_NS] if longest > LAUNCH_GAP_MOST_NS else []
     return Gaps(number=number, total_ns=total, short=number - len(long), short_ns=total - sum(long), longest_ns=longest)
@@ -117,10 +117,10 @@ def gaps_of(apart: Sequence[int]) -> Gaps:
 
 @dataclass(slots=True)
 class DispatchTimes:
-    """Durations (ns) by launch key, and start and end times by device; equal launches of one kernel share a key.
+    """Durations (ns) of dispatches by launch key, and start and end times by GPU.
 
-    `impossible` counts dispatches left out: `finish` leaves out those that end before they start, a reader those with start and
-    end of 0, which tools write when they could not take the times.
+    Dispatches of one kernel with equal launch configurations share a key. `impossible` counts dispatches left out: `finish`
+    leaves out those that end before they start, a reader those with start and end of 0, which tools write for unknown times.
     """
 
     durations: dict[Hashable, list[int]] = field(default_factory=dict)
@@ -128,7 +128,7 @@ class DispatchTimes:
     impossible: int = 0
 
     def appenders(self, device: str, key: Hashable) -> Appenders:
-        """Return functions that append the duration, start and end of a dispatch of launch `key` on `device`.
+        """Return functions that append the duration, start and end of a dispatch with launch `key` on GPU `device`.
 
         They raise TypeError or OverflowError for a start or end that is no 64-bit integer.
         """
@@ -136,7 +136,10 @@ class DispatchTimes:
         return self.durations.setdefault(key, []).append, interval.starts.append, interval.ends.append
 
     def add(self, device: str, rows: Iterable[tuple[Hashable, int, int]]) -> None:
-        """Record dispatches of one device as (launch key, start, end). Raises TypeError or OverflowError like appenders."""
+        """Record dispatches of one GPU as (launch key, start ns, end ns).
+
+        Raises TypeError or OverflowError for a start or end that is no 64-bit integer.
+        """
         entries: dict[Hashable, Appenders] = {}
         for key, start, end in rows:
             if key not in entries:
@@ -150,11 +153,11 @@ class DispatchTimes:
             end_to(end)
 
     def add_isolated(self, key: Hashable, duration: int) -> None:
-        """Record only the duration (ns) of a dispatch that the profiler replayed alone: its start means nothing."""
+        """Record only the duration (ns) of a dispatch that the profiler ran alone: gaps around it mean nothing."""
         self.durations.setdefault(key, []).append(duration)
 
     def finish(self) -> None:
-        """Sort the durations of each launch, and remove dispatches of negative duration, counting them in `impossible`."""
+        """Sort the durations of each launch key, and remove negative ones, counting them in `impossible`."""
         found = 0
         for key, values in self.durations.items():
             values.sort()
@@ -167,7 +170,7 @@ class DispatchTimes:
 
 
 def median(ordered: Sequence[int]) -> float:
-    """Return the middle one of ascending values, or the mean of the two in the middle. Raises IndexError when there is none."""
+    """Return the median of ascending values. Raises IndexError for an empty sequence."""
     half = len(ordered) // 2
     return float(ordered[half]) if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
@@ -181,7 +184,7 @@ def sample_deviation(values: Sequence[int], total: int) -> float | None:
 
 
 def repeat_deviation(groups: Sequence[Sequence[int]]) -> float | None:
-    """Return the pooled standard deviation within groups: sqrt(sum of squares around each group's mean / sum of (n - 1)).
+    """Return the standard deviation pooled over groups: sqrt(sum of squares around each group's mean / sum of (n - 1)).
 
     None where no group has two values.
     """

@@ -1,7 +1,5 @@
 """Extents of grids and workgroups in x, y and z, as profilers name them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from expctl.profiles.model.kernel_profile import Extent

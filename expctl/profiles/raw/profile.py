@@ -9,7 +9,7 @@ from expctl.profiles.raw.dispatch_stats import DispatchTimes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawLaunch:
-    """One way in which a kernel was launched, as the tool reported it; None is a figure that the tool doesn't give."""
+    """One launch configuration of a kernel as the profiler reported it; None is a figure that the profiler doesn't give."""
 
     kernel: str
     device: str = ""
@@ -39,7 +39,7 @@ class Statistic:
 
 @dataclass(slots=True, kw_only=True)
 class CopyTotals:
-    """Number, time (ns) and size of all memory copies in one direction; `total_bytes` is None where no size was recorded."""
+    """Number, time (ns) and bytes of all memory copies in one direction; `total_bytes` is None where no size was recorded."""
 
     calls: int = 0
     total_ns: int = 0
@@ -68,10 +68,10 @@ class CounterTotals:
 
 @dataclass(slots=True, kw_only=True)
 class RawProfile:
-    """Everything that one file tells about one process.
+    """Everything that one profiler file tells about one process.
 
-    `launches` describes each launch key of `timing`. `identity` is the tool's id of the process, "" without one.
-    `untimed` counts calls by launch key where the file has no times. `counters` is by kernel name, then by counter name.
+    `launches` describes each launch key of `timing`. `identity` is the profiler's id of the process, "" without one. `untimed`
+    counts calls by launch key where the file has no times. `counters` is by kernel name, then by counter name.
     """
 
     source: Source
@@ -96,7 +96,7 @@ class RawProfile:
         return bool(self.timing.durations or self.statistics or self.untimed)
 
     def prefix_devices(self, owner: str, agents: Mapping[str, Device]) -> None:
-        """Prefix all device names with `owner`, so that `agent 1` of two hosts stays two GPUs; set `devices` to `agents`."""
+        """Prefix all GPU names with `owner`, so that `agent 1` of two hosts stays two GPUs; set `devices` to `agents`."""
         self.launches = {key: replace(raw, device=f"{owner} {raw.device}") for key, raw in self.launches.items()}
         self.timing.intervals = {f"{owner} {name}": interval for name, interval in self.timing.intervals.items()}
         self.devices = {f"{owner} {key}": replace(each, name=f"{owner} {each.name}") for key, each in agents.items()}
@@ -106,7 +106,7 @@ class RawProfile:
         self.counters.setdefault(kernel, {}).setdefault(counter, CounterTotals()).add(value)
 
     def add_copy(self, name: str, duration_ns: int, size: int | None = None) -> None:
-        """Add one memory copy of `duration_ns` in direction `name`; a negative duration only counts in `impossible_copies`."""
+        """Add one memory copy in direction `name`; one of negative duration is only counted in `impossible_copies`."""
         if duration_ns < 0:
             self.impossible_copies += 1
         else:

@@ -11,11 +11,11 @@ READ = (
 
 
 def damaged(path: Path, found: str, *, hint: str = "profile again, or copy the file again") -> Refused:
-    """Return the error for a file of a known format that can't be trusted: cut off, flipped bits, impossible values."""
+    """Return the error for a profile that is cut off, has flipped bits or impossible values; `found` says which."""
     return Refused(
         "this profile is damaged",
         code="profile-damaged",
-        expected="a whole file as the tool wrote it",
+        expected="a complete file, unchanged since the profiler wrote it",
         found=found,
         where=str(path),
         hint=hint,
@@ -37,7 +37,12 @@ def no_kernels(path: Path, found: str, hint: str) -> Refused:
 def unknown(path: Path, found: str, hint: str = "docs/PROFILES.md lists the formats") -> Refused:
     """Return the error for a file of a format that expctl doesn't read."""
     return Refused(
-        "this is no profile that can be read", code="not-a-profile", expected=READ, found=found, where=str(path), hint=hint
+        "this isn't a profile that expctl can read",
+        code="not-a-profile",
+        expected=READ,
+        found=found,
+        where=str(path),
+        hint=hint,
     )
 
 
@@ -46,8 +51,8 @@ def too_large(path: Path) -> Refused:
     return Refused(
         f"cannot hold {path} in memory",
         code="profile-exceeds-memory",
-        expected="a profile that fits",
-        found="more",
+        expected="a profile that fits into the free memory",
+        found="a larger one",
         where=str(path),
         hint="profile fewer passes, or write a rocpd or nsys database, which is read piece by piece",
     )
@@ -70,5 +75,5 @@ def unreadable(path: Path, error: OSError) -> Refused:
         expected=READ,
         found=str(error.strerror or error),
         where=str(path),
-        hint="check its rights",
+        hint="check the permissions of the file and its folder",
     )

@@ -23,7 +23,7 @@ _EXTENT_MOST = {"grid": 1 << 32, "workgroup": 1 << 16}
 
 
 def check_limits(part: RawProfile) -> list[str]:
-    """Set launch figures beyond the limits to None, in place, and return a note about each such field.
+    """Set figures of launches that no GPU reaches to None, in place, and return a note about each such field.
 
     Raises Refused for a duration or counter beyond its limit.
     """
@@ -36,14 +36,16 @@ def check_limits(part: RawProfile) -> list[str]:
             part.launches[key] = replace(raw, **unknown)
             seen = found | seen
     file = Path(part.file).name
-    return [f"{name.replace('_', ' ')}: {text} is what no GPU has; shown as unknown ({file})" for name, text in seen.items()]
+    return [
+        f"{name.replace('_', ' ')}: {text} is beyond what any GPU has; shown as unknown ({file})" for name, text in seen.items()
+    ]
 
 
 def _check_counters(part: RawProfile) -> None:
     for counted in part.counters.values():
         for name, each in counted.items():
             if not abs(each.total) < NUMBER * max(each.calls, 1):  # written so that NaN is refused too
-                raise refusals.damaged(Path(part.file), f"{one_line(name, 60)} of {each.total} in {each.calls} calls")
+                raise refusals.damaged(Path(part.file), f"a counter {one_line(name, 60)} of {each.total} in {each.calls} calls")
 
 
 def _impossible(raw: RawLaunch) -> dict[str, str]:

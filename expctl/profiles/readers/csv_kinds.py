@@ -74,7 +74,7 @@ def csv_kind(heads: Collection[str]) -> CsvKind | None:
 
 
 def why_not(heads: Collection[str]) -> tuple[str, str] | None:
-    """Return what a table with these heads is that expctl doesn't read, and advice; None for an unknown table."""
+    """Return what a table with these heads (lower case) is, and advice, if expctl doesn't read it; None for an unknown one."""
     if set(heads) == _ROCPROF_V1:
         return "statistics of rocprof v1, which are not read", "profile with rocprofv3 --kernel-trace"
     if any(head.startswith(_NSYS_SAYS) for head in heads):
@@ -86,7 +86,7 @@ def why_not(heads: Collection[str]) -> tuple[str, str] | None:
 
 
 def why_not_kernels(names: Iterable[str]) -> str:
-    """Return what a statistics table is about if its row names are only API calls, copies or domains; else ""."""
+    """Return what a statistics table is about if all row names are API calls, copies or domains (`HIP_API`); "" for kernels."""
     seen = list(names)
     for pattern, what in ((_DOMAIN, "whole domains"), (_API, "API calls"), (_COPY, "memory copies")):
         if seen and all(pattern.fullmatch(name) for name in seen):

@@ -29,7 +29,7 @@ Row = list[str]
 
 @dataclass(slots=True)
 class Table:
-    """An open CSV table; `names` maps column heads in lower case to column numbers."""
+    """A CSV table that is open for reading; `names` maps column heads in lower case to column numbers."""
 
     path: Path
     names: dict[str, int]
@@ -44,14 +44,14 @@ class Table:
         return len(self.names)
 
     def chunks(self) -> Iterator[list[Row]]:
-        """Yield rows in file order, ROWS_AT_ONCE at a time. Raises Refused for a row with another number of fields."""
+        """Yield the rows in file order, in lists of ROWS_AT_ONCE. Raises Refused for a row with too many or too few fields."""
         while rows := self._next():
             if set(map(len, rows)) != {self.width}:
                 rows = [row + [""] * (self.width - len(row)) for row in rows if self._is_whole(row)]
             yield rows
 
     def all_rows(self) -> Iterator[Row]:
-        """Yield every row in file order. Raises Refused for a row with another number of fields."""
+        """Yield every row in file order. Raises Refused for a row with too many or too few fields."""
         for rows in self.chunks():
             yield from rows
 
@@ -59,20 +59,17 @@ class Table:
         try:
             return list(islice(self._rows, ROWS_AT_ONCE))
         except csv.Error as error:
-            raise refusals.damaged(self.path, f"no CSV: {error}") from error
+            raise refusals.damaged(self.path, f"not valid CSV: {error}") from error
 
     def _is_whole(self, row: Row) -> bool:
-        if (
-            not row
-            or profiler_chatter.is_ncu_message(row[0])
-            or (len(row) == 1 and (not row[0].strip() or row[0].startswith(profiler_chatter.OWN)))
-        ):
+        is_note = len(row) == 1 and (not row[0].strip() or row[0].startswith(profiler_chatter.OWN))
+        if not row or is_note or profiler_chatter.is_ncu_message(row[0]):
             return False
         if (self.least or self.width) <= len(row) <= self.width:
             return True
         raise refusals.damaged(
             self.path,
-            f"a row of {len(row)} fields under {self.width} heads (cut off?): {one_line(','.join(row), 120)}",
+            f"a row of {len(row)} fields in a table of {self.width} columns (cut off?): {one_line(','.join(row), 120)}",
         )
 
 
@@ -92,7 +89,7 @@ class _Lines:
 
 @contextmanager
 def open_table(path: Path) -> Iterator[Table]:
-    """Open the CSV table at `path` and read its heads. Raises Refused for text that is no table, or a repeated column."""
+    """Open the CSV table at `path` and read its column heads. Raises Refused for text that is no table, or a repeated head."""
     previous = csv.field_size_limit(FIELD_MOST)
     try:
         with open_text(path) as text:
@@ -101,13 +98,13 @@ def open_table(path: Path) -> Iterator[Table]:
             try:
                 heads = _heads(rows)
             except csv.Error as error:
-                raise refusals.damaged(path, f"no CSV: {error}") from error
+                raise refusals.damaged(path, f"not valid CSV: {error}") from error
             if not heads:
                 raise refusals.unknown(path, profiler_chatter.why_empty(path), "profile again: no table was written")
             names = {name: column for column, name in enumerate(heads)}
             if len(names) != len(heads):
                 double = next(name for name in heads if heads.count(name) > 1)
-                raise refusals.damaged(path, f"the column {one_line(double, 60) or '(nameless)'} stands twice")
+                raise refusals.damaged(path, f"the column {one_line(double, 60) or '(nameless)'} appears twice")
             yield Table(path, names, rows, lines)
     finally:
         csv.field_size_limit(previous)
@@ -121,7 +118,7 @@ def _heads(rows: Iterator[Row]) -> list[str]:
 
 
 def integers(path: Path, name: str, cells: Sequence[str]) -> list[int]:
-    """Return the cells of column `name` as integers. Raises Refused for a cell that is no integer of 64 bits, and names it."""
+    """Return the `cells` of column `name` as integers. Raises Refused, naming the cell, for one that is no 64-bit integer."""
     if "_" not in "".join(cells):  # int() would accept 1_000, which no tool writes
         with suppress(ValueError):
             found = list(map(int, cells))
@@ -133,14 +130,17 @@ def integers(path: Path, name: str, cells: Sequence[str]) -> list[int]:
 
 
 def optional_integer(cell: str) -> int | None:
-    """Return the integer in a cell, None for other text; more than 18 digits give 2^63, which sanity_limits rejects."""
+    """Return the integer in a cell, None for other text; 2^63 for more than 18 digits, which `check_limits` rejects."""
     if _LONG.fullmatch(cell):
         return BITS_64
     return int(cell) if _is_integer(cell) else None
 
 
 def number(path: Path, name: str, cell: str) -> float:
-    """Return a number with optional exponent and thousands' commas. Raises Refused for anything else, and beyond 1e30."""
+    """Return the number in a cell of column `name`; exponents and thousands' commas are allowed.
+
+    Raises Refused for anything else, and for numbers beyond 1e30.
+    """
     plain = cell.replace(",", "") if _THOUSANDS.fullmatch(cell.strip()) else cell
     try:
         value = float("nan" if "_" in plain else plain)

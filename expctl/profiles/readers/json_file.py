@@ -10,7 +10,7 @@ from expctl.profiles.readers.text_file import open_text
 
 
 def read_json(path: Path) -> Any:
-    """Return the parsed document. Raises Refused for an empty file, and for text that is no JSON.
+    """Return the JSON document in a file, parsed. Raises Refused for an empty file, and for text that isn't JSON.
 
     Fractions stay text, so that no digit of a time stamp is lost. Control characters inside strings are accepted, because torch
     writes annotation names unescaped.
@@ -22,7 +22,7 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(contents, parse_float=str, strict=False)
     except ValueError as error:
-        raise refusals.damaged(path, f"no JSON (cut off?): {error}") from error
+        raise refusals.damaged(path, f"not valid JSON (cut off?): {error}") from error
     except RecursionError as error:
         raise refusals.damaged(path, "JSON nested deeper than any profiler writes it") from error
 
@@ -38,7 +38,7 @@ def sequence(value: object) -> list[Any]:
 
 
 def integer(value: object) -> int | None:
-    """Return `value` if it is an integer or decimal digits, else None; cut off at +-2^63, which sanity_limits rejects."""
+    """Return an integer, or text of decimal digits, as an int clamped to +-2^63; None for any other value."""
     if isinstance(value, int) and not isinstance(value, bool):
         return max(-BITS_64, min(value, BITS_64))
     return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20 else None

@@ -23,9 +23,9 @@ def is_ncu_message(line: str) -> bool:
 
 
 def lines_of_table(lines: Iterator[str], line_most: int) -> Iterator[str]:
-    """Return the lines from the heads of ncu's table on, or all lines of a text that isn't ncu's.
+    """Return the lines from the header of ncu's table on, or all lines of text that ncu didn't write.
 
-    A line longer than `line_most` ends the search. The heads may follow the program's last output on the same line.
+    A line longer than `line_most` ends the search. The header may follow the program's last output on the same line.
     """
     begun = []
     for line in islice(lines, LINES_BEFORE):
@@ -51,7 +51,7 @@ def _heads(line: str) -> str:
 
 
 def why_empty(path: Path) -> str:
-    """Return the first error, else the first warning, that ncu wrote into a file without a table."""
+    """Return why a file contains no table, as text: it is empty, or the first error, else warning, that ncu wrote into it."""
     messages: dict[str, str] = {}
     blank = True
     with open_text(path) as text:

@@ -10,10 +10,10 @@ _SIZE = 8
 
 
 def read_in_parallel(read: Callable[[int], Any], parts: int) -> list[Any]:
-    """Return the results of `read(0)` and, for two `parts`, of `read(1)`, which a child process computes.
+    """Return [read(0)], or for two `parts` [read(0), read(1)], the second computed in a forked child.
 
-    Results must be data that marshal writes: numbers, text, bytes, lists, tuples, dicts. A part whose child fails is computed
-    here, so that its error is raised in this process.
+    Results must be data that marshal writes: numbers, text, bytes, lists, tuples, dicts. Where the child fails, `read(1)` is
+    called here, so that its error is raised in this process.
     """
     if parts < 2:
         return [read(0)]
@@ -54,6 +54,6 @@ def usable_cores() -> int:
 
 
 def halves(first: int, last: int) -> Sequence[tuple[int, int]]:
-    """Split the ids from `first` to `last` into two ranges, both ends included."""
+    """Split the range of ids from `first` to `last` into two ranges; all ends are included."""
     middle = (first + last) // 2
     return ((first, middle), (middle + 1, last))

@@ -13,9 +13,9 @@ WAIT_S = 1.0
 
 @contextmanager
 def open_database(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open the database at `path` for reading; neither it nor any file beside it is written.
+    """Open the SQLite database at `path` for reading; neither it nor any file beside it is written.
 
-    Raises Refused, also while the caller reads, for what is locked, damaged, or of another schema.
+    Raises Refused, also while the caller reads, for a database that is locked, damaged, or of another schema.
     """
     try:
         _check_size(path)
@@ -32,14 +32,14 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def tables(database: sqlite3.Connection) -> tuple[str, ...]:
-    """Return the names of all tables of a database, without views."""
+    """Return the names of all tables of a database, without its views."""
     return tuple(
         name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'") if isinstance(name, str)
     )
 
 
 def columns(database: sqlite3.Connection, table: str) -> dict[str, bool]:
-    """Return the columns of a table in lower case, each with whether it may be NULL."""
+    """Return the columns of a table: names in lower case, each with whether its values may be NULL."""
     return {row[1].lower(): not row[3] for row in database.execute(f"PRAGMA table_info({quoted(table)})")}
 
 

@@ -20,9 +20,9 @@ BYTES_MOST = 2 << 30
 
 @contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
-    """Open the text of `path`; bytes that are no UTF-8 become U+FFFD.
+    """Open the text of `path`, decompressed if it is gzip; bytes that are no UTF-8 become U+FFFD.
 
-    Raises Refused, also while the caller reads, for what is unreadable, larger than BYTES_MOST, or damaged gzip data.
+    Raises Refused, also while the caller reads, for a file that is unreadable, larger than BYTES_MOST, or damaged gzip data.
     """
     try:
         with open(path, "rb") as raw:
@@ -39,7 +39,10 @@ def open_text(path: Path) -> Iterator[TextIO]:
 
 
 def first_bytes(path: Path, size: int = 65536) -> bytes:
-    """Return at most `size` first bytes, unpacked; fewer where packed data end early. Raises Refused if unreadable."""
+    """Return the first `size` bytes of a file, decompressed if it is gzip; fewer where the data end early.
+
+    Raises Refused if the file is unreadable.
+    """
     try:
         with open(path, "rb") as raw:
             start = raw.read(size)
@@ -63,8 +66,6 @@ def is_packed(path: Path) -> bool:
 
 
 class _Unpacked(io.RawIOBase):
-    """A stream of unpacked gzip data that raises Refused after BYTES_MOST bytes."""
-
     def __init__(self, packed: IO[bytes], path: Path) -> None:
         self._source = gzip.GzipFile(fileobj=packed)
         self._path = path

@@ -26,7 +26,10 @@ def is_trace(document: object) -> bool:
 
 
 def gather_torch(path: Path, document: Any) -> RawProfile:
-    """Return all kernels and copies of the trace. Raises Refused for a trace without any, and for times that are no numbers."""
+    """Return all kernels and copies of a torch.profiler trace, parsed in `document`.
+
+    Raises Refused for a trace without any, and for times that are no numbers.
+    """
     facts = mapping(document)
     events = sequence(document if isinstance(document, list) else facts.get("traceEvents"))
     devices = [_device(each) for each in map(mapping, sequence(facts.get("deviceProperties")))]
@@ -39,9 +42,7 @@ def gather_torch(path: Path, document: Any) -> RawProfile:
     rounded = False
     for event in events:
         category = str(event.get("cat", "")).lower() if isinstance(event, dict) else ""
-        if category != KERNEL and category not in COPIES:
-            continue
-        if event.get("ph") != "X":
+        if category not in (KERNEL, *COPIES) or event.get("ph") != "X":
             continue
         start, duration = _ns(path, event, "ts"), _ns(path, event, "dur")
         rounded = rounded or start > EPOCH_US * 1000
@@ -64,7 +65,7 @@ def _describe(path: Path, found: RawProfile, events: list[Any], *, rocm: bool, r
         if any({"BeginNs", "EndNs"} <= mapping(mapping(event).get("args")).keys() for event in events):
             raise refusals.unknown(path, "a trace of rocprof v1, which is not read", "profile with rocprofv3 --kernel-trace")
         what = f"a trace of {len(events)} events without a kernel" if events else "a trace without events"
-        raise refusals.no_kernels(path, what, "profile with ProfilerActivity.CUDA (which is ROCm's too)")
+        raise refusals.no_kernels(path, what, "profile with ProfilerActivity.CUDA, also on ROCm")
     if rocm and not any(raw.vgpr for raw in found.launches.values()):
         found.missing.append("registers, LDS and scratch (torch.profiler writes none on ROCm: profile with rocprofv3)")
     if found.grid_unit is GridUnit.UNSURE:
@@ -72,7 +73,7 @@ def _describe(path: Path, found: RawProfile, events: list[Any], *, rocm: bool, r
             "grid: counted in workgroups or in work-items, as the kernel was launched; the trace doesn't say which"
         )
     if rounded:
-        found.notes.append("time stamps: whole epochs in a double are good to 0.25 us, so short gaps are; durations are exact")
+        found.notes.append("time stamps: in us since 1970 as doubles, so gaps are only good to 0.25 us; durations are exact")
 
 
 def _is_cuda(devices: Sequence[Device], found: RawProfile) -> bool:
@@ -112,7 +113,7 @@ def _ns(path: Path, event: Mapping[str, Any], field: str) -> int:
             return round(exact * 1000)
     except (ArithmeticError, ValueError):
         pass
-    raise refusals.damaged(path, f"a kernel whose {field} is {one_line(str(value), 60)}")
+    raise refusals.damaged(path, f"a kernel or copy whose {field} is {one_line(str(value), 60)}, where microseconds belong")
 
 
 def _device(facts: Mapping[str, Any]) -> Device:

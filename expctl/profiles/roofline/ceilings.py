@@ -15,7 +15,7 @@ LAUNCH_NS = 5_000.0
 
 
 class Bound(StrEnum):
-    """Limits that can hold back a kernel's speed."""
+    """Which limit holds back a kernel's speed."""
 
     COMPUTE = "compute-bound"
     MEMORY = "memory-bound"
@@ -26,11 +26,11 @@ class Bound(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """Work of one call of a kernel, on average; `kind` is the number type of its arithmetic.
+    """Mean work of one call of a kernel; `kind` is the number type of its arithmetic, such as `f16`.
 
-    `flop` and `bytes_moved` are None where neither counters nor the user give them; with `bytes_least`, more may have moved.
-    `compute_percent` and `memory_percent` are the profiler's own use of the busiest compute and memory unit. `from_what` names
-    the source of each figure.
+    `flop` and `bytes_moved` are None where neither counters nor the user give them; `bytes_least` marks a lower limit.
+    `compute_percent` and `memory_percent` are the use of the busiest compute and memory unit, as the profiler measured it.
+    `from_what` names the source of each figure.
     """
 
     duration_ns: float
@@ -48,7 +48,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A kernel's point under the roofline; percentages are of the peak at the highest clock (`_sampled`: the run's clock)."""
+    """A kernel's point under the roofline; percentages are of the peak at the highest clock (`_sampled`: measured clock)."""
 
     bound: Bound
     reason: str
@@ -65,7 +65,7 @@ class Position:
 
 
 def position(work: Work, peak: Peak | None) -> Position:
-    """Return where `work` lies under the roofline of `peak`, and its bound; a figure that lacks an input is None."""
+    """Return where `work` lies under the roofline of `peak`, and what bounds it; a figure that lacks an input is None."""
     tflops = work.flop / work.duration_ns / 1e3 if work.flop is not None and work.duration_ns > 0 else None
     gbs = work.bytes_moved / work.duration_ns if work.bytes_moved is not None and work.duration_ns > 0 else None
     intensity = work.flop / work.bytes_moved if work.flop and work.bytes_moved else None
@@ -112,15 +112,12 @@ def _bound(work: Work, compute: float | None, memory: float | None) -> tuple[Bou
     if by_compute is None or by_memory is None:
         return Bound.UNKNOWN, f"{usage}; the other limit isn't known"
     if least:
-        return (
-            Bound.UNKNOWN,
-            f"{usage}; how much more moved isn't known: profile with FETCH_SIZE and WRITE_SIZE, or give --moves",
-        )
+        hint = "profile with FETCH_SIZE and WRITE_SIZE, or give --moves"
+        return Bound.UNKNOWN, f"{usage}; how much more moved isn't known: {hint}"
     return Bound.LATENCY, f"{usage}: neither limit is near"
 
 
 def _usage_text(compute: float | None, memory: float | None, *, measured: bool, least: bool) -> str:
-    """Return how much of both limits is used, e.g. `62 % of the arithmetic and 31 % of the memory bandwidth used`."""
     names = ("the SMs' busiest unit", "the memory system's") if measured else ("the arithmetic", "the memory bandwidth")
     figures = zip((compute, memory), ("", "at least " if least else ""), names, strict=True)
     parts = [f"{word}{value:.0f} % of {name}" for value, word, name in figures if value is not None]

@@ -8,8 +8,6 @@ cores per SM); bandwidths from the makers' product pages.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-MATRIX_TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8", "i8")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arithmetic:
@@ -20,7 +18,7 @@ class Arithmetic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """A card or chip on the market; `word` is a lower-case part of the name that tools print.
+    """A GPU on the market; `word` is a lower-case part of the name that tools print.
 
     `clock_mhz` is the highest compute clock, `bandwidth_gbs` is in 10^9 bytes per second.
     """
@@ -34,7 +32,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peak:
-    """Peak rates of one device; `flops_per_cycle` is of all its units together, by number type."""
+    """Peak rates of one GPU; `flops_per_cycle` is of all its units together, by number type (`f16`)."""
 
     name: str
     clock_mhz: int
@@ -42,7 +40,7 @@ class Peak:
     flops_per_cycle: Mapping[str, int]
 
     def tflops(self, kind: str, clock_mhz: float | None = None) -> float | None:
-        """Return peak TFLOP/s at `clock_mhz` (default: the highest clock); None for a number type that the device lacks."""
+        """Return peak TFLOP/s for number type `kind` at `clock_mhz` (None: the highest); None for a type that the GPU lacks."""
         per_cycle = self.flops_per_cycle.get(kind)
         return None if per_cycle is None else per_cycle * (clock_mhz or self.clock_mhz) / 1e6
 
@@ -97,9 +95,9 @@ _TYPICAL = {"gfx1151": "8060s", "gfx90a": "mi210", "gfx950": "mi350"}
 
 
 def peak_of(arch: str, product: str, units: int | None, clock_mhz: int | None) -> Peak | None:
-    """Return the peak rates of a device as a tool described it; None when they aren't known.
+    """Return the peak rates of a GPU from its architecture and product name; None when they aren't known.
 
-    Unit counts and clocks that the tool gives take precedence over those of the product table.
+    `units` and `clock_mhz` (None if unknown) take precedence over those of the product table.
     """
     known = _product(arch, product)
     arithmetic = ARITHMETIC.get(arch or (known.arch if known else ""))

@@ -25,7 +25,7 @@ class Registers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterRules:
-    """Rules to interpret one run's register counts; `notes` say what was corrected or can't be trusted."""
+    """How to correct the register counts that rocprofv3 reported in one profile; `notes` tell the user about it."""
 
     halved: bool = False
     accum_copied: bool = False
@@ -35,27 +35,18 @@ class RegisterRules:
 
 
 def register_rules(arch: str, counts: Iterable[tuple[int | None, int | None, int | None]]) -> RegisterRules:
-    """Return how to interpret the (arch VGPR, accumulation VGPR, SGPR) counts of a run on `arch`, "" for an unnamed GPU."""
+    """Return how to correct (arch VGPR, accumulation VGPR, SGPR) `counts` of a profile on `arch`, "" for an unnamed GPU."""
     known = [(vgpr, accum or 0, sgpr) for vgpr, accum, sgpr in counts if vgpr is not None]
     if not known:
         return RegisterRules()
     if arch == "gfx90a" or arch.startswith("gfx94"):
-        return RegisterRules(
-            split_unknown=True,
-            notes=(
-                f"registers: on {arch} rocprofv3's VGPR_Count wraps above {WRAPPED_ABOVE}; only arch + accumulation is right, "
-                "and that sum is shown",
-            ),
-        )
+        note = f"registers: on {arch} rocprofv3's VGPR_Count wraps above {WRAPPED_ABOVE}; only arch + accumulation is right"
+        return RegisterRules(split_unknown=True, notes=(f"{note}, and that sum is shown",))
     if arch == "gfx950":
         return _gfx950(known)
     if arch == "gfx908":
-        return RegisterRules(
-            accum_copied=True,
-            notes=(
-                "registers: on gfx908 rocprofv3 prints VGPR_Count again as Accum_VGPR_Count; not added, and shown as unknown",
-            ),
-        )
+        note = "registers: on gfx908 rocprofv3 prints VGPR_Count again as Accum_VGPR_Count; not added, and shown as unknown"
+        return RegisterRules(accum_copied=True, notes=(note,))
     if _at_least_gfx10(arch):
         notes = [f"registers: SGPR {SGPR_CONSTANT} is a constant of the tool on {arch}, not a count; shown as unknown"]
         if arch.startswith("gfx125"):
@@ -64,43 +55,24 @@ def register_rules(arch: str, counts: Iterable[tuple[int | None, int | None, int
             )
         return RegisterRules(sgpr_unknown=True, notes=tuple(notes))
     if not arch and all(sgpr == SGPR_CONSTANT for _, _, sgpr in known):
-        return RegisterRules(
-            sgpr_unknown=True,
-            notes=(
-                f"registers: SGPR is {SGPR_CONSTANT} for every kernel, the tool's constant from gfx10 on; shown as unknown",
-            ),
-        )
-    if not arch:
-        return RegisterRules(
-            notes=(
-                "registers: the GPU isn't named, so VGPRs are the tool's: wrong on gfx90a and gfx94x above 128, half on "
-                "gfx950, twice on gfx908",
-            )
-        )
-    return RegisterRules()
+        note = f"registers: SGPR is {SGPR_CONSTANT} for every kernel, the tool's constant from gfx10 on; shown as unknown"
+        return RegisterRules(sgpr_unknown=True, notes=(note,))
+    wrong = "wrong on gfx90a and gfx94x above 128, half on gfx950, twice on gfx908"
+    note = f"registers: the GPU isn't named, so VGPRs are the tool's: {wrong}"
+    return RegisterRules() if arch else RegisterRules(notes=(note,))
 
 
 def _gfx950(known: list[tuple[int, int, int | None]]) -> RegisterRules:
-    """Return how to interpret counts of gfx950, which allocates in eights: a tool that assumes fours prints half."""
+    """Return how to correct counts of gfx950, which allocates registers in eights: a tool that assumes fours prints half."""
     if any((vgpr + accum) % 8 for vgpr, accum, _ in known):
-        return RegisterRules(
-            halved=True,
-            notes=(
-                "registers: this rocprofv3 prints half the VGPRs of gfx950 (some counts are no multiple of 8); doubled, with "
-                "accumulation registers among them",
-            ),
-        )
-    if any(accum for _, accum, _ in known):
-        return RegisterRules()
-    return RegisterRules(
-        notes=(
-            "registers: rocprofv3 before 2026-05 prints half the VGPRs of gfx950, and nothing in this file shows which it was",
-        )
-    )
+        note = "registers: this rocprofv3 prints half the VGPRs of gfx950 (some counts are no multiple of 8); doubled"
+        return RegisterRules(halved=True, notes=(f"{note}, with accumulation registers among them",))
+    note = "registers: rocprofv3 before 2026-05 prints half the VGPRs of gfx950, and nothing in this file shows which it was"
+    return RegisterRules() if any(accum for _, accum, _ in known) else RegisterRules(notes=(note,))
 
 
 def corrected(how: RegisterRules, vgpr: int | None, accum: int | None, sgpr: int | None) -> Registers:
-    """Return the true register counts of one kernel, None for those that can't be known."""
+    """Return one kernel's register counts corrected by the rules `how`; None for counts that can't be known."""
     shown_sgpr = None if how.sgpr_unknown else sgpr
     if vgpr is None:
         return Registers(vgpr=None, agpr=accum, sgpr=shown_sgpr)

@@ -9,10 +9,10 @@ from expctl.profiles.model.kernel_profile import Kernel, Profile, class_shares
 from expctl.profiles.model.pipeline import Pipeline
 from expctl.profiles.roofline.ceilings import Position
 
-_HEADS = (
-    "name", "class", "calls", "total_ns", "mean_ns", "min_ns", "median_ns", "max_ns", "sd_ns", "share_percent", "vgpr", "agpr",
-    "sgpr", "lds_bytes", "scratch_bytes", "grid", "workgroup", "launches", "waves_per_simd", "bound", "tflops", "gbs",
-)  # fmt: skip
+_KERNEL_FIGURES = ("calls", "total_ns", "mean_ns", "min_ns", "median_ns", "max_ns", "sd_ns", "share_percent")
+_LAUNCH_FIGURES = ("vgpr", "agpr", "sgpr", "lds_bytes", "scratch_bytes", "grid", "workgroup")
+_OTHERS = ("launches", "waves_per_simd", "bound", "tflops", "gbs")
+_HEADS = ("name", "class", *_KERNEL_FIGURES, *_LAUNCH_FIGURES, *_OTHERS)
 
 
 def profile_data(
@@ -22,7 +22,10 @@ def profile_data(
     pipeline: Pipeline | None,
     totals: Sequence[Kernel],
 ) -> dict[str, Any]:
-    """Return the JSON document; it lists `kernels`, and sums classes over `totals`, the kernels before --top cut the list."""
+    """Return a profile as a JSON document that lists `kernels`.
+
+    Totals by class are of `totals`, all selected kernels before --top shortened the list.
+    """
     return {
         "path": profile.path,
         "source": profile.source.value,
@@ -45,7 +48,7 @@ def profile_data(
 
 
 def profile_csv(kernels: Sequence[Kernel], positions: Mapping[str, Position]) -> str:
-    """Return CSV text with a header and one row per kernel."""
+    """Return CSV text with a header and one row per kernel; `positions` (roofline) are by kernel name."""
     lines = [_csv_line(_HEADS)]
     for kernel in kernels:
         facts, launch = _kernel(kernel, positions.get(kernel.name)), kernel.launch
@@ -71,20 +74,11 @@ def _csv_line(cells: Sequence[object]) -> str:
 
 
 def _kernel(kernel: Kernel, place: Position | None) -> dict[str, Any]:
-    launch = kernel.launch
-    own = {name: getattr(launch, name) for name in ("vgpr", "agpr", "sgpr", "lds_bytes", "scratch_bytes", "grid", "workgroup")}
     return {
         "name": kernel.name,
         "class": kernel.kind.value,
-        "calls": kernel.calls,
-        "total_ns": kernel.total_ns,
-        "mean_ns": kernel.mean_ns,
-        "min_ns": kernel.min_ns,
-        "median_ns": kernel.median_ns,
-        "max_ns": kernel.max_ns,
-        "sd_ns": kernel.sd_ns,
-        "share_percent": kernel.share_percent,
-        **own,
+        **{name: getattr(kernel, name) for name in _KERNEL_FIGURES},
+        **{name: getattr(kernel.launch, name) for name in _LAUNCH_FIGURES},
         "launches": [plain_fields(each) for each in kernel.launches],
         "counters": dict(kernel.counters),
         "occupancy": kernel.occupancy,
@@ -94,7 +88,7 @@ def _kernel(kernel: Kernel, place: Position | None) -> dict[str, Any]:
 
 
 def plain_fields(value: Any) -> dict[str, Any]:
-    """Return all fields of a slotted dataclass, also those with default values, as JSON types."""
+    """Return the fields of a slotted dataclass by name, as JSON types: nested dataclasses as dicts, tuples as lists."""
     return {name: _plain(getattr(value, name)) for name in value.__slots__}
 
 

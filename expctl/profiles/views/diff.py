@@ -19,7 +19,10 @@ HEADS = ("", "mean", "calls", "vgpr", "lds", "scratch", "grid", "workgroup")
 
 
 def diff_lines(before: Profile, after: Profile, found: RunChange, top: int) -> list[str]:
-    """Return the comparison as lines: `top` pairs (0 for all), other kernels, one pass, and the explanation, if any."""
+    """Return the comparison of two profiles as lines of text.
+
+    They show `top` pairs of kernels (0 for all), kernels without a counterpart, the time of one pass, and the cause if known.
+    """
     lines = [f"  before  {_head(before)}", f"  after   {_head(after)}"]
     shown = found.changes[:top] if top > 0 else found.changes
     table = [HEADS, *(row for change in shown for row in _table_rows(change))]
@@ -38,12 +41,12 @@ def diff_lines(before: Profile, after: Profile, found: RunChange, top: int) -> l
         whole = percent_text(found.after_ns / found.before_ns)
         lines += ["", f"  one pass  {time_text(found.before_ns)} -> {time_text(found.after_ns)} ({whole})"]
     if found.incomparable:
-        lines.append(f"  no why    {one_line(found.incomparable)}")
+        lines.append(f"  no cause  {one_line(found.incomparable)}")
     return [*lines, *([f"  why       {found.why.sentence}"] if found.why else [])]
 
 
 def diff_data(before: Profile, after: Profile, found: RunChange) -> dict[str, Any]:
-    """Return the comparison as a JSON document in which every key is always present."""
+    """Return the comparison of two profiles as a JSON document in which every key is always present."""
     why = found.why
     return {
         "before": {"path": before.path, "source": before.source.value, "pass_ns": found.before_ns},

@@ -29,7 +29,10 @@ COLOURS = {
 def figure_bytes(
     title: str, kernels: Sequence[Kernel], positions: Mapping[str, Position], peak: Peak | None, suffix: str
 ) -> bytes:
-    """Return the bytes of a PNG or SVG file (`suffix`), equal for equal kernels. Raises ImportError without matplotlib."""
+    """Return a picture of roofline and kernel times as the bytes of a file; equal kernels give equal bytes.
+
+    `suffix` is `png` or `svg`. Raises ImportError without matplotlib.
+    """
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -98,17 +101,8 @@ def _draw_limit(
         roof = peak.tflops(kind, clock) or most
         limits = f"{roof:.0f} TFLOP/s at {clock or peak.clock_mhz:.0f} MHz, {peak.bandwidth_gbs:.0f} GB/s"
         label = f"{one_line(peak.name, 30)}, {kind}: {limits}"
-        at = roof * 1e3 / peak.bandwidth_gbs
-        style = "--" if clock else "-"
-        axes.plot(
-            [low, at, high],
-            [low * peak.bandwidth_gbs / 1e3, roof, roof],
-            style,
-            color=ROOF,
-            linewidth=1.3,
-            label=label,
-            zorder=2,
-        )
+        intensities, rates = [low, roof * 1e3 / peak.bandwidth_gbs, high], [low * peak.bandwidth_gbs / 1e3, roof, roof]
+        axes.plot(intensities, rates, "--" if clock else "-", color=ROOF, linewidth=1.3, label=label, zorder=2)
 
 
 def _draw_times(axes: "Axes", kernels: Sequence[Kernel]) -> None:
@@ -121,13 +115,8 @@ def _draw_times(axes: "Axes", kernels: Sequence[Kernel]) -> None:
     axes.set_yticks(places, [one_line(kernel.name, NAME_SHOWN) for kernel in timed], fontsize=7)
     for place, kernel in zip(places, timed, strict=True):
         share = f", {kernel.share_percent:.1f} %" if kernel.share_percent is not None else ""
-        axes.annotate(
-            f" {time_text(kernel.total_ns or 0)}{share}",
-            ((kernel.total_ns or 0) / 1e6, place),
-            va="center",
-            fontsize=7,
-            color=INK,
-        )
+        text = f" {time_text(kernel.total_ns or 0)}{share}"
+        axes.annotate(text, ((kernel.total_ns or 0) / 1e6, place), va="center", fontsize=7, color=INK)
     axes.margins(x=0.35)
     axes.set_xlabel("ms in all", color=INK)
     _frame(axes)

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from expctl.domain.experiment.figures import time_text
 from expctl.domain.text import one_line
 from expctl.inspection.views.occupancy import resident_lines
+from expctl.profiles.diff.figures import extent_text
 from expctl.profiles.model.kernel_profile import Device, Extent, Kernel, Profile, class_shares
 from expctl.profiles.model.pipeline import Pipeline
 from expctl.profiles.roofline.ceilings import Bound, Position
 
 NAME_SHOWN = 90
-FILES_SHOWN = 3
 EXPLAINED = 3
 """Number of kernels that are explained below the table."""
 
@@ -23,7 +23,10 @@ def profile_lines(
     totals: Sequence[Kernel],
     explained: int = EXPLAINED,
 ) -> list[str]:
-    """Return the profile as lines; it lists `kernels`, and sums classes over `totals`, the kernels before --top."""
+    """Return a profile as lines of text that list `kernels` and explain the first `explained` of them.
+
+    Totals by class are of `totals`, all selected kernels before --top shortened the list.
+    """
     lines = _head_lines(profile)
     if totals:
         lines += ["", *_class_lines(profile, totals), "", *_table_lines(profile, kernels, positions)]
@@ -146,29 +149,20 @@ def _explained_lines(kernel: Kernel, place: Position | None) -> list[str]:
 def _rates(place: Position) -> str:
     parts = []
     if place.tflops is not None:
-        parts.append(
-            f"{place.tflops:.3f} TFLOP/s"
-            + (
-                f" ({place.compute_percent:.1f} % of {place.kind} at the highest clock"
-                if place.compute_percent is not None
-                else ""
-            )
-        )
+        share = ""
         if place.compute_percent is not None:
             sampled = place.compute_percent_sampled
-            parts[-1] += f", {sampled:.1f} % at {place.clock_mhz:.0f} MHz)" if sampled is not None else ")"
+            at = f", {sampled:.1f} % at {place.clock_mhz:.0f} MHz" if sampled is not None else ""
+            share = f" ({place.compute_percent:.1f} % of {place.kind} at the highest clock{at})"
+        parts.append(f"{place.tflops:.3f} TFLOP/s{share}")
     elif place.clock_mhz is not None:
         parts.append(f"clock {place.clock_mhz:.0f} MHz")
     if place.gbs is not None:
-        parts.append(
-            f"{place.gbs:.1f} GB/s"
-            + (f" ({place.memory_percent:.1f} % of the memory's)" if place.memory_percent is not None else "")
-        )
+        share = f" ({place.memory_percent:.1f} % of the memory's)" if place.memory_percent is not None else ""
+        parts.append(f"{place.gbs:.1f} GB/s{share}")
     if place.flop_per_byte is not None:
-        parts.append(
-            f"{place.flop_per_byte:.1f} FLOP per byte"
-            + (f", roof {place.roof_tflops:.1f} TFLOP/s" if place.roof_tflops else "")
-        )
+        roof = f", roof {place.roof_tflops:.1f} TFLOP/s" if place.roof_tflops else ""
+        parts.append(f"{place.flop_per_byte:.1f} FLOP per byte{roof}")
     return ", ".join(parts)
 
 
@@ -210,7 +204,4 @@ def _count(value: int | None) -> str:
 
 
 def _extent(extent: Extent | None) -> str:
-    if extent is None:
-        return "-"
-    x, y, z = extent
-    return f"{x}x{y}" + (f"x{z}" if z != 1 else "") if (y, z) != (1, 1) else str(x)
+    return "-" if extent is None else extent_text(extent)

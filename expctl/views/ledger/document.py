@@ -34,7 +34,7 @@ BEGINS = re.compile(r"[A-Za-z(]")
 
 
 def render(ledger: Ledger) -> str:
-    """Return the text of ledger.md, with a final newline. Raises Refused where the owner's template is broken."""
+    """Return the text of ledger.md, with a final newline. Raises Refused if the repository's own template is broken."""
     import jinja2
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -97,7 +97,7 @@ def wrap_text(text: object, indent: int = 2) -> Markdown:
 
 
 def now_text(target: TargetState) -> str:
-    """Return the baseline's speed at the size of the largest weight, e.g. `90.67 GFLOP/s at n=768, since P16`."""
+    """Return a target's present speed, at the size of the largest weight, e.g. `90.67 GFLOP/s at n=768, since P16`."""
     if target.baseline is None:
         return f"only figures given by hand ({target.given.id})" if target.given else "nothing timed yet"
     figures = target.baseline.figures

@@ -20,7 +20,7 @@ def finding_lines(findings: Sequence[Finding]) -> list[str]:
 
 
 def noted_lines(finding: Finding, commit: str) -> list[str]:
-    """Return a finding with the commit that recorded it; `commit` is "" when it was recorded before."""
+    """Return a finding as lines, with the commit that recorded it; `commit` is "" if nothing had to change."""
     return [*_lines(finding), f"  committed as {commit[:10]}, ledger.md updated" if commit else "  stands so already"]
 
 

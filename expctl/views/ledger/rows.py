@@ -32,7 +32,7 @@ def cell(text: object, limit: int = CELL_MAX) -> Markdown:
 
 
 def line(*cells: object) -> Markdown:
-    """Join `cells` to one row of a table."""
+    """Return one row of a Markdown table with these cells, escaped and cut to the usual width."""
     return Markdown(f"| {' | '.join(map(cell, cells))} |")
 
 
@@ -47,27 +47,27 @@ def link(experiment: str) -> Markdown:
 
 
 def measured_rows(found: Sequence[Row]) -> Markdown:
-    """Draw measured experiments, one row each."""
+    """Return Markdown table rows, one for each measured experiment."""
     return Markdown("\n".join(map(measured_row, found)))
 
 
 def imported_rows(found: Sequence[Row]) -> Markdown:
-    """Draw imported experiments, one row each."""
+    """Return Markdown table rows, one for each imported experiment."""
     return Markdown("\n".join(map(imported_row, found)))
 
 
 def rule_rows(found: Sequence[LedgerRule]) -> Markdown:
-    """Draw do-not-repeat rules, one row each."""
+    """Return Markdown table rows, one for each do-not-repeat rule."""
     return Markdown("\n".join(map(rule_row, found)))
 
 
 def step_rows(found: Sequence[Step]) -> Markdown:
-    """Draw the kept changes of an epoch, one row each."""
+    """Return Markdown table rows, one for each kept change of an epoch."""
     return Markdown("\n".join(map(step_row, found)))
 
 
 def measured_row(row: Row) -> Markdown:
-    """Draw a measured experiment in at most LINE_MAX characters; the reason takes what the other cells leave."""
+    """Return the table row of a measured experiment, at most LINE_MAX characters: its reason is cut to fit."""
     percent, low, high = row.effect_percent, row.low_percent, row.high_percent
     effect = Markdown("-") if percent is None or low is None or high is None else effect_text((percent, low, high))
     cells = (link(row.id), cell(row.verdict), cell(row.title, TITLE_MAX), cell(row.target, TARGET_MAX), effect)
@@ -76,18 +76,18 @@ def measured_row(row: Row) -> Markdown:
 
 
 def imported_row(row: Row) -> Markdown:
-    """Draw an imported experiment with its given figures; it has no measured effect."""
+    """Return the table row of an imported experiment, with the figures that the old ledger gave."""
     return line(link(row.id), row.verdict, row.title, row.target, row.given, row.why)
 
 
 def rule_row(rule: LedgerRule) -> Markdown:
-    """Draw a rule in at most LINE_MAX characters. `(you)` marks a rule whose patch expctl doesn't have."""
+    """Return the table row of a do-not-repeat rule; `(you)` marks one that only a reader can check: its patch is unknown."""
     by = rule.id if rule.known else f"{rule.id} (you)"
     return line(by, cell(rule.tried, TRIED_MAX), cell(rule.why, FAILED_MAX), cell(rule.opens, OPENS_MAX))
 
 
 def step_row(step: Step) -> Markdown:
-    """Draw one kept change with its own effect and the total so far."""
+    """Return the table row of a kept change, with its own effect and that of all changes up to it."""
     return line(link(step.id), cell(step.title, TITLE_MAX), effect_text(step.effect), gain_text(step.total))
 
 

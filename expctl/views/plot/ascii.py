@@ -37,7 +37,7 @@ class _Canvas:
 
 
 def chart_lines(picture: Picture) -> list[str]:
-    """Return the chart as lines, with caption, axis and legend."""
+    """Return a chart of an experiment's rounds as lines of text, with caption, axis and legend."""
     low, high = min(picture.levels), max(picture.levels)
     margin = 0.04 * (high - low) or 0.1
     canvas = _Canvas(low - margin, high + margin)
@@ -86,7 +86,6 @@ def _columns(search: int, confirm: int) -> list[int]:
 
 
 def _axis(picture: Picture, columns: list[int]) -> str:
-    """Return the axis, labelled with the last round of each session, and with rounds of interim looks where there is room."""
     searched = len(picture.search)
     marks = [(columns[searched - 1], searched)] if searched else []
     marks += [(columns[-1], len(picture.confirm))] if picture.confirm else []

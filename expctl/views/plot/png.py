@@ -22,7 +22,7 @@ GAP = 1.5  # distance between the two sessions, in rounds
 
 
 def figure_bytes(picture: Picture, suffix: str) -> bytes:
-    """Return the bytes of a PNG or SVG file (`suffix`), equal for equal pictures. Raises ImportError without matplotlib."""
+    """Draw an experiment's rounds as a PNG or SVG file (`suffix`), byte for byte the same each time. Raises ImportError."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -50,7 +50,6 @@ def figure_bytes(picture: Picture, suffix: str) -> bytes:
 
 
 def _draw_rounds(axes: "Axes", picture: Picture) -> list[float]:
-    """Draw every round and the running mean. Returns the x position of each round, search first."""
     searched = len(picture.search)
     places = [n + 1 + (GAP if n >= searched else 0) for n in range(searched + len(picture.confirm))]
     sessions = (
@@ -67,11 +66,9 @@ def _draw_rounds(axes: "Axes", picture: Picture) -> list[float]:
 
 
 def _draw_boundaries(axes: "Axes", picture: Picture, places: list[float]) -> None:
-    """Draw the bounds at which an interim look would have ended the search, and the one that the confirmation had to exceed."""
     if picture.looks:
         where = [places[look.rounds - 1] for look in picture.looks]
         style: Any = {"linewidth": 0.9, "linestyle": (0, (4, 2)), "markersize": 5.5, "alpha": 0.85, "zorder": 2}
-        axes.plot(where, [look.keep for look in picture.looks], marker="^", color=KEEP, label="look: above, confirm", **style)
         keep, futile = [look.keep for look in picture.looks], [look.futile for look in picture.looks]
         axes.plot(where, keep, marker="^", color=KEEP, label="look: above, confirm", **style)
         axes.plot(where, futile, marker="v", color=FUTILE, label="look: below, futile", **style)

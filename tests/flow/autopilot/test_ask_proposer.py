@@ -80,12 +80,12 @@ def test_the_brief_has_what_waits_by_priority_and_not_what_was_withdrawn() -> No
     [
         (Failed(reason="exited with status 7", fault=True), "exited with status 7", True),
         (Refused("two folders", code="proposer-left-no-proposal"), "two folders", False),
-        (draft("P1", "x", "bench/run"), "not one that an experiment may make", False),
-        (draft("P1", "x" * 2_000_000), "not one that an experiment may make", False),
+        (draft("P1", "x", "bench/run"), "what an experiment may not change", False),
+        (draft("P1", "x" * 2_000_000), "what an experiment may not change", False),
         (draft("P7", "slow 900000"), "P7 exists already", False),
         (draft("P8", "slow 1100000"), "tried before, as P7", False),
-        (draft("P8", "slow 800000"), "P9 has the same change", False),
-        (draft("P8", "slow 700000", depends_on=("P7.speed > 1",)), "no result has", False),
+        (draft("P8", "slow 800000"), "P9 proposes the same change already", False),
+        (draft("P8", "slow 700000", depends_on=("P7.speed > 1",)), "something that no result can have", False),
         (replace(draft("P8", ""), patch=b"no patch"), "the patch does not apply", False),
     ],
 )

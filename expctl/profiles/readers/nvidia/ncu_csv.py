@@ -48,14 +48,14 @@ _EXTENT = re.compile(r"\(\s*(SIZE)\s*,\s*(SIZE)\s*,\s*(SIZE)\s*\)".replace("SIZE
 
 
 def gather_raw(table: Table) -> RawProfile:
-    """Return the kernels of a raw page; its second row contains units. Raises Refused without units or kernels."""
+    """Return the kernels in a table of `ncu --csv --page raw`. Raises Refused if kernels, or units in row 2, are missing."""
     found = RawProfile(source=Source.NCU_RAW, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
     units: Row = []
     for row in _rows(table):
         if not units:
             units = row
             if row[table.names["id"]].strip():
-                raise refusals.unknown(table.path, "a raw page without its row of units")
+                raise refusals.unknown(table.path, "a table of ncu --page raw without its second row, the units")
             continue
         texts = {name: (row[column], units[column]) for name, column in table.names.items() if "__" in name}
         _kernel(found, table, row, texts)
@@ -63,7 +63,10 @@ def gather_raw(table: Table) -> RawProfile:
 
 
 def gather_details(table: Table) -> RawProfile:
-    """Return the kernels of a details page, or of metrics printed while profiling. Raises Refused without kernels."""
+    """Return the kernels in a table of `ncu --csv --page details`, or of metrics that ncu prints while profiling.
+
+    Raises Refused without kernels.
+    """
     found = RawProfile(source=Source.NCU_DETAILS, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
     columns = table.names
     table.least = columns["metric value"] + 1  # rows of metrics lack the last columns, which are for ncu's advice
@@ -89,7 +92,9 @@ def _rows(table: Table) -> Iterator[Row]:
     at = table.names["id"], table.names["kernel name"]
     for row in table.all_rows():
         if (row[at[0]].lower(), row[at[1]].lower()) == ("id", "kernel name"):
-            raise refusals.unknown(table.path, "two tables of ncu, one behind the other", "give each a file, and the folder")
+            raise refusals.unknown(
+                table.path, "two tables of ncu in one file", "put each table into its own file, and name their folder"
+            )
         yield row
 
 
@@ -106,7 +111,7 @@ def _kernel(found: RawProfile, table: Table, row: Row, texts: Mapping[str, tuple
     if foreign := next((text for text, _ in texts.values() if has_decimal_comma(text)), ""):
         raise refusals.unknown(
             table.path,
-            f"an ncu table with numbers like {foreign}, of another locale",
+            f"an ncu table with numbers like {foreign}, with a decimal comma of another locale",
             "LC_ALL=C ncu --import REPORT --csv --page raw",
         )
     values = {name: value for name, (text, unit) in texts.items() if (value := in_base_units(text, unit)) is not None}
@@ -170,7 +175,4 @@ def _finished(found: RawProfile, table: Table) -> RawProfile:
 
 def _extent(text: str) -> Extent | None:
     match = _EXTENT.search(text)
-    if match is None:
-        return None
-    x, y, z = (int(each.replace(",", "")) for each in match.groups())
-    return (x, y, z) if min(x, y, z) > 0 else None
+    return extent([int(each.replace(",", "")) for each in match.groups()]) if match else None

@@ -15,22 +15,11 @@ from expctl.profiles.readers.sqlite_file import columns, open_database, quoted, 
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
 COPIES, FILLS = "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET"
 GRAPHS = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
-_COPY_KINDS = {
-    0: "unknown direction",
-    1: "host to device",
-    2: "device to host",
-    3: "host to array",
-    4: "array to host",
-    5: "array to array",
-    6: "array to device",
-    7: "device to array",
-    8: "device to device",
-    9: "host to host",
-    10: "peer to peer",
-    11: "unified memory, host to device",
-    12: "unified memory, device to host",
-    13: "unified memory, device to device",
-}
+_COPY_KINDS = dict(enumerate((
+    "unknown direction", "host to device", "device to host", "host to array", "array to host", "array to array",
+    "array to device", "device to array", "device to device", "host to host", "peer to peer",
+    "unified memory, host to device", "unified memory, device to host", "unified memory, device to device",
+)))  # fmt: skip
 """Names of copy kinds by number: CUPTI's (0 to 10), and those that nsys adds (ENUM_CUDA_MEMCPY_OPER)."""
 _PARTS = (
     "demangledName", "shortName", "mangledName", "name", "deviceId", "globalPid", "registersPerThread", "staticSharedMemory",
@@ -40,7 +29,10 @@ _PARTS = (
 
 
 def gather_nsys(path: Path) -> RawProfile:
-    """Return all kernels and copies of the database. Raises Refused for an unknown schema, and when there are none."""
+    """Return all kernels and memory copies of the nsys database at `path`.
+
+    Raises Refused for an unknown schema, and when it contains neither.
+    """
     found = RawProfile(source=Source.NSYS, file=str(path), grid_unit=GridUnit.WORKGROUPS)
     with open_database(path) as database:
         names = tables(database)
@@ -99,7 +91,9 @@ def _kernels(path: Path, database: sqlite3.Connection, names: tuple[str, ...], f
     if device_at is not None and not devices.are_sure(
         len({key[process_at] for key in entries}) if process_at is not None else 1
     ):
-        found.notes.append("GPUs: each process counts its own from 0, and nothing in this database tells which ones these are")
+        found.notes.append(
+            "GPUs: each process numbers its own from 0, and this database doesn't tell which GPUs the numbers mean"
+        )
 
 
 def _launch(device: str, values: dict[str, Any], strings: dict[Any, str]) -> RawLaunch:

@@ -13,13 +13,13 @@ GPUS, NUMBERS = "TARGET_INFO_GPU", "TARGET_INFO_CUDA_DEVICE"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NsysDevices:
-    """GPUs by nsys's id; `numbers` maps (process id, CUDA's number) to that id, None in a database that doesn't say."""
+    """GPUs by nsys's id; `numbers` maps (process id, CUDA device number) to that id, None where the database lacks it."""
 
     gpus: Mapping[int, Device]
     numbers: Mapping[tuple[int, int], int] | None
 
     def name_of(self, number: object, process: object) -> str:
-        """Return the name of the GPU that a kernel's deviceId (`number`) and globalPid (`process`) mean."""
+        """Return the name of the GPU that a kernel's deviceId (`number`) and globalPid (`process`) refer to."""
         if self.numbers is None or not isinstance(number, int) or not isinstance(process, int):
             return f"device {number}"
         pid = pid_of(process)
@@ -32,12 +32,12 @@ class NsysDevices:
 
 
 def pid_of(process: int) -> int:
-    """Return the operating system's process id: bits 24 to 47 of nsys's globalPid."""
+    """Return the operating system's process id that a globalPid of nsys contains in its bits 24 to 47."""
     return process >> 24 & 0xFFFFFF
 
 
 def read_devices(database: sqlite3.Connection, names: tuple[str, ...]) -> NsysDevices:
-    """Return the GPUs, and how processes number them, as far as the tables `names` tell."""
+    """Return the GPUs in an nsys database with the tables `names`, and how its processes number them."""
     numbers = None
     if NUMBERS in names and {"gpuid", "cudaid", "pid"} <= columns(database, NUMBERS).keys():
         rows = database.execute(f"SELECT pid, cudaId, gpuId FROM {NUMBERS} WHERE gpuId IS NOT NULL")  # noqa: S608  constant

@@ -10,16 +10,17 @@ from expctl.profiles.raw.profile import RawProfile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentList:
-    """The contents of one agent_info.csv: GPUs by the names that traces use."""
+    """The contents of one agent_info.csv of rocprofv3: GPUs by the names that traces use for them."""
 
     file: Path
     agents: Mapping[str, Device]
 
 
 def assign_agents(parts: Sequence[RawProfile], lists: Sequence[AgentList], folder: Path) -> dict[str, Device]:
-    """Return the GPUs on which all lists agree; where they disagree, give each part without GPUs those of its own list.
+    """Return the GPUs, by name, that all agent lists of a folder describe alike.
 
-    Names of GPUs in such a part are then prefixed by host and process.
+    Where lists disagree, each of `parts` without GPUs gets those of the list beside its file, and its GPU names are prefixed by
+    host and process.
     """
     seen: dict[str, set[Device]] = {}
     for each in lists:

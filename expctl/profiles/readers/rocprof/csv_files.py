@@ -22,10 +22,14 @@ _NAMES: dict[str, tuple[str, ...]] = {
 
 
 def gather_trace(table: Table) -> RawProfile:
-    """Return the dispatches of a kernel trace, one per row. Raises Refused for a trace without rows and for bad time stamps."""
+    """Return the dispatches of a rocprofv3 kernel trace (CSV), one per row.
+
+    Raises Refused for a trace without rows and for bad time stamps.
+    """
     found = RawProfile(source=Source.ROCPROF_CSV, file=str(table.path))
     columns = table.names
-    key_names = [name for name in ("kernel_name", "agent_id", *map(_column(columns), _NAMES)) if name in columns]
+    figures = [next((each for each in names if each in columns), "") for names in _NAMES.values()]
+    key_names = [name for name in ("kernel_name", "agent_id", *figures) if name in columns]
     key = _getter([columns[name] for name in key_names])
     start, end, guid = columns["start_timestamp"], columns["end_timestamp"], columns.get("guid")
     identities: set[str] = set()
@@ -53,15 +57,13 @@ def gather_trace(table: Table) -> RawProfile:
             identities.update(row[guid] for row in rows)
     found.identity = ",".join(sorted(identities))
     if not found.launches:
-        raise refusals.no_kernels(
-            table.path, "a kernel trace without a row", "did the program launch a kernel while it was profiled?"
-        )
+        raise refusals.no_kernels(table.path, "a kernel trace without a row", "check that the program launches a kernel")
     describe(found, columns)
     return found
 
 
 def describe(found: RawProfile, columns: dict[str, int]) -> None:
-    """Add notes to `found` on what rocprofv3's columns get wrong or lack."""
+    """Add notes to `found` on what a rocprofv3 table with these columns gets wrong or lacks."""
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
     if "lds_block_size" in columns and "guid" not in columns and any(raw.lds_bytes for raw in found.launches.values()):
         found.notes.append("LDS: the static size rounded up to 512 B; what a launch adds is not in this file")
@@ -70,7 +72,7 @@ def describe(found: RawProfile, columns: dict[str, int]) -> None:
 
 
 def device_key(agent: str) -> str:
-    """Return the device's name for an Agent_Id cell: a node number before ROCm 6.4, `Agent 4` or `GPU 0` since then."""
+    """Return the GPU's name for an Agent_Id cell: a node number before ROCm 6.4, `Agent 4` or `GPU 0` since then."""
     plain = agent.strip().lower()
     return f"node {plain}" if plain.isdigit() else plain or "the GPU"
 
@@ -93,16 +95,12 @@ def _launch(cells: dict[str, str]) -> RawLaunch:
     )
 
 
-def _column(columns: dict[str, int]) -> "Callable[[str], str]":
-    return lambda name: next((each for each in _NAMES[name] if each in columns), "")
-
-
 def _getter(columns: list[int]) -> "Callable[[Row], tuple[str, ...]]":
     return itemgetter(*columns) if len(columns) > 1 else lambda row: (row[columns[0]],)
 
 
 def gather_copies(table: Table) -> RawProfile:
-    """Return the memory copies of a table, summed by direction. Raises Refused for bad time stamps."""
+    """Return the memory copies of a rocprofv3 copy trace (CSV), summed by direction. Raises Refused for bad time stamps."""
     found = RawProfile(source=Source.ROCPROF_CSV, file=str(table.path))
     columns = table.names
     size = next((columns[name] for name in ("size", "size_bytes", "bytes") if name in columns), None)

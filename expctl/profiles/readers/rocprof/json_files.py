@@ -1,13 +1,12 @@
 """Read rocprofv3's JSON: one `rocprofiler-sdk-tool` entry per process, with kernels named by ids."""
 
 from collections.abc import Mapping
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from expctl.profiles.model.kernel_profile import Device, Extent, Source
 from expctl.profiles.raw import refusals
-from expctl.profiles.raw.extents import extent
+from expctl.profiles.raw.extents import AXES, extent
 from expctl.profiles.raw.profile import RawLaunch, RawProfile
 from expctl.profiles.readers.json_file import integer, mapping, sequence
 
@@ -17,12 +16,15 @@ _SIZES = ("private_segment_size", "group_segment_size")
 
 
 def gather_rocprof_json(path: Path, document: Mapping[str, Any]) -> list[RawProfile]:
-    """Return one profile per process. Raises Refused for damaged records, and when no process has kernels or copies."""
+    """Return one profile per process in a JSON `document` of rocprofv3.
+
+    Raises Refused for damaged records, and when no process has kernels or copies.
+    """
     entries = document[ROOT] if isinstance(document[ROOT], list) else [document[ROOT]]
     try:
         found = [_process(path, mapping(entry)) for entry in entries]
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise refusals.damaged(path, f"a record without what belongs in it: {error!r}") from error
+        raise refusals.damaged(path, f"a record with a missing or wrong field: {error!r}") from error
     if not any(each.has_kernels or each.copies for each in found):
         raise refusals.no_kernels(path, "rocprofv3 JSON without a dispatch", "record with rocprofv3 --kernel-trace")
     return found
@@ -33,11 +35,8 @@ def _process(path: Path, entry: dict[str, Any]) -> RawProfile:
     host = str(mapping(meta.get("node")).get("hostname") or "")
     identity = f"{host} {meta.get('pid')} {meta.get('init_time')}" if "init_time" in meta else ""
     found = RawProfile(source=Source.ROCPROF_JSON, file=str(path), identity=identity, host=host)
-    agents = {
-        _handle(agent.get("id")): _device(agent)
-        for agent in map(mapping, sequence(entry.get("agents")))
-        if agent.get("type") == GPU
-    }
+    gpus = [agent for agent in map(mapping, sequence(entry.get("agents"))) if agent.get("type") == GPU]
+    agents = {_handle(agent.get("id")): _device(agent) for agent in gpus}
     found.devices = {device.name: device for device in agents.values()}
     symbols = {symbol.get("kernel_id"): symbol for symbol in map(mapping, sequence(entry.get("kernel_symbols")))}
     records = mapping(entry.get("buffer_records"))
@@ -61,7 +60,7 @@ def _dispatches(found: RawProfile, records: list[Any], symbols: Mapping[Any, Any
 def _counted_dispatches(
     found: RawProfile, entry: Mapping[str, Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device], *, timed: bool
 ) -> None:
-    """Add the counters of each dispatch; with `timed`, also its duration, which a kernel trace in the same file would give."""
+    """Add the counters of each dispatch; with `timed`, for files without a kernel trace, also its duration."""
     names = {_handle(each.get("id")): str(each.get("name")) for each in map(mapping, sequence(entry.get("counters")))}
     for record in sequence(mapping(entry.get("callback_records")).get("counter_collection")):
         data = record["dispatch_data"]
@@ -104,13 +103,8 @@ def _name_launch(
     return key, device
 
 
-_xyz = itemgetter("x", "y", "z")
-
-
 def _extent(value: object) -> Extent | None:
-    return (
-        extent([integer(each) for each in _xyz(value)]) if isinstance(value, dict) and {"x", "y", "z"} <= value.keys() else None
-    )
+    return extent([integer(value.get(axis)) for axis in AXES]) if isinstance(value, dict) else None
 
 
 def _handle(value: object) -> Any:
@@ -118,7 +112,7 @@ def _handle(value: object) -> Any:
 
 
 def _direction(entry: Mapping[str, Any], copy: Mapping[str, Any]) -> str:
-    """Return the name of a copy's operation, which its record gives as a number within its kind."""
+    """Return the name of a memory copy's operation (its direction), which the record `copy` gives as a number."""
     kinds = sequence(mapping(entry.get("strings")).get("buffer_records"))
     kind, operation = copy.get("kind"), copy.get("operation")
     if isinstance(kind, int) and 0 <= kind < len(kinds):

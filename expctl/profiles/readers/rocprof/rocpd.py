@@ -23,7 +23,7 @@ _COUNTS = ("dispatches:", "replays:", "names:")
 
 
 def gather_rocpd(path: Path) -> list[RawProfile]:
-    """Return one profile per process in the database. Raises Refused for another schema, and when there are no dispatches."""
+    """Return one profile per process in a rocpd database. Raises Refused for another schema or no dispatches."""
     with open_database(path) as database:
         names = tables(database)
         suffixes = _processes(names)
@@ -45,7 +45,9 @@ def _process(source: Tables) -> RawProfile:
     found.devices = {device.name: device for device in agents.values()}
     have = source.columns("kernel_dispatch")
     if missing := [name for name in ("kernel_id", "start", "end", "id") if name not in have]:
-        raise refusals.unknown(source.path, f"a rocpd database whose dispatches have no {', '.join(missing)}")
+        raise refusals.unknown(
+            source.path, f"a rocpd database whose table of dispatches lacks the columns {', '.join(missing)}"
+        )
     column = _device_column(source, have, agents)
     dispatches = read_dispatches(source, have, column)
     found.timing = dispatches.timing
@@ -55,7 +57,7 @@ def _process(source: Tables) -> RawProfile:
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
     if dispatches.replays:
         found.notes.append(
-            f"replays: {dispatches.replays} dispatches are others run again to be counted; they are not calls, nor in the times"
+            f"replays: {dispatches.replays} dispatches repeat others to collect counters; they are no calls, nor in the times"
         )
     if dispatches.hidden:
         found.notes.append(
@@ -66,13 +68,13 @@ def _process(source: Tables) -> RawProfile:
 
 
 def _processes(names: Collection[str]) -> list[str]:
-    """Return the suffix of each process's tables; tables that merely begin like a dispatch table are skipped."""
+    """Return the suffixes that mark the tables of each process; names that only begin like a dispatch table are skipped."""
     endings = [name.removeprefix(DISPATCH) for name in names if name.startswith(DISPATCH)]
     return [each for each in endings if f"rocpd_info_kernel_symbol{each}" in names] or endings
 
 
 def _device_column(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, Device]) -> DeviceColumn:
-    """Return which column of a dispatch names its GPU: `agent_id`, or in newer databases `track_id`, a track that names it."""
+    """Return which column of a dispatch tells its GPU: `agent_id`, or in newer databases `track_id`, whose track names it."""
     names = {agent: device.name for agent, device in agents.items()}
     if "agent_id" in have or "track_id" not in have:
         return DeviceColumn(column="agent_id" if "agent_id" in have else "", names=names)
@@ -81,7 +83,6 @@ def _device_column(source: Tables, have: Mapping[str, bool], agents: Mapping[Any
 
 
 def _describe(source: Tables, found: RawProfile, firsts: Mapping[Any, int], column: DeviceColumn) -> None:
-    """Add the launch (name, device, registers, extents) of each launch key in `firsts` to `found`."""
     symbols = {row.get("id"): row for row in source.rows("info_kernel_symbol")}
     nameless = 0
     query = f"SELECT * FROM {source.name('kernel_dispatch')} WHERE id = ?"  # noqa: S608

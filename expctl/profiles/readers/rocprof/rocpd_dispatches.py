@@ -39,7 +39,7 @@ REPLAY = "replay_pass"
 
 @dataclass(slots=True, kw_only=True)
 class Dispatches:
-    """All dispatches of one process; `firsts` has the id of the first dispatch of each launch key.
+    """All dispatches of one process in a rocpd database; `firsts` is the id of the first dispatch by launch key.
 
     `hidden` counts those of the `rows` that the database's own views leave out; `replays` counts rows that repeat a dispatch to
     collect counters.
@@ -54,7 +54,7 @@ class Dispatches:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceColumn:
-    """The column that tells where a dispatch ran ("" without one), and the names of GPUs by the column's values."""
+    """The column of the dispatch table that tells the GPU ("" without one), and names of GPUs by the column's values."""
 
     column: str
     names: Mapping[Any, str]
@@ -66,12 +66,15 @@ class DeviceColumn:
         return different.pop() if len(different) == 1 else ""
 
     def name_of(self, value: object) -> str:
-        """Return the name of the GPU that a value of the column means."""
+        """Return the name of the GPU that `value` of the column stands for."""
         return self.single or self.names.get(value) or (f"agent {value}" if self.column else "the GPU")
 
 
 def read_dispatches(source: Tables, have: Mapping[str, bool], devices: DeviceColumn) -> Dispatches:
-    """Return the dispatches in the tables of `source`. Raises Refused for a start or end that is no integer."""
+    """Return the dispatches of one process in a rocpd database, whose dispatch table has the columns `have`.
+
+    Raises Refused for a start or end that is no integer.
+    """
     table = source.name("kernel_dispatch")
     ends = f"SELECT (SELECT min(id) FROM {table}), (SELECT max(id) FROM {table})"  # noqa: S608  a quoted name
     first, last = source.database.execute(ends).fetchone()
@@ -90,7 +93,7 @@ def read_dispatches(source: Tables, have: Mapping[str, bool], devices: DeviceCol
 
 
 def _range(source: Tables, have: Mapping[str, bool], devices: DeviceColumn, ids: tuple[int, int]) -> Any:
-    """Return dispatches with the first to the last of two `ids`, as plain data that two processes can exchange."""
+    """Return the dispatches from the first to the last of two `ids`, as plain data that two processes can exchange."""
     timing = DispatchTimes()
     firsts: dict[Any, int] = {}
     entries: dict[Any, Appenders] = {}
@@ -167,7 +170,7 @@ def _intervals(starts: bytes, ends: bytes, serial: Any) -> Intervals:
 
 
 def _key(have: Mapping[str, bool], devices: DeviceColumn) -> str:
-    """Return the SQL expression of a launch's key; the device is left out where only one GPU is listed."""
+    """Return an SQL expression for the launch key of a dispatch; the GPU is left out where only one is listed."""
     found = [(next((name for name in names if name in have), ""), weight) for names, weight in _PARTS]
     terms = [
         f"{_value(name, have[name])} * {weight}"

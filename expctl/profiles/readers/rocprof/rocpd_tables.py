@@ -13,14 +13,14 @@ DISPATCH = "rocpd_kernel_dispatch"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """Tables of one process; `suffix` ends their names: its guid with underscores, "" in a database without guids."""
+    """Tables of one process in a rocpd database; `suffix` ends their names: its guid with underscores, or ""."""
 
     database: sqlite3.Connection
     path: Path
     suffix: str
 
     def name(self, what: str) -> str:
-        """Return the quoted name of table `what` (`kernel_dispatch`) of this process."""
+        """Return the quoted name of this process's table `what`, such as `kernel_dispatch`."""
         return quoted(f"rocpd_{what}{self.suffix}")
 
     def columns(self, what: str) -> dict[str, bool]:

@@ -18,17 +18,18 @@ _DEVIATION = ("stddev", "std_dev")
 
 
 def gather_statistics(table: Table) -> RawProfile:
-    """Return statistics of kernels, one per row. Raises Refused for impossible ones, and statistics of anything else."""
+    """Return the kernels in a rocprofv3 table of kernel statistics (CSV), one per row.
+
+    Raises Refused for impossible figures, and for statistics of anything but kernels.
+    """
     found = RawProfile(source=Source.ROCPROF_STATS, file=str(table.path))
     for row in table.all_rows():
         name = row[table.names["name"]]
         if name in found.statistics:
-            raise refusals.damaged(table.path, f"{name[:80]} stands twice")
+            raise refusals.damaged(table.path, f"two rows of the kernel {name[:80]}")
         found.statistics[name] = _statistic(table, row)
     if not found.statistics:
-        raise refusals.no_kernels(
-            table.path, "statistics without a row", "did the program launch a kernel while it was profiled?"
-        )
+        raise refusals.no_kernels(table.path, "statistics without a row", "check that the program launches a kernel")
     if other := why_not_kernels(found.statistics):
         raise refusals.no_kernels(
             table.path, f"statistics of {other}", "give kernel_stats.csv or kernel_trace.csv of the same run"
@@ -46,7 +47,7 @@ def _statistic(table: Table, row: Row) -> Statistic:
 
     (calls, total) = integers(table.path, "Calls or total duration", (row[table.names["calls"]], cell(TOTALS) or ""))
     if calls <= 0 or total < 0:
-        raise refusals.damaged(table.path, f"{calls} calls in {total} ns")
+        raise refusals.damaged(table.path, f"a kernel with {calls} calls in {total} ns")
     average, deviation = cell(_AVERAGE), cell(_DEVIATION)
     least, most = cell(_LEAST), cell(_MOST)
     found = Statistic(
@@ -59,15 +60,14 @@ def _statistic(table: Table, row: Row) -> Statistic:
     )
     ordered = [each for each in (found.min_ns, found.mean_ns, found.max_ns) if each is not None]
     if any(after < before * (1 - MEAN_IS_ROUNDED) for before, after in pairwise([0, *ordered])):
-        raise refusals.damaged(table.path, f"least, mean and most of a kernel are {', '.join(map(str, ordered))} ns")
+        raise refusals.damaged(table.path, f"a kernel whose minimum, mean and maximum are {', '.join(map(str, ordered))} ns")
     return found
 
 
 def gather_counters(table: Table) -> RawProfile:
-    """Return counters and durations of dispatches; a row is one counter of one dispatch.
+    """Return counters and durations from a rocprofv3 counter collection (CSV): a row is one counter of one dispatch.
 
-    A dispatch has a row for each counter but counts and is timed once, also when it was replayed. Raises Refused for a table
-    without rows or dispatch ids.
+    A dispatch counts and is timed once, also when it was replayed. Raises Refused for a table without rows or dispatch ids.
     """
     found = RawProfile(source=Source.ROCPROF_COUNTERS, file=str(table.path))
     columns = table.names
@@ -101,9 +101,7 @@ def gather_counters(table: Table) -> RawProfile:
         start, end = integers(table.path, "a time stamp", times)
         seen[dispatch] = (key, start, end)
     if not seen:
-        raise refusals.no_kernels(
-            table.path, "counters without a row", "did the program launch a kernel while it was profiled?"
-        )
+        raise refusals.no_kernels(table.path, "counters without a row", "check that the program launches a kernel")
     for (*_, name, counter), value in values.items():
         found.add_counter(name, counter, value)
     _fill(found, seen, timed=timed)

@@ -1,0 +1,51 @@
+"""Write picture files for the option --plot."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+SUFFIXES = ("png", "svg")
+
+
+def picture_format(file: Path, hint: str) -> str:
+    """Return `png` or `svg`, from the ending of the file's name. Raises Misused, with `hint`, for any other ending."""
+    from expctl.domain.errors import Misused
+
+    suffix = file.suffix.lower().removeprefix(".")
+    if suffix not in SUFFIXES:
+        raise Misused(
+            "pictures are only written as .png or .svg",
+            code="not-a-picture-file",
+            expected="a file name that ends in .png or .svg",
+            found=str(file),
+            hint=hint,
+        )
+    return suffix
+
+
+def write_picture(file: Path, draw: Callable[[], bytes], *, otherwise: str = "") -> None:
+    """Write to `file` the bytes that `draw` returns. `otherwise` is advice for a machine without matplotlib.
+
+    Raises Refused if matplotlib is not installed or the file can't be written.
+    """
+    from expctl.domain.errors import Refused
+    from expctl.files import atomic_write
+
+    try:
+        atomic_write.replace(file, draw())
+    except ModuleNotFoundError as error:
+        raise Refused(
+            "matplotlib draws picture files, and it is not installed",
+            code="matplotlib-not-installed",
+            expected="the extra `plot` of expctl",
+            found=f"no module {error.name}",
+            hint=f"pip install 'expctl[plot]' (in its repository: pip install -c constraints.txt -e '.[plot]'){otherwise}",
+        ) from error
+    except OSError as error:
+        raise Refused(
+            f"cannot write {file}",
+            code="file-not-writable",
+            expected="a path at which a file can be written",
+            found=str(error.strerror),
+            where=str(file),
+            hint="name another file",
+        ) from error
