@@ -9,6 +9,7 @@ from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Procedure
 from expctl.domain.protocol.boundaries import SEARCH
 from expctl.domain.protocol.model import Size
+from expctl.domain.verdict.interference import counted
 from expctl.domain.verdict.paired_rounds import by_pairs
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Session, Side, median_ns, round_effects, side_spreads
@@ -25,9 +26,10 @@ SPREAD_MOST = 4.0
 def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | Decision:
     """Return the verdict of `samples` under `plan`, or how many rounds to measure next.
 
-    Rounds with foreign load are left out and measured again. The verdict is INVALID where there are too many of them (at least
-    three, and over a quarter), where the times of both sides vary far more than in the calibration, or where a time is shorter
-    than the machine's peak allows. A proposal of kind `analysis` gets KEEP, because it changes no code.
+    Launches with foreign load are left out and measured again, but for what the candidate does to its own clock
+    (interference.py). The verdict is INVALID where there are too many of them (at least three rounds, and over a quarter),
+    where the times of both sides vary far more than in the calibration, or where a time is shorter than the machine's peak
+    allows. A proposal of kind `analysis` gets KEEP, because it changes no code.
     """
     tainted = {sample.round: sample.taints for sample in samples if sample.taints}
     rounds = {sample.round for sample in samples}
@@ -37,6 +39,7 @@ def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | De
     too_wide = excess_spread(samples, plan.calibrated) if plan.calibrated else ""
     if too_wide:
         return Decision(verdict=Verdict.INVALID, reasons=(f"unstable: {too_wide}",), procedure=_so_far(samples, plan))
+    samples = counted(samples)
     pairs = by_pairs(round_effects(samples), plan.respawn)
     answer = decide(pairs.effects, plan)
     if isinstance(answer, Decision):
@@ -102,7 +105,7 @@ def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decisi
 def estimates_of(decision: Decision, samples: Sequence[Sample], sizes: Sequence[Size]) -> tuple[Estimate, ...]:
     """Return the intervals of `decision` in percent, each with the median times (ns) of both sides in the rounds used."""
     chosen = set(decision.rounds)
-    used, flop = [sample for sample in samples if sample.round in chosen], {size.name: size.flop for size in sizes}
+    used, flop = [sample for sample in counted(samples) if sample.round in chosen], {size.name: size.flop for size in sizes}
     return tuple(_estimate(size, interval, used, flop.get(size, 0)) for size, interval in decision.intervals.items())
 
 
