@@ -59,6 +59,7 @@ def facts(step: Step) -> dict[str, object]:
                 ],
                 "measured": step.measured,
                 "again": _replication(step),
+                "extended": record.procedure is not None and record.procedure.extended,
                 "branch": step.branch,
                 "head_before": step.head_before,
                 "head_after": step.head_after,

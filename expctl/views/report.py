@@ -7,6 +7,7 @@ from expctl.domain.experiment.proposal import Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Artifact, Estimate, Record
 from expctl.domain.history.epochs import Epoch
 from expctl.domain.machine.interference import Foreign
+from expctl.domain.protocol.boundaries import EXTENDED_ROUNDS
 from expctl.domain.rules.match_levels import levels_of
 from expctl.domain.text import one_line
 
@@ -20,7 +21,8 @@ def verdict_lines(record: Record) -> list[str]:
     for index, reason in enumerate(record.reasons):
         lines.append(f"  {record.verdict if index == 0 else '':<10} {one_line(reason)}")
     lines += [f"  {'note':<10} {one_line(text)}" for text in (*record.flags, *record.notes)]
-    return lines
+    further = f"expctl run {record.id} --extend goes on from these samples, up to {EXTENDED_ROUNDS} rounds"
+    return lines + (labelled("next", further) if record.extendable else [])
 
 
 def estimate_line(estimate: Estimate) -> str:

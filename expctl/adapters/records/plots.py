@@ -46,6 +46,7 @@ class Pictures:
             procedure.mode if procedure else Mode.GAIN,
             simplify_used_percent=procedure.simplify_used_percent if procedure else 0.0,
         )
+        plan = plan.extend() if procedure and procedure.extended else plan
         objective = next((each for each in record.estimates if each.size == OBJECTIVE), None)
         return picture_of(round_effects(counted(samples)), plan, caption, sequential=procedure is not None, estimate=objective)
 

@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Probe, Verdict
+from expctl.domain.protocol.boundaries import VERSION
 from expctl.domain.protocol.model import NumberKind
 
 OBJECTIVE = "objective"  # the size of the weighted mean over all sizes
@@ -59,8 +60,9 @@ class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How samples decided a verdict: version (`boundaries`) of the critical values, interim analyses, rounds of each part.
 
     `rescued_by` is the size that gained instead of the objective; `simplify_used_percent` the cost of earlier simplifications
-    in this epoch; `calibrated` the known noise of the machine; `words` the version of the reasons' wording (verdict/plan.py).
-    Records decided by the older procedure have none.
+    in this epoch; `calibrated` the known noise of the machine; `words` the version of the reasons' wording (verdict/plan.py);
+    `extended`: `expctl run ID --extend` went on to the looks beyond the usual ones. Records decided by the older procedure have
+    none.
     """
 
     boundaries: str
@@ -72,6 +74,7 @@ class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     simplify_used_percent: float = 0.0
     calibrated: Calibrated | None = None
     words: int = 0
+    extended: bool = False
 
 
 class Test(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -190,6 +193,13 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def left_open(self) -> bool:
         """Did the experiment end undecided without timing, because the code on its target didn't change?"""
         return self.verdict is Verdict.INCONCLUSIVE and self.origin is Origin.MEASURED and not self.estimates
+
+    @property
+    def extendable(self) -> bool:
+        """Did its samples end undecided at the usual number of rounds, by today's rule, so that more rounds may decide?"""
+        decided = self.procedure
+        undecided = self.verdict is Verdict.INCONCLUSIVE and self.origin is Origin.MEASURED and bool(self.estimates)
+        return undecided and decided is not None and decided.boundaries == VERSION and not decided.extended
 
 
 class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -31,6 +31,13 @@ def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | De
     where the times of both sides vary far more than in the calibration, or where a time is shorter than the machine's peak
     allows. A proposal of kind `analysis` gets KEEP, because it changes no code.
     """
+    answer = reported(_judged(samples, plan), kind)
+    if isinstance(answer, Decision) and answer.procedure is not None and plan.extended:
+        return replace(answer, procedure=replace(answer.procedure, extended=True))
+    return answer
+
+
+def _judged(samples: Sequence[Sample], plan: Plan) -> MeasureMore | Decision:
     tainted = {sample.round: sample.taints for sample in samples if sample.taints}
     rounds = {sample.round for sample in samples}
     if too_many(len(tainted), len(rounds)):
@@ -48,7 +55,7 @@ def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | De
         if impossible:
             return replace(answer, verdict=Verdict.INVALID, reasons=(impossible,))
         answer = charge_untimed_work(answer, samples, plan)
-    return reported(answer, kind)
+    return answer
 
 
 def beyond_the_roofline(samples: Sequence[Sample], decision: Decision, plan: Plan) -> str:

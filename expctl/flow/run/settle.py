@@ -111,7 +111,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
     home = _home_code(opened, artifacts)
     proposal, patch_id = opened.queued.proposal, pinned.patch_id if pinned else ""
     tests = {each.target or opened.begun.target: _test_facts(each) for each in run.all(Tested)}
-    return Record(
+    record = Record(
         schema=SCHEMA,
         id=opened.id,
         title=proposal.title,
@@ -145,6 +145,19 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         procedure=decision.procedure,
         samples_sha256=samples_sha256,
         yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
+    )
+    return record if opened.undecided is None else _extended(opened.undecided, record)
+
+
+def _extended(undecided: Record, record: Record) -> Record:
+    """Return the new record with what only the first run did: tests, replications, builds that this machine can't make now."""
+    artifacts = {side: {**undecided.artifacts.get(side, {}), **built} for side, built in record.artifacts.items()}
+    return replace(
+        record,
+        artifacts=artifacts,
+        test=undecided.test,
+        guard_tests=undecided.guard_tests,
+        replications=undecided.replications,
     )
 
 
@@ -224,7 +237,7 @@ def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> st
 
 def _files(opened: OpenRun, run: Run, record: Record, parent: str) -> dict[str, bytes]:
     context, folder = opened.context, f"experiments/{opened.id}"
-    number = len(record.replications)
+    number = len(record.replications) if opened.earlier is not None else 0
     files = {f"{folder}/record.json": context.record_bytes(record)}
     samples = run.samples()
     if samples:
