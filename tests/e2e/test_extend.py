@@ -110,3 +110,31 @@ def test_it_stands_alone(repository: Foreign) -> None:
     for words in (("--all", "--extend"), ("P1", "--again", "--extend")):
         answer = repository.expctl("run", *words)
         assert (answer.status, printed_code(answer.err)) == (2, "extend-not-alone")
+
+
+def test_a_heavier_tail_is_recorded_shown_and_told(repository: Foreign) -> None:
+    """A kernel that takes a fifth less time, but for every tenth call."""
+    calls = BENCHMARK.replace("module, noise =", "count, module, noise =").replace(
+        "= load(sys.argv[1]), 0.0", "= 0, load(sys.argv[1]), 0.0"
+    )
+    said = 'say(event="sample", size=request["size"], ns=[int(1_000_000 * (1 + slower))] * request["iterations"])'
+    tail = """ns = []
+        for _ in range(request["iterations"]):
+            count += 1
+            ns.append(1_000_000 if not slower else 1_400_000 if count % 10 == 0 else 790_000 + count % 7 * 1000)
+        say(event="sample", size=request["size"], ns=ns)"""
+    repository.write("bench/benchmark.py", calls.replace(said, tail))
+    repository.edit_protocol("iterations: 2", "iterations: 8")
+    repository.queue("P1", KERNEL)
+    repository.concluded("run", "P1")
+    record = repository.record("P1")
+    assert record["verdict"] == "KEEP", record["reasons"]
+    (size,) = [each for each in record["estimates"] if each["size"] == "n=8000"]
+    assert size["baseline_times"] == {"mean_ns": 1_000_000.0, "p90": 1.0, "p99": 1.0}
+    assert size["candidate_times"]["p99"] > 1.7
+    assert any(flag.startswith("n=8000: the candidate's tail is heavier: ") for flag in record["flags"])
+    shown = repository.concluded("show", "P1").out
+    assert "n=8000, baseline: median 1.000 ms, mean 1.000 ms, p90 1.000, p99 1.000 of the median" in shown
+    assert "the candidate's tail is heavier" in shown
+    assert " of the median)" in (repository.root / "ledger.md").read_text()
+    assert "byte for byte" in repository.concluded("replay", "P1").out

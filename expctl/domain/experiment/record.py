@@ -38,11 +38,19 @@ class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     facts: tuple[Fact, ...] = ()
 
 
+class Times(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The times of single iterations of one side at one size: their mean, and 90 and 99 % quantile over their median."""
+
+    mean_ns: float
+    p90: float
+    p99: float
+
+
 class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The effect at one size, or of the objective (`size` is `objective`: weighted mean), in percent of throughput.
 
     `low` and `high` are the two-sided 95 % interval; `baseline_ns` and `candidate_ns` are median times of one iteration, 0 for
-    the objective.
+    the objective. `baseline_times` and `candidate_times` say how single iterations scatter; older records have none.
     """
 
     size: str
@@ -54,6 +62,8 @@ class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     baseline_ns: float = 0.0
     candidate_ns: float = 0.0
     flop: int = 0
+    baseline_times: Times | None = None
+    candidate_times: Times | None = None
 
 
 class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

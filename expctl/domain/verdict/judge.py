@@ -15,6 +15,7 @@ from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Session, Side, median_ns, round_effects, side_spreads
 from expctl.domain.verdict.sequential_test import Decision, MeasureMore, decide, procedure_of
 from expctl.domain.verdict.statistics import Interval, percent
+from expctl.domain.verdict.tails import heavier_tails, times_of
 from expctl.domain.verdict.untimed_work import charge_untimed_work
 
 DIGITS = 8  # of an estimate in percent
@@ -109,14 +110,22 @@ def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decisi
     return replace(answer, verdict=Verdict.KEEP, reasons=(reason,))
 
 
+def tail_flags(decision: Decision, samples: Sequence[Sample]) -> tuple[str, ...]:
+    """Say of each size whether one side's tail is clearly heavier, in the rounds behind `decision`."""
+    chosen = set(decision.rounds)
+    used = [sample for sample in counted(samples) if sample.round in chosen]
+    return heavier_tails(used, (size for size in decision.intervals if size != OBJECTIVE))
+
+
 def estimates_of(decision: Decision, samples: Sequence[Sample], sizes: Sequence[Size]) -> tuple[Estimate, ...]:
-    """Return the intervals of `decision` in percent, each with the median times (ns) of both sides in the rounds used."""
+    """Return the intervals of `decision` in percent, each with the times of both sides in the rounds used."""
     chosen = set(decision.rounds)
     used, flop = [sample for sample in counted(samples) if sample.round in chosen], {size.name: size.flop for size in sizes}
     return tuple(_estimate(size, interval, used, flop.get(size, 0)) for size, interval in decision.intervals.items())
 
 
 def _estimate(size: str, interval: Interval, samples: Sequence[Sample], flop: int) -> Estimate:
+    timed = size != OBJECTIVE
     return Estimate(
         size=size,
         effect_percent=round(percent(interval.mean), DIGITS),
@@ -124,7 +133,9 @@ def _estimate(size: str, interval: Interval, samples: Sequence[Sample], flop: in
         high_percent=round(percent(interval.high), DIGITS),
         sd_percent=round(100 * interval.round_sd, 4),
         rounds=interval.rounds,
-        baseline_ns=0.0 if size == OBJECTIVE else median_ns(samples, side=Side.BASELINE, size=size),
-        candidate_ns=0.0 if size == OBJECTIVE else median_ns(samples, side=Side.CANDIDATE, size=size),
+        baseline_ns=median_ns(samples, side=Side.BASELINE, size=size) if timed else 0.0,
+        candidate_ns=median_ns(samples, side=Side.CANDIDATE, size=size) if timed else 0.0,
         flop=flop,
+        baseline_times=times_of(samples, side=Side.BASELINE, size=size) if timed else None,
+        candidate_times=times_of(samples, side=Side.CANDIDATE, size=size) if timed else None,
     )

@@ -18,7 +18,7 @@ from expctl.domain.run.events import Event, Invalidated, Pinned, Profiled, Publi
 from expctl.domain.run.state_machine import Run
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.interference import taint_notes
-from expctl.domain.verdict.judge import estimates_of
+from expctl.domain.verdict.judge import estimates_of, tail_flags
 from expctl.domain.verdict.samples import Side
 from expctl.domain.verdict.sequential_test import Decision
 from expctl.flow.measuring.comparability import environment
@@ -214,6 +214,7 @@ def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estim
     large = [each.size for each in estimates if abs(each.effect_percent) > LARGE_PERCENT]
     if large:
         flags.append(f"large effect ({', '.join(large)}): look twice")
+    flags += tail_flags(decision, run.samples())
     removed = opened.removed_synchronisation
     if removed:
         flags.append(f"takes away or moves {', '.join(removed)}: tested with more launches and more orders of the waves")
