@@ -68,6 +68,28 @@ def bootstrap(draw: np.random.Generator, machine: Machine, trials: int, effect: 
     return kept
 
 
+def speed_up_of_105(draw: np.random.Generator, machine: Machine, trials: int, effect: float) -> np.ndarray:
+    """Twenty pairs of launches, one of each side; the 95 % lower ends of a paired block bootstrap of the speed-ups of p50 and of
+    p99 are at least 1.05 at some size, and at no size does either fall surely below 1.
+    """
+    times = np.exp(machine.launches(draw, trials, 40)).reshape(trials, 20, 2, len(TIMES_S), -1)
+    times[:, :, 1] *= math.exp(-effect)
+    kept = np.empty(trials, dtype=bool)
+    for trial, pairs in enumerate(times):
+        drawn = pairs[draw.integers(0, 20, (200, 20))]  # blocks: a pair with all its iterations
+        quantiles = np.quantile(drawn.swapaxes(2, 1).reshape(200, 2, 20, len(TIMES_S), -1), (0.5, 0.99), axis=(2, 4))
+        ratios = np.quantile(quantiles[:, :, 0] / quantiles[:, :, 1], (0.025, 0.975), axis=1)  # end, quantile, size
+        kept[trial] = (ratios[0].min(axis=0) >= 1.05).any() and not (ratios[1] < 1).any()
+    return kept
+
+
+def best_finalist(draw: np.random.Generator, machine: Machine, trials: int, effect: float) -> np.ndarray:
+    """A finalist, whatever chose it, is timed for three launches right after three of the baseline; 3 % faster is kept."""
+    y = _objective(machine.launches(draw, trials, 6)).mean(axis=-1)
+    kept: np.ndarray = y[:, :3].mean(axis=1) - y[:, 3:].mean(axis=1) + effect > math.log(1.03)
+    return kept
+
+
 RIVALS: Mapping[str, Rival] = {
     "mean of 10, stored baseline": mean_of_ten(0.0),
     "the same, better by 0.5 %": mean_of_ten(0.005),
@@ -75,4 +97,6 @@ RIVALS: Mapping[str, Rival] = {
     "Mann-Whitney, two blocks of 10": mann_whitney,
     "2 interleaved rounds, p < .002": two_interleaved,
     "20 rounds ABBA, bootstrap": bootstrap,
+    "1.05 on p50 and p99, bootstrap": speed_up_of_105,
+    "best finalist again, 3 %": best_finalist,
 }

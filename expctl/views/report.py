@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
-from expctl.domain.experiment.figures import throughput_text, time_text
+from expctl.domain.experiment.figures import throughput_text, time_text, times_text
 from expctl.domain.experiment.proposal import Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Artifact, Estimate, Record
 from expctl.domain.history.epochs import Epoch
 from expctl.domain.machine.interference import Foreign
+from expctl.domain.protocol.boundaries import EXTENDED_ROUNDS
 from expctl.domain.rules.match_levels import levels_of
 from expctl.domain.text import one_line
 
@@ -20,7 +21,8 @@ def verdict_lines(record: Record) -> list[str]:
     for index, reason in enumerate(record.reasons):
         lines.append(f"  {record.verdict if index == 0 else '':<10} {one_line(reason)}")
     lines += [f"  {'note':<10} {one_line(text)}" for text in (*record.flags, *record.notes)]
-    return lines
+    further = f"expctl run {record.id} --extend goes on from these samples, up to {EXTENDED_ROUNDS} rounds"
+    return lines + (labelled("next", further) if record.extendable else [])
 
 
 def estimate_line(estimate: Estimate) -> str:
@@ -47,7 +49,7 @@ def record_lines(record: Record, references: Iterable[str] = (), placed: Iterabl
         lines += labelled("test", ("pass: " if record.test.ok else "fail: ") + record.test.summary)
     for name, test in record.guard_tests.items():
         lines += labelled("test", f"{name}: " + ("pass: " if test.ok else "fail: ") + test.summary)
-    lines += verdict_lines(record)
+    lines += verdict_lines(record) + _times_lines(record.estimates)
     if record.rule is not None:
         under = ", ".join(f"{key} {value}" for key, value in record.rule.conditions.items())
         lines += labelled("rule", f"do not repeat: {record.rule.text} (failed under: {under or 'not stated'})")
@@ -59,6 +61,24 @@ def record_lines(record: Record, references: Iterable[str] = (), placed: Iterabl
         kind = "written" if waiver.written else "verified"
         lines += labelled("let pass", f"by the rule of {waiver.rule} ({waiver.level}), {kind}: {waiver.reason}")
     return lines + replication_lines(record) + _evidence_lines(record) + _reference_lines(references)
+
+
+def _times_lines(estimates: Iterable[Estimate]) -> list[str]:
+    """Return a line for each size and side: median, mean and quantiles of single iterations."""
+    sides = [
+        (f"{each.size}, {side}", ns, times)
+        for each in estimates
+        for side, ns, times in (
+            ("baseline", each.baseline_ns, each.baseline_times),
+            ("candidate", each.candidate_ns, each.candidate_times),
+        )
+    ]
+    return [
+        line
+        for who, ns, times in sides
+        if times is not None
+        for line in labelled("times", f"{who}: median {time_text(ns)}, {times_text(times)} of the median")
+    ]
 
 
 def replication_lines(record: Record) -> list[str]:

@@ -113,7 +113,8 @@ def test_a_benchmark_in_the_middle_of_a_launch_taints_that_launch_and_no_other(
     record = repository.record("P1")
     assert record["verdict"] == "REJECT"
     assert record["estimates"][0]["rounds"] == 5
-    count = "1 launch" if style == "launch" else "2 launches"
+    side = sides[1] if style == "launch" else ""
+    count = f"1 launch (1 of the {side})" if side else "2 launches (1 of the baseline and 1 of the candidate)"
     assert f"tainted, measured again and left out: {count}, {TAINT}" in record["notes"]
     repository.check_nothing_is_left()
 

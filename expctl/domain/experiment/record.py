@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Probe, Verdict
+from expctl.domain.protocol.boundaries import VERSION
 from expctl.domain.protocol.model import NumberKind
 
 OBJECTIVE = "objective"  # the size of the weighted mean over all sizes
@@ -37,11 +38,19 @@ class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     facts: tuple[Fact, ...] = ()
 
 
+class Times(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The times of single iterations of one side at one size: their mean, and 90 and 99 % quantile over their median."""
+
+    mean_ns: float
+    p90: float
+    p99: float
+
+
 class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The effect at one size, or of the objective (`size` is `objective`: weighted mean), in percent of throughput.
 
     `low` and `high` are the two-sided 95 % interval; `baseline_ns` and `candidate_ns` are median times of one iteration, 0 for
-    the objective.
+    the objective. `baseline_times` and `candidate_times` say how single iterations scatter; older records have none.
     """
 
     size: str
@@ -53,14 +62,17 @@ class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     baseline_ns: float = 0.0
     candidate_ns: float = 0.0
     flop: int = 0
+    baseline_times: Times | None = None
+    candidate_times: Times | None = None
 
 
 class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How samples decided a verdict: version (`boundaries`) of the critical values, interim analyses, rounds of each part.
 
     `rescued_by` is the size that gained instead of the objective; `simplify_used_percent` the cost of earlier simplifications
-    in this epoch; `calibrated` the known noise of the machine; `words` the version of the reasons' wording (verdict/plan.py).
-    Records decided by the older procedure have none.
+    in this epoch; `calibrated` the known noise of the machine; `words` the version of the reasons' wording (verdict/plan.py);
+    `extended`: `expctl run ID --extend` went on to the looks beyond the usual ones. Records decided by the older procedure have
+    none.
     """
 
     boundaries: str
@@ -72,6 +84,7 @@ class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     simplify_used_percent: float = 0.0
     calibrated: Calibrated | None = None
     words: int = 0
+    extended: bool = False
 
 
 class Test(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -190,6 +203,13 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def left_open(self) -> bool:
         """Did the experiment end undecided without timing, because the code on its target didn't change?"""
         return self.verdict is Verdict.INCONCLUSIVE and self.origin is Origin.MEASURED and not self.estimates
+
+    @property
+    def extendable(self) -> bool:
+        """Did its samples end undecided at the usual number of rounds, by today's rule, so that more rounds may decide?"""
+        decided = self.procedure
+        undecided = self.verdict is Verdict.INCONCLUSIVE and self.origin is Origin.MEASURED and bool(self.estimates)
+        return undecided and decided is not None and decided.boundaries == VERSION and not decided.extended
 
 
 class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

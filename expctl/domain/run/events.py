@@ -12,7 +12,8 @@ class Begun(Struct, frozen=True, kw_only=True):
 
     `guards` are further targets that must build and pass their tests, `absent` targets that this machine can't use.
     `simplify_used_percent` is what simplifications have cost in this epoch, `calibrated` the known noise, `waivers` the
-    do-not-repeat rules that let the patch run.
+    do-not-repeat rules that let the patch run. `extends` is the commit with the undecided record and its samples that this run
+    goes on from (empty: none).
     """
 
     id: str
@@ -27,6 +28,7 @@ class Begun(Struct, frozen=True, kw_only=True):
     simplify_used_percent: float = 0.0
     calibrated: Calibrated | None = None
     waivers: tuple[Waiver, ...] = ()
+    extends: str = ""
 
 
 class Pinned(Struct, frozen=True, kw_only=True):

@@ -37,11 +37,15 @@ E_ = TypeVar("E_", bound=object)
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """The events of a run so far, in order, and what was fixed before them: kind, statistical plan and roles of targets."""
+    """The events of a run so far, in order, and what was fixed before them: kind, statistical plan and roles of targets.
+
+    `before` are the samples of the undecided experiment that the run goes on from.
+    """
 
     kind: Kind
     plan: Plan
     roles: TargetRoles
+    before: tuple[Sample, ...] = ()
     events: tuple[Event, ...] = ()
 
     def all(self, kind: type[E_]) -> Iterator[E_]:
@@ -68,8 +72,12 @@ class Run(Struct, frozen=True, kw_only=True):
         return next((b for b in self.all(BuildFailed) if (b.side, b.target) == (side, target)), None)
 
     def samples(self) -> tuple[Sample, ...]:
-        """Return the samples of all complete rounds."""
-        return tuple(sample for measured in self.all(Measured) for sample in measured.samples)
+        """Return the samples of all complete rounds, those of an experiment that goes on first."""
+        return (*self.before, *(sample for measured in self.all(Measured) for sample in measured.samples))
+
+    def next_round(self) -> int:
+        """Return the number of the round to be measured next."""
+        return 1 + max((sample.round for sample in self.before), default=-1) + sum(1 for _ in self.all(Measured))
 
     def targets(self) -> tuple[str, ...]:
         """Return the target that decides, then those that must only build and pass their tests."""
@@ -115,7 +123,7 @@ def _outcome(run: Run) -> Build | Test | Measure | Decision:
         return _without_samples(
             Verdict.NO_OP, f"the same code sections as the baseline on {', '.join(built)}; nothing was timed"
         )
-    gate = _over_limits(run) or _next_test(run)
+    gate = None if run.begun().extends else _over_limits(run) or _next_test(run)  # the same builds have passed both
     if gate is not None:
         return gate
     if code_is_unchanged(run, run.begun().target):
@@ -193,7 +201,7 @@ def _left_open(run: Run) -> Decision:
 def _judge_samples(run: Run) -> Measure | Decision:
     answer = judge(run.samples(), run.plan, run.kind)
     if isinstance(answer, MeasureMore):
-        return Measure(sum(1 for _ in run.all(Measured)), answer.session, answer.rounds_left)
+        return Measure(run.next_round(), answer.session, answer.rounds_left)
     return answer
 
 

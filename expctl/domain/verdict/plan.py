@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Mode
-from expctl.domain.protocol.boundaries import CONFIRM_ROUNDS, LOOKS
+from expctl.domain.protocol.boundaries import CONFIRM_ROUNDS, EXTENDED_ROUNDS, LOOKS
 from expctl.domain.protocol.model import Benchmark, KeepRule, Style
 
 
@@ -16,7 +17,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     `rounds` and `confirm` are the largest numbers of rounds of the search and of the confirmation. `rescuers` are sizes whose
     gain alone may keep a patch. `simplify_used` is what simplifications kept so far have cost in this epoch. `least_ns` is the
     time of each size at the machine's peak, where known. `respawn` rounds of one pair of worker processes count as one. A KEEP
-    rules out rare launches that are slower by `slow_launch` (0: none); a round has `launches` of each side.
+    rules out rare launches that are slower by `slow_launch` (0: none); a round has `launches` of each side. `extended`: an
+    undecided measurement goes on.
     """
 
     weights: Mapping[str, float]
@@ -35,6 +37,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     calibrated: Calibrated | None = None
     least_ns: Mapping[str, float] = field(default_factory=dict)
     respawn: int = 1
+    extended: bool = False
 
     @staticmethod
     def of(
@@ -66,6 +69,10 @@ class Plan(Struct, frozen=True, kw_only=True):
                 if size.flop and benchmark.peak_tflops
             },
         )
+
+    def extend(self) -> "Plan":
+        """Return the plan of a measurement that goes on: the same limits, and all planned looks."""
+        return replace(self, rounds=EXTENDED_ROUNDS, confirm=EXTENDED_ROUNDS, extended=True)
 
     @property
     def budget(self) -> float:

@@ -18,7 +18,7 @@ from expctl.domain.run.events import Event, Invalidated, Pinned, Profiled, Publi
 from expctl.domain.run.state_machine import Run
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.interference import taint_notes
-from expctl.domain.verdict.judge import estimates_of
+from expctl.domain.verdict.judge import estimates_of, tail_flags
 from expctl.domain.verdict.samples import Side
 from expctl.domain.verdict.sequential_test import Decision
 from expctl.flow.measuring.comparability import environment
@@ -111,7 +111,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
     home = _home_code(opened, artifacts)
     proposal, patch_id = opened.queued.proposal, pinned.patch_id if pinned else ""
     tests = {each.target or opened.begun.target: _test_facts(each) for each in run.all(Tested)}
-    return Record(
+    record = Record(
         schema=SCHEMA,
         id=opened.id,
         title=proposal.title,
@@ -145,6 +145,19 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         procedure=decision.procedure,
         samples_sha256=samples_sha256,
         yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
+    )
+    return record if opened.undecided is None else _extended(opened.undecided, record)
+
+
+def _extended(undecided: Record, record: Record) -> Record:
+    """Return the new record with what only the first run did: tests, replications, builds that this machine can't make now."""
+    artifacts = {side: {**undecided.artifacts.get(side, {}), **built} for side, built in record.artifacts.items()}
+    return replace(
+        record,
+        artifacts=artifacts,
+        test=undecided.test,
+        guard_tests=undecided.guard_tests,
+        replications=undecided.replications,
     )
 
 
@@ -201,6 +214,7 @@ def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estim
     large = [each.size for each in estimates if abs(each.effect_percent) > LARGE_PERCENT]
     if large:
         flags.append(f"large effect ({', '.join(large)}): look twice")
+    flags += tail_flags(decision, run.samples())
     removed = opened.removed_synchronisation
     if removed:
         flags.append(f"takes away or moves {', '.join(removed)}: tested with more launches and more orders of the waves")
@@ -224,7 +238,7 @@ def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> st
 
 def _files(opened: OpenRun, run: Run, record: Record, parent: str) -> dict[str, bytes]:
     context, folder = opened.context, f"experiments/{opened.id}"
-    number = len(record.replications)
+    number = len(record.replications) if opened.earlier is not None else 0
     files = {f"{folder}/record.json": context.record_bytes(record)}
     samples = run.samples()
     if samples:
