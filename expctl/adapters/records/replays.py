@@ -83,7 +83,7 @@ class Replays:
         if entry.samples_sha256 and hashlib.sha256(raw or b"").hexdigest() != entry.samples_sha256:
             return "", True, f"{file} is not the file that the record was made from"
         if not was_decided_by_samples(entry):
-            if is_free_keep(record, entry):
+            if raw is None and is_free_keep(record, entry):
                 return "", False, "the same machine code, not decided by samples"
             if entry.verdict is Verdict.KEEP:
                 return "", True, "a KEEP without estimates"
