@@ -185,6 +185,7 @@ def test_a_protocol_may_ask_that_a_simplification_was_built_everywhere(c_reposit
     refused = c_repository.expctl("run", "P1", "--again")
     assert refused.status == 1
     assert "free_simplify" in refused.err
+    assert "built" in refused.err
 
 
 def test_compiled_kernel_is_kept(c_repository: Foreign) -> None:
