@@ -163,14 +163,28 @@ def test_a_simplification_with_the_same_code_lands_untimed_and_owes_what_was_not
 
 
 def test_a_free_simplification_that_fails_its_test_is_rejected(c_repository: Foreign) -> None:
+    text = (c_repository.root / "bench/test.py").read_text()
+    picky = 'import sys\n\nif b"forbidden" in open(sys.argv[1], "rb").read():\n    raise SystemExit("a word")\n'
+    c_repository.write("bench/test.py", f"{picky}{text}")
+    c_repository.commit("a test that looks at debug information")
     kernel = (c_repository.root / "src/total.c").read_text()
-    renamed = kernel.replace("total(", "other(")  # the harness looks for `total`; names are no machine code
-    c_repository.propose("P1", renamed, "--kind", "infra", file="src/total.c")
+    c_repository.propose("P1", kernel.replace("result", "forbidden"), "--kind", "infra", file="src/total.c")
     c_repository.concluded("run", "P1")
     record = c_repository.record("P1")
     codes = [side["here"]["code"] for side in record["artifacts"].values()]
     assert (record["verdict"], record["test"]["ok"], len(set(codes))) == ("REJECT", False, 1)
     assert c_repository.git("log", "--format=%s", "-1", "--", "src").startswith("baseline")
+
+
+def test_the_same_code_that_calls_another_function_is_not_free(c_repository: Foreign) -> None:
+    kernel = (c_repository.root / "src/total.c").read_text()
+    c_repository.write("src/total.c", kernel + '\nint puts(const char *);\nint say(void) { return puts(""); }\n')
+    c_repository.commit("a kernel that calls a library")
+    other = (c_repository.root / "src/total.c").read_text().replace("puts", "atoi")
+    c_repository.propose("P1", other, "--kind", "simplify", file="src/total.c")
+    said = c_repository.concluded("run", "P1").out
+    assert c_repository.record("P1")["verdict"] == "NO-OP"
+    assert "not free: names that the code is linked by differ on here" in said
 
 
 def test_a_protocol_may_ask_that_a_simplification_was_built_everywhere(c_repository: Foreign) -> None:

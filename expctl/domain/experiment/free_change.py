@@ -24,7 +24,7 @@ def is_free_keep(record: Record, entry: Record | Replication) -> bool:
         return False
     if isinstance(entry, Replication):
         return True
-    codes = [{target: artifact.code for target, artifact in side.items()} for side in record.artifacts.values()]
+    codes = [{target: (made.code, made.image) for target, made in side.items()} for side in record.artifacts.values()]
     same = len(codes) == 2 and record.target in codes[0] and codes[0] == codes[1]
     return same and record.test is not None and record.test.ok
 

@@ -112,6 +112,13 @@ def code_is_unchanged(run: Run, target: str) -> bool:
     return baseline is not None and candidate is not None and baseline.code == candidate.code
 
 
+def is_unchanged(run: Run, target: str) -> bool:
+    """Do both sides load the same on `target`: the same machine code, linked by the same names?"""
+    baseline, candidate = run.artifact(Side.BASELINE, target), run.artifact(Side.CANDIDATE, target)
+    same_image = baseline is not None and candidate is not None and baseline.image == candidate.image
+    return same_image and code_is_unchanged(run, target)
+
+
 def _outcome(run: Run) -> Build | Test | Measure | Decision:
     """Return the next build, test or round, or else the verdict, which may still be followed by profiles."""
     invalid = run.last(Invalidated)
@@ -192,12 +199,16 @@ def _is_changed(run: Run, target: str) -> bool:
 def _same_code(run: Run) -> Test | Decision:
     """Return the verdict on machine code that is the baseline's on all built targets: a simplification is free, if it passes.
 
-    It is tested on all of them, because what is compared leaves out the names of symbols.
+    It is tested on all of them, because a harness may rest on more than the build.
     """
     built, unbuilt = ", ".join(run.built()), ", ".join(run.unbuilt())
     no_op = f"the same code sections as the baseline on {built}; nothing was timed"
     if run.kind not in FREE_KINDS:
         return _without_samples(Verdict.NO_OP, no_op)
+    renamed = ", ".join(target for target in run.built() if not is_unchanged(run, target))
+    if renamed:
+        hint = f"not free: names that the code is linked by differ on {renamed}; keep the names of functions that others see"
+        return Decision(verdict=Verdict.NO_OP, reasons=(no_op, hint))
     if unbuilt and run.roles.free_simplify is FreeSimplify.ALL:
         hint = (
             f"not built: {unbuilt}; keep.free_simplify: all asks for every target: propose it again where they build,"

@@ -16,7 +16,7 @@ from expctl.domain.experiment.record import Test as TestFacts
 from expctl.domain.history.build_differences import build_changes, fact_changes
 from expctl.domain.protocol.model import Target
 from expctl.domain.run.events import Event, Invalidated, Pinned, Profiled, Published, Publishing, Tested
-from expctl.domain.run.state_machine import Run, code_is_unchanged
+from expctl.domain.run.state_machine import Run, is_unchanged
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.interference import taint_notes
 from expctl.domain.verdict.judge import estimates_of
@@ -107,7 +107,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
             samples_sha256=samples_sha256,
             yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
         )
-        compared = [target for target in run.targets() if code_is_unchanged(run, target)]
+        compared = [target for target in run.targets() if is_unchanged(run, target)]
         compared += [opened.begun.target] if estimates else []
         flags = free_change.settled(opened.earlier.flags, compared)
         return replace(opened.earlier, flags=flags, replications=(*opened.earlier.replications, replication))

@@ -165,16 +165,17 @@ def test_a_keep_without_estimates_is_sound_where_the_code_is_the_same() -> None:
     assert all_of(free()) == [(False, "KEEP: the same machine code, not decided by samples")]
 
 
-def other_code() -> dict[str, Any]:
+def differing(**part: str) -> dict[str, Any]:
     sides = json.loads(free()[RECORD])["artifacts"]
-    sides["candidate"]["guard"]["code"] = "else"
+    sides["candidate"]["guard"] |= part
     return dict(sides)
 
 
 FORGED: dict[str, Callable[[], dict[str, bytes]]] = {
     "another kind": lambda: free(kind="perf"),
     "another reason": lambda: free(reasons=["faster"]),
-    "other code": lambda: free(artifacts=other_code()),
+    "other code": lambda: free(artifacts=differing(code="else")),
+    "other names": lambda: free(artifacts=differing(image="else")),
     "no artifacts": lambda: free(artifacts=None),
     "no test": lambda: free(test=None),
     "samples beside it": lambda: {**free(), SAMPLES: b""},

@@ -317,7 +317,7 @@ def test_a_free_change_is_tested_on_every_built_target_and_profiled_on_none() ->
 
 
 def test_targets_that_could_not_be_built_are_debts_of_a_free_change() -> None:
-    events = (BEGUN, PINNED, *SAME[:2], BuildFailed(side=B, target="gfx", reason="asm"), TESTED)
+    events: tuple[Event, ...] = (BEGUN, PINNED, *SAME[:2], BuildFailed(side=B, target="gfx", reason="asm"), TESTED)
     run = run_of(events, kind=Kind.SIMPLIFY, course=OWING)
     assert run.unbuilt() == ("gfx", "gpu")
     assert decision_of(run).reasons[1] == "compared on cpu; not built, an open debt: gfx, gpu"
@@ -332,8 +332,16 @@ def test_a_protocol_may_ask_that_every_target_was_built() -> None:
     assert decision_of(everywhere).verdict is Verdict.KEEP
 
 
+def test_the_same_code_linked_by_other_names_is_not_free() -> None:
+    renamed = replace(SAME[1], artifact=replace(SAME[1].artifact, image="else"))
+    run = run_of((BEGUN, PINNED, SAME[0], renamed, *SAME[2:]), kind=Kind.SIMPLIFY)
+    decision = decision_of(run)
+    assert (decision.verdict, decision.reasons[0]) == (Verdict.NO_OP, NO_OP)
+    assert decision.reasons[1].startswith("not free: names that the code is linked by differ on cpu; ")
+
+
 def test_a_simplification_with_other_code_is_timed_as_ever() -> None:
-    same_here = (BEGUN, PINNED, *SAME[:2], *BUILDS[2:], TESTED)
+    same_here: tuple[Event, ...] = (BEGUN, PINNED, *SAME[:2], *BUILDS[2:], TESTED)
     assert said(next_action(run_of(same_here, kind=Kind.SIMPLIFY))) == "settle INCONCLUSIVE"
     assert said(next_action(run_of((BEGUN, PINNED, *BUILDS, TESTED), kind=Kind.SIMPLIFY))) == "measure 0"
 
