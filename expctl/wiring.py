@@ -305,6 +305,7 @@ def _tools_for(
     from expctl.adapters.steps.builder import Builder
     from expctl.adapters.steps.runner import StepRunner
     from expctl.domain.protocol.model import Toolchain
+    from expctl.inspection.readers.code_identity import image_hash
     from expctl.ports.context import Tools
     from expctl.profiles.step_profiles import StepProfiles
     from expctl.targets.command import CommandRecipe
@@ -326,7 +327,14 @@ def _tools_for(
         environment=protocol.environment, scratch=scratch, mark=mark, experiment=experiment, broken=broken, watch=watched.watch
     )
     return Tools(
-        toolchains=Builder(recipes, state=place.state, environment=protocol.environment, mark=mark, machine=machine),
+        toolchains=Builder(
+            recipes,
+            state=place.state,
+            environment=protocol.environment,
+            mark=mark,
+            machine=machine,
+            image_of=image_hash,
+        ),
         steps=steps,
         profiles=StepProfiles(place.state / "profiles" / experiment),
         gate=watched,

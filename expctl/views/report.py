@@ -15,7 +15,7 @@ from expctl.domain.text import one_line
 def verdict_lines(record: Record) -> list[str]:
     """Return the lines at the end of a run: estimates, figures of profile or build, and the verdict with its reasons."""
     lines = [f"  {'benchmark' if i == 0 else '':<10} {estimate_line(each)}" for i, each in enumerate(record.estimates)]
-    label = "profile" if record.verdict is Verdict.KEEP else "builds"  # only a KEEP is profiled
+    label = "profile" if record.verdict is Verdict.KEEP and record.estimates else "builds"  # only a timed KEEP is profiled
     lines += [f"  {label if i == 0 else '':<10} {one_line(text, 220)}" for i, text in enumerate(record.profile)]
     lines += [f"  {'why':<10} {one_line(record.explanation, 400)}"] if record.explanation else []
     for index, reason in enumerate(record.reasons):

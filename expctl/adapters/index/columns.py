@@ -37,8 +37,8 @@ def ground_text(ground: Comparability) -> str:
 
 @functools.lru_cache(maxsize=4096)  # most records hold equal lists
 def json_tuple(text: str) -> Any:
-    """Parse a column's JSON list of strings and lists into a tuple; "" gives the empty tuple."""
-    return msgspec.json.decode(text, type=tuple[str | tuple[Any, ...], ...]) if text else ()
+    """Parse a column's JSON list of strings, lists and nulls into a tuple; "" gives the empty tuple."""
+    return msgspec.json.decode(text, type=tuple[str | tuple[Any, ...] | None, ...]) if text else ()
 
 
 @functools.lru_cache(maxsize=4096)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from expctl.adapters.codec.record_codec import samples_of, with_parts
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.free_change import is_free_keep
 from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Origin, Record, Replication
@@ -82,6 +83,8 @@ class Replays:
         if entry.samples_sha256 and hashlib.sha256(raw or b"").hexdigest() != entry.samples_sha256:
             return "", True, f"{file} is not the file that the record was made from"
         if not was_decided_by_samples(entry):
+            if raw is None and is_free_keep(record, entry):
+                return "", False, "the same machine code, not decided by samples"
             if entry.verdict is Verdict.KEEP:
                 return "", True, "a KEEP without estimates"
             return "", False, "not decided by samples"

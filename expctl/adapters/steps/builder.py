@@ -8,7 +8,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from expctl.adapters.child.arguments import child_environment, fill, shared_folders
@@ -23,6 +23,7 @@ from expctl.files import atomic_write
 from expctl.files.disk_space import SPACE_LEAST_BYTES, check_space
 from expctl.ports.measuring import Recipe
 
+FIELDS = 2  # of what is kept about a build; builds that were kept with fewer are made again
 ZIG = (Toolchain.ZIG_CPU, Toolchain.ZIG_GFX)
 ZIG_COMPILES = (("cc",), ("c++",), ("clang",))  # `zig build` runs build.zig
 
@@ -42,6 +43,7 @@ class Builder:
         environment: Environment,
         mark: str,
         machine: str,
+        image_of: Callable[[Path], str] = lambda _: "",
         space_least_bytes: int = SPACE_LEAST_BYTES,
     ) -> None:
         self._recipes = recipes
@@ -49,6 +51,7 @@ class Builder:
         self._environment = environment
         self._mark = mark
         self._machine = machine
+        self._image_of = image_of
         self._space_least_bytes = space_least_bytes
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:  # noqa: ARG002  the port's signature
@@ -87,7 +90,8 @@ class Builder:
         if not made.is_file() or made.is_symlink():
             return Failed(reason=f"the build ended without writing {target.build.artifact}")
         code, facts = recipe.describe(made)
-        artifact = Artifact(sha256=hashlib.sha256(made.read_bytes()).hexdigest(), code=code, facts=facts)
+        sha256 = hashlib.sha256(made.read_bytes()).hexdigest()
+        artifact = Artifact(sha256=sha256, code=code, facts=facts, image=self._image_of(made))
         self._keep(key, target, out, artifact)
         return artifact
 
@@ -142,7 +146,15 @@ class Builder:
         return None
 
     def _key(self, name: str, target: Target, available: Available, sources: str) -> str:
-        parts = [name, encode(target.build), dict(available.versions), sources, self._machine, dict(self._environment.set)]
+        parts = [
+            FIELDS,
+            name,
+            encode(target.build),
+            dict(available.versions),
+            sources,
+            self._machine,
+            dict(self._environment.set),
+        ]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
     def _cached(self, key: str, target: Target) -> Artifact | None:

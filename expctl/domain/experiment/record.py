@@ -31,11 +31,16 @@ class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The file that a build made. `sha256` is of the whole file, `code` of its code sections, without debug information."""
+    """The file that a build made. `sha256` is of the whole file, `code` of its code sections, without debug information.
+
+    `image` is of all that is loaded with the code and left out of `code`, such as the names of symbols; empty where it isn't
+    known, as in older records, or where `code` covers the whole file.
+    """
 
     sha256: str
     code: str
     facts: tuple[Fact, ...] = ()
+    image: str = ""
 
 
 class Times(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from expctl.domain.experiment.free_change import UNCOMPARED
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import OBJECTIVE, ChangedCondition, Origin, Record, Rule
 from expctl.domain.queue.ordering import Entry, State
@@ -18,7 +19,7 @@ from expctl.domain.text import one_line
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Kind, Mode, Prediction
 
-UNMEASURED = "unmeasured at home"
+DEBTS = ("unmeasured at home", UNCOMPARED)  # how flags begin that name a target on which a kept change has yet to be seen
 WHY_MAX, TRIED_MAX = 160, 120  # letters; a view shows fewer
 
 
@@ -131,7 +132,7 @@ def _without_objective(reason: str) -> str:
 
 
 def _flags(record: Record) -> Iterator[str]:
-    return (flag for flag in record.flags if not flag.startswith(UNMEASURED))
+    return (flag for flag in record.flags if not flag.startswith(DEBTS))
 
 
 def _let_through(record: Record) -> Iterator[str]:

@@ -43,6 +43,13 @@ class Calibrate(StrEnum):
     ADVISED = "advised"
 
 
+class FreeSimplify(StrEnum):
+    """On which targets must a simplification's machine code be the baseline's to land untimed: all, or those built here?"""
+
+    BUILT = "built"
+    ALL = "all"
+
+
 class Build(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a target is built. `argv` is for the toolchain `command`; `source` and `flags` are for the others."""
 
@@ -145,7 +152,8 @@ class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Limits of the verdict in percent of time: allowed loss, worthwhile gain and so on (docs/METHODOLOGY.md).
 
     `slow_launch_percent`: in style `launch`, a KEEP has seen so many launches that rarer ones, slower by this much, can't cost
-    more than the gain; 0 asks for none.
+    more than the gain; 0 asks for none. `free_simplify`: the targets on which a change of kind `simplify` or `infra` must have
+    the baseline's machine code to land without being timed: those that can be built on this machine, or all.
     """
 
     guard_percent: float = 0.5
@@ -154,6 +162,7 @@ class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     simplify_percent: float = 0.5
     costly_percent: float = 0.2
     slow_launch_percent: float = 15.0
+    free_simplify: FreeSimplify = FreeSimplify.BUILT
 
 
 class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

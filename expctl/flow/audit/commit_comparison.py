@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from expctl.domain.errors import Interrupted
 from expctl.domain.experiment.proposal import Kind, Mode
 from expctl.domain.experiment.record import OBJECTIVE
-from expctl.domain.history.audit import CommitComparison
+from expctl.domain.history.audit import SAME_CODE, CommitComparison
 from expctl.domain.history.kept_changes import Promise, beyond_promise
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.calibration import Calibration
@@ -42,7 +42,7 @@ def compare_commits(
             return untimed(f"{commit[:10]} does not build for {setup.name}: {made.reason}")
         built[side] = made
     if len({artifact.code for artifact, _ in built.values()}) == 1 and not promises:
-        return untimed("the same machine code; nothing was timed")
+        return untimed(SAME_CODE)
     samples = _measured(setup, {side: path for side, (_, path) in built.items()}, promises, name)
     if isinstance(samples, Failed):
         return untimed(f"benchmark: {samples.reason}")

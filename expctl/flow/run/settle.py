@@ -9,13 +9,14 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from expctl.domain.experiment import free_change
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import SCHEMA, Artifact, Estimate, Origin, Record, Replication
 from expctl.domain.experiment.record import Test as TestFacts
 from expctl.domain.history.build_differences import build_changes, fact_changes
 from expctl.domain.protocol.model import Target
 from expctl.domain.run.events import Event, Invalidated, Pinned, Profiled, Published, Publishing, Tested
-from expctl.domain.run.state_machine import Run
+from expctl.domain.run.state_machine import Run, is_unchanged
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.interference import taint_notes
 from expctl.domain.verdict.judge import estimates_of, tail_flags
@@ -106,7 +107,10 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
             samples_sha256=samples_sha256,
             yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
         )
-        return replace(opened.earlier, replications=(*opened.earlier.replications, replication))
+        compared = [target for target in run.targets() if is_unchanged(run, target)]
+        compared += [opened.begun.target] if estimates else []
+        flags = free_change.settled(opened.earlier.flags, compared)
+        return replace(opened.earlier, flags=flags, replications=(*opened.earlier.replications, replication))
     artifacts = _artifacts(run)
     home = _home_code(opened, artifacts)
     proposal, patch_id = opened.queued.proposal, pinned.patch_id if pinned else ""
@@ -206,6 +210,8 @@ def _notes(opened: OpenRun, run: Run) -> tuple[str, ...]:
 
 def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
     flags = []
+    if decision.verdict is Verdict.KEEP and not estimates:
+        flags += [free_change.debt(opened.id, target) for target in run.unbuilt()]
     if decision.verdict is Verdict.KEEP and run.kind is not Kind.ANALYSIS:
         for home, target in _standing_in(opened):
             artifacts = [run.artifact(side, target) for side in Side]

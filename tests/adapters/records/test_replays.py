@@ -151,6 +151,43 @@ def test_tampering_is_found(name: str) -> None:
     assert differs, text
 
 
+def free(**changes: Any) -> dict[str, bytes]:
+    """A simplification that landed untimed, with an edited record."""
+    stage = Stage()
+    stage.queue("P1", "slow 1000000 # less", kind=Kind.SIMPLIFY)
+    assert run_experiment(stage.context(), "P1").record.verdict is Verdict.KEEP
+    files = stage.workspace.commits[stage.workspace.head()].files
+    record = {**json.loads(files[RECORD]), **changes}
+    return {RECORD: json.dumps({key: value for key, value in record.items() if value is not None}, indent=1).encode() + b"\n"}
+
+
+def test_a_keep_without_estimates_is_sound_where_the_code_is_the_same() -> None:
+    assert all_of(free()) == [(False, "KEEP: the same machine code, not decided by samples")]
+
+
+def differing(**part: str) -> dict[str, Any]:
+    sides = json.loads(free()[RECORD])["artifacts"]
+    sides["candidate"]["guard"] |= part
+    return dict(sides)
+
+
+FORGED: dict[str, Callable[[], dict[str, bytes]]] = {
+    "another kind": lambda: free(kind="perf"),
+    "another reason": lambda: free(reasons=["faster"]),
+    "other code": lambda: free(artifacts=differing(code="else")),
+    "other names": lambda: free(artifacts=differing(image="else")),
+    "no artifacts": lambda: free(artifacts=None),
+    "no test": lambda: free(test=None),
+    "samples beside it": lambda: {**free(), SAMPLES: b""},
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_keep_that_only_claims_to_be_free_is_found(name: str) -> None:
+    ((differs, text),) = all_of(FORGED[name]())
+    assert (differs, text) == (True, "KEEP: a KEEP without estimates")
+
+
 def test_an_imported_origin_does_not_hide_samples() -> None:
     files = edited(origin="imported")
     ((differs, text),) = all_of(files)

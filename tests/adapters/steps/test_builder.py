@@ -41,6 +41,7 @@ def build(tmp_path: Path, tree: Path) -> Run:
             environment=environment,
             mark="m",
             machine="m",
+            image_of=lambda artifact: f"image of {artifact.name}",
             space_least_bytes=space_least_bytes,
         )
         return builder.build("cpu", Target(build=spec), tree=tree, sources=sources)
@@ -49,6 +50,11 @@ def build(tmp_path: Path, tree: Path) -> Run:
 
 
 ARTIFACT = "open(sys.argv[1], 'w').write('code')"
+
+
+def test_an_artifact_knows_its_image_and_the_cache_too(build: Run) -> None:
+    made = [build(ARTIFACT) for _ in range(2)]
+    assert [each.image for each in made if isinstance(each, Artifact)] == ["image of a"] * 2
 
 
 def test_a_build_writes_its_artifact_and_in_its_own_tree(build: Run, tree: Path) -> None:

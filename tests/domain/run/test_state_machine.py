@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Artifact, Fact
-from expctl.domain.protocol.model import ResourceLimits, Style
+from expctl.domain.protocol.model import FreeSimplify, ResourceLimits, Style
 from expctl.domain.run.actions import Action, Build, Measure, Nothing, Pin, Profile, Settle
 from expctl.domain.run.actions import Test as DoTest
 from expctl.domain.run.events import (
@@ -51,6 +51,7 @@ def built(side: Side, target: str, code: str = "") -> Built:
 
 
 BUILDS = (built(B, "cpu"), built(C, "cpu"), built(B, "gfx"), built(C, "gfx"))
+SAME = tuple(replace(each, artifact=Artifact(sha256=each.side, code="same")) for each in BUILDS)
 
 
 def measured(
@@ -188,8 +189,18 @@ LIVES: dict[str, tuple[Kind, tuple[Event, ...], str]] = {
     ),
     "NO-OP": (
         Kind.PERF,
-        (BEGUN, PINNED, *(replace(each, artifact=Artifact(sha256=each.side, code="same")) for each in BUILDS), *PUBLISHED),
+        (BEGUN, PINNED, *SAME, *PUBLISHED),
         f"{OPENING}, settle NO-OP, settle NO-OP, nothing",
+    ),
+    "KEEP, free": (
+        Kind.SIMPLIFY,
+        (BEGUN, PINNED, *SAME, TESTED, *PUBLISHED),
+        f"{OPENING}, test, settle KEEP, settle KEEP, nothing",
+    ),
+    "REJECT, free but wrong": (
+        Kind.INFRA,
+        (BEGUN, PINNED, *SAME, replace(TESTED, ok=False, summary="no symbol"), *PUBLISHED),
+        f"{OPENING}, test, settle REJECT, settle REJECT, nothing",
     ),
     "INVALID before the pin": (
         Kind.PERF,
@@ -252,6 +263,7 @@ REASONS = {
     "REJECT, does not build for a guard": "does not build for gfx: asm; nothing was timed",
     "INVALID, the baseline does not build": "the baseline does not build for cpu: no compiler",
     "NO-OP": "the same code sections as the baseline on cpu, gfx; nothing was timed",
+    "REJECT, free but wrong": "test: no symbol; nothing was timed",
     "INVALID before the pin": "the base moved",
 }
 
@@ -269,6 +281,69 @@ def test_an_analysis_reports_what_was_measured_and_lands_nothing() -> None:
     decision = decision_of(run_of(events[:-2], kind=kind))
     assert decision.reasons[0].startswith("finding recorded, no code lands; measured: n regresses: ")
     assert decision.intervals["n"].n == 5
+
+
+# ------------------------------------------------------------------ free changes
+
+UNCHANGED: tuple[Event, ...] = (BEGUN, PINNED, *SAME)
+OWING = replace(COURSE, absent=("gpu",))
+NO_OP = "the same code sections as the baseline on cpu, gfx; nothing was timed"
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_the_same_code_lands_for_a_simplification_alone(kind: Kind) -> None:
+    decision = decision_of(run_of((*UNCHANGED, TESTED), kind=kind))
+    if kind in (Kind.SIMPLIFY, Kind.INFRA):
+        assert decision == Decision(
+            verdict=Verdict.KEEP, reasons=("same machine code; nothing to time", "compared on cpu, gfx")
+        )
+    else:
+        assert decision == Decision(verdict=Verdict.NO_OP, reasons=(NO_OP,))
+
+
+def test_the_kind_makes_a_change_free_and_not_the_mode() -> None:
+    simplifying = replace(PLAN, mode=Mode.SIMPLIFY)
+    assert said(next_action(replace(run_of(UNCHANGED, kind=Kind.PERF), plan=simplifying))) == "settle NO-OP"
+    assert said(next_action(run_of((*UNCHANGED, TESTED), kind=Kind.SIMPLIFY))) == "settle KEEP"
+
+
+def test_a_free_change_is_tested_on_every_built_target_and_profiled_on_none() -> None:
+    run = run_of(UNCHANGED, kind=Kind.SIMPLIFY, course=GUARDED)
+    assert said(next_action(run)) == "test"
+    run = advance(run, TESTED)
+    assert said(next_action(run)) == "test gfx"
+    assert said(next_action(advance(run, replace(TESTED, target="gfx")))) == "settle KEEP"
+    assert said(next_action(advance(run, replace(TESTED, target="gfx", ok=False)))) == "settle REJECT"
+
+
+def test_targets_that_could_not_be_built_are_debts_of_a_free_change() -> None:
+    events: tuple[Event, ...] = (BEGUN, PINNED, *SAME[:2], BuildFailed(side=B, target="gfx", reason="asm"), TESTED)
+    run = run_of(events, kind=Kind.SIMPLIFY, course=OWING)
+    assert run.unbuilt() == ("gfx", "gpu")
+    assert decision_of(run).reasons[1] == "compared on cpu; not built, an open debt: gfx, gpu"
+
+
+def test_a_protocol_may_ask_that_every_target_was_built() -> None:
+    strict = replace(OWING, free_simplify=FreeSimplify.ALL)
+    decision = decision_of(run_of(UNCHANGED, kind=Kind.SIMPLIFY, course=strict))
+    assert (decision.verdict, decision.reasons[0]) == (Verdict.NO_OP, NO_OP)
+    assert decision.reasons[1].startswith("not built: gpu; keep.free_simplify: all asks for every target: propose it again ")
+    everywhere = run_of((*UNCHANGED, TESTED), kind=Kind.SIMPLIFY, course=replace(strict, absent=()))
+    assert decision_of(everywhere).verdict is Verdict.KEEP
+
+
+def test_the_same_code_linked_by_other_names_is_not_free() -> None:
+    renamed = replace(SAME[1], artifact=replace(SAME[1].artifact, image="else"))
+    run = run_of((BEGUN, PINNED, SAME[0], renamed, *SAME[2:]), kind=Kind.SIMPLIFY)
+    decision = decision_of(run)
+    assert (decision.verdict, decision.reasons[0]) == (Verdict.NO_OP, NO_OP)
+    assert decision.reasons[1].startswith("not free: names that the code is linked by differ on cpu; ")
+
+
+def test_a_simplification_with_other_code_is_timed_as_ever() -> None:
+    same_here: tuple[Event, ...] = (BEGUN, PINNED, *SAME[:2], *BUILDS[2:], TESTED)
+    assert said(next_action(run_of(same_here, kind=Kind.SIMPLIFY))) == "settle INCONCLUSIVE"
+    assert said(next_action(run_of((BEGUN, PINNED, *BUILDS, TESTED), kind=Kind.SIMPLIFY))) == "measure 0"
 
 
 # ------------------------------------------------------------------ taints
