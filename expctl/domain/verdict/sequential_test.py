@@ -127,6 +127,9 @@ def _regress(seen: Evidence, sizes: Sequence[str], where: str = "") -> tuple[str
 
 
 def _ruled_out(seen: Evidence) -> str:
+    """Say that no worthwhile effect is left, and where that is all there is to say, that the candidate is slower."""
+    if seen.objective.high < min(0.0, seen.plan.floor):
+        return f"objective {seen.describe(OBJECTIVE)}: the candidate is slower"
     wanted = "no loss" if seen.plan.mode is Mode.SIMPLIFY else f"a gain of {100 * seen.plan.ceiling:.1f} %"
     return f"objective {seen.describe(OBJECTIVE)}: {wanted} is ruled out"
 
