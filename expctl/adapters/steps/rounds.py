@@ -20,6 +20,7 @@ from expctl.ports.measuring import Progress
 
 ORDERS = ("ABBA", "BAAB")
 LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}
+PAUSE_MOST = 0.25  # of the length of a launch: a random pause before each keeps what recurs on the machine out of step
 LAUNCHES_MOST = 4  # tries for one position of a round, each begun on a quiet machine
 
 Start = Callable[[Sequence[str], Path, Path, Path, int | None], Child]
@@ -55,6 +56,7 @@ class Rounds:
     def __init__(self, start: Start, log: Path, watch: Watch | None = None) -> None:
         self._start, self._log, self._watch = start, log, watch or Unwatched()
         self._pair: Pair | None = None
+        self._launch_s = 0.0  # of the launch before
 
     def measure(
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
@@ -106,7 +108,9 @@ class Rounds:
     def _launch(
         self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], side: Side, seed: int
     ) -> tuple[dict[str, Visit], tuple[str, ...]]:
+        time.sleep(secrets.SystemRandom().uniform(0, PAUSE_MOST * self._launch_s))
         self._watch.clear()
+        started_s = time.monotonic()
         with ExitStack() as stack:
             worker, visits = self._begin(benchmark, cwd, artifacts, side, seed, None, stack), {}
             with self._watch.watching(side):
@@ -114,6 +118,7 @@ class Rounds:
                     worker.times(size.name, 1)
                     visits[size.name] = worker.times(size.name, benchmark.iterations)
             worker.ask({"do": "end"}, "end")
+        self._launch_s = time.monotonic() - started_s
         return visits, self._watch.take_taints()
 
     def _fine(
