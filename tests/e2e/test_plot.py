@@ -34,7 +34,7 @@ def test_a_record_is_drawn_in_the_terminal(rejected: Foreign) -> None:
     charts = {rejected.concluded(*words).out for words in ways}
     (chart,) = charts
     assert chart.startswith("P1  another way   target here\n")
-    assert re.search(r"\n  REJECT     (n=\d+|objective) -", chart)
+    assert re.search(r"\n  REJECT     (n=\d+ regresses:|objective) -", chart)
     assert rejected.snapshot() == before
 
 
