@@ -1,12 +1,19 @@
-"""Noise that breaks what a t test assumes: rounds that remember each other, a rare slow mode, heavy tails."""
+"""Noise that breaks what a t test assumes: rounds that remember each other, a rare slow mode, heavy tails,
+disturbances in step with the launches.
+"""
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.verdict.machines import TYPICAL, round_effects
+from benchmarks.verdict.machines import QUIET, TYPICAL, effects_of, round_effects
 from benchmarks.verdict.procedure import Noise
+
+PAUSE_MOST = 1.0  # of the length of a launch: launches start after a random pause
+EVEN_SD = 0.005  # of the objective, in rounds that meet every assumption
+AMPLITUDE = 0.01  # of a periodic disturbance
 
 
 def autocorrelated(draw: np.random.Generator, trials: int, rounds: int, memory: float = 0.5) -> np.ndarray:
@@ -29,6 +36,20 @@ def slow_mode(draw: np.random.Generator, trials: int, rounds: int) -> np.ndarray
     return effects
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Periodic:
+    """The quiet machine with a sine of `period` launches at a random phase. Before each launch is a pause of random length."""
+
+    period: float
+
+    def __call__(self, draw: np.random.Generator, trials: int, rounds: int) -> np.ndarray:
+        """(trials, rounds, 2, sizes)."""
+        times = QUIET.launches(draw, trials, 4 * rounds)
+        starts = np.cumsum(1 + draw.uniform(0, PAUSE_MOST, times.shape[:2]), axis=1)
+        turns = starts / self.period + draw.random((trials, 1))
+        return effects_of(draw, times + AMPLITUDE * np.sin(2 * math.pi * turns)[:, :, None, None])
+
+
 def _two_sizes(noise: np.ndarray) -> np.ndarray:
     """(…, 3) independent to (…, 2) correlated by 1/2, each of sd 1."""
     correlated: np.ndarray = (noise[..., :2] + noise[..., 2:]) / math.sqrt(2)
@@ -40,9 +61,16 @@ def _both(effects: np.ndarray) -> np.ndarray:
     return np.stack([effects, effects], axis=2)
 
 
+def even_noise(draw: np.random.Generator, trials: int, rounds: int) -> np.ndarray:
+    """Independent normal rounds, whose objective has an sd of .5 %; sizes move together by half."""
+    return _both(_two_sizes(draw.standard_normal((trials, rounds, 3))) * (EVEN_SD / math.sqrt(0.75)))
+
+
 HARD_CASES: Mapping[str, tuple[Noise, float]] = {
     "round autocorrelation 0.5": (autocorrelated, 0.005),
     "rare slow mode": (slow_mode, 0.03),
     "t3 tails": (heavy_tailed, 0.001),
+    "1 % with a period of 4 launches": (Periodic(period=4), 0.001),
+    "1 % with a period of 8/3 launches": (Periodic(period=8 / 3), 0.001),
 }
 """By name: the noise, and the share of KEEPs without an effect that the design allows."""

@@ -9,6 +9,7 @@ go on between them.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,6 +94,11 @@ MACHINES = (QUIET, TYPICAL, NOISY)
 def round_effects(draw: np.random.Generator, machine: Machine, trials: int, rounds: int) -> np.ndarray:
     """Effects of each round without a true one, (trials, rounds, 2, 2 sizes): robust, and on the mean time."""
     return effects_of(draw, machine.launches(draw, trials, 4 * rounds))
+
+
+def noise_of(machine: Machine) -> Callable[[np.random.Generator, int, int], np.ndarray]:
+    """Return `round_effects` of this machine, as a function of (generator, trials, rounds)."""
+    return lambda draw, trials, rounds: round_effects(draw, machine, trials, rounds)
 
 
 def effects_of(draw: np.random.Generator, times: np.ndarray, slower: np.ndarray | float = 0.0) -> np.ndarray:

@@ -8,11 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from msgspec.structs import replace
 
-from benchmarks.verdict.machines import QUIET, TYPICAL, Machine, effects_of
-from benchmarks.verdict.procedure import Noise
+from benchmarks.verdict.bars import at_most, line
+from benchmarks.verdict.machines import MACHINES, QUIET, TYPICAL, Machine, effects_of, noise_of
+from benchmarks.verdict.procedure import Noise, Rule, sessions, tally
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.sequential_test import decide
 
 QUADS, QUAD_SD = 100, 0.006  # of a fine round with visits of one iteration: quads, and the sd of one iteration
+AT_ONCE = 20  # trials of quads in memory
+FADING_BAR = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +55,21 @@ class RareLaunches:
 
 def rare_in_quads(draw: np.random.Generator, trials: int, rounds: int) -> np.ndarray:
     """Style `fine`, 100 quads of visits of one iteration: 5 % of the candidate's are 65 % slower, the median .5 % faster."""
-    times = draw.normal(0, QUAD_SD, (trials, rounds, 2, 2, QUADS, 2))  # trial, round, size, side, quad, visit
-    rare = draw.random((trials, rounds, 2, QUADS, 2)) < 0.05
-    times[:, :, :, 1] += math.log(1.65) * rare - 0.005
+    return np.concatenate([_quads(draw, min(AT_ONCE, trials - done), rounds) for done in range(0, trials, AT_ONCE)])
+
+
+def _quads(draw: np.random.Generator, trials: int, rounds: int) -> np.ndarray:
+    # trial, round, size, side, quad, visit
+    times = draw.standard_normal((trials, rounds, 2, 2, QUADS, 2), dtype=np.float32) * np.float32(QUAD_SD)
+    rare = draw.random((trials, rounds, 2, QUADS, 2), dtype=np.float32) < 0.05
+    times[:, :, :, 1] += np.float32(math.log(1.65)) * rare - np.float32(0.005)
     robust = np.median(times[:, :, :, 0].mean(axis=-1) - times[:, :, :, 1].mean(axis=-1), axis=-1)
     means = np.log(np.exp(times).mean(axis=(-2, -1)))
-    return np.stack([robust, means[..., 0] - means[..., 1]], axis=2)
+    effects: np.ndarray = np.stack([robust, means[..., 0] - means[..., 1]], axis=2).astype(float)
+    return effects
 
 
+FINE = "the same in style fine"
 MISLEADING: Mapping[str, tuple[Noise, float]] = {
     "5 % of iterations 65 % slower": (
         RareIterations(machine=TYPICAL, share=0.05, slower=math.log(1.65), faster=0.005), 0.005,
@@ -64,8 +77,8 @@ MISLEADING: Mapping[str, tuple[Noise, float]] = {
     "the same on the quiet machine": (
         RareIterations(machine=QUIET, share=0.05, slower=math.log(1.65), faster=0.005), 0.005,
     ),
-    "the same in style fine": (rare_in_quads, 0.005),
-    "1 % of iterations 20 times slower": (
+    FINE: (rare_in_quads, 0.005),
+    "1 % of iterations 20-fold slower": (
         RareIterations(machine=TYPICAL, share=0.01, slower=math.log(20), faster=0.005), 0.005,
     ),
     "quiet: 2 % of launches +30 %": (RareLaunches(machine=QUIET, share=0.02, slower=math.log(1.3), faster=0.003), 0.005),
@@ -76,3 +89,20 @@ MISLEADING: Mapping[str, tuple[Noise, float]] = {
 def fading(round: int) -> float:
     """A gain of 2 % that fades to a loss of .3 % with a time constant of ten rounds, those of both sessions counted."""
     return -0.003 + 0.023 * math.exp(-round / 10)
+
+
+def misled(draw: np.random.Generator, plan: Plan, trials: int, rule: Rule = decide) -> int:
+    """Print how often each misleading candidate is kept; return the number of missed bars."""
+    print(f"\n{'misleading candidates':<34}{'KEEP':>14}{'bar':>14}")
+    lines = []
+    for name, (noise, bar) in MISLEADING.items():
+        limits = replace(plan, slow_launch=0.0) if name == FINE else plan
+        share = tally(sessions(draw, noise, trials), limits, rule=rule).share
+        lines.append(line(name, [at_most(bar, share, trials)], f"<= {100 * bar:g}"))
+    for machine in MACHINES:
+        share = tally(sessions(draw, noise_of(machine), trials), plan, fading, rule).share
+        lines.append(
+            line(f"{machine.name}: a gain that fades", [at_most(FADING_BAR, share, trials)], f"<= {100 * FADING_BAR:g}")
+        )
+    print("\n".join(text for text, _ in lines))
+    return sum(fails for _, fails in lines)

@@ -1,6 +1,6 @@
 """Lets `sequential_test.decide`, the function that `expctl run` calls, decide on made or recorded rounds, many times."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,10 +51,18 @@ class Tally:
         """The share of intervals that held the true effect."""
         return sum(self.covers.values()) / self.trials
 
+    def coverage_of(self, verdict: Verdict) -> float:
+        """The share of intervals printed with this verdict that held the true effect; 1 where there was none."""
+        return self.covers[verdict] / self.found[verdict] if self.found[verdict] else 1.0
+
+    def share_of(self, verdict: Verdict) -> float:
+        """The share of trials that ended in this verdict."""
+        return self.found[verdict] / self.trials
+
     @property
     def share(self) -> float:
         """Of KEEPs."""
-        return self.found[Verdict.KEEP] / self.trials
+        return self.share_of(Verdict.KEEP)
 
 
 Shift = Callable[[int], float]
@@ -65,11 +73,11 @@ def settle(search: np.ndarray, confirm: np.ndarray, plan: Plan, rule: Rule = dec
     """Let the rule ask for what it needs, as a run does. Both arrays are (rounds, 2, sizes), of the robust effects and those on
     the mean time; unused rounds change nothing.
     """
-    rounds = _effects(search, plan, Session.SEARCH, 0, shift)
+    rounds = made_rounds(search, plan, shift=shift)
     answer = rule(rounds, plan)
     if not isinstance(answer, Decision):
         ended = next(n for n in SEARCH.looks if _wants_confirmation(rule(rounds[:n], plan)))
-        answer = rule([*rounds[:ended], *_effects(confirm, plan, Session.CONFIRM, ended, shift)], plan)
+        answer = rule([*rounds[:ended], *made_rounds(confirm, plan, Session.CONFIRM, ended, shift)], plan)
     if not isinstance(answer, Decision):
         raise TypeError(f"undecided after {len(rounds)} rounds: {answer}")
     return answer
@@ -79,7 +87,10 @@ def _wants_confirmation(answer: MeasureMore | Decision) -> bool:
     return isinstance(answer, MeasureMore) and answer.session is Session.CONFIRM
 
 
-def _effects(made: np.ndarray, plan: Plan, session: Session, start: int, shift: Shift | None) -> list[RoundEffect]:
+def made_rounds(
+    made: np.ndarray, plan: Plan, session: Session = Session.SEARCH, start: int = 0, shift: Shift | None = None
+) -> list[RoundEffect]:
+    """Return rounds of a session that begins with round `start`, from effects (rounds, 2, sizes)."""
     if shift:
         made = made + np.array([shift(start + i) for i in range(len(made))])[:, None, None]
     return [
@@ -114,7 +125,10 @@ def tally(
     return Tally(found=found, covers=covers, search=search / trials, rounds=total / trials)
 
 
-def sessions(draw: np.random.Generator, make: Noise, trials: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Search and confirmation of every trial, two sessions of their own, in slices."""
+def sessions(
+    draw: np.random.Generator, make: Noise, trials: int, rounds: tuple[int, int] = (ROUNDS, CONFIRM)
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield search and confirmation of every trial, two sessions of their own of so many `rounds`, in slices."""
     parts = [SLICE] * (trials // SLICE) + ([trials % SLICE] if trials % SLICE else [])
-    return [(make(draw, part, ROUNDS), make(draw, part, CONFIRM)) for part in parts]
+    for part in parts:
+        yield make(draw, part, rounds[0]), make(draw, part, rounds[1])

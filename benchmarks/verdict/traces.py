@@ -61,7 +61,12 @@ def _trace(line: dict[str, Any]) -> Trace:
     if not isinstance(rounds, list):
         raise TypeError(f"rounds: expected a list, found {rounds!r}")
     effects = (
-        RoundEffect(round=i, effect=each["effect"], mean_effect=each["effect"], session=Session(each["session"]))
+        RoundEffect(
+            round=i,
+            effect=each["effect"],
+            mean_effect=each.get("mean_effect", each["effect"]),
+            session=Session(each["session"]),
+        )
         for i, each in enumerate(rounds)
     )
     line["verdict"] = Verdict(line["verdict"])

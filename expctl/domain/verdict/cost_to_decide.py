@@ -4,6 +4,8 @@ import math
 import statistics
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
 from expctl.domain.protocol.boundaries import CONFIRM, CONFIRM_MERGES, CONFIRM_ROUNDS, EXTENDED_ROUNDS, SEARCH
 from expctl.domain.verdict.evidence import OBJECTIVE, Evidence
 from expctl.domain.verdict.samples import RoundEffect, Session
@@ -13,6 +15,19 @@ CHANCE = (
     0.9  # of a decision by the quoted rounds: an estimate from few rounds needs some room above the 80 % that it should hold
 )
 GRID = tuple(i / 8 for i in range(-24, 25))  # true effects to average over, in standard errors of today's mean
+HARDLY = 0.5  # a smaller chance than this is not quoted
+
+
+class Offer(Struct, frozen=True, kw_only=True):
+    """A way to go on: up to `rounds` more rounds, and the chance that they decide."""
+
+    rounds: int = 0
+    chance: float = 0.0
+
+    @property
+    def hopeless(self) -> bool:
+        """Would even the most rounds there are hardly decide?"""
+        return self.chance < HARDLY
 
 
 def price_of(seen: Evidence, rounds: Sequence[RoundEffect], session: Session) -> tuple[str, ...]:
@@ -22,23 +37,21 @@ def price_of(seen: Evidence, rounds: Sequence[RoundEffect], session: Session) ->
     today's mean with its standard error, and further rounds are normal about the truth. A search that finds a gain goes
     on with a confirmation, whose rounds count.
     """
-    left, chance = max(_offers(seen, session), key=_worth, default=(0, 0.0))
-    words = [f"objective {seen.describe(OBJECTIVE)} is {_open_between(seen)}: {_price(left, chance, rounds)}"]
+    words = [f"objective {seen.describe(OBJECTIVE)} is {_open_between(seen)}: {_price(best_offer(seen, session), rounds)}"]
     return (*words, *_unguarded_words(seen))
 
 
-def _worth(offer: tuple[int, float]) -> tuple[float, int]:
-    """Order offers: enough of a chance first, then fewer rounds; without enough, the best chance."""
-    left, chance = offer
-    return min(chance, CHANCE), -left
+def best_offer(seen: Evidence, session: Session) -> Offer:
+    """Return the offer that `price_of` words: the cheapest with enough of a chance, else the one with the best chance."""
+    return max(_offers(seen, session), key=lambda offer: (min(offer.chance, CHANCE), -offer.rounds), default=Offer())
 
 
-def _price(left: int, chance: float, rounds: Sequence[RoundEffect]) -> str:
-    minutes = left * statistics.median(each.duration_s for each in rounds) / 60
+def _price(offer: Offer, rounds: Sequence[RoundEffect]) -> str:
+    minutes = offer.rounds * statistics.median(each.duration_s for each in rounds) / 60
     took = f" (about {math.ceil(minutes)} minute{'s' if minutes > 1 else ''})" if minutes else ""
-    if chance < 0.5:
+    if offer.hopeless:
         return f"{EXTENDED_ROUNDS} rounds, the most there are, would hardly decide"
-    return f"up to {left} more rounds{took} decide with a chance of {100 * min(chance, 0.95):.0f} %"
+    return f"up to {offer.rounds} more rounds{took} decide with a chance of {100 * min(offer.chance, 0.95):.0f} %"
 
 
 def _open_between(seen: Evidence) -> str:
@@ -55,8 +68,8 @@ def _unguarded_words(seen: Evidence) -> tuple[str, ...]:
     return tuple(f"{size} {percent(seen.sizes[size].mean):+.2f} % {guard}" for size in seen.unguarded())
 
 
-def _offers(seen: Evidence, session: Session) -> Iterator[tuple[int, float]]:
-    """Yield (rounds, chance to be decided by then) of each way to go on."""
+def _offers(seen: Evidence, session: Session) -> Iterator[Offer]:
+    """Yield each way to go on."""
     truths = _likely_effects(seen)
     for pairs in CONFIRM.looks:
         if not CONFIRM_ROUNDS <= pairs * CONFIRM_MERGES <= EXTENDED_ROUNDS:
@@ -64,12 +77,12 @@ def _offers(seen: Evidence, session: Session) -> Iterator[tuple[int, float]]:
         if session is Session.CONFIRM:
             if pairs > seen.n:
                 chance = math.fsum(weight * _confirm_decides(seen, truth, pairs, seen.n) for truth, weight in truths)
-                yield CONFIRM_MERGES * (pairs - seen.n), chance
+                yield Offer(rounds=CONFIRM_MERGES * (pairs - seen.n), chance=chance)
             continue
         for n in SEARCH.looks:
             if n > seen.n:
                 chance = math.fsum(weight * _search_decides(seen, truth, n, pairs) for truth, weight in truths)
-                yield n - seen.n + CONFIRM_MERGES * pairs, chance
+                yield Offer(rounds=n - seen.n + CONFIRM_MERGES * pairs, chance=chance)
 
 
 def _likely_effects(seen: Evidence) -> list[tuple[float, float]]:

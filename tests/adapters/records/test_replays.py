@@ -11,6 +11,7 @@ from expctl.adapters.records.replays import Replays
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Record
+from expctl.domain.protocol.boundaries import VERSION
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.verdict.decide_again import UnplayableError, replayed, was_decided_by_samples
 from expctl.domain.verdict.samples import Sample
@@ -40,7 +41,7 @@ def test_a_record_is_what_its_samples_say(name: str) -> None:
     record, text, samples = concluded(kernel, **changes)
     assert record.procedure is not None
     again = replayed(record.procedure, record.kind, samples, BENCHMARK, PROTOCOL.keep)
-    assert again.rule == "1"
+    assert again.rule == VERSION
     assert with_parts(text, again.parts) == text
 
 
@@ -55,7 +56,7 @@ def test_a_record_that_was_edited_differs() -> None:
 
 def test_samples_that_lack_their_last_round_decide_nothing() -> None:
     record, _, samples = concluded("slow 900000")
-    fewer = [sample for sample in samples if sample.round < 22]
+    fewer = [sample for sample in samples if sample.round < 8]
     assert record.procedure is not None
     with pytest.raises(UnplayableError, match="1 rounds of the confirm are missing"):
         replayed(record.procedure, record.kind, fewer, BENCHMARK, PROTOCOL.keep)
@@ -205,10 +206,10 @@ def test_a_record_of_an_older_rule_is_named_and_skipped() -> None:
     assert not differs
     assert "skipped: decided by an older rule" in text
     files = edited()
-    bounds = {**json.loads(files[RECORD])["procedure"], "boundaries": "0"}
+    bounds = {**json.loads(files[RECORD])["procedure"], "boundaries": "1"}
     ((differs, text),) = all_of(edited(procedure=bounds))
     assert not differs
-    assert "bounds 0, not 1" in text
+    assert "bounds 1, not 2" in text
 
 
 @pytest.mark.parametrize("bounds", ["99", "x", "-1", ""])

@@ -217,8 +217,8 @@ def test_a_tainted_round_is_measured_again() -> None:
     stage.steps.taints = [(), NCU]
     record = run(stage).record
     assert record.verdict is Verdict.KEEP
-    assert record.estimates[0].rounds == 18
-    assert stage.steps.measured == list(range(24))
+    assert record.estimates[0].rounds == 6
+    assert stage.steps.measured == list(range(10))
 
 
 def test_a_keep_is_confirmed_in_a_fresh_bench_and_only_that_session_is_shown() -> None:
@@ -228,13 +228,13 @@ def test_a_keep_is_confirmed_in_a_fresh_bench_and_only_that_session_is_shown() -
     assert stage.workspace.removals == 3  # before the run, before the confirmation, after the run
     assert record.schema == 3
     assert record.procedure is not None
-    assert (record.procedure.boundaries, record.procedure.looks) == ("1", (5,))
-    assert (record.procedure.search_rounds, record.procedure.confirm_rounds) == (5, 18)
-    assert [each.rounds for each in record.estimates] == [18, 18]
+    assert (record.procedure.boundaries, record.procedure.looks) == ("2", (3,))
+    assert (record.procedure.search_rounds, record.procedure.confirm_rounds) == (3, 6)
+    assert [each.rounds for each in record.estimates] == [6, 6]
     text = stage.workspace.commits[stage.workspace.head()].files["experiments/P1/samples.jsonl"]
     sessions = [(sample.round, sample.session) for sample in samples_of(text, where="samples")]
-    assert {r for r, session in sessions if session is Session.SEARCH} == set(range(5))
-    assert {r for r, session in sessions if session is Session.CONFIRM} == set(range(5, 23))
+    assert {r for r, session in sessions if session is Session.SEARCH} == set(range(3))
+    assert {r for r, session in sessions if session is Session.CONFIRM} == set(range(3, 9))
 
 
 def test_what_simplifications_cost_is_taken_from_the_next_ones_budget() -> None:
@@ -421,8 +421,8 @@ def test_three_crashes_in_a_row_count_no_round_twice() -> None:
             run(stage)
     stage.journal.crash_at = 0
     record = run(stage).record
-    assert record.estimates[0].rounds == 18
-    assert stage.steps.measured == list(range(23))
+    assert record.estimates[0].rounds == 6
+    assert stage.steps.measured == list(range(9))
 
 
 def test_what_a_dead_run_left_is_cleared_first() -> None:
@@ -443,7 +443,7 @@ def test_a_request_to_stop_ends_after_the_step_and_the_next_run_goes_on() -> Non
     rounds = sum(isinstance(event, Measured) for event in stage.journal.read("P1"))
     assert 0 < rounds < 6
     assert run(stage).record.verdict is Verdict.KEEP
-    assert stage.steps.measured == list(range(23))
+    assert stage.steps.measured == list(range(9))
     assert any("an unfinished run goes on after measured" in line for line in stage.progress.lines)
 
 
