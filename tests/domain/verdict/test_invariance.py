@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
-from expctl.domain.protocol.boundaries import LOOKS
+from expctl.domain.protocol.boundaries import CONFIRM_LAUNCHES_ROUNDS, LOOKS
 from expctl.domain.protocol.model import Benchmark, KeepRule, Size, Style
 from expctl.domain.verdict.judge import judge
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Session, Side, round_effects
-from expctl.domain.verdict.sequential_test import Decision, confirm_rounds
+from expctl.domain.verdict.sequential_test import Decision
 
 BENCHMARK = Benchmark(argv=("-",), timeout_s=1, sizes=(Size(name="big", weight=0.6), Size(name="small", weight=0.4)))
 PLANS = [Plan.of(BENCHMARK, KeepRule(), mode) for mode in (Mode.GAIN, Mode.GAIN_COSTLY)]
@@ -25,7 +25,7 @@ BASE_NS = {"big": 40_000_000, "small": 5_000_000}
 def life(seed: int, style: Style, effect: float, sd: float) -> list[Sample]:
     """Every sample that a run could ask for: the longest search and the longest confirmation, on a machine that drifts."""
     draw = Random(seed)
-    search, confirm = LOOKS[-1], confirm_rounds(LOOKS[-1])
+    search, confirm = LOOKS[-1], CONFIRM_LAUNCHES_ROUNDS
     samples: list[Sample] = []
     for number in range(search + confirm):
         session = Session.SEARCH if number < search else Session.CONFIRM

@@ -162,7 +162,7 @@ def test_a_guard_of_the_search_is_a_one_sided_bound_of_95_percent() -> None:
         low = interval([each.effect["small"] for each in made], t95(10), 0).low
         assert (low > -0.005) == holds
         big = [replace(each, effect={**each.effect, "big": 0.03 + 0.4 * s}) for each, s in zip(made, sign, strict=True)]
-        unguarded = [name for name in evidence_of(big, plan, Session.SEARCH).unguarded()]
+        unguarded = list(evidence_of(big, plan, Session.SEARCH).unguarded())
         assert unguarded == ([] if holds else ["small"])
 
 
