@@ -58,7 +58,7 @@ def test_the_generator_gives_the_table_within_simulation_error(
 
 @pytest.mark.parametrize(("session", "table"), EVERY)
 def test_the_first_look_is_the_exact_quantile(session: str, table: str) -> None:
-    """Within three standard errors of the 10^6 paths, each with two tails of two degrees of freedom, that the tables are from."""
+    """Within three standard errors of the 10^6 paths, each with two tails, that the tables are from."""
     spending = GENERATOR.SESSIONS[session]
     error = 1 / (2 * math.sqrt(2e6 * spending.spent(table, 3)))
     assert GENERATOR.exact_first(spending, table) == pytest.approx(tables(session)[table][0], rel=3 * error)

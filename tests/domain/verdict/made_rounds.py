@@ -25,7 +25,7 @@ def rounds(
     mean: float = 0.0,
     drift: Callable[[int], float] = lambda _: 0.0,
 ) -> list[RoundEffect]:
-    """Rounds whose effects have about these means, all in percent; `noise` alternates in both sizes, `apart` against each other.
+    """Rounds with about these effects, all in percent; `noise` alternates in both sizes, `apart` against each other.
 
     In a confirmation the noise changes sign with each pair, for pairs are what it looks at. The mean time differs by `mean`
     from the robust effect, and `drift` adds to the round of a number.

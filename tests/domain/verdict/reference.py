@@ -1,4 +1,4 @@
-"""The procedure a second time, written from its description alone, to be compared with `decide`; and lives of a run to try it on.
+"""The procedure a second time, written from its description alone, to be compared with `decide`.
 
 It shares the tables of critical values with the code under test, and nothing else of what decides.
 """
@@ -29,7 +29,7 @@ class Outcome:
 
 
 class Unclear(Exception):
-    """The description leaves open how to split the rounds of a fading gain, and here it matters; or a test of its own disputes it."""
+    """The description leaves open how to split the rounds of a fading gain; or a test of its own disputes the answer."""
 
 
 @dataclass(frozen=True)

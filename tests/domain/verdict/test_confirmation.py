@@ -55,10 +55,12 @@ CONFIRMATIONS = {
         GAIN, fresh(3, -0.6, 0.04), PLAN, V.REJECT, "small regresses in the confirmation", (5, 10),
     ),
     "line 2: the mean time": (
-        rounds(2, 2, 0.2, mean=-2.7), fresh(2, 2, 0.2, mean=-2.7), PLAN, V.REJECT, "the mean time of all iterations loses: -0.67 %", (5, 18),
+        rounds(2, 2, 0.2, mean=-2.7), fresh(2, 2, 0.2, mean=-2.7), PLAN, V.REJECT,
+        "the mean time of all iterations loses: -0.67 %", (5, 18),
     ),
     "line 2: the mean time, at once": (
-        rounds(2, 2, 0.05, mean=-5), fresh(2, 2, 0.05, mean=-5), PLAN, V.REJECT, "the mean time of all iterations loses: -", (4, 6),
+        rounds(2, 2, 0.05, mean=-5), fresh(2, 2, 0.05, mean=-5), PLAN, V.REJECT,
+        "the mean time of all iterations loses: -", (4, 6),
     ),
     "a rescuer": (
         rounds(-0.3, 0.6, 0.04), fresh(-0.3, 0.6, 0.04), ONE_RESCUER, V.KEEP, "rescued by size small, small +0.6", (4, 10),
@@ -77,7 +79,8 @@ CONFIRMATIONS = {
         GAIN, fresh(0.3, 0.3, 1.5), PLAN, V.INCONCLUSIVE, "not confirmed: the search saw objective +2.0", (5, 70),
     ),
     "undecided at the limit of an extended plan": (
-        GAIN, fresh(0.25, 0.25, 2.6), replace(PLAN, confirm=200), V.INCONCLUSIVE, "not confirmed: the search saw objective +2.0", (5, 200),
+        GAIN, fresh(0.25, 0.25, 2.6), replace(PLAN, confirm=200), V.INCONCLUSIVE,
+        "not confirmed: the search saw objective +2.0", (5, 200),
     ),
     "a guard fails for good": (
         GAIN, fresh(3, -0.45, 0.2, apart=0.8), PLAN, V.INCONCLUSIVE, "but small -0.45 % [", (5, 140),
@@ -267,7 +270,7 @@ def test_a_gain_that_grows_is_kept() -> None:
 
 
 def test_fading_is_a_two_sample_t_test_one_sided_at_99_5_percent() -> None:
-    """Eight against eight of sd .1: t = difference / (.1 sqrt(2 / 8)), and 2.9768 is the quantile with 14 degrees of freedom."""
+    """Eight against eight of sd .1: t = difference / (.1 sqrt(2 / 8)) against 2.9768 (14 degrees of freedom)."""
     noise = [0.1 * (7 / 8) ** 0.5 * (-1) ** i for i in range(8)]
     for lost, fading in ((0.145, False), (0.152, True), (-0.5, False)):
         assert fades([*noise, *(x - lost for x in noise)]) == fading

@@ -44,7 +44,7 @@ def test_without_durations_there_are_no_minutes() -> None:
 
 
 def test_a_confirmation_that_ends_undecided_is_told_so_too() -> None:
-    decision = decided([*GAIN, *fresh(0.35, 0.35, 0.97)], PLAN)
+    decision = decided([*GAIN, *fresh(0.35, 0.35, 1.05)], PLAN)
     assert decision.reasons[0].startswith("not confirmed: the search saw objective +2.04 %")
     more, minutes, _ = price(decision)
     assert 20 <= more <= 130  # from 70 rounds to at most 200
