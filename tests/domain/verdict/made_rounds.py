@@ -78,8 +78,11 @@ def made_life(plan: Plan, seed: int) -> Life:
     """A life on a random machine: quiet or loud, sizes alike or not, fading or not, with a mean time of its own or not."""
     draw = Random(seed)
     sd, shared = 10 ** draw.uniform(-4.2, -1.9), draw.random()
-    middle, apart = draw.gauss(0, 0.008), draw.choice([0.001, 0.006])
+    middle, apart = draw.gauss(0.005, 0.008), draw.choice([0.001, 0.006])
     effects = {size: draw.gauss(middle, apart) for size in plan.weights}
+    if plan.rescuers and draw.random() < 0.6:  # a rescuer gains, the objective stays
+        off = sum(weight * effects[size] for size, weight in plan.weights.items()) - draw.gauss(0, 0.001)
+        effects = {size: effect - off for size, effect in effects.items()}
     fades = draw.choice([0, 0, 0, 0.0005, -0.0005]) * draw.random()
     mean_off = draw.choice([0, 0, 0, -0.005, -0.01, -0.02])
     luck = draw.choice([0, 0, 0, draw.gauss(0, 0.006)])

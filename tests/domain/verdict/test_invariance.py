@@ -49,7 +49,7 @@ def decided(samples: list[Sample], plan: Plan) -> Decision:
     return answer
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(LIVES, st.sampled_from(PLANS))
 def test_swapping_the_labels_of_all_samples_swaps_the_sign_and_never_keeps_both(samples: list[Sample], plan: Plan) -> None:
     swapped = [replace(each, side=OTHER[each.side]) for each in samples]
@@ -58,7 +58,7 @@ def test_swapping_the_labels_of_all_samples_swaps_the_sign_and_never_keeps_both(
     assert [decided(samples, plan).verdict, decided(swapped, plan).verdict].count(Verdict.KEEP) <= 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(LIVES, st.sampled_from(PLANS), st.integers(2, 1000))
 def test_a_machine_that_is_slower_by_any_factor_gives_the_same_verdict(samples: list[Sample], plan: Plan, factor: int) -> None:
     slower = [replace(each, ns=tuple(ns * factor for ns in each.ns)) for each in samples]
@@ -68,7 +68,7 @@ def test_a_machine_that_is_slower_by_any_factor_gives_the_same_verdict(samples: 
         assert other.intervals[size].mean == pytest.approx(interval.mean, abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(LIVES, st.sampled_from(PLANS))
 def test_samples_after_the_decision_change_nothing(samples: list[Sample], plan: Plan) -> None:
     whole = decided(samples, plan)

@@ -19,7 +19,7 @@ def outcome(decision: Decision) -> tuple[Verdict, int, int, str]:
     return decision.verdict, procedure.search_rounds, procedure.confirm_rounds, procedure.rescued_by
 
 
-@lives(200)
+@lives(150)
 @given(LIVES)
 def test_every_life_ends_as_described(life: Life) -> None:
     try:
@@ -32,7 +32,7 @@ def test_every_life_ends_as_described(life: Life) -> None:
     assert words.get(wanted.why, "") in found.reasons[0]
 
 
-@lives(100)
+@lives(60)
 @given(LIVES)
 def test_the_interval_of_a_keep_lies_above_its_floor_and_the_sizes_above_their_guard(life: Life) -> None:
     found = decided(life.rounds, life.plan)
@@ -45,7 +45,7 @@ def test_the_interval_of_a_keep_lies_above_its_floor_and_the_sizes_above_their_g
         assert {each.rounds for each in found.intervals.values()} == {confirm_rounds}
 
 
-@lives(100)
+@lives(60)
 @given(LIVES)
 def test_a_gain_is_ruled_out_only_by_an_interval_below_the_ceiling(life: Life) -> None:
     found = decided(life.rounds, life.plan)
@@ -57,7 +57,7 @@ def test_a_gain_is_ruled_out_only_by_an_interval_below_the_ceiling(life: Life) -
         assert not any("ruled out" in reason for reason in found.reasons)
 
 
-@lives(100)
+@lives(60)
 @given(LIVES, st.integers(0, 200), st.integers(0, 200))
 def test_rounds_after_the_decision_change_nothing(life: Life, tail: int, fresh_tail: int) -> None:
     found = decided(life.rounds, life.plan)
@@ -65,7 +65,7 @@ def test_rounds_after_the_decision_change_nothing(life: Life, tail: int, fresh_t
     assert decide([*life.search[: search + tail], *life.confirm[: confirm + fresh_tail]], life.plan) == found
 
 
-@lives(100)
+@lives(60)
 @given(LIVES, st.integers(0, 200), st.integers(0, 200))
 def test_between_looks_the_answer_is_to_go_on_to_the_next_look(life: Life, n: int, fresh: int) -> None:
     plan = life.plan
@@ -80,7 +80,7 @@ def test_between_looks_the_answer_is_to_go_on_to_the_next_look(life: Life, n: in
         assert answer == MeasureMore(rounds_left=coming - fresh, session=Session.CONFIRM)
 
 
-@lives(100)
+@lives(60)
 @given(LIVES)
 def test_a_decision_names_the_rounds_and_looks_that_it_rests_on(life: Life) -> None:
     found = decided(life.rounds, life.plan)
@@ -105,5 +105,5 @@ def test_the_lives_come_to_every_end() -> None:
             return
         seen[end.verdict, end.why, bool(end.confirm), bool(end.rescuer)] += 1
 
-    lives(200)(given(LIVES)(note))()
+    lives(300)(given(LIVES)(note))()
     assert len(seen) >= 8, seen
