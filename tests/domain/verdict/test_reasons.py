@@ -197,7 +197,8 @@ def test_both_worked_cases_of_the_issue_say_what_is_so() -> None:
     sure = decided([*rounds(2, -0.28, 0.003), *fresh(2, -0.28, 0.003)], PLAN)
     assert sure.verdict is Verdict.KEEP
     assert re.search(r"; small loses -0\.2\d % \[-0\.\d+, -0\.\d+\], inside its guard$", sure.reasons[0])
-    unsure = decided([*rounds(2, 0, 0.1), *fresh(2, 0, 0.1)], PLAN)
+    unsure = decided([*rounds(2, -0.1, 0.1), *fresh(2, -0.1, 0.1)], PLAN)
+    assert unsure.intervals["small"].mean < 0 < unsure.intervals["small"].high
     assert unsure.reasons[0].endswith("gain beyond noise; no size regresses")
 
 
