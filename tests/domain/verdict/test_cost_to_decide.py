@@ -34,6 +34,8 @@ def test_a_search_that_ends_undecided_is_told_rounds_minutes_and_a_chance() -> N
     assert minutes == pytest.approx(more * 2.5 / 60, abs=1)
     assert minutes * 60 >= more * 2.5 - 30
     assert 50 <= chance <= 99
+    cheap = price(decided(rounds(0.1, 0.1, 1.25), PLAN))[0]  # a search that soon rules the gain out, or else is confirmed
+    assert 14 + 70 <= cheap < more
 
 
 def test_without_durations_there_are_no_minutes() -> None:
