@@ -72,7 +72,7 @@ def problems(found: Decision, plan: Plan) -> list[str]:
                 said.append(f"not ruled out: {reason}")
             if "no loss is ruled out" in reason and high >= 0:
                 said.append(f"may lose nothing: {reason}")
-            if "regresses" in reason and "no size regresses" not in reason and float(each.mean) >= -100 * plan.tolerance:
+            if "regresses" in reason and "no size regresses" not in reason and float(each.mean) > -99 * plan.tolerance:
                 said.append(f"inside the tolerance: {reason}")
             if match := re.search(r"is neither surely above ([-+][\d.]+) % nor below ([-+][\d.]+) %", reason):
                 said += [] if low <= float(match[1]) and high >= float(match[2]) else [f"it is: {reason}"]
