@@ -17,7 +17,8 @@ from expctl.domain.verdict.samples import Sample, Session, Side
 from expctl.domain.verdict.sequential_test import Decision
 
 SIZES = (Size(name="large", weight=0.6), Size(name="small", weight=0.4))
-PLAN = Plan.of(Benchmark(argv=("run",), timeout_s=1, sizes=SIZES), KeepRule(), Mode.GAIN)
+# Of style fine whatever the rounds are, so that no KEEP waits for launches.
+PLAN = Plan.of(Benchmark(argv=("run",), timeout_s=1, sizes=SIZES, style=Style.FINE), KeepRule(), Mode.GAIN)
 T_NS = {"large": 3_000_000, "small": 1_400_000}
 ASKING_NS, QUADS = 150_000, 10
 Hide = Callable[[Side, str, int], float]
@@ -37,10 +38,10 @@ def rounds(
     seed: int = 1,
     asking: int = ASKING_NS,
 ) -> list[Sample]:
-    """Five of a search and 18 of a confirmation; the candidate is really faster by `gain`, and does not say what it hides."""
+    """Five of a search and 32 of a confirmation; the candidate is really faster by `gain`, and does not say what it hides."""
     draw = random.Random(seed)
     samples = []
-    for index in range(23):
+    for index in range(37):
         session = Session.SEARCH if index < 5 else Session.CONFIRM
         for launch, side in enumerate(Side if style is Style.FINE else [*Side, *Side]):
             for size in SIZES:
@@ -71,8 +72,16 @@ def of_candidate(share: float) -> Hide:
     return lambda side, *_: share if side is Side.CANDIDATE else 0.0
 
 
-@pytest.mark.parametrize("style", list(Style))
-@pytest.mark.parametrize("share", [0.006, 0.01, 0.03, 0.3])
+THREE_PAIRS = pytest.mark.xfail(strict=True, reason="a confirmation of three pairs is too short to see the two clocks differ")
+
+
+@pytest.mark.parametrize(
+    ("style", "share"),
+    [
+        *((Style.LAUNCH, share) for share in (0.006, 0.01, 0.03, 0.3)),
+        *(pytest.param(Style.FINE, share, marks=THREE_PAIRS) for share in (0.006, 0.01, 0.03, 0.3)),
+    ],
+)
 def test_a_gain_that_is_hidden_time_is_rejected(style: Style, share: float) -> None:
     said = verdict(rounds(0.0, of_candidate(share), style=style, noise=0.001))
     assert said.verdict is Verdict.REJECT
