@@ -5,7 +5,7 @@ a (n / planned)^rho up to the last planned look, a power family (Kim and DeMets,
 parts up to the last look of an extension. The law of the t statistics at successive looks has no closed form, so it is
 simulated: paths of standard normal values, T_n = mean sqrt(n) / sd at each look; the value of a look is the quantile at which
 the paths that no earlier look stopped exceed it with what may be spent there. Both tails are used (a path and its negation),
-which halves the variance. The first look has an exact answer, the t quantile with n - 1 degrees of freedom.
+which halves the variance. The first look has an exact answer, the t quantile with n - 1 degrees of freedom, and takes it.
 """
 
 import argparse
@@ -94,7 +94,7 @@ def derive(session: Session, paths: int, seed: int = SEED) -> dict[str, tuple[fl
             allowed = session.spent(name, look) * 2 * paths - (2 * paths - len(still))
             place = len(still) - max(1, round(allowed))
             value = float(np.partition(still, place)[place])
-            found[name].append(value)
+            found[name].append(value if found[name] else exact_first(session, name))
             alive[name] &= t < value
     return {name: tuple(values) for name, values in found.items()}
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from benchmarks.verdict.machines import QUIET, TYPICAL, effects_of, round_effects
 from benchmarks.verdict.procedure import Noise
+from expctl.adapters.steps.rounds import PAUSE_MOST
 
-PAUSE_MOST = 1.0  # of the length of a launch: launches start after a random pause
 EVEN_SD = 0.005  # of the objective, in rounds that meet every assumption
 AMPLITUDE = 0.01  # of a periodic disturbance
 

@@ -20,7 +20,7 @@ from expctl.ports.measuring import Progress
 
 ORDERS = ("ABBA", "BAAB")
 LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}
-PAUSE_MOST = 0.25  # of the length of a launch: a random pause before each keeps what recurs on the machine out of step
+PAUSE_MOST = 0.5  # of the length of a launch: a random pause before each keeps what recurs on the machine out of step
 LAUNCHES_MOST = 4  # tries for one position of a round, each begun on a quiet machine
 
 Start = Callable[[Sequence[str], Path, Path, Path, int | None], Child]

@@ -7,15 +7,14 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from expctl.domain.protocol.boundaries import CONFIRM, CONFIRM_MERGES, CONFIRM_ROUNDS, EXTENDED_ROUNDS, SEARCH
-from expctl.domain.verdict.evidence import OBJECTIVE, Evidence
+from expctl.domain.verdict.evidence import OBJECTIVE, Evidence, limit_text
 from expctl.domain.verdict.samples import RoundEffect, Session
 from expctl.domain.verdict.statistics import percent, t95
 
-CHANCE = (
-    0.9  # of a decision by the quoted rounds: an estimate from few rounds needs some room above the 80 % that it should hold
-)
+CHANCE = 0.9  # of a decision by the quoted rounds, with room above the 80 % that should hold: it is an estimate
+ENOUGH = 0.8  # a smaller chance is not a price but a warning
+TINY = 1e-12  # in place of an error of zero
 GRID = tuple(i / 8 for i in range(-24, 25))  # true effects to average over, in standard errors of today's mean
-HARDLY = 0.5  # a smaller chance than this is not quoted
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -24,106 +23,113 @@ class Offer(Struct, frozen=True, kw_only=True):
     rounds: int = 0
     chance: float = 0.0
 
-    @property
-    def hopeless(self) -> bool:
-        """Would even the most rounds there are hardly decide?"""
-        return self.chance < HARDLY
 
-
-def price_of(seen: Evidence, rounds: Sequence[RoundEffect], session: Session) -> tuple[str, ...]:
-    """Say why `seen` is undecided, and what it costs to go on: the cheapest rounds that decide with a chance of .9.
+def price_of(seen: Evidence, rounds: Sequence[RoundEffect], session: Session, name: str) -> tuple[str, ...]:
+    """Say why `seen` is undecided about `name` (the objective, or a rescuer), and the cheapest rounds that decide in 90 %.
 
     Predicts from today's mean and sd (the larger of the measured and the calibrated one): the true effect is normal about
     today's mean with its standard error, and further rounds are normal about the truth. A search that finds a gain goes
     on with a confirmation, whose rounds count.
     """
-    words = [f"objective {seen.describe(OBJECTIVE)} is {_open_between(seen)}: {_price(best_offer(seen, session), rounds)}"]
-    return (*words, *_unguarded_words(seen))
+    words = f"{name} {seen.describe(name)} is {_open_between(seen, name)}: {_price(best_offer(seen, session, name), rounds)}"
+    return (words, *_unguarded_words(seen))
 
 
-def best_offer(seen: Evidence, session: Session) -> Offer:
+def best_offer(seen: Evidence, session: Session, name: str = OBJECTIVE) -> Offer:
     """Return the offer that `price_of` words: the cheapest with enough of a chance, else the one with the best chance."""
-    return max(_offers(seen, session), key=lambda offer: (min(offer.chance, CHANCE), -offer.rounds), default=Offer())
+    offers = _Forecast(seen, name).offers(session)
+    return max(offers, key=lambda offer: (min(offer.chance, CHANCE), -offer.rounds), default=Offer())
 
 
 def _price(offer: Offer, rounds: Sequence[RoundEffect]) -> str:
+    chance = f"{100 * min(offer.chance, 0.95):.0f} %"
+    if offer.chance < ENOUGH:
+        return f"not even {EXTENDED_ROUNDS} rounds, the most there are, would surely decide (chance {chance})"
     minutes = offer.rounds * statistics.median(each.duration_s for each in rounds) / 60
     took = f" (about {math.ceil(minutes)} minute{'s' if minutes > 1 else ''})" if minutes else ""
-    if offer.hopeless:
-        return f"{EXTENDED_ROUNDS} rounds, the most there are, would hardly decide"
-    return f"up to {offer.rounds} more rounds{took} decide with a chance of {100 * min(offer.chance, 0.95):.0f} %"
+    return f"up to {offer.rounds} more rounds{took} decide with a chance of {chance}"
 
 
-def _open_between(seen: Evidence) -> str:
-    floor, ceiling = (f"{100 * limit:+.1f} %" for limit in (seen.plan.floor, seen.plan.ceiling))
-    if seen.gains():
+def _open_between(seen: Evidence, name: str) -> str:
+    rescuer = "" if name == OBJECTIVE else name
+    floor, ceiling = limit_text(seen.plan.floor_of(rescuer)), limit_text(seen.plan.ceiling)
+    if seen.gains(rescuer):
         return f"above {floor}, but not every size holds its guard"
-    if seen.objective.high < seen.plan.ceiling:
+    if seen.futile(name):
         return f"below {ceiling}, but not surely every rescuer ({', '.join(seen.plan.rescuers)})"
     return f"neither surely above {floor} nor below {ceiling}"
 
 
 def _unguarded_words(seen: Evidence) -> tuple[str, ...]:
-    guard = f"may fall below {-100 * seen.plan.guard:.1f} %"
+    guard = f"may fall below {limit_text(-seen.plan.guard)}"
     return tuple(f"{size} {percent(seen.sizes[size].mean):+.2f} % {guard}" for size in seen.unguarded())
 
 
-def _offers(seen: Evidence, session: Session) -> Iterator[Offer]:
-    """Yield each way to go on."""
-    truths = _likely_effects(seen)
-    for pairs in CONFIRM.looks:
-        if not CONFIRM_ROUNDS <= pairs * CONFIRM_MERGES <= EXTENDED_ROUNDS:
-            continue
-        if session is Session.CONFIRM:
-            if pairs > seen.n:
-                chance = math.fsum(weight * _confirm_decides(seen, truth, pairs, seen.n) for truth, weight in truths)
-                yield Offer(rounds=CONFIRM_MERGES * (pairs - seen.n), chance=chance)
-            continue
-        for n in SEARCH.looks:
-            if n > seen.n:
-                chance = math.fsum(weight * _search_decides(seen, truth, n, pairs) for truth, weight in truths)
-                yield Offer(rounds=n - seen.n + CONFIRM_MERGES * pairs, chance=chance)
+class _Forecast:
+    """Chances of what further rounds will show about `name`, from what `seen` shows today."""
 
+    def __init__(self, seen: Evidence, name: str) -> None:
+        self._seen, self._name = seen, name
+        self._floor = seen.plan.floor_of("" if name == OBJECTIVE else name)
 
-def _likely_effects(seen: Evidence) -> list[tuple[float, float]]:
-    """Return true effects that today's mean leaves likely, each with its weight; the weights add up to one."""
-    error = _sd(seen) / math.sqrt(seen.n)
-    weights = [math.exp(-z * z / 2) for z in GRID]
-    return [(seen.objective.mean + z * error, weight / math.fsum(weights)) for z, weight in zip(GRID, weights, strict=True)]
+    def offers(self, session: Session) -> Iterator[Offer]:
+        """Yield each way to go on."""
+        truths, n = self._likely_effects(), self._seen.n
+        for pairs in CONFIRM.looks:
+            if not CONFIRM_ROUNDS <= pairs * CONFIRM_MERGES <= EXTENDED_ROUNDS:
+                continue
+            if session is Session.CONFIRM:
+                if pairs > n:
+                    chance = math.fsum(weight * self._confirm_decides(truth, pairs, done=n) for truth, weight in truths)
+                    yield Offer(rounds=CONFIRM_MERGES * (pairs - n), chance=chance)
+                continue
+            for look in SEARCH.looks:
+                if look > n:
+                    chance = math.fsum(weight * self._search_decides(truth, look, pairs) for truth, weight in truths)
+                    yield Offer(rounds=look - n + CONFIRM_MERGES * pairs, chance=chance)
 
+    def _likely_effects(self) -> list[tuple[float, float]]:
+        """Return true effects that today's mean leaves likely, each with its weight; the weights add up to one."""
+        mean, error = self._seen.intervals[self._name].mean, self._sd(self._name) / math.sqrt(self._seen.n)
+        weights = [math.exp(-z * z / 2) for z in GRID]
+        return [(mean + z * error, weight / math.fsum(weights)) for z, weight in zip(GRID, weights, strict=True)]
 
-def _search_decides(seen: Evidence, truth: float, n: int, pairs: int) -> float:
-    """The chance that a search of `n` rounds rejects, or finds a gain that `pairs` pairs of rounds then decide about."""
-    keeps, rejects = _ends(seen, truth, n, seen.n, SEARCH.at(SEARCH.low, n), SEARCH.at(SEARCH.high, n), _sd(seen))
-    guards = math.prod(_guard_holds(seen, size, n) for size in seen.unguarded())
-    return rejects + keeps * guards * _confirm_decides(seen, truth, pairs, 0)
+    def _search_decides(self, truth: float, n: int, pairs: int) -> float:
+        """The chance that a search of `n` rounds rejects, or finds a gain that `pairs` pairs of rounds then decide about."""
+        low, high = SEARCH.at(SEARCH.low, n), SEARCH.at(SEARCH.high, n)
+        keeps, rejects = self._ends(truth, n, self._seen.n, low, high, self._sd(self._name))
+        guards = math.prod(self._holds_guard(size, n) for size in self._seen.unguarded())
+        rescuers = math.prod(self._falls_below(size, n, high) for size in self._seen.plan.rescuers)
+        return rejects * rescuers + keeps * guards * self._confirm_decides(truth, pairs, done=0)
 
+    def _confirm_decides(self, truth: float, pairs: int, done: int) -> float:
+        sd = self._sd(self._name) * (1 if done else 1 / math.sqrt(CONFIRM_MERGES))
+        return sum(self._ends(truth, pairs, done, CONFIRM.at(CONFIRM.low, pairs), CONFIRM.at(CONFIRM.high, pairs), sd))
 
-def _confirm_decides(seen: Evidence, truth: float, pairs: int, done: int) -> float:
-    sd = _sd(seen) * (1 if done else 1 / math.sqrt(CONFIRM_MERGES))
-    low, high = CONFIRM.at(CONFIRM.low, pairs), CONFIRM.at(CONFIRM.high, pairs)
-    return min(1.0, sum(_ends(seen, truth, pairs, done, low, high, sd)))
+    def _ends(self, truth: float, n: int, done: int, low: float, high: float, sd: float) -> tuple[float, float]:
+        """The chances that the interval of n values, `done` of them measured, then lies above the floor, or below the ceiling."""
+        mean = (done * self._seen.intervals[self._name].mean + (n - done) * truth) / n
+        error = max(sd * math.sqrt(n - done) / n, TINY)
+        above, below = self._floor + low * sd / math.sqrt(n), self._seen.plan.ceiling - high * sd / math.sqrt(n)
+        keeps = _normal((mean - above) / error)
+        return keeps, min(1 - keeps, _normal((below - mean) / error))
 
+    def _holds_guard(self, size: str, n: int) -> float:
+        room = self._seen.sizes[size].mean + self._seen.plan.guard - t95(n) * self._sd(size) / math.sqrt(n)
+        return _normal(room / self._error(size, n))
 
-def _ends(seen: Evidence, truth: float, n: int, done: int, low: float, high: float, sd: float) -> tuple[float, float]:
-    """The chances that the interval of n values, `done` of them measured, then lies above the floor, or below the ceiling."""
-    mean = (done * seen.objective.mean + (n - done) * truth) / n
-    error = max(sd * math.sqrt(n - done) / n, 1e-12)
-    above, below = seen.plan.floor + low * sd / math.sqrt(n), seen.plan.ceiling - high * sd / math.sqrt(n)
-    keeps = _normal((mean - above) / error)
-    return keeps, min(1 - keeps, _normal((below - mean) / error))
+    def _falls_below(self, size: str, n: int, high: float) -> float:
+        room = self._seen.plan.ceiling - high * self._sd(size) / math.sqrt(n) - self._seen.sizes[size].mean
+        return _normal(room / self._error(size, n))
 
+    def _error(self, size: str, n: int) -> float:
+        """The standard deviation by which the mean of `n` values may differ from today's."""
+        return max(self._sd(size) * math.sqrt(1 / self._seen.n - 1 / n), TINY)
 
-def _guard_holds(seen: Evidence, size: str, n: int) -> float:
-    found = seen.sizes[size]
-    error = math.sqrt(1 / seen.n - 1 / n) * found.sd
-    return _normal((found.mean + seen.plan.guard - t95(n) * found.sd / math.sqrt(n)) / max(error, 1e-12))
-
-
-def _sd(seen: Evidence) -> float:
-    """The standard deviation of one effect of the objective: the larger of the measured and the calibrated one."""
-    calibrated = seen.plan.calibrated
-    return max(seen.objective.sd, (calibrated.sd(OBJECTIVE) if calibrated else 0.0) / math.sqrt(seen.objective.merged))
+    def _sd(self, name: str) -> float:
+        """The standard deviation of one value: the larger of the measured and the calibrated one."""
+        found, calibrated = self._seen.intervals[name], self._seen.plan.calibrated
+        return max(found.sd, (calibrated.sd(name) if calibrated else 0.0) / math.sqrt(found.merged))
 
 
 def _normal(z: float) -> float:

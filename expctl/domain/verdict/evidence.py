@@ -48,7 +48,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
         A rescuer carries nothing while the objective surely loses.
         """
         if rescuer:
-            return self.sizes[rescuer].low > self.rescue_floor and self.objective.high >= 0
+            return self.sizes[rescuer].low > self.plan.floor_of(rescuer) and self.objective.high >= 0
         return self.objective.low > self.plan.floor
 
     def rescuer(self) -> str:
@@ -59,22 +59,16 @@ class Evidence(Struct, frozen=True, kw_only=True):
         if not self.plan.rescuers or abs(self.objective.mean) > self.plan.worthwhile:
             return ""
         critical = self.bounds.at(self.bounds.rescue[len(self.plan.rescuers)], self.n)
-        passing = (size for size in self.plan.rescuers if lower_bound(self.sizes[size], critical) > self.rescue_floor)
+        passing = (size for size in self.plan.rescuers if lower_bound(self.sizes[size], critical) > self.plan.floor_of(size))
         return next((size for size in passing if self.gains(size)), "")
 
-    def futile(self) -> bool:
-        """Is a worthwhile effect ruled out: do the intervals of the objective and of every rescuer lie below theta_1?"""
-        return all(self.intervals[name].high < self.plan.ceiling for name in (OBJECTIVE, *self.plan.rescuers))
+    def futile(self, *names: str) -> bool:
+        """Is a worthwhile effect ruled out: do the intervals of all these names (sizes, or the objective) lie below theta_1?"""
+        return all(self.intervals[name].high < self.plan.ceiling for name in names)
 
     def describe(self, name: str) -> str:
         """Return an interval as text, e.g. `+2.30 % [+1.70, +2.90]`, with as many digits as tell its ends from the limits."""
-        plan = self.plan
-        return describe(self.intervals[name], (0.0, plan.floor, plan.ceiling, -plan.guard))
-
-    @property
-    def rescue_floor(self) -> float:
-        """theta_0 of a rescuer, in log units: never below zero."""
-        return max(0.0, self.plan.floor)
+        return describe(self.intervals[name], limits_of(self.plan))
 
 
 def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, session: Session) -> Evidence:
@@ -89,6 +83,16 @@ def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, session: Session) -> 
         objective=interval([each.objective(plan.weights) for each in rounds], low, high, merged),
         sizes={size: interval([each.effect[size] for each in rounds], low, high, merged) for size in plan.weights},
     )
+
+
+def limits_of(plan: Plan) -> tuple[float, ...]:
+    """Return the log effects that intervals are compared with."""
+    return 0.0, plan.floor, plan.ceiling, -plan.guard
+
+
+def limit_text(limit: float) -> str:
+    """Return a limit in percent with its sign, e.g. `+0.5 %`."""
+    return f"{round(percent(limit), 4):+g} %"
 
 
 def describe(found: Interval, limits: Sequence[float] = (0.0,)) -> str:

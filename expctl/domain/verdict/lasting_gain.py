@@ -6,7 +6,7 @@ All rounds count, of the search and of the confirmation. docs/METHODOLOGY.md, "W
 import math
 from collections.abc import Sequence
 
-from expctl.domain.verdict.evidence import OBJECTIVE, describe
+from expctl.domain.verdict.evidence import describe, limit_text, limits_of
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import RoundEffect
 from expctl.domain.verdict.statistics import Interval, interval, percent, t95, t995, t999
@@ -25,41 +25,39 @@ def loses_mean_time(rounds: Sequence[RoundEffect], plan: Plan) -> str:
     """Say that the mean time is surely (99.95 %) slower by more than the guard, whatever the medians gain; else empty."""
     critical = t999(len(rounds))
     found = interval([each.mean_objective(plan.weights) for each in rounds], critical, critical)
-    return f"the mean time of all iterations loses: {describe(found)}" if found.high < -plan.guard else ""
+    return f"the mean time of all iterations loses: {describe(found, limits_of(plan))}" if found.high < -plan.guard else ""
 
 
 def doubts(
-    before: Sequence[RoundEffect], confirm: Sequence[RoundEffect], plan: Plan, name: str, gain: float
+    before: Sequence[RoundEffect], confirm: Sequence[RoundEffect], plan: Plan, rescuer: str, gain: float
 ) -> tuple[str, ...]:
-    """Return what speaks against a gain (`gain` log units at `name`) that the intervals have shown; empty to keep it.
-
-    `before` are the rounds of the search, `confirm` those of the confirmation.
+    """Return what speaks against a gain (log units, of the size `rescuer`, or of the objective where empty) that the intervals
+    have shown; empty to keep it. `before` are the rounds of the search, `confirm` those of the confirmation.
     """
     rounds = [*before, *confirm]
     found, doubtful = mean_time(rounds, plan), []
     if found.low <= -plan.guard:
         doubtful.append(
             f"the effect on the mean time of all iterations, {percent(found.mean):+.2f} % and with 95 % confidence above "
-            f"{percent(found.low):+.2f} %, may lie below {-100 * plan.guard:.1f} %"
+            f"{percent(found.low):+.2f} %, may lie below {limit_text(-plan.guard)}"
         )
-    missing = launches_needed(plan, gain) - plan.launches * len(rounds)
+    missing = launches_needed(plan, gain - plan.floor_of(rescuer)) - plan.launches * len(rounds)
     if missing > 0:
         doubtful.append(
             f"rare launches, {100 * plan.slow_launch:g} % slower, could cost the gain unseen: "
             f"{missing} launches more would show them"
         )
-    if fades([each.objective(plan.weights) if name == OBJECTIVE else each.effect[name] for each in rounds]):
+    if fades([each.effect[rescuer] if rescuer else each.objective(plan.weights) for each in rounds]):
         doubtful.append("the gain fades: smaller in the second half of all rounds than in the first")
     return tuple(doubtful)
 
 
-def launches_needed(plan: Plan, gain: float) -> int:
-    """Return the launches of the candidate that a KEEP must have seen.
+def launches_needed(plan: Plan, margin: float) -> int:
+    """Return the launches of the candidate that a KEEP must have seen; `margin` is the gain above its floor, in log units.
 
     Launches slower by s that are so rare that n launches showed none have a share below ln(200) / n (99.5 %), and cost at most
-    s ln(200) / n on average: no more than the gain above its floor.
+    s ln(200) / n on average: no more than the margin.
     """
-    margin = gain - plan.floor
     if not plan.slow_launch:
         return 0
     return min(LAUNCHES_MOST, math.ceil(UNSEEN * plan.slow_launch / margin)) if margin > 0 else LAUNCHES_MOST

@@ -1,5 +1,6 @@
 """The plan of a measurement: limits, sizes, mode and number of rounds, all fixed before the first sample."""
 
+import math
 from collections.abc import Mapping
 
 from msgspec import Struct, field
@@ -48,15 +49,15 @@ class Plan(Struct, frozen=True, kw_only=True):
         simplify_used_percent: float = 0.0,
         calibrated: Calibrated | None = None,
     ) -> "Plan":
-        """Return the plan of a benchmark. Limits in percent / 100 are used as log units (they differ by 1e-5 at 0.5 %)."""
+        """Return the plan of a benchmark, with the limits of protocol.yaml, in percent, as log units."""
         return Plan(
             weights={size.name: size.weight for size in benchmark.sizes},
             mode=mode,
-            guard=keep.guard_percent / 100,
-            regression=keep.regression_percent / 100,
-            worthwhile=keep.worthwhile_percent / 100,
+            guard=-math.log1p(-keep.guard_percent / 100),
+            regression=-math.log1p(-keep.regression_percent / 100),
+            worthwhile=math.log1p(keep.worthwhile_percent / 100),
             simplify=keep.simplify_percent / 100,
-            costly=keep.costly_percent / 100,
+            costly=math.log1p(keep.costly_percent / 100),
             rounds=benchmark.rounds,
             respawn=benchmark.respawn,
             slow_launch=keep.slow_launch_percent / 100 if benchmark.style is Style.LAUNCH else 0.0,
@@ -76,8 +77,8 @@ class Plan(Struct, frozen=True, kw_only=True):
 
     @property
     def budget(self) -> float:
-        """Loss, in log units, that further simplifications may cause in this epoch."""
-        return max(0.0, self.simplify - self.simplify_used)
+        """Loss that further simplifications may cause in this epoch, in log units."""
+        return -math.log1p(-max(0.0, self.simplify - self.simplify_used))
 
     @property
     def floor(self) -> float:
@@ -87,9 +88,17 @@ class Plan(Struct, frozen=True, kw_only=True):
     @property
     def ceiling(self) -> float:
         """Smallest worthwhile effect, in log units: once it is statistically ruled out, the search ends with REJECT."""
-        return {Mode.GAIN: self.worthwhile, Mode.GAIN_COSTLY: self.costly + self.worthwhile, Mode.SIMPLIFY: 0.0}[self.mode]
+        costly = math.log1p(math.expm1(self.costly) + math.expm1(self.worthwhile))
+        return {Mode.GAIN: self.worthwhile, Mode.GAIN_COSTLY: costly, Mode.SIMPLIFY: 0.0}[self.mode]
 
     @property
     def tolerance(self) -> float:
         """Loss at a single problem size, in log units, beyond which a significantly slower size rejects the candidate."""
         return max(self.regression, self.budget) if self.mode is Mode.SIMPLIFY else self.regression
+
+    def floor_of(self, rescuer: str) -> float:
+        """Effect, in log units, that the size `rescuer` must exceed to keep a patch by its own gain: `floor`, but at least 0.
+
+        For the objective ("") it is `floor`.
+        """
+        return max(0.0, self.floor) if rescuer else self.floor

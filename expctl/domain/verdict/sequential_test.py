@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
-from expctl.domain.experiment.proposal import Mode, Verdict
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Procedure
 from expctl.domain.protocol.boundaries import CONFIRM, CONFIRM_LAUNCHES_ROUNDS, CONFIRM_MERGES, SEARCH, VERSION
 from expctl.domain.verdict.cost_to_decide import price_of
-from expctl.domain.verdict.evidence import OBJECTIVE, Evidence, evidence_of
+from expctl.domain.verdict.evidence import OBJECTIVE, Evidence, evidence_of, limit_text
 from expctl.domain.verdict.lasting_gain import doubts, loses_mean_time
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import RoundEffect, Session
@@ -65,11 +65,11 @@ def _search(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision
         rescuer = "" if seen.gains() else seen.rescuer()
         if not seen.unguarded() and (rescuer or seen.gains()):
             return _Promising(seen=seen, looks=taken, rescuer=rescuer)
-        if seen.futile():
-            return _decision(Verdict.REJECT, (_ruled_out(seen),), seen, rounds[:n], taken)
+        if seen.futile(OBJECTIVE, *plan.rescuers):
+            return _decision(Verdict.REJECT, (_ruled_out(seen, OBJECTIVE),), seen, rounds[:n], taken)
     if not looks:
         raise ValueError(f"a search of at most {plan.rounds} rounds has no look")
-    return _decision(Verdict.INCONCLUSIVE, price_of(seen, rounds[:n], Session.SEARCH), seen, rounds[:n], taken)
+    return _decision(Verdict.INCONCLUSIVE, price_of(seen, rounds[:n], Session.SEARCH, OBJECTIVE), seen, rounds[:n], taken)
 
 
 def _confirm(
@@ -86,12 +86,12 @@ def _confirm(
             return MeasureMore(rounds_left=n - len(rounds), session=Session.CONFIRM)
         seen = evidence_of(rounds[:n], plan, Session.CONFIRM)
         gains = seen.gains(promising.rescuer)
-        doubtful = _doubts(seen, before, rounds[:n], name) if gains else ()
+        doubtful = _doubts(seen, before, rounds[:n], promising.rescuer) if gains else ()
         ended = _look_again(seen, promising, [*before, *rounds[:n]], kept=gains and not doubtful)
         if ended is None and (pairs == looks[-1] or (n >= plan.confirm and not gains)):
             was = f"not confirmed: the search saw {name} {promising.seen.describe(name)}"
             why = (f"{name} {seen.describe(name)}, but {each}" for each in doubtful)
-            ended = Verdict.INCONCLUSIVE, tuple(why) or (was, *price_of(seen, rounds[:n], Session.CONFIRM))
+            ended = Verdict.INCONCLUSIVE, tuple(why) or (was, *price_of(seen, rounds[:n], Session.CONFIRM, name))
         if ended is not None:
             verdict, reasons = ended
             return _decision(verdict, reasons, seen, rounds[:n], promising.looks, confirmed=n, rescuer=promising.rescuer)
@@ -102,36 +102,35 @@ def _look_again(
     seen: Evidence, promising: _Promising, rounds: Sequence[RoundEffect], *, kept: bool
 ) -> tuple[Verdict, tuple[str, ...]] | None:
     """Return the verdict that one look at the confirmation calls for; None to measure on. `rounds` are of both sessions."""
+    name = promising.rescuer or OBJECTIVE
     if slower := seen.regressing():
         return Verdict.REJECT, _regress(seen, slower, " in the confirmation")
     if lost := loses_mean_time(rounds, seen.plan):
         return Verdict.REJECT, (lost,)
     if kept:
-        how, name = (f"rescued by size {promising.rescuer}, ", promising.rescuer) if promising.rescuer else ("", OBJECTIVE)
+        how = f"rescued by size {name}, " if promising.rescuer else ""
         return Verdict.KEEP, (f"{how}{name} {seen.describe(name)}: {_shown(seen.plan, promising.rescuer)}; {_losses(seen)}",)
-    if not seen.gains(promising.rescuer) and seen.futile():
-        return Verdict.REJECT, (f"not confirmed: {_ruled_out(seen)}",)
+    if not seen.gains(promising.rescuer) and seen.futile(name):
+        return Verdict.REJECT, (f"not confirmed: {_ruled_out(seen, name)}",)
     return None
 
 
-def _doubts(seen: Evidence, before: Sequence[RoundEffect], rounds: Sequence[RoundEffect], name: str) -> tuple[str, ...]:
+def _doubts(seen: Evidence, before: Sequence[RoundEffect], rounds: Sequence[RoundEffect], rescuer: str) -> tuple[str, ...]:
     """Say which sizes may have lost more than the guard by their intervals, and what else speaks against the gain."""
-    guard = -seen.plan.guard
-    unsafe = (size for size, it in seen.sizes.items() if it.low <= guard)
-    guards = (f"{size} {seen.describe(size)} may fall below {100 * guard:.1f} %" for size in unsafe)
-    return (*guards, *doubts(before, rounds, seen.plan, name, seen.intervals[name].mean))
+    unsafe = (size for size, it in seen.sizes.items() if it.low <= -seen.plan.guard)
+    guards = (f"{size} {seen.describe(size)} may fall below {limit_text(-seen.plan.guard)}" for size in unsafe)
+    return (*guards, *doubts(before, rounds, seen.plan, rescuer, seen.intervals[rescuer or OBJECTIVE].mean))
 
 
 def _regress(seen: Evidence, sizes: Sequence[str], where: str = "") -> tuple[str, ...]:
     return tuple(f"{size} regresses{where}: {seen.describe(size)}" for size in sizes)
 
 
-def _ruled_out(seen: Evidence) -> str:
-    """Say that no worthwhile effect is left, and where that is all there is to say, that the candidate is slower."""
-    if seen.objective.high < min(0.0, seen.plan.floor):
-        return f"objective {seen.describe(OBJECTIVE)}: the candidate is slower"
-    wanted = "no loss" if seen.plan.mode is Mode.SIMPLIFY else f"a gain of {100 * seen.plan.ceiling:.1f} %"
-    return f"objective {seen.describe(OBJECTIVE)}: {wanted} is ruled out"
+def _ruled_out(seen: Evidence, name: str) -> str:
+    """Say that the candidate is slower, or else that no worthwhile gain is left."""
+    ruled_out = f"a gain of {limit_text(seen.plan.ceiling).lstrip('+')} is ruled out"
+    what = "the candidate is slower" if seen.intervals[name].high < 0 else ruled_out
+    return f"{name} {seen.describe(name)}: {what}"
 
 
 def _losses(seen: Evidence) -> str:
@@ -175,7 +174,7 @@ def procedure_of(
 
 
 def _shown(plan: Plan, rescuer: str) -> str:
-    floor = max(0.0, plan.floor) if rescuer else plan.floor
+    floor = plan.floor_of(rescuer)
     if floor < 0:
-        return f"loses less than {-100 * floor:.2g} %"
-    return f"gains more than {100 * floor:.2g} %" if floor > 0 else "gain beyond noise"
+        return f"loses less than {limit_text(-floor).lstrip('+')}"
+    return f"gains more than {limit_text(floor).lstrip('+')}" if floor > 0 else "gain beyond noise"
