@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,6 +89,9 @@ class FakeToolchains:
     def path(self, target: Target, artifact: Artifact) -> Path:
         return Path(f"/artifacts/{artifact.code.replace(' ', '_')}/{target.build.artifact}")
 
+    def layouts(self, target: Target, artifact: Artifact) -> tuple[Path, ...]:
+        return (self.path(target, artifact),) * target.layouts
+
 
 @dataclass
 class FakeSteps:
@@ -118,7 +121,7 @@ class FakeSteps:
         )
 
     def measure(
-        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
+        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
         assert cwd
         assert self.gate.held
@@ -131,7 +134,7 @@ class FakeSteps:
         wobble = 100 * (round % 2)
 
         def sample(side: Side, launch: int, size: str) -> Sample:
-            word = artifacts[side].parent.name
+            word = artifacts[side][0].parent.name
             ns = int(word.removeprefix("slow_")) if word.startswith("slow_") else 1_000_000
             times = (ns + wobble * launch, ns + wobble * launch)
             return Sample(

@@ -30,11 +30,15 @@ class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The file that a build made. `sha256` is of the whole file, `code` of its code sections, without debug information."""
+    """The file that a build made. `sha256` is of the whole file, `code` of its code sections, without debug information.
+
+    `layouts` are the SHA-256 of the builds that differ from it in placement alone, in order; it is number 0 itself.
+    """
 
     sha256: str
     code: str
     facts: tuple[Fact, ...] = ()
+    layouts: tuple[str, ...] = ()
 
 
 class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

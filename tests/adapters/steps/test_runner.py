@@ -241,7 +241,7 @@ def measure(runner: StepRunner, tmp_path: Path) -> Measure:
     ) -> tuple[Sample, ...] | Failed:
         program = SAY + before + WORKER.replace("TIME", time).replace("END", end).replace("CHECK", check)
         benchmark = replace(BENCHMARK, argv=("{python}", "-c", program, "{artifact}"), style=style, **changes)
-        artifacts = {side: tmp_path / side.value for side in Side}
+        artifacts = {side: (tmp_path / side.value,) for side in Side}
         return runner.measure(benchmark, cwd=tmp_path, artifacts=artifacts, round=7, progress=FakeProgress())
 
     return measures
@@ -365,7 +365,7 @@ FORGED = {
 @pytest.mark.parametrize("name", FORGED)
 def test_a_line_that_is_not_bound_to_the_run_is_a_failure(runner: StepRunner, tmp_path: Path, name: str) -> None:
     program = bound(SAY + WORKER.replace("END", OK).replace("CHECK", CHECKED))
-    artifacts = {side: tmp_path / side.value for side in Side}
+    artifacts = {side: (tmp_path / side.value,) for side in Side}
 
     def measured(time: str) -> tuple[Sample, ...] | Failed:
         argv = ("{python}", "-c", program.replace("TIME", time), "{artifact}")
@@ -446,7 +446,7 @@ def test_a_worker_that_takes_turns_does_nothing_while_the_other_is_asked(measure
 
 def test_a_benchmark_that_is_not_there_is_a_fault(runner: StepRunner, tmp_path: Path) -> None:
     benchmark = replace(BENCHMARK, argv=("/no/such/program",))
-    artifacts = {side: tmp_path / side.value for side in Side}
+    artifacts = {side: (tmp_path / side.value,) for side in Side}
     failed = runner.measure(benchmark, cwd=tmp_path, artifacts=artifacts, round=0, progress=FakeProgress())
     assert failed == Failed(reason="cannot start /no/such/program: No such file or directory", fault=True)
 
