@@ -396,6 +396,45 @@ def test_workers_of_a_fine_round_share_one_core(measure: Measure, tmp_path: Path
     assert set((tmp_path / "cores").read_text().splitlines()) == {str({max(os.sched_getaffinity(0))})}
 
 
+@pytest.mark.parametrize("style", Style)
+def test_rounds_take_the_layouts_in_turn_on_both_sides(runner: StepRunner, tmp_path: Path, style: Style) -> None:
+    notes = tmp_path / "notes"
+    note = f"open({str(notes)!r}, 'a').write(sys.argv[1] + ' ' + str(len(os.environ.get('EXPCTL_PADDING', ''))) + chr(10))"
+    program = SAY + WORKER.replace("TIME", "pass").replace("END", f"{note}; {OK}").replace("CHECK", CHECKED)
+    benchmark = replace(BENCHMARK, argv=("{python}", "-c", program, "{artifact}"), style=style)
+    layouts = {side: tuple(tmp_path / str(layout) / side.value for layout in range(3)) for side in Side}
+    paddings = []
+    for round in range(5):
+        notes.unlink(missing_ok=True)
+        samples = runner.measure(benchmark, cwd=tmp_path, artifacts=layouts, round=round, progress=FakeProgress())
+        assert isinstance(samples, tuple), samples
+        assert {each.layout for each in samples} == {round % 3}
+        said = [line.split() for line in notes.read_text().splitlines()]
+        assert {path for path, _ in said} == {str(layouts[side][round % 3]) for side in Side}
+        paddings += [int(padding) for _, padding in said]
+    assert max(paddings) < 4096
+    assert len(set(paddings)) > len(paddings) // 2
+
+
+def test_without_layouts_nothing_is_added_to_the_environment(measure: Measure, tmp_path: Path) -> None:
+    samples = measure(Style.LAUNCH, f"open({str(tmp_path / 'names')!r}, 'a').write(' '.join(os.environ))")
+    assert isinstance(samples, tuple)
+    assert {each.layout for each in samples} == {0}
+    assert "EXPCTL_PADDING" not in (tmp_path / "names").read_text()
+
+
+def test_a_pair_keeps_its_layout(runner: StepRunner, tmp_path: Path) -> None:
+    program = SAY + WORKER.replace("TIME", "pass").replace("END", OK).replace("CHECK", CHECKED)
+    benchmark = replace(BENCHMARK, argv=("{python}", "-c", program, "{artifact}"), style=Style.FINE, respawn=2)
+    layouts = {side: tuple(tmp_path / str(layout) / side.value for layout in range(2)) for side in Side}
+    seen = []
+    for round in range(6):
+        samples = runner.measure(benchmark, cwd=tmp_path, artifacts=layouts, round=round, progress=FakeProgress())
+        assert isinstance(samples, tuple), samples
+        seen += [(each.layout, each.pair) for each in samples[:1]]
+    assert seen == [(0, 0), (0, 0), (1, 2), (1, 2), (0, 4), (0, 4)]
+
+
 def test_a_pair_lives_for_as_many_rounds_as_the_protocol_says(measure: Measure, runner: StepRunner, tmp_path: Path) -> None:
     """Each round is two workers that time two sizes; a check ends all rounds of a pair but its last."""
     notes = tmp_path / "notes"
