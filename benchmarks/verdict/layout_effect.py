@@ -2,20 +2,21 @@
 
     python -m benchmarks.verdict.layout_effect [LAYOUTS] [PROCESSES] [SWEEPS]
 
-Builds this checkout's kernel in LAYOUTS placements of the same machine code (16). Each of PROCESSES fresh processes (24), pinned
-to one core, loads all of them in an order of its own and times them in turn, SWEEPS times (30), in a new random order each time.
-A layout's effect in a process is the median over the sweeps of ln(median of that sweep / its time); positive means faster.
+Builds this checkout's kernel in LAYOUTS placements of the same machine code (16). Each of PROCESSES fresh processes (60),
+pinned to one core, loads all of them in an order of its own and times them in turn, SWEEPS times (40), in a new random order
+each time. A layout's effect in a process is the median over the sweeps of ln(median of that sweep / its time); positive means
+faster.
 
-Printed per size: each layout's mean effect over the processes with its standard error; the spread between layouts (sd, without
-what the error of the means adds), the spread within (sd of one layout's effect from process to process), and how often a spread
-between layouts as large comes about when each process' effects are dealt to the layouts at random.
+Printed per size: each layout's effect, the median over the processes, with its standard error; the sd between layouts, without
+what those errors add; the sd within, of one layout's effect from process to process; and how often a spread between layouts as
+large comes about when each process' effects are dealt to the layouts at random. All of it from medians and quartiles, because
+now and then a process has one build that runs far slower in it, whichever it is.
 """
 
 import json
 import math
 import os
 import random
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -41,10 +42,11 @@ BUILD = Build(
     artifact="scaled_mm.so",
 )
 DEALS = 2000
+NORMAL_QUARTILES = 1.349  # their distance in a normal distribution, in sd
 OBJECTIVE = "objective"
 
 
-def main(layouts: int = 16, processes: int = 24, sweeps: int = 30) -> None:
+def main(layouts: int = 16, processes: int = 60, sweeps: int = 40) -> None:
     """Build, measure and print."""
     with tempfile.TemporaryDirectory(prefix="expctl-layouts.") as folder:
         started = time.monotonic()
@@ -72,7 +74,7 @@ def build(layouts: int, state: Path) -> tuple[Path, ...]:
 def time_all(files: Sequence[Path], sweeps: int) -> dict[int, list[float]]:
     """In this process: the effect of each file by size."""
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    draw = random.Random()
+    draw = random.SystemRandom()
     order = draw.sample(range(len(files)), len(files))
     libraries = {i: open_library(files[i], "cpu") for i in order}
     effects = {}
@@ -100,16 +102,17 @@ def time_all(files: Sequence[Path], sweeps: int) -> dict[int, list[float]]:
 
 def report(name: str, effects: np.ndarray) -> None:
     """Print one size; `effects` is (processes, layouts)."""
-    effects = effects - effects.mean(axis=1, keepdims=True)
-    means, errors = effects.mean(axis=0), effects.std(axis=0, ddof=1) / math.sqrt(len(effects))
-    within, seen = math.sqrt(statistics.fmean(effects.var(axis=0, ddof=1))), means.std(ddof=1)
-    between = math.sqrt(max(0.0, seen**2 - statistics.fmean(errors**2)))
+    effects = effects - np.median(effects, axis=1, keepdims=True)
+    found, spreads = np.median(effects, axis=0), np.subtract(*np.percentile(effects, [75, 25], axis=0)) / NORMAL_QUARTILES
+    errors = math.sqrt(math.pi / 2) * spreads / math.sqrt(len(effects))
+    within, seen = float(np.median(spreads)), found.std(ddof=1)
+    between = math.sqrt(max(0.0, seen**2 - np.mean(errors**2)))
     draw = np.random.default_rng(0)
-    dealt = [draw.permuted(effects, axis=1).mean(axis=0).std(ddof=1) for _ in range(DEALS)]
+    dealt = [np.median(draw.permuted(effects, axis=1), axis=0).std(ddof=1) for _ in range(DEALS)]
     chance = (1 + sum(each >= seen for each in dealt)) / (1 + DEALS)
     print(f"\n{name}: sd between layouts {100 * between:.3f} %, within {100 * within:.3f} %, by chance p = {chance:.4f}")
-    print(f"  range of the means {100 * np.ptp(means):.3f} %, canonical {100 * means[0]:+.3f} %")
-    print("  " + "  ".join(f"{100 * mean:+.2f} +- {100 * error:.2f}" for mean, error in zip(means, errors, strict=True)))
+    print(f"  from slowest to fastest {100 * np.ptp(found):.3f} %, canonical {100 * found[0]:+.3f} %")
+    print("  " + "  ".join(f"{100 * effect:+.2f} +- {100 * error:.2f}" for effect, error in zip(found, errors, strict=True)))
 
 
 if __name__ == "__main__":

@@ -68,10 +68,13 @@ def made(bench: Bench) -> Artifact | Failed:
 def functions(file: Path) -> dict[str, tuple[int, bytes]]:
     """Address and code of each function."""
     from elftools.elf.elffile import ELFFile
+    from elftools.elf.sections import SymbolTableSection
 
     with open(file, "rb") as opened:
         elf = ELFFile(opened)
         text, symbols = elf.get_section_by_name(".text"), elf.get_section_by_name(".symtab")
+        assert text is not None
+        assert isinstance(symbols, SymbolTableSection)
         code, start = text.data(), text["sh_addr"]
         found = {}
         for symbol in symbols.iter_symbols():

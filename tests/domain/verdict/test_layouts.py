@@ -10,21 +10,10 @@ from expctl.domain.verdict.samples import MalformedRound, Sample, Side, round_ef
 
 
 def samples(round: int, layout: int, pair: int | None = None) -> list[Sample]:
-    return [
-        Sample(
-            round=round,
-            launch=launch,
-            side=side,
-            size="n",
-            style=Style.FINE,
-            visit=1,
-            ns=(5, 5),
-            order="A",
-            layout=layout,
-            pair=pair,
-        )
-        for launch, side in enumerate(Side)
-    ]
+    one = Sample(
+        round=round, launch=0, side=Side.BASELINE, size="n", style=Style.FINE, visit=1, ns=(5, 5), order="A", pair=pair
+    )
+    return [replace(one, launch=launch, side=side, layout=layout) for launch, side in enumerate(Side)]
 
 
 def test_a_round_has_the_layout_of_its_samples() -> None:
