@@ -4,8 +4,8 @@
 
 Builds this checkout's kernel in LAYOUTS placements of the same machine code (16). Each of PROCESSES fresh processes (60),
 pinned to one core, loads all of them in an order of its own and times them in turn, SWEEPS times (40), in a new random order
-each time. A layout's effect in a process is the median over the sweeps of ln(median of that sweep / its time); positive means
-faster.
+each time, by the thread's CPU time, which leaves out the turns of other processes. A layout's effect in a process is the median
+over the sweeps of ln(median of that sweep / its time); positive means faster.
 
 Printed per size: each layout's effect, the median over the processes, with its standard error; the sd between layouts, without
 what those errors add; the sd within, of one layout's effect from process to process; and how often a spread between layouts as
@@ -86,9 +86,9 @@ def time_all(files: Sequence[Path], sweeps: int) -> dict[int, list[float]]:
 
         def launch(i: int, n: int = n, a: np.ndarray = a, b: np.ndarray = b, c: np.ndarray = c) -> float:
             config = libraries[i].index_of(WINNER)
-            started = time.perf_counter_ns()
+            started = time.thread_time_ns()
             libraries[i].launch(config, Fp8.E5M2, a.ctypes.data, b.ctypes.data, None, c.ctypes.data, 1.0, n, n, n)
-            return math.log(time.perf_counter_ns() - started)
+            return math.log(time.thread_time_ns() - started)
 
         for i in order:
             launch(i)
