@@ -1,22 +1,25 @@
 """How much of the CPU kernel's time depends on where its code lies, and on nothing else.
 
-    python -m benchmarks.verdict.layout_effect [LAYOUTS] [PROCESSES] [SWEEPS]
+    python -m benchmarks.verdict.layout_effect [LAYOUTS] [PROCESSES] [SWEEPS] [BUILDS]
 
-Builds this checkout's kernel in LAYOUTS placements of the same machine code (16). Each of PROCESSES fresh processes (60),
-pinned to one core, loads all of them in an order of its own and times them in turn, SWEEPS times (40), in a new random order
-each time, by the thread's CPU time, which leaves out the turns of other processes. A layout's effect in a process is the median
-over the sweeps of ln(median of that sweep / its time); positive means faster.
+Builds this checkout's kernel in LAYOUTS placements of the same machine code (16), and copies the canonical one as often: files
+of equal bytes, which differ only in the physical pages that hold them. Each of PROCESSES fresh processes (16), pinned to one
+core, loads all these files in an order of its own and times them in turn, SWEEPS times (30), in a new random order each time,
+by the thread's CPU time, which leaves out the turns of other processes. All this is done BUILDS times (3), with new files.
 
-Printed per size: each layout's effect, the median over the processes, with its standard error; the sd between layouts, without
-what those errors add; the sd within, of one layout's effect from process to process; and how often a spread between layouts as
-large comes about when each process' effects are dealt to the layouts at random. All of it from medians and quartiles, because
-now and then a process has one build that runs far slower in it, whichever it is.
+A file's effect in a process is the median over the sweeps of ln(median of that sweep / its time); positive means faster. Its
+effect is the median of that over the processes: now and then one file runs far slower in one process, whichever it is.
+
+Printed per size: the sd between layouts and between equal copies, without what the error of the effects adds; the sd within, of
+one file's effect from process to process; the sd of what a layout has in every build, from its covariance between builds; and
+each layout's mean effect over the builds.
 """
 
 import json
 import math
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -41,26 +44,30 @@ BUILD = Build(
     flags=("-O3", "-march=native", "-falign-functions=64"),
     artifact="scaled_mm.so",
 )
-DEALS = 2000
 NORMAL_QUARTILES = 1.349  # their distance in a normal distribution, in sd
 OBJECTIVE = "objective"
 
 
-def main(layouts: int = 16, processes: int = 60, sweeps: int = 40) -> None:
+def main(layouts: int = 16, processes: int = 16, sweeps: int = 30, builds: int = 3) -> None:
     """Build, measure and print."""
-    with tempfile.TemporaryDirectory(prefix="expctl-layouts.") as folder:
-        started = time.monotonic()
-        files = build(layouts, Path(folder))
-        print(f"{layouts} layouts built in {time.monotonic() - started:.1f} s; {processes} processes, {sweeps} sweeps each")
-        argv = [sys.executable, "-m", "benchmarks.verdict.layout_effect", "--time", str(sweeps), *map(str, files)]
-        found = [json.loads(subprocess.run(argv, cwd=ROOT, check=True, capture_output=True).stdout) for _ in range(processes)]
-    sizes = {f"n={n}": np.array([each[str(n)] for each in found]) for n in WEIGHTS}
+    print(f"{layouts} layouts and as many copies of one, {builds} times; {processes} processes each, {sweeps} sweeps")
+    found: list[list[dict[str, list[float]]]] = []
+    for _ in range(builds):
+        with tempfile.TemporaryDirectory(prefix="expctl-layouts.") as folder:
+            files = build(layouts, Path(folder))
+            for number in range(layouts):
+                files.append(Path(folder) / f"copy-{number}.so")
+                shutil.copyfile(files[0], files[-1])
+            argv = [sys.executable, "-m", "benchmarks.verdict.layout_effect", "--time", str(sweeps), *map(str, files)]
+            ran = [subprocess.run(argv, cwd=ROOT, check=True, stdout=subprocess.PIPE) for _ in range(processes)]
+            found.append([json.loads(each.stdout) for each in ran])
+    sizes = {f"n={n}": np.array([[each[str(n)] for each in of_build] for of_build in found]) for n in WEIGHTS}
     sizes[OBJECTIVE] = np.array(sum(weight * sizes[f"n={n}"] for n, weight in WEIGHTS.items()))
     for name, effects in sizes.items():
         report(name, effects)
 
 
-def build(layouts: int, state: Path) -> tuple[Path, ...]:
+def build(layouts: int, state: Path) -> list[Path]:
     """Build this checkout in so many layouts, as a run does; return the files, the canonical one first."""
     builder = Builder({Toolchain.ZIG_CPU: ZigCpuRecipe()}, state=state, environment=Environment(), mark="layouts", machine="")
     benchmark = Benchmark(argv=("-",), timeout_s=1, sizes=(Size(name="-", weight=1),), layouts=layouts)
@@ -68,7 +75,7 @@ def build(layouts: int, state: Path) -> tuple[Path, ...]:
     made = builder.build("cpu", target, tree=ROOT, sources="-")
     if isinstance(made, Failed):
         raise SystemExit(made.reason)
-    return builder.layouts(target, made) or ()
+    return list(builder.layouts(target, made) or ())
 
 
 def time_all(files: Sequence[Path], sweeps: int) -> dict[int, list[float]]:
@@ -101,18 +108,38 @@ def time_all(files: Sequence[Path], sweeps: int) -> dict[int, list[float]]:
 
 
 def report(name: str, effects: np.ndarray) -> None:
-    """Print one size; `effects` is (processes, layouts)."""
-    effects = effects - np.median(effects, axis=1, keepdims=True)
-    found, spreads = np.median(effects, axis=0), np.subtract(*np.percentile(effects, [75, 25], axis=0)) / NORMAL_QUARTILES
-    errors = math.sqrt(math.pi / 2) * spreads / math.sqrt(len(effects))
-    within, seen = float(np.median(spreads)), found.std(ddof=1)
-    between = math.sqrt(max(0.0, seen**2 - np.mean(errors**2)))
-    draw = np.random.default_rng(0)
-    dealt = [np.median(draw.permuted(effects, axis=1), axis=0).std(ddof=1) for _ in range(DEALS)]
-    chance = (1 + sum(each >= seen for each in dealt)) / (1 + DEALS)
-    print(f"\n{name}: sd between layouts {100 * between:.3f} %, within {100 * within:.3f} %, by chance p = {chance:.4f}")
-    print(f"  from slowest to fastest {100 * np.ptp(found):.3f} %, canonical {100 * found[0]:+.3f} %")
-    print("  " + "  ".join(f"{100 * effect:+.2f} +- {100 * error:.2f}" for effect, error in zip(found, errors, strict=True)))
+    """Print one size; `effects` is (builds, processes, files), the layouts before the copies."""
+    effects = effects - np.median(effects, axis=2, keepdims=True)
+    spreads = np.subtract(*np.percentile(effects, [75, 25], axis=1)) / NORMAL_QUARTILES  # (builds, files)
+    errors = math.sqrt(math.pi / 2) * spreads / math.sqrt(effects.shape[1])
+    found = np.median(effects, axis=1)
+    layouts, copies = np.split(found, 2, axis=1)
+    of_layouts, of_copies = np.split(errors, 2, axis=1)
+    lasting = np.cov(layouts)[np.triu_indices(len(layouts), 1)].mean() if len(layouts) > 1 else 0.0
+    print(
+        f"\n{name}: sd between layouts {percent(between(layouts, of_layouts))}, between copies "
+        f"{percent(between(copies, of_copies))}, within {percent(np.median(spreads))}, in every build {percent(root(lasting))}"
+    )
+    of_mean = np.sqrt((of_layouts**2).sum(axis=0)) / len(layouts)
+    print(
+        "  "
+        + "  ".join(f"{100 * mean:+.2f}({100 * error:.2f})" for mean, error in zip(layouts.mean(axis=0), of_mean, strict=True))
+    )
+
+
+def between(effects: np.ndarray, errors: np.ndarray) -> float:
+    """Return the sd of the files of a build, pooled over the builds, without what the errors of their effects add."""
+    return root(float(np.mean(effects.var(axis=1, ddof=1) - (errors**2).mean(axis=1))))
+
+
+def root(variance: float) -> float:
+    """Return the square root, 0 where an estimate of a variance came out negative."""
+    return math.sqrt(max(0.0, variance))
+
+
+def percent(value: float) -> str:
+    """Return a share in percent."""
+    return f"{100 * value:.3f} %"
 
 
 if __name__ == "__main__":
