@@ -90,7 +90,8 @@ class FakeToolchains:
         return Path(f"/artifacts/{artifact.code.replace(' ', '_')}/{target.build.artifact}")
 
     def layouts(self, target: Target, artifact: Artifact) -> tuple[Path, ...]:
-        return (self.path(target, artifact),) * target.layouts
+        first = self.path(target, artifact)
+        return (first, *(first.with_name(f"layout-{layout}") for layout in range(1, target.layouts)))
 
 
 @dataclass
@@ -102,6 +103,7 @@ class FakeSteps:
     profile_answer: tuple[Fact, ...] | Failed = (Fact(name="instructions", value=10),)
     tested: list[str] = field(default_factory=list)
     measured: list[int] = field(default_factory=list)
+    timed: list[Mapping[Side, Sequence[Path]]] = field(default_factory=list)
     counter_answer: Failed | None = None
     profiled: list[str] = field(default_factory=list)
     passes: list[tuple[str, str]] = field(default_factory=list)
@@ -126,6 +128,7 @@ class FakeSteps:
         assert cwd
         assert self.gate.held
         self.measured.append(round)
+        self.timed.append(artifacts)
         taints = self.taints.pop(0) if self.taints else ()
         failed = self.fails_measure.pop(0) if self.fails_measure else None
         if failed is not None:
