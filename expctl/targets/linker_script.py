@@ -1,12 +1,14 @@
 """Linker scripts that place the same machine code elsewhere: another order of functions, other addresses."""
 
 import random
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 CACHE_LINE = 64
 STEP = 16  # bytes: compilers align loops to 16, and no patch moves them by less
 PAD_LINES = 64  # a page
+PLAIN = re.compile(r"\.text(\.[\w.$@-]+)?", re.ASCII)  # a name that a script can quote; other sections stay together at the end
 
 
 def text_sections(file: Path) -> tuple[str, ...]:
@@ -24,7 +26,7 @@ def text_sections(file: Path) -> tuple[str, ...]:
             ]
     except ELFError:
         return ()
-    return tuple(dict.fromkeys(name for name in found if name == ".text" or name.startswith(".text.")))
+    return tuple(dict.fromkeys(name for name in found if PLAIN.fullmatch(name)))
 
 
 def place_sections(names: Sequence[str], layout: int) -> str:

@@ -150,6 +150,16 @@ def test_code_without_unwind_tables_has_layouts_too(bench: Bench) -> None:
     assert made.layouts
 
 
+def test_a_section_with_a_name_that_would_end_a_quote_stays_out_of_the_script(bench: Bench) -> None:
+    odd = '__attribute__((section(".text.odd\\") *(.text.b"))) extern "C" long odd(long x) { return x * x; }\n'
+    made = bench.build(2, source=SOURCE + odd)
+    for file in bench.files(made, 2):
+        assert {"odd", *FUNCTIONS} <= set(functions(file))
+    script = (bench.files(made, 2)[1].parent / "layout.ld").read_text()
+    assert "part_3" in script
+    assert ".text.odd" not in script
+
+
 def test_an_object_that_is_not_elf_has_no_known_sections(tmp_path: Path) -> None:
     (tmp_path / "bitcode.o").write_bytes(b"BC\xc0\xde" * 20)
     assert text_sections(tmp_path / "bitcode.o") == ()
