@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from expctl.adapters.codec.decode import Problems, decode, encode
+from expctl.domain.experiment.record import Artifact
 from expctl.domain.protocol.model import Style
 from expctl.domain.verdict.paired_rounds import by_pairs
 from expctl.domain.verdict.samples import MalformedRound, Sample, Side, round_effects
@@ -38,3 +39,12 @@ def test_a_sample_of_layout_0_is_written_as_it_always_was() -> None:
     other = replace(one, layout=2)
     assert encode(other)["layout"] == 2
     assert decode(encode(other), Sample, Problems()) == other
+
+
+def test_a_build_without_layouts_is_written_as_it_always_was() -> None:
+    alone = Artifact(sha256="a", code="c")
+    assert encode(alone) == {"sha256": "a", "code": "c"}
+    assert decode({"sha256": "a", "code": "c"}, Artifact, Problems()) == alone
+    several = replace(alone, layouts=("b", "d"))
+    assert encode(several)["layouts"] == ["b", "d"]
+    assert decode(encode(several), Artifact, Problems()) == several
