@@ -11,8 +11,9 @@ A file's effect in a process is the median over the sweeps of ln(median of that 
 effect is the median of that over the processes: now and then one file runs far slower in one process, whichever it is.
 
 Printed per size: the sd between layouts and between equal copies, without what the error of the effects adds; the sd within, of
-one file's effect from process to process; the sd of what a layout has in every build, from its covariance between builds; and
-each layout's mean effect over the builds.
+one file's effect from process to process; the sd of what a layout has in every build, from its covariance between builds;
+each layout's mean effect over the builds, with its standard error; and the mean of those that begin functions at the same place
+in a cache line.
 """
 
 import json
@@ -120,11 +121,11 @@ def report(name: str, effects: np.ndarray) -> None:
         f"\n{name}: sd between layouts {percent(between(layouts, of_layouts))}, between copies "
         f"{percent(between(copies, of_copies))}, within {percent(np.median(spreads))}, in every build {percent(root(lasting))}"
     )
-    of_mean = np.sqrt((of_layouts**2).sum(axis=0)) / len(layouts)
-    print(
-        "  "
-        + "  ".join(f"{100 * mean:+.2f}({100 * error:.2f})" for mean, error in zip(layouts.mean(axis=0), of_mean, strict=True))
-    )
+    means, of_means = layouts.mean(axis=0), np.sqrt((of_layouts**2).sum(axis=0)) / len(layouts)
+    print("  layouts  " + "  ".join(map(shown, means, of_means)))
+    for place in range(min(4, len(means))):
+        of_place = np.sqrt((of_means[place::4] ** 2).sum()) / len(means[place::4])
+        print(f"  functions {16 * place} bytes behind the start of a cache line: {shown(means[place::4].mean(), of_place)}")
 
 
 def between(effects: np.ndarray, errors: np.ndarray) -> float:
@@ -135,6 +136,11 @@ def between(effects: np.ndarray, errors: np.ndarray) -> float:
 def root(variance: float) -> float:
     """Return the square root, 0 where an estimate of a variance came out negative."""
     return math.sqrt(max(0.0, variance))
+
+
+def shown(effect: float, error: float) -> str:
+    """Return an effect with its standard error, in percent."""
+    return f"{100 * effect:+.2f}({100 * error:.2f})"
 
 
 def percent(value: float) -> str:
