@@ -150,7 +150,7 @@ def _launch_ms(lab: Lab) -> float:
         if benchmark is None:
             raise RuntimeError("the stand-in has a benchmark")
         equipment = context.tools_for(protocol, "P1")
-        artifacts = dict.fromkeys(Side, kernel)
+        artifacts = dict.fromkeys(Side, (kernel,))
         for number in range(ROUNDS):
             started = time.perf_counter()
             measure_round(context, equipment, benchmark, cwd=scene.root, artifacts=artifacts, number=number)

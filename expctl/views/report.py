@@ -153,4 +153,5 @@ def _evidence_lines(record: Record) -> list[str]:
 
 def _artifact(artifact: Artifact) -> str:
     facts = ", ".join(f"{fact.name} {fact.value:.12g}{f' {fact.unit}' if fact.unit else ''}" for fact in artifact.facts)
-    return f"code {artifact.code[:12]}" + (f" ({facts})" if facts else "")
+    layouts = f", {1 + len(artifact.layouts)} layouts" if artifact.layouts else ""
+    return f"code {artifact.code[:12]}{layouts}" + (f" ({facts})" if facts else "")

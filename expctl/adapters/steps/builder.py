@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from expctl.adapters.child.arguments import child_environment, fill, shared_folders
 from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, Launch, TimedOut, Unkillable, log_tail
 from expctl.adapters.codec.decode import Problems, decode, encode
@@ -66,7 +68,7 @@ class Builder:
         return self._recipes[target.build.toolchain].availability(target.build)
 
     def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed:
-        """Build `target` in the work tree `tree`, whose source identity is `sources`, or return the cached artifact.
+        """Build all layouts of `target` in the work tree `tree`, whose source identity is `sources`, or return what is cached.
 
         Raises Busy if a process of the build can't be killed, OSError for trouble of the machine or a full disk.
         """
@@ -81,35 +83,50 @@ class Builder:
         out = self._state / "build" / key
         atomic_write.remove_tree(out)
         out.mkdir(parents=True)
-        failed = self._run_all(recipe, target, tree, out)
-        made = out / target.build.artifact
-        if failed is not None or not made.is_file():
-            check_space(self._state, self._space_least_bytes)
-        if failed is not None:
-            return failed
-        if not made.is_file() or made.is_symlink():
-            return Failed(reason=f"the build ended without writing {target.build.artifact}")
-        code, facts = recipe.describe(made)
-        sha256 = hashlib.sha256(made.read_bytes()).hexdigest()
-        artifact = Artifact(sha256=sha256, code=code, facts=facts, image=self._image_of(made))
-        self._keep(key, target, out, artifact)
+        atomic_write.remove_tree(self._scratch)
+        folders = [out / f"layout-{layout}" if layout else out for layout in range(target.layouts)]
+        for layout, folder in enumerate(folders):
+            folder.mkdir(exist_ok=True)
+            failed = self._run_all(recipe, target, tree, folder, layout)
+            made = folder / target.build.artifact
+            if failed is not None or not made.is_file():
+                check_space(self._state, self._space_least_bytes)
+            of = f"layout {layout}: " if layout else ""
+            if failed is not None:
+                return replace(failed, reason=f"{of}{failed.reason}")
+            if not made.is_file() or made.is_symlink():
+                return Failed(reason=f"{of}the build ended without writing {target.build.artifact}")
+        hashes = [hashlib.sha256((folder / target.build.artifact).read_bytes()).hexdigest() for folder in folders]
+        code, facts = recipe.describe(out / target.build.artifact)
+        image = self._image_of(out / target.build.artifact)
+        artifact = Artifact(sha256=hashes[0], code=code, facts=facts, image=image, layouts=tuple(hashes[1:]))
+        for layout in reversed(range(target.layouts)):  # the folder of the first holds the others
+            self._store(target, folders[layout], hashes[layout])
+        atomic_write.remove_tree(out)
+        atomic_write.replace(self._state / "builds" / f"{key}.json", json.dumps(encode(artifact)).encode())
         return artifact
 
     def path(self, target: Target, artifact: Artifact) -> Path | None:
         """Return the file of an artifact, checked against its hash; None if it is missing or was changed."""
-        path = self._state / "artifacts" / artifact.sha256 / target.build.artifact
-        try:
-            return path if hashlib.sha256(path.read_bytes()).hexdigest() == artifact.sha256 else None
-        except OSError:
-            return None
+        return self._stored(target, artifact.sha256)
 
-    def _run_all(self, recipe: Recipe, target: Target, tree: Path, out: Path) -> Failed | None:
-        scratch, log = self._state / "scratch" / "build", self._state / "scratch" / "build.log"
-        atomic_write.remove_tree(scratch)
+    def layouts(self, target: Target, artifact: Artifact) -> tuple[Path, ...] | None:
+        """Return the files of all layouts of an artifact, the canonical one first; None if one is missing or was changed."""
+        found = [self._stored(target, sha256) for sha256 in (artifact.sha256, *artifact.layouts)]
+        paths = tuple(path for path in found if path is not None)
+        return paths if len(paths) == len(found) else None
+
+    @property
+    def _scratch(self) -> Path:
+        return self._state / "scratch" / "build"
+
+    def _run_all(self, recipe: Recipe, target: Target, tree: Path, out: Path, layout: int) -> Failed | None:
+        scratch, log = self._scratch, self._state / "scratch" / "build.log"
         environment = child_environment(self._environment, scratch, self._mark)
         cache = self._state / "cache" / "zig" if _only_compiles(target.build) else scratch / "zig"
         cache.mkdir(parents=True, exist_ok=True)
-        environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)}
+        objects = scratch / "objects" if target.layouts > 1 else cache  # of this build alone
+        environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(objects)}
         limits = ChildLimits(
             scratch=(scratch, out),
             tree=(tree,) if target.build.toolchain is Toolchain.COMMAND else (),  # it may build in place; the tree is its own
@@ -118,7 +135,7 @@ class Builder:
         log.unlink(missing_ok=True)
         deadline = time.monotonic() + target.build.timeout_s
         words = {"{python}": sys.executable, "{zig_include}": _zig_include()}
-        for command in recipe.commands(target.build, out=out):
+        for command in recipe.commands(target.build, out=out, layout=layout, objects=objects):
             argv = fill(command, words)
             try:
                 with Child(Launch(argv=argv, cwd=tree, environment=environment, log=log, limits=limits)) as child:
@@ -155,6 +172,7 @@ class Builder:
             self._machine,
             dict(self._environment.set),
         ]
+        parts += [target.layouts] if target.layouts > 1 else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
     def _cached(self, key: str, target: Target) -> Artifact | None:
@@ -163,16 +181,24 @@ class Builder:
             artifact = decode(json.loads((self._state / "builds" / f"{key}.json").read_bytes()), Artifact, problems)
         except (OSError, ValueError):
             return None
-        return None if problems.found or self.path(target, artifact) is None else artifact
+        return None if problems.found or self.layouts(target, artifact) is None else artifact
 
-    def _keep(self, key: str, target: Target, out: Path, artifact: Artifact) -> None:
-        home = self._state / "artifacts" / artifact.sha256
-        if self.path(target, artifact) is None:
+    def _store(self, target: Target, folder: Path, sha256: str) -> None:
+        """Move a build's folder to where builds are kept by their hash, unless it is there."""
+        home = self._state / "artifacts" / sha256
+        if self._stored(target, sha256) is None:
             atomic_write.remove_tree(home)
             home.parent.mkdir(parents=True, exist_ok=True)
-            os.rename(out, home)
-        atomic_write.remove_tree(out)
-        atomic_write.replace(self._state / "builds" / f"{key}.json", json.dumps(encode(artifact)).encode())
+            os.rename(folder, home)
+        else:
+            atomic_write.remove_tree(folder)
+
+    def _stored(self, target: Target, sha256: str) -> Path | None:
+        path = self._state / "artifacts" / sha256 / target.build.artifact
+        try:
+            return path if hashlib.sha256(path.read_bytes()).hexdigest() == sha256 else None
+        except OSError:
+            return None
 
 
 def _only_compiles(build: Build) -> bool:

@@ -28,6 +28,7 @@ from expctl.files.disk_space import check_space
 from expctl.ports.measuring import Progress
 
 KILLED = "died of SIGKILL"
+PADDING = "EXPCTL_PADDING"
 END_WAIT_S = 10.0  # from the last line of a script to its exit
 
 T = TypeVar("T")
@@ -148,7 +149,7 @@ class StepRunner:
     # ------------------------------------------------------------------ benchmark
 
     def measure(
-        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
+        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
         """Measure one round in the style of the protocol; see `Rounds.measure`."""
         return self._ended(
@@ -169,13 +170,15 @@ class StepRunner:
         artifact: Path,
         log: Path,
         core: int | None = None,
+        padding: int = 0,
         *,
         tree: Path | None = None,
         out: Path | None = None,
     ) -> Child:
         """Start a child in `cwd`. Raises StepFailed if a protected file was changed or it can't be started.
 
-        `tree` and `out` are given for a profiler only: the build's sources, and the folder for its output.
+        `tree` and `out` are given for a profiler only: the build's sources, and the folder for its output. `padding` bytes are
+        added to the environment.
         """
         if broken := self._broken(cwd):
             listed = ", ".join(one_line(name, 80) for name in broken[:3])
@@ -184,12 +187,14 @@ class StepRunner:
         words = {"{python}": sys.executable, "{artifact}": str(artifact), "{id}": self._experiment, "{out}": str(out or room)}
         words |= {"{tree}": str(tree)} if tree is not None else {}
         own = (room,) if out is None else (room, out)
+        environment = child_environment(self._environment, room, self._mark)
+        environment |= {PADDING: "x" * padding} if padding else {}
         try:
             return Child(
                 Launch(
                     argv=fill(argv, words),
                     cwd=cwd,
-                    environment=child_environment(self._environment, room, self._mark),
+                    environment=environment,
                     log=log,
                     core=core,
                     limits=ChildLimits(scratch=own, shared=shared_folders(self._environment), counters=out is not None),

@@ -35,11 +35,13 @@ class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     `image` is of all that is loaded with the code and left out of `code`, such as the names of symbols; empty where it isn't
     known, as in older records, or where `code` covers the whole file.
+    `layouts` are the SHA-256 of the builds that differ from it in placement alone, in order; the file itself is number 0.
     """
 
     sha256: str
     code: str
     facts: tuple[Fact, ...] = ()
+    layouts: tuple[str, ...] = ()
     image: str = ""
 
 

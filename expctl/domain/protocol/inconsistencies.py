@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from expctl.domain.protocol.boundaries import LOOKS, RESCUERS_MOST
-from expctl.domain.protocol.model import Style, Toolchain, inside
+from expctl.domain.protocol.model import LAYOUT, Style, Toolchain, inside
 from expctl.domain.protocol.names import name_faults
 from expctl.domain.protocol.profiler_passes import counter_faults
 from expctl.domain.protocol.proposer import proposer_faults
 
 if TYPE_CHECKING:
     from expctl.domain.protocol.model import Protocol, Target
+
+LAYOUTS_MOST = 32
 
 
 def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
@@ -102,6 +104,7 @@ def _target_faults(target: Target) -> list[str]:
         found.append("test.counters: expected none, because only a profile step reads counters")
     if target.profile is not None:
         found.extend(f"profile.{sentence}" for sentence in counter_faults(target.profile))
+    found.extend(_layout_faults(target))
     benchmark = target.benchmark
     if benchmark is not None:
         weights = [size.weight for size in benchmark.sizes]
@@ -122,3 +125,16 @@ def _target_faults(target: Target) -> list[str]:
         if not 1 <= benchmark.respawn <= (100 if benchmark.style is Style.FINE else 1):
             found.append(f"benchmark.respawn: expected 1, or up to 100 rounds in style fine, found {benchmark.respawn}")
     return found
+
+
+def _layout_faults(target: Target) -> list[str]:
+    layouts, toolchain = target.layouts, target.build.toolchain
+    if not 1 <= layouts <= LAYOUTS_MOST:
+        return [f"benchmark.layouts: expected 1 to {LAYOUTS_MOST}, found {layouts}"]
+    if layouts == 1 or toolchain is Toolchain.ZIG_CPU:
+        return []
+    if toolchain is not Toolchain.COMMAND:
+        return [f"benchmark.layouts: expected 1, because {toolchain} builds no other layout, found {layouts}"]
+    if any(LAYOUT in word for word in target.build.argv):
+        return []
+    return [f"benchmark.layouts: expected 1, or {LAYOUT} in build.argv for the number of the layout to build, found {layouts}"]

@@ -9,6 +9,9 @@ from expctl.domain.protocol.boundaries import LOOKS
 from expctl.domain.protocol.proposer import Proposer
 from expctl.domain.protocol.step import Step
 
+LAYOUT = "{layout}"
+"""In the build command of the toolchain `command`: the number of the layout to build."""
+
 
 class Toolchain(StrEnum):
     """The toolchain that builds a target; with `command`, protocol.yaml gives the build command itself."""
@@ -88,6 +91,9 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `rounds` is the largest number of rounds of a search, one of the planned looks. `respawn` is the number of rounds after
     which a pair of worker processes (style `fine`) is replaced; they count as one observation. `calibrate: required` makes an
     uncalibrated run calibrate first. `peak_tflops` is the machine's peak in 1e12 FLOP/s, 0 where unknown.
+
+    `layouts` is the number of builds of each side, equal but for where their code lies; the rounds, or pairs of workers, take
+    them in turn, so that placement is part of the noise.
     """
 
     argv: tuple[str, ...]
@@ -98,6 +104,7 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     iterations: int = 10
     quads: int = 8
     respawn: int = 1
+    layouts: int = 1
     peak_tflops: float = 0.0
     calibrate: Calibrate = Calibrate.ADVISED
 
@@ -128,6 +135,11 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     stands_for: str = ""
     limits: ResourceLimits | None = None
     number_kind: NumberKind = NumberKind.WALL_TIME
+
+    @property
+    def layouts(self) -> int:
+        """The number of builds of each side, of which the first is the canonical one."""
+        return self.benchmark.layouts if self.benchmark is not None else 1
 
 
 class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

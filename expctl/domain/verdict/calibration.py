@@ -120,6 +120,7 @@ def benchmark_identity(target: str, benchmark: Benchmark) -> str:
     quads = benchmark.quads if benchmark.style is Style.FINE else 0
     sizes = [[size.name, size.weight] for size in benchmark.sizes]
     parts = [target, benchmark.style, sizes, quads, benchmark.iterations, list(benchmark.argv)]
+    parts += [{"layouts": benchmark.layouts}] if benchmark.layouts > 1 else []
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
 
 

@@ -41,4 +41,5 @@ def _mean(group: Sequence[RoundEffect]) -> RoundEffect:
         session=first.session,
         duration_s=math.fsum(each.duration_s for each in group),
         pair=first.pair,
+        layout=first.layout,
     )

@@ -25,7 +25,7 @@ class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `fine` the two builds take turns, and each group of `2 * visit` times is this build's part of one ABBA sequence. `round_ms`
     is the duration of the whole round, `pair` the round in which the two processes started, `taints` the foreign load seen.
     `hidden_ns` is, for each series, the time that the harness measured beyond the sum of `ns`. A missing session means the
-    search.
+    search. `layout` is the number of the build that was timed, among those that differ in placement alone.
     """
 
     round: int
@@ -42,6 +42,7 @@ class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     round_ms: int = 0
     pair: int | None = None
     hidden_ns: tuple[int, ...] = ()
+    layout: int = 0
 
 
 class RoundEffect(Struct, frozen=True, kw_only=True):
@@ -56,6 +57,7 @@ class RoundEffect(Struct, frozen=True, kw_only=True):
     session: Session = Session.SEARCH
     duration_s: float = 0.0
     pair: int = 0
+    layout: int = 0
 
     def objective(self, weights: Mapping[str, float]) -> float:
         """Return the mean robust effect over the problem sizes by their weights, which sum to 1."""
@@ -92,6 +94,8 @@ def _round_effect(index: int, sizes: dict[str, list[Sample]]) -> RoundEffect:
         raise MalformedRound(f"round {index} belongs to two sessions")
     if len({sample.pair for sample in samples}) > 1:
         raise MalformedRound(f"round {index} belongs to two pairs of workers")
+    if len({sample.layout for sample in samples}) > 1:
+        raise MalformedRound(f"round {index} has two layouts")
     return RoundEffect(
         round=index,
         effect={size: _effect(group) for size, group in sorted(sizes.items())},
@@ -99,6 +103,7 @@ def _round_effect(index: int, sizes: dict[str, list[Sample]]) -> RoundEffect:
         session=samples[0].session or Session.SEARCH,
         duration_s=samples[0].round_ms / 1000,
         pair=index if samples[0].pair is None else samples[0].pair,
+        layout=samples[0].layout,
     )
 
 

@@ -1,6 +1,6 @@
 """Compare two commits in rounds like those of a run, judged by the same rule. Nothing is committed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -43,7 +43,7 @@ def compare_commits(
         built[side] = made
     if len({artifact.code for artifact, _ in built.values()}) == 1 and not promises:
         return untimed(SAME_CODE)
-    samples = _measured(setup, {side: path for side, (_, path) in built.items()}, promises, name)
+    samples = _measured(setup, {side: paths for side, (_, paths) in built.items()}, promises, name)
     if isinstance(samples, Failed):
         return untimed(f"benchmark: {samples.reason}")
     decision = _judged(setup, samples, promises)
@@ -57,7 +57,7 @@ def compare_commits(
 
 
 def _measured(
-    setup: Setup, artifacts: Mapping[Side, Path], promises: Mapping[str, Promise], name: str
+    setup: Setup, artifacts: Mapping[Side, Sequence[Path]], promises: Mapping[str, Promise], name: str
 ) -> tuple[Sample, ...] | Failed:
     """Measure rounds of search, then of confirmation, until the statistical plan decides; the machine is unlocked between."""
     samples: list[Sample] = []
@@ -72,7 +72,7 @@ def _session(
     setup: Setup,
     session: Session,
     samples: list[Sample],
-    artifacts: Mapping[Side, Path],
+    artifacts: Mapping[Side, Sequence[Path]],
     promises: Mapping[str, Promise],
     name: str,
 ) -> Failed | None:

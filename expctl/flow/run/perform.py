@@ -133,7 +133,7 @@ class StepPerformer:
             self._opened.tools,
             self._opened.benchmark,
             cwd=self._check_out(Side.BASELINE, run),
-            artifacts={side: self._artifact(side, run) for side in Side},
+            artifacts={side: self._layouts(side, run) for side in Side},
             number=action.round,
         )
         if isinstance(samples, Failed):
@@ -197,7 +197,11 @@ class StepPerformer:
         return self._context.workspace.check_out(self._commit(side, run), CHECK_OUT[side], sealed=self._opened.protocol.harness)
 
     def _artifact(self, side: Side, run: Run, name: str = "") -> Path:
-        """Return the file of one side's build for the target `name` ("": the deciding one), rebuilt if it left the cache.
+        """Return the file of one side's canonical build for the target `name`; see `_layouts`."""
+        return self._layouts(side, run, name)[0]
+
+    def _layouts(self, side: Side, run: Run, name: str = "") -> tuple[Path, ...]:
+        """Return the files of one side's build for the target `name` ("": the deciding one), rebuilt if one left the cache.
 
         Raises RuntimeError if building again gives other bytes.
         """
@@ -206,10 +210,10 @@ class StepPerformer:
         artifact = run.artifact(side, name)
         if artifact is None:
             raise TypeError(f"{side} was not built for {name}")
-        path = self._opened.tools.toolchains.path(target, artifact)
-        if path is None:
+        paths = self._opened.tools.toolchains.layouts(target, artifact)
+        if paths is None:
             self._build(side, name, run)
-            path = self._opened.tools.toolchains.path(target, artifact)
-        if path is None:
+            paths = self._opened.tools.toolchains.layouts(target, artifact)
+        if paths is None:
             raise RuntimeError(f"{side}: building again for {name} does not give the artifact {artifact.sha256[:12]}")
-        return path
+        return paths

@@ -133,6 +133,32 @@ def test_counts_have_limits(change: dict[str, int]) -> None:
     assert sentence.startswith("targets.here.benchmark")
 
 
+@pytest.mark.parametrize("layouts", [-1, 0, 33])
+def test_layouts_have_limits(layouts: int) -> None:
+    assert inconsistencies(with_benchmark(layouts=layouts)) == (
+        f"targets.here.benchmark.layouts: expected 1 to 32, found {layouts}",
+    )
+
+
+def test_a_command_that_builds_layouts_is_told_which() -> None:
+    several = replace(BENCHMARK, layouts=8)
+    build = Build(toolchain=Toolchain.COMMAND, argv=("make", "{artifact}"))
+    assert inconsistencies(with_target(build=build, benchmark=several)) == (
+        "targets.here.benchmark.layouts: expected 1, or {layout} in build.argv for the number of the layout to build, found 8",
+    )
+    told = replace(build, argv=("make", "LAYOUT={layout}", "{artifact}"))
+    assert inconsistencies(with_target(build=told, benchmark=several)) == ()
+
+
+@pytest.mark.parametrize("toolchain", [Toolchain.NVCC, Toolchain.HIPCC, Toolchain.ZIG_GFX])
+def test_a_toolchain_that_builds_no_other_layout_is_asked_for_none(toolchain: Toolchain) -> None:
+    build = Build(toolchain=toolchain, source="k.cu")
+    assert inconsistencies(with_target(build=build)) == ()
+    assert inconsistencies(with_target(build=build, benchmark=replace(BENCHMARK, layouts=2))) == (
+        f"targets.here.benchmark.layouts: expected 1, because {toolchain} builds no other layout, found 2",
+    )
+
+
 def test_at_most_three_sizes_may_rescue() -> None:
     sizes = tuple(Size(name=str(i), weight=0.25, rescuer=True) for i in range(4))
     assert inconsistencies(with_benchmark(sizes=sizes)) == (
