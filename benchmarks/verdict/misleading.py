@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec.structs import replace
 
-from benchmarks.verdict.bars import at_most, line
+from benchmarks.verdict.bars import at_least, at_most, line
 from benchmarks.verdict.machines import MACHINES, QUIET, TYPICAL, Machine, effects_of, noise_of
-from benchmarks.verdict.procedure import Noise, Rule, sessions, tally
+from benchmarks.verdict.procedure import Noise, Rule, sessions, settle, tally
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.sequential_test import decide
 
@@ -91,6 +92,32 @@ def fading(round: int) -> float:
     return -0.003 + 0.023 * math.exp(-round / 10)
 
 
+def by_layout(
+    draw: np.random.Generator, machine: Machine, trials: int, plan: Plan, effect: float, sd: float, layouts: int = 8
+) -> float:
+    """The share of KEEPs where each of the `layouts` builds of a side is off by a normal error of `sd`, as by luck."""
+    kept = 0
+    for searches, confirms in sessions(draw, noise_of(machine), trials):
+        for one, other in zip(searches, confirms, strict=True):
+            off = draw.normal(0, sd, (2, layouts))
+            luck = (off[0] - off[1]).tolist()
+            decision = settle(one, other, plan, shift=lambda r, luck=luck: effect + luck[r % layouts], layouts=layouts)
+            kept += decision.verdict is Verdict.KEEP
+    return kept / trials
+
+
+def _placed(draw: np.random.Generator, plan: Plan, trials: int) -> list[tuple[str, int]]:
+    """Return lines of experiments in eight layouts on the typical machine; the last one, which has no bar, is for information."""
+    false = by_layout(draw, TYPICAL, trials, plan, 0.0, sd=0.0025)
+    power = by_layout(draw, TYPICAL, trials, plan, 0.005, sd=0.0)
+    in_noise = by_layout(draw, TYPICAL, trials, plan, 0.005, sd=0.0025)
+    return [
+        line("8 layouts, each off by .25 %", [at_most(0.005, false, trials)], "<= 0.5"),
+        line("8 layouts: +.5 %", [at_least(0.95, power, trials)], ">= 95"),
+        line("8 layouts off by .25 %: +.5 %", [at_least(0.0, in_noise, trials)], "-"),
+    ]
+
+
 def misled(draw: np.random.Generator, plan: Plan, trials: int, rule: Rule = decide) -> int:
     """Print how often each misleading candidate is kept; return the number of missed bars."""
     print(f"\n{'misleading candidates':<34}{'KEEP':>14}{'bar':>14}")
@@ -104,5 +131,6 @@ def misled(draw: np.random.Generator, plan: Plan, trials: int, rule: Rule = deci
         lines.append(
             line(f"{machine.name}: a gain that fades", [at_most(FADING_BAR, share, trials)], f"<= {100 * FADING_BAR:g}")
         )
+    lines += _placed(draw, plan, trials)
     print("\n".join(text for text, _ in lines))
     return sum(fails for _, fails in lines)

@@ -69,15 +69,17 @@ Shift = Callable[[int], float]
 """The true effect (log units) by the number of the round, counted over both sessions."""
 
 
-def settle(search: np.ndarray, confirm: np.ndarray, plan: Plan, rule: Rule = decide, shift: Shift | None = None) -> Decision:
+def settle(
+    search: np.ndarray, confirm: np.ndarray, plan: Plan, rule: Rule = decide, shift: Shift | None = None, layouts: int = 1
+) -> Decision:
     """Let the rule ask for what it needs, as a run does. Both arrays are (rounds, 2, sizes), of the robust effects and those on
     the mean time; unused rounds change nothing.
     """
-    rounds = made_rounds(search, plan, shift=shift)
+    rounds = made_rounds(search, plan, shift=shift, layouts=layouts)
     answer = rule(rounds, plan)
     if not isinstance(answer, Decision):
         ended = next(n for n in SEARCH.looks if _wants_confirmation(rule(rounds[:n], plan)))
-        answer = rule([*rounds[:ended], *made_rounds(confirm, plan, Session.CONFIRM, ended, shift)], plan)
+        answer = rule([*rounds[:ended], *made_rounds(confirm, plan, Session.CONFIRM, ended, shift, layouts)], plan)
     if not isinstance(answer, Decision):
         raise TypeError(f"undecided after {len(rounds)} rounds: {answer}")
     return answer
@@ -88,13 +90,24 @@ def _wants_confirmation(answer: MeasureMore | Decision) -> bool:
 
 
 def made_rounds(
-    made: np.ndarray, plan: Plan, session: Session = Session.SEARCH, start: int = 0, shift: Shift | None = None
+    made: np.ndarray,
+    plan: Plan,
+    session: Session = Session.SEARCH,
+    start: int = 0,
+    shift: Shift | None = None,
+    layouts: int = 1,
 ) -> list[RoundEffect]:
-    """Return rounds of a session that begins with round `start`, from effects (rounds, 2, sizes)."""
+    """Return rounds of a session that begins with round `start`, from effects (rounds, 2, sizes), in turn of each layout."""
     if shift:
         made = made + np.array([shift(start + i) for i in range(len(made))])[:, None, None]
     return [
-        RoundEffect(round=start + i, effect=_by_size(plan, robust), mean_effect=_by_size(plan, mean), session=session)
+        RoundEffect(
+            round=start + i,
+            effect=_by_size(plan, robust),
+            mean_effect=_by_size(plan, mean),
+            session=session,
+            layout=(start + i) % layouts,
+        )
         for i, (robust, mean) in enumerate(made.tolist())
     ]
 

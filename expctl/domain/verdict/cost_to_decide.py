@@ -107,7 +107,7 @@ class _Forecast:
         return sum(self._ends(truth, pairs, done, CONFIRM.at(CONFIRM.low, pairs), CONFIRM.at(CONFIRM.high, pairs), sd))
 
     def _ends(self, truth: float, n: int, done: int, low: float, high: float, sd: float) -> tuple[float, float]:
-        """The chances that the interval of n values, `done` of them measured, then lies above the floor, or below the ceiling."""
+        """The chances that the interval of n values, `done` of them measured, lies above the floor, or below the ceiling."""
         mean = (done * self._seen.intervals[self._name].mean + (n - done) * truth) / n
         error = max(sd * math.sqrt(n - done) / n, TINY)
         above, below = self._floor + low * sd / math.sqrt(n), self._seen.plan.ceiling - high * sd / math.sqrt(n)

@@ -47,7 +47,10 @@ def doubts(
             f"rare launches, {100 * plan.slow_launch:g} % slower, could cost the gain unseen: "
             f"{missing} launches more would show them"
         )
-    if fades([each.effect[rescuer] if rescuer else each.objective(plan.weights) for each in rounds]):
+    effects = [each.effect[rescuer] if rescuer else each.objective(plan.weights) for each in rounds]
+    if placed := depends_on_placement(effects, [each.layout for each in rounds], plan.floor_of(rescuer)):
+        doubtful.append(placed)
+    if fades(effects):
         doubtful.append("the gain fades: smaller in the second half of all rounds than in the first")
     return tuple(doubtful)
 
@@ -61,6 +64,23 @@ def launches_needed(plan: Plan, margin: float) -> int:
     if not plan.slow_launch:
         return 0
     return min(LAUNCHES_MOST, math.ceil(UNSEEN * plan.slow_launch / margin)) if margin > 0 else LAUNCHES_MOST
+
+
+def depends_on_placement(effects: Sequence[float], layouts: Sequence[int], floor: float) -> str:
+    """Say that the gain may be one of some layouts only; empty where there is one layout, or the gain surely exceeds `floor`.
+
+    Rounds of one layout share its luck, so the test is over the means of layouts: one-sided t, 99.5 %.
+    """
+    of_layout: dict[int, list[float]] = {}
+    for effect, layout in zip(effects, layouts, strict=True):
+        of_layout.setdefault(layout, []).append(effect)
+    if len(of_layout) == 1:
+        return ""
+    critical = t995(len(of_layout))
+    found = interval([math.fsum(each) / len(each) for each in of_layout.values()], critical, critical)
+    if found.low > floor:
+        return ""
+    return f"over {found.n} placements of the code it is only surely above {percent(found.low):+.2f} %"
 
 
 def fades(effects: Sequence[float]) -> bool:
