@@ -107,7 +107,7 @@ def by_layout(
 
 
 def _placed(draw: np.random.Generator, plan: Plan, trials: int) -> list[tuple[str, int]]:
-    """Return lines of experiments in eight layouts on the typical machine; the last one, which has no bar, is for information."""
+    """Return lines of experiments in eight layouts on the typical machine; the last one has no bar."""
     false = by_layout(draw, TYPICAL, trials, plan, 0.0, sd=0.0025)
     power = by_layout(draw, TYPICAL, trials, plan, 0.005, sd=0.0)
     in_noise = by_layout(draw, TYPICAL, trials, plan, 0.005, sd=0.0025)
