@@ -4,7 +4,7 @@ Each case is a machine and what the candidate does there; the truth is a loss, o
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from benchmarks.verdict.bars import at_least, at_most, line
 from benchmarks.verdict.machines import MACHINES, QUIET, TYPICAL, Machine, effects_of, noise_of
-from benchmarks.verdict.procedure import Noise, Rule, sessions, settle, tally
+from benchmarks.verdict.procedure import Noise, Rule, Shift, sessions, settle, tally
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.sequential_test import decide
@@ -92,6 +92,11 @@ def fading(round: int) -> float:
     return -0.003 + 0.023 * math.exp(-round / 10)
 
 
+def _by_turns(effects: Sequence[float]) -> Shift:
+    """The effects, one a round, over and over."""
+    return lambda round: effects[round % len(effects)]
+
+
 def by_layout(
     draw: np.random.Generator, machine: Machine, trials: int, plan: Plan, effect: float, sd: float, layouts: int = 8
 ) -> float:
@@ -101,7 +106,8 @@ def by_layout(
         for one, other in zip(searches, confirms, strict=True):
             off = draw.normal(0, sd, (2, layouts))
             luck = (off[0] - off[1]).tolist()
-            decision = settle(one, other, plan, shift=lambda r, luck=luck: effect + luck[r % layouts], layouts=layouts)
+            shift = _by_turns([effect + each for each in luck])
+            decision = settle(one, other, plan, shift=shift, layouts=layouts)
             kept += decision.verdict is Verdict.KEEP
     return kept / trials
 
