@@ -66,7 +66,7 @@ def pictures(place: Place, git: GitReader) -> "Pictures":
 
 
 def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None, *, tries: bool = True) -> "RuleLookup":
-    """Return the lookup of do-not-repeat rules, with `assumed` conditions; without `tries`, probes are not run anew."""
+    """Return the lookup of do-not-repeat rules. `assumed` values replace this machine's; `tries`: run untried probes."""
     from expctl.adapters.rules.lookup import RuleLookup
 
     return RuleLookup(git, index(git), tool=_version, probe=partial(_probe, place, tries), machine=machine, assumed=assumed)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import settings
 
 # No deadlines, the same examples every time, nothing left on disk.
-settings.register_profile("quick", max_examples=60, deadline=None, derandomize=True, database=None)
+for profile, examples in (("quick", 30), ("long", 60)):
+    settings.register_profile(profile, max_examples=examples, deadline=None, derandomize=True, database=None)
 settings.load_profile("quick")
 
 
@@ -21,6 +22,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "long: left out unless --long is given")
     if config.getoption("--long"):
         os.environ["EXPCTL_TESTS_LONG"] = "1"
+        settings.load_profile("long")
     worker = getattr(config, "workerinput", None)
     if worker is not None:
         cores = sorted(os.sched_getaffinity(0))

@@ -114,7 +114,7 @@ class Growing:
         book = RuleLookup(reader, RecordIndex(reader, None), tool=lambda _: "", probe=no_probe)
         head = reader.head()
         identity = book.identity(head, patch)
-        protocol = reader.protocol_identity(head, ("protocol.yaml", *GitLibrary(reader).protocol(head).harness))
+        protocol = reader.files_identity(head, ("protocol.yaml", *GitLibrary(reader).protocol(head).harness))
         self._number += 1
         rejected = next(each for each in self._kinds if each.rule is not None)
         rule = Rule(text="known", patch_id=identity.patch_id, change=identity.change)

@@ -19,28 +19,27 @@ from expctl.files.disk_reserve import FULL, Reserve
 
 EVENTS: dict[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
 START = "start"
+ASIDE = "run expctl doctor and type the command that it shows for this journal: the experiment then starts over, records stay"
 
 
 class FileJournal:
-    """Reads and writes the journals in one folder. With `heals`, reading removes a torn last line: unsafe beside a live run."""
+    """The journals of unfinished runs in `folder`. `heals` (unsafe beside a live run): reading removes a torn last line."""
 
     def __init__(self, folder: Path, *, heals: bool = True) -> None:
         self._folder, self._heals = folder, heals
         self._reserve = Reserve(folder.parent)
 
     def unfinished(self) -> tuple[str, ...]:
-        """Return the ids of the experiments that have a journal, sorted."""
+        """Return the ids of the experiments with an unfinished run, sorted."""
         return tuple(sorted(path.stem for path in self._folder.glob("*.jsonl")))
 
     def read(self, experiment: str) -> tuple[Event, ...]:
-        """Return an experiment's events so far. Raises Refused, naming the line, for a damaged journal or an unknown event."""
+        """Return the events in an experiment's journal. Raises Refused if it is damaged or has an event of an unknown kind."""
         return tuple(_event(line, self._path(experiment)) for line in self._lines(experiment))
 
     def append(self, experiment: str, event: Event) -> None:
-        """Append one event and flush it to the disk.
-
-        Raises MachineTrouble if the disk is full but the disk reserve made room for this event, OSError if it didn't: the half
-        line that this leaves is removed by the next `read`.
+        """Append one event and flush it to the disk. If that is full, the disk reserve makes room: raises MachineTrouble if
+        the event could then be written, OSError if not. The next `read` removes a half-written line.
         """
         self._reserve.refill()
         lines = self._lines(experiment)
@@ -65,7 +64,7 @@ class FileJournal:
             raise trouble from error
 
     def forget(self, experiment: str) -> None:
-        """Delete the journal of a settled run, whose record is in git now."""
+        """Delete the journal of an experiment whose record is committed."""
         self._path(experiment).unlink(missing_ok=True)
 
     def _path(self, experiment: str) -> Path:
@@ -76,7 +75,7 @@ class FileJournal:
         if not path.exists():
             return []
         if not path.is_file():
-            raise _damaged("it is no plain file", path)
+            raise _damaged("a folder or device", path)
         raw = path.read_bytes()
         whole, torn = raw.rsplit(b"\n", 1) if b"\n" in raw else (b"", raw)
         if torn and self._heals:
@@ -108,9 +107,9 @@ def _checked(text: bytes, path: Path, number: int, previous: str) -> dict[str, A
         line = json.loads(text)
         given = line.pop("sum")
         if given != _checksum(line) or line["prev"] != previous or line["seq"] != number - 1:
-            raise ValueError("checksum or order")
+            raise ValueError("its checksum or its place is wrong")
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
-        raise _damaged(f"line {number} does not fit: {error}", path) from error
+        raise _damaged(f"line {number} is not such an object: {error}", path) from error
     return {**line, "sum": given}
 
 
@@ -118,10 +117,10 @@ def _damaged(found: str, path: Path) -> Refused:
     return Refused(
         "the journal is damaged",
         code="journal-damaged",
-        expected="a chain of checksummed lines",
+        expected="JSON objects, one per line, each with the checksum of the line before",
         found=found,
         where=str(path),
-        hint="expctl doctor has the command that moves it aside: the experiment then starts over, records stay",
+        hint=ASIDE,
     )
 
 
@@ -133,9 +132,10 @@ def _event(line: dict[str, Any], path: Path) -> Event:
         raise Refused(
             "the journal was written by another version of expctl",
             code="journal-of-another-version",
+            expected="events that this version knows",
             found="; ".join(problems.found[:3]) or f"an event {line['type']!r}",
             where=str(path),
-            hint="expctl doctor has the command that moves it aside: the experiment then starts over, records stay",
+            hint=ASIDE,
         )
     return event
 

@@ -1,4 +1,4 @@
-"""Run a command of the user's for each outcome, with JSON on its standard input. Its failure is a note, never an error."""
+"""Run the command of `--notify` for each outcome, with JSON on its standard input. Its failure is a note, never an error."""
 
 import json
 import os
@@ -13,13 +13,13 @@ TIMEOUT_S = 10.0
 
 
 class Notifier:
-    """One command, started for each outcome with the user's own environment. `folder` gets the outcome and the log."""
+    """Runs the user's command `argv` with the user's environment; `folder` gets its input (outcome.json) and its log."""
 
     def __init__(self, argv: tuple[str, ...], folder: Path, *, mark: str, timeout_s: float = TIMEOUT_S) -> None:
         self._argv, self._folder, self._mark, self._timeout_s = argv, folder, mark, timeout_s
 
     def tell(self, outcome: object) -> str:
-        """Run the command with `outcome`, for at most `timeout_s`. Return what went wrong; empty if nothing did."""
+        """Run the command, with `outcome` as JSON on standard input, for at most `timeout_s`. Return what went wrong, or ""."""
         log, input_ = self._folder / "log", self._folder / "outcome.json"
         atomic_write.replace(input_, json.dumps(encode(outcome), ensure_ascii=True).encode() + b"\n")
         log.unlink(missing_ok=True)

@@ -46,7 +46,7 @@ VERBS = {
 
 
 def application(words: Sequence[str] = ()) -> typer.Typer:
-    """Return the typer application for the arguments `words`: with the verb that they begin with, or else with all verbs."""
+    """Return the typer application with the one subcommand with which the arguments `words` begin, or else with all."""
     from importlib import import_module
 
     import typer

@@ -22,7 +22,7 @@ def compare(
 
     GOLDEN.csv holds the results that stand, TOT.csv those under test. Both have a header with kernel, shape and time_us; other
     columns don't matter. Rows with equal kernel and shape are repetitions: the first three count if they lie within 5 %, else
-    the closest pair of up to five. Golden below 4 us is ignored. The ratio is tot over golden: above 1 tot is slower.
+    the closest pair of up to five. Rows below 4 us in GOLDEN are ignored. The ratio is TOT / GOLDEN: above 1, TOT is slower.
     docs/COMPARE.md has the whole rule.
     """
     import sys

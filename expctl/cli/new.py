@@ -14,8 +14,8 @@ def new(
         bool, typer.Option("--from-diff", help="Capture the local changes of the kernel scope, then restore it.")
     ] = False,
     patch: Annotated[Path | None, typer.Option(help="A unified diff to propose.")] = None,
-    title: Annotated[str, typer.Option(help="What changes, in a few words.")] = "",
-    hypothesis: Annotated[str, typer.Option(help="Why it should help.")] = "",
+    title: Annotated[str, typer.Option(help="What changes, in a few words.")] = "captured change",
+    hypothesis: Annotated[str, typer.Option(help="Why it should help.")] = "not stated",
     kind: Annotated[str, typer.Option(help="perf, simplify, config, infra or analysis.")] = "perf",
     mode: Annotated[str, typer.Option(help="gain, gain-costly (pays for complex code) or simplify (may cost a little).")] = "",
     expect: Annotated[str, typer.Option(help="The verdict you predict: KEEP, REJECT, ...")] = "KEEP",

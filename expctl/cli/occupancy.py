@@ -15,7 +15,8 @@ def occupancy(
     cu_mode: Annotated[bool, typer.Option("--cu-mode", help="LLVM's figure for code compiled with -mcumode.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Compute how many waves fit on a SIMD (as LLVM counts), how many whole workgroups, what limits them, and the next step.
+    """Compute how many waves fit on a SIMD (as LLVM counts), how many whole workgroups, what limits them, and
+    how many registers or bytes fewer would let one more fit.
 
     Example, a kernel of 256 VGPRs and 17408 bytes: expctl occupancy --vgpr 256 --lds 17408 --workgroup 128
     """

@@ -18,6 +18,7 @@ def queue(
     from expctl.cli.output import print_result
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.ids import check_id
+    from expctl.domain.experiment.queue_ticket import PRIORITY_MAX
     from expctl.flow.repository.pending import read_queue
     from expctl.views.queue import queue_lines
 
@@ -28,6 +29,14 @@ def queue(
             expected="both an id and --priority, or neither to list the queue",
             found=experiment or f"--priority {priority}",
             hint=f"expctl queue {experiment or 'ID'} --priority {10 if priority is None else priority}",
+        )
+    if abs(priority or 0) > PRIORITY_MAX:
+        raise Misused(
+            "this priority is too large",
+            code="priority-too-large",
+            expected=f"a whole number from {-PRIORITY_MAX} to {PRIORITY_MAX}",
+            found=f"{priority}",
+            hint=f"expctl queue {experiment} --priority 10",
         )
     place = wiring.here()
     if priority is None:

@@ -125,7 +125,7 @@ def _queue(context: "Context", place: "Place", target: str, budget: "Budget") ->
 
 
 def _notifier(place: "Place", command: str) -> "Callable[[object], str] | None":
-    """Return a function that gives facts as JSON to the user's `command`; None for "". Raises Misused on an open quote."""
+    """Return a function that sends facts as JSON to `command` and says why that failed, or ""; None without a command."""
     import shlex
 
     from expctl import wiring

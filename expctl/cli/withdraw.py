@@ -25,11 +25,11 @@ def withdraw(
     check_id(experiment)
     if not plain_text(why):
         raise Misused(
-            "why?",
+            "a withdrawal needs a reason",
             code="withdraw-without-reason",
-            expected="some words",
+            expected="--why with the reason, in some words",
             found="none",
-            hint=f"expctl withdraw {experiment} --why 'as P9'",
+            hint=f"expctl withdraw {experiment} --why 'P9 does the same'",
         )
     entry = take_out(wiring.context(wiring.here(), ConsoleProgress(sys.stderr)), experiment, why)
     print_result({"id": entry.id, "state": entry.state.value, "why": entry.why}, lambda: queue_lines((entry,)), as_json)

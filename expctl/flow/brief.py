@@ -11,6 +11,7 @@ from expctl.domain.history.baselines import Baseline, baseline_of
 from expctl.domain.history.epochs import epochs_from
 from expctl.domain.ledger.record_summary import RecordSummary, in_order, landings, seen_noise, standing
 from expctl.domain.verdict.calibration import Calibration
+from expctl.flow.repository.conditions import conditions_at
 from expctl.flow.status import epochs_now
 
 if TYPE_CHECKING:
@@ -28,13 +29,13 @@ def brief_here(
 ) -> Brief:
     """Return what a proposer must know about the commit `head`, in at most `words_max` words.
 
-    To be fast, it reads summaries of records from the index, and whole records only where they show a baseline.
+    `machine` maps names of facts to texts. Of records, it reads summaries, and whole only the last that timed each target.
     """
     protocol = library.protocol(head)
     found = in_order(library.digests(head))
-    epochs = epochs_from(each for summary in found for each in summary.measurings)
+    conditions = conditions_at(library, head, protocol, machine)
+    epochs = epochs_from(each for summary in found for each in summary.measurings).at(conditions)
     waiting = _in_turn(library, head, library.waiting(head))
-    now = epochs_now(library, protocol, head, epochs, machine)
     known = Known(
         protocol=protocol,
         head=head,
@@ -43,7 +44,7 @@ def brief_here(
         baselines=_baselines(library, head, found),
         calibrated={name: noise for name in protocol.decides if (noise := _calibrated(calibrations, protocol, name))},
         seen={name: shown for name in protocol.decides if (shown := seen_noise(name, found, epochs))},
-        begins={each.target: each.begins for each in now if not each.since},
+        begins={each.target: each.begins for each in epochs_now(epochs, conditions) if not each.since},
         findings=library.findings(head),
         proposals=library.some_proposals(head, waiting[:PROPOSALS_MAX]),
         queued=len(waiting),

@@ -26,7 +26,7 @@ def committed_findings(
     ledger_is: Callable[[Ledger], bool],
     ledger_mend: str,
 ) -> Iterator[Finding]:
-    """Check protocol, proposals, records and ledger.md of the commit `head`, whose ancestors are `history`.
+    """Yield what `expctl doctor` says of protocol, proposals, records and ledger.md at `head`; `history`: its ancestors.
 
     `contradicted` returns (experiment, why) where samples and record differ, `record_was` the last commit with an experiment's
     record or "", `ledger_is` whether ledger.md on disk shows the given ledger; `ledger_mend` is the command that writes it.
@@ -74,7 +74,7 @@ def _lost(records: Iterable[Record], history: frozenset[str]) -> Iterator[Findin
 
 
 def target_findings(protocol: Protocol, toolchains: Toolchains) -> Iterator[Finding]:
-    """Yield for each target whether it can be built on this machine; if none can that decides, the missing ones are wrong."""
+    """Yield for each target whether this machine can build it: if not, WRONG unless some target in `decides` is available."""
     answers = {name: toolchains.availability(name, target) for name, target in protocol.targets.items()}
     for name, answer in answers.items():
         if not isinstance(answer, Unavailable):

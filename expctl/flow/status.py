@@ -9,13 +9,14 @@ from msgspec import Struct
 
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
 from expctl.domain.queue.ordering import Entry, State
+from expctl.flow.repository.conditions import conditions_at
 from expctl.flow.repository.pending import read_queue
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
+    from expctl.domain.history.comparability import Comparability
     from expctl.domain.history.epochs import Epochs
     from expctl.domain.machine.interference import Foreign
-    from expctl.domain.protocol.model import Protocol
     from expctl.ports.repository import Library
 
 
@@ -39,7 +40,7 @@ class Waiting(Struct, frozen=True, kw_only=True):
     priority: int
 
 
-class Verdicts(Struct, frozen=True, kw_only=True):
+class RecentVerdict(Struct, frozen=True, kw_only=True):
     """A recently concluded experiment with its verdict, target, title and first reason."""
 
     id: str
@@ -73,7 +74,7 @@ class Status(Struct, frozen=True, kw_only=True):
     imported: tuple[ImportedBaseline, ...]
     running: tuple[Running, ...]
     queue: tuple[Waiting, ...]
-    last: tuple[Verdicts, ...]
+    last: tuple[RecentVerdict, ...]
     debts: tuple[str, ...]
     blocking: tuple[Foreign, ...]
 
@@ -97,7 +98,7 @@ def read_status(
         name=protocol.name,
         branch=branch,
         head=head,
-        epochs=epochs_now(library, protocol, head, totals.epochs, machine),
+        epochs=epochs_now(totals.epochs, conditions_at(library, head, protocol, machine)),
         baselines=tuple(
             baseline_of(target, records[name], totals.landings) for target, name in sorted(totals.standing.items())
         ),
@@ -110,13 +111,10 @@ def read_status(
     )
 
 
-def epochs_now(
-    library: Library, protocol: Protocol, head: str, epochs: Epochs, machine: Mapping[str, str]
-) -> tuple[EpochNow, ...]:
-    """Return the epoch that the next run joins or begins, for each target that decides and was measured before."""
+def epochs_now(epochs: Epochs, conditions: Mapping[str, Comparability]) -> tuple[EpochNow, ...]:
+    """Return, for every target of `conditions` measured before, the series of comparable measurements of the next run."""
     found = []
-    for name in [each for each in protocol.decides if each in epochs.last]:
-        ground = library.comparability(head, protocol, name, machine)
+    for name, ground in [each for each in conditions.items() if each[0] in epochs.used]:
         epoch, last = epochs.current(name, ground), epochs.last[name]
         if epoch is not None:
             found.append(EpochNow(target=name, number=epoch.number, since=epoch.first.id, date=epoch.first.date[:10]))
@@ -139,6 +137,6 @@ def _waiting(entry: Entry) -> Waiting:
     )
 
 
-def _line(record: Record) -> Verdicts:
+def _line(record: Record) -> RecentVerdict:
     reason = record.reasons[0] if record.reasons else ""
-    return Verdicts(id=record.id, verdict=record.verdict, target=record.target, title=record.title, reason=reason)
+    return RecentVerdict(id=record.id, verdict=record.verdict, target=record.target, title=record.title, reason=reason)

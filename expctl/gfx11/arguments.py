@@ -22,7 +22,7 @@ KERNARG_GRANULE = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unwritten:
-    """An output buffer without contents: its bytes are 0xff and undefined, and a result that depends on them is a fault."""
+    """A kernel argument: an output buffer whose bytes are undefined at first; using one before it is written is a fault."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -30,7 +30,7 @@ class Unwritten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shifted:
-    """An array passed in a buffer whose first byte lies `by` bytes beyond an aligned address."""
+    """A kernel argument: the array `values`, at an address that is `by` bytes beyond an aligned one."""
 
     values: Anything
     by: int
@@ -41,17 +41,18 @@ Value = Anything | Unwritten | Shifted | int | float | None
 
 
 def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, block: Extent) -> Memory:
-    """Return the memory of a launch with its buffers, kernel arguments and dispatch packet filled in.
+    """Return the global memory of a launch, with its buffers, kernel arguments and dispatch packet filled in.
 
     `grid` counts workgroups and `block` threads per axis. Raises BadLaunch if the values don't fit the kernel's arguments.
     """
     visible = [argument for argument in descriptor.arguments if not argument.kind.startswith("hidden_")]
     if len(visible) != len(values):
         raise BadLaunch(
-            f"kernel {descriptor.name} takes other arguments",
+            f"kernel {descriptor.name} takes another number of arguments",
             code="kernel-arguments-differ",
-            expected=f"{len(visible)}: {', '.join(argument.kind for argument in visible)}",
-            found=f"{len(values)}: {', '.join(values)}",
+            expected=f"{len(visible)} arguments, of the kinds {', '.join(argument.kind for argument in visible)}",
+            found=f"{len(values)} arguments, named {', '.join(values)}",
+            hint="pass one value for each parameter of the kernel, in their order",
         )
     sizes = {name: size_of(value) for name, value in values.items() if isinstance(value, (np.ndarray, Unwritten, Shifted))}
     room = -(-max(descriptor.kernarg_bytes, 1) // KERNARG_GRANULE) * KERNARG_GRANULE
@@ -81,7 +82,7 @@ def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, blo
 
 
 def size_of(value: Anything | Unwritten | Shifted) -> int:
-    """Return the bytes of the buffer that `value` needs; of a Shifted one, its shift included."""
+    """Return the size in bytes of the buffer for a kernel argument, including the shift of a Shifted one."""
     if isinstance(value, Shifted):
         return value.by + int(value.values.nbytes)
     if isinstance(value, Unwritten):
@@ -94,15 +95,21 @@ def _encoded(argument: Argument, name: str, value: Value, memory: Memory) -> Byt
     if isinstance(value, (np.ndarray, Unwritten, Shifted)) or value is None:
         if not wants_pointer:
             raise BadLaunch(
-                f"argument {name} is a buffer",
+                f"kernel argument {name} is a buffer or None, where the kernel takes a number",
                 code="argument-is-a-buffer",
-                expected=f"a number of {argument.size} bytes ({argument.kind})",
+                expected=f"a number of {argument.size} bytes (the metadata says {argument.kind})",
+                found="None" if value is None else "an array or buffer",
+                hint=f"pass an int or a float as {name}",
             )
         address = 0 if value is None else memory.buffer(name).address + (value.by if isinstance(value, Shifted) else 0)
         return np.frombuffer(struct.pack("<Q", address), dtype=np.uint8)
     if wants_pointer or argument.kind != "by_value":
         raise BadLaunch(
-            f"argument {name} is a number", code="argument-is-a-number", expected=f"a buffer or None ({argument.kind})"
+            f"kernel argument {name} is a number, where the kernel takes a buffer",
+            code="argument-is-a-number",
+            expected=f"an array (the metadata says {argument.kind})",
+            found=f"the number {value}",
+            hint=f"pass a numpy array as {name}, or Unwritten(shape=..., dtype=...) for an output, or None for a null pointer",
         )
     if isinstance(value, (float, np.floating)):
         raw = struct.pack({2: "<e", 4: "<f", 8: "<d"}[argument.size], value)
@@ -112,7 +119,7 @@ def _encoded(argument: Argument, name: str, value: Value, memory: Memory) -> Byt
 
 
 def _hidden(grid: Extent, block: Extent) -> dict[str, int]:
-    """Return hidden arguments that describe the launch, by value_kind. The rest (hostcall buffer, heap, ...) is undefined."""
+    """Return the hidden arguments that describe grid and block, by value_kind; others (hostcall buffer, heap) have no value."""
     values = {"hidden_grid_dims": max(1 + (grid[1] * block[1] > 1), 3 * (grid[2] * block[2] > 1))}
     for i, axis in enumerate("xyz"):
         values[f"hidden_block_count_{axis}"] = grid[i]

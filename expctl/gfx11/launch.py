@@ -46,7 +46,7 @@ class Interpretation:
 
 @lru_cache(maxsize=32)
 def load(assembly: str, kernel: str) -> Kernel:
-    """Parse and decode a kernel. Raises BadLaunch if the text has no such kernel, Unsupported for what is not implemented."""
+    """Parse and decode one kernel of an assembly text. Raises BadLaunch if it is not there, or Unsupported."""
     descriptor, program = parse_descriptor(assembly, kernel), parse_program(assembly, kernel)
     return Kernel(descriptor=descriptor, decoded=decode(program, vector_registers=descriptor.vector_registers))
 
@@ -62,7 +62,7 @@ def interpret(
     dynamic_lds_bytes: int = 0,
     most_instructions: int = 10_000_000,
 ) -> Interpretation:
-    """Run `kernel` with `grid` workgroups of `block` threads.
+    """Run one kernel of an assembly text with `grid` workgroups of `block` threads; return buffers, faults and counts.
 
     `arguments` are in the kernel's order; their names are the caller's and appear in faults. Arrays are copied, never written.
     `order_seed` decides the order of the workgroups and, from barrier to barrier, of the waves; no value of a kernel without
@@ -84,15 +84,16 @@ def launch(
     dynamic_lds_bytes: int = 0,
     most_instructions: int = 10_000_000,
 ) -> Interpretation:
-    """Run a kernel that `load` returned. Like `interpret`, which explains the arguments and errors."""
+    """Run a kernel that `load` returned; return buffers, faults and counts. Arguments and errors are those of `interpret`."""
     descriptor, decoded = kernel.descriptor, kernel.decoded
     threads = block[0] * block[1] * block[2]
     if not 0 < threads <= descriptor.most_threads or min(grid) < 1 or min(block) < 1:
         raise BadLaunch(
-            f"kernel {descriptor.name} can't run with that grid or block",
+            f"kernel {descriptor.name} can't be launched with this grid or block",
             code="grid-or-block-unfit",
             expected=f"at least one workgroup of 1 to {descriptor.most_threads} threads",
             found=f"grid {grid}, block {block}",
+            hint="pass a smaller block; the limit is the .max_flat_workgroup_size of the kernel's metadata",
         )
     memory = place(descriptor, arguments, grid, block)
     device = Device(

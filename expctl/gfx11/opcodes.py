@@ -17,7 +17,7 @@ OPCODES = frozenset((
 
 
 def opcode_of(instruction: Instruction) -> str:
-    """Return the member of OPCODES that an instruction names, without _e32 or _e64. Raises Unsupported for any other."""
+    """Return an instruction's opcode, without the suffix _e32 or _e64. Raises Unsupported for one that is not in OPCODES."""
     name = instruction.mnemonic
     if name in OPCODES:
         return name

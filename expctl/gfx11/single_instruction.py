@@ -20,7 +20,10 @@ from expctl.gfx11.text.program import Instruction
 def fresh_wave(
     *, lanes: int = ALL_BITS, lds_bytes: int = 0, private_bytes: int = 0, buffers: Mapping[str, int] | None = None
 ) -> Wave:
-    """Return a wave alone in its workgroup. `lanes` is the 32-bit EXEC mask; `buffers` maps names to bytes of global memory."""
+    """Return a new wave, alone in its workgroup, with undefined registers.
+
+    `lanes` is its 32-bit EXEC mask; `buffers` maps the name of each buffer of global memory to its size in bytes.
+    """
     memory = Memory(dict(buffers or {"nothing": 4}))
     device = Device(
         memory=memory, log=AccessLog(len(memory.data)), faults=FaultLog(), tally=Tally([]), most_instructions=1_000_000
@@ -30,15 +33,12 @@ def fresh_wave(
 
 
 def execute(
-    wave: Wave,
-    text: str,
-    *,
-    vectors: Mapping[int, Sequence[int]] | None = None,
-    scalars: Mapping[int, int] | None = None,
+    wave: Wave, text: str, *, vectors: Mapping[int, Sequence[int]] | None = None, scalars: Mapping[int, int] | None = None
 ) -> Wave:
-    """Set registers (the values of `vectors` are repeated to fill 32 lanes, as bits), then run each line of `text`.
+    """Set registers of `wave`, run each line of `text` as one instruction on it, and return `wave`.
 
-    Raises Unsupported, for branches and barriers too: control flow needs a whole program.
+    `vectors` maps a VGPR's number to 32-bit patterns, repeated to fill 32 lanes; `scalars` maps an SGPR's number to its value.
+    Raises Unsupported for an instruction that is not implemented, and for branches and barriers.
     """
     for n, values in (vectors or {}).items():
         wave.define_vector(n, np.resize(np.array(values, dtype=np.uint32), LANES))

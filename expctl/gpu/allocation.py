@@ -10,12 +10,12 @@ def workgroup_waves(gpu: Architecture, usage: Usage) -> int:
 
 
 def register_waves(gpu: Architecture, vgpr: int) -> int:
-    """Return for how many waves of `vgpr` registers a SIMD has vector registers; may exceed its wave slots."""
+    """Return how many waves of `vgpr` vector registers each fit into a SIMD's register file; may exceed its wave slots."""
     return gpu.vgpr_total // round_up(vgpr, gpu.vgpr_granule) if vgpr else gpu.waves_per_simd
 
 
 def sgpr_waves(gpu: Architecture, sgpr: int) -> int:
-    """Return for how many waves of `sgpr` registers a SIMD has scalar registers.
+    """Return how many waves of `sgpr` scalar registers each fit into a SIMD, at most its wave slots.
 
     Source: GCNSubtarget::getOccupancyWithNumSGPRs of LLVM (800 registers per SIMD: 100 for each of 8 waves).
     """

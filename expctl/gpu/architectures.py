@@ -6,7 +6,7 @@ Hopper tuning guide (sm_90: 64 warps, 32 blocks, 228 KB of which a block costs 1
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 KIB = 1024
@@ -56,21 +56,9 @@ class Architecture:
 
     @property
     def waves64(self) -> "Architecture":
-        """Return this RDNA GPU for kernels with waves of 64 lanes, which leave half the registers per lane."""
-        return Architecture(
-            name=self.name,
-            wave=64,
-            waves_per_simd=self.waves_per_simd,
-            vgpr_total=self.vgpr_total * self.wave // 64,
-            vgpr_granule=self.vgpr_granule * self.wave // 64,
-            vgpr_most=self.vgpr_most,
-            sgpr_total=self.sgpr_total,
-            lds_granule=self.lds_granule,
-            lds_reserved=self.lds_reserved,
-            lds_most=self.lds_most,
-            workgroup_most=self.workgroup_most,
-            modes=self.modes,
-        )
+        """Return this RDNA GPU for kernels with waves of 64 lanes: half as many registers per lane."""
+        total, granule = self.vgpr_total * self.wave // 64, self.vgpr_granule * self.wave // 64
+        return replace(self, wave=64, vgpr_total=total, vgpr_granule=granule)
 
 
 def _rdna(name: str, *, vgpr_total: int, vgpr_granule: int) -> Architecture:

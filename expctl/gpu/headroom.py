@@ -1,7 +1,7 @@
 """Resources that a kernel uses, and how much more or less of each would change its occupancy."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from expctl.gpu.architectures import Architecture
 
@@ -18,7 +18,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headroom:
-    """Distance to the next change of a figure: `more` can be added without loss, `fewer` must be saved for a gain.
+    """How far a resource is from changing a figure (e.g. waves): `more` can be added without loss, `fewer` must go for a gain.
 
     `fewer_gives` is the figure after that saving. None where no amount within the limits changes the figure.
     """
@@ -35,10 +35,10 @@ def headroom(gpu: Architecture, usage: Usage, figure: Callable[[Usage], int]) ->
     """Return how far `usage` is from the next change of `figure`, which must never rise with more registers or LDS."""
 
     def with_vgpr(vgpr: int) -> int:
-        return figure(Usage(vgpr=vgpr, sgpr=usage.sgpr, lds_bytes=usage.lds_bytes, workgroup=usage.workgroup))
+        return figure(replace(usage, vgpr=vgpr))
 
     def with_lds(lds_bytes: int) -> int:
-        return figure(Usage(vgpr=usage.vgpr, sgpr=usage.sgpr, lds_bytes=lds_bytes, workgroup=usage.workgroup))
+        return figure(replace(usage, lds_bytes=lds_bytes))
 
     vgpr_fewer, lds_fewer = _fewer(with_vgpr, usage.vgpr), _fewer(with_lds, usage.lds_bytes)
     return Headroom(

@@ -80,7 +80,7 @@ def architecture(name: str, wave: int | None = None) -> Architecture:
         raise Refused(
             f"{name} has no waves of {wave} lanes",
             code="wave-size-unknown",
-            expected=str(found.wave),
+            expected=f"waves of {found.wave} lanes",
             found=str(wave),
             hint="leave --wave out",
         )
@@ -88,7 +88,7 @@ def architecture(name: str, wave: int | None = None) -> Architecture:
 
 
 def occupancy(gpu: Architecture, usage: Usage, mode: ModeName | None = None) -> Occupancy:
-    """Return the occupancy of a kernel; LLVM's figure is for `mode`, by default the compiler's.
+    """Return the occupancy of a kernel; LLVM's figure is for `mode`, by default the mode that the compiler uses.
 
     Raises Refused for more registers, LDS or work-items than the GPU can give to a kernel.
     """
@@ -153,7 +153,7 @@ def _resident(gpu: Architecture, mode: Mode, usage: Usage) -> Resident:
 
 
 def _obstacle(gpu: Architecture, mode: Mode, usage: Usage) -> str:
-    """Say that registers prevent a launch, which alone can where `_check` accepts a kernel."""
+    """Return in words why not one workgroup fits: too few vector registers, the only cause that `_check` leaves."""
     most = register_waves(gpu, usage.vgpr) * mode.simds
     needed = f"its {workgroup_waves(gpu, usage)} waves need {round_up(usage.vgpr, gpu.vgpr_granule)} VGPRs each"
     return f"{needed}, and one {mode.name} has registers for {most} such waves"
@@ -175,7 +175,7 @@ def _resident_limits(gpu: Architecture, mode: Mode, usage: Usage) -> dict[Limite
 
 
 def _limiter(limits: dict[Limiter, int]) -> str:
-    """Return the resources that allow the least, comma-separated; only `wave slots` when the unit is full."""
+    """Return the names of the resources with the lowest limit, comma-separated; only `wave slots` at full occupancy."""
     least = min(limits.values())
     if limits.get(Limiter.WAVE_SLOTS) == least:
         return Limiter.WAVE_SLOTS.value
@@ -183,7 +183,7 @@ def _limiter(limits: dict[Limiter, int]) -> str:
 
 
 def _naive_percent(gpu: Architecture, usage: Usage) -> float:
-    """Return the occupancy in percent without granules: the lesser of one unit's registers and LDS over what a kernel uses."""
+    # Without granules and barrier slots, in percent of the wave slots.
     unit, w = gpu.modes[-1], workgroup_waves(gpu, usage)
     slots = gpu.waves_per_simd * unit.simds
     by_registers = gpu.vgpr_total // usage.vgpr * unit.simds if usage.vgpr else slots

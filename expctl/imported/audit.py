@@ -15,7 +15,7 @@ from expctl.imported.roofline import Roofline, agrees
 
 
 class Flaw(StrEnum):
-    """Kinds of errors that the audit of a hand-kept ledger finds."""
+    """Kinds of errors in a hand-kept ledger: impossible, contradictory or stale figures, verdicts within noise, reused ids."""
 
     IMPOSSIBLE = "impossible figure"
     UNIT_SLIP = "unit slip"
@@ -46,7 +46,7 @@ SIZELESS = 10
 
 
 def audit(document: Document, rows: Sequence[Row], roofline: Roofline, fallback_noise: Noise) -> tuple[Remark, ...]:
-    """Return all errors found in a hand-kept ledger, by line; `fallback_noise` is used where the ledger states no noise."""
+    """Return all errors found in a hand-kept ledger, sorted by line; `fallback_noise` is used if the ledger states no noise."""
     unit = throughput_unit([line.text for line in document.lines()] + [row.results() for row in rows])
     figures = {row.line: figures_of(row, unit) for row in rows}
     # An impossible figure is reported as such, and not used in comparisons.
@@ -77,18 +77,17 @@ def _figure_remarks(
 
 
 def _too_fast(figure: Figure, roofline: Roofline) -> bool:
-    return roofline.times_peak(figure) > (1 if _is_sized(figure) else SIZELESS)
+    return roofline.times_peak(figure) > (1 if _fits_roofline(figure) else SIZELESS)
 
 
-def _is_sized(figure: Figure) -> bool:
-    """Return whether the figure can be compared with the peak: any throughput can, a time only with its problem size."""
+def _fits_roofline(figure: Figure) -> bool:
     return figure.quantity is Quantity.THROUGHPUT or bool(figure.size)
 
 
 def _impossible(figures: Sequence[Figure], roofline: Roofline, line: int, rows: tuple[str, ...]) -> Iterator[Remark]:
     for figure in figures:
         times = roofline.times_peak(figure)
-        sized = _is_sized(figure)
+        sized = _fits_roofline(figure)
         if not _too_fast(figure, roofline):
             continue
         claim = f"{figure.text} would be {times:.3g} times the peak ({roofline.source})"
@@ -134,7 +133,7 @@ def _kept_regressions(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, .
 
 
 def _compare_kept(row: Row, figure: Figure, name: str, before: Figure) -> Iterator[Remark]:
-    """Report a figure that is worse than that of the row kept before, or a factor of about 1000 as a unit slip.
+    """Report `figure` if it is worse than `before`, that of row `name` kept before; a factor of about 1000 as a unit slip.
 
     Without a size, such a factor is ignored: the two figures may be of different things.
     """

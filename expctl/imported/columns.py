@@ -11,7 +11,7 @@ from expctl.imported.verdicts import speaks_of_verdicts
 
 
 class Role(StrEnum):
-    """What a column of a hand-kept table can hold."""
+    """What a column of a hand-kept table can hold: id, verdict, change, result, reason or date."""
 
     NAME = "id"
     VERDICT = "verdict"
@@ -118,7 +118,7 @@ def why_no_ledger(table: Table) -> str:
 
 
 def _verdict_column(table: Table, plain: Sequence[str]) -> int | None:
-    """Return the column with the largest share of cells that are verdicts; a suitable head lowers the needed share."""
+    """Return the column with the largest share of verdicts, first of those headed like one; None if none has enough."""
     words = HEADS[Role.VERDICT]
     best: tuple[float, int] | None = None
     for index, head in enumerate(plain):

@@ -24,7 +24,7 @@ FLOPS = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "": 1.0}
 
 
 class Quantity(StrEnum):
-    """Quantities that a figure can measure."""
+    """What a figure in the text measures: a time, a throughput or a percentage."""
 
     TIME = "time"
     THROUGHPUT = "throughput"

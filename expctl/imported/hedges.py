@@ -26,5 +26,5 @@ AFTER = re.compile(rf"{RULED}\s+(?:back|out|off|aside|away|later|if|unless|until
 
 
 def is_hedged(text: str) -> bool:
-    """Return whether a verdict in `text`, where RULED replaces the verdict's words, is uncertain, pending, or negated."""
+    """Return whether a verdict in `text`, where the placeholder RULED stands for it, is uncertain, pending, or negated."""
     return bool(ANYWHERE.search(text)) or any(BEFORE.search(clause) or AFTER.search(clause) for clause in CLAUSE.split(text))

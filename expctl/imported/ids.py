@@ -96,10 +96,10 @@ def names_in(text: str) -> tuple[str, ...]:
 def assign_ids(
     entries: Sequence[Entry], file: str, records: Iterable[Record], taken: Iterable[str], *, renumber: bool
 ) -> IdAssignment:
-    """Assign each ledger entry its id as written if that is valid and free; else the next free number.
+    """Assign each ledger entry its id as written; the next free number if that is no valid id.
 
-    A free number is only used for a row without valid id, or with `renumber`. `taken` are the ids of proposals and records. A
-    row whose record somebody wrote by hand counts as known.
+    An entry whose id is taken, or whose row was rewritten since its import, is a conflict; with `renumber` it too gets a free
+    number. `taken` are the ids of proposals and records. A row whose record somebody wrote by hand counts as known.
     """
     by_id = {record.id: record for record in records}
     contents, keys = _imported(by_id.values(), file)
@@ -136,7 +136,7 @@ def assign_ids(
 
 
 def _imported(records: Iterable[Record], file: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Return ids of imported records by content, and ids of those imported from `file` by row key."""
+    """Return (hash of the row's content -> record id, key of the row -> record id); the second only for records from `file`."""
     imported = [record for record in records if record.origin is Origin.IMPORTED]
     return (
         {record.content: record.id for record in imported if record.content},
@@ -151,7 +151,7 @@ def _stated_id(entry: Entry) -> str:
 
 
 def _is_record_by_hand(entry: Entry, record: Record | None) -> bool:
-    """Return whether somebody wrote `record` by hand from this row: equal verdict, and all numbers of the row's result."""
+    """Return whether somebody wrote `record` by hand from this row: it has the row's verdict and every number of its result."""
     if record is None or record.origin is not Origin.IMPORTED or record.content or record.history is None:
         return False
     history = record.history

@@ -15,14 +15,14 @@ CLAUSE = re.compile(r"[.,;:]\s|[()]|\s[-–—]+\s")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """Largest difference in percent that counts as noise; `source` says where it is stated."""
+    """Largest change of a figure, in percent of the earlier one, that counts as noise; `source` says where it is stated."""
 
     percent: float
     source: str
 
 
 def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], unit: str) -> Noise | None:
-    """Return the largest difference that the ledger calls noise; None if it mentions none.
+    """Return the largest difference that the ledger calls noise; None if it mentions none. `figures` are by the row's line.
 
     It looks at sentences outside tables, at noise that a row states, and at rows that call their own figures noise.
     """
@@ -44,7 +44,7 @@ def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, 
 
 
 def noise_remarks(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], noise: Noise) -> Iterator[tuple[Row, str]]:
-    """Yield each row that has a verdict though all its differences lie within `noise`, with a text that says so."""
+    """Yield each row with a verdict though all its differences are at most `noise`, with a text that says so."""
     for row, changes in _changes(rows, figures):
         if changes and all(abs(value) <= noise.percent for value, _ in changes):
             shown = ", ".join(words for _, words in changes)
@@ -72,7 +72,7 @@ def _is_called_noise(row: Row) -> bool:
 def _changes(
     rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]
 ) -> Iterator[tuple[Row, tuple[tuple[float, str], ...]]]:
-    """Yield each row with its differences in percent: those it states, else those against the last kept figures."""
+    """Yield each row with its (change in percent, its words): those it states, else those from the last kept figures."""
     standing: dict[tuple[Quantity, str], tuple[Row, Figure]] = {}
     for row in rows:
         noise = {each.text for each in _stated_in_row(row)}

@@ -56,7 +56,7 @@ def records_of(
 
 
 def _corrections(remarks: Sequence[Remark], lines: Container[int]) -> Mapping[tuple[int, str], list[str]]:
-    """Group the audit's texts by (line, "") for a row's own line, else by (0, label); reused ids always go by label."""
+    """Return the audit's texts: under (line, "") those on a row's own line, except reused ids; under (0, label) the others."""
     texts: dict[tuple[int, str], list[str]] = {}
     for remark in remarks:
         of_the_row = remark.line in lines and remark.flaw is not Flaw.REUSED_ID
@@ -116,7 +116,7 @@ def _notes(named: NamedEntry, beside: Sequence[NamedEntry]) -> list[str]:
 
 
 def _rule(named: NamedEntry, rules: Mapping[int, str], target: str) -> Rule | None:
-    """Return the do-not-repeat rule of the row; for a REJECT without one, what was tried. None for other verdicts."""
+    """Return the do-not-repeat rule of the row; for a REJECT without one, a rule with the text of the change; else None."""
     row = named.entry.row
     last = named.entry.ruling.verdict is Verdict.REJECT or all(ruling.verdict is not Verdict.REJECT for ruling in row.rulings)
     text = rules.get(row.line, "") if last else ""

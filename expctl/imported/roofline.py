@@ -20,7 +20,7 @@ class Roofline:
     source: str = ""
 
     def work(self, size: str) -> int:
-        """Return the FLOP of one iteration at `size` (`n=8192`), 0 if unknown; 2 n^3 if that holds for all known sizes."""
+        """Return the FLOP of one iteration at `size` (`n=8192`); if unknown, 2 n^3 if all known sizes have that, else 0."""
         if size in self.flop:
             return self.flop[size]
         cube = CUBE.fullmatch(size)
@@ -34,7 +34,7 @@ class Roofline:
     def times_peak(self, figure: Figure) -> float:
         """Return the throughput that a figure implies, as a multiple of the peak; 0 where that can't be computed.
 
-        A time without a size is compared with the least work of all sizes, so that it is never reported wrongly.
+        A time without a size counts with the least work of all sizes, so that it is never wrongly said to exceed the peak.
         """
         if not self.peak_flops:
             return 0.0
@@ -58,5 +58,5 @@ def roofline_of(protocol: Protocol, target: str) -> Roofline:
 
 
 def agrees(throughput: float, time_ns: float, work: int) -> bool:
-    """Return whether a throughput (FLOP/s) and a time agree for `work` FLOP, within 5 %."""
+    """Return whether `work` FLOP in `time_ns` are `throughput` FLOP/s within 5 %; False for unknown work (0)."""
     return bool(work) and math.isclose(work / (time_ns * 1e-9), throughput, rel_tol=0.05)

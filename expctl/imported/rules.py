@@ -41,7 +41,7 @@ def _bullets(document: Document) -> Iterator[Line]:
 
 
 def _row_of(text: str, rows: Sequence[Row]) -> Row | None:
-    """Return the row that a do-not-repeat text is about: by id, by code that only one row has, or by most common words."""
+    """Return the row that a do-not-repeat text is about: by id, code, or most words in common; None if not just one fits."""
     named = [row for row in rows if row.name and re.search(rf"(?<![\w-]){re.escape(row.name)}(?![\w-])", text)]
     if named:
         return named[0] if len(named) == 1 else None
@@ -64,7 +64,6 @@ def _within(code: str, others: Sequence[str]) -> bool:
 
 
 def _overlap(text: str, row: Row) -> float:
-    """Return the number of words that a do-not-repeat text and a row share, plus 0.5 for a rejected row."""
     words = {_stem(word) for word in WORD.findall(text.lower())} - COMMON
     tried = {_stem(word) for word in WORD.findall(row.change.lower())}
     return len(words & tried) + (

@@ -81,7 +81,7 @@ def _plain(text: str) -> str:
 
 
 def _verdicts(text: str) -> tuple[set[Verdict], str]:
-    """Return the verdicts named in `text`, and the text with RULED in place of their words."""
+    """Return the verdicts named in `text`, and the text with a placeholder (RULED) in place of their words."""
     whole = WHOLE_CELL.get(text.lower())
     if whole:
         return {whole}, RULED

@@ -20,6 +20,7 @@ from expctl.launcher.captured import Timeout, captured
 
 STUBS = Path(__file__).parent / "hip_stubs"
 KEYWORDS = STUBS / "expctl_keywords.h"
+ZIG_CLANG = (sys.executable, "-m", "ziglang", "clang")
 TIMEOUT_S = 600
 HOST = "x86_64-linux-musl"
 """Target of the host code, which is only parsed; fixed, so that sizes of types don't depend on the machine."""
@@ -47,7 +48,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """Result of a compilation: assembly text and an ELF file of the same code."""
+    """Result of a compilation: assembly text, and an ELF file of the same code."""
 
     compiler: str
     assembly: str
@@ -68,15 +69,14 @@ def compile_source(source: Path, options: Options) -> Compiled:
             return Compiled(compiler=f"hipcc ({hipcc.versions['hipcc']})", assembly=_read(text), code_object=loose.read_bytes())
         compiler = _wheel()
         _run(
-            [*_zig(), "clang", *wheel_flags(options.arch), *_option_flags(source, options), "-S", str(source), "-o", str(text)],
+            [*ZIG_CLANG, *wheel_flags(options.arch), *_option_flags(source, options), "-S", str(source), "-o", str(text)],
             source,
         )
-        assembly = _read(text)
-        return Compiled(compiler=compiler, assembly=assembly, code_object=_assembled(text, options.arch, source))
+        return Compiled(compiler=compiler, assembly=_read(text), code_object=_assembled(text, options.arch, source))
 
 
 def assemble(text: Path, arch: str) -> bytes | None:
-    """Return the object file of an assembly text, None where ziglang is missing. Raises Refused with clang's first error."""
+    """Assemble the file `text` into an ELF object file; None if ziglang is not installed. Raises Refused with clang's error."""
     if isinstance(tool_versions.packages("ziglang", "elftools", extra="cpu"), Unavailable):
         return None
     return _assembled(text, arch, text)
@@ -86,7 +86,7 @@ def _assembled(text: Path, arch: str, source: Path) -> bytes:
     with tempfile.TemporaryDirectory(prefix="expctl-inspect.") as folder:
         loose = Path(folder) / "kernel.o"
         target = ("--target=amdgcn-amd-amdhsa", f"-mcpu={arch}")
-        _run([*_zig(), "clang", *target, "-x", "assembler", "-c", str(text), "-o", str(loose)], source)
+        _run([*ZIG_CLANG, *target, "-x", "assembler", "-c", str(text), "-o", str(loose)], source)
         return loose.read_bytes()
 
 
@@ -101,10 +101,6 @@ def _wheel() -> str:
             hint=here.hint,
         )
     return f"clang of ziglang {here.versions['ziglang']}"
-
-
-def _zig() -> tuple[str, ...]:
-    return sys.executable, "-m", "ziglang"
 
 
 def wheel_flags(arch: str) -> tuple[str, ...]:
@@ -126,7 +122,7 @@ def wheel_flags(arch: str) -> tuple[str, ...]:
 
 
 def _option_flags(source: Path, options: Options) -> list[str]:
-    """Return the flags that the user's options imply; a .cu file also gets the runtime header, as nvcc includes it unasked."""
+    """Return compiler flags for the user's options; a .cu file also gets the runtime header, which nvcc includes by itself."""
     words = [options.level, options.standard]
     words += [f"-D{each}" for each in options.defines] + [f"-I{each}" for each in options.includes]
     return words + (["-include", "hip/hip_runtime.h"] if source.suffix.lower() == ".cu" else [])
@@ -138,7 +134,7 @@ def _run(argv: Sequence[str], source: Path) -> None:
         ran = captured(argv, timeout_s=TIMEOUT_S, environment={**os.environ, "LC_ALL": "C"})
     except (OSError, Timeout) as error:
         raise Refused(
-            f"the compiler did not end: {type(error).__name__}",
+            f"the compiler could not be run to its end: {type(error).__name__}",
             code="compiler-did-not-end",
             expected=f"an answer within {TIMEOUT_S} s",
             found=one_line(str(error), 200),
@@ -152,7 +148,7 @@ def _run(argv: Sequence[str], source: Path) -> None:
             expected="device code that the compiler accepts",
             found=_first_error(ran.err.replace(str(source), name)) or f"status {ran.status}",
             where=name,
-            hint="mend it; -D NAME=VALUE and -I FOLDER give what the file lacks (docs/INSPECT.md: what the HIP headers hold)",
+            hint="edit it; -D NAME=VALUE and -I FOLDER give what the file lacks (docs/INSPECT.md: what the HIP headers hold)",
         )
 
 

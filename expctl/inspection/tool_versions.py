@@ -19,7 +19,7 @@ def packages(*names: str, extra: str) -> Available | Unavailable:
 
 
 def program(name: str, *, hint: str) -> Available | Unavailable:
-    """Return the version of the program `name` on PATH: the last line of its --version with a digit; else advice `hint`."""
+    """Return the version of the program `name` on PATH: the last line of its --version with a digit; or advice, `hint`."""
     path = shutil.which(name)
     if path is None:
         return Unavailable(reason=f"no {name} on PATH", hint=hint)

@@ -43,7 +43,7 @@ class ControlGroup:
 
 
 def make_group(mark: str) -> ControlGroup | None:
-    """Make a control group for a child process of the run that `mark` names; None if the kernel doesn't permit it."""
+    """Make a control group for a child process; `mark` names its repository. None if the kernel doesn't permit it."""
     home = home_of_groups()
     if home is None:
         return None
@@ -56,7 +56,7 @@ def make_group(mark: str) -> ControlGroup | None:
 
 
 def groups_of(mark: str) -> Iterator[Path]:
-    """Yield the folders of the control groups that were made for runs with this mark."""
+    """Yield the control groups made for the repository that `mark` names."""
     home = home_of_groups()
     if home is not None:
         yield from home.glob(f"{PREFIX}-{mark}-*")
@@ -87,7 +87,7 @@ def remove_group(folder: Path, wait_s: float) -> None:
 
 
 def remove_abandoned() -> None:
-    """Remove empty control groups whose runner no longer exists, whatever its mark."""
+    """Remove empty control groups made by expctl processes that no longer exist, for any repository."""
     home = home_of_groups()
     for folder in home.glob(f"{PREFIX}-*-*-*") if home is not None else ():
         runner = folder.name.split("-")[-2]

@@ -48,5 +48,5 @@ class Launch(Struct, frozen=True, kw_only=True):
 
     @property
     def mark(self) -> str:
-        """Return the child's environment variable EXPCTL_RUN, which names its run."""
+        """Return EXPCTL_RUN of the child's environment, which names the repository it works for; `unmarked` without it."""
         return self.environment.get(MARK, "unmarked")

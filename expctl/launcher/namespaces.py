@@ -47,11 +47,11 @@ class _MountAttributes(ctypes.Structure):
 
 
 class WritableMounts:
-    """Namespaces in which only `writable` folders can be changed; with an entry of NONE there are none.
+    """Namespaces in which only `writable` folders can be changed; with `entry` NONE no namespaces are made.
 
     `gpu`: processes may write their own files in /proc, because CUDA names its threads there and fails if it can't. The
-    folders must not be removed: one that is made again is not mounted. `has_own_memory`: /dev/shm is private, unless one of the
-    folders lies there. Raises OSError if the kernel doesn't permit namespaces.
+    folders must not be removed: one made again at the same path can't be written. `has_own_memory`: /dev/shm is private, unless
+    one of the folders lies there. Raises OSError if the kernel doesn't permit namespaces.
     """
 
     def __init__(self, entry: Entry, writable: Sequence[Path], *, gpu: bool = False) -> None:

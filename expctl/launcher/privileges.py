@@ -23,10 +23,7 @@ class _Half(ctypes.Structure):
 
 
 def keep_few(*, counters: bool) -> None:
-    """Drop every Linux capability of this process but the few that builds, tests, benchmarks and profilers need.
-
-    Together with `no new privileges` an exec doesn't bring them back. Raises OSError.
-    """
+    """Drop all Linux capabilities but those that the harness and, with `counters`, profilers need. Raises OSError."""
     kept = sum(1 << number for number in (*FILES, LOCK_MEMORY, NICE, *((TRACE, ADMINISTER, PERFORMANCE) if counters else ())))
     header, halves = _Header(version=VERSION_3), (_Half * 2)()
     checked(_libc.capget(ctypes.byref(header), halves), "capget")

@@ -15,7 +15,7 @@ PASSES_MAX = 5
 
 
 def end_survivors(mark: str, *, kill_wait_s: float = KILL_WAIT_S) -> int:
-    """Kill every process that runs with this `mark` started, except this one and its ancestors; return how many there were.
+    """Kill every process left by a run in the repository that `mark` names, but not this one and its ancestors; count them.
 
     Raises Busy if one can't be killed, because it would disturb every measurement.
     """
@@ -61,5 +61,5 @@ def _busy(left: tuple[Identity, ...]) -> Busy:
         code="survivor-cannot-be-killed",
         expected="no process of an earlier run beside a measurement",
         found=shown,
-        hint="state D waits for a device or file system: repair that or restart the machine, then run the same command again",
+        hint="in state D it waits for a device or file system: repair that or reboot; then run the same command again",
     )

@@ -24,7 +24,7 @@ class Tools(Struct, frozen=True, kw_only=True):
 
 
 class Context(Struct, frozen=True, kw_only=True):
-    """All interfaces to the outside, and functions that encode values. `gaps` says how child processes are not confined."""
+    """All interfaces to the outside, and functions that encode values. `gaps`: how child processes can't be confined here."""
 
     workspace: Workspace
     library: Library

@@ -56,7 +56,7 @@ class Profiles(Port):
 
 
 class Gate(Port):
-    """Holds the machine's lock (shared while working, exclusive while measuring), and waits until no foreign load is seen."""
+    """Holds the machine's lock (shared for builds and tests, exclusive for timing), and waits until no foreign load is seen."""
 
     def wait_until_quiet(self, target: Target) -> float: ...
     def working(self) -> AbstractContextManager[None]: ...

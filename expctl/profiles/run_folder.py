@@ -89,7 +89,7 @@ def _folder(path: Path) -> Run:
 def _files(path: Path) -> tuple[list[Path], list[str]]:
     """Return all files below `path` that may be profiles, and a line about each link, pipe or device that was skipped.
 
-    Raises Refused for more than FILES_MOST files, and for a folder that can't be listed: a part of the run would be missing.
+    Raises Refused for more than 2000 files, and for a folder that can't be listed: a part of the run would be missing.
     """
 
     def refuse(error: OSError) -> None:

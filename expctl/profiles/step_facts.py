@@ -15,7 +15,7 @@ NAME_SHOWN = 60
 
 
 def facts_of(kernels: Sequence[Kernel]) -> tuple[Fact, ...]:
-    """Return named figures (us per call, registers, ...) of up to KERNELS kernels that take SHARE_PERCENT of the time or more.
+    """Return named figures (us per call, registers, ...) of up to 4 kernels that take 2 % of the time or more.
 
     `kernels` are ordered by time, most first, with their occupancy computed.
     """

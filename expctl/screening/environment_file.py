@@ -12,7 +12,7 @@ BYTES_MAX = 1_000_000
 
 
 def environment_of(path: Path) -> dict[str, str]:
-    """Return the values in the file as text by key, nested keys joined with dots, lists as JSON.
+    """Return the values of a JSON file as text by key; keys of nested objects are joined with dots, lists stay JSON.
 
     Raises Refused for a file that can't be read or is no JSON object, and for a key that appears twice.
     """
@@ -29,12 +29,12 @@ def environment_of(path: Path) -> dict[str, str]:
 
 def _refusal(found: str, path: Path) -> Refused:
     return Refused(
-        "the environment cannot be read",
+        "the file that describes the environment can't be read",
         code="environment-unreadable",
         expected='a JSON object, such as {"triton_version": "3.7.0"}',
         found=found,
         where=str(path),
-        hint="mend the file, or leave the option out",
+        hint="correct the file, or leave the option out",
     )
 
 

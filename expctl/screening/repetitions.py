@@ -20,9 +20,9 @@ TIE = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """The time of one side of a case; `time_us` is None when its rows are unstable, `sd_us` when there is only one row.
+    """One file's time of one kernel and shape; `time_us` is None if its rows (repetitions) disagree, `sd_us` if it has one row.
 
-    `longest_us` is `time_us`, or the longest time that counts when the rows are unstable.
+    `longest_us` is `time_us`, or without that the longest of the repetitions that count.
     """
 
     time_us: float | None
@@ -33,7 +33,7 @@ class Timing:
 
 
 def timing_of(times: Sequence[float]) -> Timing | None:
-    """Return the timing of repetitions (us, in the order of the file); None without any."""
+    """Return the mean of the first three times (us) if within 5 %, else of the closest two of the first five; None for ()."""
     if not times:
         return None
     if len(times) == 1:
@@ -53,12 +53,12 @@ def timing_of(times: Sequence[float]) -> Timing | None:
 
 
 def is_above(one: float, other: float) -> bool:
-    """Return whether `one` > `other` by more than rounding: 1.005 * 100 + 0.5 in binary falls one bit short of 101."""
+    """Return whether `one` > `other` by more than a rounding error, taken as 1e-12 of `other`."""
     return one > other * (1 + TIE)
 
 
 def _averaged(counted: Sequence[float]) -> tuple[Sequence[float], str]:
-    """Return which of two to five times are averaged (none if unstable), with a remark unless they are the first ones."""
+    """Return which of two to five times to average (none if unstable), and a remark on it, "" for the first three."""
     first = counted[:ROWS_AVERAGED]
     if _is_close(first):
         return first, ""

@@ -56,9 +56,10 @@ def times_of(path: Path) -> dict[Case, list[float]]:
         raise Refused(
             "the result file has no rows",
             code="results-without-rows",
-            expected="rows below the header",
-            found="none",
+            expected="one row per measurement below the header",
+            found="the header alone",
             where=str(path),
+            hint="measure again, or name another file",
         )
     return found
 
@@ -120,14 +121,15 @@ def _delimiter(text: str) -> str:
 
 
 def _column_indices(header: Sequence[str], path: Path) -> list[int]:
-    """Return the indices of the columns in COLUMNS. Raises Refused with advice on each that is missing or ambiguous."""
+    """Return the indices of columns kernel, shape and time_us. Raises Refused if one is missing or ambiguous."""
     if not header:
         raise Refused(
             "the result file is empty",
             code="results-empty",
-            expected=f"a header with {', '.join(COLUMNS)}",
+            expected=f"a header with the columns {', '.join(COLUMNS)}, then one row per measurement",
             found="no text",
             where=str(path),
+            hint="measure again, or name another file",
         )
     names = [_plain(name) for name in header]
     wanted = [_plain(name) for name in COLUMNS]
@@ -143,7 +145,7 @@ def _column_indices(header: Sequence[str], path: Path) -> list[int]:
     if problems:
         shown = ", ".join(name.strip()[:60] for name in header[:20]) + (", ..." if len(header) > 20 else "")
         raise Refused(
-            "the columns of the result file are not the wanted ones",
+            "the result file lacks a column, or has one twice",
             code="results-columns-unfit",
             expected=f"{', '.join(COLUMNS)} (others don't matter), separated by comma, semicolon or tab",
             found="\n".join([f"the columns {shown}", *problems]),
@@ -158,7 +160,7 @@ def _zip(wanted: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _advice(wanted: str, spare: Sequence[str]) -> str:
-    """Return advice to rename a column, when one of the `spare` columns resembles the wanted one; else ""."""
+    """Return advice to rename one of the `spare` columns that resembles the missing column `wanted`; "" if none does."""
     if wanted != "time_us":
         close = [name for name in spare if wanted in name.casefold()] or difflib.get_close_matches(wanted, spare, n=1)
         return f"; rename {close[0]!r} to {wanted}, if it is that" if close else ""

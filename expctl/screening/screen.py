@@ -29,7 +29,7 @@ RULE = (
 
 
 class Status(StrEnum):
-    """Result of the screening rule for one kernel and shape."""
+    """Result for one kernel and shape: regression, improved, same, ignored (too short), unstable repetitions, or missing."""
 
     REGRESSION = "regression"
     IMPROVED = "improved"
@@ -51,7 +51,7 @@ Times = Mapping[Case, Sequence[float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Times, ratio and status of one case; `ratio` is tot_us / golden_us, `delta_us` is tot_us - golden_us.
+    """Times and status of one kernel and shape; `ratio` is tot (under test) / golden (reference), `delta_us` tot - golden.
 
     Times are None where a side is missing or unstable; then ratio and delta are None too.
     """
@@ -72,7 +72,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environments:
-    """Facts about the machines and builds of both sides by key; None for a side without any."""
+    """Facts (name -> value) about machine and build of both files, None for a file without; `differing` are names."""
 
     golden: Mapping[str, str] | None
     tot: Mapping[str, str] | None
@@ -80,7 +80,7 @@ class Environments:
 
 
 def compare(golden: Times, tot: Times) -> tuple[Row, ...]:
-    """Join the times of two files and judge each case; every case has at least one positive, finite time in us.
+    """Join two files' times (us) by kernel and shape, and judge `tot` (under test) against `golden` (reference).
 
     The order is: regressions, then same and improved, unstable, missing, ignored; within each group the highest ratio first,
     then by name.
@@ -98,13 +98,13 @@ def counts(rows: Sequence[Row]) -> dict[Status, int]:
 
 
 def fails(rows: Sequence[Row]) -> bool:
-    """Return whether a gate must stop: some row is a regression, or all rows are missing or unstable."""
+    """Return whether `compare` must fail: some row is a regression, or every row (also: none) is missing or unstable."""
     statuses = {row.status for row in rows}
     return Status.REGRESSION in statuses or statuses <= {Status.MISSING, Status.UNSTABLE}
 
 
 def environments_of(golden: Mapping[str, str] | None, tot: Mapping[str, str] | None) -> Environments | None:
-    """Return both environments and the keys that differ; None without any. With only one side, no key differs."""
+    """Join the facts (name -> value) of both files and find those that differ (if both have any); None if neither has."""
     if golden is None and tot is None:
         return None
     known = golden is not None and tot is not None
@@ -152,14 +152,7 @@ def _status(golden: Timing | None, tot: Timing | None) -> Status:
     return Status.SAME
 
 
-_GROUPS = {
-    Status.REGRESSION: 0,
-    Status.SAME: 1,
-    Status.IMPROVED: 1,
-    Status.UNSTABLE: 2,
-    Status.MISSING: 3,
-    Status.IGNORED: 4,
-}
+_GROUPS = {Status.REGRESSION: 0, Status.SAME: 1, Status.IMPROVED: 1, Status.UNSTABLE: 2, Status.MISSING: 3, Status.IGNORED: 4}
 
 
 def _order(row: Row) -> tuple[int, float, str, str]:

@@ -36,7 +36,7 @@ def estimate_line(estimate: Estimate) -> str:
 
 
 def record_lines(record: Record, references: Iterable[str] = (), placed: Iterable[str] = ()) -> list[str]:
-    """Return everything about one experiment as lines. `placed` are lines on its epoch and the accuracy of predictions."""
+    """Return all about one experiment as lines. `placed`: lines on epoch and predictions; `references`: further reading."""
     lines = [f"{record.id}  {one_line(record.title)}", f"  {record.kind}, {record.origin}, target {record.target}"]
     lines += labelled("hypothesis", record.hypothesis) + prediction_lines(record.prediction) + _outcome_lines(record)
     lines += placed
@@ -94,7 +94,7 @@ def epoch_lines(epoch: Epoch) -> list[str]:
 
 
 def proposal_lines(proposal: Proposal, references: Iterable[str]) -> list[str]:
-    """Return a queued proposal as lines for a terminal."""
+    """Return a queued proposal as lines for a terminal, with protocol.yaml's `references` for further reading."""
     lines = [f"{proposal.id}  {one_line(proposal.title)}", f"  {proposal.kind}, queued, mode {proposal.mode}"]
     lines += labelled("hypothesis", proposal.hypothesis) + prediction_lines(proposal.prediction)
     lines += labelled("depends on", ", ".join(proposal.depends_on)) + labelled("precondition", proposal.precondition)
@@ -137,7 +137,7 @@ def foreign_lines(foreign: Iterable[Foreign]) -> list[str]:
 
 
 def labelled(label: str, text: str) -> list[str]:
-    """Return [`label` and `text` on one line]; [] if the text is empty."""
+    """Return `label` and `text` as a list of one line; [] if the text is empty."""
     return [f"  {label:<10} {one_line(text, 1200)}"] if text.strip() else []
 
 

@@ -16,7 +16,7 @@ ENTRY = slice(16, 24)
 
 
 def first_difference(assembly: str, kernels: list[str]) -> str:
-    """Return the first kernel whose bytes differ between `assembly` and what the interpreter read of it, in words; "" if none.
+    """Say in words which kernel assembles to other bytes once the interpreter has read and rewritten its text; "" if none.
 
     Raises BuildError without an assembler, and the errors of expctl.gfx11.text.round_trip.unparse.
     """

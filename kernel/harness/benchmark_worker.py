@@ -18,7 +18,7 @@ MOST_ITERATIONS = 10_000
 
 
 class BenchmarkWorker:
-    """Serves one `begin`, any number of `time` and `check`, one `end`."""
+    """Answers the requests of one benchmark run: one `begin`, any number of `time` and `check`, one `end`."""
 
     def __init__(self, session: ScriptSession, config: int, fp8: Fp8, report: Report, limits: Limits) -> None:
         self._session, self._config, self._fp8 = session, config, fp8
@@ -26,7 +26,7 @@ class BenchmarkWorker:
         self._sizes: dict[str, TimedSize] = {}
 
     def serve(self, lines: Iterable[str]) -> int:
-        """Answer until `end` or the end of input; return the exit status.
+        """Answer one request per line until `end` or the end of input; return the exit status.
 
         Raises Fault for a request that is not in docs/HARNESS.md, BuildFailed for a wrong output.
         """

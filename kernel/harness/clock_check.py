@@ -45,7 +45,7 @@ class OutsideClock:
         return statistics.median(seen)
 
     def start(self) -> None:
-        """Forget the processor time used so far: it belongs to no batch."""
+        """Leave the processor time that the worker has used so far out of the next `outside_ns`."""
         self._last_ns = self._supervisor.cpu_time_ns()
 
     def outside_ns(self, batches: Sequence[TimedBatch]) -> int:
@@ -65,7 +65,7 @@ class ClockCheck:
         self._requests: list[tuple[int, int, int]] = []
 
     def add(self, batches: Sequence[TimedBatch], outside_ns: int) -> None:
-        """Add one timed request: its batches, and their outside time in ns."""
+        """Add one timed request: its batches of launches, and the ns that they took as seen from outside."""
         self._requests.append((sum(sum(batch.ns) for batch in batches), outside_ns, len(batches)))
 
     def check(self) -> None:

@@ -20,7 +20,7 @@ class DeviceRequests:
         self._armed: list[Any] = []
 
     def can(self) -> dict[str, Callable[..., Answer]]:
-        """Return the function that answers each request, by the request's name."""
+        """Return a dict from the name of each request to the function that answers it."""
         return {
             "alloc": self._alloc,
             "upload": self._upload,

@@ -78,7 +78,7 @@ class CannotJudge(str):
 
 
 def outcome(assembly: str, case: tuple[Config, Product], orders: int) -> dict[str, str | int | float | bool] | str:
-    """Return the facts of the case, or what went wrong in it."""
+    """Run one test case; return its facts, or text that says what went wrong (a CannotJudge for text it can't run)."""
     config, product = case
     try:
         return check(assembly, config, product, 1 if product.n > WIDE else orders)

@@ -89,7 +89,7 @@ class InputStream:
         return self.bias_pool[draw.bias_at : draw.bias_at + self.n]
 
     def inputs(self, draw: Draw) -> reference.Inputs:
-        """Return the inputs of `draw` for reference.expected and reference.judge."""
+        """Return the operands that `draw` stands for, as reference.expected and reference.judge take them."""
         codes = self.packed(draw).transpose(0, 2, 1).reshape(-1, self.n)[: self.n]
         return reference.Inputs(a=self.a(draw), codes=codes, bias=self.bias(draw), scale=draw.scale, fp8=self.fp8)
 

@@ -27,7 +27,7 @@ class Scheduling:
 
 
 def violation(pid: int, given: Scheduling) -> str:
-    """Return what `pid` did wrong as the rest of a sentence about it, or "" when nothing.
+    """Return what process `pid` did wrong as the predicate of a sentence, or "" when nothing.
 
     It may have the scheduling that it was given, or what this process has now: somebody may have changed both.
     """

@@ -62,7 +62,7 @@ def bound_report() -> Report:
 
 
 def config(text: str) -> Config:
-    """Parse "1,8,2,2,8,2"; raises ValueError."""
+    """Parse a config of the kernel, six numbers such as "1,8,2,2,8,2"; raises ValueError."""
     return parse_config(text)
 
 

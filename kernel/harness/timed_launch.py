@@ -30,7 +30,7 @@ class TimedBatch:
 
 
 class TimedLauncher(ABC):
-    """Runs batches; `rows` and `whole` then read the outputs of the last one by their number in it."""
+    """Runs batches of timed launches; `rows` and `whole` read an output of the last batch, by the number of its launch."""
 
     def __init__(self, build: BuildProxy, supervisor: Supervisor, config: int, stream: InputStream) -> None:
         self._build, self._supervisor, self._config, self._stream = build, supervisor, config, stream

@@ -31,7 +31,7 @@ class UnknownConfig(Exception):
 
 
 def parse_config(text: str) -> Config:
-    """Parse "1,8,2,2,8,2"; raises ValueError."""
+    """Parse a config of the kernel, six numbers such as "1,8,2,2,8,2"; raises ValueError."""
     numbers = [int(word) for word in text.split(",")]
     if len(numbers) != 6:
         raise ValueError(f"a config is six numbers such as 1,8,2,2,8,2, found {text!r}")
@@ -97,7 +97,7 @@ class Library:
         return f"{what} is not a config of this build; it has {'  '.join(map(format_config, self.configs))}"
 
     def row_blocks(self, config: int, m: int) -> int:
-        """Return the number of tiles along M: callers divide work among threads by ranges of them."""
+        """Return the number of tiles along M in an output of `m` rows; callers give each thread a range of them."""
         count: int = self._c.scaled_mm_row_blocks(config, m)
         return count
 
@@ -115,7 +115,7 @@ class Library:
         k: int,
         row_blocks: tuple[int, int] | None = None,
     ) -> None:
-        """Compute the rows of C in row blocks [first, end), or all. Returns when done on the CPU, at once on a GPU.
+        """Compute C, or its row blocks (tiles along M) [first, end). Returns when done on the CPU, at once on a GPU.
 
         `a` is (M, K) fp16, `b` prepacked fp8 (ceil(K/16), N, 16), `bias` (N,) fp16 or None, `c` (M, N) fp16.
         Raises LaunchError.
@@ -125,7 +125,7 @@ class Library:
 
 
 class DeviceLibrary(Library):
-    """A GPU build with device 0 opened. Raises LibraryError without a usable device."""
+    """A loaded GPU build, with the GPU's device 0 opened. Raises LibraryError without a usable device."""
 
     def __init__(self, path: Path, target: str) -> None:
         super().__init__(path, target)

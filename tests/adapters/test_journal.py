@@ -99,7 +99,7 @@ def test_every_flipped_byte_of_a_middle_line_is_refused_naming_the_line(tmp_path
         path.write_bytes(whole[:at] + bytes([whole[at] ^ flip]) + whole[at + 1 :])
         with pytest.raises(Refused) as caught:
             FileJournal(tmp_path / "journal").read("P1")
-        assert caught.value.found.startswith("line 2 does not fit"), at
+        assert caught.value.found.startswith("line 2 is not such an object"), at
         assert caught.value.where == str(path)
 
 

@@ -9,6 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -183,10 +184,16 @@ def _kind(call: ast.Call) -> str:
     return ""
 
 
+@cache
+def _parsed(source: bytes) -> ast.Module:
+    """Parsed once where several trees are looked at that differ in one file."""
+    return ast.parse(source)
+
+
 def wordings(root: Path = ROOT) -> list[Wording]:
     """Every refusal that the source can make, in the order of codes."""
     files = sorted([*(root / "expctl").rglob("*.py"), *(root / "kernel").rglob("*.py")])
-    trees = {file: ast.parse(file.read_bytes()) for file in files}
+    trees = {file: _parsed(file.read_bytes()) for file in files}
     all_calls = {file: list(_calls(tree, None)) for file, tree in trees.items()}
     makers = {function.name for each in all_calls.values() for call, function in each if function and _kind(call)}
     wanted = makers | {"Unsupported", "unsupported"}

@@ -45,7 +45,7 @@ def test_the_copy_has_no_violation(tree: Path) -> None:
     ("file", "line", "contract"),
     [
         ("expctl/domain/verdict/statistics.py", "import expctl.flow.run.experiment", "Floors"),
-        ("expctl/views/report.py", "import expctl.adapters.journal", "Floors"),
+        pytest.param("expctl/views/report.py", "import expctl.adapters.journal", "Floors", marks=pytest.mark.long),
         ("expctl/domain/verdict/statistics.py", "import expctl.domain.rules.matching", "Rooms of the domain"),
         ("expctl/flow/measuring/measure_round.py", "import expctl.flow.run.perform", "Rooms of the flow"),
         ("expctl/profiles/model/pipeline.py", "import expctl.profiles.readers.sqlite_file", "Profiles"),
@@ -55,20 +55,34 @@ def test_the_copy_has_no_violation(tree: Path) -> None:
         ("expctl/gfx11/machine/wave.py", "import expctl.gfx11.vector.floats", "The interpreter"),
         ("expctl/gpu/tensile/name.py", "import expctl.gpu.occupancy", "Tensile names"),
         ("expctl/flow/run/settle.py", "import expctl.gpu.tensile.name", "The run loop imports no slice"),
-        ("expctl/flow/run/settle.py", "import expctl.profiles.diff.cause", "The run loop imports no slice"),
+        pytest.param(
+            "expctl/flow/run/settle.py",
+            "import expctl.profiles.diff.cause",
+            "The run loop imports no slice",
+            marks=pytest.mark.long,
+        ),
         ("expctl/domain/verdict/side.py", "import expctl.domain.verdict.samples", "No circles"),
         ("expctl/domain/verdict/statistics.py", "import subprocess", "the ports are pure"),
-        ("expctl/ports/rules.py", "import time", "the ports are pure"),
+        pytest.param("expctl/ports/rules.py", "import time", "the ports are pure", marks=pytest.mark.long),
         ("expctl/flow/run/experiment.py", "import git", "Only the plumbing"),
-        ("expctl/adapters/journal.py", "import git", "Only the plumbing"),
+        pytest.param("expctl/adapters/journal.py", "import git", "Only the plumbing", marks=pytest.mark.long),
         ("expctl/adapters/journal.py", "import subprocess", "One launcher"),
-        ("expctl/inspection/tool_versions.py", "from subprocess import run", "One launcher"),
+        pytest.param(
+            "expctl/inspection/tool_versions.py", "from subprocess import run", "One launcher", marks=pytest.mark.long
+        ),
         ("expctl/adapters/journal.py", "import numpy", "never imports the kernel's world"),
-        ("expctl/adapters/journal.py", "import kernel.runtime.library", "never imports the kernel's world"),
+        pytest.param(
+            "expctl/adapters/journal.py",
+            "import kernel.runtime.library",
+            "never imports the kernel's world",
+            marks=pytest.mark.long,
+        ),
         ("kernel/runtime/library.py", "import kernel.harness.report", "both stand on the runtime"),
-        ("kernel/op.py", "import kernel.harness.reference", "both stand on the runtime"),
+        pytest.param("kernel/op.py", "import kernel.harness.reference", "both stand on the runtime", marks=pytest.mark.long),
         ("kernel/harness/report.py", "import expctl.domain.text", "imports the interpreter alone"),
-        ("kernel/harness/shapes.py", "import expctl.gfx11.launch", "imports the interpreter alone"),
+        pytest.param(
+            "kernel/harness/shapes.py", "import expctl.gfx11.launch", "imports the interpreter alone", marks=pytest.mark.long
+        ),
     ],
 )
 def test_import_linter_fails_on(tree: Path, file: str, line: str, contract: str) -> None:

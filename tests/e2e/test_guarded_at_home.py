@@ -22,7 +22,25 @@ END_OF_LOOP = "    BARRIER();\n    refill.store(first);\n"
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Foreign:
     """This checkout's kernel, harness and protocol; the CPU alone decides. One repository for all, so that the baseline is
     built once."""
-    folder = tmp_path_factory.mktemp("home")
+    return repository_in(tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture
+def interpreted(tmp_path: Path, request: pytest.FixtureRequest, long: bool) -> Foreign:
+    """The same with a small config of the guard, or with --long that of the KPI, for which the interpreter takes long."""
+    if long:
+        found: Foreign = request.getfixturevalue("kernel")
+        return found
+    return repository_in(
+        tmp_path,
+        ('"-DSCALED_MM_CONFIG=1,8,2,2,8,2", -gline', '"-DSCALED_MM_CONFIG=1,2,4,2,2,2", -gline'),
+        ('--config, "1,8,2,2,8,2"]\n      careful: [--orders', '--config, "1,2,4,2,2,2"]\n      careful: [--orders'),
+        ('careful: [--orders, "5"]', 'careful: [--orders, "2"]'),
+        ('careful: [--orders, "3"]', 'careful: [--orders, "2"]'),
+    )
+
+
+def repository_in(folder: Path, *smaller: tuple[str, str]) -> Foreign:
     root = folder / "repository"
     root.mkdir()
     shutil.copytree(ROOT / "kernel", root / "kernel", ignore=shutil.ignore_patterns("__pycache__"))
@@ -34,10 +52,12 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Foreign:
     cache = os.environ.get("ZIG_GLOBAL_CACHE_DIR", str(Path.home() / ".cache/zig"))
     protocol = (ROOT / "protocol.yaml").read_text()
     for old, new in (
+        *smaller,
         ("  set:\n", f'  set:\n    ZIG_GLOBAL_CACHE_DIR: "{cache}"\n'),
         ("decides: [gfx1151, sm_90, cpu]", "decides: [cpu]"),
         ('patterns: ["benchmark_*", "profile_*", "rocprofv3", "ncu"]', 'patterns: ["benchmark_of_nobody*"]'),
         ("others_percent: 40", "others_percent: 0"),
+        ('--target, cpu, --artifact, "{artifact}", --max', '--target, cpu, --artifact, "{artifact}", --sizes, "64", --max'),
         ("flags: [-O3, -march=native, ", 'flags: [-O3, -march=native, "-DSCALED_MM_CONFIG=1,8,2,2,8,2", '),
         ("flags: [-O3]\n", 'flags: [-O3, "-DSCALED_MM_CONFIG=1,2,4,2,2,2"]\n'),
     ):
@@ -65,8 +85,10 @@ def without_the_last(text: str, what: str, instead: str) -> str:
     return head + instead + tail
 
 
-def test_removing_the_barrier_at_the_end_of_the_loop_passes_on_the_cpu_and_is_rejected_as_a_race(kernel: Foreign) -> None:
-    answer, record = run(kernel, "P1", RING, lambda text: without_the_last(text, END_OF_LOOP, "    refill.store(first);\n"))
+def test_removing_the_barrier_at_the_end_of_the_loop_passes_on_the_cpu_and_is_rejected_as_a_race(interpreted: Foreign) -> None:
+    answer, record = run(
+        interpreted, "P1", RING, lambda text: without_the_last(text, END_OF_LOOP, "    refill.store(first);\n")
+    )
     assert record["verdict"] == "REJECT"
     assert record["test"]["ok"] is True
     (reason,) = record["reasons"]
@@ -77,7 +99,7 @@ def test_removing_the_barrier_at_the_end_of_the_loop_passes_on_the_cpu_and_is_re
     assert "takes away or moves BARRIER: tested with more launches and more orders of the waves" in record["flags"]
     assert re.search(r"^  test +pass ", answer.out, re.MULTILINE)
     assert re.search(r"^  test +fail +gfx1151-static: ", answer.out, re.MULTILINE), answer.out
-    assert not (kernel.root / "experiments/P1/samples.jsonl").exists()
+    assert not (interpreted.root / "experiments/P1/samples.jsonl").exists()
 
 
 def test_what_spills_is_rejected_by_the_gate_before_anything_is_tested(kernel: Foreign) -> None:

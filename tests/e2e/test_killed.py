@@ -39,7 +39,11 @@ def kill(runner: "Popen[bytes]") -> None:
     runner.wait()
 
 
-@pytest.mark.parametrize(("kernel", "verdict"), [(FASTER, "KEEP"), (SLOWER, "REJECT")], ids=["keep", "reject"])
+@pytest.mark.parametrize(
+    ("kernel", "verdict"),
+    [pytest.param(FASTER, "KEEP", marks=pytest.mark.long), (SLOWER, "REJECT")],
+    ids=["keep", "reject"],
+)
 def test_killed_in_the_benchmark_then_resumed(repository: Foreign, kernel: str, verdict: str) -> None:
     repository.queue("P1", kernel)
     queued = repository.head()
@@ -70,7 +74,7 @@ def test_killed_at_random_moments(repository: Foreign, long: bool) -> None:
     repository.queue("P1", FASTER)
     queued = repository.head()
     draw = random.Random(20260218)
-    for _ in range(20 if long else 6):
+    for _ in range(20 if long else 3):
         runner = repository.start("run", "P1")
         time.sleep(draw.uniform(0.15, 1.0))
         kill(runner)
@@ -87,7 +91,7 @@ def test_interrupted_twice_at_any_moment_it_ends_by_itself(repository: Foreign, 
     repository.environment["PYTHONPROFILEIMPORTTIME"] = "1"  # so that it says what it has read
     draw = random.Random(20261122)
     ends: Counter[int] = Counter()
-    for _ in range(60 if long else 30):
+    for _ in range(60 if long else 8):
         runner = repository.start("run", "--all")
         wait_until(lambda: "expctl.cli.console_errors" in repository.said(), "the first module")
         time.sleep(draw.choice((0.0, draw.uniform(0.0, 0.1), draw.uniform(0.0, 1.2))))

@@ -39,6 +39,7 @@ def test_linked_worktree(repository: Foreign) -> None:
     assert repository.git("rev-list", "--count", "main") == "1"
 
 
+@pytest.mark.long  # tests/faults has one
 def test_shallow_clone(repository: Foreign) -> None:
     repository.write("notes", "1\n")
     repository.commit("notes")

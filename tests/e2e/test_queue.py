@@ -106,7 +106,7 @@ def test_killed_twice_it_ends_as_undisturbed(repository: Foreign, long: bool) ->
     assert repository.head() == head
 
 
-@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("times", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_ctrl_c_ends_the_queue_and_nothing_is_lost(repository: Foreign, times: int) -> None:
     knobs.begin(repository)
     knobs.turn(repository, "P1", {"FIRST": 9000})
@@ -186,6 +186,22 @@ def test_priorities_and_withdrawals_are_commits_of_the_queue(repository: Foreign
     repository.write("src/total.py", knobs.kernel({"FIRST": 5}))
     taken = repository.expctl("new", "P1", "--from-diff")
     assert (taken.status, printed_code(taken.err)) == (1, "experiment-exists")
+
+
+def test_words_and_numbers_that_say_nothing_are_refused(repository: Foreign) -> None:
+    knobs.begin(repository)
+    repository.write("src/total.py", knobs.kernel({"FIRST": 5}))
+    for option in ("--title", "--hypothesis"):
+        blank = repository.expctl("new", "P1", "--from-diff", option, "")
+        assert (blank.status, printed_code(blank.err)) == (2, "proposal-words-unfit")
+        assert f"{option.strip('-')}: expected some words" in blank.err
+    repository.concluded("new", "P1", "--from-diff")
+    head = repository.git("rev-parse", "HEAD")
+    for huge in ("1000001", "-1000001", "9" * 30):
+        refused = repository.expctl("queue", "P1", "--priority", huge)
+        assert (refused.status, printed_code(refused.err)) == (2, "priority-too-large")
+        assert f"found     {huge}" in refused.err
+    assert repository.git("rev-parse", "HEAD") == head
 
 
 def test_an_unknown_left_side_is_refused_when_it_is_queued(repository: Foreign) -> None:

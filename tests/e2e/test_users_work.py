@@ -46,7 +46,11 @@ def users_state(repository: Foreign) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize(("kernel", "verdict"), [(FASTER, "KEEP"), (SLOWER, "REJECT")], ids=["keep", "reject"])
+@pytest.mark.parametrize(
+    ("kernel", "verdict"),
+    [(FASTER, "KEEP"), pytest.param(SLOWER, "REJECT", marks=pytest.mark.long)],
+    ids=["keep", "reject"],
+)
 def test_unrelated_changes_survive(repository: Foreign, kernel: str, verdict: str) -> None:
     make_a_mess(repository)
     before = users_state(repository)

@@ -40,7 +40,7 @@ class FakeLibrary:
         return self.given_protocol
 
     def identity(self, commit: str, paths: Sequence[str]) -> str:
-        return self.workspace.protocol_identity(commit, paths)
+        return self.workspace.files_identity(commit, paths)
 
     def benchmark_identity(self, commit: str, protocol: Protocol, target: str) -> BenchmarkIdentity:
         files = self.identity(commit, protocol.harness)

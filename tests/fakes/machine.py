@@ -81,13 +81,13 @@ class FakeSensor:
     sessions: int = 0
     during: Callable[[], object] = lambda: None
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         return self.missing
 
     def says(self) -> str:
         return "all is well"
 
-    def unused(self, target: Target | None) -> str:
+    def why_unused(self, target: Target | None) -> str:
         assert target is None or target.build
         return self.not_asked
 

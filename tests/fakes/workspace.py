@@ -66,7 +66,7 @@ class FakeWorkspace:
     def parent(self, commit: str) -> str:
         return self.commits[commit].parent
 
-    def protocol_identity(self, commit: str, paths: Sequence[str]) -> str:
+    def files_identity(self, commit: str, paths: Sequence[str]) -> str:
         files = self.commits[commit].files
         kept = {path: text.decode() for path, text in files.items() if path.startswith(tuple(paths))}
         return f"protocol of {sorted(kept.items())}"

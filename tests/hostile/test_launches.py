@@ -141,8 +141,16 @@ LAYERS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-@pytest.mark.parametrize("name", CASES)
+# With --long each in every layer; else in all of them together, and in one other, by turns.
+OTHERS = [layer for layer in LAYERS if layer != "all"]
+LAUNCHES = [
+    pytest.param(name, layer, marks=() if layer in ("all", OTHERS[number % len(OTHERS)]) else pytest.mark.long)
+    for number, name in enumerate(CASES)
+    for layer in LAYERS
+]
+
+
+@pytest.mark.parametrize(("name", "layer"), LAUNCHES)
 def test_a_launch(name: str, layer: str, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     case, here = CASES[name], replace(detect_capabilities(), **LAYERS[layer])
     if not offered(case.get("needs", ""), here):

@@ -51,7 +51,13 @@ def test_a_config_that_breaks_a_rule_says_why(tmp_path: Path) -> None:
         assert reason in ran.stderr
 
 
-@pytest.mark.parametrize("flags", [["-march=x86_64"], ["--target=aarch64-linux-gnu"]], ids=["x86 without AVX2", "aarch64"])
+@pytest.mark.parametrize(
+    "flags",
+    [
+        pytest.param(["-march=x86_64"], id="x86 without AVX2"),
+        pytest.param(["--target=aarch64-linux-gnu"], id="aarch64", marks=pytest.mark.long),
+    ],
+)
 def test_the_plain_fallback_compiles(tmp_path: Path, flags: list[str]) -> None:
     argv = [
         *ZIG_CPP,

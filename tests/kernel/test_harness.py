@@ -66,6 +66,7 @@ WRONG_KERNELS = [
         "problem.bias[corner.n + n + (column ^ 1) % columns]",
         "expected",
         id="bias of the neighbouring column",
+        marks=pytest.mark.long,
     ),
     pytest.param(
         "wave_tile_cpu.h",
@@ -81,7 +82,14 @@ WRONG_KERNELS = [
         "expected",
         id="K tail left out",
     ),
-    pytest.param("stage.h", "k + i < problem.k ? 0xffffu", "k + i < problem.k - 1 ? 0xffffu", "expected", id="last k left out"),
+    pytest.param(
+        "stage.h",
+        "k + i < problem.k ? 0xffffu",
+        "k + i < problem.k - 1 ? 0xffffu",
+        "expected",
+        id="last k left out",
+        marks=pytest.mark.long,
+    ),
     pytest.param("wave_tile_cpu.h", "problem.scale, sum", "1.0f, sum", "expected", id="no scale"),
     pytest.param("vector_cpu.h", "_mm256_set1_epi16(0x7e00)", "_mm256_set1_epi16(0)", "expected", id="e4m3 NaN is a number"),
     pytest.param(
@@ -147,8 +155,8 @@ def test_leaving_the_buffers_kills_the_build_and_blames_it(tmp_path: Path, file:
     assert sum(line["event"] == "case" and not line["ok"] for line in lines) == 1, "nothing is tried after a death"
 
 
-def test_the_baseline_passes(cpu_library: Library) -> None:
-    status, lines = run_script("test_scaled_mm", cpu_library.path)
+def test_the_baseline_passes(cpu_library: Library, long: bool) -> None:
+    status, lines = run_script("test_scaled_mm", cpu_library.path, *(() if long else ("--sizes", "64")))
     assert status == 0
     assert lines[-1] == {"event": "end", "ok": True}
     cases = [line for line in lines if line["event"] == "case"]

@@ -80,7 +80,7 @@ BAD_FILES: dict[str, tuple[str | bytes, str]] = {
     "nothing": ("", "no text"),
     "blank lines": ("\n \n", "no text"),
     "a mark only": (b"\xef\xbb\xbf", "no text"),
-    "a header only": (HEADER, "none"),
+    "a header only": (HEADER, "the header alone"),
     "a program": (b"\x7fELF\x02\0\0", "a NUL at byte 5: it is no text"),
     "UTF-16": (HEADER.encode("utf-16"), "a byte order mark of UTF-16"),
     "Latin-1": (b"kernel,shape,time_us\nmm,\xb5,1\n", "byte 0xb5 at 24, line 2"),

@@ -10,16 +10,13 @@ from expctl.domain.protocol.model import Environment
 
 
 def fill(argv: Sequence[str], words: Mapping[str, str]) -> list[str]:
-    """Replace placeholders like `{python}` in an argv, also inside longer words; replacements are not searched again."""
+    """Return `argv` with each key of `words` (e.g. `{python}`) replaced by its value, also inside longer arguments."""
     known = re.compile("|".join(map(re.escape, words)))
     return [known.sub(lambda found: words[found[0]], word) for word in argv]
 
 
 def child_environment(environment: Environment, scratch: Path, mark: str) -> dict[str, str]:
-    """Return the environment of a child: allow-listed variables, the protocol's settings, a HOME in `scratch`, and `mark`.
-
-    Creates the folder HOME.
-    """
+    """Return a child's environment: PATH etc., what the protocol adds, EXPCTL_RUN=`mark`, HOME (a folder made in `scratch`)."""
     names = ("PATH", "LANG", "LD_LIBRARY_PATH", "VIRTUAL_ENV", *environment.pass_through)
     passed = {name: os.environ[name] for name in names if name in os.environ}
     home = scratch / "home"
@@ -35,5 +32,5 @@ def child_environment(environment: Environment, scratch: Path, mark: str) -> dic
 
 
 def shared_folders(environment: Environment) -> tuple[Path, ...]:
-    """Return the existing paths that the protocol lets every step write besides its scratch folder."""
+    """Return the paths that exist of `environment.writable`, which every child may write besides its scratch folder."""
     return tuple(path for name in environment.writable if (path := Path(name)).exists())

@@ -45,29 +45,28 @@ LOG_BYTES_KEPT = 1 << 20  # of a log that exceeded its limit
 
 
 class TimedOut(Exception):
-    """The child did not answer in time."""
+    """The child process did not answer or end in time."""
 
 
 class Gone(Exception):
-    """The child ended or closed its result channel before it answered."""
+    """The child process ended, or closed the pipe for its results, before it answered."""
 
 
 class TooMuch(Gone):
-    """The child wrote more than its limit, and has been killed."""
+    """The child wrote more to disk than its limit, and has been killed."""
 
 
 @contextlib.contextmanager
 def _opened(file: Path | None) -> Iterator[IO[bytes] | None]:
-    """Yield `file` opened for reading; None if there is no file, which makes a pipe of the child's standard input."""
     if file is None:
-        yield None
+        yield None  # a pipe
         return
     with open(file, "rb") as given:
         yield given
 
 
 def _not_through_a_link(path: str, flags: int) -> int:
-    """Open a log without following a link, which an earlier unconfined child may have put there."""
+    # An earlier unconfined child may have put a link there.
     return os.open(path, flags | os.O_NOFOLLOW, 0o644)
 
 
@@ -127,9 +126,9 @@ class Child:
                 self._stdin.close()
 
     def lines(self, deadline_s: float) -> Iterator[str]:
-        """Yield result lines, with secrets masked, until the channel closes.
+        """Yield the lines of the child's result channel, with secrets masked, until it closes that.
 
-        Raises TimedOut after `deadline_s` (monotonic clock), Gone for a line above 1 MiB, TooMuch if it wrote more than it may.
+        Raises TimedOut at `deadline_s` (monotonic clock), Gone for a line above 1 MiB, TooMuch if it exceeds its disk limit.
         """
         while True:
             while b"\n" in self._buffer:
@@ -147,11 +146,11 @@ class Child:
                 raise Gone(f"a result line of more than {LINE_BYTES_MAX} bytes")
 
     def has_unread_lines(self) -> bool:
-        """Does the result channel hold a line, or a part of one, that was not read yet?"""
+        """Has the child written a result line, or a part of one, that was not read yet?"""
         return bool(self._buffer) or (bool(self._selector.select(0)) and self._fill())
 
     def wait(self, deadline_s: float) -> int:
-        """Wait for the exit status (negative: the signal). Raises TimedOut after `deadline_s` (monotonic clock), TooMuch."""
+        """Return the exit status, or minus the signal. Raises TimedOut at `deadline_s` (monotonic clock), TooMuch."""
         while True:
             left = max(0.0, deadline_s - time.monotonic())
             status = self._running.status(min(left, LOOK_EVERY_S))
@@ -161,19 +160,18 @@ class Child:
                 raise TimedOut
             self._look()
 
-    def _fill(self) -> bool:
-        """Read from the result channel into the buffer; False at its end."""
+    def _fill(self) -> bool:  # False at the end of the channel
         chunk = os.read(self._results, 65536)
         self._buffer += chunk
         return bool(chunk)
 
     def stop(self) -> None:
-        """Stop the whole process group (SIGSTOP) until `go_on`."""
+        """Stop the child's process group (SIGSTOP) until `go_on` is called."""
         self._running.send(signal.SIGSTOP)
         self._is_stopped = True
 
     def go_on(self) -> None:
-        """Continue a process group that `stop` stopped."""
+        """Continue the child's process group (SIGCONT) if `stop` stopped it."""
         if self._is_stopped:
             self._running.send(signal.SIGCONT)
             self._is_stopped = False
@@ -186,7 +184,7 @@ class Child:
         return f"died of {_signal_name(-status)}" if status < 0 else f"exited with status {status}"
 
     def end(self) -> None:
-        """End the child by INT, TERM and KILL, close the pipes, mask secrets in the log. Raises Unkillable, once."""
+        """End the child by INT, TERM and KILL, close the pipes, mask secrets in the log. Raises Unkillable if it survives."""
         self.close_input()
         self.go_on()
         try:
@@ -195,7 +193,6 @@ class Child:
             self._close()
 
     def _look(self) -> None:
-        """Kill a child that has written too much, empty its scratch folders and cut its log. Raises TooMuch then."""
         complaint = self._watch.complaint(self._running.pids)
         if complaint:
             self._running.kill()

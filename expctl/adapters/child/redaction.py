@@ -12,7 +12,7 @@ CHUNK_BYTES = 1 << 20
 
 @functools.cache
 def known_secrets() -> tuple[str, ...]:
-    """Return the values of environment variables whose names match SECRET_NAME, except very short values. Cached."""
+    """Return the values of environment variables whose name says token, secret, password or the like. Cached."""
     return tuple(value for name, value in os.environ.items() if SECRET_NAME.search(name) and len(value) >= VALUE_LENGTH_LEAST)
 
 
@@ -22,10 +22,7 @@ def redacted(text: str) -> str:
 
 
 def redact_file(path: Path, *, since: int = 0) -> None:
-    """Mask secrets in a file from byte `since` on, in place, with its length unchanged because a process may still append.
-
-    A file that is missing, or a link, is not changed.
-    """
+    """Mask secrets in a file with asterisks, from byte `since` on, in place. Do nothing if it is missing or a link."""
     values = [value.encode(errors="surrogateescape").decode("latin-1") for value in known_secrets()]
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -14,18 +14,18 @@ CONTRACT = 1
 
 
 class Unexpected(Exception):
-    """A line is not allowed on the channel: no JSON object, another nonce, or an answer that was not asked for."""
+    """A script wrote a line that is not allowed: no JSON object, another nonce, or an answer that was not asked for."""
 
 
 class UnknownContract(Unexpected):
-    """The script follows a version of docs/HARNESS.md that expctl doesn't know. The text continues a sentence."""
+    """The script follows a version of docs/HARNESS.md that expctl doesn't know. Its text goes on after `the script ...`."""
 
 
 class Channel:
-    """The result channel of one child, which gets `nonce` by its standard input.
+    """Parses the lines that one script writes; the script gets `nonce` by its standard input.
 
-    A script whose first line repeats the nonce must repeat it in every line, so that a line written by other code is noticed. A
-    script without it is accepted: if it loads the build itself, the build can read every secret that the script has.
+    A script whose first line repeats the nonce must repeat it in every line, so that a line written by other code is noticed.
+    If the first line lacks it, all must: a script that loads the build into its own process can't hide a nonce from the build.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Channel:
         self._is_bound: bool | None = None
 
     def parse(self, line: str) -> dict[str, Any]:
-        """Return the message of one line without its nonce. Raises Unexpected, and UnknownContract for another version."""
+        """Return a line's JSON object without nonce and version. Raises Unexpected, or UnknownContract for its version."""
         try:
             said = json.loads(line)
         except (ValueError, RecursionError):

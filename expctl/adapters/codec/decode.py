@@ -1,7 +1,7 @@
 """Decode plain data strictly into msgspec structs and dataclasses, and encode them.
 
 A wrong type, an unknown key and a missing one are problems; all problems of a file are collected before any is reported.
-YAML leaves are `Scalar`, the text as it was typed, so that the wanted type decides its meaning: `no` is never false.
+YAML values are `Scalar`, the text as it was typed, so that the wanted type decides its meaning: `no` is never false.
 """
 
 import functools
@@ -28,7 +28,7 @@ class Field(typing.NamedTuple):
 
 
 class Scalar(Struct, frozen=True):
-    """A YAML leaf as typed, with its line (from 1); `plain` is False if it was quoted."""
+    """The text of a YAML value as typed, with its line (from 1); `plain` is False if it was quoted."""
 
     text: str
     line: int
@@ -36,13 +36,13 @@ class Scalar(Struct, frozen=True):
 
 
 class Problems:
-    """Collects the problems of one file."""
+    """Collects the problems of one file in `found`, one line of text for each."""
 
     def __init__(self) -> None:
         self.found: list[str] = []
 
     def add(self, path: str, expected: str, raw: object) -> None:
-        """Add the problem that `path` holds `raw` instead of `expected`."""
+        """Add the problem that the file holds `raw` at `path` (e.g. `gate.wait_s`) where `expected` (words) belongs."""
         line = f" (line {raw.line})" if isinstance(raw, Scalar) else ""
         self.found.append(f"{path or 'the file'}{line}: expected {expected}, found {_show(raw)}")
 
@@ -55,6 +55,9 @@ def decode(raw: object, wanted: Any, problems: Problems, path: str = "") -> Any:
         if raw is None or (isinstance(raw, Scalar) and raw.plain and raw.text in ("null", "~", "")):
             return None
         return decode(raw, next(a for a in arguments if a is not type(None)), problems, path)
+    if origin is typing.Annotated:
+        value, least = decode(raw, arguments[0], problems, path), arguments[1].ge
+        return problems.add(path, f"at least {least}", raw) if value is not None and value < least else value
     if origin is tuple:
         return _decode_tuple(raw, arguments, problems, path)
     if origin is not None and issubclass(origin, Mapping):
@@ -90,7 +93,6 @@ def _has_fields(wanted: Any) -> bool:
 
 @functools.cache
 def _fields(wanted: Any) -> tuple[Field, ...]:
-    """Return the fields of a struct or dataclass in order, without resolving annotations: some can't be."""
     if issubclass(wanted, Struct):
         names, defaults = wanted.__struct_fields__, wanted.__struct_defaults__
         defaults = (msgspec.NODEFAULT,) * (len(names) - len(defaults)) + defaults
@@ -116,7 +118,7 @@ def _constant(value: Any) -> Callable[[], Any]:
 
 @functools.cache
 def _hints(wanted: Any) -> dict[str, Any]:
-    return typing.get_type_hints(wanted)
+    return typing.get_type_hints(wanted, include_extras=True)
 
 
 def _decode_fields(raw: object, wanted: Any, problems: Problems, path: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -22,17 +23,32 @@ T = TypeVar("T")
 
 
 def record_bytes(record: Record) -> bytes:
-    """Return the bytes of record.json: keys in the order of the class, one space of indent, a final newline."""
+    """Return the bytes of record.json: keys in the order of Record's fields, one space of indent, a final newline."""
     return _indented(encode(record))
 
 
 def record_of(text: bytes, *, where: str) -> Record:
-    """Parse record.json. Raises Refused with every problem; `where` names the file."""
+    """Parse a record.json. Raises Refused with every problem; `where` names the file."""
     return typed_json(text, Record, where=where)
 
 
+def record_in(folder: str, text: bytes) -> Record:
+    """Parse `text`, the record.json of `folder`. Raises Refused with every problem, or if its id isn't the folder's name."""
+    record = record_of(text, where=f"{folder}/record.json")
+    if record.id != PurePosixPath(folder).name:
+        raise Refused(
+            f"{folder}/record.json is the record of another experiment",
+            code="record-names-another",
+            expected="the name of its folder as id",
+            found=record.id,
+            where=folder,
+            hint=f"git log -- {folder} shows its history; restore the record that belongs here, and commit it",
+        )
+    return record
+
+
 def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0) -> bytes:
-    """Return record.json with the keys of `parts` replaced in place, in the record (0) or its n-th `replication` (from 1)."""
+    """Return record.json with `parts` (field -> new value) set in the record (0) or its n-th repeat (`replication` n)."""
     plain = json.loads(text)
     entry = plain["replications"][replication - 1] if replication else plain
     for key, value in parts.items():
@@ -48,7 +64,7 @@ def samples_bytes(samples: Iterable[Sample]) -> bytes:
 
 
 def samples_of(text: bytes, *, where: str) -> tuple[Sample, ...]:
-    """Parse samples.jsonl. Raises Refused naming the first line that is not a sample."""
+    """Parse samples.jsonl. Raises Refused naming the file `where` and the first line that is not a sample."""
     from expctl.domain.verdict.samples import Sample
 
     return tuple(
@@ -57,27 +73,24 @@ def samples_of(text: bytes, *, where: str) -> tuple[Sample, ...]:
 
 
 def profile_bytes(profile: Mapping[str, Sequence[Fact]]) -> bytes:
-    """Return the bytes of profile.json, from facts by side."""
+    """Return the bytes of profile.json, from side (baseline or candidate) -> facts (named figures of the profiler)."""
     return _indented(encode(dict(profile)))
 
 
 def profile_of(text: bytes, *, where: str) -> Mapping[str, tuple[Fact, ...]]:
-    """Parse profile.json. Raises Refused with every problem."""
+    """Parse profile.json into side -> facts. Raises Refused with every problem; `where` names the file."""
     wanted: Any = Mapping[str, tuple[Fact, ...]]
     facts: Mapping[str, tuple[Fact, ...]] = typed_json(text, wanted, where=where)
     return facts
 
 
 def ticket_bytes(ticket: Ticket) -> bytes:
-    """Return the bytes of queued.json."""
+    """Return the bytes of queued.json, which holds a proposal's place in the queue."""
     return _indented(encode(ticket))
 
 
 def typed_json(text: bytes, wanted: type[T], *, where: str) -> T:
-    """Decode JSON that expctl wrote into `wanted`. Raises Refused with every problem.
-
-    The only conversion is of whole numbers to floats. `wanted` must forbid unknown fields.
-    """
+    """Decode JSON that expctl wrote into `wanted`, which must forbid unknown fields. Raises Refused with every problem."""
     try:
         plain = _plain(text)
         return msgspec.convert(plain, wanted)
@@ -97,16 +110,12 @@ def _damaged(where: str, problems: list[str]) -> Refused:
         code="file-damaged",
         found="\n".join(problems[:10]),
         where=where,
-        hint=f"git log -- {file} shows its history; git checkout COMMIT -- {file} brings one back, to be committed",
+        hint=f"git log -- {file} shows its history; git checkout COMMIT -- {file} restores a version: commit it",
     )
 
 
 def _plain(text: bytes) -> Any:
-    """Parse JSON. Raises ValueError with the place if it is no JSON or repeats a key.
-
-    msgspec silently keeps the last of two equal keys, so its result is used only if it encodes to the same text again. Other
-    documents (damaged, or with `1e-05` for `1e-5`) go to the slower parser, which reports errors.
-    """
+    # msgspec keeps the last of two equal keys, so its result counts only if it encodes to the same text; parse_json is slower.
     with suppress(msgspec.DecodeError, ValueError, OverflowError, RecursionError):
         plain = msgspec.json.decode(text)
         if msgspec.json.encode(plain) == msgspec.json.format(text, indent=-1):

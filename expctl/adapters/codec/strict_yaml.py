@@ -1,6 +1,7 @@
 """Parse a strict subset of YAML: one document of mappings, lists and text; no tags, anchors, aliases or duplicate keys."""
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from expctl.adapters.codec.decode import Problems, Scalar, decode
@@ -11,13 +12,13 @@ if TYPE_CHECKING:
 
 BYTES_MAX = 256_000
 DEPTH_MAX = 12
-NO_TEXT = re.compile("[\x00\ud800-\udfff]")
+NO_TEXT = re.compile("[\x00\ud800-\udfff]")  # what argv and files can't hold
 
 T = TypeVar("T")
 
 
 def load(text: bytes, wanted: type[T], *, where: str) -> T:
-    """Return the document `text` as a `wanted`. Raises Refused naming every problem and `where`."""
+    """Parse the YAML document `text` into `wanted`. Raises Refused with every problem; `where` names the file."""
     problems = Problems()
     value = decode(_plain(text, where), wanted, problems)
     if problems.found:
@@ -80,10 +81,20 @@ def _convert(node: "Node", where: str) -> Any:
 
 
 def _text(text: str, line: int, where: str) -> str:
-    """Return `text`. Raises Refused if an escape put NUL or a lone surrogate into it, which argv and files can't hold."""
     if NO_TEXT.search(text):
         raise _refusal(where, [f"line {line}: expected text, found a NUL or half of a surrogate pair"])
     return text
+
+
+def contradiction(where: str, faults: Iterable[str]) -> Refused:
+    """Return the error for the file `where`, which parses but has values that are not allowed: `faults`, one line for each."""
+    return Refused(
+        f"{where} has values that are wrong or contradict each other",
+        code="file-contradicts-itself",
+        found="\n".join(faults),
+        where=where,
+        hint=f"edit {where} and commit it",
+    )
 
 
 def _refusal(where: str, problems: list[str]) -> Refused:

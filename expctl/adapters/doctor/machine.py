@@ -17,7 +17,7 @@ GIT_ANSWERS_S = 10.0
 
 
 def machine_findings(state: Path) -> Iterator[Finding]:
-    """Yield the findings about this machine; `state` is the folder to which expctl writes."""
+    """Yield the findings about Python, git, the disk of the folder `state` (expctl's), and the confinement of children."""
     version = sys.version_info[:3]
     text = f"Python {'.'.join(map(str, version))}"
     yield ok("python", text) if version >= PYTHON_LEAST else wrong("python", text, "install Python 3.11 or newer")
@@ -44,7 +44,7 @@ def _disk(state: Path) -> Finding:
     facts = os.statvfs(folder)
     free = facts.f_bavail * facts.f_frsize
     if not os.access(folder, os.W_OK):
-        return wrong("disk", f"{folder} can't be written", f"chmod u+w {folder}")
+        return wrong("disk", f"{folder} is not writable", f"chmod u+w {folder}")
     text = f"{free / 2**30:.1f} GiB free"
     return ok("disk", text) if free >= DISK_LEAST else wrong("disk", text, "free space (`df` shows where it went)")
 

@@ -21,7 +21,7 @@ CLEAR = "expctl doctor --clear"
 
 
 class StateCheckup:
-    """Checks the state of one repository. `known` are the ids that have a proposal or a record."""
+    """Looks for what dead runs left in one repository. `known` are the ids of experiments that have a proposal or a record."""
 
     def __init__(self, git: GitReader, known: frozenset[str]) -> None:
         self._git, self._known = git, known
@@ -30,7 +30,7 @@ class StateCheckup:
         self._runner = holder if holder is not None and holder.alive() else None
 
     def findings(self) -> Iterator[Finding]:
-        """Yield all findings, part by part; one that is `ok` for a part without trouble."""
+        """Yield the findings about journals, refs, work trees and locks; a single `ok` for each of the four without trouble."""
         yield from self._kinds()
         for part, look in (
             ("journal", self._journals),
@@ -39,16 +39,15 @@ class StateCheckup:
             ("locks", self._locks),
         ):
             seen = list(look())
-            yield from seen or [ok(part, "nothing is left of a dead run")]
+            yield from seen or [ok(part, "nothing is left of an earlier run")]
 
     def _kinds(self) -> Iterator[Finding]:
-        """Yield findings for a file in place of a folder, or a folder in place of the lock file."""
         for path in (self._state, *(self._state / name for name in FOLDERS)):
             if path.exists() and not path.is_dir():
-                yield wrong("state", f"{_shown(path)} is no folder", f"mv {_typed(path)} {_typed(path)}.aside")
+                yield wrong("state", f"{_shown(path)} must be a folder", f"mv {_typed(path)} {_typed(path)}.aside")
         lock = self._state / "lock"
         if lock.exists() and not lock.is_file():
-            yield wrong("state", f"{_shown(lock)} is no plain file", f"mv {_typed(lock)} {_typed(lock)}.aside")
+            yield wrong("state", f"{_shown(lock)} must be a plain file", f"mv {_typed(lock)} {_typed(lock)}.aside")
 
     def _journals(self) -> Iterator[Finding]:
         journal = FileJournal(self._state / "journal", heals=False)
@@ -63,7 +62,7 @@ class StateCheckup:
             if self._runner is not None:
                 yield note("journal", f"{self._runner.experiment} runs now (pid {self._runner.pid})")
             else:
-                last = type(events[-1]).__name__.lower() if events else "its first line was torn"
+                last = type(events[-1]).__name__.lower() if events else "its first line is half-written"
                 yield note("journal", f"{experiment} is unfinished ({last}); expctl run {experiment} goes on from there")
 
     def _refs(self) -> Iterator[Finding]:
@@ -74,14 +73,14 @@ class StateCheckup:
             if not self._git.names_commit(name):
                 yield wrong("refs", f"{name} names no commit", f"rm {_typed(file)}")
             elif not ID_PATTERN.fullmatch(file.name) or file.name not in self._known:
-                yield wrong("refs", f"{name} belongs to no proposal and no record of this branch", drop)
+                yield wrong("refs", f"{name} is expctl's, but this branch has no proposal or record of that id", drop)
 
     def _worktrees(self) -> Iterator[Finding]:
         if self._runner is not None:
             return
         left = [*(self._state / "checkouts").glob("*"), *(self._state.parent / "worktrees").glob("expctl-*")]
         for path in sorted(left):
-            yield wrong("worktrees", f"{_shown(path)} is left of a dead run", CLEAR)
+            yield wrong("worktrees", f"{_shown(path)} is left of a run that was killed", CLEAR)
 
     def _locks(self) -> Iterator[Finding]:
         try:
@@ -91,10 +90,10 @@ class StateCheckup:
         if self._runner is not None:
             return
         if (self._state / "publication.json").exists():
-            yield wrong("locks", "a publication was cut short; the branch says whether it counts", CLEAR)
+            yield wrong("locks", "a killed run was publishing its result: this completes or undoes it", CLEAR)
         if (self._state / "edits").exists():
             count, edits = len(list((self._state / "edits").iterdir())), self._state / "edits"
-            what = f"{_shown(edits)} holds {count} edits of yours whose folder was gone when a result took their place"
+            what = f"{_shown(edits)} holds {count} files that you edited while expctl published, and whose folder was gone"
             yield wrong("worktrees", what, f"look at them, then rm -r {_typed(edits)}")
         refs = self._state.parent / "refs"
         for lock in (*(self._git_dir / name for name in LOCKS), *sorted(refs.rglob("*.lock"))):
@@ -102,7 +101,7 @@ class StateCheckup:
                 age_s = max(0.0, time.time() - lock.lstat().st_mtime)
                 ours = (self._state / "publication.json").exists() or "refs/expctl" in str(lock)
                 mend = CLEAR if ours else f"let the git that made it end; if none runs: rm {_typed(lock)}"
-                yield wrong("locks", f"{_shown(lock)} has been there for {age_s:.0f} s and stops every git", mend)
+                yield wrong("locks", f"{_shown(lock)} is {age_s:.0f} s old, and git commands fail until it is gone", mend)
 
 
 def _shown(path: Path) -> str:

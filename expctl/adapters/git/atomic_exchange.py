@@ -31,7 +31,7 @@ class Found(NamedTuple):
 
 
 class DirEntry(NamedTuple):
-    """A name in a folder that is open as descriptor `folder`."""
+    """The file `name` in the folder that is open as descriptor `folder`."""
 
     folder: int
     name: str
@@ -43,9 +43,8 @@ def backup_of(entry: DirEntry) -> DirEntry:
 
 
 def exchange(new: DirEntry | None, file: DirEntry, out: DirEntry, *, exists: bool) -> None:
-    """Move `new` to `file`, and the old file, if one `exists`, to `out`, which may equal `new`. A `new` of None only removes.
-
-    Without renameat2's exchange the old file goes to `backup_of(out)` first. Raises OSError, FileExistsError among them.
+    """Put `new` in place of `file`, and the old file, if one `exists`, at `out`, which may equal `new`; if `new` is None, only
+    move the old file. Without renameat2 the old file goes to `backup_of(out)`. Raises OSError, e.g. FileExistsError.
     """
     if new is None:
         os.rename(file.name, out.name, src_dir_fd=file.folder, dst_dir_fd=out.folder)
@@ -63,10 +62,7 @@ def exchange(new: DirEntry | None, file: DirEntry, out: DirEntry, *, exists: boo
 
 
 def rename_no_replace(one: DirEntry, two: DirEntry) -> None:
-    """Rename `one` to `two`. Raises FileExistsError if `two` exists.
-
-    Without renameat2 by link and unlink; a kill between them leaves both names of one file.
-    """
+    """Rename `one` to `two`. Raises FileExistsError if `two` exists. A kill may leave both names where renameat2 is missing."""
     try:
         renameat2(one, two, RENAME_NOREPLACE)
     except OSError as error:
@@ -86,7 +82,7 @@ def rename_no_replace(one: DirEntry, two: DirEntry) -> None:
 
 
 def rename_to_free_name(entry: DirEntry, folder: int, name: str) -> None:
-    """Move an entry to `name` in `folder`, or to the first of NAME.edit1, NAME.edit2, ... that is free; flush the folder."""
+    """Move `entry` to `name` in `folder`, or else to the first of NAME.edit1, NAME.edit2, ... that is free; flush `folder`."""
     short = os.fsdecode(os.fsencode(name)[:LONGEST])
     for each in itertools.chain((name,), (f"{short}.edit{n}" for n in itertools.count(1))):
         try:
@@ -98,7 +94,7 @@ def rename_to_free_name(entry: DirEntry, folder: int, name: str) -> None:
 
 
 def copy(one: DirEntry, two: DirEntry) -> None:
-    """Copy a file with its permissions, or a link, and flush it. `two` is complete or absent; a kill leaves `part(two)`."""
+    """Copy the file (with permissions) or link `one` to `two` and flush it. A kill leaves no half `two`, but `part(two)`."""
     found, half = read_entry(one), part(two)
     remove(half)
     if found is None or found.mode == LINK:
@@ -115,7 +111,7 @@ def copy(one: DirEntry, two: DirEntry) -> None:
 
 
 def part(entry: DirEntry) -> DirEntry:
-    """Return the entry under which `copy` writes an incomplete copy."""
+    """Return the temporary entry to which `copy` writes before it renames it to `entry`."""
     return DirEntry(entry.folder, f"{entry.name}.part")
 
 
@@ -147,9 +143,8 @@ def read_entry(entry: DirEntry) -> Found | None:
 
 
 def is_open_for_writing(entry: DirEntry) -> bool:
-    """Does a process have the file open for writing? The kernel then refuses a read lease (fcntl F_SETLEASE).
-
-    False where the file system refuses leases for every file, so that nothing is known.
+    """Does a process have the file open for writing? The kernel then refuses a read lease (fcntl F_SETLEASE). False on a file
+    system that refuses every lease.
     """
     try:
         with _opened(entry.name, READ, entry.folder) as file:

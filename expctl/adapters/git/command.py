@@ -55,13 +55,13 @@ def user_settings() -> tuple[str, ...]:
 
 
 def hermetic_arguments(*, user_config: bool = True) -> list[str]:
-    """Return `git` and the `-c` settings of every call. `user_config` adds `user_settings`; object look-ups need none."""
+    """Return `git` with `-c` settings that switch off hooks, monitors and filters; `user_config` adds `user_settings`."""
     settings = (*SETTINGS, *user_settings()) if user_config else SETTINGS
     return ["git", *(word for setting in settings for word in ("-c", setting))]
 
 
 def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment of every call: GIT_* removed, no system or global configuration, English messages; and `extra`."""
+    """Return the environment for git: without GIT_*, system and global configuration, messages in English, plus `extra`."""
     kept = {name: value for name, value in os.environ.items() if not _is_git_variable(name)}
     fixed = {
         "GIT_CONFIG_NOSYSTEM": "1",
@@ -100,7 +100,7 @@ def run_git(
 ) -> Answer:
     """Run git in `cwd`. Raises Refused for an exit status not in `accepted` or without git, MachineTrouble if git was killed.
 
-    `user_config` adds the user's settings. With an open file as `stdin` git's messages are dropped, to save draining a pipe.
+    `user_config` adds `user_settings`. With an open file as `stdin`, git's messages are dropped.
     """
     streams: dict[str, Any] = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
     try:
@@ -131,9 +131,9 @@ def run_git(
         raise Refused(
             "git can't read this repository",
             code="git-cannot-read",
-            expected=f"git {arguments[0]} to answer",
+            expected=f"git {arguments[0]} to succeed",
             found=stderr.splitlines()[0] if stderr else f"exit status {answer.returncode}",
             where=str(cwd),
-            hint="git fsck says what is damaged; expctl doctor says what of it is expctl's",
+            hint="git fsck shows what is damaged; expctl doctor shows what expctl can repair",
         )
     return answer

@@ -4,8 +4,9 @@ import errno
 import math
 import os
 import re
+from pathlib import Path
 
-from expctl.domain.errors import MachineTrouble
+from expctl.domain.errors import MachineTrouble, Refused
 from expctl.domain.machine.os_errors import AGAIN, OF_ONE_FILE, REMEDIES
 
 CHILD_DIED = re.compile(r"\bdied of signal (\d+)")
@@ -20,7 +21,7 @@ ROOM_MIN = 1 << 20
 
 
 def git_trouble(command: str, status: int, stderr: str) -> MachineTrouble | None:
-    """Return the error if the machine, a signal or another git's lock ended a git command; None if git gave an answer.
+    """Return the error if the machine (e.g. a full disk), a signal or another git's lock ended `git command`; None otherwise.
 
     `stderr` is git's standard error, in English (LC_ALL=C).
     """
@@ -34,33 +35,45 @@ def git_trouble(command: str, status: int, stderr: str) -> MachineTrouble | None
     first = stderr.splitlines()[0] if stderr else ""
     if number:
         why, mend = REMEDIES[number]
-        what, found = f"git could not do its work: {why}", first
+        what, found = f"git {command} failed: {why}", first
     elif is_locked:
-        what, found, mend = "git could not do its work", first, "let the other git finish; if none runs, remove that file"
+        what, found = f"git {command} failed: another git command holds a lock", first
+        mend = "let the other git finish; if none runs, remove the lock file"
     else:
-        what, found = "git could not do its work", f"it was killed by signal {signal}"
-        mend = "see what ended it (`dmesg` names the kernel's killer)"
-    return MachineTrouble(
-        what, code="git-stopped", expected=f"git {command} to end by itself", found=found, hint=f"{mend}, then {AGAIN}"
-    )
+        what, found = f"git {command} was killed", f"signal {signal}"
+        mend = "find out what killed it (`dmesg` says if the kernel did, for lack of memory)"
+    return MachineTrouble(what, code="git-stopped", expected="git to finish", found=found, hint=f"{mend}, then {AGAIN}")
 
 
 def gave_up(command: str, stderr: str, where: str, *, room_min: int = ROOM_MIN) -> MachineTrouble:
-    """Return the error for a command that can't fail in a sound repository on a sound disk, but did, e.g. for a full disk."""
+    """Return the error for a git command that failed unexpectedly; it says if `where` has less than `room_min` bytes left."""
     is_full = NO_FILE.search(stderr) is not None or _room(where) < room_min
     return MachineTrouble(
-        f"git could not do its work{': the disk may be full' if is_full else ''}",
+        f"git {command} failed{': the disk may be full' if is_full else ''}",
         code="git-gave-up",
-        expected=f"git {command} to end well",
+        expected="git to finish",
         found=stderr.splitlines()[0] if stderr else "no message",
         where=where,
-        hint=f"{'make room where `df` shows none; else ' if is_full else ''}"
-        f"see `expctl doctor`, and `git fsck` if it finds nothing; then {AGAIN}",
+        hint=f"{'if `df` shows a full disk, make room; else ' if is_full else ''}"
+        f"run expctl doctor, and git fsck if that finds nothing; then {AGAIN}",
+    )
+
+
+def unfit_index(index: Path, where: Path, *, found: str = "no such file", first: str = "") -> Refused:
+    """Return the error for a git index with the fault `found`; its hint puts the shell text `first` before the repair."""
+    aside = f"mv {index} {index}.damaged && " if index.exists() else ""
+    return Refused(
+        "the index of this work tree is missing or damaged",
+        code="index-unfit",
+        expected=f"{index}, git's list of the files here",
+        found=found,
+        where=str(where),
+        hint=f"{first}{aside}git read-tree HEAD makes one and changes no file; what was staged is to be added again;"
+        " then run the same command again: nothing measured is lost",
     )
 
 
 def _room(folder: str) -> float:
-    """Return the bytes of disk space free for unprivileged users at `folder`; infinity if unknown."""
     try:
         found = os.statvfs(folder)
     except OSError:

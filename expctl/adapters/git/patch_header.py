@@ -29,6 +29,5 @@ def _headed(lines: list[bytes]) -> Iterator[bytes]:
 
 
 def _name(line: bytes) -> bytes:
-    """Return the path of a `---` or `+++` line, without the prefix a/ or b/ and the time."""
     path = line[4:].split(b"\t")[0].rstrip(b"\r\n")
     return path[2:] if path[:2] in (b"a/", b"b/") else path

@@ -7,18 +7,20 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import git
-
 from expctl.adapters.git.command import hermetic_arguments, hermetic_environment, without_git_variables
 from expctl.adapters.git.failures import USAGE, gave_up, git_trouble
 from expctl.adapters.git.reader import GitReader, Place, locate
+from expctl.adapters.machine.signals import uninterrupted
 from expctl.domain.errors import Refused
+
+with uninterrupted():  # GitPython calls whatever is raised while it starts a failed import
+    import git
 
 LOST = re.compile("not a valid object|bad object|unable to read|invalid object|missing blob|not a valid .* name")
 
 
 class GitPlumbing(GitReader):
-    """A GitReader that can also run commands which change the repository. Creates the state folder."""
+    """A GitReader that can also run commands which change the repository. Creates expctl's state folder."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
@@ -30,7 +32,7 @@ class GitPlumbing(GitReader):
     def call(
         self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None
     ) -> tuple[int, bytes, str]:
-        """Run one git command; return (exit status, output, messages). Raises MachineTrouble if the machine stopped git."""
+        """Run one git command. Return (status, output, messages). Raises MachineTrouble for a full disk, a kill, a lock."""
         source = None
         if stdin is not None:
             source = tempfile.TemporaryFile()  # noqa: SIM115  closed below; a pipe could block on large patches
@@ -94,12 +96,12 @@ class GitPlumbing(GitReader):
 
 
 def misses_an_object(stderr: str, where: str) -> Refused:
-    """Return the error for git's message that an object is missing which existed before the command."""
+    """Return the error for `stderr`, git's message that an object (commit, tree or file) is missing."""
     return Refused(
-        "git misses an object that was there",
+        "git can't find an object of this repository",
         code="git-object-missing",
-        expected="the objects that this command has just made",
+        expected="all commits, trees and files that this command made or read before",
         found=stderr.splitlines()[0] if stderr else "no message",
         where=where,
-        hint="if a `git gc --prune=now` ran meanwhile, run the same command again; otherwise git fsck",
+        hint="if git gc --prune=now ran meanwhile, run the same command again; otherwise git fsck shows what is damaged",
     )

@@ -7,28 +7,27 @@ from pathlib import Path
 
 
 class ProtectedFiles:
-    """Checksums by folder, kept in memory where no child can change them, unlike the check-out's own git index."""
+    """SHA-256 of protected files, by folder. They are kept in memory, where no child process can change them."""
 
     def __init__(self) -> None:
         self._recorded: dict[Path, tuple[tuple[str, ...], Mapping[str, str]]] = {}
 
     def protect(self, folder: Path, paths: Sequence[str]) -> None:
-        """Record the files of `folder` at or below `paths`: `changed` compares with their present contents."""
+        """Record the checksums of the files of `folder` at or below `paths`, for `changed` to compare."""
         self._recorded[folder] = (tuple(paths), _contents(folder, paths))
 
     def changed(self, folder: Path) -> tuple[str, ...]:
-        """Return the files of `folder` that were changed, removed or added since `protect`; none without a call of it."""
+        """Return the files of `folder` that were changed, removed or added since `protect`; none if that wasn't called."""
         paths, before = self._recorded.get(folder, ((), {}))
         now = _contents(folder, paths)
         return tuple(name for name in sorted({*before, *now}) if before.get(name) != now.get(name))
 
     def release(self, folder: Path) -> None:
-        """Drop what was recorded of a folder that is removed."""
+        """Forget the checksums of `folder`."""
         self._recorded.pop(folder, None)
 
 
 def _contents(folder: Path, paths: Sequence[str]) -> dict[str, str]:
-    """Return path -> SHA-256 of each file below `paths`, `-> DESTINATION` of a link, or the error that prevents reading it."""
     found: dict[str, str] = {}
     left = [folder / path for path in paths]
     while left:

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from expctl.adapters.git import stale_locks
-from expctl.adapters.git.failures import gave_up
+from expctl.adapters.git.failures import gave_up, unfit_index
 from expctl.adapters.git.plumbing import GitPlumbing, misses_an_object
 from expctl.adapters.git.reader import locate
 from expctl.adapters.git.work_tree import Item, WorkTreeFiles
@@ -33,7 +33,7 @@ NO_COMMIT = re.compile("Not a valid (commit|object) name")
 
 
 class Publication:
-    """Moves a branch of one repository. A file of intent in the state folder lets the next run finish or undo a dead one."""
+    """Moves a branch, index and files to a commit. Its intent is on disk first: the run after a kill completes or undoes it."""
 
     def __init__(self, workspace: GitPlumbing, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
         self._ws = workspace
@@ -46,7 +46,7 @@ class Publication:
         self._files = WorkTreeFiles(workspace)
 
     def publish(self, *, branch: str, old: str, new: str) -> bool:
-        """Move `branch` from `old` to `new`. False if the branch is no longer at `old`; nothing has changed then.
+        """Move `branch` from commit `old` to `new`. Return False, with nothing changed, if the branch is no longer at `old`.
 
         Raises Refused if a local change would be overwritten, Busy if another process holds git's index lock.
         """
@@ -84,7 +84,6 @@ class Publication:
         )
 
     def _undo_if_elsewhere(self, branch: str, old: str, new: str) -> None:
-        """Move the branch back and raise Refused if another work tree checked it out while it moved."""
         try:
             self._refuse_elsewhere(branch)
         except Refused:
@@ -92,7 +91,7 @@ class Publication:
             raise
 
     def recover_intended(self) -> None:
-        """Finish or undo the publication that the file of intent names, in its own work tree; do nothing without the file."""
+        """Finish or undo a killed run's publication, in the work tree that its file of intent names; nothing without one."""
         try:
             name, root, branch, old, new, last_step = json.loads(self._intent.read_bytes())
         except FileNotFoundError:
@@ -112,8 +111,8 @@ class Publication:
         self._intent.unlink(missing_ok=True)
 
     def recover(self, *, branch: str, old: str, new: str, last_step: bool = False) -> None:
-        """Complete what a dead run began if HEAD contains `new`, else undo it. `last_step`: the files had been changed, and the
-        index was about to be.
+        """Complete the publication that a killed run began if HEAD contains `new`, else undo it. `last_step`: all that it had
+        left to do was to replace the index.
         """
         files_moved = self._files.recover()
         ours = self._lock_is_ours()
@@ -128,7 +127,7 @@ class Publication:
         self._release()
 
     def _refuse_elsewhere(self, branch: str) -> None:
-        """Raise Refused if another work tree has the branch checked out or rebases it: its next commit would undo the move."""
+        # The next commit in a work tree that has the branch checked out, or rebases it, would undo the move.
         listing = self._ws.must(["worktree", "list", "--porcelain", "-z"]).split("\0")
         folders = [line.removeprefix("worktree ") for line in listing if line.startswith("worktree ")]
         branches = [line.removeprefix("branch ") for line in listing if line.startswith(("branch ", "detached", "bare"))]
@@ -137,7 +136,7 @@ class Publication:
             raise Refused(
                 f"{branch} is checked out in another worktree",
                 code="branch-in-another-worktree",
-                expected="to be run where the branch is checked out",
+                expected="to be run in the worktree that has the branch",
                 found=where,
                 hint=f"cd {where} and run the same command again" if Path(where).exists() else "git worktree prune",
             )
@@ -149,9 +148,9 @@ class Publication:
                         raise Refused(
                             f"a rebase of {branch} is under way",
                             code="rebase-under-way",
-                            expected="a branch that stays where it is moved to",
+                            expected="a branch that nothing else moves",
                             found=str(admin / name),
-                            hint="finish or abort it, then run the same command again: nothing measured is lost",
+                            hint="git rebase --continue or --abort, then run the same command again: nothing measured is lost",
                         )
 
     def _move_branch(self, branch: str, old: str, new: str) -> bool:
@@ -159,12 +158,12 @@ class Publication:
         status, _, stderr = self._ws.call(["update-ref", "-m", "expctl: publish", name, new, old])
         if status and self._ws.ref(name) == old and self._ws.ref(new):
             raise Refused(
-                f"git does not move {branch}",
+                f"git can't move the branch {branch}",
                 code="branch-cannot-move",
                 expected="a branch that can be written",
                 found=stderr.splitlines()[0] if stderr else f"exit status {status}",
                 where=str(self._ws.root),
-                hint="mend that, then run the same command again: nothing measured is lost; expctl doctor looks at locks",
+                hint="correct that (expctl doctor shows locks), then run the same command again: nothing measured is lost",
             )
         return status == 0
 
@@ -185,7 +184,7 @@ class Publication:
                         code="index-locked",
                         expected="no index.lock",
                         found=f"{self._lock} for more than {self._lock_wait_s:g} s",
-                        hint="let it finish; if nothing runs, remove that file; then run the same command again",
+                        hint="let it finish; if no git runs, remove that file; then run the same command again",
                     ) from None
                 time.sleep(0.05)
             else:
@@ -206,16 +205,13 @@ class Publication:
                 expected="the files of the experiment as they are in the baseline",
                 found=stderr.splitlines()[0] if stderr else "git read-tree refused",
                 where=str(self._ws.root),
-                hint="commit or move the file aside, then run the same command again: nothing measured is lost",
+                hint="commit the change or move the file aside, then run the same command again: nothing measured is lost",
             )
         self._ws.must(["read-tree", "-i", "-m", old, new], env=env)
         self._copy_durably(self._merged, self._own_index)
 
     def _rebuild_index(self, old: str, new: str) -> None:
-        """Rebuild the merged index after a crash: entries still equal to `old` become those of `new` if HEAD has these.
-
-        Any other entry was staged by the user and is kept.
-        """
+        # Entries still equal to `old` become those of `new` if HEAD has these. Any other was staged by the user and is kept.
         self._copy_to_merge()
         env = {"GIT_INDEX_FILE": str(self._merged)}
         changes = self._files.changes(old, new)
@@ -234,13 +230,13 @@ class Publication:
         self._ws.must(words, stdin=still.encode(errors="surrogateescape"), env=env)
 
     def _entries(self, words: list[str], env: Mapping[str, str] | None = None) -> dict[str, Item]:
-        """Return path -> Item, parsed from the output of `ls-files -s` (mode, blob, stage) or `ls-tree` (mode, type, blob)."""
+        # `ls-files -s` prints mode, blob, stage; `ls-tree` mode, type, blob.
         listing = self._ws.must(words, env=env).split("\0")
         found = (line.split("\t", 1) for line in listing if line)
         return {path: Item(head.split()[0], max(head.split()[1:3], key=len)) for head, path in found}
 
     def _complete(self, branch: str, old: str, new: str) -> None:
-        """Change the files, then the index; remove the intent. Every step may be repeated. Raises Busy if the lock is gone."""
+        # Every step may be repeated.
         self._files.update(old, new)
         if not self._head_contains(new):  # a `git switch -c` was under way when the branch moved
             self._undo_files(old, new)
@@ -250,10 +246,10 @@ class Publication:
         self._copy_durably(self._merged, self._own_index)
         if not self._lock_is_ours():
             raise Busy(
-                "somebody removed the index.lock of this run",
+                "another program removed the git lock of this run",
                 code="index-lock-removed",
-                expected=f"{self._lock} to stay until the files have followed the branch",
-                found="another one" if self._lock.exists() else "none",
+                expected=f"{self._lock} to stay until the files in the work tree are those of the new commit",
+                found="the lock of another program" if self._lock.exists() else "no such file",
                 hint="run the same command again: it goes on from there, and nothing measured is lost",
             )
         self._write_intent(branch, old, new, last_step=True)
@@ -267,10 +263,7 @@ class Publication:
         self._files.update(new, old)
 
     def _head_contains(self, new: str) -> bool:
-        """Does HEAD contain commit `new`? If not, the branch has not moved, or the user switched away just before it did.
-
-        Raises MachineTrouble if git can't tell.
-        """
+        # If not, the branch has not moved, or the user switched away just before it did.
         asked = ["merge-base", "--is-ancestor", new, "HEAD"]
         status, _, stderr = self._ws.call(asked)
         if status not in (0, 1):  # a disk may fail once
@@ -286,23 +279,15 @@ class Publication:
             return False
 
     def _retake_lock(self) -> bool:
-        """Retake the index lock if somebody removed it after the branch had moved; False if the index was replaced already."""
         if not self._own_index.exists() or self._own_index.samefile(self._existing_index()):
-            return False
+            return False  # the index was replaced already
         self._take_lock()
         return True
 
     def _existing_index(self) -> Path:
         if not self._index.exists():
             first = f"rm {self._lock} && " if self._lock_is_ours() else ""
-            raise Refused(
-                "this work tree has no index",
-                code="index-missing",
-                expected=str(self._index),
-                found="no such file",
-                where=str(self._ws.root),
-                hint=f"{first}git reset makes one; then run the same command again: nothing measured is lost",
-            )
+            raise unfit_index(self._index, self._ws.root, first=first)
         return self._index
 
     def _release(self) -> None:
@@ -312,7 +297,6 @@ class Publication:
         self._intent.unlink(missing_ok=True)
 
     def _copy_to_merge(self) -> None:
-        """Copy the user's index to the file in which it is merged; remove a lock that a killed git left on that."""
         self._merged.with_name(f"{self._merged.name}.lock").unlink(missing_ok=True)
         # The time is copied too: git rehashes files that are as new as the index.
         shutil.copyfile(self._existing_index(), self._merged)
@@ -325,7 +309,6 @@ class Publication:
 
     @staticmethod
     def _copy_durably(source: Path, target: Path) -> None:
-        """Copy contents and times to `target`, keeping its inode if it exists, and flush them."""
         with open(source, "rb") as src, open(target, "r+b" if target.exists() else "w+b") as dst:
             dst.seek(0)
             shutil.copyfileobj(src, dst)

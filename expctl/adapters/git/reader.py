@@ -16,7 +16,7 @@ class Place(Struct, frozen=True, kw_only=True):
     """The folders of a repository: root of its work tree, git directory of this work tree, expctl's state folder.
 
     `foreign`: another user owns it and safe.directory allows it. `head` is the commit of HEAD when the repository was located,
-    empty if there was none; `experiments` is the id of that folder's tree in it, empty without it, None if not known.
+    empty if there was none; `experiments` is the git tree id of its folder experiments/, empty without one, None if not known.
     """
 
     root: Path
@@ -35,7 +35,7 @@ EXPERIMENTS = "experiments"
 
 
 def locate(start: Path) -> Place:
-    """Find the repository around `start`. Raises Refused if there is none, or no work tree, or a line end in its path."""
+    """Find the repository around `start`. Raises Refused if there is none, or no work tree, or a line break in its path."""
     # HEAD is resolved twice, to notice when it moves while its folder is looked up.
     asked = ["rev-parse", *WHERE, HEAD, f"HEAD:{EXPERIMENTS}", HEAD]
     answer, foreign = run_git(start, asked, accepted=(0, 128)), False
@@ -60,9 +60,9 @@ def locate(start: Path) -> Place:
 
 def _line_end(start: Path) -> Refused:
     return Refused(
-        "the path of this repository has a line end in it",
+        "the path of this repository contains a line break",
         code="path-has-line-end",
-        expected="a path of one line: git tells paths by lines",
+        expected="a path of one line, because git prints one path per line",
         found=repr(str(start)),
         hint="rename that folder, or clone the repository elsewhere",
     )
@@ -115,10 +115,8 @@ class GitReader:
         return answer.stdout.decode().strip()
 
     def branch(self) -> str:
-        """Return the name of the branch that is checked out, without `refs/heads/`; empty if HEAD is detached.
-
-        `symbolic-ref --short` would add `heads/` if a tag has the same name.
-        """
+        """Return the name of the branch that is checked out, without `refs/heads/`; empty if HEAD is detached."""
+        # `symbolic-ref --short` would add `heads/` if a tag has the same name.
         full = self._ask(["symbolic-ref", "-q", "HEAD"], accepted=(0, 1)).stdout.decode().strip()
         return full.removeprefix(HEADS) if full.startswith(HEADS) else ""
 
@@ -147,9 +145,9 @@ class GitReader:
         return {name: head[12:] for head, name in entries if head.startswith("040000 tree ")}
 
     def changed_folders(self, old: str, new: str) -> dict[str, str] | None:
-        """Return name -> tree id in `new` (empty: no folder there) of the folders directly in two trees that differ.
+        """Return name -> tree id in `new` ("": gone) of each folder directly in tree `old` or `new` that differs between them.
 
-        None if git has lost one of the trees.
+        None if git has lost one of the two trees.
         """
         answer = self._ask(["diff-tree", "-z", "--raw", "--no-renames", "--no-abbrev", old, new], accepted=(0, 1, 128))
         if answer.returncode:
@@ -166,10 +164,7 @@ class GitReader:
         return known | (self._read(names) if names else {})
 
     def read_ahead(self, blobs: Iterable[str]) -> None:
-        """Read blobs by one process now and cache them for later calls of `read_blobs`.
-
-        Each name must begin with the id of a commit or tree, so that its contents never change.
-        """
+        """Read `blobs`, each COMMIT:PATH or TREE:PATH with a full id, by one process now, for later calls of `read_blobs`."""
         self._ahead |= self.read_blobs(blobs)
 
     def _read(self, names: Sequence[str]) -> dict[str, bytes]:
@@ -190,8 +185,8 @@ class GitReader:
         answer = self._ask(["rev-parse", "--verify", "-q", f"{commit}:{folder}"], accepted=(0, 1))
         return answer.stdout.decode().strip()
 
-    def protocol_identity(self, commit: str, paths: Sequence[str]) -> str:
-        """Return the SHA-256 over the tree entries at and below `paths` in `commit`: the files that judge a candidate."""
+    def files_identity(self, commit: str, paths: Sequence[str]) -> str:
+        """Return one SHA-256 of all files at and below `paths` in `commit`: of their names, modes and contents."""
         import hashlib
 
         return hashlib.sha256(self.listing(commit, paths).strip()).hexdigest()
@@ -212,7 +207,7 @@ class GitReader:
         return frozenset(self._ask(["rev-list", commit]).stdout.decode().split())
 
     def last_with(self, commit: str, path: str) -> str:
-        """Return the last ancestor of `commit` that has `path`, if `commit` itself doesn't; empty if none is known."""
+        """Return the last ancestor of `commit` that still had the file `path`; empty if `commit` has it, or none is known."""
         asked = ["log", "-1", "--no-renames", "--diff-filter=D", "--format=%P", commit, "--", path]
         parents = self._ask(asked, accepted=(0, 128)).stdout.decode().split()
         return parents[0] if parents and not self.list_files(commit, path) else ""
@@ -229,10 +224,7 @@ class GitReader:
 
 
 def _batch(output: bytes, names: Sequence[str]) -> Iterable[tuple[str, bytes]]:
-    """Yield (name, contents) of the blobs in output of `git cat-file --batch`.
-
-    An entry is `oid type size LF contents LF`, or `name missing LF`.
-    """
+    # An entry of `git cat-file --batch` is `oid type size LF contents LF`, or `name missing LF`.
     position = 0
     for name in names:
         end = output.index(b"\n", position)

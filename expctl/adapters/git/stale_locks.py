@@ -9,9 +9,7 @@ from pathlib import Path
 
 
 def remove_own(git: Path, common: Path, branch: str, new: str) -> None:
-    """Remove the ref locks that a dead publication of `new` on `branch` left. `git` is the work tree's git folder, `common` the
-    repository's.
-    """
+    """Remove the ref locks that a killed publication of `new` on `branch` left in the work tree's .git and the repository's."""
     for lock in (common / "refs" / "heads" / f"{branch}.lock", git / "HEAD.lock"):
         if _text(lock) in ("", new) and not _is_open(lock):
             lock.unlink(missing_ok=True)
@@ -19,7 +17,7 @@ def remove_own(git: Path, common: Path, branch: str, new: str) -> None:
 
 
 def remove_below(folder: Path) -> None:
-    """Remove every lock below a folder of refs that only expctl writes, unless a running process has it open."""
+    """Remove every *.lock below `folder`, whose refs only expctl writes, unless a running process has it open."""
     for lock in folder.rglob("*.lock"):
         if not _is_open(lock):
             lock.unlink(missing_ok=True)
@@ -33,7 +31,7 @@ def _text(lock: Path) -> str | None:
 
 
 def _is_open(lock: Path) -> bool:
-    """Does a running process have the lock open? A live git keeps it open until it has written it."""
+    # A live git keeps its lock open until it has written it.
     for descriptor in Path("/proc").glob("[0-9]*/fd/*"):
         try:
             if os.readlink(descriptor) == str(lock):

@@ -49,14 +49,14 @@ SUBMODULE = "160000"
 
 
 class Item(NamedTuple):
-    """A tree's entry for a path: git mode and blob id."""
+    """What a git tree holds at a path: file mode and blob id."""
 
     mode: str
     blob: str
 
 
 class Change(NamedTuple):
-    """A path that differs between two trees. `number` is its index among them and its name in the folder `aside`."""
+    """A path that differs between two git trees, with both entries (None: absent). `number`: its index among all of them."""
 
     number: int
     path: PurePosixPath
@@ -65,15 +65,13 @@ class Change(NamedTuple):
 
 
 class _State(Enum):
-    """What a file of the work tree holds: the old version, the new one, or a user's edit."""
-
     OLD = "as before"
     NEW = "as afterwards"
     THEIRS = "somebody's edit"
 
 
 class WorkTreeFiles:
-    """Changes the user's files from one tree to another; temporary files are named publication.* in the state folder."""
+    """Changes the user's files from one git tree to another; temporary files are publication.* in expctl's state folder."""
 
     def __init__(self, workspace: GitPlumbing) -> None:
         self._ws = workspace
@@ -85,7 +83,7 @@ class WorkTreeFiles:
         self._rescued = workspace.state / "edits"
 
     def stage(self, old: str, new: str) -> None:
-        """Write and flush the files of `new` that differ from `old` to the staging folder. The work tree is not touched."""
+        """Write the files of tree `new` that differ from tree `old` to the staging folder. The work tree is not touched."""
         atomic_write.remove_tree(self._staged)
         for leftover in (self._index, self._index.with_name(f"{self._index.name}.lock")):
             leftover.unlink(missing_ok=True)
@@ -107,8 +105,8 @@ class WorkTreeFiles:
                 atomic_write.flush(self._staged / path)
 
     def check(self, old: str, new: str) -> None:
-        """Raise Refused if a file can't be exchanged for a reason that git doesn't check: an ignored file is in the way, a
-        process has it open for writing, its folder is read-only, or it is a mount point.
+        """Raise Refused if a file can't be replaced: a file that git ignores is in the way, a program has it open for writing,
+        it is a mount point, or its folder is read-only.
         """
         mounts, changes = _mount_points(), self.changes(old, new)
         goes = {change.path for change in changes if change.new is None}
@@ -120,9 +118,9 @@ class WorkTreeFiles:
                 elif change.old is None and self._is_occupied(change, folder, goes):
                     found, mend = "another file in its place, which git ignores", "move it aside"
                 elif not _is_writable(self._ws.root, change.path):
-                    found, mend = "a folder that can't be written", "chmod u+wx it"
+                    found, mend = "a folder that you may not write", "chmod u+wx the folder"
                 elif change.old and folder is not None and is_open_for_writing(DirEntry(folder, change.path.name)):
-                    found, mend = "a program has the file open to write", "close it there"
+                    found, mend = "a program has the file open for writing", "close the file in that program"
             if found:
                 raise Refused(
                     "a local change is in the way of the result",
@@ -134,7 +132,6 @@ class WorkTreeFiles:
                 )
 
     def _is_occupied(self, change: Change, folder: int | None, goes: Collection[PurePosixPath]) -> bool:
-        """Is the path of a new file occupied by something else that this step doesn't remove?"""
         for above in change.path.parents[:-1]:
             place = self._ws.root / above
             if place.is_symlink() or (place.exists() and not place.is_dir()):
@@ -146,9 +143,9 @@ class WorkTreeFiles:
         return folder is not None and self._state(change, read_entry(DirEntry(folder, change.path.name))) is _State.THEIRS
 
     def update(self, old: str, new: str, *, only: Collection[str] | None = None) -> None:
-        """Exchange files that are as in `old` for the staged ones of `new`: all that differ, or those whose path is in `only`.
+        """Replace files that are as in tree `old` by the staged ones of `new`: all that differ, or those with a path in `only`.
 
-        May be repeated after another `stage`. A file with a user's edit is kept.
+        A file that the user edited is kept. May be repeated after another `stage`.
         """
         atomic_write.replace(self._step, json.dumps([self._ws.tree_name(), str(self._ws.root), old, new]).encode())
         self._aside.mkdir(exist_ok=True)
@@ -164,7 +161,7 @@ class WorkTreeFiles:
                     self._remove_empty_parents(change)
 
     def recover(self) -> bool:
-        """Clean up after a kill: delete the old versions in `aside`, put users' edits back. Return whether there was a step."""
+        """After a kill in `update`, delete replaced files, but put the user's edits back. Return False if there was none."""
         try:
             name, root, old, new = json.loads(self._step.read_bytes())
         except FileNotFoundError:
@@ -185,7 +182,7 @@ class WorkTreeFiles:
         return True
 
     def remove_temporary(self) -> None:
-        """Remove all temporary files of a step that is complete or was never begun."""
+        """Remove all temporary files of an `update` that is complete or was never begun."""
         for file in (self._step, self._index, self._index.with_name(f"{self._index.name}.lock")):
             file.unlink(missing_ok=True)
         for folder in (self._aside, self._staged, self._empty):
@@ -194,7 +191,6 @@ class WorkTreeFiles:
     # ------------------------------------------------------------------ one file
 
     def _replace(self, change: Change, folder: int, aside: int) -> None:
-        """Exchange one file for its staged version, then delete or put back the file that was replaced."""
         file, entry = DirEntry(folder, change.path.name), DirEntry(aside, str(change.number))
         new = entry if change.new else None
         if new:
@@ -226,9 +222,7 @@ class WorkTreeFiles:
                         self._finish_entry(change, each, file)
 
     def _finish_entry(self, change: Change, entry: DirEntry, file: DirEntry | None) -> None:
-        is_open = is_open_for_writing(
-            entry
-        )  # asked before reading: a writer that has closed the file by then is in what is read
+        is_open = is_open_for_writing(entry)  # asked first: what a writer wrote before it closed the file is then read
         found = read_entry(entry)
         if found is None:
             return
@@ -238,9 +232,7 @@ class WorkTreeFiles:
             remove(entry)
 
     def _put_back(self, change: Change, entry: DirEntry, file: DirEntry | None) -> None:
-        """Put a user's edit back: to its path; to NAME.edit1 beside it if the path was written again meanwhile; to
-        .git/expctl/edits if the folder is gone.
-        """
+        # To its path; to NAME.edit1 beside it if the path was written again; to .git/expctl/edits if the folder is gone.
         if file is not None:
             with ignoring_errors((*NO_EXCHANGE, *STAYS)):
                 if change.new and self._state(change, read_entry(file)) is _State.NEW:
@@ -309,17 +301,16 @@ class WorkTreeFiles:
 
 
 def _item(mode: str, blob: str) -> Item | None:
-    """Return the entry; None for a blob of all zeros, which git writes for an absent file."""
-    return Item(mode, blob) if blob.strip("0") else None
+    return Item(mode, blob) if blob.strip("0") else None  # git writes zeros for an absent file
 
 
 def _beside(folder: int, change: Change) -> DirEntry:
-    """Return where a replaced file goes if the folder `aside` is on another mount: a name beside the file itself."""
+    # Where a replaced file goes if the folder `aside` is on another mount.
     return DirEntry(folder, f".expctl-aside-{change.number}")
 
 
 def _inherit_group(folder: int, entry: DirEntry) -> None:
-    """Give a file the group of `folder` if the folder has the setgid bit, as if it had been created there."""
+    # As if the file had been created in `folder`.
     facts = os.fstat(folder)
     if facts.st_mode & stat.S_ISGID:
         with contextlib.suppress(OSError):

@@ -6,7 +6,7 @@ The user's work tree is changed in three places only: publication (publication.p
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from expctl.adapters.git.failures import gave_up
+from expctl.adapters.git.failures import gave_up, unfit_index
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.publication import Publication
 from expctl.adapters.git.reader import Place
@@ -30,7 +30,7 @@ PLAIN_DIFF = (
 
 
 class GitWorkspace(GitPlumbing):
-    """One repository that can be changed. Methods raise MachineTrouble if a command fails that can't in a sound repository."""
+    """A repository that can be changed. Methods raise MachineTrouble if git fails where it can't in a sound repository."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
@@ -49,16 +49,23 @@ class GitWorkspace(GitPlumbing):
                 expected="the branch on which the run began",
                 found="no such branch",
                 where=str(self.root),
-                hint=f"git branch {branch} COMMIT, then run again",
+                hint=f"git branch {branch} COMMIT, with its last commit from git reflog, makes it again; then run again",
             )
         return commit
 
     def dirty(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Return paths below `paths` that differ from HEAD in index or work tree, or are untracked and not ignored."""
+        """Return paths below `paths` that differ from HEAD in index or work tree, or are untracked and not ignored.
+
+        Raises Refused without an index that can be read: else every file would be said to be staged for removal.
+        """
+        index = self.place.git_dir / "index"
+        if not index.exists():
+            raise unfit_index(index, self.root)
         arguments = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", *paths]
         status, out, stderr = self.call(arguments)
         if status:
-            raise gave_up("status", stderr, str(self.root))
+            unread, _, why = self.call(["ls-files"])
+            raise unfit_index(index, self.root, found=why) if unread else gave_up("status", stderr, str(self.root))
         return tuple(entry[3:] for entry in out.decode(errors="surrogateescape").split("\0") if entry)
 
     def root_modes(self, commit: str) -> dict[str, str]:
@@ -79,7 +86,7 @@ class GitWorkspace(GitPlumbing):
         return next((name for mark, name in marks.items() if (self.place.git_dir / mark).exists()), "")
 
     def is_commit(self, name: str) -> bool:
-        """Do the hex digits `name` identify exactly one commit?"""
+        """Is `name`, a full or abbreviated commit id, that of exactly one commit?"""
         return bool(self.ref(name))
 
     def is_ancestor(self, old: str, new: str) -> bool:
@@ -94,7 +101,7 @@ class GitWorkspace(GitPlumbing):
         return status != 0
 
     def source_identity(self, commit: str) -> str:
-        """Return the SHA-256 over the tree entries of `commit` that a build could read: all but experiments and ledger."""
+        """Return one SHA-256 of all files in `commit` that a build could read: all but experiments and ledger."""
         import hashlib
 
         entries = self.must(["ls-tree", "-z", commit]).split("\0")
@@ -108,7 +115,7 @@ class GitWorkspace(GitPlumbing):
     # ------------------------------------------------------------------ pinning
 
     def candidate_tree(self, base: str, patch: bytes) -> str | Failed:
-        """Return the id of the tree of `base` with `patch` applied, or Failed; nothing is checked out."""
+        """Return the id of the tree of `base` with `patch` applied, or Failed if it doesn't apply. Checks nothing out."""
         if fault := no_diff(patch):
             return Failed(reason=fault)
         env = self._fresh_index(base)
@@ -118,9 +125,9 @@ class GitWorkspace(GitPlumbing):
         return self.must(["write-tree"], env=env)
 
     def rebased_tree(self, base: str, patch: bytes, *, origin: str) -> str | Failed:
-        """Return the id of the tree of `base` with `patch` merged in three ways, or Failed if they conflict.
+        """Return the id of the tree of `base` with `patch` applied by three-way merge, or Failed if they conflict.
 
-        The merge base is `origin`, the commit that the patch was made on; if that is empty or gone, the blobs that it names.
+        The merge base is `origin`, the commit that the patch was made on; without that, the blobs that the patch names.
         """
         if fault := no_diff(patch):
             return Failed(reason=fault)
@@ -186,10 +193,7 @@ class GitWorkspace(GitPlumbing):
         )
 
     def pin(self, *, base: str, tree: str, message: str, ref: str) -> str:
-        """Commit `tree` on `base` and set `ref` to it. Equal tree, base and message give an equal commit id.
-
-        The date is that of `base`, so that the id doesn't depend on time.
-        """
+        """Commit `tree` on `base` and set `ref` to it. The date is that of `base`, so the id doesn't depend on the time."""
         commit = self.commit_tree(base=base, tree=tree, message=message)
         self.must(["update-ref", ref, commit])
         return commit
@@ -210,11 +214,11 @@ class GitWorkspace(GitPlumbing):
         return self._commit(tree=self.must(["write-tree"], env=env), parent=parent, message=message, date=date)
 
     def publish(self, *, branch: str, old: str, new: str) -> bool:
-        """Move `branch` from `old` to `new` with index and files; False if it isn't at `old` any more. See Publication."""
+        """Move `branch` from commit `old` to `new`, with index and files. Return False if it isn't at `old` any more."""
         return Publication(self).publish(branch=branch, old=old, new=new)
 
     def finish_publication(self) -> None:
-        """Complete or undo a dead run's publication; remove its half-written files and its locks on refs/expctl."""
+        """Complete or undo what a killed run did to the branch, index and files; remove its temporary files and ref locks."""
         Publication(self).recover_intended()
         files = WorkTreeFiles(self)
         files.recover()
@@ -229,7 +233,7 @@ class GitWorkspace(GitPlumbing):
         return self.must(["commit-tree", tree, "-p", parent, "-F", "-"], stdin=message.encode(), env=env)
 
     def _fresh_index(self, commit: str) -> dict[str, str]:
-        """Return the environment for a new index file that holds `commit`, so that the user's index is not touched."""
+        # An index of our own, so that the user's is not touched.
         env = {"GIT_INDEX_FILE": self._scratch_index}
         for leftover in (self._scratch_index, f"{self._scratch_index}.lock"):
             Path(leftover).unlink(missing_ok=True)
@@ -249,7 +253,7 @@ class GitWorkspace(GitPlumbing):
         return out
 
     def restore(self, paths: Sequence[str], *, tree: str) -> None:
-        """Reset to HEAD those of `paths` that are still as in `tree`, in work tree and index: a later edit stays."""
+        """Reset to HEAD those of `paths` that are as in `tree`, in work tree and index. A file that was edited since stays."""
         files, now = WorkTreeFiles(self), self.ref("HEAD")
         files.stage(tree, now)
         files.update(tree, now, only=paths)
@@ -266,7 +270,7 @@ class GitWorkspace(GitPlumbing):
     # ------------------------------------------------------------------ check-outs
 
     def check_out(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
-        """Return the folder of a detached work tree of `commit`; see `CheckOuts.make`."""
+        """Return the folder of a clean work tree of `commit`; left alone if a file below `sealed` was edited in it."""
         return self.check_outs.make(commit, name, sealed=sealed)
 
     def remove_check_outs(self) -> None:

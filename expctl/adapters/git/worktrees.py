@@ -8,7 +8,7 @@ from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.protected_files import ProtectedFiles
 from expctl.files import atomic_write
 
-OURS = "expctl-"  # prefix of the names of these work trees
+OURS = "expctl-"  # prefix of their names
 
 
 class CheckOuts:
@@ -22,9 +22,8 @@ class CheckOuts:
     def make(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
         """Return the folder of a detached, clean work tree of `commit`, made or reused; never sparse.
 
-        Names of equal length give paths of equal length. Files at or below `sealed` must not change: if they did since the last
-        call, the folder is returned as it is, as evidence. git names its own folder after the last part of the path, so
-        `remove_all` recognises it even if its contents are lost.
+        If somebody edited a file at or below `sealed` there after it was made, the folder is returned untouched, perhaps at
+        another commit, for `protected.changed` to report the edit. Names of equal length give paths of equal length.
         """
         path = self._state / "checkouts" / f"{OURS}{name}"
         if self.protected.changed(path):
@@ -58,10 +57,7 @@ class CheckOuts:
                 admin.parent.rmdir()
 
     def _registered(self) -> dict[Path, Path]:
-        """Return git's administrative folder -> work tree, for every work tree below the state folder.
-
-        A crash may have truncated the path that git noted; then it is derived from the name of git's folder.
-        """
+        # git's folder -> work tree. A crash may have truncated the path in git's folder; its name is that of the work tree.
         folder = self._state / "checkouts"
         found: dict[Path, Path] = {}
         for admin in (self._state.parent / "worktrees").glob("*"):
@@ -75,6 +71,6 @@ class CheckOuts:
 
 
 def _patterns(path: Path) -> Path:
-    """Return the file in which git keeps the patterns of a sparse work tree, copied from the user's when the tree was made."""
+    # Of a sparse work tree: copied from the user's when the tree was made.
     admin = (path / ".git").read_text(errors="replace").removeprefix("gitdir: ").strip("\0\n")
     return Path(admin or path) / "info" / "sparse-checkout"

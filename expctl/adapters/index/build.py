@@ -27,9 +27,9 @@ STALE_LEAST = 2000  # up to this many rows of other commits are always kept
 
 
 def update(index: sqlite3.Connection, git: GitReader, was: Stamp | None, now: Stamp) -> None:
-    """Update an index with stamp `was` (None: empty) to the tree of `now`; do nothing if another process updated it meanwhile.
+    """Update an index built for the code and records `was` (None: empty) to `now`; do nothing if another process has done it.
 
-    The index is not locked while records are read from git. Raises Refused on a damaged record.
+    Records are read from git before the index is locked. Raises Refused on a damaged record.
     """
     rebuild = was is None or was[0] != now[0]
     if was is None:
@@ -68,7 +68,6 @@ def update(index: sqlite3.Connection, git: GitReader, was: Stamp | None, now: St
 
 
 def _differences(index: sqlite3.Connection, git: GitReader, old: str, tree: str, *, rebuild: bool) -> Mapping[str, str]:
-    """Return experiment -> hash of its folder in `tree` ("": gone), where that differs from the indexed one."""
     changed = git.changed_folders(old, tree) if old and tree else None
     if changed is None:
         found = git.folders_of(tree) if tree else {}
@@ -110,7 +109,6 @@ def _into(table: str, columns: int) -> str:
 
 
 def _ground_numbers(index: sqlite3.Connection, keyed: Keyed) -> Mapping[str, int]:
-    """Return JSON of a Comparability -> its number in the index; those that it lacks get the next free numbers."""
     numbers: dict[str, int] = dict(index.execute("select text, number from grounds").fetchall())
     known = len(numbers)
     for _, each in keyed:
@@ -137,7 +135,7 @@ def _measurings(keyed: Keyed, numbers: Mapping[str, int]) -> Iterator[tuple[obje
 
 
 def _forget_stale(index: sqlite3.Connection) -> None:
-    """Delete rows of other commits once they outnumber those of this one; until then they make switching branches fast."""
+    # Until rows of other commits outnumber those of this one, they make switching branches fast.
     live, stale = index.execute("select coalesce(sum(live), 0), coalesce(sum(not live), 0) from records").fetchone()
     if stale <= max(STALE_LEAST, live):
         return

@@ -17,13 +17,13 @@ SURROGATES = re.compile("[\ud800-\udfff]")  # valid in JSON, but SQLite can't st
 
 
 def grounds_of(index: sqlite3.Connection) -> dict[int, Comparability]:
-    """Return number -> Comparability for all that the index holds."""
+    """Return number in the table `grounds` -> Comparability (all on which the figures of a measurement depend), of all rows."""
     return {number: ground_of_text(text) for number, text in index.execute("select number, text from grounds")}
 
 
 @functools.lru_cache(maxsize=4096)
 def ground_of_text(text: str) -> Comparability:
-    """Parse the JSON that `ground_text` writes."""
+    """Return the Comparability in `text`, JSON as `ground_text` writes it."""
     from expctl.domain.history.comparability import Comparability
 
     protocol, parts = msgspec.json.decode(text)
@@ -31,7 +31,7 @@ def ground_of_text(text: str) -> Comparability:
 
 
 def ground_text(ground: Comparability) -> str:
-    """Return `ground` as JSON with sorted keys, so that equal values give equal text."""
+    """Return `ground` (all on which a measurement's figures depend) as JSON; equal ones give equal text."""
     return json_text((ground.protocol, tuple(sorted(ground.parts.items()))))
 
 

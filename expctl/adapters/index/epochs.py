@@ -12,7 +12,7 @@ from expctl.domain.history.comparability import Comparability
 from expctl.domain.history.epochs import Epoch, Epochs, Measuring, epochs_from
 
 EARLIEST = "select min(date) from measurings indexed by measured where live and name = ?"
-# A turn is a measurement whose ground differs from the one before on its target; earlier epochs follow from turns alone.
+# A turn is a measurement not comparable with the one before on its target; epochs begin at turns alone.
 TURNS = """
 select name, target, date, base, ground, again from measurings where live and turn and date < ?
 order by date, number, name, again
@@ -26,14 +26,17 @@ NUMBERED = "update records indexed by folders set epoch = ? where name = ? and l
 
 
 def read_epochs(index: sqlite3.Connection) -> Epochs:
-    """Read all epochs, and the last one of each target. `Epochs.of` stays empty: a record's row holds its epoch's number."""
-    rows = index.execute("select last, text from epochs order by number").fetchall()
-    found = [(last, msgspec.json.decode(text, type=Epoch)) for last, text in rows]
-    return Epochs(all=tuple([each for _, each in found]), last={each.target: each for last, each in found if last})
+    """Read all epochs (stretches of comparable figures). `Epochs.of`, from experiment to epoch, stays empty: see `epoch_of`."""
+    rows = index.execute("select used, text from epochs order by number").fetchall()
+    found = [(at, msgspec.json.decode(text, type=Epoch)) for at, text in rows]
+    used: dict[str, tuple[Epoch, ...]] = {}
+    for _, each in sorted(found, key=lambda one: one[0]):
+        used[each.target] = (*used.get(each.target, ()), each)
+    return Epochs(all=tuple([each for _, each in found]), used=used)
 
 
 def epoch_of(index: sqlite3.Connection, name: str) -> Epoch | None:
-    """Return the epoch in which the experiment `name` was measured; None if it has none."""
+    """Return the epoch (stretch of comparable figures) in which the experiment `name` was measured; None without one."""
     key = index.execute("select target, epoch from live where name = ?", (name,)).fetchone()
     return next((each for each in read_epochs(index).all if (each.target, each.number) == key), None)
 
@@ -45,7 +48,7 @@ def first_date(index: sqlite3.Connection, names: Iterable[str]) -> str:
 
 
 def fold_epochs(index: sqlite3.Connection, *, since: str) -> None:
-    """Recompute all epochs after a change among measurements dated `since` or later; older records keep their numbers."""
+    """Compute and store the epochs (comparable stretches) anew after a change among measurements dated `since` or later."""
     grounds = grounds_of(index)
     before = _measurings(index.execute(TURNS, (since,)), grounds)
     rows = index.execute(SINCE, (since,)).fetchall()
@@ -56,7 +59,7 @@ def fold_epochs(index: sqlite3.Connection, *, since: str) -> None:
     index.executemany(NUMBERED, ((number, name, number) for number, name in named))
     index.execute("delete from epochs")
     rows = [
-        (number, epochs.last[each.target] is each, msgspec.json.encode(each, order="deterministic").decode())
+        (number, epochs.used[each.target].index(each), msgspec.json.encode(each, order="deterministic").decode())
         for number, each in enumerate(epochs.all)
     ]
     index.executemany("insert into epochs values (?, ?, ?)", rows)
@@ -65,7 +68,6 @@ def fold_epochs(index: sqlite3.Connection, *, since: str) -> None:
 def _mark_turns(
     index: sqlite3.Connection, before: Iterable[Measuring], later: Iterable[tuple[Measuring, tuple[int, int]]]
 ) -> None:
-    """Correct the column `turn` (has the target's comparability changed?); `later` pairs measurements with (rowid, old)."""
     grounds = {each.target: each.conditions for each in before}
     wrong = []
     for each, (row, known) in later:

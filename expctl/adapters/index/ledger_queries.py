@@ -51,7 +51,7 @@ PREDICTED = "select told from live where told is not null order by number desc, 
 
 
 def ledger_totals(index: sqlite3.Connection) -> LedgerTotals:
-    """Return the totals of the ledger. Their `epochs.of` holds only the records that show a baseline."""
+    """Return all totals and rows of the ledger. `epochs.of` (experiment -> epoch) has only each target's newest experiment."""
     found = status_totals(index)
     return LedgerTotals(
         epochs=replace(found.epochs, of=_epochs_of(index, found.epochs, found.standing.values())),

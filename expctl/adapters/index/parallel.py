@@ -14,10 +14,7 @@ PART_LEAST = 400  # items that repay the cost of a fork
 
 
 def parallel_map(work: Callable[[Sequence[T]], list[R]], items: Sequence[T], *, cores: int = 0) -> list[R]:
-    """Return `work` of all `items`, in order, computed on `cores` cores (0: all available).
-
-    A part whose forked process fails is computed again in this process, which then raises its exception.
-    """
+    """Return the results of `work` for `items`, in order, computed on `cores` cores (0: all). Raises what `work` raises."""
     parts = min(cores or len(os.sched_getaffinity(0)), len(items) // PART_LEAST)
     if parts < 2:
         return work(items)
@@ -29,13 +26,12 @@ def parallel_map(work: Callable[[Sequence[T]], list[R]], items: Sequence[T], *, 
         done = work(slices[0])
     finally:
         handed = [_handed(*fork) for fork in forks]
-    for part, found in zip(slices[1:], handed, strict=True):
+    for part, found in zip(slices[1:], handed, strict=True):  # None: its process failed; here `work` can raise
         done += work(part) if found is None else found
     return done
 
 
-def _begun(work: Callable[[Sequence[T]], list[R]], part: Sequence[T]) -> tuple[int, int]:
-    """Fork a process that writes the pickled result of `part` to a pipe. Return (process id, reading end)."""
+def _begun(work: Callable[[Sequence[T]], list[R]], part: Sequence[T]) -> tuple[int, int]:  # process id, end of a pipe
     read, write = os.pipe()
     child = os.fork()
     if child:

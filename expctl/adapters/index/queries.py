@@ -27,25 +27,25 @@ def experiments(index: sqlite3.Connection) -> Mapping[str, Verdict | None]:
 
 
 def trees(index: sqlite3.Connection, ids: Iterable[str]) -> Mapping[str, str]:
-    """Return experiment -> hash of its folder's tree, for those of `ids` that have one. Faster than asking git for each."""
+    """Return experiment -> id of its folder's git tree, for those of `ids` that have one. Faster than asking git for each."""
     found = {name: index.execute(TREE, (name,)).fetchone() for name in ids}
     return {name: row[0] for name, row in found.items() if row}
 
 
 def waiting(index: sqlite3.Connection) -> tuple[str, ...]:
-    """Return the ids of proposals without a verdict, or with INVALID, in order of id."""
+    """Return the ids of proposals to be run: without a verdict, or INVALID (the machine failed); in order of id."""
     return tuple(name for (name,) in index.execute(WAITING))
 
 
 def trees_to_read_ahead(index: sqlite3.Connection) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the trees of waiting proposals, and of records that are the newest or show a baseline."""
+    """Return (git tree ids of the folders of waiting proposals, those of the newest records and of each target's newest)."""
     newest = [name for (name,) in index.execute(NEWEST, (LAST,))]
     shown = {*standing(index).values(), *newest}
     return tuple(trees(index, waiting(index)).values()), tuple(trees(index, sorted(shown)).values())
 
 
 def standing(index: sqlite3.Connection) -> Mapping[str, str]:
-    """Return target -> the newest experiment that was timed there, ordered by date."""
+    """Return target -> id of the newest experiment timed on it (where the target stands); the oldest of these comes first."""
     newest = {}
     for (timed_on,) in index.execute("select distinct timed_on from live where timed_on <> ''").fetchall():
         newest[timed_on] = index.execute(SHOWN, (timed_on,)).fetchone()

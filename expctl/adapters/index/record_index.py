@@ -47,7 +47,7 @@ class RecordIndex:
         self._trees: dict[str, str] = {}
 
     def ask(self, commit: str, question: Callable[[sqlite3.Connection], T]) -> T:
-        """Return the answer of `question` to the index of `commit`'s records. Raises Refused on a damaged record."""
+        """Return what `question` returns for the index of the records in `commit`. Raises Refused on a damaged record."""
         tree = self._trees.get(commit) or self._git.tree_of(commit, EXPERIMENTS)
         self._trees[commit] = tree
         if self._file is not None and self._memory is None:
@@ -64,7 +64,7 @@ class RecordIndex:
         return self._answer(self._memory, tree, question)
 
     def look(self, question: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """Return the answer of `question` to the file as it is; `otherwise` if that is missing, damaged or by other code."""
+        """Ask the index file without bringing it up to date; `otherwise` if it is missing, damaged, or built by other code."""
         if self._file is not None and self._file.exists():
             with suppress(sqlite3.DatabaseError), closing(self._opened(self._file)) as index:
                 if self._is_ours(index):
@@ -72,7 +72,7 @@ class RecordIndex:
         return otherwise
 
     def note(self, write: Callable[[sqlite3.Connection], None]) -> None:
-        """Call `write` on the file in one transaction; do nothing if that is missing, not writable or built by other code."""
+        """Call `write` on the file in one transaction; do nothing if it is missing, not writable or built by other code."""
         if self._file is None or not self._file.exists():
             return
         with suppress(sqlite3.DatabaseError), closing(self._opened(self._file)) as index:
@@ -95,7 +95,7 @@ class RecordIndex:
             return self._answer(index, tree, question)
 
     def _answer(self, index: sqlite3.Connection, tree: str, question: Callable[[sqlite3.Connection], T]) -> T:
-        """Ask in the transaction in which the stamp is checked: another process may update the index at any other time."""
+        # In one transaction with the check of the stamp: another process may update the index at any other time.
         for _ in range(TRIES):
             index.execute("begin")
             try:
@@ -123,6 +123,6 @@ class RecordIndex:
 
 
 def _busy() -> sqlite3.OperationalError:
-    error = sqlite3.OperationalError("the index is brought to another commit all the time")
+    error = sqlite3.OperationalError("other processes keep changing the index of records")
     error.sqlite_errorcode = sqlite3.SQLITE_BUSY
     return error

@@ -21,7 +21,7 @@ VERDICTS = {verdict.value: verdict for verdict in Verdict}
 
 
 def row_of(summary: RecordSummary) -> Row:
-    """Return a summary as a row in the order of COLUMNS, its comparability as JSON, without lone surrogates."""
+    """Return a summary as a row of the table of records, its comparability as JSON, without lone surrogates."""
     told: Sequence[Any] = summary.told or (None,) * len(PredictionSummary._fields)
     ban: Sequence[Any] = summary.ban[1:] if summary.ban else (None,) * (len(RuleSummary._fields) - 1)
     own, *again = summary.measurings or (None,)
@@ -66,7 +66,7 @@ def summaries(index: sqlite3.Connection) -> tuple[RecordSummary, ...]:
 
 
 def summary_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSummary:
-    """Return the summary in a row of COLUMNS, whose column `ground` holds a key of `grounds`."""
+    """Return the summary in a row of the table of records, whose column `ground` holds a key of `grounds`."""
     # fmt: off
     (
         name, _, title, kind, target, verdict, imported, date, lands, timed_once, sd_percent,
@@ -115,7 +115,10 @@ def summary_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSumm
 
 
 def measurings_of(own: tuple[str, str, str, str, str], ground: Comparability | None) -> tuple[Measuring, ...]:
-    """Return a record's measurement, unless `ground` is None, and its replications; `own`: name, target, date, base, again."""
+    """Return the measurements of a record (none for `ground` None) and of its replications.
+
+    `own`: id, target, date, baseline commit, and the replications as JSON.
+    """
     name, target, date, base, again = own
     first = () if ground is None else (Measuring(name, target, date, base, ground),)
     if not again:

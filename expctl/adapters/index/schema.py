@@ -23,7 +23,7 @@ create table measurings (
     key integer, live integer, target text, date text, number integer, name text, again integer, turn integer, base text,
     ground integer
 );
-create table epochs (number integer primary key, last integer, text text);
+create table epochs (number integer primary key, used integer, text text);
 create table words (word text, key integer);
 create table patterns (pattern text, key integer);
 create table holds (key integer primary key, text text);

@@ -11,7 +11,7 @@ ROOMS = ("adapters", "domain")  # packages whose code reads and summarises recor
 
 
 def code_stamp(package: Path = Path(__file__).parents[2]) -> str:
-    """Return Python's version and path, size and modification time of the modules in ROOMS below `package`, as text."""
+    """Return a text that changes with the code that builds the index: Python's version; path, size and time of each module."""
     found: list[tuple[str, int, int]] = []
     folders = [str(package / room) for room in ROOMS]
     for folder in folders:
@@ -26,7 +26,7 @@ def code_stamp(package: Path = Path(__file__).parents[2]) -> str:
 
 
 def stamp_of(index: sqlite3.Connection) -> tuple[str, str] | None:
-    """Return (code, tree) of an index; None if it is empty."""
+    """Return (`code_stamp` of its builder, id of the git tree of its records) of an index; None if it is empty."""
     if not index.execute("select 1 from sqlite_master limit 1").fetchone():
         return None
     return index.execute("select code, tree from made").fetchone() or ("", "")

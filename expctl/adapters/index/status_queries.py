@@ -17,7 +17,7 @@ OWED = "select name, debts from live where debts <> '' order by number, name"
 
 
 def status_totals(index: sqlite3.Connection) -> StatusTotals:
-    """Return the totals over all records of the index's commit."""
+    """Return the totals over all records that the command `status` shows."""
     shown = standing(index)
     return StatusTotals(
         epochs=read_epochs(index),
@@ -30,7 +30,6 @@ def status_totals(index: sqlite3.Connection) -> StatusTotals:
 
 
 def _given(index: sqlite3.Connection, timed: Iterable[str]) -> tuple[ImportedBaseline, ...]:
-    """Return the imported baseline with the last id, for each target that is not in `timed`."""
     last = {}
     for target, name, title, given, date in index.execute(GIVEN):
         last[target] = ImportedBaseline(target=target, id=name, title=title, given=given, date=date)

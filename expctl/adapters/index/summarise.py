@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from expctl.adapters.codec.record_codec import record_of
+from expctl.adapters.codec.record_codec import record_in
 from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index.columns import ground_text, json_text
 from expctl.adapters.index.rows import Row, row_of
-from expctl.domain.errors import Refused
 from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.rules.conditions import conditions_of
 from expctl.domain.rules.matching import keys_of
@@ -25,7 +24,7 @@ Folder = tuple[str, str]
 
 
 class Measured(NamedTuple):
-    """One measurement, of a record or a replication; `ground` is its Comparability as JSON."""
+    """One measurement, of a record or a replication; `ground` is all on which its figures depend (Comparability), as JSON."""
 
     target: str
     date: str
@@ -36,8 +35,8 @@ class Measured(NamedTuple):
 class FolderSummary(NamedTuple):
     """What the index stores of one experiment's folder. `row` is for the table of records; None if the folder has no record.
 
-    If the record has a do-not-repeat rule, `words` and `patterns` are what a look-up of rules finds it by, `hold` the rule's
-    conditions as JSON. `ruled`: the record has such a rule, or waives another one.
+    If the record has a do-not-repeat rule, `words` (hashes) and `patterns` (of lines) are what a look-up finds it by,
+    `hold` its conditions as JSON. `ruled`: the record has such a rule, or waives another one.
     """
 
     folder: Folder
@@ -68,12 +67,7 @@ class Summariser(Struct, frozen=True, kw_only=True):
     def _one(self, folder: Folder, text: bytes | None, *, proposed: bool) -> FolderSummary:
         if text is None:
             return FolderSummary(folder, None, (), (), (), "", ruled=False, proposed=proposed)
-        name, where = folder[0], f"{EXPERIMENTS}/{folder[0]}"
-        record = record_of(text, where=f"{where}/record.json")
-        if record.id != name:
-            raise Refused(
-                f"{where}/record.json names {record.id}", code="record-names-another", where=where, hint="restore it from git"
-            )
+        record = record_in(f"{EXPERIMENTS}/{folder[0]}", text)
         rule = record.rule
         codes = [made.code for made in record.artifacts.get(Side.CANDIDATE, {}).values()]
         summary = summary_of(record)

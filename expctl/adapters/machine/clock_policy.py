@@ -10,7 +10,7 @@ NVIDIA_VERSION = re.compile(r"Kernel Module.*?\s(\d+\.[\d.]+)")
 
 
 def clock_policy(root: Path = Path("/")) -> str:
-    """Return governor and boost of the CPUs, performance level of AMD GPUs, e.g. `performance, boost on, gpu auto`."""
+    """Return frequency governor and boost of the CPUs and performance level of AMD GPUs: `performance, boost on, gpu auto`."""
     cpus = root / "sys/devices/system/cpu"
     governors = sorted({_word(file) for file in cpus.glob("cpufreq/policy*/scaling_governor")} - {""})
     levels = sorted({_word(file) for file in root.glob("sys/class/drm/card*/device/power_dpm_force_performance_level")} - {""})
@@ -18,14 +18,13 @@ def clock_policy(root: Path = Path("/")) -> str:
 
 
 def driver(root: Path = Path("/")) -> str:
-    """Return the GPU drivers' versions, e.g. `nvidia 550.54`; empty for a driver that is part of the kernel."""
+    """Return the GPU drivers' versions, e.g. `nvidia 550.54`; leaving out a driver that is part of Linux."""
     nvidia = NVIDIA_VERSION.search(_text(root / "proc/driver/nvidia/version"))
     amd = _word(root / "sys/module/amdgpu/version")
     return ", ".join([*([f"nvidia {nvidia[1]}"] if nvidia else []), *([f"amdgpu {amd}"] if amd else [])])
 
 
 def _boost(cpus: Path) -> list[str]:
-    """Return `boost on` or `boost off`, from Intel's no_turbo or other drivers' boost; none if the kernel shows neither."""
     for file, on in ((cpus / "intel_pstate/no_turbo", "0"), (cpus / "cpufreq/boost", "1")):
         if word := _word(file):
             return [f"boost {'on' if word == on else 'off'}"]

@@ -36,7 +36,10 @@ class LockHolder(Struct, frozen=True, kw_only=True):
 
 
 class MachineLock:
-    """The lock file in `folder`, by default that of `lock_folder`. `experiment` is shown to others while it is held."""
+    """The lock that keeps builds and tests (shared) out of measurements (exclusive), for all users; a file in `folder`.
+
+    `folder` None stands for `lock_folder()`. While the lock is held exclusively, the file contains the id `experiment`.
+    """
 
     def __init__(self, folder: Path | None = None, *, experiment: str = "") -> None:
         self.path = (folder or lock_folder()) / NAME
@@ -45,7 +48,7 @@ class MachineLock:
 
     @contextlib.contextmanager
     def shared(self, *, wait_s: float) -> Iterator[None]:
-        """Hold the lock together with others. Does nothing if this object holds it exclusively. Raises Busy after `wait_s`."""
+        """Hold the lock, shared with others; do nothing if this object holds it exclusively. Raises Busy after `wait_s` s."""
         if self._is_held:
             yield
             return
@@ -73,11 +76,11 @@ class MachineLock:
             os.close(descriptor)
 
     def check(self) -> None:
-        """Raise Refused if the lock file can't be opened or made, so that a run fails before its build. Makes the file."""
+        """Make the lock file if there is none. Raises Refused if it can't be made or opened, before a run builds in vain."""
         os.close(self._open())
 
     def look(self) -> None:
-        """Raise Refused if the lock file can't be opened, or couldn't be made; makes nothing."""
+        """Raise Refused if the lock file can't be opened or, without one, couldn't be made. Changes nothing."""
         try:
             os.lstat(self.path)
         except FileNotFoundError:
@@ -95,7 +98,7 @@ class MachineLock:
             raise self._refused("a folder that can't be written")
 
     def holders(self) -> tuple[LockHolder, ...]:
-        """Return who holds the lock now, without taking it: from /proc/locks, and from the lock file if its writer lives."""
+        """Return who holds the lock, without taking it: by /proc/locks, and by the lock file if the process it names lives."""
         try:
             found = os.stat(self.path, follow_symlinks=False)
         except OSError:
@@ -108,7 +111,6 @@ class MachineLock:
         return tuple(listed.values())
 
     def _acquire(self, operation: int, wait_s: float) -> int:
-        """Return a descriptor of the present lock file, locked. Raises Busy after `wait_s` seconds, or Refused."""
         deadline = time.monotonic() + wait_s
         while True:
             descriptor = self._open()
@@ -123,15 +125,12 @@ class MachineLock:
             except OSError as error:
                 os.close(descriptor)
                 raise self._refused(error.strerror or str(error)) from error
-            if self._is_current(descriptor):
+            if self._is_current(descriptor):  # not removed meanwhile
                 return descriptor
             os.close(descriptor)
 
     def _open(self) -> int:
-        """Return a descriptor of the lock file. Raises Refused for a link, a pipe or a file with other contents.
-
-        O_CREAT is not used, because sticky folders refuse it for another user's file.
-        """
+        # Without O_CREAT, which sticky folders refuse for another user's file.
         for _ in range(TRIES):
             try:
                 self._make()
@@ -151,7 +150,7 @@ class MachineLock:
         raise self._refused(missing.strerror or str(missing)) from missing
 
     def _make(self) -> None:
-        """Make the lock file if there is none. It is linked into place when complete, so its permissions are always 0666."""
+        # Linked into place when complete, so that its permissions are always 0666.
         if os.path.lexists(self.path):
             return
         descriptor, temporary = tempfile.mkstemp(prefix=".expctl", dir=self.path.parent)
@@ -164,7 +163,6 @@ class MachineLock:
             os.unlink(temporary)
 
     def _is_current(self, descriptor: int) -> bool:
-        """Is the open file still the one at the lock's path? It may have been removed meanwhile."""
         ours = os.fstat(descriptor)
         try:
             theirs = os.lstat(self.path)
@@ -179,20 +177,20 @@ class MachineLock:
         return Busy(
             "another expctl is measuring on this machine" if alone else "another expctl builds or tests on this machine",
             code="machine-in-use",
-            expected="the machine's lock",
-            found=f"held by {', '.join(names) or 'a process that cannot be seen from here'}",
+            expected="the machine's lock to be free",
+            found=f"held by {', '.join(names) or 'a process that is not visible here, e.g. in another container'}",
             where=str(self.path),
             hint="let it finish, then run the same command again; `expctl gate` shows what blocks",
         )
 
     def _refused(self, found: str) -> Refused:
         return Refused(
-            "the machine's lock cannot be opened",
+            "the machine's lock file can't be opened",
             code="machine-lock-cannot-open",
-            expected="a plain file of ours that everybody may open, in a folder that exists",
+            expected="a file that expctl made and every user may open, in a folder that exists",
             found=found,
             where=str(self.path),
-            hint=f"remove it if it is not expctl's own, or set {FOLDER} to a folder that all users share",
+            hint=f"remove that file if expctl did not make it, or set {FOLDER} to a folder that all users share",
         )
 
 
@@ -215,8 +213,7 @@ def _is_shared(folder: Path) -> bool:
     return stat.S_ISDIR(mode) and mode & 0o1777 == 0o1777
 
 
-def _flocks(found: os.stat_result) -> Iterator[tuple[int, bool]]:
-    """Yield (pid, whether exclusive) of every flock on a file, from /proc/locks; lines of another form are left out."""
+def _flocks(found: os.stat_result) -> Iterator[tuple[int, bool]]:  # (pid, is it exclusive?)
     wanted = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
     try:
         lines = Path("/proc/locks").read_text().splitlines()

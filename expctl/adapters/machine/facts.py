@@ -10,7 +10,7 @@ from expctl.adapters.machine.clock_policy import clock_policy, driver
 
 
 def machine_facts() -> dict[str, str]:
-    """Return CPU model and features, cores, memory (GiB), GPUs, kernel and Python versions; `machine` hashes the CPU's."""
+    """Return name -> value: CPU, vector unit, memory (GiB), GPUs, drivers, versions; `machine` is a hash of the CPU's facts."""
     cpu = _cpu_facts()
     kernel = ".".join(platform.release().split(".")[:2])
     pages, page_bytes = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
@@ -30,13 +30,12 @@ def machine_facts() -> dict[str, str]:
 
 
 def noise_fingerprint(facts: Mapping[str, str]) -> str:
-    """Return 12 hex digits that hash the facts on which measurement noise depends: CPU, memory, GPUs and kernel."""
+    """Return 12 hex digits that hash the facts on which measurement noise depends: CPU, memory, GPUs and operating system."""
     keys = ("cpu", "vector", "cores", "memory_gib", "gpu", "os", "architecture")
     return hashlib.sha256("\n".join(f"{key}={facts.get(key, '')}" for key in keys).encode()).hexdigest()[:12]
 
 
 def _gpu_models() -> str:
-    """Return the GPUs that the drivers show in /proc (NVIDIA: model) and /sys (AMD: instruction set); empty without a GPU."""
     nvidia = [_rows(path).get("Model", "") for path in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))]
     nodes = sorted(Path("/sys/class/kfd/kfd/topology/nodes").glob("*/properties"))
     amd = [_rows(path, " ").get("gfx_target_version", "0") for path in nodes]

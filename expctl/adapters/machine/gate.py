@@ -28,23 +28,23 @@ class Seen(Struct, frozen=True, kw_only=True):
 
 
 class MachineGate:
-    """The gate of one run. `rule` holds the protocol's waiting times and limits, `table` the machine's processes."""
+    """Keeps other programs out of one run's timings. `rule` holds the protocol's waiting times, `table` reads processes."""
 
     def __init__(self, rule: Gate, *, lock: MachineLock, table: ProcessTable, sensors: Sequence[Sensor]) -> None:
         self._rule, self._lock, self._table, self._sensors = rule, lock, table, tuple(sensors)
         self._target: Target | None = None
         self._new_processes = NewProcesses(table)
-        self.watch = LaunchWatch(self._new_processes, self._wait)
+        self.watch = LaunchWatch(self._new_processes, lambda: self._wait_until_quiet(rule.wait_s))
 
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:
-        """Hold the shared lock to build or test. Raises Busy if another process measures for longer than the protocol waits."""
+        """Hold the machine's lock, shared, to build or test. Raises Busy if a measurement holds it beyond `rule.wait_s`."""
         with self._lock.shared(wait_s=self._rule.wait_s):
             yield
 
     @contextlib.contextmanager
     def measuring(self, target: Target) -> Iterator[float]:
-        """Hold the exclusive lock on a quiet machine; yield the seconds waited. Raises Busy after the protocol's wait."""
+        """Hold the machine's lock exclusively, on a quiet machine; yield the seconds waited. Raises Busy after rule.wait_s."""
         started = time.monotonic()
         with self._lock.alone(wait_s=self._rule.wait_s), contextlib.ExitStack() as sessions:
             self._target, self.watch.sensors = target, self._asked(target)
@@ -55,13 +55,13 @@ class MachineGate:
             yield time.monotonic() - started
 
     def wait_until_quiet(self, target: Target) -> float:
-        """Wait until no foreign work was seen for the protocol's quiet time; return the seconds waited. Raises Busy."""
+        """Wait until nothing foreign ran for `rule.quiet_s`; return the seconds waited. Raises Busy after `rule.wait_s`."""
         self._lock.check()
         self._target = target
         return self._wait_until_quiet(self._rule.wait_s)
 
     def blocking(self, target: Target | None) -> tuple[Foreign, ...]:
-        """Return what would block a measurement of `target` now, lock holders included. Takes no lock.
+        """Return the programs and conditions that keep `target` from being measured now, lock holders included. Takes no lock.
 
         Raises Refused if the lock file can't be opened.
         """
@@ -73,18 +73,15 @@ class MachineGate:
         return (*held(self._lock, self._table), *self._foreign(target))
 
     def seen(self, target: Target | None) -> tuple[Seen, ...]:
-        """Return the state of every sensor for `target`; to be called after `blocking`."""
+        """Return what every sensor saw in the last call of `blocking`, or why it saw nothing or isn't used for `target`."""
         return tuple(
             Seen(sensor=each.name, unused=unused)
-            if (unused := each.unused(target))
+            if (unused := each.why_unused(target))
             else Seen(sensor=each.name, absent=absent)
-            if (absent := each.absent())
+            if (absent := each.why_absent())
             else Seen(sensor=each.name, says=each.says())
             for each in self._sensors
         )
-
-    def _wait(self) -> float:
-        return self._wait_until_quiet(self._rule.wait_s)
 
     def _wait_until_quiet(self, wait_s: float) -> float:
         started = time.monotonic()
@@ -102,9 +99,9 @@ class MachineGate:
                 raise Busy(
                     "the machine is not quiet",
                     code="machine-not-quiet",
-                    expected=f"no foreign work for {self._rule.quiet_s:g} s",
+                    expected=f"{self._rule.quiet_s:g} s without work of other programs",
                     found="\n".join(sentence(each) for each in foreign),
-                    hint="let it finish, then run the same command again; `expctl gate` shows what blocks",
+                    hint="let that work finish, then run the same command again; `expctl gate` shows what blocks",
                 )
             time.sleep(POLL_S)
 
@@ -112,7 +109,7 @@ class MachineGate:
         return tuple(found for sensor in self._asked(target) for found in sensor.blocking())
 
     def _asked(self, target: Target | None) -> tuple[Sensor, ...]:
-        return tuple(sensor for sensor in self._sensors if not sensor.unused(target))
+        return tuple(sensor for sensor in self._sensors if not sensor.why_unused(target))
 
     def _stop_watching(self) -> None:
         self.watch.sensors = ()
@@ -137,6 +134,6 @@ def held(lock: MachineLock, table: ProcessTable) -> tuple[Foreign, ...]:
 
 
 def sentence(foreign: Foreign) -> str:
-    """Return foreign work in words, e.g. `ncu matches ncu: ncu (pid 12, user alice), since 2026-03-01T10:00:00Z`."""
+    """Return what disturbs in words, e.g. `ncu matches ncu: ncu (pid 12, user alice), since 2026-03-01T10:00:00Z`."""
     told = ", ".join(part for part in (foreign.detail, foreign.who) if part)
     return f"{foreign.what}{f': {told}' if told else ''}{f', since {foreign.since}' if foreign.since else ''}"

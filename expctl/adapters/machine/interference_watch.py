@@ -22,35 +22,35 @@ PATIENCE_S = 2.0  # time for a poll under way when the launch ends
 
 
 class Watch(Protocol):
-    """Tells code that measures whether other programs disturbed a launch."""
+    """Tells code that times processes (launches) whether other programs disturbed one."""
 
     def clear(self) -> None:
-        """Wait until no other program disturbs. Raises Busy after the waiting time of the protocol."""
+        """Wait until no other program disturbs measurements. Raises Busy after `gate.wait_s` of the protocol."""
 
     def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> contextlib.AbstractContextManager[None]:
-        """Watch a launch of `side`, pinned to `core`, during the block. No process may be started in the block."""
+        """Watch processes of `side` in the block, which starts none. `core`: all are pinned to it; `timed`: times count."""
 
     def take_taints(self) -> tuple[str, ...]:
-        """Return what disturbed launches since the last call, and forget it."""
+        """Return in words the foreign work that was seen beside launches since the last call, and forget it."""
 
 
 class Unwatched:
     """A watch that sees nothing, for measuring without a gate."""
 
     def clear(self) -> None:
-        """Return at once."""
+        """Return at once, without waiting for a quiet machine."""
 
     def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> contextlib.AbstractContextManager[None]:  # noqa: ARG002
         """Return a context that watches nothing."""
         return contextlib.nullcontext()
 
     def take_taints(self) -> tuple[str, ...]:
-        """Return no taints."""
+        """Return nothing: no foreign work is ever seen."""
         return ()
 
 
 class LaunchWatch:
-    """Polls `sensors`, which are those for the measured target. `wait` returns once the machine is quiet, or raises Busy."""
+    """Polls `sensors` during launches, in a thread. `wait` must return once the machine is quiet, or raise Busy."""
 
     def __init__(self, new_processes: NewProcesses, wait: Callable[[], object], *, patience_s: float = PATIENCE_S) -> None:
         self.sensors: Sequence[Sensor] = ()
@@ -60,7 +60,7 @@ class LaunchWatch:
         self._is_disturbed = False
 
     def clear(self) -> None:
-        """Wait for a quiet machine if the last launch was disturbed or a new process disturbs, else return. Raises Busy."""
+        """Wait for a quiet machine if the last launch was disturbed, or a new process disturbs. Raises what `wait` raises."""
         fresh = self._new_processes.fresh()
         if self._is_disturbed or any(sensor.look(fresh) for sensor in self.sensors if not sensor.every_s):
             self._wait()
@@ -68,7 +68,7 @@ class LaunchWatch:
 
     @contextlib.contextmanager
     def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> Iterator[None]:
-        """Watch a launch during the block. Taints are kept until `take_taints` returns them, also if the block raises."""
+        """Watch a launch during the block. `take_taints` returns what was seen, also if the block raises."""
         sensors = tuple(self.sensors)
         for sensor in sensors:
             sensor.start(Launch(side=side, timed=timed, core=core))
@@ -85,7 +85,7 @@ class LaunchWatch:
                 self._note(sensor.stop())
 
     def take_taints(self) -> tuple[str, ...]:
-        """Return the taints since the last call, sorted, each once."""
+        """Return in words the foreign work seen since the last call, sorted, each once; the next `clear` then waits."""
         taints = tuple(sorted(self._seen))
         self._seen.clear()
         self._is_disturbed = self._is_disturbed or bool(taints)
@@ -97,8 +97,6 @@ class LaunchWatch:
 
 
 class _Thread(threading.Thread):
-    """The thread that polls during one launch; `end` returns what it saw."""
-
     def __init__(self, sensors: Sequence[Sensor], new_processes: NewProcesses, core: int | None) -> None:
         super().__init__(name="watch", daemon=True)
         self.spent_s = 0.0
@@ -110,7 +108,6 @@ class _Thread(threading.Thread):
         self._error: BaseException | None = None
 
     def run(self) -> None:
-        """Poll the sensors, with pauses, until `end` is called."""
         try:
             self._leave_timed_core()
             pause_s = 0.0
@@ -124,7 +121,7 @@ class _Thread(threading.Thread):
             self._error = error
 
     def end(self, patience_s: float) -> Sequence[Foreign]:
-        """Stop the thread, waiting at most `patience_s`; return the foreign work it saw. A sensor that hangs counts as such."""
+        """Stop the thread, waiting at most `patience_s`; return the foreign work it saw, and any sensor that hangs."""
         self._over.set()
         self.join(patience_s)
         if self._error is not None:

@@ -54,7 +54,7 @@ def start_ticks(pid: int) -> int:
 
 
 def mark_holder(descriptor: int, *, experiment: str, step: str) -> None:
-    """Write this process as JSON into an open lock file, padded to the old length, so that no reader sees a mixture."""
+    """Write this process's HolderFacts as JSON into an open lock file, in one write, so that no reader sees a mixture."""
     facts = {
         "pid": os.getpid(),
         "start_ticks": start_ticks(os.getpid()),
@@ -70,7 +70,7 @@ def mark_holder(descriptor: int, *, experiment: str, step: str) -> None:
 
 
 def read_holder(lock: Path) -> HolderFacts | None:
-    """Return the last holder of a lock, alive or not; None if the file is absent, empty or holds something else."""
+    """Return who last wrote into the lock file `lock`, alive or not; None if it is absent, empty or holds something else."""
     try:
         descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -113,7 +113,6 @@ def _number(found: object, least: int, most: int) -> int:
 
 
 def _word(found: object) -> str:
-    """Return a string shortened and made safe for a terminal. Raises ValueError for another type."""
     if type(found) is not str:
         raise ValueError
     return one_line(found, WORD_MOST)
@@ -123,6 +122,6 @@ def describe_holder(lock: Path | HolderFacts) -> str:
     """Return the holder in one line for an error message, e.g. `expctl (pid 12, running P15, step test)`."""
     holder = read_holder(lock) if isinstance(lock, Path) else lock
     if holder is None:
-        return "a process that has not said who it is yet"
+        return "a process that has not written its name into the lock file yet"
     doing = f", running {holder.experiment}" if holder.experiment else ""
     return f"{holder.executable} (pid {holder.pid}{doing}{f', step {holder.step}' if holder.step else ''})"

@@ -24,20 +24,20 @@ class HeldLock:
 
 
 class RepositoryLock:
-    """A flock on the file `lock` in expctl's state folder. The kernel releases it however its holder dies."""
+    """Allows one run per repository: a flock on the file `lock` in the folder `state`, which the kernel releases at exit."""
 
     def __init__(self, state: Path) -> None:
         self.path = state / "lock"
 
     @contextlib.contextmanager
     def repository(self, *, experiment: str) -> Iterator[HeldLock]:
-        """Hold the lock during the block. Raises Busy at once if another process holds it, Refused if it is no plain file."""
+        """Hold the lock during the block. Raises Busy if another process holds it, Refused if it is no plain file."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise Refused(
-                    "the repository's lock cannot be held",
+                    "the repository's lock is not a file",
                     code="repository-lock-not-a-file",
                     expected="a plain file",
                     found="something else",
@@ -50,7 +50,7 @@ class RepositoryLock:
                 raise Busy(
                     "another expctl is running in this repository",
                     code="repository-in-use",
-                    expected="nobody",
+                    expected="one run at a time",
                     found=describe_holder(self.path),
                     where=str(self.path),
                     hint="expctl status shows what it does; wait for it or stop it with Ctrl-C",

@@ -27,7 +27,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 class Interruption:
-    """Installs the signal handlers during a `with` block. `then` ends the message of an abort, which raises Interrupted."""
+    """In a `with` block, the first Ctrl-C asks for a stop; a second, TERM and HUP raise Interrupted with `then` in its text."""
 
     def __init__(self, then: str = "expctl run goes on from the last whole step", *, again_s: float = AGAIN_S) -> None:
         self._then, self._again_s = then, again_s
@@ -50,13 +50,11 @@ class Interruption:
             signal.signal(number, handler)
 
     def requested(self) -> bool:
-        """Has a stop been asked for, by Ctrl-C or an abort?"""
+        """Was Ctrl-C pressed, or Interrupted raised?"""
         return self._asked
 
     def _drop(self, dropped: "sys.UnraisableHookArgs") -> None:
-        """Print no traceback for an abort where Python can't raise (in a finaliser, a hook of fork): `requested` is True then,
-        and the run stops at the end of the step.
-        """
+        # Python can't raise an abort in a finaliser or a hook of fork: no traceback, the run stops at the end of the step.
         if not isinstance(dropped.exc_value, Interrupted):
             self._hook(dropped)
 
@@ -66,7 +64,7 @@ class Interruption:
             return
         if number == signal.SIGINT and not self._asked and not self._left:
             self._asked = True
-            print("\nstopping after this step; Ctrl-C again aborts it", file=sys.stderr)
+            print("\nstopping after this step; press Ctrl-C again to abort the step", file=sys.stderr)
             return
         self._aborted_s = now_s
         if self._left:

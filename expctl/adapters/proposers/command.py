@@ -32,15 +32,14 @@ LAYOUT = (
 
 
 class ProposerCommand:
-    """Runs proposers of one repository. `folder` holds the last call's scratch folder, brief and log, and the last refusals."""
+    """Runs commands that write proposals. `folder` holds the last call's scratch folder, input and log, and refusals."""
 
     def __init__(self, folder: Path, *, mark: str) -> None:
         self._folder, self._mark = folder, mark
 
     def ask(self, proposer: Proposer, brief: object, *, cwd: Path, environment: Environment) -> Draft | Failed | None:
-        """Run a proposer in `cwd` with the brief as JSON on its standard input; return its proposal, or None if it left none.
-
-        Failed if the command failed. Raises Refused if what it left isn't one proposal.
+        """Run a proposer's command in `cwd` with `brief` as JSON on standard input. Return its proposal, None if it wrote none,
+        Failed if the command failed. Raises Refused if it wrote anything but one proposal.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         for old in self._folder.glob("scratch-*"):
@@ -66,7 +65,7 @@ class ProposerCommand:
         return found or ()
 
     def tell(self, refusal: Refusal | None) -> None:
-        """Store a refusal for the next call; with None, for an accepted proposal, remove all stored ones."""
+        """Store a refused proposal with its reason for the next `ask`; None, for an accepted one, removes all stored."""
         kept = (*self.refusals(), refusal)[-REMEMBERED:] if refusal is not None else ()
         atomic_write.replace(self._folder / "refused.json", json.dumps(encode(kept)).encode())
 
@@ -94,7 +93,6 @@ class ProposerCommand:
 
 
 def _draft(folder: Path) -> Draft | None:
-    """Read the one proposal below `folder`, without following a link; None if the folder is empty. Raises Refused."""
     if not stat.S_ISDIR(os.lstat(folder).st_mode):
         raise _misplaced(f"{folder.name} is not a folder any more")
     names = sorted(entry.name for entry in os.scandir(folder))
@@ -105,7 +103,7 @@ def _draft(folder: Path) -> Draft | None:
     (name,) = names
     home = folder / name
     if not ID_PATTERN.fullmatch(name):
-        raise _misplaced(f"the name {one_line(name, 60)!r} instead of an id such as P15")
+        raise _misplaced(f"the name {one_line(name, 60)!r}, which is not an id such as P15")
     if not stat.S_ISDIR(os.lstat(home).st_mode):
         raise _misplaced(f"{name} is not a folder", name)
     left = {entry.name for entry in os.scandir(home)}
@@ -115,7 +113,7 @@ def _draft(folder: Path) -> Draft | None:
     try:
         proposal = proposal_of(text, f"experiments/{name}")
     except Refused as refusal:
-        refusal.hint = "leave it mended in the scratch folder of the next call"
+        refusal.hint = "write it without these faults into the scratch folder of the next call"
         raise
     _check_words(proposal)
     return Draft(proposal=proposal, text=text, patch=patch)
@@ -148,21 +146,21 @@ def _check_words(proposal: Proposal) -> None:
     faults = [f"{key}: control, ANSI, bidi or invisible characters" for key, text in words.items() if has_unseen(text)]
     if faults:
         raise Refused(
-            f"{proposal.id} has words that can't be seen",
+            f"{proposal.id} has characters that can't be seen",
             code="words-not-visible",
             expected="plain text",
             found="\n".join(faults),
             where=f"experiments/{proposal.id}/experiment.yaml",
-            hint="write it again without them",
+            hint="write it again without these characters",
         )
 
 
 def _misplaced(found: str, name: str = "") -> Refused:
     return Refused(
-        "the proposer did not leave one proposal",
+        "the proposer did not write exactly one proposal",
         code="proposer-left-no-proposal",
         expected=LAYOUT,
         found=found,
         where=f"experiments/{name}" if name else "experiments",
-        hint="docs/QUEUE.md of expctl shows what to leave",
+        hint="docs/QUEUE.md of expctl shows the files that a proposer writes",
     )

@@ -11,7 +11,7 @@ from expctl.ports.proposers import Search
 
 
 class GridSearch:
-    """Tries every combination, in the order given."""
+    """Tries every combination of a sweep's values, in the order given."""
 
     def __init__(self, combinations: Sequence[Combination]) -> None:
         self._left = list(reversed(combinations))
@@ -27,7 +27,7 @@ class GridSearch:
 class OptunaSearch:
     """Tries at most `trials` combinations of the values in `combinations`, picked by Optuna's TPE sampler with a fixed seed.
 
-    A pick that is not in `combinations`, because it was tried before, counts as a trial. Raises Refused without Optuna.
+    A pick that `combinations` lacks is skipped, and counts as a trial. Raises Refused if Optuna isn't installed.
     """
 
     def __init__(self, combinations: Sequence[Combination], trials: int) -> None:
@@ -53,7 +53,7 @@ class OptunaSearch:
         }
 
     def ask(self) -> Combination | None:
-        """Return the next trial's combination; None after the last trial."""
+        """Return the combination to try next; None after the last trial."""
         while self._left > 0:
             self._left -= 1
             self._trial = self._study.ask()
@@ -72,7 +72,7 @@ class OptunaSearch:
 
 
 def search_of(sweep: Sweep, combinations: Sequence[Combination]) -> Search:
-    """Return the search that the protocol's sampler names. Raises Refused if that is Optuna and it is not installed."""
+    """Return the search over `combinations` that `sweep.sampler` names. Raises Refused if it needs Optuna and there is none."""
     return OptunaSearch(combinations, sweep.trials) if sweep.sampler is Sampler.OPTUNA else GridSearch(combinations)
 
 

@@ -21,13 +21,13 @@ NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class FileCalibrations:
-    """Reads and writes calibrations of the machine `fingerprint` below `folder` (None: the user has no home)."""
+    """Calibrations of the machine with hash `fingerprint` below `folder`; if that is None, none is found, and writing fails."""
 
     def __init__(self, folder: Path | None, fingerprint: str) -> None:
         self._folder = folder / "expctl" / "calibrations" / fingerprint if folder is not None else None
 
     def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated:
-        """Read a calibration. Return Uncalibrated, with a reason if the file is unreadable, damaged or of another benchmark."""
+        """Return the calibration (measured noise) of `target`; Uncalibrated without one or, with the reason, for a bad one."""
         if self._folder is None:
             return Uncalibrated()
         path = self._path(self._folder, target, benchmark)
@@ -70,10 +70,10 @@ def state_folder() -> Path | None:
 
 def _unwritable(found: str, where: str) -> Refused:
     return Refused(
-        "the calibration cannot be kept",
+        "the calibration can't be saved",
         code="calibration-cannot-be-kept",
-        expected="a folder that may be written",
+        expected="a folder that you may write",
         found=found,
         where=where,
-        hint=f"set {FOLDER} to such a folder, then run the same command again",
+        hint=f"set {FOLDER} to a folder that you may write, then run the same command again",
     )

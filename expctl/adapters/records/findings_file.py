@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from expctl.adapters.codec.strict_yaml import load
+from expctl.adapters.codec.strict_yaml import contradiction, load
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.findings import file_faults, numbered
 from expctl.domain.experiment.record import Finding, FindingsFile
@@ -28,13 +28,7 @@ def findings_of(text: bytes, *, where: str) -> tuple[Finding, ...]:
     found = load(text, FindingsFile, where=where).findings
     faults = file_faults(found)
     if faults:
-        raise Refused(
-            f"{where} contradicts itself",
-            code="file-contradicts-itself",
-            found="\n".join(faults),
-            where=where,
-            hint=f"edit {where} and commit it",
-        )
+        raise contradiction(where, faults)
     return numbered(found)
 
 
@@ -42,7 +36,7 @@ class FindingsEditor:
     """Edits the text of findings.yaml. Every edit also writes the ids of findings that had none."""
 
     def added(self, text: bytes, finding: Finding) -> bytes:
-        """Return the file with `finding` added at its end. Raises Refused if the result doesn't read back as wanted."""
+        """Return the file `text` with `finding` added at its end. Raises Refused if the file's layout doesn't allow it."""
         before = findings_of(text, where="findings.yaml")
         decoded = self._with_ids(text).decode() if before else HEADER
         indent = " " * (_items(decoded)[0].start_mark.column - 2) if before else ""
@@ -50,7 +44,7 @@ class FindingsEditor:
         return _checked(decoded.rstrip("\n") + "\n" + lines, (*before, finding))
 
     def marked(self, text: bytes, finding: Finding) -> bytes:
-        """Return the file with superseded_by and contradicted_by of `finding` written to the item of its id. Raises Refused."""
+        """Return `text` with the finding of equal id superseded or contradicted like `finding`. Raises Refused like `added`."""
         before = {each.id: each for each in findings_of(text, where="findings.yaml")}
         was = before[finding.id]
         keys = {
@@ -70,7 +64,7 @@ class FindingsEditor:
 
 
 def _inserted(text: str, keys: Mapping[int, Mapping[str, str]]) -> str:
-    """Return `text` with `keys` (item's index -> key -> value) inserted at the head of the items, after `id`."""
+    """Return `text` with `keys` (index of a finding -> key -> value) inserted at the start of these findings, after `id`."""
     items = _items(text)
     for index in sorted(keys, reverse=True):
         node = items[index]
@@ -101,7 +95,6 @@ def _leaf(text: str) -> str:
 
 
 def _checked(text: str, wanted: tuple[Finding, ...]) -> bytes:
-    """Return `text` as bytes if it parses to the findings `wanted`. Raises Refused otherwise."""
     written = text.encode()
     try:
         same = findings_of(written, where="findings.yaml") == wanted
@@ -109,7 +102,7 @@ def _checked(text: str, wanted: tuple[Finding, ...]) -> bytes:
         same = False
     if not same:
         raise Refused(
-            "experiments/findings.yaml has a form that cannot be edited by a command",
+            "experiments/findings.yaml has a layout that commands can't edit",
             code="findings-form-not-editable",
             expected="a list of mappings in block style under `findings:`, and nothing after it",
             found="another layout",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 
 def ledger_mend(file: Path) -> str:
-    """Return the command that writes ledger.md, after one that moves a link or folder out of the way."""
+    """Return the shell command that makes ledger.md anew, and before that moves a link or folder at `file` out of the way."""
     if file.is_symlink():
         return f"rm {file.name} && expctl ledger"
     return f"mv {file.name} {file.name}.old && expctl ledger" if file.is_dir() else "expctl ledger"

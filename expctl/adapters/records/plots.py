@@ -22,13 +22,13 @@ from expctl.domain.verdict.sequential_test import MeasureMore
 
 
 class Pictures:
-    """Computes plot data for the records of one commit; `journals` is the folder of the runs under way."""
+    """Computes plot data for the records of one commit; `journals` is the folder with the journals of unfinished runs."""
 
     def __init__(self, library: GitLibrary, commit: str, journals: Path) -> None:
         self._library, self._commit, self._journals = library, commit, journals
 
     def of_record(self, record: Record) -> Picture:
-        """Return the plot data of a concluded experiment. Raises Refused if it has no samples."""
+        """Return the plot data of an experiment with a record. Raises Refused if it has no samples."""
         caption = Caption(
             id=record.id,
             title=record.title,
@@ -75,8 +75,9 @@ class Pictures:
             raise Refused(
                 f"protocol.yaml of the baseline has no benchmark of {target}",
                 code="no-benchmark-in-baseline",
+                expected=f"targets.{target}.benchmark",
                 where=f"commit {base[:10]}",
-                hint="git log -- protocol.yaml shows its history",
+                hint="git log -- protocol.yaml shows its history; this run can't be drawn",
             )
         return Plan.of(benchmark, protocol.keep, mode, simplify_used_percent=simplify_used_percent, calibrated=calibrated)
 
@@ -88,5 +89,5 @@ def _check_drawable(samples: Sequence[Sample], caption: Caption) -> None:
             code="no-rounds-to-draw",
             expected="an experiment that was measured here",
             found=f"{caption.outcome}: {caption.reason}" if caption.reason else "nothing measured yet",
-            hint=f"expctl show {caption.id}",
+            hint=f"expctl show {caption.id} prints what is known of it",
         )

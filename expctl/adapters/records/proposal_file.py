@@ -4,8 +4,7 @@ import json
 from pathlib import PurePosixPath
 
 from expctl.adapters.codec.decode import DECIMAL
-from expctl.adapters.codec.strict_yaml import load
-from expctl.domain.errors import Refused
+from expctl.adapters.codec.strict_yaml import contradiction, load
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.patch.patterns import pattern_fault
 from expctl.domain.queue.depends_on import Unparsable, parse
@@ -26,13 +25,13 @@ def proposal_text(
 ) -> bytes:
     """Return the bytes of experiment.yaml with all strings quoted as JSON, which is valid YAML.
 
-    `gain` is "LOW,HIGH" in percent, or "". Values aren't checked: the strict reader does that.
+    `gain` is "LOW,HIGH" in percent, or "". Values aren't checked: `proposal_of` does that.
     """
     words = {
-        "title": title or "captured change",
+        "title": title,
         "kind": kind,
         "mode": mode or ("simplify" if kind == "simplify" else "gain"),
-        "hypothesis": hypothesis or "not stated",
+        "hypothesis": hypothesis,
     }
     lines = [f"id: {experiment}", *(f"{key}: {_quoted(value)}" for key, value in words.items())]
     lines += ["prediction:", f"  verdict: {_quoted(expect)}"]
@@ -77,13 +76,7 @@ def proposal_of(text: bytes, folder: str) -> Proposal:
         faults.append(f"prediction.gain_percent: expected the lower end first, found {list(gain)}")
     faults += [f"forbids: {fault}" for pattern in proposal.forbids if (fault := pattern_fault(pattern))]
     if faults:
-        raise Refused(
-            f"{where} contradicts itself",
-            code="file-contradicts-itself",
-            found="\n".join(faults),
-            where=where,
-            hint=f"edit {where} and commit it",
-        )
+        raise contradiction(where, faults)
     return proposal
 
 
@@ -92,5 +85,4 @@ def _quoted(text: str) -> str:
 
 
 def _number(text: str) -> str:
-    """Return a decimal number unchanged, any other text quoted, so that the strict reader refuses it with the key's name."""
     return text.strip() if DECIMAL.fullmatch(text.strip()) else _quoted(text.strip())

@@ -1,7 +1,9 @@
 """Replay committed records: decide again from the samples and protocol in git, and compare with the record's bytes."""
 
 import hashlib
+import json
 from dataclasses import dataclass
+from typing import Any
 
 from expctl.adapters.codec.record_codec import samples_of, with_parts
 from expctl.adapters.records.repository_contents import GitLibrary
@@ -11,13 +13,16 @@ from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Origin, Record, Replication
 from expctl.domain.protocol.boundaries import VERSION
+from expctl.domain.text import one_line
 from expctl.domain.verdict.decide_again import UnplayableError, older_rule, replayed, was_decided_by_samples
 from expctl.domain.verdict.samples import MalformedRound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The result of replaying a record (`number` 0) or its n-th replication; if that was not possible, `rule` is ""."""
+    """What deciding again gave for a record (`number` 0) or its n-th replication. `differs`: not what the record says; `rule`:
+    the version of the decision rule, "" if nothing could be decided; `text`: the outcome in words.
+    """
 
     id: str
     number: int
@@ -27,13 +32,13 @@ class Outcome:
 
 
 class Replays:
-    """Replays the records of one commit."""
+    """Decides the records of one commit again, from their committed samples, and compares."""
 
     def __init__(self, library: GitLibrary, commit: str) -> None:
         self._library, self._commit = library, commit
 
     def all(self) -> tuple[Outcome, ...]:
-        """Replay every measured experiment. One that has samples, but no record or an imported one, counts as different."""
+        """Decide every measured record again. Samples without a record, or with an imported one, count as different."""
         records = {record.id: record for record in self._library.records(self._commit)}
         sampled = self._library.sampled(self._commit)
         outcomes: list[Outcome] = []
@@ -51,7 +56,7 @@ class Replays:
         return tuple(outcomes)
 
     def of(self, experiment: str) -> tuple[Outcome, ...]:
-        """Replay one record and its replications. Raises Refused if there is no record or it was imported."""
+        """Decide one record and its replications again. Raises Refused if there is no record or it was imported."""
         record = self._library.record(self._commit, experiment)
         if record is None or record.origin is Origin.IMPORTED:
             raise Refused(
@@ -59,7 +64,7 @@ class Replays:
                 code="no-samples-to-replay",
                 expected="an experiment that was measured here",
                 found="it was imported" if record else "no record",
-                hint="expctl replay --all replays what can be",
+                hint="expctl replay --all decides every measured record again",
             )
         return self._of(record)
 
@@ -81,7 +86,7 @@ class Replays:
         file = f"samples{f'-{number + 1}' if number else ''}.jsonl"
         raw = self._library.samples(self._commit, record.id, file)
         if entry.samples_sha256 and hashlib.sha256(raw or b"").hexdigest() != entry.samples_sha256:
-            return "", True, f"{file} is not the file that the record was made from"
+            return "", True, f"{file} has another SHA-256 than the record says"
         if not was_decided_by_samples(entry):
             if raw is None and is_free_keep(record, entry):
                 return "", False, "the same machine code, not decided by samples"
@@ -103,6 +108,20 @@ class Replays:
         samples = samples_of(raw, where=f"experiments/{record.id}/{file}")
         again = replayed(entry.procedure, record.kind, samples, target.benchmark, protocol.keep)
         text = self._library.record_text(self._commit, record.id)
-        if with_parts(text, again.parts, replication=number) == text:
+        computed = with_parts(text, again.parts, replication=number)
+        if computed == text:
             return again.rule, False, f"byte for byte, rule {again.rule}, {len(samples)} samples"
-        return again.rule, True, f"rule {again.rule} on {file} says {again.parts['verdict']}: {again.parts['reasons']}"
+        return again.rule, True, f"{_difference(json.loads(text), json.loads(computed))} (rule {again.rule} on {file})"
+
+
+def _difference(recorded: Any, computed: Any, path: str = "") -> str:
+    """Name the first field that differs in two JSON values, and both its values; an absent one is shown as None."""
+    if isinstance(recorded, list) and isinstance(computed, list):
+        recorded, computed = dict(enumerate(recorded)), dict(enumerate(computed))
+    if isinstance(recorded, dict) and isinstance(computed, dict):
+        for key in {**recorded, **computed}:
+            before, after = recorded.get(key), computed.get(key)
+            if json.dumps(before) != json.dumps(after):
+                return _difference(before, after, f"{path}.{key}".removeprefix("."))
+        return "every field is the same, only the layout of record.json differs"
+    return f"{path}: recorded {one_line(repr(recorded), 80)}, computed {one_line(repr(computed), 80)}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from expctl.adapters.codec.record_codec import profile_of, record_of, samples_of, typed_json
+from expctl.adapters.codec.record_codec import profile_of, record_in, record_of, samples_of, typed_json
 from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index import queries
 from expctl.adapters.index.record_index import RecordIndex
@@ -64,26 +64,26 @@ class GitLibrary:
             raise Refused(
                 "this repository has no protocol",
                 code="protocol-missing",
-                expected=f"{PROTOCOL} committed at the top",
-                found="none in the baseline commit",
+                expected=f"{PROTOCOL} in the top folder of the commit",
+                found="no such file",
                 where=f"{self._git.place.root} at {commit[:10]}",
                 hint=f"write {PROTOCOL} (the README of expctl shows one) and commit it",
             )
         return self._kept.read({PROTOCOL: text}, Protocol, _protocol_of)[PROTOCOL]  # type: ignore[no-any-return]
 
     def read_ahead(self, commit: str) -> None:
-        """Read with one git process what most views need: protocol, findings, queue, newest and baseline records."""
+        """Read now, with one git process, what most later calls need: protocol, findings, queue and newest records."""
         waiting, shown = self._index.ask(commit, queries.trees_to_read_ahead)
         names = [f"{commit}:{PROTOCOL}", f"{commit}:{FINDINGS}"]
         names += [f"{tree}:{file}" for tree in waiting for file in (*PROPOSAL, RECORD)]
         self._git.read_ahead([*names, *(f"{tree}:{RECORD}" for tree in shown)])
 
     def identity(self, commit: str, paths: Sequence[str]) -> str:
-        """Return the SHA-256 over the tree entries of `paths` (files or folders) in `commit`."""
-        return self._git.protocol_identity(commit, paths)
+        """Return one SHA-256 of all files at and below `paths` in `commit`: of their names, modes and contents."""
+        return self._git.files_identity(commit, paths)
 
     def benchmark_identity(self, commit: str, protocol: Protocol, target: str) -> BenchmarkIdentity:
-        """Return the identity of what measures `target` on `commit`: harness, KPI and build of `protocol`."""
+        """Return hashes of what measures `target` on `commit`: the harness scripts, its sizes with weights (KPI), its build."""
         from expctl.domain.history.benchmark_identity import benchmark_identity_of
 
         files, listing = self.identity(commit, protocol.harness), self._git.listing(commit, protocol.harness)
@@ -91,7 +91,7 @@ class GitLibrary:
         return benchmark_identity_of(protocol, target, harness=files, code=code)
 
     def comparability(self, commit: str, protocol: Protocol, target: str, environment: Mapping[str, str]) -> Comparability:
-        """Return the comparability of a measurement of `target` on `commit`; `environment` holds facts of machine and tools."""
+        """Return all on which figures of `target` on `commit` depend; `environment` holds facts of machine and tools."""
         from expctl.domain.history.comparability import comparability_of
 
         return comparability_of(
@@ -101,7 +101,7 @@ class GitLibrary:
         )
 
     def epoch_of(self, commit: str, experiment: str) -> Epoch | None:
-        """Return the epoch in which an experiment was measured, by the records of `commit`; None if it has none."""
+        """Return the epoch (stretch of comparable figures) of an experiment in the history of `commit`; None without one."""
         from expctl.adapters.index.epochs import epoch_of
 
         return self._index.ask(commit, lambda index: epoch_of(index, experiment))
@@ -115,7 +115,7 @@ class GitLibrary:
         return harness_code(HarnessFile(path, mode, blobs.get(name, name.encode())) for path, mode, _, name in files)
 
     def queued(self, commit: str, experiment: str) -> Queued:
-        """Read one proposal with patch and ticket. Raises Refused if it isn't committed, is malformed or changes nothing."""
+        """Read a proposal, its patch and its queue ticket. Raises Refused if it is missing, malformed or changes nothing."""
         from expctl.adapters.records.proposal_file import proposal_of
         from expctl.domain.experiment.proposal_files import Queued
 
@@ -157,11 +157,11 @@ class GitLibrary:
         return self._index.ask(commit, queries.experiments)
 
     def waiting(self, commit: str) -> tuple[str, ...]:
-        """Return the ids of proposals without a verdict, or with INVALID, in order of id."""
+        """Return the ids of proposals to be run: without a verdict, or INVALID (the machine failed); in order of id."""
         return self._index.ask(commit, queries.waiting)
 
     def digests(self, commit: str) -> tuple[RecordSummary, ...]:
-        """Return a summary of every record, in order of id."""
+        """Return a summary of every record of `commit`, in order of id."""
         from expctl.adapters.index import rows
 
         return self._index.ask(commit, rows.summaries)
@@ -173,9 +173,7 @@ class GitLibrary:
         return self._index.ask(commit, ledger_totals)
 
     def ledger_template(self, commit: str) -> str:
-        """Return the text of the repository's template for ledger.md; "" if protocol.yaml names none. Raises Refused if it is
-        missing in `commit` or not UTF-8.
-        """
+        """Return the text of the template of ledger.md that protocol.yaml names, or "". Raises Refused if it can't be read."""
         path = self.protocol(commit).ledger.template
         text = self._git.read_file(commit, path) if path else b""
         try:
@@ -194,7 +192,7 @@ class GitLibrary:
         )
 
     def stock(self, commit: str) -> StatusTotals:
-        """Return the totals over all records that `status` shows."""
+        """Return the totals over all records that the command `status` shows."""
         from expctl.adapters.index.status_queries import status_totals
 
         return self._index.ask(commit, status_totals)
@@ -206,7 +204,7 @@ class GitLibrary:
         return tuple(self._kept.read(texts, Proposal, _proposal_if_sound).values())
 
     def malformed(self, commit: str, ids: Iterable[str]) -> tuple[Unreadable, ...]:
-        """Return those of `ids` whose experiment.yaml or queued.json can't be read, with every problem in them."""
+        """Return those of `ids` whose experiment.yaml or queued.json is malformed, with every problem in these files."""
         from expctl.adapters.records.proposal_file import proposal_of
         from expctl.domain.experiment.unreadable import Unreadable
 
@@ -229,14 +227,14 @@ class GitLibrary:
 
     def records(self, commit: str) -> tuple[Record, ...]:
         """Read every record, in order of id. Raises Refused for one that can't be read."""
-        return tuple(_record_in(folder, text) for folder, text in self._read_all(commit, "record.json"))
+        return tuple(record_in(folder, text) for folder, text in self._read_all(commit, "record.json"))
 
     def damaged(self, commit: str) -> tuple[Refused, ...]:
         """Return the error of each record that can't be read."""
         found = []
         for folder, text in self._read_all(commit, "record.json"):
             try:
-                _record_in(folder, text)
+                record_in(folder, text)
             except Refused as refusal:
                 found.append(refusal)
         return tuple(found)
@@ -247,7 +245,7 @@ class GitLibrary:
         return {name: record_of(text, where=f"{EXPERIMENTS}/{name}/record.json") for (name, _), text in found.items()}
 
     def findings(self, commit: str) -> tuple[Finding, ...]:
-        """Return the findings of experiments/findings.yaml, each with its id; none without the file. Raises Refused."""
+        """Return the findings in experiments/findings.yaml; none without the file. Raises Refused if it is malformed."""
         found = self._kept.read({FINDINGS: self.findings_text(commit)}, tuple[Finding, ...], _findings_of)
         return found[FINDINGS]  # type: ignore[no-any-return]
 
@@ -256,7 +254,7 @@ class GitLibrary:
         return self._git.read_file(commit, FINDINGS) or b""
 
     def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, QueuedTicket]:
-        """Return id -> ticket and content hash for those of `experiments` that are proposals in `commit`."""
+        """Return id -> queue ticket and content hash (proposal with patch) for `experiments`, as they are in `commit`."""
         wanted = tuple(experiments)
         found = self._some(commit, wanted, *PROPOSAL)
         texts = {each: tuple(found.get((each, file)) for file in PROPOSAL) for each in wanted}
@@ -290,7 +288,6 @@ class GitLibrary:
         return self._git.read_file(commit, f"{EXPERIMENTS}/{check_id(experiment)}/record.json") or b""
 
     def _some(self, commit: str, ids: Iterable[str], *files: str) -> dict[tuple[str, str], bytes]:
-        """Return (experiment, file) -> contents of the `files` that exist, in the order of `ids`."""
         wanted = tuple(ids)
         if not wanted:
             return {}
@@ -309,7 +306,7 @@ class GitLibrary:
         return [(folder, text) for folder, text in folders if ID_PATTERN.fullmatch(PurePosixPath(folder).name)]
 
     def _with_probe(self, commit: str, proposal: Proposal, folder: str) -> Proposal:
-        """Return a proposal with its probe's source in place of a file's name. Raises Refused if that file isn't committed."""
+        """Return the proposal with its probe's source code in place of a file's name. Raises Refused if there is no file."""
         probe = proposal.probe
         if probe is None or not PROBE_FILE.fullmatch(probe.source.strip()):
             return proposal
@@ -317,23 +314,14 @@ class GitLibrary:
         text = self._git.read_file(commit, path)
         if text is None:
             raise Refused(
-                f"the probe of {proposal.id} is not there",
+                f"the source file of the probe of {proposal.id} is missing",
                 code="probe-missing",
-                expected=f"{path} in the baseline commit, or the snippet itself",
+                expected=f"{path} in the baseline commit, or source code instead of a file's name",
                 found="no such file",
                 where=f"{folder}/experiment.yaml, probe.source",
                 hint=f"git add {path} and commit it",
             )
         return replace(proposal, probe=replace(probe, source=text.decode(errors="replace")))
-
-
-def _record_in(folder: str, text: bytes) -> Record:
-    record = record_of(text, where=f"{folder}/record.json")
-    if record.id != PurePosixPath(folder).name:
-        raise Refused(
-            f"{folder}/record.json names {record.id}", code="record-names-another", where=folder, hint="restore it from git"
-        )
-    return record
 
 
 def _line_of(text: bytes, words: str) -> int:
@@ -342,18 +330,12 @@ def _line_of(text: bytes, words: str) -> int:
 
 
 def _protocol_of(where: str, text: bytes) -> Protocol:
-    from expctl.adapters.codec.strict_yaml import load
+    from expctl.adapters.codec.strict_yaml import contradiction, load
 
     protocol = load(text, Protocol, where=where)
     faults = inconsistencies(protocol)
     if faults:
-        raise Refused(
-            f"{where} contradicts itself",
-            code="file-contradicts-itself",
-            found="\n".join(faults),
-            where=where,
-            hint=f"edit {where} and commit it",
-        )
+        raise contradiction(where, faults)
     return protocol
 
 

@@ -24,7 +24,7 @@ Documents = dict[tuple[str, bytes], str]
 
 
 class YamlCache:
-    """Reads YAML documents through the cache in `index`, and adds those that it lacks."""
+    """Parses YAML documents, or takes them from the cache in `index`; adds to the cache what it parsed."""
 
     def __init__(self, index: RecordIndex) -> None:
         self._index = index

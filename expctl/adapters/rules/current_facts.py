@@ -27,7 +27,7 @@ TryProbe = Callable[["Probe"], "ProbeAnswer"]
 
 
 class RepositoryFacts:
-    """Current facts for one commit. `assumed` replaces some of them: a tool's version, the epoch, an architecture."""
+    """Facts of a commit and this machine on which rules depend. `assumed` (name -> value) replaces some of them."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class RepositoryFacts:
         self._comparable: dict[str, Comparability] = {}
 
     def architectures(self) -> frozenset[str]:
-        """Return the architectures of the chosen targets; of all targets of the protocol if none were chosen."""
+        """Return the assumed architecture, else `judges` (those to measure on), else those of all targets in the protocol."""
         return self._architectures
 
     @cached_property
@@ -72,7 +72,7 @@ class RepositoryFacts:
         return self._versions[tool]
 
     def epoch_changes(self, experiment: str) -> tuple[ChangedCondition, ...]:
-        """Return what about a measurement on the target has changed since the epoch in which `experiment` was measured."""
+        """Return what would differ if `experiment` were measured now (harness, machine, tools), from then to now."""
         epoch = self._library.epoch_of(self._commit, experiment)
         if epoch is None:
             return ()
@@ -84,28 +84,28 @@ class RepositoryFacts:
         )
 
     def item_keys(self, path: str) -> frozenset[str]:
-        """Return the keys of the functions and other items in a file of the commit; none if there is no such file."""
+        """Return keys (hashes) of the functions and other items in a file of the commit; none if there is no such file."""
         if path not in self._keys:
             self._keys[path] = item_keys(path, self._text(path))
         return self._keys[path]
 
     def shape(self, path: str) -> str:
-        """Return the hash of a file's structure without values, in the commit; empty if there is no such file."""
+        """Return a hash of a file of the commit in which constants don't count; empty if there is no such file."""
         text = self._text(path)
         return shape_hash(items_of(path, text)) if text else ""
 
     def probe(self, probe: Probe) -> ProbeAnswer:
-        """Return the answer of a probe; rules that share a probe share its answer."""
+        """Return the answer of a probe (does a snippet compile here?); each is run once."""
         if probe not in self._answers:
             self._answers[probe] = self._probe(probe)
         return self._answers[probe]
 
     def standing_lines(self) -> tuple[str, ...]:
-        """Return the lines of code of all files in the protocol's scope, without comments."""
+        """Return the lines of code, without comments, of all files that a patch may touch (the protocol's scope)."""
         return self._standing
 
     def own_lines(self, experiment: str) -> tuple[str, ...] | None:
-        """Return all lines that an experiment's patch adds, without comments, then all with comments; None without a patch."""
+        """Return the lines that an experiment's patch adds, first without comments, then as written; None without a patch."""
         patch = self._git.read_file(self._commit, f"experiments/{experiment}/change.patch")
         texts = texts_of(parse_diff(patch), {}) if patch is not None else ()
         plain = (line for file in texts for line in added_lines(file.path, file.after, file.added))
@@ -129,7 +129,6 @@ class RepositoryFacts:
         return self._library.protocol(self._commit)
 
     def _comparability(self, target: str) -> Comparability:
-        """Return the comparability of a measurement of `target` here; an empty one if the protocol has no such target."""
         if target not in self._comparable:
             known = target in self._protocol.targets
             found = self._library.comparability(self._commit, self._protocol, target, self._machine()) if known else None

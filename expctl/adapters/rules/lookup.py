@@ -61,12 +61,12 @@ class RuleLookup:
         self._last: tuple[str, bytes, tuple[FileTexts, ...]] | None = None
 
     def identity(self, commit: str, patch: bytes) -> ChangeIdentity:
-        """Return the fingerprint of a patch applied to `commit`; an empty one for an empty patch."""
+        """Return the hashes and lines by which rules recognise `patch` on `commit`; all empty for an empty patch."""
         texts = self._texts(commit, patch)
         return identify(texts, patch_id=self._git.patch_identity(patch) if texts else "")
 
     def misfits(self, commit: str, patch: bytes) -> tuple[str, ...] | None:
-        """Return the files to which `patch` doesn't apply; None if it changes no line. Raises Refused if it is damaged."""
+        """Return files of `commit` that `patch` doesn't fit; None if it changes no line. Raises Refused if it is malformed."""
         texts = self._texts(commit, patch)
         changes = any(text.before != text.after for text in texts)
         return tuple(text.path for text in texts if not text.whole) if changes else None
@@ -83,7 +83,7 @@ class RuleLookup:
         return self._last[2]
 
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
-        """Return records whose rule shares a word with the candidate, or has a pattern that matches one of its added lines."""
+        """Return records whose rule shares a key (hash) with the candidate, or forbids a pattern that an added line matches."""
         keys, added = keys_for(candidate), candidate.identity.added
 
         def search(index: sqlite3.Connection) -> set[str]:
@@ -98,14 +98,14 @@ class RuleLookup:
         return self._read(commit, self._index.ask(commit, lambda index: [name for (name,) in index.execute(RULED)]))
 
     def holds(self, commit: str) -> Mapping[str, RuleConditions]:
-        """Return experiment -> the conditions of its rule, in order of id, from the index without reading a record."""
+        """Return experiment -> the conditions that open its rule again, for all that have a rule, in order of id."""
         from expctl.domain.rules.open_conditions import RuleConditions
 
         rows = self._index.ask(commit, lambda index: index.execute(HELD).fetchall())
         return {name: msgspec.json.decode(text, type=RuleConditions) for name, text in rows}
 
     def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> RepositoryFacts:
-        """Return the current facts of a commit and of this machine; `architectures` are those of the chosen targets."""
+        """Return the facts of `commit` and this machine on which rules depend, for `architectures` (None: all)."""
         from expctl.adapters.rules.current_facts import RepositoryFacts
 
         return RepositoryFacts(
@@ -137,9 +137,9 @@ def _check_whole(files: tuple[FileDiff, ...]) -> None:
     faults = diff_faults(files)
     if faults:
         raise Refused(
-            "this patch is one that git takes nowhere",
+            "git can't apply this patch to any commit",
             code="patch-not-whole",
-            expected="a unified diff, whole, of files inside the repository",
+            expected="a complete unified diff of files inside the repository",
             found="\n".join(one_line(fault) for fault in faults[:FAULTS_MAX]),
             where="the patch",
             hint="git diff > my.patch, in the root of the repository, makes one",

@@ -6,6 +6,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec import Struct
+
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Probe, Until
 from expctl.domain.rules.current_facts import ProbeAnswer
@@ -15,41 +17,33 @@ from expctl.files import atomic_write
 NAME = "probe.hip"
 
 
-class ProbeCache:
+class ProbeCache(Struct, frozen=True):
     """Runs probes and stores their answers below `folder`, which may be deleted at any time.
 
     `compiler` returns the compiler's name and version ("": none), `assemble` compiles a file to assembly for an architecture,
     `interpret` decodes that assembly; `assemble` and `interpret` raise Refused.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        compiler: Callable[[], str],
-        assemble: Callable[[Path, str], str],
-        interpret: Callable[[str], None],
-    ) -> None:
-        self._folder = folder
-        self._compiler = compiler
-        self._assemble = assemble
-        self._interpret = interpret
+    folder: Path
+    compiler: Callable[[], str]
+    assemble: Callable[[Path, str], str]
+    interpret: Callable[[str], None]
 
     def __call__(self, probe: Probe) -> ProbeAnswer:
-        """Return the stored answer of a probe (does it pass, with compiler and error); run and store it if there is none."""
+        """Return the answer of a probe (does it pass, compiler, first error); run it if no answer is stored."""
         answer = self.known(probe)
         if answer.tried:
             return answer
-        compiler = self._compiler()
+        compiler = self.compiler()
         answer = self._tried(probe, compiler)
         atomic_write.replace(self._file(probe, compiler), json.dumps({"passes": answer.passes, "said": answer.said}).encode())
         return answer
 
     def known(self, probe: Probe) -> ProbeAnswer:
-        """Return the stored answer without running the probe; its `tried` is False if there is none."""
-        compiler = self._compiler()
+        """Return a probe's stored answer without running it; `tried` is False if there is none. Without a compiler it fails."""
+        compiler = self.compiler()
         if not compiler:
-            return ProbeAnswer(passes=False, said="there is no compiler here to try it")
+            return ProbeAnswer(passes=False, said="no compiler is installed here that could try it")
         try:
             kept = json.loads(self._file(probe, compiler).read_bytes())
             return ProbeAnswer(passes=kept["passes"] is True, said=str(kept["said"]))
@@ -58,16 +52,16 @@ class ProbeCache:
 
     def _file(self, probe: Probe, compiler: str) -> Path:
         words = json.dumps((probe.source, probe.arch, probe.until, compiler))
-        return self._folder / f"{hashlib.sha256(words.encode()).hexdigest()[:32]}.json"
+        return self.folder / f"{hashlib.sha256(words.encode()).hexdigest()[:32]}.json"
 
     def _tried(self, probe: Probe, compiler: str) -> ProbeAnswer:
         with tempfile.TemporaryDirectory(prefix="expctl-probe.") as folder:
             source = Path(folder) / NAME
             source.write_text(probe.source, encoding="utf-8")
             try:
-                assembly = self._assemble(source, probe.arch)
+                assembly = self.assemble(source, probe.arch)
                 if probe.until is Until.INTERPRETS:
-                    self._interpret(assembly)
+                    self.interpret(assembly)
             except Refused as refusal:
                 said = " ".join(part for part in (refusal.message, refusal.found) if part).replace(f"{folder}/", "")
                 return ProbeAnswer(passes=False, said=f"{compiler}: {one_line(said)}")

@@ -3,35 +3,30 @@
 import json
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from expctl.adapters.sensors.amd_sysfs import AmdSysfs
-from expctl.adapters.sensors.gpu_reading import GpuReading
+from expctl.adapters.sensors.gpu_reading import GpuReading, GpuSource
 from expctl.adapters.sensors.vendor_tool import VendorTool
 
 WORDS = ("metric", "--usage", "--temperature", "--clock", "--json")
 KEPT_S = 2.0
 
 
-class AmdSmi:
-    """A source of readings by amd-smi, not used if `sysfs` can read the cards. A reading is kept for 2 s."""
+class AmdSmi(GpuSource):
+    """Reads AMD GPUs by amd-smi, unless `sysfs` can read them. A reading is kept for 2 s, because the tool is slow."""
 
     def __init__(self, tool: VendorTool, sysfs: AmdSysfs) -> None:
         self._tool, self._sysfs = tool, sysfs
         self._kept: tuple[float, tuple[GpuReading, ...] | None] | None = None
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return why amd-smi isn't used: not installed, not needed or without an answer; empty if it is used."""
-        if not self._sysfs.absent():
-            return "sysfs says what amd-smi would"
+        if not self._sysfs.why_absent():
+            return "not needed: sysfs says how busy the GPU is"
         if not self._tool.path():
             return "no amd-smi on PATH"
         return "amd-smi gives no answer" if self.read() is None else ""
-
-    def session(self) -> AbstractContextManager[object]:
-        """Return a context that does nothing: amd-smi is not kept running."""
-        return nullcontext()
 
     def read(self) -> tuple[GpuReading, ...] | None:
         """Return a reading of every card, at most 2 s old; None if amd-smi doesn't answer."""
@@ -64,7 +59,7 @@ def _reading(number: int, card: Mapping[str, Any]) -> GpuReading:
 
 
 def _value(node: Any, *path: str) -> float | None:
-    """Return the number at `path`, bare or as {"value": 5, "unit": "%"}; None for "N/A" or a missing key."""
+    # A number is bare or {"value": 5, "unit": "%"}; "N/A" stands for none.
     for key in (*path, "value"):
         if isinstance(node, Mapping):
             node = node.get(key)

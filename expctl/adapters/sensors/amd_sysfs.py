@@ -5,10 +5,9 @@ A suspended card is not read, because that would wake it.
 
 import os
 import struct
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from expctl.adapters.sensors.gpu_reading import GpuReading, visible
+from expctl.adapters.sensors.gpu_reading import GpuReading, GpuSource, visible
 
 VENDOR = "0x1002"
 # (format, content) revision of gpu_metrics -> byte offset of indep_throttle_status (kgd_pp_interface.h), whose bits don't
@@ -19,15 +18,15 @@ HOT_BITS = 0xFFFF << 32
 RESIDENCY_AT = {(3, 0): {"prochot": 228, "core heat": 244, "gfx heat": 248, "soc heat": 252}}
 
 
-class AmdSysfs:
-    """A source of readings of the AMD cards below `root` (/sys). `names` replaces HIP_VISIBLE_DEVICES."""
+class AmdSysfs(GpuSource):
+    """Reads the AMD GPUs below `root` (/sys). `names` replaces the environment variable HIP_VISIBLE_DEVICES."""
 
     def __init__(self, root: Path = Path("/sys"), *, names: str | None = None) -> None:
         self._root = root
         self._names = os.environ.get("HIP_VISIBLE_DEVICES", "") if names is None else names
         self._found: list[Path] | None = None
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return why nothing can be read: no AMD card, or none that shows how busy it is; empty if there is one."""
         if not self._cards():
             return "no AMD GPU in sysfs"
@@ -36,10 +35,6 @@ class AmdSysfs:
             if any((card / "gpu_busy_percent").exists() for card in self._cards())
             else "the AMD GPU doesn't say how busy it is"
         )
-
-    def session(self) -> AbstractContextManager[object]:
-        """Return a context that does nothing: no file is kept open."""
-        return nullcontext()
 
     def read(self) -> tuple[GpuReading, ...]:
         """Return a reading of every card that is awake and visible by HIP_VISIBLE_DEVICES."""

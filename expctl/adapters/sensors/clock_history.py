@@ -9,16 +9,16 @@ LAUNCHES_LEAST = 4
 
 
 class ClockHistory:
-    """Median clocks (MHz) of launches, by side. A slow launch is not added."""
+    """Median clocks (MHz) of earlier launches, by side (baseline or candidate)."""
 
     def __init__(self, slow_percent: float) -> None:
         self._slow_percent = slow_percent
         self._medians: dict[str, list[float]] = {}
 
     def judge(self, side: str, clocks_mhz: list[float]) -> str:
-        """Return a complaint if a launch's median clock is `slow_percent` below that of earlier launches of `side`, else "".
+        """Return a complaint if a launch's median clock is over `slow_percent` % below the median of earlier ones of `side`.
 
-        The clock is added to the history if there is no complaint. There is none while fewer than 4 launches are known.
+        Otherwise add it to the history and return ""; so also while `side` has fewer than 4 launches there.
         """
         if not clocks_mhz or not self._slow_percent:
             return ""

@@ -15,7 +15,7 @@ COUNTS = ("thermal_throttle/core_throttle_count", "thermal_throttle/package_thro
 
 
 class CpuClock(Sensor):
-    """Reads cpufreq and the kernel's counts of thermal events from `root` (/sys/devices/system/cpu)."""
+    """Reads cpufreq and the kernel's counts of thermal events from `root`, during launches only: an idle core slows down."""
 
     name = "clock"
     every_s = 0.25
@@ -27,8 +27,8 @@ class CpuClock(Sensor):
         self._clocks: list[float] = []
         self._events = 0
 
-    def absent(self) -> str:
-        """Return which of cpufreq and thermal counts the kernel lacks; virtual machines have neither. Empty if both exist."""
+    def why_absent(self) -> str:
+        """Return in words which of cpufreq and thermal counts the kernel lacks (a virtual machine's: both); empty if none."""
         missing = [name for name, has in (("cpufreq", self._has_clock()), ("throttle counts", self._has_counts())) if not has]
         return f"the kernel shows no {' and no '.join(missing)} of the CPU" if missing else ""
 
@@ -39,33 +39,29 @@ class CpuClock(Sensor):
         )
         return f"judged during launches; {limit}"
 
-    def unused(self, target: Target | None) -> str:
-        """Return empty for a target whose wall time is measured, else the reason why this sensor isn't used."""
+    def why_unused(self, target: Target | None) -> str:
+        """Return why this sensor isn't used for `target`: no wall time is measured; empty if it is used."""
         return "" if times_cpu(target) else "no wall time is measured"
 
     def session(self) -> AbstractContextManager[object]:
-        """Start a new history of clocks."""
+        """Forget the clocks of earlier launches, with which later ones are compared."""
         self._history = ClockHistory(self._slow_percent)
         return nullcontext()
 
-    def blocking(self) -> tuple[Foreign, ...]:
-        """Return nothing: the clock of an idle core means nothing."""
-        return ()
-
     def start(self, launch: Launch) -> None:
-        """Note the counts of thermal events at the start of a launch."""
+        """Read the counts of thermal events as a launch begins; `stop` compares."""
         self._launch, self._clocks = launch, []
         self._events = self._count()
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:  # noqa: ARG002  the port's signature
-        """Add the core's present clock to those of the launch; return nothing."""
+        """Store the core's present clock for `stop`; return nothing."""
         khz = _integer(self._root / f"cpu{self._launch.core}" / "cpufreq/scaling_cur_freq")
         if self._launch.core is not None and self._slow_percent and khz:
             self._clocks.append(khz / 1000)
         return ()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return thermal events since `start`, and a clock below the session's median, as foreign work."""
+        """Return thermal events since `start`, and a clock too far below the median of the side's earlier launches."""
         hot = self._count() - self._events
         found = [Foreign(sensor=self.name, what=f"the CPU {THROTTLED_BY} heat", detail=f"{hot} times")] if hot > 0 else []
         slow = self._history.judge(self._launch.side, self._clocks) if self._launch.timed else ""

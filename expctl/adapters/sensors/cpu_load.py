@@ -24,7 +24,7 @@ IDLE, IOWAIT, STEAL, GUEST = 3, 4, 7, 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """Time that one thread ran and waited in the run queue, in ns, and its process group."""
+    """How long one thread has run and waited in the run queue since its start (ns), and its process group."""
 
     group: str
     ran_ns: int
@@ -32,14 +32,14 @@ class Schedule:
 
 
 def since(before: Schedule | None, now: Schedule) -> Schedule:
-    """Return the times of a thread since `before`; those since its start if that is None."""
+    """Return how long a thread ran and waited between `before` (None: its start) and `now`."""
     if before is None:
         return now
     return replace(now, ran_ns=now.ran_ns - before.ran_ns, waited_ns=now.waited_ns - before.waited_ns)
 
 
 def kept_waiting(threads: Sequence[Schedule]) -> tuple[int, int]:
-    """Return (ns that the busiest thread of each group ran, ns that other groups kept it waiting), summed over groups."""
+    """Return (ns that the busiest thread of each process group ran, ns that it waited for other groups), both summed."""
     ran_ns = waited_ns = 0
     for group in {thread.group for thread in threads}:
         own = [thread for thread in threads if thread.group == group]
@@ -50,7 +50,7 @@ def kept_waiting(threads: Sequence[Schedule]) -> tuple[int, int]:
 
 
 class CpuLoad(Sensor):
-    """Compares the CPU time that others take with `limit_percent` of one core; 0 means no limit."""
+    """Detects processes of others that take at least `limit_percent` % of one core's time; 0 means no limit."""
 
     name = "cpu"
     every_s = ONLY_AROUND
@@ -73,24 +73,26 @@ class CpuLoad(Sensor):
         self._waits: dict[str, Schedule] = {}
         self._steal, self._started_s, self._said = 0, 0.0, ""
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return that the kernel has no /proc/stat or no schedstat; empty if it has both."""
         if not self._ticks():
             return "no /proc/stat"
         return "" if self._waited(os.getpid(), PROC) else "this kernel has no schedstat"
 
     def says(self) -> str:
-        """Return how many cores others used between the last two calls of `blocking`, in words."""
+        """Return in words how many cores were busy, on average, between the last two calls of `blocking`."""
         return self._said or "not looked at for long enough"
 
-    def unused(self, target: Target | None) -> str:
-        """Return empty if the target's wall time is measured and the protocol has a limit, else why the sensor isn't used."""
+    def why_unused(self, target: Target | None) -> str:
+        """Return why this sensor isn't used: no limit in the protocol, or a target without wall time; empty if it is used."""
         if not times_cpu(target):
             return "no wall time is measured"
         return "" if self._limit else "gate.others_percent is 0"
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """Return foreign work if less than a core (less the limit) was free since the last call, at least 0.2 s ago."""
+        """Return one entry if the idle times of our cores since the last call add up to at most 100 - `limit_percent` % of that
+        time; nothing in the first call, and if the last one was less than 0.2 s ago.
+        """
         now_s, busy_s = self._clock_s(), self._busy_s()
         if self._looked is None or now_s - self._looked[0] < WINDOW_S:
             self._looked = self._looked or (now_s, busy_s)
@@ -103,13 +105,13 @@ class CpuLoad(Sensor):
         return self._judged(lacking, f"{used}, a core free for {100 - self._limit:g} % is needed")
 
     def start(self, launch: Launch) -> None:
-        """Note the workers' times and the host's steal at the start of a launch."""
+        """Read how long our workers ran and waited, and the host's steal, as a launch begins; `stop` compares."""
         self._launch, self._looked = launch, None
         if launch.timed:
             self._waits, self._steal, self._started_s = self._workers(), self._stolen(), self._clock_s()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return foreign work if the workers waited too long since `start`, or the host took too much of the core."""
+        """Return one entry if, since `start`, our workers waited, or the host took a core, `limit_percent` % of the time."""
         if not self._launch.timed:
             return ()
         now = self._workers()
@@ -125,8 +127,7 @@ class CpuLoad(Sensor):
             return ()
         return (Foreign(sensor=self.name, what="others use the CPU", detail=f"{detail} (limit {self._limit:g} %)"),)
 
-    def _workers(self) -> dict[str, Schedule]:
-        """Return `PID TID` -> times of every living thread of our descendants."""
+    def _workers(self) -> dict[str, Schedule]:  # by "PID TID"
         found: dict[str, Schedule] = {}
         for pid in self._table.ours_below():
             found |= self._waited(pid, self._root)
@@ -145,7 +146,6 @@ class CpuLoad(Sensor):
         return found
 
     def _ticks(self) -> dict[int, list[int]]:
-        """Return core -> its columns in /proc/stat, in clock ticks, for the cores that we may use."""
         try:
             lines = (self._root / "stat").read_text().splitlines()
         except OSError:
@@ -161,8 +161,7 @@ class CpuLoad(Sensor):
         )
 
     def _stolen(self) -> int:
-        """Return the ticks stolen from the launch's core; the most of any core if it isn't pinned."""
-        rows = self._ticks()
+        rows = self._ticks()  # of all cores, if the launch is not pinned to one
         if self._launch.core in rows:
             rows = {self._launch.core: rows[self._launch.core]}
         return max((row[STEAL] for row in rows.values() if len(row) > STEAL), default=0)

@@ -22,7 +22,7 @@ OUTERMOST = "pid:[4026531836]"  # the first pid namespace (linux/proc_ns.h: PROC
 
 
 class DeviceHolders(Sensor):
-    """Finds foreign holders of a GPU; processes whose name matches a pattern of `idle` are not reported."""
+    """Finds processes that aren't ours and hold a GPU, except those whose name matches a pattern in `idle`."""
 
     name = "device"
     every_s = EACH_TIME
@@ -35,31 +35,31 @@ class DeviceHolders(Sensor):
         self._hidden = 0
         self._innocent: set[int] = set()
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return that there is no card, or that descriptors of other users' processes can't be read; else empty."""
         if not self._cards():
             return "no /dev/kfd and no /dev/nvidia*"
         return f"the descriptors of {self._hidden} processes of other users can't be looked into" if self._hidden else ""
 
     def says(self) -> str:
-        """Return the watched device files in words."""
+        """Return the words for the case that `blocking` found no process."""
         return f"nobody else holds {', '.join(sorted(self._cards()))}"
 
-    def unused(self, target: Target | None) -> str:
-        """Return empty for a target that is timed on a GPU, else the reason why this sensor isn't used."""
+    def why_unused(self, target: Target | None) -> str:
+        """Return why this sensor isn't used for `target`: it isn't timed on a GPU; empty if it is used."""
         return "" if uses_gpu(target) else "no GPU is timed"
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """Return every foreign process that holds a card now."""
+        """Return every process that isn't ours and has a GPU's device file open."""
         self._hidden, cards = 0, self._cards()
         return self._foreign(self._table.pids(), cards) if cards else ()
 
     def start(self, launch: Launch) -> None:  # noqa: ARG002  a holder disturbs whoever is measured
-        """Forget which pids were found to hold no GPU, because pids are reused."""
+        """Forget which pids hold no GPU or are ours, because the kernel reuses pids."""
         self._innocent.clear()
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:
-        """Return foreign holders, from the driver's list if it has pids of our namespace, else among the pids `fresh`."""
+        """Return processes that aren't ours and hold a GPU, by the AMD driver's list or, without it, among the pids `fresh`."""
         listed = self._listed()
         if listed is not None:
             return tuple(self._sighting(pid, str(self._dev / "kfd")) for pid in listed if self._is_foreign(pid))

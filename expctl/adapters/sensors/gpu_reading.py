@@ -1,17 +1,17 @@
 """The reading of a GPU, independent of its maker and of the tool, and the interface of a source of readings."""
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuReading:
-    """One reading of one card; None is what the card does not report.
+    """One reading of one GPU; None stands for what it does not report.
 
-    `throttles` are reasons of throttling that hold now, `throttle_counts` counters by reason. Power limits are not among them,
-    for a loaded card runs at its limit.
+    `throttles` are reasons for which it is throttled now; `throttle_counts` (reason -> counter) grow while it is. Power limits
+    are not among them, because a loaded card runs at its limit.
     """
 
     name: str
@@ -24,20 +24,21 @@ class GpuReading:
 
 
 class GpuSource(Protocol):
-    """A source of readings of one maker's cards."""
+    """Reads the GPUs of one maker, by a tool or from files of the kernel."""
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return why the source can't read any card; empty if it can."""
 
     def session(self) -> AbstractContextManager[object]:
-        """Return a context to be held while cards are read repeatedly."""
+        """Return a context in which cards are read repeatedly; a source may keep its tool running in it."""
+        return nullcontext()
 
     def read(self) -> tuple[GpuReading, ...] | None:
         """Return a reading of every visible card; None if the source doesn't answer."""
 
 
 def visible(names: str, index: int, uuid: str = "") -> bool:
-    """Is card `index` in `names`, as of HIP_VISIBLE_DEVICES or CUDA_VISIBLE_DEVICES? True if `names` is no list of cards."""
+    """Does `names` (of *_VISIBLE_DEVICES) list the card? True if it is empty, or not only indices and UUIDs (e.g. -1)."""
     words = [word.strip() for word in names.split(",") if word.strip()]
     if not words or not all(word.isdigit() or word.upper().startswith("GPU-") for word in words):
         return True

@@ -15,9 +15,9 @@ HEAT_MARGIN_C = 3.0
 
 
 class Gpus(Sensor):
-    """Judges every card of one source. Load is judged before a launch only, because during it the load is ours.
+    """Judges every GPU that `source` reads: load before a launch (during it the load is ours), heat and clock always.
 
-    Without `looks` the source is not read during launches.
+    With `looks` False the source is not read during launches, because reading takes too long.
     """
 
     every_s = EVERY_S
@@ -30,23 +30,23 @@ class Gpus(Sensor):
         self._launch = Launch(side="")
         self._said, self._is_here = "", False
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return why the source can't read any card; empty if it can."""
-        return self._source.absent()
+        return self._source.why_absent()
 
     def says(self) -> str:
         """Return the last reading of each card in words, e.g. `nvidia 0: busy 3 %, 41 degrees, 345 MHz`."""
         return self._said
 
-    def unused(self, target: Target | None) -> str:
-        """Return empty for a target that is timed on a GPU, else the reason why this sensor isn't used."""
+    def why_unused(self, target: Target | None) -> str:
+        """Return why this sensor isn't used for `target`: it isn't timed on a GPU; empty if it is used."""
         return "" if uses_gpu(target) else "no GPU is timed"
 
     def session(self) -> AbstractContextManager[object]:
-        """Open a session of the source and start a new history of clocks."""
+        """Open a session of the source and forget the clocks of earlier launches."""
         stack = ExitStack()
         stack.enter_context(self._source.session())
-        self._is_here = self._looks and not self._source.absent()
+        self._is_here = self._looks and not self._source.why_absent()
         self._histories.clear()
         return stack
 
@@ -57,7 +57,7 @@ class Gpus(Sensor):
         return tuple(found for each in readings for found in (*self._busy(each), *self._unhealthy(each)))
 
     def start(self, launch: Launch) -> None:
-        """Clear the clocks, and note the counters of throttling, at the start of a launch."""
+        """Read the counters of throttling as a launch begins, and forget the clocks of the last one."""
         self._launch = launch
         self._clocks.clear()
         readings = self._source.read() if self._is_here else ()

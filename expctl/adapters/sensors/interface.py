@@ -17,7 +17,7 @@ ONLY_AROUND = float("inf")
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """The launch that is watched: its side, whether it is the timed part, the core to which it is pinned (None: any)."""
+    """What is watched: its side (baseline, candidate or both), is it timed, its core (None: it isn't pinned to one)."""
 
     side: str
     timed: bool = True
@@ -25,7 +25,7 @@ class Launch(Struct, frozen=True, kw_only=True):
 
 
 class Sensor(Protocol):
-    """One way to detect foreign work. A method that a sensor doesn't define does nothing."""
+    """One way to detect what disturbs measurements. A method that a sensor doesn't define does nothing."""
 
     name: str
     every_s: float
@@ -33,26 +33,27 @@ class Sensor(Protocol):
     window_s: float = 0.0
     """Least seconds between two calls of `blocking` before the second can report anything."""
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return why the sensor doesn't work on this machine; empty if it does."""
 
     def blocking(self) -> tuple[Foreign, ...]:
         """Return what would disturb a launch that began now. Called while nothing of ours is timed."""
+        return ()
 
     def says(self) -> str:
         """Return in a few words what the sensor observed last."""
         return ""
 
-    def unused(self, target: Target | None) -> str:  # noqa: ARG002  most sensors serve every target
-        """Return why the sensor isn't used for `target`; empty if it is."""
+    def why_unused(self, target: Target | None) -> str:  # noqa: ARG002  most sensors serve every target
+        """Return why the sensor isn't used for `target` (None: whatever target comes); empty if it is used."""
         return ""
 
     def session(self) -> AbstractContextManager[object]:
-        """Return a context that is held while the machine's lock is."""
+        """Return a context that the gate holds from before the first launch until after the last."""
         return nullcontext()
 
     def start(self, launch: Launch) -> None:  # noqa: ARG002  not every sensor compares
-        """Prepare for a launch that begins; called from the thread that measures."""
+        """Note the state of the machine as a launch begins; called from the thread that measures."""
         return
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:  # noqa: ARG002  most sensors don't look at processes

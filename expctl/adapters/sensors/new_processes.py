@@ -16,7 +16,7 @@ GAP_MOST = 50  # trying so many numbers is cheaper than listing all processes
 
 
 class NewProcesses:
-    """Selects processes for one thread that asks repeatedly. The first selection is all processes."""
+    """Selects the processes to check, for one thread that asks repeatedly; the first time all of them."""
 
     def __init__(self, table: ProcessTable, root: Path = PROC) -> None:
         self._table, self._root = table, root
@@ -28,7 +28,7 @@ class NewProcesses:
         self._share = 1
 
     def fresh(self) -> list[int]:
-        """Return pids: new since the last call, recent ones, and some of the others. Some may be threads, or gone."""
+        """Return pids to check: new since the last call, again 1, 4, 16 calls later; and 1/40 of all. Some may have ended."""
         self._ages |= dict.fromkeys(self._arrivals(), 0)
         found = [pid for pid, age in self._ages.items() if age in AGES]
         self._ages = {pid: age + 1 for pid, age in self._ages.items() if age < max(AGES)}
@@ -50,7 +50,6 @@ class NewProcesses:
         return list(self._candidates() - (self._known if before >= 0 else set()))
 
     def _last_number(self) -> int:
-        """Return the number of the newest process or thread, from /proc/loadavg; -1 if it can't be read."""
         try:
             if self._counter < 0:
                 self._counter = os.open(self._root / "loadavg", os.O_RDONLY | os.O_CLOEXEC)
@@ -67,7 +66,6 @@ class NewProcesses:
         return part
 
     def _candidates(self) -> set[int]:
-        """Return the pids of all processes but kernel threads, which never call exec."""
         now = set(self._table.pids())
         self._kernel &= now
         self._kernel |= {pid for pid in now - self._known - self._kernel if self._table.is_kernel(pid)}

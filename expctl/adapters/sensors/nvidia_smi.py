@@ -17,16 +17,15 @@ REASONS = {0x8: "hardware slowdown", 0x20: "heat (software)", 0x40: "heat (hardw
 
 
 class NvidiaSmi:
-    """A source of readings by nvidia-smi. `names` replaces CUDA_VISIBLE_DEVICES."""
+    """Reads NVIDIA GPUs by nvidia-smi. `names` replaces the environment variable CUDA_VISIBLE_DEVICES."""
 
     def __init__(self, tool: VendorTool, *, names: str | None = None) -> None:
-        self._tool, self._stream, self._fields = tool, None, FIELDS
+        self._tool, self._fields = tool, FIELDS
+        self._stream: Stream | None = None
         self._names = os.environ.get("CUDA_VISIBLE_DEVICES", "") if names is None else names
         self._kept: tuple[float, tuple[GpuReading, ...] | None] | None = None
 
-    _stream: Stream | None
-
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return that nvidia-smi is not installed or doesn't answer; empty if it does."""
         if not self._tool.path():
             return "no nvidia-smi on PATH"

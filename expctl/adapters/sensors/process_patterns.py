@@ -13,7 +13,7 @@ INTERPRETERS = re.compile("|".join(translate(name) for name in ("python*", "bash
 
 
 class ProcessPatterns(Sensor):
-    """Finds foreign processes whose name matches one of the protocol's patterns (fnmatch)."""
+    """Finds processes that aren't ours and whose name matches one of `patterns` (fnmatch, from the protocol)."""
 
     name = "process"
     every_s = EACH_TIME
@@ -24,7 +24,7 @@ class ProcessPatterns(Sensor):
         self._looked_at = 0
         self._is_timed = False
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return that /proc hides other users' processes, so that only some are seen; else empty."""
         return "/proc hides the processes of other users (hidepid)" if self._table.hides_others() else ""
 
@@ -33,17 +33,17 @@ class ProcessPatterns(Sensor):
         return f"looked at {self._looked_at} for {', '.join(pattern for pattern, _ in self._patterns) or 'nothing'}"
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """Return every foreign process that matches now."""
+        """Return every process that isn't ours and whose name matches a pattern."""
         everybody = self._table.pids()
         self._looked_at = len(everybody)
         return tuple(self._matching(everybody))
 
     def start(self, launch: Launch) -> None:
-        """Note whether the launch is timed: only then `stop` checks all processes."""
+        """Store whether the launch is timed: only then `stop` checks all processes."""
         self._is_timed = launch.timed
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:
-        """Return the foreign processes among `fresh` that match."""
+        """Return those of the pids `fresh` that aren't ours and whose name matches a pattern."""
         return tuple(self._matching(fresh))
 
     def stop(self) -> tuple[Foreign, ...]:
@@ -58,7 +58,6 @@ class ProcessPatterns(Sensor):
                 yield Foreign(sensor=self.name, what=f"{one_line(name, 60)} matches {pattern}", pid=pid, who=who, since=since)
 
     def _match(self, words: Sequence[str]) -> tuple[str, str]:
-        """Return (name, pattern) of the first match for an argv; two empty strings if nothing matches."""
         if not words:
             return "", ""
         names = [words[0].rpartition("/")[2]]
@@ -68,8 +67,7 @@ class ProcessPatterns(Sensor):
 
 
 def _after_options(words: Sequence[str]) -> Iterator[str]:
-    """Yield the words of an interpreter's argv that are neither options nor the value of -W or -X."""
-    values = False
+    values = False  # is the next word the value of an option?
     for word in words:
         if not values and not word.startswith("-"):
             yield word

@@ -72,18 +72,18 @@ class ProcessTable:
             or self._needle in self.read(pid, "environ", 1 << 17).split(b"\0")
         )
 
-    def children(self, pid: int) -> list[int]:
-        """Return the descendants of `pid`, from the kernel's lists of children; empty if it was built without them."""
+    def descendants(self, pid: int) -> list[int]:
+        """Return the pids of the children of `pid`, of theirs and so on; empty if the kernel has no lists of children."""
         found = []
         with contextlib.suppress(OSError):
             for task in os.listdir(f"{self._root}/{pid}/task"):
                 for word in self.read(pid, f"task/{task}/children", 1 << 16).split():
-                    found += [int(word), *self.children(int(word))]
+                    found += [int(word), *self.descendants(int(word))]
         return found
 
     def ours_below(self) -> list[int]:
-        """Return the living descendants of this process."""
-        return self.children(self._me)
+        """Return the pids of the living descendants of this process."""
+        return self.descendants(self._me)
 
     def who(self, pid: int) -> str:
         """Return a process in words, e.g. `name (pid 12, user alice)`."""
@@ -125,8 +125,7 @@ class ProcessTable:
                 found.append(os.readlink(f"{folder}/{name}"))
         return found
 
-    def _line(self, pid: int) -> Iterator[int]:
-        """Yield a process, its parent, and so on, for at most 64 generations."""
+    def _line(self, pid: int) -> Iterator[int]:  # the process, its parent, and so on
         for _ in range(GENERATIONS_MOST):
             yield pid
             process = self.process(pid)

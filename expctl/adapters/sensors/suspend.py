@@ -10,7 +10,7 @@ LEAST_S = 0.05
 
 
 def asleep_s() -> float:
-    """Return the seconds of suspend since boot: the most of three tries, as a preemption between the clocks gives too few."""
+    """Return seconds suspended since boot: the most of three tries, as a pause between reading two clocks gives too few."""
     return max(time.clock_gettime(time.CLOCK_BOOTTIME) - time.clock_gettime(time.CLOCK_MONOTONIC) for _ in range(3))
 
 
@@ -23,24 +23,20 @@ class Suspend(Sensor):
     def __init__(self, asleep: Callable[[], float] = asleep_s) -> None:
         self._asleep, self._before_s = asleep, asleep()
 
-    def absent(self) -> str:
-        """Return empty: every supported Linux has both clocks."""
+    def why_absent(self) -> str:
+        """Return "": every supported Linux has both clocks."""
         return ""
-
-    def blocking(self) -> tuple[Foreign, ...]:
-        """Return nothing: a machine that runs is not suspended."""
-        return ()
 
     def says(self) -> str:
         """Return in words how long the machine was suspended since it booted."""
         return f"suspended for {abs(self._asleep()):.0f} s since the machine booted"
 
     def start(self, launch: Launch) -> None:  # noqa: ARG002  a suspend disturbs whoever is measured
-        """Note the seconds of suspend at the start of a launch."""
+        """Read the seconds of suspend as a launch begins; `stop` compares."""
         self._before_s = self._asleep()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return one entry of foreign work if the machine was suspended for 0.05 s or more since `start`."""
+        """Return one disturbance if the machine was suspended for 0.05 s or more since `start`."""
         slept_s = self._asleep() - self._before_s
         if slept_s < LEAST_S:
             return ()

@@ -16,7 +16,7 @@ TAIL_BYTES = 4096
 
 
 class VendorTool:
-    """A tool on PATH. `folder` gets its output and home; its processes have `mark`, so that they aren't foreign work."""
+    """A command of a GPU's maker. `folder` gets its output and HOME; `mark` in its environment says that it is ours."""
 
     def __init__(self, program: str, folder: Path, *, mark: str, timeout_s: float = TIMEOUT_S) -> None:
         self.program = program
@@ -54,7 +54,7 @@ class VendorTool:
 
 
 class Stream:
-    """The end of a file to which a running tool writes."""
+    """Reads the end of the file `log` while a tool writes to it."""
 
     def __init__(self, log: Path) -> None:
         self._descriptor = os.open(log, os.O_RDONLY | os.O_CLOEXEC)
@@ -66,7 +66,7 @@ class Stream:
         os.close(self._descriptor)
 
     def last_lines(self) -> list[str]:
-        """Return the complete lines in the last 4 KiB."""
+        """Return the complete lines in the last 4 KiB of the file."""
         size = os.fstat(self._descriptor).st_size
         text = os.pread(self._descriptor, TAIL_BYTES, max(0, size - TAIL_BYTES)).decode(errors="replace")
         lines = text.split("\n")[:-1]

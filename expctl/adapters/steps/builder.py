@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from expctl.adapters.child.arguments import child_environment, fill, shared_folders
@@ -30,34 +31,23 @@ ZIG = (Toolchain.ZIG_CPU, Toolchain.ZIG_GFX)
 ZIG_COMPILES = (("cc",), ("c++",), ("clang",))  # `zig build` runs build.zig
 
 
-class Builder:
-    """Builds by the recipes of this machine, with a cache that can be deleted at any time.
+class Builder(Struct, frozen=True):
+    """Builds targets by `recipes`, with a cache below `state` that can be deleted at any time.
 
     The cache's key is all that can change a build: the sources' tree, the protocol's build entry, its environment settings, the
     toolchain's versions and the machine (builds may be for its own CPU).
     """
 
-    def __init__(
-        self,
-        recipes: Mapping[Toolchain, Recipe],
-        *,
-        state: Path,
-        environment: Environment,
-        mark: str,
-        machine: str,
-        image_of: Callable[[Path], str] = lambda _: "",
-        space_least_bytes: int = SPACE_LEAST_BYTES,
-    ) -> None:
-        self._recipes = recipes
-        self._state = state
-        self._environment = environment
-        self._mark = mark
-        self._machine = machine
-        self._image_of = image_of
-        self._space_least_bytes = space_least_bytes
+    recipes: Mapping[Toolchain, Recipe]
+    state: Path
+    environment: Environment
+    mark: str
+    machine: str
+    image_of: Callable[[Path], str] = lambda _: ""
+    space_least_bytes: int = SPACE_LEAST_BYTES
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:  # noqa: ARG002  the port's signature
-        """Return the toolchain's versions, or Unavailable if the toolchain, an executable or a device is missing."""
+        """Return the versions of the target's toolchain, or Unavailable if that, an executable or a device is missing."""
         requires = target.requires
         for program in requires.executables:
             if shutil.which(program) is None:
@@ -65,14 +55,14 @@ class Builder:
         for device in requires.devices:
             if not os.path.exists(device):
                 return Unavailable(reason=f"no device {device}", hint=requires.hint or "run on a machine that has the card")
-        return self._recipes[target.build.toolchain].availability(target.build)
+        return self.recipes[target.build.toolchain].availability(target.build)
 
     def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed:
-        """Build all layouts of `target` in the work tree `tree`, whose source identity is `sources`, or return what is cached.
+        """Build all layouts of `target` in the tree `tree`, whose contents have the hash `sources`, or return the cached ones.
 
         Raises Busy if a process of the build can't be killed, OSError for trouble of the machine or a full disk.
         """
-        recipe = self._recipes[target.build.toolchain]
+        recipe = self.recipes[target.build.toolchain]
         available = recipe.availability(target.build)
         if isinstance(available, Unavailable):
             return Failed(reason=available.reason, fault=True)
@@ -80,7 +70,7 @@ class Builder:
         cached = self._cached(key, target)
         if cached is not None:
             return cached
-        out = self._state / "build" / key
+        out = self.state / "build" / key
         atomic_write.remove_tree(out)
         out.mkdir(parents=True)
         atomic_write.remove_tree(self._scratch)
@@ -90,7 +80,7 @@ class Builder:
             failed = self._run_all(recipe, target, tree, folder, layout)
             made = folder / target.build.artifact
             if failed is not None or not made.is_file():
-                check_space(self._state, self._space_least_bytes)
+                check_space(self.state, self.space_least_bytes)
             of = f"layout {layout}: " if layout else ""
             if failed is not None:
                 return replace(failed, reason=f"{of}{failed.reason}")
@@ -98,12 +88,12 @@ class Builder:
                 return Failed(reason=f"{of}the build ended without writing {target.build.artifact}")
         hashes = [hashlib.sha256((folder / target.build.artifact).read_bytes()).hexdigest() for folder in folders]
         code, facts = recipe.describe(out / target.build.artifact)
-        image = self._image_of(out / target.build.artifact)
+        image = self.image_of(out / target.build.artifact)
         artifact = Artifact(sha256=hashes[0], code=code, facts=facts, image=image, layouts=tuple(hashes[1:]))
         for layout in reversed(range(target.layouts)):  # the folder of the first holds the others
             self._store(target, folders[layout], hashes[layout])
         atomic_write.remove_tree(out)
-        atomic_write.replace(self._state / "builds" / f"{key}.json", json.dumps(encode(artifact)).encode())
+        atomic_write.replace(self.state / "builds" / f"{key}.json", json.dumps(encode(artifact)).encode())
         return artifact
 
     def path(self, target: Target, artifact: Artifact) -> Path | None:
@@ -118,19 +108,19 @@ class Builder:
 
     @property
     def _scratch(self) -> Path:
-        return self._state / "scratch" / "build"
+        return self.state / "scratch" / "build"
 
     def _run_all(self, recipe: Recipe, target: Target, tree: Path, out: Path, layout: int) -> Failed | None:
-        scratch, log = self._scratch, self._state / "scratch" / "build.log"
-        environment = child_environment(self._environment, scratch, self._mark)
-        cache = self._state / "cache" / "zig" if _only_compiles(target.build) else scratch / "zig"
+        scratch, log = self._scratch, self.state / "scratch" / "build.log"
+        environment = child_environment(self.environment, scratch, self.mark)
+        cache = self.state / "cache" / "zig" if _only_compiles(target.build) else scratch / "zig"
         cache.mkdir(parents=True, exist_ok=True)
         objects = scratch / "objects" if target.layouts > 1 else cache  # of this build alone
         environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(objects)}
         limits = ChildLimits(
             scratch=(scratch, out),
             tree=(tree,) if target.build.toolchain is Toolchain.COMMAND else (),  # it may build in place; the tree is its own
-            shared=(*shared_folders(self._environment), *(() if cache.is_relative_to(scratch) else (cache,))),
+            shared=(*shared_folders(self.environment), *(() if cache.is_relative_to(scratch) else (cache,))),
         )
         log.unlink(missing_ok=True)
         deadline = time.monotonic() + target.build.timeout_s
@@ -149,9 +139,9 @@ class Builder:
                 raise Busy(
                     "a process of the build can't be killed",
                     code="build-cannot-be-killed",
-                    expected="nothing of ours beside a measurement",
+                    expected="no process of a build that runs beside a measurement",
                     found=str(error),
-                    hint="state D waits for a device or a file system: mend that, or start the machine again; then run again",
+                    hint="in state D it waits for a device or a disk: repair that or reboot; then run the same command again",
                 ) from error
             except OSError as error:
                 if is_trouble(error):
@@ -169,8 +159,8 @@ class Builder:
             encode(target.build),
             dict(available.versions),
             sources,
-            self._machine,
-            dict(self._environment.set),
+            self.machine,
+            dict(self.environment.set),
         ]
         parts += [target.layouts] if target.layouts > 1 else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
@@ -178,14 +168,14 @@ class Builder:
     def _cached(self, key: str, target: Target) -> Artifact | None:
         problems = Problems()
         try:
-            artifact = decode(json.loads((self._state / "builds" / f"{key}.json").read_bytes()), Artifact, problems)
+            artifact = decode(json.loads((self.state / "builds" / f"{key}.json").read_bytes()), Artifact, problems)
         except (OSError, ValueError):
             return None
         return None if problems.found or self.layouts(target, artifact) is None else artifact
 
     def _store(self, target: Target, folder: Path, sha256: str) -> None:
         """Move a build's folder to where builds are kept by their hash, unless it is there."""
-        home = self._state / "artifacts" / sha256
+        home = self.state / "artifacts" / sha256
         if self._stored(target, sha256) is None:
             atomic_write.remove_tree(home)
             home.parent.mkdir(parents=True, exist_ok=True)
@@ -194,7 +184,7 @@ class Builder:
             atomic_write.remove_tree(folder)
 
     def _stored(self, target: Target, sha256: str) -> Path | None:
-        path = self._state / "artifacts" / sha256 / target.build.artifact
+        path = self.state / "artifacts" / sha256 / target.build.artifact
         try:
             return path if hashlib.sha256(path.read_bytes()).hexdigest() == sha256 else None
         except OSError:
@@ -202,7 +192,7 @@ class Builder:
 
 
 def _only_compiles(build: Build) -> bool:
-    """Does a build run no code of the patch? Only then may it share a cache, which that code could corrupt for a baseline."""
+    # A build that runs code of the patch may not share a cache, which that code could corrupt for a baseline.
     if build.toolchain in ZIG:
         return True
     words = build.argv[build.argv.index("ziglang") :] if "ziglang" in build.argv[:3] else build.argv
@@ -210,13 +200,11 @@ def _only_compiles(build: Build) -> bool:
 
 
 def _zig_include() -> str:
-    """Return the folder of stdint.h, immintrin.h, ... in the Python package ziglang; empty if that is not installed."""
     spec = importlib.util.find_spec("ziglang")
     return str(Path(spec.origin).parent / "lib" / "include") if spec is not None and spec.origin else ""
 
 
 def _first_error(log: Path, tree: Path) -> str:
-    """Return the compiler's first error, without the work tree's path; else the end of its log. At most 300 characters."""
     text = log.read_text(errors="replace").replace(f"{tree}/", "")
     lines = [line.strip() for line in text.splitlines()]
     error = next((line for sign in (": error:", "error") for line in lines if sign in line.lower()), "")

@@ -29,7 +29,7 @@ Start = Callable[[Sequence[str], Path, Path, Path, int | None, int], Child]
 
 
 class Pair:
-    """Two workers, one per side, started in random order, with inputs from one secret seed. `born` is their first round."""
+    """Two workers, one per side, started in random order in round number `born`, with inputs from one secret seed."""
 
     def __init__(self, begin: Callable[[Side, int, ExitStack], Worker], born: int, layout: int) -> None:
         self._open, self.rounds, self.born, self.layout, seed = ExitStack(), 0, born, layout, secrets.randbits(62)
@@ -42,7 +42,7 @@ class Pair:
             raise
 
     def ask(self, request: str, wanted: str) -> None:
-        """Send a request to both workers and require the answer `wanted`. Raises StepFailed."""
+        """Send a request to both workers. Raises StepFailed unless each answers with the event `wanted`."""
         for worker in self.workers.values():
             worker.ask({"do": request}, wanted)
 
@@ -52,7 +52,7 @@ class Pair:
 
 
 class Rounds:
-    """Measures rounds in the style of the protocol, and keeps a pair of workers for as many rounds as it says (`respawn`)."""
+    """Measures rounds in style `launch` (fresh processes) or `fine` (two that take turns, kept for `respawn` rounds)."""
 
     def __init__(self, start: Start, log: Path, watch: Watch | None = None) -> None:
         self._start, self._log, self._watch = start, log, watch or Unwatched()
@@ -63,10 +63,9 @@ class Rounds:
     def measure(
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
-        """Measure one round: samples of both sides at every size, or Failed. A disturbed failure is repeated.
-
-        `artifacts` are the layouts of each side. Rounds, or pairs of workers that live for several, take them in turn.
-        Raises Busy if the machine doesn't stay quiet.
+        """Return one round's samples, of both sides at every size; Failed if a worker failed. What foreign work disturbed is
+        measured again; raises Busy if that goes on. `artifacts` are the layouts of each side: rounds, or pairs of workers that
+        live for several, take them in turn.
         """
         if self._pair is None:
             self._log.unlink(missing_ok=True)  # so that later quotes are from these workers
@@ -102,7 +101,6 @@ class Rounds:
         layout: int,  # noqa: ARG002  as for `_fine`
         progress: Progress,
     ) -> tuple[Sample, ...]:
-        """Measure four new launches, ABBA or BAAB at random; one that was disturbed is repeated. Raises Busy after 4 tries."""
         order, seed = secrets.choice(ORDERS), secrets.randbits(62)
         samples: list[Sample] = []
         for place, letter in enumerate(order):
@@ -137,10 +135,6 @@ class Rounds:
     def _fine(
         self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, layout: int, progress: Progress
     ) -> tuple[Sample, ...]:
-        """Measure a round with two workers on one core, one running at a time.
-
-        Then the workers check their results or, after the last round of the pair, end.
-        """
         core = max(os.sched_getaffinity(0))
 
         def begin(side: Side, seed: int, stack: ExitStack) -> Worker:
@@ -184,7 +178,6 @@ class Rounds:
         *,
         takes_turns: bool = False,
     ) -> Worker:
-        """Start a worker and wait until it has drawn its inputs and warmed up. Raises StepFailed."""
         padding = secrets.randbelow(self._padding_most) if self._padding_most else 0
         child = stack.enter_context(self._start(benchmark.argv, cwd, artifacts[side], self._log, core, padding))
         worker = Worker(child, side, time.monotonic() + benchmark.timeout_s, self._log, takes_turns=takes_turns)
@@ -197,9 +190,9 @@ def _not_quiet(taints: Sequence[str]) -> Busy:
     return Busy(
         "the machine does not stay quiet",
         code="machine-stays-noisy",
-        expected=f"one of {LAUNCHES_MOST} launches without foreign work",
+        expected=f"at least one of {LAUNCHES_MOST} launches of the benchmark undisturbed by other programs",
         found=", ".join(taints),
-        hint="let it finish, then run the same command again; `expctl gate` shows what blocks",
+        hint="let those programs finish, then run the same command again; `expctl gate` shows what blocks",
     )
 
 

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class StepRunner:
-    """Runs the steps of one run. `scratch` gets logs and folders; `mark` is set in every child's environment.
+    """Runs test, profile and measurements of one run. `scratch` gets logs and folders; `mark` goes to every child.
 
     `broken` returns the protected files of a check-out that were changed: then nothing is started. Each build has a scratch
     folder of its own, empty at first, so that a candidate can't leave anything for the baseline.
@@ -64,7 +64,7 @@ class StepRunner:
     # ------------------------------------------------------------------ test and profile
 
     def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
-        """Run the test step on one build: the report, or Failed with its reason."""
+        """Run the script of the test step on the build `artifact`. Return its report, or Failed with the reason."""
         return self._ended(lambda: self._test(step, cwd, artifact, progress))
 
     def _test(self, step: Step, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
@@ -113,9 +113,9 @@ class StepRunner:
     def profile(
         self, step: Step, *, cwd: Path, tree: Path, artifact: Path, out: Path, progress: Progress
     ) -> tuple[Fact, ...] | Failed:
-        """Run one pass of the profile step on one build with its sources in `tree`; a profiler writes below `out`.
+        """Run one pass of the profile step on the build `artifact` of the sources `tree`; a profiler writes below `out`.
 
-        Return the facts, or Failed, which is noted but never decides a verdict.
+        Return the facts (named figures), or Failed, which never decides a verdict.
         """
         return self._ended(lambda: self._profile(step, cwd, tree, artifact, out, progress))
 
@@ -151,13 +151,13 @@ class StepRunner:
     def measure(
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
-        """Measure one round in the style of the protocol; see `Rounds.measure`."""
+        """Measure one round. Return samples of both sides at every size, or Failed. Raises Busy if the machine isn't quiet."""
         return self._ended(
             lambda: self._rounds.measure(benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress)
         )
 
     def close(self) -> None:
-        """End workers kept for the next round. One that can't be killed is reported by the next measurement."""
+        """End the workers that were kept for the next round. If one can't be killed, the next measurement says so."""
         with contextlib.suppress(Unkillable):
             self._rounds.close()
 
@@ -206,7 +206,7 @@ class StepRunner:
             raise StepFailed(Failed(reason=f"cannot start {argv[0]}: {error.strerror}", fault=True)) from error
 
     def _room(self, artifact: Path) -> Path:
-        """Return the scratch folder of one build; its name's length is fixed. The first call removes those of other runs."""
+        # The name has a fixed length. The first call removes the folders of other runs.
         if not self._rooms and self._scratch.is_dir():
             for old in self._scratch.iterdir():
                 if old.is_dir() and not old.is_symlink():
@@ -216,7 +216,6 @@ class StepRunner:
         return room
 
     def _ended(self, act: Callable[[], T | Failed]) -> T | Failed:
-        """Run a step and return its result; Failed if a process can't be killed. Raises OSError if it failed on a full disk."""
         try:
             found = act()
         except Unkillable as error:
@@ -226,7 +225,6 @@ class StepRunner:
         return found
 
     def _fresh_log(self, step: str) -> Path:
-        """Remove a step's old log and return its path, so that later quotes are from this step."""
         self._log(step).unlink(missing_ok=True)
         return self._log(step)
 
@@ -235,18 +233,16 @@ class StepRunner:
 
 
 def _ended(child: Child, wait_s: float) -> int:
-    """Wait for the exit status after an `end`. Raises Unexpected for another line, TimedOut if the channel stays open."""
     for line in child.lines(time.monotonic() + wait_s):
         raise Unexpected(one_line(line, 60))
     return child.wait(time.monotonic() + wait_s)
 
 
 def _held_open(child: Child, waited_s: float) -> str:
-    """Return why a step goes on after its `end`: it didn't exit, or a descendant holds the channel open."""
     try:
         child.wait(time.monotonic())
     except TimedOut:
-        return f"the test said its end and did not exit within {waited_s:g} s"
+        return f"the test sent `end` and did not exit within {waited_s:g} s"
     return f"the test ended, but something that it started kept the result channel open for {waited_s:g} s"
 
 

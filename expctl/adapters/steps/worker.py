@@ -17,7 +17,7 @@ NS_MAX = 1 << 53
 
 
 class StepFailed(Exception):
-    """A step ended early; carries the Failed that explains it."""
+    """A step ended early; `failed` holds the reason."""
 
     def __init__(self, failed: Failed) -> None:
         super().__init__(failed.reason)
@@ -44,14 +44,12 @@ class Worker:
         self._channel = Channel()
 
     def begin(self, seed: int, sizes: list[str]) -> None:
-        """Have the worker draw its inputs and warm up. The seed goes by the pipe, because the code under test can read an argv.
-
-        Raises StepFailed.
-        """
+        """Have the worker make its inputs from `seed` and warm up. Raises StepFailed."""
+        # By the pipe, because the code under test can read an argv.
         self.ask({"do": "begin", NONCE: self._channel.nonce, "seed": seed, "sizes": sizes}, "ready")
 
     def ask(self, request: Mapping[str, Any], wanted: str) -> dict[str, Any]:
-        """Send one request and return its answer. Raises StepFailed for another answer than `wanted`, or none."""
+        """Send one request and return its answer. Raises StepFailed unless that is in time and its `event` is `wanted`."""
         if self.child.has_unread_lines():
             self._fail("said something that it was not asked")
         self.child.go_on()
@@ -83,10 +81,8 @@ class Worker:
             raise Unexpected(one_line(line, 60))
 
     def times(self, size: str, iterations: int) -> Visit:
-        """Have the worker time `iterations` at `size`. Raises StepFailed.
-
-        The time of the whole batch is the script's `outside_ns` if it sends one; ours would include the script's own work.
-        """
+        """Have the worker time `iterations` runs of the kernel at `size`. Raises StepFailed."""
+        # The time of the whole batch is the script's `outside_ns` if it sends one; ours includes the script's own work.
         asked_ns = time.monotonic_ns()
         answer = self.ask({"do": "time", "size": size, "iterations": iterations}, "sample")
         elapsed_ns = time.monotonic_ns() - asked_ns

@@ -30,7 +30,7 @@ OF_TITLE = 60  # words that a view may put before the sections
 class Known(Struct, frozen=True, kw_only=True):
     """The data of the brief: one commit (`head`), its queue, and the do-not-repeat rules and noise on this machine.
 
-    `calibrated`, `seen` (noise in records) and `begins` (changes that make the next run open a new epoch) are by target.
+    `calibrated`, `seen` (noise in records) and `begins` (what makes new figures incomparable to old ones) are by target.
     `digests` are summaries of all records in branch order. `proposals` are the first of the queue, `queued` is the number of
     all.
     """
@@ -50,7 +50,7 @@ class Known(Struct, frozen=True, kw_only=True):
 
 
 class Brief(Struct, frozen=True, kw_only=True):
-    """The brief: sections in reading order and their figures; `open_again` maps a rule that no longer holds to what changed."""
+    """The brief as text (`sections`, in reading order) and as facts; `open_again` maps an ended rule's id to what changed."""
 
     name: str
     head: str

@@ -64,15 +64,14 @@ def rule_section(digests: Sequence[RecordSummary], now: RulesNow) -> Section:
         key="rules",
         title=f"Do not repeat ({len(held)} {'rule holds' if len(held) == 1 else 'rules hold'}{let})",
         intro=(WAY_OUT, WHO_REFUSES, LOOKED, *([unlooked] if now.untried else [])) if held else ("No rule holds.",),
-        items=tuple(_held(ban, passes.get(ban.id, ())) for ban in order[:ITEMS_MAX]),
+        items=tuple(_rule_line(ban, passes.get(ban.id, ())) for ban in order[:ITEMS_MAX]),
         share=0.3,
         more="expctl rules",
         left_out=max(0, len(order) - ITEMS_MAX),
     )
 
 
-def _held(ban: RuleSummary, passes: Sequence[WaivedRepeat]) -> str:
-    """Return one rule with its latest exception, e.g. `...; waived for P9 (KEEP): wider tiles`."""
+def _rule_line(ban: RuleSummary, passes: Sequence[WaivedRepeat]) -> str:
     last = f"; waived for {passes[-1].id} ({passes[-1].verdict}): {_cut(passes[-1].reason)}" if passes else ""
     maybe = f"; open again on: {_cut(ban.opened)}" if ban.waits and ban.opened and not ban.lapsed else ""
     return f"{ban.sentence}{maybe}{last}"

@@ -34,7 +34,7 @@ def baseline_section(
     epochs: Epochs,
     begins: Mapping[str, Sequence[str]],
 ) -> Section:
-    """Return the brief's section about the current times of each target; `begins` says what will open a new epoch there."""
+    """Return the section about current times. `given`: imported ones; `begins`: by target, why new times are incomparable."""
     lines = [_baseline(each, epochs) for each in baselines]
     lines += [
         f"{target}: the next run begins a new epoch ({one_line('; '.join(why), SHORT)}); compare nothing with those above."
@@ -47,7 +47,7 @@ def baseline_section(
 
 
 def noise_section(protocol: Protocol, calibrated: Mapping[str, Calibrated], seen: Mapping[str, SeenNoise]) -> Section:
-    """Return the brief's section about the noise of each deciding target: from its calibration, else from the records."""
+    """Return the brief's section about noise, for each target whose timing may decide: from its calibration, else records."""
     return Section(
         key="noise",
         title="Noise floor",

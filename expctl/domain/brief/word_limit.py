@@ -48,7 +48,7 @@ def within(sections: Sequence[Section], cap: int) -> tuple[Section, ...]:
 
 
 def _fill(section: Section, start: int, free: int) -> int:
-    """Return how many items are kept in all if the items from `start` on may take `free` words."""
+    """Return how many items to keep: the first `start`, and those after them, in order, that fit into `free` words."""
     for number, item in enumerate(section.items[start:], start=start):
         free -= _cost(item)
         if free < 0:

@@ -14,16 +14,16 @@ def time_text(ns: float) -> str:
     """Return a time with four significant figures in a fitting unit (ns, us, ms or s), e.g. `39.12 ms`."""
     for scale, unit in TIME_UNITS:
         if ns >= scale:
-            return f"{_figures(ns / scale)} {unit}"
-    return f"{_figures(ns)} ns"
+            return f"{_four_digits(ns / scale)} {unit}"
+    return f"{_four_digits(ns)} ns"
 
 
 def throughput_text(flop: int, ns: float) -> str:
-    """Return flop / ns as text, e.g. `46.83 GFLOP/s`; empty where the work is unknown or nothing was timed."""
+    """Return flop / ns as text, e.g. `46.83 GFLOP/s`; empty if either is 0, which means unknown."""
     if flop <= 0 or ns <= 0:
         return ""
     gflops = flop / ns
-    return f"{_figures(gflops / 1000)} TFLOP/s" if gflops >= 1000 else f"{_figures(gflops)} GFLOP/s"
+    return f"{_four_digits(gflops / 1000)} TFLOP/s" if gflops >= 1000 else f"{_four_digits(gflops)} GFLOP/s"
 
 
 def times_text(times: Times) -> str:
@@ -37,7 +37,6 @@ def effect_text(estimate: Estimate) -> str:
     return f"{estimate.effect_percent:+.2f} % {interval}, {estimate.rounds} rounds"
 
 
-def _figures(value: float) -> str:
-    """Return `value` with four significant figures, without an exponent."""
+def _four_digits(value: float) -> str:
     decimals = 3 if value < 10 else 2 if value < 100 else 1 if value < 1000 else 0
     return f"{value:.{decimals}f}"

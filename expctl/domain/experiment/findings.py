@@ -54,7 +54,7 @@ def alike(findings: Iterable[Finding], text: str) -> Finding | None:
 
 
 def audit_opening(target: str, epoch: int) -> str:
-    """Return the words with which every finding made by an audit begins, so that the ledger recognises it."""
+    """Return the first words of findings by audits of `target` in its `epoch`-th group of comparable measurements."""
     return f"Audit of {target}, epoch {epoch}: "
 
 

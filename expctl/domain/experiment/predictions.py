@@ -31,12 +31,12 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
     @property
     def verdict_holds(self) -> bool:
-        """Was the verdict predicted?"""
+        """Is the verdict the predicted one?"""
         return self.verdict is self.predicted.verdict
 
     @property
     def gain_holds(self) -> bool | None:
-        """Did the measured gain lie in the predicted range? None if nothing was predicted or measured."""
+        """Did the measured gain lie in the predicted range? None without a range or a measured gain."""
         if self.predicted.gain_percent is None or self.gain_percent is None:
             return None
         low, high = self.predicted.gain_percent
@@ -49,7 +49,7 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
     @property
     def surplus_percent(self) -> float | None:
-        """Middle of the predicted range minus the measured gain; None if nothing was predicted or measured."""
+        """Middle of the predicted range minus the measured gain; None without one of them."""
         if self.predicted.gain_percent is None or self.gain_percent is None:
             return None
         return sum(self.predicted.gain_percent) / 2 - self.gain_percent
@@ -59,7 +59,7 @@ class PredictionSummary(NamedTuple):
     """A prediction and its result in short, for lists of many records; `sentence` is the text in the brief.
 
     `counts`: the result says something about the idea. `hoped`: a KEEP was predicted. `surplus_percent`: predicted minus
-    measured gain.
+    measured gain, None without one of them.
     """
 
     counts: bool

@@ -42,7 +42,7 @@ class Prediction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Until(StrEnum):
-    """When a probe's rule ends: once the probe's snippet compiles, or once an interpreter accepts its machine code."""
+    """When a rule with a code snippet (`Probe`) ends: once that compiles, or once the gfx11 interpreter can run it."""
 
     COMPILES = "compiles"
     INTERPRETS = "interprets"
@@ -51,7 +51,7 @@ class Until(StrEnum):
 class Probe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A code snippet that fails as long as the reason of a do-not-repeat rule holds: `source` is HIP code or a path.
 
-    The rule ends once the snippet compiles for `arch`, or once the interpreter accepts all of its machine code.
+    The rule ends once the snippet compiles for `arch`, or once the gfx11 interpreter knows all instructions in it.
     """
 
     source: str

@@ -4,6 +4,8 @@ import hashlib
 
 from msgspec import Struct
 
+PRIORITY_MAX = 1_000_000  # and its negative is the smallest
+
 
 class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The queue entry of a proposal. `content` is the hash (`content_of`) of its files when it was queued on the commit `base`.
@@ -26,7 +28,7 @@ class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class QueuedTicket(Struct, frozen=True, kw_only=True):
     """A proposal's ticket in one commit, and the hash of the proposal's files in that commit (`content`).
 
-    `ticket` is None for a proposal committed by hand or with a `damaged` ticket. `unfit` says why change.patch is no patch.
+    `ticket` is None for a proposal committed by hand or with a `damaged` ticket. `unfit`: why change.patch is no patch, or "".
     """
 
     ticket: Ticket | None

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Probe, Verdict
@@ -11,6 +12,7 @@ from expctl.domain.protocol.boundaries import VERSION
 from expctl.domain.protocol.model import NumberKind
 
 OBJECTIVE = "objective"  # the size of the weighted mean over all sizes
+Count = Annotated[int, Meta(ge=0)]
 SCHEMA = 3  # 2: with the procedure of the verdict; 3: rules know a change at four levels
 
 
@@ -54,7 +56,7 @@ class Times(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The effect at one size, or of the objective (`size` is `objective`: weighted mean), in percent of throughput.
+    """The effect at one size, or (`size` is `objective`) their weighted mean, in percent of throughput: positive is faster.
 
     `low` and `high` are the two-sided 95 % interval; `baseline_ns` and `candidate_ns` are median times of one iteration, 0 for
     the objective. `baseline_times` and `candidate_times` say how single iterations scatter; older records have none.
@@ -65,32 +67,32 @@ class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     low_percent: float
     high_percent: float
     sd_percent: float
-    rounds: int
+    rounds: Count
     baseline_ns: float = 0.0
     candidate_ns: float = 0.0
-    flop: int = 0
+    flop: Count = 0
     baseline_times: Times | None = None
     candidate_times: Times | None = None
 
 
 class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How samples decided a verdict: version (`boundaries`) of the critical values, interim analyses, rounds of each part.
+    """How samples decided a verdict: version of the critical values (`boundaries`), rounds measured in search and confirmation.
 
-    `rescued_by` is the size that gained instead of the objective; `simplify_used_percent` the cost of earlier simplifications
-    in this epoch; `calibrated` the known noise of the machine; `words` the version of the reasons' wording (verdict/plan.py);
-    `extended`: `expctl run ID --extend` went on to the looks beyond the usual ones. Records decided by the older procedure have
-    none.
+    `looks` are the numbers of rounds at which the search could stop; `rescued_by` is the size that gained instead of the
+    objective; `simplify_used_percent` the sum of losses of earlier simplifications, as far as comparable; `calibrated` the
+    known noise of the machine; `words` the version of the reasons' wording; `extended`: `expctl run ID --extend` went on to
+    the looks beyond the usual ones. Records older than interim analyses lack all this.
     """
 
     boundaries: str
     mode: Mode
     looks: tuple[int, ...]
-    search_rounds: int
-    confirm_rounds: int = 0
+    search_rounds: Count
+    confirm_rounds: Count = 0
     rescued_by: str = ""
     simplify_used_percent: float = 0.0
     calibrated: Calibrated | None = None
-    words: int = 0
+    words: Count = 0
     extended: bool = False
 
 
@@ -98,7 +100,7 @@ class Test(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Result of the candidate's test: did it pass, how many cases ran, and a summary."""
 
     ok: bool
-    cases: int
+    cases: Count
     summary: str
 
 
@@ -114,10 +116,10 @@ class ChangedCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A do-not-repeat rule, left by a rejected experiment: what identifies a repeat, and the conditions of the failure.
 
-    `change`, `settings`, `region` and `shapes` are those of patch/identity.py; `code` is the hash of the machine code on the
-    hardware target; `judged` is the target on which the experiment failed (empty: the record's own). `conditions` are explained
-    in rules/conditions.py; `lapsed` are those that changed for good. `worthwhile_percent` is the smallest worthwhile gain at
-    that time: a rule about a smaller effect ends with its epoch.
+    Hashes: `change` of the normalised patch, `code` of the machine code on the hardware target, `region` of touched functions
+    and `shapes` of structures without constants, by file. `settings` are new constants by name, `judged` the target that failed
+    (empty: the record's own), `lapsed` the conditions that changed for good. If the loss may be smaller than
+    `worthwhile_percent`, the rule ends when later figures are no longer comparable.
     """
 
     text: str
@@ -137,7 +139,7 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Waiver(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Why an experiment ran although a do-not-repeat rule matched it; `written`: by its author, else verified by expctl."""
+    """Why an experiment ran although a `rule` matched it. `written`: its author gave the reason; else a condition changed."""
 
     rule: str
     level: str
@@ -170,7 +172,7 @@ class BenchmarkIdentity(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The result of an experiment with all that a later review needs. `explanation` is what the profiles say of the effect."""
 
-    schema: int = 1
+    schema: Count = 1
     id: str
     title: str
     kind: Kind
@@ -187,7 +189,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     patch_id: str = ""
     content: str = ""
     date: str = ""
-    attempts: int = 1
+    attempts: Count = 1
     artifacts: Mapping[str, Mapping[str, Artifact]] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     test: Test | None = None

@@ -58,7 +58,10 @@ class LeftOut(Struct, frozen=True, kw_only=True):
 
 
 class Probe(Struct, frozen=True, kw_only=True):
-    """One step of a bisection: were the first `layers` kept changes, measured together, below what their records promise?"""
+    """One step of a bisection: `contest` compares HEAD with the commit after the first `layers` kept changes.
+
+    `lost`: the changes after that commit gain less together than `promise`, their recorded gains combined.
+    """
 
     layers: int
     promise: Promise
@@ -88,7 +91,7 @@ class Bisection(Struct, frozen=True, kw_only=True):
 
 
 class Audit(Struct, frozen=True, kw_only=True):
-    """The result of an audit: HEAD measured against the epoch's first baseline (`whole`), and further comparisons on request.
+    """The result of an audit: HEAD measured against the first baseline with comparable figures (`whole`), and more on request.
 
     `layers` are the names of the kept changes between them, `promise` their recorded gains combined. `falls_short` says that
     less was measured than promised.

@@ -75,7 +75,7 @@ class _Timing(Struct, frozen=True, kw_only=True):
 
 
 def lands(record: Record) -> bool:
-    """Did the experiment move the branch? An analysis never does, and an imported experiment did so elsewhere."""
+    """Did the experiment move this repository's branch? An analysis never does, nor does an imported experiment."""
     return record.origin is Origin.MEASURED and record.verdict is Verdict.KEEP and record.kind is not Kind.ANALYSIS
 
 

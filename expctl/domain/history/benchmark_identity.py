@@ -18,7 +18,7 @@ def kpi_text(protocol: Protocol, target: str) -> str:
     """Return everything in the protocol that affects a timing as text; empty for a target without a benchmark.
 
     Example: `n=512 (0.6), n=384 (0.4); fine, 100 quads of 1, respawn 1, wall_time; command 1f2e3d4c`. The hash at the end
-    covers the command, its environment and the work (flop) of each size. Limits, gate and texts don't count.
+    covers the command, its environment and the work (flop) of each size. Limits of resources or noise don't count.
     """
     benchmark, kind = protocol.targets[target].benchmark, protocol.targets[target].number_kind
     if benchmark is None:

@@ -13,7 +13,7 @@ def fact_changes(baseline: Sequence[Fact], candidate: Sequence[Fact]) -> tuple[s
 
 
 def build_changes(artifacts: Mapping[str, Mapping[str, Artifact]]) -> tuple[str, ...]:
-    """Return one line per target that both sides were built for: changed figures of the build, or that its code is the same."""
+    """Return changed figures, or `machine code unchanged`, per target built for both. `artifacts`: side -> target -> build."""
     baseline, candidate = artifacts.get(Side.BASELINE, {}), artifacts.get(Side.CANDIDATE, {})
     lines = []
     for target in baseline:

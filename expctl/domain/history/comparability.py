@@ -55,7 +55,7 @@ class Change(Struct, frozen=True, kw_only=True):
 def comparability_of(
     *, protocol: str, yardstick: BenchmarkIdentity | None, environment: Mapping[str, str], sizes: tuple[str, ...] = ()
 ) -> Comparability:
-    """Return the conditions of a measurement; `sizes` are its problem sizes, needed for old records that don't name the KPI."""
+    """Return the conditions of a measurement with the benchmark `yardstick` (None: unknown). `environment`: fact -> text."""
     tools = sorted(set(environment) - MACHINE_FACTS - NO_COMPILER)
     cores = f", {environment['cores']} cores" if "cores" in environment else ""
     parts = {
@@ -83,11 +83,11 @@ def measurement_conditions(record: Record) -> tuple[tuple[str, str, Comparabilit
 
 
 def changes(before: Comparability, after: Comparability, *, protocols: frozenset[str] = frozenset()) -> tuple[Change, ...]:
-    """Return the differences between two measurements' conditions, as far as both are known.
+    """Return the conditions that differ between two measurements. One that either side lacks counts as equal.
 
-    `protocols` are further protocol hashes equal to that of `before`. An equal hash means that protocol and harness are equal;
-    a different one counts only where one side lacks the single parts. The hash of the harness files counts only where one side
-    lacks the hash of their code, because a changed comment makes no difference.
+    `protocols` are hashes of protocol.yaml and harness known to be comparable with that of `before`. If `after` has one of
+    them, all that these files determine counts as equal. Another hash is a difference only where a side lacks the hashes of
+    the parts. The hash of harness files is compared only where a side lacks that of their code (without comments).
     """
     same = bool(after.protocol) and after.protocol in (protocols | {before.protocol})
     parts_known = all(name in each.parts for each in (before, after) for name in (HARNESS, "KPI", "build"))

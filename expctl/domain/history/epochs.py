@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from expctl.domain.experiment.ids import id_order
 from expctl.domain.history.comparability import Change, Comparability, changes, measurement_conditions
@@ -32,8 +33,8 @@ class Measuring(NamedTuple):
 class Epoch(Struct, frozen=True, kw_only=True):
     """A group of comparable measurements: the `number`-th of `target`, counted from 1.
 
-    `first` is the measurement that opened it, `conditions` are all that is known of it, `protocols` the hashes of protocol and
-    harness that were used in it; `begins` lists what had changed since the epoch before.
+    `first` is the measurement that opened it, `conditions` those of all its measurements, as far as known, `protocols` their
+    hashes of protocol.yaml and harness; `begins` lists what had changed since the epoch before.
     """
 
     target: str
@@ -49,7 +50,7 @@ class Epoch(Struct, frozen=True, kw_only=True):
         return f"{self.target} {self.number}"
 
     def holds(self, conditions: Comparability) -> bool:
-        """Would a measurement under `conditions` be comparable with this epoch, as far as both are known?"""
+        """Would a measurement under `conditions` be comparable with those of this epoch, as far as both are known?"""
         return not self.changes_to(conditions)
 
     def changes_to(self, conditions: Comparability) -> tuple[Change, ...]:
@@ -58,21 +59,31 @@ class Epoch(Struct, frozen=True, kw_only=True):
 
 
 class Epochs(Struct, frozen=True, kw_only=True):
-    """All epochs in order of their start; `of` maps an experiment to its epoch, `last` a target to the one used last."""
+    """All epochs (groups of comparable measurements), in order of their beginning; `of` maps an experiment's id to its epoch.
+
+    `used` maps a target to its epochs, the one used last at the end.
+    """
 
     all: tuple[Epoch, ...] = ()
     of: Mapping[str, Epoch] = field(default_factory=dict)
-    last: Mapping[str, Epoch] = field(default_factory=dict)
+    used: Mapping[str, tuple[Epoch, ...]] = field(default_factory=dict)
+
+    @property
+    def last(self) -> dict[str, Epoch]:
+        """By target, the epoch (group of comparable measurements) that the latest measurement joined."""
+        return {target: known[-1] for target, known in self.used.items()}
 
     def current(self, target: str, conditions: Comparability) -> Epoch | None:
-        """Return the epoch that a measurement under `conditions` would join; None if it would open a new one."""
-        used = self.last.get(target)
-        if used is not None and used.holds(conditions):
-            return used
-        return next((each for each in reversed(self.all) if each.target == target and each.holds(conditions)), None)
+        """Return the epoch whose figures a measurement under `conditions` would be comparable with; None without one."""
+        return next((each for each in reversed(self.used.get(target, ())) if each.holds(conditions)), None)
+
+    def at(self, conditions: Mapping[str, Comparability]) -> Epochs:
+        """Return a copy in which `used` ends with the epoch, if any, that a run under `conditions` (by target) joins."""
+        current = {target: (epoch,) for target, ground in conditions.items() if (epoch := self.current(target, ground))}
+        return replace(self, used={target: (*known, *current.get(target, ())) for target, known in self.used.items()})
 
     def number(self, experiment: str) -> int:
-        """Return the number of the epoch of the experiment with this id; 0 where it is unknown."""
+        """Return which epoch of its target, counted from 1, the experiment with this id was measured in; 0 where unknown."""
         found = self.of.get(experiment)
         return found.number if found else 0
 
@@ -86,12 +97,12 @@ def measurings(record: Record) -> tuple[Measuring, ...]:
 
 
 def epochs_of(records: Iterable[Record]) -> Epochs:
-    """Compute the epochs of all measurements in `records`, which may come in any order."""
+    """Group all measurements in `records`, which may come in any order, into epochs of comparable ones."""
     return epochs_from(each for record in records for each in measurings(record))
 
 
 def epochs_from(found: Iterable[Measuring]) -> Epochs:
-    """Compute the epochs of measurements, which may come in any order."""
+    """Group measurements, which may come in any order, into epochs of comparable ones."""
     by_target: dict[str, tuple[Epoch, ...]] = {}  # the epoch used last comes last
     newest: dict[str, Comparability] = {}
     names: dict[str, tuple[str, int]] = {}
@@ -114,12 +125,12 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
     return Epochs(
         all=tuple(sorted(every.values(), key=lambda epoch: (epoch.first.date, epoch.target, epoch.number))),
         of={name: every[key] for name, key in names.items()},
-        last={target: known[-1] for target, known in by_target.items()},
+        used=by_target,
     )
 
 
 def _joined(known: tuple[Epoch, ...], each: Measuring) -> tuple[Epoch, ...]:
-    """Return the epochs of a target after one more measurement; the epoch that it joins or opens moves to the end."""
+    """Return a target's epochs after a measurement; the epoch that it joins or, if none is comparable, opens is the last."""
     at = next((index for index in reversed(range(len(known))) if known[index].holds(each.conditions)), -1)
     if at < 0:
         return (*known, _opened(known, each))

@@ -52,7 +52,7 @@ class KeptChange(Struct, frozen=True, kw_only=True):
 
 
 def kept_changes_of(commits: Sequence[str], records: Sequence[Record], epoch: Epoch) -> tuple[KeptChange, ...]:
-    """Return one kept change per commit, in their order. Only effects measured in `epoch` count as promised."""
+    """Return one kept change per commit, in their order. Only effects measured in `epoch` (comparable ones) count."""
     kept = {record.candidate: record for record in records if lands(record)}
     return tuple(_kept_change(commit, kept.get(commit), epoch) for commit in commits)
 
@@ -70,7 +70,7 @@ def combined_promises(kept: Sequence[KeptChange]) -> dict[str, Promise]:
 
 
 def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -> tuple[Sample, ...]:
-    """Slow the candidate's samples down by the gain that is surely promised: zero effect then means that the promise holds."""
+    """Lengthen the candidate's times by the lower end of the recorded gain: if it still exists, the effect becomes >= 0."""
     stretch = {size: math.exp(promise.sure) for size, promise in promises.items() if size != OBJECTIVE}
     return tuple(
         sample if sample.side is Side.BASELINE or sample.size not in stretch else _stretched(sample, stretch[sample.size])
@@ -79,7 +79,7 @@ def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -
 
 
 def falls_short(measured: Estimate, promised: Promise, worthwhile_percent: float) -> bool:
-    """Is the measured effect below the promised one by more than both intervals combined and by `worthwhile_percent`?"""
+    """Is promised minus measured effect (log units) above both hypot(half-widths) and `worthwhile_percent` / 100?"""
     effect, low = _log(measured.effect_percent), _log(measured.low_percent)
     missing = promised.effect - effect
     return missing > math.hypot(effect - low, promised.half_width) and missing > worthwhile_percent / 100
@@ -94,7 +94,7 @@ def _kept_change(commit: str, record: Record | None, epoch: Epoch) -> KeptChange
 
 
 def _estimates(record: Record, epoch: Epoch) -> tuple[Estimate, ...]:
-    """Return the estimates of the experiment itself, else of its newest replication, that were measured in `epoch`."""
+    """Return the experiment's own estimates if they belong to `epoch`, else those of its newest such replication, or ()."""
     measured: tuple[Record | Replication, ...] = (record, *record.replications)
     found = [
         each.estimates

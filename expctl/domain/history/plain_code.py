@@ -75,7 +75,7 @@ def shell_words(text: str) -> list[str] | None:
 
 
 def _quote_after(line: str, quote: str) -> tuple[str, bool] | None:
-    """Return the quote left open by `line`, and whether a backslash joins the next line; None where that is uncertain."""
+    """Return the quote open after `line` ("" for none), and whether a backslash joins the next line; None if uncertain."""
     at = 0
     while at < len(line):
         letter = line[at]

@@ -17,6 +17,7 @@ from expctl.domain.queue.pending import Queue
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
     from expctl.domain.experiment.record import Finding, Record
+    from expctl.domain.history.comparability import Comparability
     from expctl.domain.protocol.model import Protocol
     from expctl.domain.queue.dependency_answer import Profile
     from expctl.domain.queue.ordering import Entry
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 class LedgerInputs(Struct, frozen=True, kw_only=True):
     """The data of one commit from which its ledger and queue are computed. `digests` are summaries of all records by id.
 
-    `records` are at least those from which the ledger takes current times. `template` is the repository's own Jinja2 text for
-    ledger.md, empty for the built-in one.
+    `records` hold at least the one that last timed each target. `conditions` are those of the next run, as far as the commit
+    says, by target whose timing may decide. `template` is the repository's own template for the ledger, "" without one.
     """
 
     protocol: Protocol
@@ -34,6 +35,7 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
     records: Mapping[str, Record]
     findings: tuple[Finding, ...]
     waiting: Queue
+    conditions: Mapping[str, Comparability]
     template: str = ""
 
     def queue(self) -> tuple[Entry, ...]:
@@ -48,11 +50,12 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
             self.records,
             findings=self.findings,
             queue=self.queue(),
+            conditions=self.conditions,
             template=self.template,
         )
 
     def with_records(self, records: Iterable[Record]) -> LedgerInputs:
-        """Return the data with new or changed `records`."""
+        """Return a copy of this data that also holds new or changed `records`."""
         new = {each.id: each for each in records}
         return replace(
             self,
@@ -62,19 +65,19 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
         )
 
     def with_record(self, record: Record, profile: Profile) -> LedgerInputs:
-        """Return the data after one experiment was finished or measured again; an empty `profile` keeps the stored one."""
+        """Return a copy with an experiment that was finished or measured again; an empty `profile` keeps the stored one."""
         inputs = self.with_records((record,))
         profiles = {**inputs.waiting.profiles, record.id: profile} if profile else inputs.waiting.profiles
         return replace(inputs, waiting=replace(inputs.waiting, profiles=profiles))
 
     def with_proposal(self, proposal: Proposal, ticket: Ticket) -> LedgerInputs:
-        """Return the data with one more queued proposal."""
+        """Return a copy of this data with one more queued proposal."""
         filing = QueuedTicket(ticket=ticket, content=ticket.content)
         waiting, filings = self.waiting, {**self.waiting.filings, proposal.id: filing}
         return replace(self, waiting=replace(waiting, proposals=(*waiting.proposals, proposal), filings=filings))
 
     def with_tickets(self, tickets: Mapping[str, Ticket]) -> LedgerInputs:
-        """Return the data with other tickets (priority, withdrawal) for some queued proposals, by id."""
+        """Return a copy of this data with other tickets (priority, withdrawal) for some queued proposals, by id."""
         filings = self.waiting.filings
         changed = {name: replace(filings[name], ticket=ticket) for name, ticket in tickets.items()}
         return replace(self, waiting=replace(self.waiting, filings={**filings, **changed}))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from expctl.domain.history.epochs import Epoch, Epochs, Measuring
+from expctl.domain.history.epochs import Epoch, Measuring
 from expctl.domain.ledger.record_summary import Interval
 
 
@@ -32,17 +32,17 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 class Path(Struct, frozen=True, kw_only=True):
-    """The kept changes of one epoch of `target`, in branch order, with their combined effects."""
+    """The kept changes of one epoch (comparable measurements) of `target`, in branch order, with their combined effects."""
 
     target: str
     epoch: int
     steps: tuple[Step, ...]
 
 
-def kept_gains(landed: Iterable[Landed], epochs: Epochs) -> tuple[Path, ...]:
-    """Return the kept changes of each target's current epoch that have a measured effect. `landed` are in branch order."""
+def kept_gains(landed: Iterable[Landed], epochs: Mapping[str, Epoch]) -> tuple[Path, ...]:
+    """Return one Path per target with an effect measured in its epoch. `epochs` are by target, `landed` in branch order."""
     found, everything = [], tuple(landed)
-    for target, epoch in sorted(epochs.last.items()):
+    for target, epoch in sorted(epochs.items()):
         steps: list[Step] = []
         for each in everything:
             effect = _effect_in(each, epoch)
@@ -55,7 +55,7 @@ def kept_gains(landed: Iterable[Landed], epochs: Epochs) -> tuple[Path, ...]:
 
 
 def _effect_in(landed: Landed, epoch: Epoch) -> Interval | None:
-    """Return the effect of a change in `epoch`: as measured for its verdict, else by its newest replication."""
+    """Return a change's effect, comparable with others of `epoch`: that of its verdict, else of its newest replication."""
     pairs = zip(landed.measurings, landed.gains, strict=True)
     found = [gain for one, gain in pairs if gain and one.target == epoch.target and epoch.holds(one.conditions)]
     return None if not found else found[0] if landed.target == epoch.target else found[-1]

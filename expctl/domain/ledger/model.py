@@ -13,7 +13,7 @@ from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.predictions import Accuracy
 from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
-from expctl.domain.ledger.epoch_lines import epoch_lines, pending
+from expctl.domain.ledger.epoch_lines import epoch_lines
 from expctl.domain.ledger.kept_gains import Path, kept_gains
 from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.ledger.remarks import Debt, Remark
@@ -23,7 +23,7 @@ from expctl.domain.queue.ordering import Entry, State, line_up
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding, Record
-    from expctl.domain.history.comparability import Change
+    from expctl.domain.history.comparability import Change, Comparability
     from expctl.domain.protocol.model import Protocol
 
 LATEST = 10  # verdicts shown in detail
@@ -33,9 +33,9 @@ COMING = (State.READY, State.WAITING)
 class TargetState(Struct, frozen=True, kw_only=True):
     """The current state of a target that decides verdicts: its measured `baseline`, or hand-written figures (`given`).
 
-    `path` has the kept changes of the current epoch and their combined gain (None: there are none). `next_epoch` are changes in
-    protocol.yaml for which the next run opens another epoch. `audits` are the ids of findings from measuring all kept changes
-    together.
+    `epoch` is the number, from 1, of the group of comparable measurements that the next run joins; if that run begins another
+    group, of the last one, and `next_epoch` says what changed. `path` is the combined gain of the changes kept in it (None: no
+    such change). `audits` are findings that measured the kept changes together again.
     """
 
     name: str
@@ -64,8 +64,8 @@ class Ledger(Struct, frozen=True, kw_only=True):
 
     `latest` are the ten newest verdicts, newest first; `earlier` the other measured experiments and `imported` those of a
     ledger kept by hand, by id. `held` are the do-not-repeat rules in force according to records; `reopened` the ids of the
-    other rules, `ending` of those that a new epoch ends. `unused` are ids between others that no experiment has. `template` is
-    the text of the repository's own template, empty for the built-in one.
+    other rules, `ending` of those that end because figures are no longer comparable. `unused` are ids between others that no
+    experiment has. `template` is the text of the repository's own template, empty for the built-in one.
     """
 
     protocol: Protocol
@@ -95,15 +95,20 @@ class Ledger(Struct, frozen=True, kw_only=True):
 
 
 def ledger_of(
-    protocol: Protocol, proposals: Sequence[Proposal], records: Sequence[Record], findings: Sequence[Finding]
+    protocol: Protocol,
+    proposals: Sequence[Proposal],
+    records: Sequence[Record],
+    findings: Sequence[Finding],
+    conditions: Mapping[str, Comparability] | None = None,
 ) -> Ledger:
-    """Return the contents of ledger.md for these records and proposals, which may come in any order."""
+    """Return the contents of ledger.md for records and proposals, in any order; `conditions` are the next run's, by target."""
     return ledger_from(
         protocol,
         sums_of([summary_of(record) for record in records]),
         {record.id: record for record in records},
         findings=findings,
         queue=line_up(proposals, records, {}, {}),
+        conditions=conditions or {},
     )
 
 
@@ -114,16 +119,19 @@ def ledger_from(
     *,
     findings: Sequence[Finding],
     queue: Sequence[Entry],
+    conditions: Mapping[str, Comparability],
     template: str = "",
 ) -> Ledger:
-    """Return the contents of ledger.md from totals over all records. `records` are at least those with current times."""
+    """Return the ledger of records whose totals are `totals`. `records` hold at least the last that timed each target;
+    `conditions` are, by target, those of the next run as far as the commit determines them.
+    """
     queued, known = queue_items(queue), numbered(findings)
     standing = {target: baseline_of(target, records[name], totals.landings) for target, name in totals.standing.items()}
     measured = [row for row in totals.rows if not row.imported]
     latest = sorted(measured, key=lambda row: (row.date, id_order(row.id)), reverse=True)[:LATEST]
     shown = {row.id for row in latest}
     stand = tuple(each for each in known if each.stands)
-    targets = _targets(protocol, totals, standing, stand)
+    targets = _targets(protocol, totals, standing, stand, conditions)
     ending = {each.name for each in targets if each.next_epoch}
     return Ledger(
         protocol=protocol,
@@ -172,15 +180,19 @@ def unused_ids(numbers: Collection[int]) -> tuple[str, ...]:
 
 
 def _targets(
-    protocol: Protocol, totals: LedgerTotals, standing: Mapping[str, Baseline], findings: Sequence[Finding]
+    protocol: Protocol,
+    totals: LedgerTotals,
+    standing: Mapping[str, Baseline],
+    findings: Sequence[Finding],
+    conditions: Mapping[str, Comparability],
 ) -> tuple[TargetState, ...]:
-    ending = pending(protocol, protocol.decides, totals.epochs)
-    paths = {path.target: path for path in kept_gains(totals.landed, totals.epochs)}
+    shown = totals.epochs.at(conditions).last
+    paths = {path.target: path for path in kept_gains(totals.landed, shown)}
     given = {each.target: each for each in totals.given}
     found = []
     for name in protocol.decides:
         benchmark = protocol.targets[name].benchmark if name in protocol.targets else None
-        last = totals.epochs.last.get(name)
+        last = shown.get(name)
         epoch = last.number if last else 0
         found.append(
             TargetState(
@@ -192,7 +204,7 @@ def _targets(
                 given=given.get(name),
                 path=paths.get(name),
                 epoch=epoch,
-                next_epoch=ending.get(name, ()),
+                next_epoch=last.changes_to(conditions[name]) if last and name in conditions else (),
                 audits=tuple(each.id for each in findings if each.text.startswith(audit_opening(name, epoch))),
             )
         )

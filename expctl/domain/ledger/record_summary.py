@@ -25,9 +25,9 @@ Interval = tuple[float, float, float]
 class RuleSummary(NamedTuple):
     """A do-not-repeat rule in short.
 
-    `known`: expctl recognises a repeat by itself. `lapsed`: a condition is recorded as changed. `waits`: the rule names what
-    would reopen it. `in_epoch`: the rule ends with its epoch. `opened` is the named or recorded change that reopens the rule.
-    The brief shows `text` and `sentence`, the ledger `tried`, `why` and `opens`.
+    `known`: expctl recognises a repeat by itself. `lapsed`: a condition is recorded as changed. `waits`: the record says what
+    would reopen the rule; `opened` is this text, else the changed conditions. `in_epoch`: it ends when figures
+    are no longer comparable. The brief shows `text` and `sentence`, the ledger `tried`, `why` and `opens`.
     """
 
     id: str
@@ -46,7 +46,7 @@ class RuleSummary(NamedTuple):
 class RecordSummary(NamedTuple):
     """A record in short: what ledger, brief and status show of it.
 
-    `timed_on`: the targets on which the experiment or a replication was timed. `timed_once`: the older procedure decided it.
+    `timed_on`: the targets on which the experiment or a replication was timed. `timed_once`: decided without confirmation.
     `lands`: it moved the branch. `reason`: the first reason of an INCONCLUSIVE verdict. `sd_percent`: the standard deviation of
     one round's objective (0: not timed). `debts`: notes about targets that have yet to measure or build the change. `given`:
     hand-written figures of an imported, kept change; `figures`: those of any imported record. `cost_percent`: the loss of a
@@ -107,7 +107,7 @@ class RecordSummary(NamedTuple):
 
 
 class SeenNoise(Struct, frozen=True, kw_only=True):
-    """Noise seen in the experiments of one epoch without calibration: median standard deviation of one round's objective."""
+    """Noise seen in comparable experiments, without calibration: median standard deviation of the objective of one round."""
 
     target: str
     epoch: int
@@ -176,7 +176,7 @@ def given_baselines(digests: Iterable[RecordSummary]) -> tuple[ImportedBaseline,
 
 
 def seen_noise(target: str, digests: Iterable[RecordSummary], epochs: Epochs) -> SeenNoise | None:
-    """Return the noise seen in the last epoch of `target`; None where nothing was timed in it."""
+    """Return the noise seen in the last epoch (comparable measurements) of `target`; None where nothing was timed in it."""
     import statistics
 
     last = epochs.last.get(target)

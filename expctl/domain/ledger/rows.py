@@ -45,9 +45,9 @@ class Row(Struct, frozen=True, kw_only=True):
 class RuleRow(Struct, frozen=True, kw_only=True):
     """A do-not-repeat rule for the ledger: what was tried, why it failed, under which conditions, and what reopens it.
 
-    `known_by` are the levels at which expctl recognises a repeat (none: only readers can). `lapses` are conditions recorded as
-    changed. `in_epoch`: the rule ends with its epoch. Changes of this machine or commit are left out, because the ledger is a
-    function of records; `expctl rules` shows them.
+    `known_by`: what must be alike for expctl to recognise a repeat (none: only people can). `lapses` are conditions recorded as
+    changed. `in_epoch`: it ends when figures stop being comparable. A change that only this machine or commit shows is left
+    out, because the ledger is a function of records; `expctl rules` shows it.
     """
 
     id: str
@@ -119,7 +119,7 @@ def queue_items(entries: Sequence[Entry]) -> tuple[QueueItem, ...]:
 
 
 def why_of(record: Record) -> str:
-    """Explain a verdict in one line: what let a repeat run, what the profiles say, the reasons without the effect."""
+    """Explain a verdict in one line: why a repeat was let through, what profiles say, the reasons without the effect."""
     if record.origin is Origin.IMPORTED:
         return one_line(record.history.why if record.history else "; ".join(record.reasons), WHY_MAX)
     again = (f"again on {each.target}: {each.verdict}" for each in record.replications)

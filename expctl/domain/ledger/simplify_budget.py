@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def simplify_used_percent(digests: Sequence[RecordSummary], *, target: str, conditions: Comparability, but: str) -> float:
     """Return the sum of the losses, in percent, of the simplifications kept on `target`; gains count as 0.
 
-    Only those in the epoch count that a run under `conditions` would join. The experiment `but`, which is running, doesn't.
+    Only those count whose measurements are comparable with one under `conditions`. The experiment `but` (running) doesn't.
     """
     epochs = epochs_from(one for each in digests for one in each.measurings)
     epoch = epochs.current(target, conditions)

@@ -21,7 +21,7 @@ PREDICTIONS = 20  # the newest ones that the ledger shows
 
 
 class Count(NamedTuple):
-    """Number of records with this target, verdict and origin."""
+    """The number of records with this target, verdict and origin (imported from a hand-kept ledger, or measured)."""
 
     target: str
     verdict: Verdict
@@ -32,7 +32,7 @@ class Count(NamedTuple):
 class LedgerRule(NamedTuple):
     """A do-not-repeat rule for the ledger: what was tried, why it failed (`why`), and what would reopen it (`opens`).
 
-    `known`: expctl recognises a repeat. `lapsed`: a condition has changed. `in_epoch`: the rule ends with its target's epoch.
+    `known`: expctl recognises a repeat. `lapsed`: a condition changed. `in_epoch`: it ends when figures stop being comparable.
     """
 
     id: str
@@ -46,10 +46,10 @@ class LedgerRule(NamedTuple):
 
 
 class LedgerTotals(Struct, frozen=True, kw_only=True):
-    """Totals over all records for ledger.md. Lists are by id, `landings` and `landed` in branch order.
+    """Totals over all records for ledger.md. Lists are by id; `landings` and, with effects, `landed` in branch order.
 
-    `predictions` come newest first. `standing` maps a target to the record that was last timed there; `epochs.of` has at least
-    these records. `numbers` are the numbers in all ids, each once.
+    `predictions` come newest first. `standing` maps a target to the id of the record last timed there; `epochs.of` maps at
+    least these ids to their epochs. `numbers` are the numbers in all ids (15 for P15), each once.
     """
 
     epochs: Epochs

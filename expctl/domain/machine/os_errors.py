@@ -32,14 +32,14 @@ def is_trouble(error: OSError) -> bool:
 
 
 def explained(error: OSError, what: str = "expctl can't go on", then: str = AGAIN) -> MachineTrouble | None:
-    """Return a refusal with the cause of `error` and what to do about it; None for an error that no user can correct."""
+    """Return a refusal: what failed, why, the remedy, the next command (`then`); None if no user can correct it."""
     if error.errno not in REMEDIES:
         return None
     why, remedy = REMEDIES[error.errno]
     return MachineTrouble(
         f"{what}: {why}",
         code="machine-trouble",
-        expected="that expctl can read and write its builds, journals and records",
+        expected="a machine on which builds, journals and records can be read and written",
         found=error.strerror or "",
         where=str(error.filename or ""),
         hint=f"{remedy}, then {then}",

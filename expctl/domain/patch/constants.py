@@ -17,7 +17,7 @@ DIGITS_MAX = 100
 
 
 def settings_of(pairs: Sequence[tuple[Sequence[Item], Sequence[Item]]]) -> Mapping[str, str]:
-    """Return the new values by name from pairs (items before, items after); empty where a pair differs in more than values."""
+    """Return constant -> new value from pairs (source items before, after a patch); empty if anything else was changed."""
     found: dict[str, str] = {}
     for before, after in pairs:
         if len(before) != len(after):
@@ -31,7 +31,7 @@ def settings_of(pairs: Sequence[tuple[Sequence[Item], Sequence[Item]]]) -> Mappi
 
 
 def plain_values(settings: Mapping[str, str]) -> Mapping[str, str]:
-    """Return `settings` with every whole number in decimal: `0x10` and `16u` become 16."""
+    """Return constants (name -> value) with every whole number in decimal: `0x10` and `16u` become 16."""
     return {name: WHOLE.sub(_decimal, value) for name, value in settings.items()}
 
 
@@ -52,7 +52,7 @@ def shape_of(items: Sequence[Item]) -> str:
 
 
 def _changed(old: Item, new: Item) -> Mapping[str, str]:
-    """Return the values that differ between two versions of one item; empty when anything else differs."""
+    """Return constant -> new value for two versions of one source item; empty if anything else differs."""
     if old.scope != new.scope:
         return {}
     before, after = _calls(old), _calls(new)
@@ -72,7 +72,7 @@ def _changed(old: Item, new: Item) -> Mapping[str, str]:
 
 
 def _one_value(old: Item, new: Item) -> Mapping[str, str]:
-    """Return the value that differs between two definitions made of literals, e.g. `int k = 4;` and `int k = 1 << 4;`."""
+    """Return name -> new value if two definitions differ in a literal expression, e.g. `int k = 4;` and `int k = 1 << 4;`."""
     for sign, end in (("=", 1), ("define", 0)):
         if sign in old.tokens and sign in new.tokens and old.tokens[:1] == new.tokens[:1]:
             cut = [each.tokens.index(sign) + 1 + (sign == "define") for each in (old, new)]
@@ -119,7 +119,7 @@ def _function(tokens: Sequence[str]) -> str:
 
 
 def _calls(item: Item) -> tuple[int, list[tuple[str, ...]]] | None:
-    """Return where the calls of `#define LIST(X) X(1,2) X(3,4)` begin, and their arguments; None for other items."""
+    """Return, of `#define LIST(X) X(1,2) X(3,4)`, the index of the first X( and all calls' arguments; None for other items."""
     tokens = item.tokens
     if len(tokens) < 9 or tokens[1] != "define" or tokens[3] != "(" or tokens[5] != ")":
         return None

@@ -19,7 +19,7 @@ def function_name(name: str) -> str:
 
 
 def _without_arguments(text: str) -> str:
-    """Cut `text` before its parameters and drop template arguments; braces hold a lambda's name and parameters."""
+    """Cut a C++ name before its parameters and drop template arguments; parentheses inside `{...}` (a lambda) stay."""
     found: list[str] = []
     angles = braces = 0
     for letter in text:

@@ -42,7 +42,7 @@ class ChangeIdentity(Struct, frozen=True, kw_only=True):
 
 
 def identify(files: Sequence[FileTexts], *, patch_id: str) -> ChangeIdentity:
-    """Compute what identifies a patch, from its files before and after."""
+    """Compute what identifies a patch, from its files before and after, with the id that `git patch-id` gives it."""
     lines: list[str] = []
     region: dict[str, tuple[str, ...]] = {}
     shapes: dict[str, str] = {}
@@ -72,7 +72,7 @@ def identify(files: Sequence[FileTexts], *, patch_id: str) -> ChangeIdentity:
 
 
 def settings_hash(settings: Mapping[str, str]) -> str:
-    """Return a hash of settings that doesn't depend on the notation of numbers; empty for none."""
+    """Return a hash of constants (name -> value) that is equal for `16` and `0x10`; empty for none."""
     return _hash("\n".join(f"{name} = {value}" for name, value in sorted(plain_values(settings).items()))) if settings else ""
 
 

@@ -47,7 +47,7 @@ def renamed(tokens: Sequence[str]) -> tuple[str, ...]:
 
 
 def declarations(tokens: Sequence[str]) -> dict[int, int]:
-    """Return the position of each declaration of a local, with its number from 1; outside functions only parameters count."""
+    """Map the position in `tokens` of each declared local or parameter to its number, from 1 in order of declaration."""
     if "(" not in tokens:
         return {}
     body = tokens.index("{") if "{" in tokens else len(tokens)
@@ -82,7 +82,7 @@ def _starts(tokens: Sequence[str], body: int) -> Iterator[int]:
 
 
 def _declared(tokens: Sequence[str], start: int, *, inside: bool) -> set[int]:
-    """Return the positions of the names that a declaration at `start` declares; empty if there is no declaration."""
+    """Return the positions of the names declared at `start` (`inside` a function body); empty without a declaration."""
     at, sized = start, False
     while at < len(tokens) and (tokens[at] in QUALIFIERS or tokens[at] in SIZES or _is_decoration(tokens, at)):
         sized = sized or tokens[at] in SIZES
@@ -124,7 +124,6 @@ def _is_decoration(tokens: Sequence[str], at: int) -> bool:
 
 
 def _lone_arguments(tokens: Sequence[str], at: int) -> Iterator[int]:
-    """Yield the positions of lower-case words that are a whole argument each."""
     depth = 0
     while at + 1 < len(tokens) and (tokens[at] != ")" or depth):
         depth += (tokens[at] in "([{") - (tokens[at] in ")]}")

@@ -55,8 +55,6 @@ def _indent(line: str) -> str:
 
 
 class _Cutter(Struct):
-    """Splits one text into items, and holds the state while doing so."""
-
     items: list[Item] = field(default_factory=list)
     braces: list[str] = field(default_factory=list)
     branches: list[str] = field(default_factory=list)
@@ -94,7 +92,7 @@ class _Cutter(Struct):
         return tuple(self.items)
 
     def _opens_scope(self) -> bool:
-        """Does the brace after `pending` open a namespace, a struct, a class, a union or extern "C"?"""
+        """Do the tokens read before a brace make it open a namespace, a struct, a class, a union or extern "C"?"""
         words = _after_template(self.pending)
         if words[:1] == ["extern"]:
             return len(words) == 2
@@ -130,7 +128,7 @@ class _Cutter(Struct):
 
 
 def _tokens(text: str) -> "list[tuple[str | None, str]]":
-    """Split `text` into (None, word) pairs; a directive is one pair of its whole line and `#`."""
+    """Split `text` into pairs: (None, token) for code, (the whole line, "#") for a preprocessor directive."""
     spliced = re.sub(r"\\\r?\n", " ", text)
     found: list[tuple[str | None, str]] = []
     at, starts_line = 0, True

@@ -88,9 +88,9 @@ class Size(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a target is timed: command, problem sizes and numbers of rounds. `quads` (ABBA sequences) are for style `fine` only.
 
-    `rounds` is the largest number of rounds of a search, one of the planned looks. `respawn` is the number of rounds after
-    which a pair of worker processes (style `fine`) is replaced; they count as one observation. `calibrate: required` makes an
-    uncalibrated run calibrate first. `peak_tflops` is the machine's peak in 1e12 FLOP/s, 0 where unknown.
+    `rounds` is the largest number of rounds of a search; it may stop earlier. `respawn` is the number of rounds after
+    which a pair of worker processes (style `fine`) is replaced; the rounds of one pair count as one observation.
+    `calibrate: required` makes an uncalibrated run calibrate first. `peak_tflops` is the peak in 1e12 FLOP/s, 0 where unknown.
 
     `layouts` is the number of builds of each side, equal but for where their code lies; the rounds, or pairs of workers, take
     them in turn, so that placement is part of the noise.
@@ -161,7 +161,8 @@ class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Limits of the verdict in percent of time: allowed loss, worthwhile gain and so on (docs/METHODOLOGY.md).
+    """Limits of the verdict, in percent: loss that every size must rule out (guard), loss that rejects if certain
+    (regression), gain worth having, loss that a simplification may have, further gain for complex code (costly).
 
     `slow_launch_percent`: in style `launch`, a KEEP has seen so many launches that rarer ones, slower by this much, can't cost
     more than the gain; 0 asks for none. `free_simplify`: the targets on which a change of kind `simplify` or `infra` must have

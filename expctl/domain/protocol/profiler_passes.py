@@ -26,7 +26,7 @@ def profiler_of(step: Step) -> str:
 
 
 def passes_of(step: Step) -> tuple[Step, ...]:
-    """Return the step without counters, then the passes that read its counters: six per pass with rocprofv3, all with ncu."""
+    """Split a profile step into runs: for rocprofv3 one without counters, then one per six counters; for ncu one with all."""
     profiler, plain = profiler_of(step), replace(step, counters=())
     if not step.counters or not profiler:
         return (plain,)

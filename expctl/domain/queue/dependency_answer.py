@@ -40,7 +40,7 @@ class Truth(StrEnum):
 
 
 class Answer(Struct, frozen=True):
-    """Truth of a condition; `why` says what was found, or what is still missing."""
+    """Truth of a condition of `depends_on`; `why` says what was found, or what is still missing."""
 
     truth: Truth
     why: str

@@ -82,7 +82,7 @@ def line_up(
     profiles: Mapping[str, Profile],
     malformed: Iterable[Unreadable] = (),
 ) -> tuple[Entry, ...]:
-    """Return the queue: proposals that can run, in run order, then the others. `filings` are their tickets by id."""
+    """Return the queue: proposals that can run, in run order, then others and `malformed` ones. `filings`: tickets by id."""
     unread = {each.id: each for each in malformed}
     left = {each.id: each for each in waiting((*proposals, *(each.stand_in() for each in unread.values())), records)}
     asked = {each.experiment for each in _asked(left.values())} | left.keys()

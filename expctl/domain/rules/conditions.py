@@ -23,12 +23,12 @@ VERIFIED = frozenset((*COMPILERS, ARCHITECTURE, EPOCH, TARGET))
 
 
 def changed_conditions(record: Record, now: CurrentFacts, level: Level | None = None) -> tuple[ChangedCondition, ...]:
-    """Return the changed conditions of a do-not-repeat rule; with `level`, those that matter for a match at that level."""
+    """Return the changed conditions of a do-not-repeat rule; with `level` (how it matched) only those that matter for that."""
     return tuple(conditions_of(record, level).changed(now))
 
 
 def conditions_of(record: Record, level: Level | None = None) -> RuleConditions:
-    """Return the recorded conditions of a do-not-repeat rule; with `level`, those that matter for a match at that level."""
+    """Return the recorded conditions of a do-not-repeat rule; with `level` (how it matched) only those that matter for that."""
     rule = record.rule
     if rule is None:
         return RuleConditions()

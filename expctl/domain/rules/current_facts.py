@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class ProbeAnswer(Struct, frozen=True, kw_only=True):
     """Whether a rule's code snippet passes now. `said` is the compiler with its first error, or why it can't be tried.
 
-    `tried` is False if the snippet was not tried although that was possible.
+    `tried` is False if no answer is stored and the caller asked not to compile the snippet.
     """
 
     passes: bool

@@ -26,7 +26,7 @@ class Level(StrEnum):
 
 
 class WaivedRepeat(Struct, frozen=True, kw_only=True):
-    """An experiment that ran although a do-not-repeat rule matched it, and why; `written`: a person gave the reason."""
+    """An experiment that ran although a do-not-repeat rule matched it, and why; `written`: a person wrote why."""
 
     id: str
     verdict: Verdict
@@ -35,7 +35,7 @@ class WaivedRepeat(Struct, frozen=True, kw_only=True):
 
 
 def levels_of(record: Record) -> tuple[Level, ...]:
-    """Return the levels at which the do-not-repeat rule of `record` can recognise a repeat; empty without a rule."""
+    """Return by what likeness (same patch, machine code, ...) the rule of `record` recognises a repeat; () without a rule."""
     rule = record.rule
     if rule is None:
         return ()
@@ -55,7 +55,7 @@ def changed_codes(record: Record) -> Mapping[str, str]:
 
 
 def differing_codes(baseline: Mapping[str, Artifact], candidate: Mapping[str, Artifact]) -> Mapping[str, str]:
-    """Return, by target, the hash of the candidate's machine code where both sides were built and their code differs."""
+    """Return, by target, the hash of the candidate's machine code where it and the baseline were built and differ."""
     return {name: made.code for name, made in candidate.items() if name in baseline and made.code != baseline[name].code}
 
 

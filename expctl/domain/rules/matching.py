@@ -35,7 +35,7 @@ LIKENESS = {
 class Candidate(Struct, frozen=True, kw_only=True):
     """A proposed change. `codes` are hashes of its machine code by target, where it differs from the baseline's.
 
-    `built` are the targets for which both sides were built on `machine`. Before the builds, `codes` and `built` are empty.
+    `built` are the targets for which it and the baseline were built on `machine`. Before the builds, both are empty.
     """
 
     identity: ChangeIdentity
@@ -45,7 +45,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class Match(Struct, frozen=True, kw_only=True):
-    """A repeat that was found: the record whose rule forbids the candidate, the level, and what is alike, in words.
+    """A repeat that was found: the record whose rule forbids the candidate, and what is alike (`level`, in words too).
 
     `patterns` are the forbidden patterns that matched, where the level is PATTERN; else empty.
     """
@@ -86,7 +86,7 @@ def rule_of(
 
 
 def matches(records: Iterable[Record], candidate: Candidate, *, own_id: str = "") -> tuple[Match, ...]:
-    """Return the records whose do-not-repeat rules forbid `candidate`, each at its closest level, the closest first."""
+    """Return the records, except `own_id`, whose do-not-repeat rules forbid `candidate`, the closest likeness first."""
     found = [match for record in records if record.id != own_id and (match := _match(record, candidate)) is not None]
     return tuple(sorted(found, key=lambda match: list(Level).index(match.level)))
 
@@ -98,7 +98,7 @@ def without_void_patterns(found: Iterable[Match], now: CurrentFacts) -> tuple[Ma
 
 
 def void_patterns(record: Record, now: CurrentFacts) -> Mapping[str, str]:
-    """Return a rule's patterns that must not count, with the reason: they match the baseline, or not their own change."""
+    """Return a rule's forbidden patterns that must not count -> why: they match the baseline, or miss their own change."""
     forbids = record.rule.forbids if record.rule is not None else ()
     own = now.own_lines(record.id) if forbids else None
     reasons = ((each, void_reason(each, own=own, standing=now.standing_lines())) for each in forbids)
@@ -158,8 +158,8 @@ def _by_pattern(record: Record, patterns: tuple[str, ...]) -> Match | None:
 def _same_code(record: Record, candidate: Candidate) -> str:
     """Return a target on which the candidate's machine code equals the rejected one; empty if there is none.
 
-    The target that rejected decides, if both were built for it on one machine: on another target the code may be equal although
-    the fault is gone. Otherwise the hardware target's code decides.
+    If both were built on one machine for the target that failed, only that one counts: code for another target may be equal
+    although the fault is gone. Otherwise the code for the hardware target is compared.
     """
     known, judged = changed_codes(record), failing_target_of(record)
     same_machine = record.environment.get("machine", "") == candidate.machine

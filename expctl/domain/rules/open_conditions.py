@@ -26,8 +26,8 @@ class RuleConditions(NamedTuple):
     """Recorded conditions of a do-not-repeat rule on the commit `base`; empty where the rule has no such condition.
 
     `lapsed` are permanent changes as (condition, was, now, evidence), `versions` compilers with versions, `epoch` is the
-    experiment whose epoch must last, `region` has the hashes of the touched functions and definitions by file, `shapes` the
-    hashed structure of files with changed settings, `probe` is (source, architecture, until).
+    experiment with whose figures new ones must be comparable, `region` has the hashes of the touched functions and definitions
+    by file, `shapes` the hashed structure of files with changed constants, `probe` is (source, architecture, until).
     """
 
     lapsed: tuple[tuple[str, str, str, str], ...] = ()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class State(StrEnum):
-    """State of a do-not-repeat rule. A waived rule still refuses proposals without a written reason."""
+    """State of a do-not-repeat rule: in force, open again, or passed once for a written reason (it refuses all others)."""
 
     ACTIVE = "active"
     REOPENED = "reopened"
@@ -27,10 +27,10 @@ class State(StrEnum):
 
 
 class RuleState(Struct, frozen=True, kw_only=True):
-    """One do-not-repeat rule and its present state. `known_by` are the levels at which expctl recognises a repeat.
+    """The do-not-repeat rule of experiment `id`, its present state and (`known_by`) what must be alike for a refusal.
 
-    `verified` are the conditions that expctl checks, `told` those that only a reader can judge, `lapses` those that changed;
-    `passes` are repeats that ran nevertheless. `void` are forbidden patterns that don't count, each with the reason.
+    `verified` are (condition, value) pairs that expctl checks, `told` those that only a person can judge; `lapses` are changed
+    conditions, `passes` experiments that ran although the rule matched. `void` are (regular expression, why it doesn't count).
     """
 
     id: str

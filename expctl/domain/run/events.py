@@ -11,9 +11,9 @@ class Begun(Struct, frozen=True, kw_only=True):
     """A run was started on the baseline commit `base`. `content` is the hash of the proposal; `again`: it is a replication.
 
     `guards` are further targets that must build and pass their tests, `absent` targets that this machine can't use.
-    `simplify_used_percent` is what simplifications have cost in this epoch, `calibrated` the known noise, `waivers` the
-    do-not-repeat rules that let the patch run. `extends` is the commit with the undecided record and its samples that this run
-    goes on from (empty: none).
+    `simplify_used_percent` is the sum of comparable losses by kept simplifications, `calibrated` the known noise, `waivers`
+    say why do-not-repeat rules that match the patch let it run. `extends` is the commit with the undecided record and its
+    samples that this run goes on from (empty: none).
     """
 
     id: str
@@ -57,7 +57,7 @@ class BuildFailed(Struct, frozen=True, kw_only=True):
 
 
 class Tested(Struct, frozen=True, kw_only=True):
-    """The candidate's test on one target ended (empty: the deciding one). `fault`: the harness failed, not the candidate."""
+    """The candidate's test on one target ended (empty: the timed one). `fault`: the harness failed, not the candidate."""
 
     ok: bool
     fault: bool
@@ -68,7 +68,7 @@ class Tested(Struct, frozen=True, kw_only=True):
 
 
 class Measured(Struct, frozen=True, kw_only=True):
-    """One complete round was measured, with samples of both sides."""
+    """One complete round was measured, with times of baseline and candidate."""
 
     round: int
     samples: tuple[Sample, ...]
@@ -82,7 +82,7 @@ class MeasureFailed(Struct, frozen=True, kw_only=True):
 
 
 class Profiled(Struct, frozen=True, kw_only=True):
-    """One side was profiled on one target, with figures (`facts`) or a `failure`. Profiles never decide a verdict.
+    """Baseline or candidate was profiled on one target, with figures (`facts`) or a `failure`. Profiles never decide a verdict.
 
     `remark` is about a part of the profile that failed. `why`, for the candidate, explains the difference to the baseline.
     """

@@ -66,11 +66,11 @@ class Run(Struct, frozen=True, kw_only=True):
         return event
 
     def artifact(self, side: Side, target: str) -> Artifact | None:
-        """Return what was built of one side for one target; None if it was not built."""
+        """Return the build of baseline or candidate for one target; None if it was not built."""
         return next((b.artifact for b in self.all(Built) if (b.side, b.target) == (side, target)), None)
 
     def build_failure(self, side: Side, target: str) -> BuildFailed | None:
-        """Return the failed build of one side for one target; None if it didn't fail."""
+        """Return the failed build of baseline or candidate for one target; None if it didn't fail."""
         return next((b for b in self.all(BuildFailed) if (b.side, b.target) == (side, target)), None)
 
     def samples(self) -> tuple[Sample, ...]:
@@ -82,7 +82,7 @@ class Run(Struct, frozen=True, kw_only=True):
         return 1 + max((sample.round for sample in self.before), default=-1) + sum(1 for _ in self.all(Measured))
 
     def targets(self) -> tuple[str, ...]:
-        """Return the target that decides, then those that must only build and pass their tests."""
+        """Return the target whose timing decides the verdict, then those that must only build and pass their tests."""
         return (self.begun().target, *self.begun().guards)
 
     def built(self) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ def advance(run: Run, event: Event) -> Run:
 
 
 def next_action(run: Run) -> Action:
-    """Return the next action of a run. Each action may be repeated, or its effect can be detected afterwards."""
+    """Return the next action of a run, by its events alone: after a crash, an action without an event is returned again."""
     if run.last(Published) is not None:
         return Nothing()
     if run.last(Pinned) is None and run.last(Invalidated) is None:
@@ -115,7 +115,7 @@ def next_action(run: Run) -> Action:
 
 
 def code_is_unchanged(run: Run, target: str) -> bool:
-    """Do both sides have the same machine code on `target`? False where either is not built."""
+    """Do baseline and candidate have the same machine code on `target`? False where either is not built."""
     baseline, candidate = run.artifact(Side.BASELINE, target), run.artifact(Side.CANDIDATE, target)
     return baseline is not None and candidate is not None and baseline.code == candidate.code
 
@@ -151,7 +151,7 @@ def _outcome(run: Run) -> Build | Test | Measure | Decision:
 
 
 def _next_build(run: Run) -> Build | Decision | None:
-    """Return the next build, or the decision after a failed one; a guard is skipped if the baseline doesn't build for it."""
+    """Return the next build, or the decision after a failed one; an untimed target is left out if the baseline fails."""
     for target in run.targets():
         for side in (Side.BASELINE, Side.CANDIDATE):
             failure = run.build_failure(side, target)
@@ -231,7 +231,7 @@ def _same_code(run: Run) -> Test | Decision:
 
 
 def _left_open(run: Run) -> Decision:
-    """Return INCONCLUSIVE, because the deciding target's code is unchanged: timing would compare equal builds."""
+    """Return INCONCLUSIVE, because the code of the target to be timed is unchanged: equal builds would be compared."""
     decider = run.begun().target
     changed = ", ".join(target for target in run.targets() if _is_changed(run, target))
     return _without_samples(

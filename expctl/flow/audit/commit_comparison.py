@@ -76,7 +76,7 @@ def _session(
     promises: Mapping[str, Promise],
     name: str,
 ) -> Failed | None:
-    """Append the rounds of one session to `samples`; none if the statistical plan has decided or wants the other session."""
+    """Append the rounds of search or confirmation (`session`) to `samples`; none if the statistical plan wants none of it."""
     answer = _judged(setup, samples, promises)
     if isinstance(answer, Decision) or answer.session is not session:
         return None

@@ -91,7 +91,7 @@ def _mark(context: Context, editor: FindingsEditor, finding: str, by: str, verb:
                 code="finding-marked-already",
                 expected="a finding without such a mark",
                 found=f"{'superseded' if supersedes else 'contradicted'} by {before}",
-                hint=f"expctl finding add 'what is known now' ..., then expctl finding {verb.lower()} {before} --by F?"
+                hint=f"expctl finding add 'what is known' ..., then expctl finding {verb.lower()} {before} --by ID, its id"
                 if FINDING_ID.fullmatch(before)
                 else "expctl finding list",
             )
@@ -99,9 +99,9 @@ def _mark(context: Context, editor: FindingsEditor, finding: str, by: str, verb:
             by_id(known, by)
             if by == finding or (supersedes and leads_back(known, finding, by)):
                 raise Refused(
-                    f"{finding} would supersede or contradict itself",
+                    f"{finding} would {verb.lower()} itself",
                     code="finding-against-itself",
-                    expected=f"another finding, which {finding} does not supersede itself",
+                    expected=f"--by another finding, one that was not superseded by {finding}",
                     found=by,
                     hint="expctl finding list",
                 )
@@ -120,7 +120,7 @@ def _check_same(same: Finding, kind: EvidenceKind, evidence: tuple[str, ...]) ->
             expected=f"kind {same.kind}, evidence {', '.join(same.evidence) or 'none'}",
             found=f"kind {kind}, evidence {', '.join(evidence) or 'none'}",
             where="experiments/findings.yaml",
-            hint=f"say what the new evidence adds, then expctl finding supersede {same.id} --by F? with the new id",
+            hint=f"expctl finding add 'what the evidence adds' ..., then expctl finding supersede {same.id} --by ID, its id",
         )
 
 

@@ -31,9 +31,9 @@ class Asked:
 
 
 def audit(context: Context, asked: Asked) -> Audit:
-    """Measure how much faster HEAD is than the epoch's first baseline, and compare with the recorded gains. Commits nothing.
+    """Measure HEAD against the oldest baseline with comparable figures, and compare with the recorded gains. Commits nothing.
 
-    Raises Refused if the epoch has no kept change, Busy if another process uses the repository or the machine, Interrupted.
+    Raises Refused if no change was kept since, Busy if another process uses the repository or the machine, Interrupted.
     """
     with context.locks.repository(experiment="audit") as holder:
         clean_up_dead_runs(context)
@@ -86,7 +86,7 @@ def _epoch(setup: Setup) -> Epoch:
         )
     if not (context.workspace.is_commit(epoch.first.base) and context.workspace.is_ancestor(epoch.first.base, setup.head)):
         raise Refused(
-            f"HEAD does not follow from the first baseline of epoch {epoch.number}",
+            f"HEAD does not descend from the first baseline of the current epoch ({epoch.number}), so they can't be compared",
             code="head-not-of-this-epoch",
             expected=f"{epoch.first.base[:10]}, the baseline of {epoch.first.id}, in the history of HEAD",
             found=f"HEAD at {setup.head[:10]}",

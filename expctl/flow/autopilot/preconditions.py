@@ -30,7 +30,7 @@ def check_same_branch(context: Context, branch: str) -> None:
             expected=branch,
             found=found or f"a detached head at {context.workspace.head()[:10]}",
             where=str(context.workspace.root),
-            hint=f"git switch {branch}, then expctl run --all; or expctl run --all as it is, to go on with {found or 'none'}",
+            hint=f"git switch {branch}, then expctl run --all; without the switch, it goes on with the present branch",
         )
 
 

@@ -39,7 +39,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastExperiment:
-    """One concluded experiment; `forbids` is the text of its do-not-repeat rule, "" without one or if it has reopened."""
+    """One concluded experiment; `forbids` is the text of its do-not-repeat rule, "" without a rule in force."""
 
     id: str
     title: str

@@ -135,7 +135,7 @@ class _QueueRun:
         self.rejects = 0 if verdict is Verdict.KEEP else self.rejects + (verdict is Verdict.REJECT)
         if verdict is Verdict.KEEP:
             self.refused.clear()  # what was refused may be allowed on the new baseline
-            self.rebased_on = self._scope()
+            self.rebased_on = self._scope_hash()
             self.reported |= {(name, State.BLOCKED) for name in outcome.rebased.blocked} if outcome.rebased else set()
         return outcome
 
@@ -148,10 +148,10 @@ class _QueueRun:
             clean_up_dead_runs(self.context)
             check_preconditions(self.context, self.target)
             check_same_branch(self.context, self.branch)
-            if self.rebased_on == self._scope():
+            if self.rebased_on == self._scope_hash():
                 return None
             rebased = rebase_queue(self.context)
-            self.rebased_on = self._scope()
+            self.rebased_on = self._scope_hash()
             self.reported |= {(name, State.BLOCKED) for name in rebased.blocked} if rebased is not None else set()
             return rebased
 
@@ -161,10 +161,9 @@ class _QueueRun:
             self.context.progress.step("waiting", "; ".join(filter(None, (busy.message, one_line(busy.found), busy.hint))))
         self.waits_for = busy.message
 
-    def _scope(self) -> str:
-        """Return a hash of the files at HEAD that patches may touch."""
+    def _scope_hash(self) -> str:
         head = self.context.workspace.head()
-        return self.context.workspace.protocol_identity(head, self.context.library.protocol(head).scope)
+        return self.context.workspace.files_identity(head, self.context.library.protocol(head).scope)
 
     def propose(self) -> Proposed | NothingProposed | None:
         """Ask the proposer for an experiment; None if its budget is spent, it has no more or it failed three times in a row."""

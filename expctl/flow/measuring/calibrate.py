@@ -37,7 +37,7 @@ def calibrate(context: Context, *, target: str = "", rounds: int = ROUNDS) -> St
         protocol = context.library.protocol(head)
         tools = context.tools_for(protocol, "calibrate")
         chosen = preflight.choose_targets(protocol, tools.toolchains, target).deciding
-        identity = context.workspace.protocol_identity(head, ("protocol.yaml", *protocol.harness))
+        identity = context.workspace.files_identity(head, ("protocol.yaml", *protocol.harness))
         context.progress.title("calibrate", "HEAD against itself", base=head, target=chosen, protocol=identity)
         for gap in context.gaps:
             context.progress.step("walls", gap)
@@ -122,7 +122,7 @@ def _rounds(setup: Setup, layouts: tuple[Path, ...], cwd: Path, rounds: int) -> 
                 "other processes disturb the machine too often to calibrate it",
                 code="calibration-not-quiet",
                 expected="at least three of four rounds without foreign work",
-                found=f"{tainted} of {number} rounds were tainted ({why})",
+                found=f"{tainted} of {number} rounds were disturbed ({why})",
                 hint="let those processes finish, then run the same command again; `expctl gate` shows them",
             )
         if number - lost < rounds and context.stop_requested():

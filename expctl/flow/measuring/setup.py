@@ -33,7 +33,7 @@ class Setup:
         return benchmark_of(self.protocol, self.name)
 
     def check_out(self, commit: str, side: Side) -> Path:
-        """Return the work tree of `commit` for one side, made or reused; changes of its harness files will be noticed."""
+        """Return the work tree of `commit` for one side, made or reused. Scripts fail in it if its harness files are edited."""
         return self.context.workspace.check_out(commit, CHECK_OUT[side], sealed=self.protocol.harness)
 
     def build(self, commit: str, tree: Path) -> tuple[Artifact, tuple[Path, ...]] | Failed:

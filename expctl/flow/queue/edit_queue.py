@@ -49,7 +49,7 @@ def withdraw(context: Context, experiment: str, why: str) -> Entry:
 
 
 def rebase_queue(context: Context) -> Rebased | None:
-    """Check which queued patches apply to HEAD and commit that in the queue. Patches and proposals stay as they are.
+    """Check which queued patches apply to HEAD and commit the answers in their tickets. The patches don't change.
 
     Returns None if nothing changed or the branch moved meanwhile. The caller holds the repository lock.
     """
@@ -105,7 +105,7 @@ def _change(context: Context, experiment: str, what: str, change: Callable[[Tick
 
 
 def _publish(context: Context, inputs: LedgerInputs, head: str, tickets: Mapping[str, Ticket], what: str) -> str:
-    """Commit tickets and ledger.md; return the commit. The branch moves to it unless another process moved it first."""
+    """Commit tickets and ledger.md on `head` (subject: `what`); return the commit. The branch moves only if still at `head`."""
     workspace = context.workspace
     branch = preflight.check_workspace(workspace, (), *tickets)
     files = {f"experiments/{name}/queued.json": context.ticket_bytes(ticket) for name, ticket in tickets.items()}

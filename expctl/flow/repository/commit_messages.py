@@ -28,7 +28,7 @@ def record_message(record: Record) -> str:
 
 
 def queue_message(what: str) -> str:
-    """Return the message of a commit that changes queue tickets only."""
+    """Return the message of a commit that changes the queue only; `what` says how, in its subject."""
     return f"Queue: {one_line(what, 100)}\n\nExpctl-Queue: changed\n"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from expctl.domain.ledger.inputs import LedgerInputs
 from expctl.domain.ledger.model import Ledger, ledger_from
 from expctl.domain.ledger.record_summary import in_order, standing
+from expctl.flow.repository.conditions import conditions_at
 from expctl.flow.repository.pending import read_queue
 
 if TYPE_CHECKING:
@@ -14,26 +15,28 @@ if TYPE_CHECKING:
 
 
 def read_ledger_inputs(library: Library, commit: str) -> LedgerInputs:
-    """Read everything from which ledger.md and the queue of `commit` are computed. Raises Refused on an unreadable file."""
-    summaries = library.digests(commit)
+    """Read all from which ledger.md and the queue of `commit` are computed. Raises Refused on an unreadable file."""
+    protocol, summaries = library.protocol(commit), library.digests(commit)
     return LedgerInputs(
-        protocol=library.protocol(commit),
+        protocol=protocol,
         digests={each.id: each for each in summaries},
         records=library.some_records(commit, standing(in_order(summaries)).values()),
         findings=library.findings(commit),
         waiting=read_queue(library, commit),
+        conditions=conditions_at(library, commit, protocol, {}),
         template=library.ledger_template(commit),
     )
 
 
 def read_ledger(library: Library, commit: str) -> Ledger:
-    """Compute what ledger.md shows for the records of `commit`, from indexed totals. Raises Refused on an unreadable file."""
-    totals = library.ledger_totals(commit)
+    """Return the ledger of `commit`, computed from totals (faster than summaries). Raises Refused on an unreadable file."""
+    protocol, totals = library.protocol(commit), library.ledger_totals(commit)
     return ledger_from(
-        library.protocol(commit),
+        protocol,
         totals,
         library.some_records(commit, totals.standing.values()),
         findings=library.findings(commit),
         queue=read_queue(library, commit).entries(),
+        conditions=conditions_at(library, commit, protocol, {}),
         template=library.ledger_template(commit),
     )

@@ -15,7 +15,7 @@ from expctl.ports.repository import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Targets:
-    """The targets of a run: the one that decides, the guards (build and test only), and a sentence for each unavailable one."""
+    """The targets of a run: the one to be timed, those only built and tested (guards), a sentence for each unavailable one."""
 
     deciding: str
     guards: tuple[str, ...]
@@ -76,10 +76,10 @@ def check_branch(workspace: Workspace) -> str:
 
 
 def check_tree(workspace: Workspace, protocol: Protocol, commit: str) -> None:
-    """Raise Refused if ledger.md is no file, `experiments` no folder, or a harness path doesn't exist in `commit`."""
+    """Raise Refused if `commit` has a ledger.md that is no file, `experiments` that is no folder, or lacks a harness path."""
     modes = workspace.root_modes(commit)
     found = [
-        f"{name} has mode {modes[name]}"
+        f"{name} has git mode {modes[name]}"
         for name, mode in (("ledger.md", REGULAR), ("experiments", FOLDER))
         if modes.get(name, mode) != mode
     ]
@@ -92,10 +92,11 @@ def check_tree(workspace: Workspace, protocol: Protocol, commit: str) -> None:
         raise Refused(
             "the baseline is not laid out as expctl needs it",
             code="baseline-layout-unfit",
-            expected="ledger.md a file or absent, experiments a folder or absent, and every path under harness",
+            expected="ledger.md: absent or a file (git mode 100644); experiments: absent or a folder (git mode 040000);"
+            " every path that protocol.yaml lists under `harness`: present",
             found="\n".join(found),
             where=f"commit {commit[:10]}",
-            hint="correct what is listed and commit",
+            hint="correct what is listed and commit; 100755 is an executable file, 120000 a symbolic link, 160000 a submodule",
         )
 
 
@@ -115,17 +116,17 @@ def check_free(workspace: Workspace, commit: str, *experiments: str) -> None:
 
 
 def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> Targets:
-    """Choose the target that decides (`wanted`, or the first available under `decides`); all other available ones are guards.
+    """Choose the target to be timed (`wanted`, if "" the first available in `decides`); others are only built and tested.
 
     Raises Refused if `wanted` may not decide or no such target can be built and measured on this machine.
     """
     if wanted and wanted not in protocol.decides:
         raise Refused(
-            f"{wanted} is not a target that decides",
+            f"{wanted} is not a target whose timing may decide a verdict",
             code="target-does-not-decide",
             expected=f"one of {', '.join(protocol.decides)}",
             found=one_line(wanted, 60),
-            where="protocol.yaml, decides",
+            where="protocol.yaml, list `decides`",
             hint=f"--target {protocol.decides[0]}",
         )
     answers = {name: toolchains.availability(name, target) for name, target in protocol.targets.items()}
@@ -149,7 +150,7 @@ def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> T
 def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Queued, *, proposed: bool = True) -> str:
     """Return the git tree of the commit `base` with the patch. Raises Refused if it doesn't apply or changes forbidden files.
 
-    `proposed`: the patch is already committed as an experiment; otherwise it is a file about to be proposed.
+    `proposed`: merge the patch if it was made on another commit. False: it is yet to be proposed, and must apply unmerged.
     """
     name = queued.proposal.id
     where = f"experiments/{name}/change.patch" if proposed else "the patch that was given"
@@ -183,7 +184,7 @@ def _refuse_unfit(faults: list[str], protocol: Protocol, where: str) -> None:
 
 
 def tree_on(workspace: Workspace, base: str, queued: Queued) -> str | Failed:
-    """Return the git tree of the commit `base` with the patch, by three-way merge if the patch was made on another commit."""
+    """Return the git tree of `base` with the patch, merged if that was made on another commit; Failed if it doesn't fit."""
     origin = queued.ticket.base if queued.ticket is not None else ""
     if origin and origin != base:
         return workspace.rebased_tree(base, queued.patch, origin=origin)
@@ -192,7 +193,7 @@ def tree_on(workspace: Workspace, base: str, queued: Queued) -> str | Failed:
 
 
 def patch_on(workspace: Workspace, base: str, queued: Queued) -> bytes:
-    """Return the queued patch as a diff against `base`: unchanged, or merged if it was made on another commit."""
+    """Return the queued patch as a diff against `base`: merged if it was made on another commit and fits, else unchanged."""
     origin = queued.ticket.base if queued.ticket is not None else ""
     tree = tree_on(workspace, base, queued) if origin not in ("", base) else None
     return workspace.difference(base, tree) if isinstance(tree, str) else queued.patch

@@ -5,10 +5,7 @@ from expctl.ports.context import Context
 
 
 def clean_up_dead_runs(context: Context) -> None:
-    """Clean up after killed runs: end their processes, complete or undo a half-made commit, remove their worktrees.
-
-    The caller holds the repository lock.
-    """
+    """End processes of killed runs, finish or undo their commits, remove worktrees. The caller holds the repository lock."""
     context.end_survivors()
     context.workspace.finish_publication()
     for experiment in context.journal.unfinished():

@@ -42,7 +42,7 @@ def check_patch(
 
 
 def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, commit: str) -> None:
-    """Raise Refused if a `forbids` pattern of the proposal matches no line that its patch adds, or too many of `commit`."""
+    """Raise Refused if a `forbids` pattern matches no line that the patch adds, or too many lines of the kernel at `commit`."""
     if not proposal.forbids:
         return
     from expctl.domain.patch.patterns import STANDING_MAX, void_reason
@@ -125,7 +125,7 @@ def refusal(match: Match, experiment: str) -> Repeated:
             (
                 f"likeness: {match.level}: {one_line(match.likeness)}",
                 f"evidence: {record.id} on {record.target}{_day(record)}: {evidence(record)}",
-                f"it holds while this does: {one_line('; '.join(standing), 600) or 'nothing that can be verified'}",
+                f"the rule holds as long as this does: {one_line('; '.join(standing), 600) or 'nothing that can be verified'}",
             )
         ),
         where=f"experiments/{record.id}/record.json",

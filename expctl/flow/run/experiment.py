@@ -51,7 +51,7 @@ def run_experiment(
         record = context.library.record(head, experiment)
         unfinished = experiment in context.journal.unfinished()
         asked_again = again or (extend and not _is_extended(record))
-        if record is not None and _stands(record, target) and not asked_again and not unfinished:
+        if record is not None and _needs_no_run(record, target) and not asked_again and not unfinished:
             return Outcome(record=record, branch=branch, head_before=head, head_after=head, measured=False)
         try:
             opened, events = _open(context, experiment, target, record, extend=extend)
@@ -71,8 +71,8 @@ def run_experiment(
         )
 
 
-def _stands(record: Record, target: str) -> bool:
-    """Return whether a run on `target` ("": any) is needless: the record isn't INVALID and has a measurement there."""
+def _needs_no_run(record: Record, target: str) -> bool:
+    """Return whether the record isn't INVALID and has a measurement on `target` ("": on any)."""
     measured = {record.target, *(replication.target for replication in record.replications)}
     return record.verdict is not Verdict.INVALID and (not target or target in measured)
 
@@ -82,7 +82,7 @@ def _is_extended(record: Record | None) -> bool:
 
 
 def _is_replaced(record: Record, target: str) -> bool:
-    """Return whether a new run replaces the record: it is INVALID, or was left open and `target` is another one."""
+    """Return whether a new run replaces the record: it is INVALID, or its target was untimed and `target` is another."""
     return record.verdict is Verdict.INVALID or (record.left_open and target not in {"", record.target})
 
 

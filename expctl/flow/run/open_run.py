@@ -48,7 +48,7 @@ class OpenRun:
 
     @property
     def target(self) -> Target:
-        """Return the section of protocol.yaml on the target that decides this run."""
+        """Return the section of protocol.yaml on the target whose timing decides this run."""
         return self.protocol.targets[self.begun.target]
 
     @property
@@ -58,7 +58,7 @@ class OpenRun:
 
     @property
     def benchmark(self) -> Benchmark:
-        """Return the deciding target's benchmark. Raises TypeError without one, which loading protocol.yaml has ruled out."""
+        """Return the timed target's benchmark. Raises TypeError without one, which loading protocol.yaml has ruled out."""
         return benchmark_of(self.protocol, self.begun.target)
 
     def plan(self) -> Plan:
@@ -76,7 +76,7 @@ class OpenRun:
 def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
     """Resume the interrupted run with the journal `events`, at the step after the last one.
 
-    Raises Refused if the proposal has changed since it began, or `wanted` ("": any) is not the target on which it began.
+    Raises Refused if the proposal has changed since the run began, or `wanted` ("": any) is not the target on which it began.
     """
     begun = next(event for event in events if isinstance(event, Begun))
     protocol = context.library.protocol(begun.base)
@@ -191,7 +191,7 @@ def _base(head: str, experiment: str, earlier: Record | None) -> str:
 
 def show_title(context: Context, experiment: str, queued: Queued, protocol: Protocol, base: str, target: str) -> None:
     """Print the heading of a run, and what is not protected on this machine."""
-    identity = context.workspace.protocol_identity(base, ("protocol.yaml", *protocol.harness))
+    identity = context.workspace.files_identity(base, ("protocol.yaml", *protocol.harness))
     context.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)
     for gap in context.gaps:
         context.progress.step("walls", gap)

@@ -101,7 +101,7 @@ class StepPerformer:
         return Tested(ok=True, fault=False, cases=report.cases, summary=report.summary, duration_s=duration_s, target=name)
 
     def _test_result(self, name: str, run: Run) -> TestReport | Failed:
-        """Test the candidate. If it crashes, or fails on a guard target, test the baseline too, to tell whose fault that is."""
+        """Test the candidate. If it crashes, or fails on an untimed target, test the baseline too: whose fault is it?"""
         step = self._opened.protocol.targets[name].test
         if step is None:
             raise TypeError(f"{name} has no test")

@@ -13,9 +13,9 @@ from expctl.flow.run.open_run import OpenRun
 
 
 def profile_side(opened: OpenRun, step: Step, *, side: Side, target: str, cwd: Path, tree: Path, artifact: Path) -> Profiled:
-    """Profile the build `artifact` of one side and return its figures. A failure is returned as a note.
+    """Profile the build `artifact` of baseline or candidate; return its figures, or the failure as a note.
 
-    For the candidate, `why` of the result says what changed since the baseline's profile; "" if that is gone or one failed.
+    For the candidate, `why` of the result explains the change since the baseline; "" without both profiles or a cause.
     """
     profiles, arch = opened.tools.profiles, opened.protocol.targets[target].build.arch
     seen = _passes(opened, step, Profiled(side=side, facts=(), failure="", duration_s=0.0, target=target), cwd, tree, artifact)
@@ -31,7 +31,7 @@ def profile_side(opened: OpenRun, step: Step, *, side: Side, target: str, cwd: P
 
 
 def _passes(opened: OpenRun, step: Step, seen: Profiled, cwd: Path, tree: Path, artifact: Path) -> Profiled:
-    """Run the profiler's passes: one of times, then those of counters. Delete the output of one that fails, and stop there."""
+    """Run the pass for times, then those for counters; return `seen` with the result. Stop at a failure, delete its output."""
     profiles, progress = opened.tools.profiles, opened.context.progress
     out = profiles.fresh(seen.target, seen.side)
     for number, each in enumerate(passes_of(step)):

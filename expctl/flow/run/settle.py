@@ -36,8 +36,8 @@ LARGE_PERCENT = 20.0
 def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
     """Commit record, samples and ledger.md of a decided run, and move the branch to that commit.
 
-    Yields Publishing before the branch moves and Published after, or Invalidated if the branch has changed too much. The caller
-    must write each to the journal at once, so that a killed run can be completed.
+    Yields Publishing before the branch moves, Published after; or just Invalidated, if others moved the branch and the result
+    doesn't hold there (`_repinned`). The caller must journal each at once, so that a killed run can be completed.
     """
     workspace = opened.context.workspace
     head = workspace.branch_head(opened.begun.branch)
@@ -63,9 +63,9 @@ def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
 
 
 def _repinned(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Invalidated | None:
-    """Commit the candidate again on a branch head that moved during the run; None if the candidate isn't to be published.
+    """Commit the candidate again on `head`, to which others moved the branch during the run. None unless `lands` (to be kept).
 
-    Invalidated if kernel, harness or protocol changed, or if the new candidate doesn't build to the measured artifact.
+    Invalidated if kernel, harness or protocol differ at `head`, or the candidate doesn't build there to the same artifact.
     """
     workspace, protocol = opened.context.workspace, opened.protocol
     watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
@@ -129,7 +129,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         base=opened.begun.base if pinned is None else opened.context.workspace.parent(pinned.candidate),
         candidate=pinned.candidate if pinned else "",
         tree=pinned.tree if pinned else "",
-        protocol=opened.context.workspace.protocol_identity(opened.begun.base, ("protocol.yaml", *opened.protocol.harness)),
+        protocol=opened.context.workspace.files_identity(opened.begun.base, ("protocol.yaml", *opened.protocol.harness)),
         patch_id=patch_id,
         content=opened.queued.content,
         date=opened.context.clock.date(),
@@ -228,13 +228,13 @@ def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estim
 
 
 def _standing_in(opened: OpenRun) -> list[tuple[str, str]]:
-    """Return (hardware target, target that only compiles for it) for each such pair whose hardware target did not decide."""
+    """Return pairs (hardware target, target that only compiles for it), leaving out the timed hardware target."""
     targets: list[tuple[str, Target]] = list(opened.protocol.targets.items())
     return [(each.stands_for, name) for name, each in targets if each.stands_for and each.stands_for != opened.begun.target]
 
 
 def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> str:
-    """Return the hash of the candidate's machine code for a hardware target that didn't decide; "" if it is unchanged."""
+    """Return the hash of the candidate compiled for a hardware target that wasn't timed; "" if the baseline has the same."""
     for _, target in _standing_in(opened):
         codes = [artifacts[side.value][target].code for side in Side if target in artifacts[side.value]]
         if len(set(codes)) == len(Side):
@@ -258,5 +258,5 @@ def _files(opened: OpenRun, run: Run, record: Record, parent: str) -> dict[str, 
 
 
 def _profile_key(opened: OpenRun, profiled: Profiled) -> str:
-    """Return a key of profile.json, e.g. `baseline` for the deciding target, `gfx1151-static baseline` for a guard."""
+    """Return a key of profile.json, e.g. `baseline` for the timed target, `gfx1151-static baseline` for another."""
     return f"{profiled.target} {profiled.side}" if profiled.target not in {"", opened.begun.target} else profiled.side.value

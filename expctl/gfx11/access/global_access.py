@@ -51,7 +51,7 @@ def decode_memory(instruction: Instruction) -> Run:
     data = fields.operands[1 if stores else 0]
     address, base = (fields.operands[0], fields.operands[2]) if stores else fields.operands[1:]
     if data.kind is not Kind.VECTOR or data.count != transfer.registers:
-        raise instruction.unsupported(f"the data are {transfer.registers} vector register(s)")
+        raise instruction.unsupported(f"the data must be {transfer.registers} vector register(s)")
     if match["where"] == "scratch":
         addresses = _addresses(instruction, address, base, offset, private=True)
         return (_private_store if stores else _private_load)(instruction, data.index, transfer, addresses)
@@ -64,12 +64,12 @@ def offset_of(instruction: Instruction, fields: Fields) -> int:
     modifiers = dict(fields.modifiers)
     offset = int(modifiers.pop("offset", "0"), 0)
     if unknown := modifiers.keys() - CACHE_POLICY:
-        raise instruction.unsupported(f"modifier {' '.join(sorted(unknown))}")
+        raise instruction.unsupported(f"modifier {' '.join(sorted(unknown))} is not implemented")
     return offset
 
 
 def _addresses(instruction: Instruction, address: Operand, base: Operand, offset: int, *, private: bool) -> Source:
-    """Return a source of the lanes' uint64 addresses, (32,); of private memory, byte offsets into it."""
+    """Return a reader of each lane's uint64 address, (32,); for private memory, of each lane's byte offset into it."""
     parts: list[Source] = []
     if address.kind is not Kind.OFF:
         wide = not private and base.kind is Kind.OFF
@@ -105,8 +105,8 @@ def _check(wave: Wave, line: int, addresses: Source, data: Iterable[int], loads:
 
 
 def _reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tuple[Indices, Flags, Bytes]:
-    """Return (arena offsets (lanes, width), flags of those lanes (32,), states of the bytes) for the active lanes whose access
-    is inside a buffer; report an OUT_OF_BOUNDS fault if there are others."""
+    """Return arena offsets (lanes, width) of the accessed bytes, flags of those lanes (32,), and if bytes are defined, for the
+    active lanes whose access is inside a buffer; report an OUT_OF_BOUNDS fault if there are others."""
     memory, lanes, addresses = wave.group.memory, wave.lanes, source.read(wave)
     begin = memory.offsets(addresses)
     where = (begin if wave.full else begin[lanes])[:, None] + np.arange(width)

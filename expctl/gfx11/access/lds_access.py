@@ -31,7 +31,7 @@ NAMES = frozenset((
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One of the one or two accesses of an instruction: its offset in bytes, and the first register of its data."""
+    """One access of an LDS instruction, which makes one or two: its offset in bytes, and the first register of its data."""
 
     offset: int
     register: int
@@ -57,15 +57,15 @@ def decode_lds(instruction: Instruction) -> Run:
         raise instruction.unsupported("unknown opcode")
     offsets = [lds_offset(instruction, fields.modifiers.pop(name, "0"), 255 if two else 65535) * scale for name in names]
     if fields.modifiers:
-        raise instruction.unsupported(f"modifier {' '.join(fields.modifiers)}")
+        raise instruction.unsupported(f"modifier {' '.join(fields.modifiers)} is not implemented")
     operands = list(fields.operands)
     if stores:
         if len(operands) != 1 + len(offsets):
-            raise instruction.unsupported(f"{len(operands)} operands")
+            raise instruction.unsupported(f"{len(operands)} operands are too many or too few")
         address, data = operands[0], [vector_index(instruction, x, transfer.registers) for x in operands[1:]]
     else:
         if len(operands) != 2:
-            raise instruction.unsupported(f"{len(operands)} operands")
+            raise instruction.unsupported(f"{len(operands)} operands are too many or too few")
         address = operands[1]
         first = vector_index(instruction, operands[0], transfer.registers * len(offsets))
         data = [first + i * transfer.registers for i in range(len(offsets))]
@@ -75,18 +75,18 @@ def decode_lds(instruction: Instruction) -> Run:
 
 
 def lds_offset(instruction: Instruction, text: str, most: int) -> int:
-    """Parse an offset. Raises Unsupported if it is no number or outside 0..`most`."""
+    """Parse the offset of an LDS instruction. Raises Unsupported if it is no number or outside 0..`most`."""
     try:
         offset = int(text, 0)
     except ValueError:
         offset = -1
     if not 0 <= offset <= most:
-        raise instruction.unsupported(f"offset {text}")
+        raise instruction.unsupported(f"offset {text} is not in 0..{most}")
     return offset
 
 
 def vector_index(instruction: Instruction, operand: Operand, count: int) -> int:
-    """Return the index of the first of `count` vector registers. Raises Unsupported for any other operand."""
+    """Return the number of the first VGPR of an operand. Raises Unsupported for an operand that is not `count` VGPRs."""
     if operand.kind is not Kind.VECTOR or operand.count != count or operand.negated or operand.absolute:
         raise instruction.unsupported(f"an operand of {count} vector register(s) is needed")
     return operand.index
@@ -115,7 +115,7 @@ def _load(instruction: Instruction, base: int, parts: list[Part]) -> Run:
             tag = lds.log.begin(group.access(line, wave.index), writes=False)
             _report(wave, line, lds.log.read(tag, plan.where.reshape(-1), ordered=True), "reads", plan)
             tags.append(tag)
-        wave.begin_lds(Operation(line=line, counter=Counter.LGKM, keys=keys), tags)
+        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, tags=tags))
 
     return run
 
@@ -143,7 +143,7 @@ def _store(instruction: Instruction, base: int, parts: list[Part]) -> Run:
             tag = lds.log.begin(group.access(line, wave.index), writes=True)
             _report(wave, line, lds.log.write(tag, plan.where.reshape(-1), ordered=True), "writes", plan)
             tags.append(tag)
-        wave.begin_lds(Operation(line=line, counter=Counter.LGKM), tags)
+        wave.begin(Operation(line=line, counter=Counter.LGKM, tags=tags))
 
     return run
 

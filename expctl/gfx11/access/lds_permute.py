@@ -17,12 +17,15 @@ _MOST_OFFSET = 65535
 
 
 def decode_permute(instruction: Instruction) -> Run:
-    """Decode `v, v, v offset:n` (destination, address, data) for lane (address + n) / 4 modulo 32. Raises Unsupported."""
+    """Decode ds_permute or ds_bpermute with operands `v, v, v offset:n`: destination, address, data.
+
+    The other lane is number (address + n) / 4 modulo 32. Raises Unsupported for other operands or modifiers.
+    """
     fields = instruction.fields()
     modifiers = dict(fields.modifiers)
     offset = np.uint32(lds_offset(instruction, modifiers.pop("offset", "0"), _MOST_OFFSET))
     if len(fields.operands) != 3 or modifiers:
-        raise instruction.unsupported("not of the form v, v, v offset:n")
+        raise instruction.unsupported("operands not of the form v, v, v offset:n")
     d, base, data = (vector_index(instruction, x, 1) for x in fields.operands)
     line, move = instruction.line, _MOVES[instruction.mnemonic]
 

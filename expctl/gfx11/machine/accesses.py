@@ -23,7 +23,7 @@ Tags = NDArray[np.int32]
 
 @dataclass(slots=True)
 class Access:
-    """One execution of a memory instruction by one wave. `begun` and `ended` are epochs (barriers passed)."""
+    """One execution of a memory instruction by one wave; `begun` and `ended` count the barriers passed by then (epochs)."""
 
     line: int
     agent: int
@@ -35,7 +35,7 @@ class Access:
 
 
 class AccessLog:
-    """The accesses to one memory of `size` bytes. A tag is the index of an access; 0 means none."""
+    """Log of the accesses to one memory of `size` bytes. A tag is the index of an access in the log; 0 means none."""
 
     def __init__(self, size: int) -> None:
         self.writers: Tags = np.zeros(size, dtype=np.int32)
@@ -47,7 +47,7 @@ class AccessLog:
         self._last_read: dict[int, int] = {}
 
     def begin(self, access: Access, *, writes: bool) -> int:
-        """Register an access that starts now; return its tag."""
+        """Add an access that starts now to the log, a write or a read; return its tag."""
         tag = len(self._accesses)
         self._accesses.append(access)
         if tag >= len(self._agents):
@@ -58,17 +58,20 @@ class AccessLog:
         return tag
 
     def extend(self, tag: int) -> None:
-        """Note that an access may still be under way after the next barrier."""
+        """Record that the access `tag` may still be under way after the next barrier."""
         access = self._accesses[tag]
         access.ended = FOREVER
         self._last_write[access.agent] = self._last_read[access.agent] = FOREVER
 
     def end(self, tag: int, epoch: int) -> None:
-        """Note that an access that was extended has ended in `epoch`."""
+        """Record that the access `tag`, for which `extend` was called, ended after `epoch` barriers."""
         self._accesses[tag].ended = epoch
 
     def read(self, tag: int, where: Indices, *, ordered: bool) -> list[Access]:
-        """Note a read of the bytes `where`; return the writes that it races with. `ordered`: one workgroup has all accesses."""
+        """Record that the access `tag` reads the bytes `where`; return the writes that it races with.
+
+        `ordered` says that one workgroup makes all accesses, as to LDS, so that barriers can order them.
+        """
         access = self._accesses[tag]
         is_alone = ordered and self._is_alone(self._last_write, access)
         conflicts = [] if is_alone else self._conflicts(access, self.writers.take(where))
@@ -79,7 +82,10 @@ class AccessLog:
         return conflicts
 
     def write(self, tag: int, where: Indices, *, ordered: bool) -> list[Access]:
-        """Note a write of the bytes `where`; return the reads and writes that it races with."""
+        """Record that the access `tag` writes the bytes `where`; return the reads and writes that it races with.
+
+        `ordered` says that one workgroup makes all accesses, as to LDS, so that barriers can order them.
+        """
         access = self._accesses[tag]
         conflicts = []
         if not (ordered and self._is_alone(self._last_write, access)):
@@ -91,7 +97,7 @@ class AccessLog:
         return conflicts
 
     def _is_alone(self, last: dict[int, int], access: Access) -> bool:
-        """Return whether no other wave has an access in this epoch: the common case, decided without a look at the bytes."""
+        """Has no other wave made an access since the last barrier? `last`: wave -> epoch (barriers passed) of its latest."""
         return all(epoch < access.begun for agent, epoch in last.items() if agent != access.agent)
 
     def _conflicts(self, access: Access, tags: Tags) -> list[Access]:

@@ -15,7 +15,10 @@ BANKS, WORD = 32, 4
 
 
 def passes(addresses: Indices, lanes: Flags, width: int) -> tuple[int, int]:
-    """Return (passes, fewest possible) for byte addresses (32,) of `width` bytes each; lanes outside `lanes` don't count."""
+    """Return how many passes the LDS needs for an access, and how many it would need without bank conflicts.
+
+    `addresses` are byte addresses (32,), `width` bytes are accessed at each; lanes whose flag in `lanes` is off don't count.
+    """
     group = 32 if width <= WORD else max(8, 32 * WORD // width)
     needed = least = 0
     for first in range(0, 32, group):
@@ -28,10 +31,5 @@ def passes(addresses: Indices, lanes: Flags, width: int) -> tuple[int, int]:
             words.update((begin + offset)[begin + offset <= end].tolist())
         busiest = np.bincount(np.fromiter(words, dtype=np.int64) % BANKS, minlength=BANKS).max()
         needed += int(busiest)
-        least += max(1, -(-_words_of_aligned(len(set(active.tolist())), width) // BANKS))
+        least += -(-len(set(active.tolist())) * width // (WORD * BANKS))
     return needed, least
-
-
-def _words_of_aligned(pieces: int, width: int) -> int:
-    """Return the fewest 4-byte words that can hold `pieces` distinct pieces of `width` bytes."""
-    return -(-pieces * width // WORD)

@@ -80,7 +80,7 @@ class Tally:
     """Cache of lds.Plan, by addresses, lanes, width and size: loops repeat the same LDS accesses."""
 
     def of_line(self, line: int) -> Traffic:
-        """Return the traffic of the instruction on `line` of the assembly, to be added to."""
+        """Return the counters of the instruction in `line` of the assembly, for the caller to add to; all 0 at first."""
         found = self.traffic.get(line)
         if found is None:
             found = self.traffic[line] = Traffic()
@@ -106,22 +106,17 @@ class Summary:
         """Return the number of v_wmma instructions executed."""
         return self.by_class.get(Class.MATRIX, 0)
 
-    @property
-    def matrix_share(self) -> float:
-        """Return the share of v_wmma among all instructions executed, 0..1."""
-        return self.matrix / self.instructions if self.instructions else 0.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Counts of one launch. `executed[i]` belongs to instruction i of the program, `traffic` to a line of the assembly."""
+    """Counts of one launch. Waves executed instruction i of the program `executed[i]` times; `traffic` is by assembly line."""
 
     program: Program
     executed: tuple[int, ...]
     traffic: dict[int, Traffic]
 
     def summary(self, first: int = 0, end: int | None = None) -> Summary:
-        """Sum the counts of instructions first..end-1; of all by default."""
+        """Return the sums over instructions `first` to `end` - 1 of the program; over all by default."""
         by_class: dict[Class, int] = {}
         operations = instructions = 0
         totals, scratch = Traffic(), 0
@@ -151,7 +146,7 @@ class Counts:
         )
 
     def hot_loop(self) -> Summary | None:
-        """Return counts of the innermost loop with most v_wmma executed, or most instructions if none has any; None without."""
+        """Return the counts of the innermost loop that executed most v_wmma (else most instructions); None without a loop."""
         loops = self._innermost_loops()
         summaries = [self.summary(first, end) for first, end in loops]
         return max(summaries, key=lambda found: (found.matrix, found.instructions), default=None)

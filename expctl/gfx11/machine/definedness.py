@@ -18,12 +18,12 @@ _NONE = np.uint64(0)
 
 
 def any_bit(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Rule: one undefined bit in any source makes the whole result undefined."""
+    """Return the undefined bits of a result that mixes all source bits: all if any source bit is undefined, else none."""
     return np.asarray(np.where(same_bits(values, undefined) != 0, _ALL, _NONE))
 
 
 def same_bits(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:  # noqa: ARG001  the signature of a Rule
-    """Rule: bit i of the result is undefined if bit i of any source is."""
+    """Return the undefined bits of a bitwise operation: bit i of the result is undefined if bit i of any source is."""
     union = undefined[0]
     for bits in undefined[1:]:
         union = np.bitwise_or(union, bits)
@@ -31,41 +31,42 @@ def same_bits(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:  #
 
 
 def bits_above(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Rule for sums, differences, products: the lowest undefined bit and all above it, since carries only go up."""
+    """Return the undefined bits of a sum, difference or product: from the lowest one of the sources up, as carries go."""
     union = same_bits(values, undefined).astype(np.uint64)
     return np.asarray(union | (~union + np.uint64(1)))
 
 
 def conjunction(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Rule for a & b: a bit is defined where both sources are, or where either is a defined 0."""
+    """Return the undefined bits of a & b: a bit is defined where both sources are, or where either is a defined 0."""
     (a, b), (p, q) = values, undefined
     return np.asarray((p & q) | (p & _bits(b)) | (q & _bits(a)))
 
 
 def disjunction(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Rule for a | b: a bit is defined where both sources are, or where either is a defined 1."""
+    """Return the undefined bits of a | b: a bit is defined where both sources are, or where either is a defined 1."""
     (a, b), (p, q) = values, undefined
     return np.asarray((p & q) | (p & ~_bits(b)) | (q & ~_bits(a)))
 
 
 def and_or(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Rule for (a & b) | c, composed of `conjunction` and `disjunction`."""
+    """Return the undefined bits of (a & b) | c, by the rules of `conjunction` and `disjunction`."""
     a, b, c = values
     inner = conjunction((a, b), undefined[:2])
     return disjunction((_bits(a) & _bits(b), c), (inner, undefined[2]))
 
 
 def disjunction_of_three(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Rule for a | b | c, composed of two `disjunction`s."""
+    """Return the undefined bits of a | b | c, by the rule of `disjunction` applied twice."""
     a, b, c = values
     inner = disjunction((a, b), undefined[:2])
     return disjunction((_bits(a) | _bits(b), c), (inner, undefined[2]))
 
 
 def moved_by(evaluate: Callable[..., Anything], *, amount: int) -> Rule:
-    """Return a rule for shifts and permutes: undefined bits move as `evaluate` moves the values.
+    """Return the function (a Rule) that finds the undefined bits of a shift or permute: they move as `evaluate` moves values.
 
-    Source number `amount` says how far or which; an undefined bit in it makes the whole result undefined.
+    `amount` is the index of the source that says how far bits move or which bytes are taken; an undefined bit in it makes the
+    whole result undefined.
     """
 
     def rule(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
@@ -77,14 +78,14 @@ def moved_by(evaluate: Callable[..., Anything], *, amount: int) -> Rule:
 
 
 def chosen(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Rule for selecting b where the mask is set, else a: the bits of that source, or all bits where the mask is undefined."""
+    """Return the undefined bits of v_cndmask: those of b where the mask is set, else of a; all where the mask is undefined."""
     p, q, choice = undefined
     picked = np.where(values[2], q, p)
     return np.asarray(np.where(choice != 0, _ALL, picked))
 
 
 def shifted_or(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Rule for (a << b) | c: an undefined bit in b makes the shifted term wholly undefined."""
+    """Return the undefined bits of (a << b) | c; an undefined bit in b makes all bits of a << b undefined."""
     a, b, c = values
     shift = _bits(b) & np.uint32(31)
     inner = np.where(undefined[1] != 0, np.uint32(ALL_BITS), undefined[0] << shift)

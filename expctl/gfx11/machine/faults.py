@@ -10,7 +10,7 @@ class FaultKind(StrEnum):
     RACE = "race"
     """Two waves touch the same bytes, one writes, and no barrier lies between."""
     MISSING_WAIT = "missing wait"
-    """A register is used before the load into it must have returned, or LDS is published before the access must have ended."""
+    """A register is used before the load into it must have returned, or a barrier passed before an access must have ended."""
     OUT_OF_BOUNDS = "out of bounds"
     UNINITIALISED = "uninitialised"
     """A value that nothing wrote determines an address, a branch, the active lanes or a result in memory."""
@@ -42,13 +42,13 @@ class Fault:
 
 @dataclass(slots=True)
 class FaultLog:
-    """Keeps the first fault of each kind and pair of lines, and how often it occurred."""
+    """The first fault of each kind at each pair of lines, and how often it occurred."""
 
     first: dict[tuple[FaultKind, int, int], Fault] = field(default_factory=dict)
     times: dict[tuple[FaultKind, int, int], int] = field(default_factory=dict)
 
     def add(self, fault: Fault) -> None:
-        """Count a fault; keep it if it is the first of its kind and lines."""
+        """Count a fault; keep it if it is the first of its kind at its line and other line."""
         key = (fault.kind, fault.line, fault.other_line)
         self.first.setdefault(key, fault)
         self.times[key] = self.times.get(key, 0) + 1

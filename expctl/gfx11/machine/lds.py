@@ -29,7 +29,7 @@ class Plan:
 
 
 class Lds:
-    """Memory of `size` bytes. `undefined[i]` is a mask of the bits of byte i that nothing has defined: 0xff at first."""
+    """LDS of `size` bytes. `undefined[i]` is a mask of the bits of byte i that nothing has defined: 0xff at first."""
 
     def __init__(self, size: int, tally: Tally) -> None:
         self.size = size
@@ -39,7 +39,7 @@ class Lds:
         self._plans = tally.plans
 
     def plan(self, addresses: Words, offset: int, active: int, width: int) -> Plan:
-        """Return the (cached) plan of an access of `width` bytes at `addresses`, (32,), + `offset`, by the lanes `active`."""
+        """Return which bytes an access touches: `width` in each lane of mask `active`, at `addresses` + `offset`. Cached."""
         key = (addresses.tobytes(), offset, active, width, self.size)
         plan = self._plans.get(key)
         if plan is None:

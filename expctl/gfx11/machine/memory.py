@@ -22,7 +22,7 @@ POISON = 0xFF  # value of an undefined byte: a half, a float or a double of such
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buffer:
-    """A named buffer: `size` bytes at `offset` of the arena."""
+    """A named buffer of global memory: `size` bytes at `offset` of the arena, the array that holds all buffers."""
 
     name: str
     offset: int
@@ -35,7 +35,7 @@ class Buffer:
 
 
 class Memory:
-    """The arena with its buffers. `states[i]` says whether byte i is OUTSIDE all buffers, DEFINED or UNDEFINED."""
+    """Global memory: one array, the arena, that holds all buffers. `states` says of a byte: OUTSIDE, DEFINED or UNDEFINED."""
 
     def __init__(self, sizes: dict[str, int]) -> None:
         offset = GAP
@@ -51,7 +51,7 @@ class Memory:
             self.states[buffer.offset : buffer.offset + buffer.size] = UNDEFINED
 
     def buffer(self, name: str) -> Buffer:
-        """Return the buffer of that name."""
+        """Return the buffer called `name`."""
         return next(buffer for buffer in self.buffers if buffer.name == name)
 
     def fill(self, name: str, values: Anything) -> None:
@@ -62,7 +62,7 @@ class Memory:
         self.states[buffer.offset : buffer.offset + len(raw)] = DEFINED
 
     def undefine(self, offset: int, size: int) -> None:
-        """Make `size` bytes of the arena undefined again."""
+        """Mark `size` bytes from `offset` of the arena undefined and set them to 0xff."""
         self.data[offset : offset + size] = POISON
         self.states[offset : offset + size] = UNDEFINED
 
@@ -78,7 +78,7 @@ class Memory:
         return np.asarray(states == DEFINED, dtype=np.uint8)
 
     def offsets(self, addresses: Anything) -> Indices:
-        """Return the arena offsets of uint64 addresses; one outside the arena becomes 0, which no buffer holds."""
+        """Convert uint64 addresses to offsets in the arena; an address outside it becomes 0, an offset inside no buffer."""
         offsets = (addresses - np.uint64(BASE)).astype(np.uint64)
         inside: Indices = np.where(offsets < np.uint64(len(self.data) - 64), offsets, np.uint64(0)).astype(np.int64)
         return inside

@@ -8,7 +8,7 @@ from expctl.gfx11.machine.arrays import LANES, Bytes
 
 
 class Private:
-    """Memory of (32, `size`) bytes: one row per lane. `undefined` masks the bits that nothing has defined: all at first."""
+    """Scratch memory of one wave: (32, `size`) bytes, a row per lane. `undefined` masks the bits that nothing has written."""
 
     def __init__(self, size: int) -> None:
         self.size = size

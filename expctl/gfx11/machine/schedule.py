@@ -45,10 +45,12 @@ def _run_to_barrier(group: Workgroup, wave: Wave, blocks: list[Block]) -> bool:
         wave.instructions += block.size
         if wave.instructions > group.device.most_instructions:
             raise Runaway(
-                f"gfx11 interpreter: a wave ran more than {group.device.most_instructions} instructions",
+                f"a wave ran more than {group.device.most_instructions} instructions in the gfx11 interpreter",
                 code="too-many-instructions",
+                expected="a kernel whose waves end before that",
+                found=f"{wave.instructions} instructions",
                 where=f"line {block.last_line} of the assembly",
-                hint="look for a loop that does not end, or allow more",
+                hint="look for an endless loop; for a kernel that is only long, pass interpret() a larger most_instructions",
             )
         at = block.leave(wave)
     return at == BARRIER

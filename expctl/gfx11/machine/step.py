@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from expctl.gfx11.machine.arrays import Anything
 from expctl.gfx11.machine.wave import Wave
 
 Run = Callable[[Wave], None]
 
 
 def guarded(touched: frozenset[int], plain: Run, careful: Run) -> Run:
-    """Return a step that runs `plain` while none of the registers `touched` is in Wave.dirty, and `careful` otherwise."""
+    """Return a function that executes an instruction by `plain`, or by `careful` if a register in `touched` has undefined
+    bits or a load under way (is in Wave.dirty)."""
 
     def run(wave: Wave) -> None:
         if wave.dirty.isdisjoint(touched):
@@ -18,8 +18,3 @@ def guarded(touched: frozenset[int], plain: Run, careful: Run) -> Run:
             careful(wave)
 
     return run
-
-
-def no_values(wave: Wave) -> tuple[Anything, ...]:  # noqa: ARG001  the signature of a reader
-    """Return the values that an instruction without sources reads: an empty tuple."""
-    return ()

@@ -45,7 +45,7 @@ class Waits:
     under_way: dict[Counter, list[Operation]] = field(default_factory=lambda: {counter: [] for counter in Counter})
 
     def begin(self, operation: Operation) -> None:
-        """Add an access to those that its counter counts."""
+        """Record that a memory access has begun."""
         self.under_way[operation.counter].append(operation)
 
     def wait(self, counter: Counter, most: int) -> list[Operation]:

@@ -27,7 +27,7 @@ SCC_KEY, EXEC_KEY, VCC_KEY, M0_KEY = (SCALAR_KEY + index for index in (SCC, EXEC
 
 
 def name_of(key: int) -> str:
-    """Return the name in the assembly of the register with that key, e.g. `v3`."""
+    """Return a register's name in assembly, e.g. `v3`, by its key: n for VGPR n, 1024 + n for scalar register n."""
     if key < SCALAR_KEY:
         return f"v{key}"
     special = {SCC_KEY: "scc", EXEC_KEY: "exec_lo", VCC_KEY: "vcc_lo", M0_KEY: "m0"}
@@ -67,7 +67,7 @@ class Wave:
         self.define_scalar(EXEC, lanes)
 
     def set_exec(self, bits: int) -> None:
-        """Set EXEC to a 32-bit lane mask; `lanes` and `full` follow it."""
+        """Set EXEC to a 32-bit lane mask, and with it `lanes` (its flags) and `full` (are all lanes active?)."""
         self.exec = self.scalar[EXEC] = bits
         self.lanes = lanes_of(bits)
         self.full = bits == ALL_BITS
@@ -85,16 +85,9 @@ class Wave:
         self.dirty.discard(index)
 
     def mark_scalar(self, index: int, undefined: int) -> None:
-        """Set the mask of undefined bits of a scalar register."""
+        """Set the mask of the undefined bits of scalar register `index`."""
         self.scalar_undefined[index] = undefined
-        key = SCALAR_KEY + index
-        if undefined:
-            self.undefined.add(key)
-            self.dirty.add(key)
-        else:
-            self.undefined.discard(key)
-            if key not in self.pending:
-                self.dirty.discard(key)
+        self._note(SCALAR_KEY + index, undefined != 0)
 
     def mark_vector(self, index: int, undefined: Words, bits: int = ALL_BITS) -> None:
         """Set the undefined bits, (32,) masks, of a vector register in the active lanes; bits outside `bits` are kept."""
@@ -102,23 +95,30 @@ class Wave:
         if bits != ALL_BITS:
             undefined = (row & np.uint32(ALL_BITS ^ bits)) | (undefined & np.uint32(bits))
         np.copyto(row, undefined, where=self.lanes)
-        if row.any():
-            self.undefined.add(index)
-            self.dirty.add(index)
+        self.refresh(index)
+
+    def refresh(self, index: int) -> None:
+        """Update the sets of registers with undefined bits after a change of vector register `index` in `vector_undefined`."""
+        self._note(index, bool(self.vector_undefined[index].any()))
+
+    def _note(self, key: int, is_undefined: bool) -> None:
+        if is_undefined:
+            self.undefined.add(key)
+            self.dirty.add(key)
         else:
-            self.undefined.discard(index)
-            if index not in self.pending:
-                self.dirty.discard(index)
+            self.undefined.discard(key)
+            if key not in self.pending:
+                self.dirty.discard(key)
 
     def begin(self, operation: Operation) -> None:
-        """Start an access; using the registers that it writes is a fault until a wait proves its end."""
+        """Record that a memory access has begun; to use a register that it writes is a fault until a wait proves its end."""
         self.waits.begin(operation)
         for key in operation.keys:
             self.pending[key] = operation
         self.dirty.update(operation.keys)
 
     def wait(self, counter: Counter, most: int) -> None:
-        """End every access that must have ended once the counter is at `most`."""
+        """Mark as ended every memory access that must have ended once `counter` is at `most` or less."""
         for operation in self.waits.wait(counter, most):
             for key in operation.keys:
                 if self.pending.get(key) is operation:
@@ -128,7 +128,7 @@ class Wave:
                     self._log_of(counter).end(tag, self.group.epoch)
 
     def end_load(self, key: int) -> None:
-        """Note that the load into a register has ended, or that its missing wait has been reported."""
+        """Record that the load into register `key` has ended, or that its missing wait has been reported."""
         del self.pending[key]
         if key not in self.undefined:
             self.dirty.discard(key)
@@ -157,28 +157,13 @@ class Wave:
             self.fault(FaultKind.UNINITIALISED, line, "which lanes are active depends on a value that nothing wrote")
             self.mark_scalar(EXEC, 0)
 
-    def refresh(self, index: int) -> None:
-        """Update `undefined` and `dirty` for a vector register whose undefined bits were changed in place."""
-        if self.vector_undefined[index].any():
-            self.undefined.add(index)
-            self.dirty.add(index)
-        else:
-            self.undefined.discard(index)
-            if index not in self.pending:
-                self.dirty.discard(index)
-
     def check_address(self, line: int, key: int) -> None:
         """Report a fault if the address in vector register `key` is undefined in an active lane."""
         if key in self.undefined and (self.vector_undefined[key][self.lanes] != 0).any():
             self.fault(FaultKind.UNINITIALISED, line, f"the address in {name_of(key)} is a value that nothing wrote")
 
-    def begin_lds(self, operation: Operation, tags: list[int]) -> None:
-        """Start an LDS access. `tags` are its tags in the LDS's AccessLog, needed if it outlasts a barrier."""
-        operation.tags = tags
-        self.begin(operation)
-
     def pass_barrier(self) -> None:
-        """Extend every access that nothing has waited for: it may still be under way after the barrier."""
+        """Record that every memory access that nothing has waited for may still be under way after this barrier."""
         for counter, operations in self.waits.under_way.items():
             for operation in operations:
                 for tag in operation.tags:

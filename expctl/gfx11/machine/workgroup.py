@@ -38,6 +38,6 @@ class Workgroup:
         self.epoch = 0
 
     def access(self, line: int, wave: int) -> Access:
-        """Return an access by the wave of index `wave` that starts now and is taken to end before the next barrier."""
+        """Return a log entry for a memory access of wave number `wave` that begins now and ends before the next barrier."""
         agent = self.index * self.most_waves + wave
         return Access(line=line, agent=agent, group=self.index, begun=self.epoch, ended=self.epoch)

@@ -14,7 +14,7 @@ from expctl.gfx11.text.program import Instruction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarSource:
-    """A readable scalar operand: its value, a mask of its undefined bits, and the keys of its registers."""
+    """A readable scalar operand: its value, a mask of its undefined bits, and its registers' keys (wave.py, `name_of`)."""
 
     read: Callable[[Wave], int]
     undefined: Callable[[Wave], int]
@@ -31,7 +31,7 @@ class ScalarTarget:
 
 
 def scalar_source(instruction: Instruction, operand: Operand, *, wide: bool = False, kind: Type = Type.U32) -> ScalarSource:
-    """Return the source for a register, a pair of registers if `wide`, or a number read as `kind`. Raises Unsupported."""
+    """Return a reader of a register, of a pair of them if `wide`, or of a number of type `kind`. Raises Unsupported."""
     if operand.negated or operand.absolute:
         raise instruction.unsupported("sign modifier on a scalar operand")
     if operand.kind is Kind.NUMBER:
@@ -39,7 +39,7 @@ def scalar_source(instruction: Instruction, operand: Operand, *, wide: bool = Fa
         return ScalarSource(read=lambda wave: bits, undefined=lambda wave: 0, keys=())
     n = operand.index
     if operand.kind is not Kind.SCALAR or (operand.count != 1 + wide and not operand.is_null):
-        raise instruction.unsupported(f"not a scalar operand of {64 if wide else 32} bits")
+        raise instruction.unsupported(f"an operand that is not a scalar operand of {64 if wide else 32} bits")
     if operand.is_null:
         return ScalarSource(read=lambda wave: 0, undefined=lambda wave: 0, keys=())
     if wide:
@@ -54,14 +54,14 @@ def scalar_source(instruction: Instruction, operand: Operand, *, wide: bool = Fa
 
 
 def scalar_target(instruction: Instruction, operand: Operand, *, wide: bool = False) -> ScalarTarget:
-    """Return the destination for a register or, if `wide`, a pair. Raises Unsupported if a result can't be written to it."""
+    """Return a writer to a scalar register or, if `wide`, a pair. Raises Unsupported if the operand is no destination."""
     n = operand.index
     if operand.kind is not Kind.SCALAR or operand.negated or operand.absolute:
-        raise instruction.unsupported("not a scalar destination")
+        raise instruction.unsupported("an operand that is not a scalar destination")
     if operand.is_null:
         return ScalarTarget(write=lambda wave, value: None, mark=lambda wave, bits: None, keys=())
     if operand.count != 1 + wide:
-        raise instruction.unsupported(f"not a scalar destination of {64 if wide else 32} bits")
+        raise instruction.unsupported(f"an operand that is not a scalar destination of {64 if wide else 32} bits")
     if n == EXEC:
         return ScalarTarget(
             write=lambda wave, value: wave.set_exec(value),

@@ -39,7 +39,7 @@ _DTYPES = {
 }  # fmt: skip
 _HIGH = (Type.F16_HIGH, Type.U16_HIGH, Type.I16_HIGH)
 _HALF = (Type.F16, Type.U16, Type.I16)
-_WIDE = (Type.U64, Type.I64)
+WIDE = (Type.U64, Type.I64)
 UPPER = {Type.F16: Type.F16_HIGH, Type.U16: Type.U16_HIGH, Type.I16: Type.I16_HIGH}
 """Type of the lower half of a register -> the same type in the upper half."""
 FLOATS = (Type.F32, Type.F16, Type.F16_HIGH)
@@ -50,7 +50,7 @@ class Source:
     """A readable vector operand.
 
     `read` returns the values of all lanes, (32,), perhaps as a view of the register; `undefined` masks of the undefined bits
-    among those read, (32,) uint32, or uint64 for a 64-bit type; `keys` are the registers that both read.
+    among those read, (32,) uint32, or uint64 for a 64-bit type; `keys` number the registers read (`name_of` in wave.py).
     """
 
     read: Callable[[Wave], Anything]
@@ -62,7 +62,7 @@ def source(instruction: Instruction, operand: Operand, kind: Type) -> Source:
     """Return a source that reads `operand` as `kind`. Raises Unsupported if the operand can't be read as that type."""
     if (operand.negated or operand.absolute) and kind not in FLOATS:
         raise instruction.unsupported(f"sign modifier on an operand that is read as {kind}")
-    wanted = 2 if kind in _WIDE else 1
+    wanted = 2 if kind in WIDE else 1
     if operand.kind is Kind.OFF:
         raise instruction.unsupported("'off' where a value is needed")
     if operand.kind is not Kind.NUMBER and operand.count != wanted and not operand.is_null:
@@ -87,7 +87,7 @@ def number_bits(instruction: Instruction, number: int | float, kind: Type) -> in
     if isinstance(number, int):
         if not -(1 << 31) <= number <= ALL_BITS:
             raise instruction.unsupported(f"the number {number} has more than 32 bits")
-        if kind in _WIDE:
+        if kind in WIDE:
             return number & 0xFFFF_FFFF_FFFF_FFFF
         return number & ALL_BITS
     if kind in (Type.F16, Type.F16_HIGH):
@@ -99,7 +99,7 @@ def number_bits(instruction: Instruction, number: int | float, kind: Type) -> in
 
 def _number(instruction: Instruction, operand: Operand, kind: Type) -> Source:
     bits = number_bits(instruction, operand.number, kind)
-    if kind in _WIDE:
+    if kind in WIDE:
         values: Anything = np.full(LANES, bits, dtype=np.uint64).view(_DTYPES[kind])
     else:
         values = _part(np.full(LANES, bits, dtype=np.uint32), kind)
@@ -118,15 +118,16 @@ def _part(words: Words, kind: Type) -> Anything:
     return words.view(_DTYPES[kind])
 
 
-def _counting_bits(kind: Type) -> int:
+def used_bits(kind: Type) -> int:
+    """Return a mask of the bits that a value of type `kind` takes of a 32-bit register."""
     if kind in _HALF:
         return 0xFFFF
     return 0xFFFF0000 if kind in _HIGH else ALL_BITS
 
 
 def _vector(operand: Operand, kind: Type) -> Source:
-    n, bits = operand.index, np.uint32(_counting_bits(kind))
-    if kind in _WIDE:
+    n, bits = operand.index, np.uint32(used_bits(kind))
+    if kind in WIDE:
         dtype = _DTYPES[kind]
 
         def read_pair(wave: Wave) -> Anything:
@@ -137,11 +138,7 @@ def _vector(operand: Operand, kind: Type) -> Source:
             return np.asarray(low | (high.astype(np.uint64) << np.uint64(32)))
 
         return Source(read=read_pair, undefined=undefined_pair, keys=(n, n + 1))
-    return Source(
-        read=_vector_reader(n, kind),
-        undefined=lambda wave: np.asarray(wave.vector_undefined[n] & bits),
-        keys=(n,),
-    )
+    return Source(read=_vector_reader(n, kind), undefined=lambda wave: np.asarray(wave.vector_undefined[n] & bits), keys=(n,))
 
 
 def _vector_reader(n: int, kind: Type) -> Callable[[Wave], Anything]:
@@ -158,7 +155,7 @@ def _vector_reader(n: int, kind: Type) -> Callable[[Wave], Anything]:
 def _scalar(operand: Operand, kind: Type) -> Source:
     """Return a source with a scalar register's value in every lane; each read refills the one array of this source."""
     n = operand.index
-    if kind in _WIDE:
+    if kind in WIDE:
         wide = np.zeros(LANES, dtype=np.uint64)
         wide_view = wide.view(_DTYPES[kind])
         null = operand.is_null
@@ -172,7 +169,7 @@ def _scalar(operand: Operand, kind: Type) -> Source:
 
         return Source(read=read_wide, undefined=undefined_wide, keys=(SCALAR_KEY + n, SCALAR_KEY + n + 1))
     words = np.zeros(LANES, dtype=np.uint32)
-    view, bits = _part(words, kind), _counting_bits(kind)
+    view, bits = _part(words, kind), used_bits(kind)
 
     def read(wave: Wave) -> Anything:
         words.fill(wave.scalar[n])

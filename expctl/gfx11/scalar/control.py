@@ -36,9 +36,9 @@ Leave = Callable[[Wave], int]
 
 
 def decode_hint(instruction: Instruction) -> None:
-    """Check that a hint has no effect here. Raises Unsupported for an s_sendmsg other than MSG_DEALLOC_VGPRS."""
+    """Check an instruction that only advises the hardware. Raises Unsupported for an s_sendmsg other than MSG_DEALLOC_VGPRS."""
     if instruction.mnemonic == "s_sendmsg" and instruction.rest != "sendmsg(MSG_DEALLOC_VGPRS)":
-        raise instruction.unsupported("unknown message")
+        raise instruction.unsupported("unknown message of s_sendmsg")
 
 
 def decode_wait(instruction: Instruction) -> Run:
@@ -60,7 +60,7 @@ def decode_wait(instruction: Instruction) -> Run:
         raise instruction.unsupported("unknown opcode")
     for counter, most in wanted:
         if not 0 <= most <= MOST[counter]:
-            raise instruction.unsupported(f"{counter}({most})")
+            raise instruction.unsupported(f"{counter}({most}) is not in 0..{MOST[counter]}")
 
     def run(wave: Wave) -> None:
         for counter, most in wanted:
@@ -70,8 +70,8 @@ def decode_wait(instruction: Instruction) -> Run:
 
 
 def decode_leave(instruction: Instruction, here: int, block_of: Callable[[str], int | None]) -> Leave:
-    """Decode the instruction that ends block `here`: return a function of the wave to the index of the next block, BARRIER or
-    END. `block_of` maps a label to a block index. Raises Unsupported for a label outside the function."""
+    """Return a function that executes the last instruction of block `here` on a wave and returns the next block: its index,
+    BARRIER or END. `block_of` maps a label to a block's index. Raises Unsupported for a label outside the function."""
     name = instruction.mnemonic
     if name == "s_endpgm":
         return lambda wave: END

@@ -15,10 +15,10 @@ from expctl.gfx11.text.program import Fields, Instruction
 
 
 def decode_scalar(instruction: Instruction) -> Run:
-    """Decode one scalar ALU instruction. Raises Unsupported for an unknown opcode, operand or modifier."""
+    """Return the function that executes a scalar ALU instruction on a wave. Raises Unsupported for an unknown one."""
     name, fields = instruction.mnemonic, instruction.fields()
     if fields.modifiers:
-        raise instruction.unsupported(f"modifier {' '.join(fields.modifiers)}")
+        raise instruction.unsupported(f"modifier {' '.join(fields.modifiers)} is not implemented")
     if name in _SAVE_EXEC:
         return _save_exec(instruction, fields)
     if name in _SHORT:
@@ -32,7 +32,7 @@ def decode_scalar(instruction: Instruction) -> Run:
 def _plain(instruction: Instruction, op: ScalarOp, operands: list[Operand]) -> Run:
     target = scalar_target(instruction, operands.pop(0), wide=op.result == 64) if op.result and operands else None
     if len(operands) != len(op.sources) or (target is None) != (op.result == 0):
-        raise instruction.unsupported("wrong number of operands")
+        raise instruction.unsupported("too many or too few operands")
     kind = Type.F32 if op.floats else Type.U32
     sources = [scalar_source(instruction, x, wide=bits == 64, kind=kind) for x, bits in zip(operands, op.sources, strict=True)]
     return _step(instruction, op, target, sources)
@@ -97,7 +97,7 @@ def _save_exec(instruction: Instruction, fields: Fields) -> Run:
     logic, swapped = _SAVE_EXEC[instruction.mnemonic]
     function = LOGIC[logic]
     if len(fields.operands) != 2:
-        raise instruction.unsupported("not of the form register, register or number")
+        raise instruction.unsupported("operands not of the form register, register or number")
     target = scalar_target(instruction, fields.operands[0])
     mask, line = scalar_source(instruction, fields.operands[1]), instruction.line
     keys = frozenset((*target.keys, *mask.keys, EXEC_KEY, SCC_KEY))
@@ -143,7 +143,7 @@ NAMES = frozenset((*OPS, *_SHORT, *_SAVE_EXEC))
 def _with_short(instruction: Instruction, fields: Fields) -> Run:
     name, accumulates = _SHORT[instruction.mnemonic]
     if len(fields.operands) != 2 or not isinstance(fields.operands[1].number, int):
-        raise instruction.unsupported("not of the form register, 16-bit number")
+        raise instruction.unsupported("operands not of the form register, 16-bit number")
     register, short = fields.operands
     bits = int(short.number) & 0xFFFF
     value = bits if instruction.mnemonic.endswith("_u32") else signed(bits, 16) & ALL_BITS

@@ -30,7 +30,7 @@ def decode_scalar_load(instruction: Instruction) -> Run:
     destination, base, offset = fields.operands
     count = int(match[1]) // 32
     if destination.kind is not Kind.SCALAR or destination.count != count or base.kind is not Kind.SCALAR:
-        raise instruction.unsupported(f"not {count} scalar registers from a scalar base")
+        raise instruction.unsupported(f"operands other than {count} scalar registers and a scalar base")
     pair = scalar_source(instruction, base, wide=True)
     moved = scalar_source(instruction, offset)
     signed_offset = offset.number if offset.kind is Kind.NUMBER else None

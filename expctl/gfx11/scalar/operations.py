@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from expctl.gfx11.machine.arrays import ALL_BITS
 
-ALL_64 = (1 << 64) - 1
 Evaluate = Callable[..., tuple[int, int | None]]
 
 
@@ -32,7 +31,7 @@ class ScalarOp:
 
 
 def signed(value: int, bits: int = 32) -> int:
-    """Return the value of `bits` bits, given unsigned, read as two's complement."""
+    """Return an unsigned integer of `bits` bits read as two's complement."""
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
@@ -46,16 +45,6 @@ def bits_of_float(value: float) -> int:
     return int(np.float32(value).view(np.uint32))
 
 
-def _logic(bits: int, function: Callable[..., int], count: int = 2) -> ScalarOp:
-    mask = (1 << bits) - 1
-
-    def evaluate(*values: int) -> tuple[int, int]:
-        result = function(*values) & mask
-        return result, int(result != 0)
-
-    return ScalarOp(result=bits, sources=(bits,) * count, evaluate=evaluate, bitwise=True)
-
-
 def _scc_if_nonzero(bits: int, function: Callable[..., int], sources: tuple[int, ...]) -> ScalarOp:
     mask = (1 << bits) - 1
 
@@ -64,6 +53,10 @@ def _scc_if_nonzero(bits: int, function: Callable[..., int], sources: tuple[int,
         return result, int(result != 0)
 
     return ScalarOp(result=bits, sources=sources, evaluate=evaluate)
+
+
+def _logic(bits: int, function: Callable[..., int], count: int = 2) -> ScalarOp:
+    return replace(_scc_if_nonzero(bits, function, (bits,) * count), bitwise=True)
 
 
 def _without_scc(function: Callable[..., int], sources: tuple[int, ...] = (32, 32), result: int = 32) -> ScalarOp:
@@ -92,7 +85,7 @@ def _overflowing(function: Callable[[int, int], int]) -> ScalarOp:
 
 
 def _min_max(better: Callable[[int, int], bool]) -> ScalarOp:
-    """Return an operation that selects the first source if `better(first, second)`, and then sets SCC, else the second."""
+    """Return an operation that gives the first source and SCC 1 if `better(first, second)`, else the second and SCC 0."""
     return ScalarOp(result=32, sources=(32, 32), evaluate=lambda a, b: (a, 1) if better(a, b) else (b, 0))
 
 

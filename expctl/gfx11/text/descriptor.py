@@ -50,12 +50,12 @@ class Descriptor:
 
 
 def parse_descriptor(assembly: str, name: str) -> Descriptor:
-    """Parse kernel `name`. Raises BadLaunch if the text has no such kernel, Unsupported for a mode that is not implemented."""
+    """Parse the directives and metadata of kernel `name`. Raises BadLaunch if they are missing, or Unsupported."""
     directives = _directives(assembly, name)
     for key, value in _REQUIRED.items():
         number, found = directives.get(key, (0, value))
         if found != value:
-            raise Unsupported(f"a kernel that needs {key} = {found}", line=number, text=f".amdhsa_{key} {found}")
+            raise Unsupported(f".amdhsa_{key} must be {value}", line=number, text=f".amdhsa_{key} {found}")
 
     def number_of(key: str, default: int = 0) -> int:
         number, found = directives.get(key, (0, str(default)))
@@ -66,13 +66,22 @@ def parse_descriptor(assembly: str, name: str) -> Descriptor:
     user = tuple((key, count) for key, count in _USER if number_of(f"user_sgpr_{key}"))
     if unknown := [key for key, _ in user if key not in _GIVEN]:
         raise BadLaunch(
-            f"gfx11 interpreter: the kernel wants {unknown[0]}, which is not emulated",
+            f"the gfx11 interpreter can't provide the {unknown[0]} that a kernel asks for",
             code="register-not-emulated",
+            expected=f"no initial scalar registers but {', '.join(_GIVEN)}",
+            found=f".amdhsa_user_sgpr_{unknown[0]} 1",
             where=f"kernel {name}",
+            hint="compile without the builtin that needs it",
         )
-    if sum(count for _, count in user) > number_of("user_sgpr_count", sum(count for _, count in user)):
+    needed = sum(count for _, count in user)
+    if needed > (reserved := number_of("user_sgpr_count", needed)):
         raise BadLaunch(
-            "gfx11 interpreter: .amdhsa_user_sgpr_count is too small", code="user-registers-too-few", where=f"kernel {name}"
+            "the assembly reserves too few scalar registers for what a kernel is given at its start",
+            code="user-registers-too-few",
+            expected=f".amdhsa_user_sgpr_count of at least {needed}",
+            found=str(reserved),
+            where=f"kernel {name}",
+            hint="write the file anew with clang -S",
         )
     facts, arguments = _metadata(lines_of(assembly), name)
     return Descriptor(
@@ -100,9 +109,9 @@ def _directives(assembly: str, name: str) -> dict[str, tuple[int, str]]:
         raise BadLaunch(
             f"the assembly has no kernel {name}",
             code="assembly-has-no-kernel",
-            expected=name,
-            found=", ".join(kernels) or "no kernel at all",
-            hint="check the kernel's name",
+            expected=f"a line .amdhsa_kernel {name}",
+            found=f"the kernels {', '.join(kernels)}" if kernels else "no kernel at all",
+            hint="give the mangled name, as the assembly has it",
         )
     return kernels[name]
 
@@ -132,7 +141,11 @@ def _metadata(lines: tuple[str, ...], name: str) -> tuple[dict[str, str], tuple[
         begin = lines.index("amdhsa.kernels:") + 1
     except ValueError:
         raise BadLaunch(
-            "the assembly has no amdhsa.kernels metadata", code="assembly-has-no-metadata", where=f"kernel {name}"
+            f"the assembly has no metadata, which lists the arguments of kernel {name}",
+            code="assembly-has-no-metadata",
+            expected="a line amdhsa.kernels: after .amdgpu_metadata",
+            found="no such line",
+            hint="write the file anew with clang -S, and give all of it",
         ) from None
     kernels: list[tuple[dict[str, str], list[dict[str, str]]]] = []
     for line in lines[begin:]:
@@ -151,4 +164,11 @@ def _metadata(lines: tuple[str, ...], name: str) -> tuple[dict[str, str], tuple[
     for facts, raw in kernels:
         if facts.get("name") == name:
             return facts, tuple(Argument(offset=int(x["offset"]), size=int(x["size"]), kind=x["value_kind"]) for x in raw)
-    raise BadLaunch(f"the metadata has no kernel {name}", code="metadata-has-no-kernel", hint="check the kernel's name")
+    described = [facts.get("name", "a kernel without a name") for facts, _ in kernels]
+    raise BadLaunch(
+        f"the metadata of the assembly does not describe kernel {name}",
+        code="metadata-has-no-kernel",
+        expected=f"an entry with .name: {name} below amdhsa.kernels:",
+        found=f"entries for {', '.join(described)}" if described else "no entry",
+        hint="give the kernel's name as .name has it, or write the file anew with clang -S",
+    )

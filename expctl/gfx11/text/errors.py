@@ -4,15 +4,16 @@ from expctl.domain.errors import Refused
 
 
 class Unsupported(Refused):
-    """An opcode, operand, modifier or directive is not implemented. It is never skipped. `line` counts from 1."""
+    """An opcode, operand, modifier or directive in line `line` (from 1) of the assembly is not implemented."""
 
     def __init__(self, why: str, *, line: int, text: str) -> None:
         super().__init__(
-            f"gfx11 interpreter: {why}",
+            f"the gfx11 interpreter can't run this assembly: {why}",
             code="assembly-not-supported",
+            expected="an instruction, operand, modifier or directive that the interpreter implements (docs/GFX11.md)",
             found=text.strip(),
             where=f"line {line} of the assembly",
-            hint="correct that line, compile without what emits it, or add the instruction to expctl/gfx11",
+            hint="compile without the code that this line comes from, or implement it in expctl/gfx11",
         )
         self.line = line
 

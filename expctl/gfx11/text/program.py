@@ -31,11 +31,11 @@ class Instruction:
         return f"{self.mnemonic} {self.rest}".strip()
 
     def unsupported(self, why: str) -> Unsupported:
-        """Return (not raise) the error that this instruction is not supported, because of `why`."""
+        """Return an error, for the caller to raise, that this instruction is not supported; `why` is the reason."""
         return Unsupported(why, line=self.line, text=one_line(self.text, 200))
 
     def fields(self) -> "Fields":
-        """Parse operands and modifiers. Raises Unsupported for an operand that is not known."""
+        """Parse the instruction's operands and modifiers. Raises Unsupported for an operand that is not known."""
         words, modifiers = _split(self.rest)
         operands = []
         for word in words:
@@ -49,7 +49,7 @@ class Instruction:
         """Split a v_dual instruction into its two operations. Raises Unsupported if there is but one."""
         first, separator, second = self.text.partition("::")
         if not separator:
-            raise self.unsupported("v_dual without a second operation")
+            raise self.unsupported("v_dual without :: and a second operation")
         x, y = (part.strip().partition(" ") for part in (first, second))
         return (
             Instruction(line=self.line, mnemonic=x[0], rest=x[2].strip()),
@@ -67,8 +67,8 @@ class Fields:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A function's instructions in order; `labels` maps a name to the index of the instruction after it, `alignments` such an
-    index to the alignment directive before it."""
+    """A function's instructions in order. `labels` maps a label to the index of the instruction after it; `alignments` maps the
+    index of an instruction to the .p2align directive before it."""
 
     name: str
     instructions: tuple[Instruction, ...]
@@ -95,15 +95,16 @@ def lines_of(assembly: str) -> tuple[str, ...]:
 
 
 def parse_program(assembly: str, name: str) -> Program:
-    """Parse function `name`. Raises BadLaunch if the text has none, Unsupported for an unknown directive or syntax in it."""
+    """Parse the code of function `name`. Raises BadLaunch if it is not in the text, Unsupported for what can't be parsed."""
     lines = lines_of(assembly)
     begin = next((i for i, line in enumerate(lines) if line.startswith(f"{name}:")), None)
     if begin is None:
         raise BadLaunch(
             f"the assembly has no function {name}",
             code="assembly-has-no-function",
-            expected=f"a label {name}:",
-            hint="check the kernel's name",
+            expected=f"a label {name}: at the start of a line",
+            found="no such label",
+            hint="give the mangled name, as the assembly has it",
         )
     instructions: list[Instruction] = []
     labels: dict[str, int] = {}
@@ -123,6 +124,6 @@ def parse_program(assembly: str, name: str) -> Program:
             if mnemonic.startswith("."):
                 raise Unsupported("unknown directive inside a function", line=number, text=line)
             if not _LITERAL.fullmatch(code):
-                raise Unsupported("an instruction with more than operands", line=number, text=line)
+                raise Unsupported("a character that no instruction has", line=number, text=line)
             instructions.append(Instruction(line=number, mnemonic=mnemonic, rest=rest.strip()))
     return Program(name=name, instructions=tuple(instructions), labels=labels, alignments=alignments)

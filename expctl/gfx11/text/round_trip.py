@@ -13,7 +13,10 @@ _DIRECTIVES = re.compile(r"^\s*\.amdhsa_(\w+)\s+([\w.$]+)\s*$")
 
 
 def unparse(assembly: str, kernels: list[str]) -> str:
-    """Return assembly of `kernels` alone, printed from what was parsed of them. Raises BadLaunch or Unsupported."""
+    """Return assembly text of `kernels` alone, written from their parsed form.
+
+    Raises BadLaunch for a kernel that is not in `assembly`, Unsupported for a line that can't be parsed.
+    """
     target = _TARGET.search(assembly)
     parts = [target[0].strip() if target else "", "\t.text"]
     for name in kernels:

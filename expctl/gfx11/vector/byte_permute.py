@@ -23,8 +23,8 @@ def permute_bytes(a: Anything, b: Anything, selector: Anything) -> Anything:
 
 @lru_cache(maxsize=256)
 def _picks(selector: bytes) -> tuple[Anything, Anything, Anything]:
-    """Return for 32 selectors (indices into the flat (32, 8) pool of source bytes, or None if a sign is selected; a mask of the
-    bytes that come from the pool; a mask of those that are 0xff). Cached: nearly all selectors are constants in the text."""
+    """Return for 32 selectors: indices into the flat (32, 8) pool of source bytes (None if a sign is selected), a mask of the
+    result bytes that come from the pool, and a mask of those that are 0xff. Cached: most selectors are constants."""
     names = np.frombuffer(selector, dtype=np.uint8).reshape(LANES, 4)
     places = np.arange(LANES)[:, None] * 8 + np.minimum(names, 7)
     picked = np.where(names < 8, 0xFF, 0).astype(np.uint8).reshape(-1).view(np.uint32)

@@ -33,12 +33,12 @@ class Bound:
 
 
 def base_name(mnemonic: str) -> str:
-    """Return a mnemonic without the suffix _e32 or _e64. The suffixes _dpp and _sdwa stay, so no table has such a name."""
+    """Return a mnemonic without the suffix _e32 or _e64; other suffixes, such as _dpp, stay."""
     return mnemonic.removesuffix("_e32").removesuffix("_e64")
 
 
 def decode_vector(instruction: Instruction) -> Run:
-    """Decode one vector instruction of TABLE into a step. Raises Unsupported."""
+    """Return the function that executes a vector ALU instruction on a wave. Raises Unsupported if TABLE lacks its name."""
     return step_of(instruction, bind(instruction))
 
 
@@ -58,7 +58,7 @@ def bind(instruction: Instruction, name: str | None = None) -> Bound:
         named = named[1:]
     accumulated = [destinations[0]] if op.accumulates else []
     if len(named) + len(accumulated) != len(op.sources) or len(destinations) != len(op.results) * (not op.to_exec):
-        raise instruction.unsupported(f"{len(operands)} operands")
+        raise instruction.unsupported(f"{len(operands)} operands are too many or too few")
     implied = [Operand(kind=Kind.SCALAR, index=index) for index in op.implied]
     kinds = [*op.sources, *(Type.MASK for _ in implied)]
     sources = [source(instruction, x, kind) for x, kind in zip([*named, *accumulated, *implied], kinds, strict=True)]
@@ -75,7 +75,7 @@ def bound_to(
     sources: list[Source],
     finish: Callable[[Anything], Anything] | None = None,
 ) -> Bound:
-    """Bind an operation of any table to its destinations and sources; `finish` is applied to the result."""
+    """Bind an operation to its destinations and sources; `finish`, if given, is applied to the result before it is written."""
     return Bound(
         evaluate=_evaluator(op, sources, finish),
         undefined=_undefined(op, sources),
@@ -87,7 +87,7 @@ def bound_to(
 
 
 def step_of(instruction: Instruction, bound: Bound) -> Run:
-    """Return a step that evaluates and writes; it handles undefined bits and missing waits if a register used is dirty."""
+    """Return a function that executes a bound operation on a wave, and checks undefined bits and missing waits where needed."""
     evaluate, line = bound.evaluate, instruction.line
     keys = frozenset((*bound.read_keys, *bound.write_keys))
     if len(bound.writes) == 1:
@@ -143,12 +143,12 @@ def _undefined(op: VectorOp, sources: list[Source]) -> Callable[[Wave], Bits]:
 
 
 def _finisher(instruction: Instruction, op: VectorOp, modifiers: dict[str, str]) -> Callable[[Anything], Anything] | None:
-    """Return the function of the modifier clamp, which limits the result to 0..1 and makes a NaN 0 (dx10_clamp); None without.
+    """Return the function of the modifier `clamp`: limit a result to 0..1, a NaN to 0 (dx10_clamp). None without modifiers.
 
-    Raises Unsupported for others. A multiplier (mul:2, div:2) is ignored by the machine in IEEE mode or with denormals kept.
+    Raises Unsupported for any other modifier, and for `clamp` on a result that is not one float.
     """
     if not modifiers:
         return None
     if op.results[0] not in FLOATS or len(op.results) > 1 or modifiers.keys() != {"clamp"}:
-        raise instruction.unsupported(f"modifier {' '.join(modifiers)}")
+        raise instruction.unsupported(f"modifier {' '.join(modifiers)} is not implemented")
     return lambda result: np.where(np.isnan(result), 0, np.clip(result, 0, 1)).astype(result.dtype)

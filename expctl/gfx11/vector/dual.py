@@ -16,7 +16,7 @@ NAMES = frozenset(
 
 
 def decode_dual(instruction: Instruction) -> Run:
-    """Decode one v_dual instruction into a step. Raises Unsupported if either half is not a known dual operation."""
+    """Return the function that executes a v_dual instruction on a wave. Raises Unsupported for an unknown operation in it."""
     halves = []
     for half in instruction.halves():
         name = half.mnemonic.replace("v_dual_", "v_", 1)

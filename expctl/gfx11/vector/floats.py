@@ -10,18 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from expctl.gfx11.machine.arrays import Anything
-from expctl.gfx11.vector.operation import (
-    F16,
-    F32,
-    I32,
-    IMPLIED_VCC,
-    MASK,
-    U32,
-    VectorOp,
-    binary,
-    ternary,
-    unary,
-)
+from expctl.gfx11.vector.operation import F16, F32, I32, IMPLIED_VCC, MASK, U32, VectorOp, binary, ternary, unary
 from expctl.gfx11.vector.rounding import fma32, maximum, minimum, to_integer
 
 _INT32, _UINT32 = (-(1 << 31), (1 << 31) - 1), (0, (1 << 32) - 1)
@@ -92,7 +81,8 @@ def _fma_and_unscale(a: Anything, b: Anything, c: Anything, undo: Anything) -> A
 
 
 def _fix_up(a: Anything, b: Anything, c: Anything) -> Anything:
-    """Return v_div_fixup_f32: special cases of c / b, else the quotient a with the right sign; a NaN in a is an overflow."""
+    """Return v_div_fixup_f32: the quotient `a` with the sign of c / b, or the special value of c / b where b or c is zero,
+    infinite or NaN. A NaN in `a` counts as overflow."""
     negative = np.signbit(b) ^ np.signbit(c)
     sign = np.where(negative, np.float32(-1), np.float32(1))
     infinite, zero = sign * np.float32(np.inf), sign * np.float32(0)

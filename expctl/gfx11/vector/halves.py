@@ -96,13 +96,9 @@ MIXED: dict[str, Type] = {"v_fma_mix_f32": Type.F32, "v_fma_mixlo_f16": Type.F16
 
 
 def mixed(a: Anything, b: Anything, c: Anything) -> Anything:
-    """Return the float32 result of a mixed multiply-add. A half result is this one rounded again: LLVM selects these opcodes
-    for fptrunc(fma(...))."""
+    """Return a * b + c in float32, rounded once: the result of v_fma_mix_f32. v_fma_mixlo and v_fma_mixhi round it again, to
+    float16: LLVM selects them for fptrunc(fma(...))."""
     return fma32(a.astype(np.float32), b.astype(np.float32), c.astype(np.float32))
 
 
-DOT = VectorOp(
-    results=(F32,),
-    sources=(F16, Type.F16_HIGH, F16, Type.F16_HIGH, F32),
-    evaluate=_dot,
-)
+DOT = VectorOp(results=(F32,), sources=(F16, Type.F16_HIGH, F16, Type.F16_HIGH, F32), evaluate=_dot)

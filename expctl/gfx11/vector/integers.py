@@ -69,7 +69,7 @@ def _multiply_add_64(a: Anything, b: Anything, c: Anything) -> Anything:
 
 
 def _multiply_add_i64(a: Anything, b: Anything, c: Anything) -> Anything:
-    """Return v_mad_i64_i32: a * b + c, and a mask with bit 64 of the exact sum, its sign."""
+    """Return v_mad_i64_i32: a * b + c modulo 2^64, and per lane whether the exact sum is negative (its bit 64)."""
     product = a.astype(np.int64) * b
     total = product + c
     return total, np.where((product < 0) == (c < 0), product < 0, total < 0)

@@ -9,13 +9,13 @@ from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.machine.step import Run
 from expctl.gfx11.machine.wave import M0_KEY, Wave
 from expctl.gfx11.operands.scalar import scalar_source, scalar_target
-from expctl.gfx11.text.operand import M0, Kind
+from expctl.gfx11.text.operand import M0, Kind, Operand
 from expctl.gfx11.text.program import Instruction
 
 
 def decode_readfirstlane(instruction: Instruction) -> Run:
     """Decode v_readfirstlane: read the lowest active lane, or lane 0 if none is active, into a scalar register."""
-    destination, vector = _two(instruction, Kind.VECTOR)
+    destination, vector = _two(instruction)
     target, line = scalar_target(instruction, destination), instruction.line
 
     def run(wave: Wave) -> None:
@@ -31,7 +31,7 @@ def decode_readlane(instruction: Instruction) -> Run:
     """Decode v_readlane: read the lane that a scalar gives (modulo 32), active or not, into a scalar register."""
     fields = instruction.fields()
     if len(fields.operands) != 3 or fields.modifiers or fields.operands[1].kind is not Kind.VECTOR:
-        raise instruction.unsupported("not of the form s, v, lane")
+        raise instruction.unsupported("operands not of the form s, v, lane")
     target, n = scalar_target(instruction, fields.operands[0]), fields.operands[1].index
     which, line = scalar_source(instruction, fields.operands[2]), instruction.line
 
@@ -49,7 +49,7 @@ def decode_writelane(instruction: Instruction) -> Run:
     """Decode v_writelane: write a scalar to the lane that another scalar gives (modulo 32), active or not."""
     fields = instruction.fields()
     if len(fields.operands) != 3 or fields.modifiers or fields.operands[0].kind is not Kind.VECTOR:
-        raise instruction.unsupported("not of the form v, s, lane")
+        raise instruction.unsupported("operands not of the form v, s, lane")
     n, line = fields.operands[0].index, instruction.line
     value, which = (scalar_source(instruction, x) for x in fields.operands[1:])
 
@@ -65,7 +65,7 @@ def decode_writelane(instruction: Instruction) -> Run:
 
 def decode_movrels(instruction: Instruction) -> Run:
     """Decode v_movrels: copy vector register n + M0 to the destination, n being the source named in the text."""
-    destination, vector = _two(instruction, Kind.VECTOR)
+    destination, vector = _two(instruction)
     if destination.kind is not Kind.VECTOR:
         raise instruction.unsupported("the destination is not a vector register")
     n, first, line = destination.index, vector.index, instruction.line
@@ -85,10 +85,10 @@ def decode_movrels(instruction: Instruction) -> Run:
     return run
 
 
-def _two(instruction: Instruction, second: Kind):  # type: ignore[no-untyped-def]
+def _two(instruction: Instruction) -> tuple[Operand, ...]:
     fields = instruction.fields()
-    if len(fields.operands) != 2 or fields.modifiers or fields.operands[1].kind is not second:
-        raise instruction.unsupported("not of the form destination, vector register")
+    if len(fields.operands) != 2 or fields.modifiers or fields.operands[1].kind is not Kind.VECTOR:
+        raise instruction.unsupported("operands not of the form destination, vector register")
     return fields.operands
 
 

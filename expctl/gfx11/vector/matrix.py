@@ -26,12 +26,12 @@ _REGISTERS = 8
 
 
 def decode_matrix(instruction: Instruction) -> Run:
-    """Decode one v_wmma into a step. Raises Unsupported for a modifier or an operand that is not eight vector registers."""
+    """Return the function that executes a v_wmma on a wave. Raises Unsupported for other operands or any modifier."""
     fields = instruction.fields()
     if fields.modifiers:
-        raise instruction.unsupported(f"modifier {' '.join(fields.modifiers)}")
+        raise instruction.unsupported(f"modifier {' '.join(fields.modifiers)} is not implemented")
     if len(fields.operands) != 4:
-        raise instruction.unsupported(f"{len(fields.operands)} operands")
+        raise instruction.unsupported(f"{len(fields.operands)} operands are too many or too few")
     destination, a, b, c = fields.operands
     d = _first(instruction, destination)
     a0, b0 = _first(instruction, a), _first(instruction, b)
@@ -69,13 +69,15 @@ def decode_matrix(instruction: Instruction) -> Run:
 
 
 def fragment(registers: Words) -> tuple[Anything, bool]:
-    """Return lanes 0..15 of A or B, (8, 32) words, as float64 (16, 16), k last, and whether lanes 16..31 repeat them."""
+    """Convert the registers of matrix A or B, (8, 32) words, to float64 (16, 16), k last, taken from lanes 0..15.
+
+    Also return whether lanes 16..31 repeat lanes 0..15, as the hardware requires.
+    """
     return _fragment_of(registers.tobytes())
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=2048)  # one fragment is multiplied several times
 def _fragment_of(raw: bytes) -> tuple[Anything, bool]:
-    """Convert a fragment given as bytes. Cached by them: one fragment is multiplied several times, and by several waves."""
     registers = np.frombuffer(raw, dtype=np.uint32).reshape(_REGISTERS, 32)
     halves = registers[:, :16].copy().view(np.float16).reshape(_REGISTERS, 16, 2)
     values = np.ascontiguousarray(halves.transpose(1, 0, 2)).reshape(16, 16).astype(np.float64)
@@ -87,12 +89,7 @@ def _mark(wave: Wave, outputs: list[int], bad: Anything) -> None:
     """Mark the output registers wholly undefined where `bad`, (8, 32), is set and defined elsewhere, in all lanes."""
     for register, row in zip(outputs, bad, strict=True):
         wave.vector_undefined[register] = np.where(row, np.uint32(ALL_BITS), np.uint32(0))
-        if row.any():
-            wave.undefined.add(register)
-            wave.dirty.add(register)
-        else:
-            wave.undefined.discard(register)
-            wave.dirty.discard(register)
+        wave.refresh(register)
 
 
 def _first(instruction: Instruction, operand: Operand) -> int:

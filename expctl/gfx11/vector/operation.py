@@ -34,7 +34,7 @@ class VectorOp:
 
 
 def unary(result: Type, a: Type, evaluate: Callable[[Anything], Anything], rule: Rule = any_bit) -> VectorOp:
-    """Return an operation with one source of type `a`."""
+    """Return an operation with one source, of type `a`, and a result of type `result`."""
     return VectorOp(results=(result,), sources=(a,), evaluate=evaluate, rule=rule)
 
 

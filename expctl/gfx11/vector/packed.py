@@ -19,7 +19,7 @@ NAMES = frozenset((*PACKED, *MIXED, "v_dot2acc_f32_f16", "v_dot2_f32_f16"))
 
 
 def decode_packed(instruction: Instruction, name: str) -> Run:
-    """Decode the instruction `name`, one of NAMES. Raises Unsupported for operands or modifiers that don't fit."""
+    """Return the function that executes a packed or dot instruction on a wave. Raises Unsupported for wrong operands."""
     if name in PACKED:
         return _packed(instruction, PACKED[name])
     if name in MIXED:
@@ -36,14 +36,14 @@ def bits_of_modifier(instruction: Instruction, value: str | None, count: int, de
         return [default] * count
     bits = value.strip("[]").split(",")
     if len(bits) != count or any(bit not in "01" for bit in bits):
-        raise instruction.unsupported(f"modifier value {value}")
+        raise instruction.unsupported(f"the modifier value {value} is not {count} bits")
     return [int(bit) for bit in bits]
 
 
 def _modifiers(instruction: Instruction, modifiers: dict[str, str], names: Sequence[str]) -> None:
     for name in modifiers:
         if name not in names:
-            raise instruction.unsupported(f"modifier {name}")
+            raise instruction.unsupported(f"modifier {name} is not implemented")
 
 
 def _chosen(instruction: Instruction, operand: Operand, kind: Type, *, upper: int, negated: int) -> Source:
@@ -62,7 +62,7 @@ def _packed(instruction: Instruction, op: VectorOp) -> Run:
     destination, *operands = fields.operands
     count = len(op.sources)
     if len(operands) != count or any(x.negated or x.absolute for x in operands):
-        raise instruction.unsupported(f"{len(operands)} sources, or a sign on one")
+        raise instruction.unsupported(f"operands other than {count} sources without a sign")
     halves = []
     for half, (select, default, sign) in enumerate((("op_sel", 0, "neg_lo"), ("op_sel_hi", 1, "neg_hi"))):
         upper = bits_of_modifier(instruction, fields.modifiers.get(select), count, default)
@@ -94,7 +94,7 @@ def _mixed(instruction: Instruction, result: Type) -> Run:
     _modifiers(instruction, fields.modifiers, ("op_sel", "op_sel_hi"))
     destination, *operands = fields.operands
     if len(operands) != 3:
-        raise instruction.unsupported(f"{len(operands)} sources")
+        raise instruction.unsupported(f"{len(operands)} sources are too many or too few")
     halves = bits_of_modifier(instruction, fields.modifiers.get("op_sel_hi"), 3, 0)
     upper = bits_of_modifier(instruction, fields.modifiers.get("op_sel"), 3, 0)
     kinds = [(Type.F16_HIGH if u else Type.F16) if h else Type.F32 for h, u in zip(halves, upper, strict=True)]
@@ -118,7 +118,7 @@ def _dot(instruction: Instruction, *, accumulates: bool) -> Run:
     if accumulates:
         operands.append(destination)
     if len(operands) != 3:
-        raise instruction.unsupported(f"{len(operands)} sources")
+        raise instruction.unsupported(f"{len(operands)} sources are too many or too few")
     a, b, c = operands
     chosen = zip((a, a, b, b, c), DOT.sources, strict=True)
     sources = [source(instruction, x, kind) for x, kind in chosen]

@@ -8,28 +8,26 @@ import numpy as np
 
 from expctl.gfx11.machine.arrays import Anything, Bits, bits_of
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
-from expctl.gfx11.operands.vector_source import UPPER, Type
+from expctl.gfx11.operands.vector_source import UPPER, WIDE, Type, used_bits
 from expctl.gfx11.text.operand import EXEC, NULL, Kind, Operand
 from expctl.gfx11.text.program import Instruction
 
 Write = Callable[[Wave, Anything], None]
-_WIDE = (Type.U64, Type.I64)
-_LOW = (Type.F16, Type.U16, Type.I16)
 
 
 def writer(instruction: Instruction, destination: Operand, kind: Type) -> Write:
-    """Return a function that writes a lane array of `kind` in the active lanes. Raises Unsupported for a wrong destination."""
+    """Return a function that writes results of type `kind`, (32,), to the active lanes of `destination`. Raises Unsupported."""
     if kind is Type.MASK:
         if destination.kind is not Kind.SCALAR or destination.count != 1:
             raise instruction.unsupported("a lane mask goes to one scalar register")
         return _mask_writer(destination.index)
-    wanted, expected = 2 if kind in _WIDE else 1, Kind.VECTOR
+    wanted, expected = 2 if kind in WIDE else 1, Kind.VECTOR
     if kind in UPPER and destination.kind is Kind.HALF:
         kind, expected = part_of(destination, kind), Kind.HALF
     if destination.kind is not expected or destination.count != wanted or destination.negated or destination.absolute:
         raise instruction.unsupported(f"a result of type {kind} goes to {wanted} vector register(s)")
     n = destination.index
-    if kind in _WIDE:
+    if kind in WIDE:
         return _pair_writer(n)
     views: dict[Type, Callable[[Wave], Anything]] = {
         Type.U32: lambda wave: wave.u32[n],
@@ -92,12 +90,12 @@ def _mask_writer(n: int) -> Write:
 
 
 def write_keys(destination: Operand, kind: Type) -> tuple[int, ...]:
-    """Return the keys of the registers that a result of `kind` changes."""
+    """Return which registers a result of type `kind` changes, by key: n for VGPR n, 1024 + n for scalar register n."""
     if destination.is_null:
         return ()
     if destination.kind is Kind.SCALAR:
         return (SCALAR_KEY + destination.index,)
-    return tuple(range(destination.index, destination.index + (2 if kind in _WIDE else 1)))
+    return tuple(range(destination.index, destination.index + (2 if kind in WIDE else 1)))
 
 
 def undefined_mask(destination: Operand, kind: Type) -> Callable[[Wave, Bits], None]:
@@ -107,15 +105,12 @@ def undefined_mask(destination: Operand, kind: Type) -> Callable[[Wave, Bits], N
         return lambda wave, undefined: None
     if kind is Type.MASK:
         return lambda wave, undefined: wave.mark_scalar(n, bits_of(undefined != 0) & wave.exec)
-    if kind in _WIDE:
+    if kind in WIDE:
 
         def mark_pair(wave: Wave, undefined: Bits) -> None:
             wave.mark_vector(n, undefined.astype(np.uint32))
             wave.mark_vector(n + 1, (undefined.astype(np.uint64) >> np.uint64(32)).astype(np.uint32))
 
         return mark_pair
-    if kind in _LOW:
-        return lambda wave, undefined: wave.mark_vector(n, undefined.astype(np.uint32), 0xFFFF)
-    if kind in (Type.F16_HIGH, Type.U16_HIGH, Type.I16_HIGH):
-        return lambda wave, undefined: wave.mark_vector(n, undefined.astype(np.uint32), 0xFFFF0000)
-    return lambda wave, undefined: wave.mark_vector(n, undefined.astype(np.uint32))
+    bits = used_bits(kind)
+    return lambda wave, undefined: wave.mark_vector(n, undefined.astype(np.uint32), bits)

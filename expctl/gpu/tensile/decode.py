@@ -28,9 +28,9 @@ WHY = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodedName:
-    """A decoded name; `layout` is NN, NT, TN or TT, `omitted` are keys whose values are unknown, `why` says for what reason.
+    """A decoded name; `layout` is NN, NT, TN or TT; `omitted` are important keys that the name leaves out, `why` says why.
 
-    `differs` are parameters whose recorded value isn't the requested one.
+    `differs` are the parameters whose value in the logic file isn't that of the name.
     """
 
     kernel: KernelName
@@ -42,7 +42,7 @@ class DecodedName:
 
 
 def decode_name(name: str, arch: str = "", recorded: Recorded | None = None) -> DecodedName | None:
-    """Return what `name` says; None if it is no Tensile name.
+    """Decode the Tensile kernel name `name`; return None if it is no Tensile name.
 
     `arch` gives the wave size where the name doesn't; `recorded` are the solution's parameters from a logic file.
     """

@@ -14,10 +14,10 @@ KEY_LIKE = re.compile(r"\d?[A-Z]+(?:n?\d+|\d+p\d+|n\d+p\d+)?", re.ASCII)
 
 
 def hash_pieces(bare: str, keys: tuple[Key, ...]) -> int:
-    """Return how many of the last `keys` are pieces of a hash; 0 without a hash.
+    """Return how many of the last `keys` of the kernel name `bare` are pieces of a hash; 0 without a hash.
 
-    A hash begins at character 48 and isn't written like keys. A complete one may contain a short key by chance; one that a
-    profiler cut off must contain none.
+    Generators cut long names after 48 characters and append a hash, not written like keys. A complete hash may contain a short
+    key by chance; one that a profiler cut off must contain none.
     """
     pieces = [piece for piece in bare[SHORTENED_AT:].split("_") if piece]
     last: list[Key] = []

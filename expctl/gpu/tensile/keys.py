@@ -44,7 +44,7 @@ Value = int | float | str | tuple[int, ...]
 class Key:
     """One key of a name; `parameter` is "" for an unknown key.
 
-    `value` is a number, a list of numbers, or a word's capitals as text; () is an empty list.
+    `value` is a number, a list of numbers (perhaps empty), or a word of which names keep only the capitals.
     """
 
     token: str
@@ -76,7 +76,7 @@ def read_keys(tokens: Iterable[str], table: Mapping[str, Parameter] = KEYS) -> t
 
 
 def unknown(token: str) -> Key:
-    """Return `token` as a Key that no generator uses: without a parameter."""
+    """Return a Key without a parameter, for a token of a kernel name that is no key of any generator."""
     return Key(token=token, key=token, parameter="", value="", meaning="unknown")
 
 

@@ -6,6 +6,11 @@ AB = {"A": "A", "B": "B"}
 ABM = AB | {"Metadata": "the sparse metadata"}
 SCALES = {"MXSA": "the block scales of A", "MXSB": "the block scales of B"}
 AUTO = {"n1": "auto"}
+ONE_LDS_BUFFER = param(
+    "1LDSBuffer",
+    "one LDS buffer instead of two, which saves LDS",
+    {"0": "off: two buffers", "1": "on", "n1": "only if two don't fit"},
+)
 
 LOAD_KEYS: dict[str, Parameter] = {
     "PGR": param(
@@ -22,16 +27,7 @@ LOAD_KEYS: dict[str, Parameter] = {
         {"0": "off", "1": "for A", "2": "for B", "3": "for both"},
     ),
     "UPLRP": switch("UsePLRPack", "packing of what was read from LDS runs ahead as well"),
-    "1LDSB": param(
-        "1LDSBuffer",
-        "one LDS buffer instead of two, which saves LDS",
-        {"0": "off: two buffers", "1": "on", "n1": "only if two don't fit"},
-    ),
-    "LDSB": param(
-        "1LDSBuffer",
-        "one LDS buffer instead of two, which saves LDS",
-        {"0": "off: two buffers", "1": "on", "n1": "only if two don't fit"},
-    ),
+    **dict.fromkeys(("1LDSB", "LDSB"), ONE_LDS_BUFFER),
     "DPLB": param("DtlPlusLdsBuf", "one LDS buffer more, when loads go straight into LDS", ON_OFF | AUTO),
     "BL": switch("BufferLoad", "loads are buffer instructions, whose limits do the bounds checks"),
     "GRVW": param("GlobalReadVectorWidth", "elements per load from global memory", {"n1": "as VectorWidth"}),
@@ -87,8 +83,7 @@ LOAD_KEYS: dict[str, Parameter] = {
         "UseSgprForGRO", "offsets of loads are kept in scalar registers", ON_OFF | {"n1": "auto: unless they are too many"}
     ),
     "UIOFGRO": param("UseInstOffsetForGRO", "offsets of loads stand in the instruction", ON_OFF | AUTO),
-    "U64SL": switch("Use64bShadowLimit", "64-bit limits, for matrices above 4 GiB"),
-    "USL": switch("Use64bShadowLimit", "64-bit limits, for matrices above 4 GiB"),
+    **dict.fromkeys(("U64SL", "USL"), switch("Use64bShadowLimit", "64-bit limits, for matrices above 4 GiB")),
     "USLMX": switch("Use64bShadowLimitMX", "64-bit limits for the block scales"),
     "FL": param(
         "FractionalLoad", "some threads sit out the last load", {"0": "off", "1": "on", "2": "on, with fewer registers"}
@@ -103,7 +98,7 @@ LOAD_KEYS: dict[str, Parameter] = {
         "different starts within the sum over which workgroups are spread, against hot memory channels",
         {"0": "off"},
     ),
-    "SUS": param("StaggerUStride", "bytes between two such starts"),
+    "SUS": param("StaggerUStride", "bytes between two starts of StaggerU"),
     "SUM": param(
         "StaggerUMapping",
         "what decides a workgroup's start",

@@ -14,7 +14,7 @@ Recorded = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """One parameter that the name and the record both contain, with both values."""
+    """One parameter that a kernel name and a logic file both contain, with both values."""
 
     parameter: str
     requested: Value
@@ -22,12 +22,12 @@ class Agreement:
 
     @property
     def agrees(self) -> bool:
-        """Return whether both values are equal, considering how names shorten values."""
+        """Return whether the value in the name is the recorded one, or the short form in which names write that."""
         return _same(self.requested, self.recorded)
 
 
 def compare(name: KernelName, recorded: Recorded) -> tuple[Agreement, ...]:
-    """Return all parameters that `name` and `recorded` both contain, in the order of the name."""
+    """Return all parameters that a kernel name and a logic file (`recorded`) both contain, in the order of the name."""
     pairs: list[tuple[str, Value]] = []
     if name.tile:
         pairs += zip(("MacroTile0", "MacroTile1", "DepthU"), name.tile, strict=True)

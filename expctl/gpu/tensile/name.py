@@ -67,7 +67,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelName:
-    """A parsed name; `tile` is M, N and the steps of the sum per loop iteration, `words` are remarks on other tokens."""
+    """A parsed kernel name; `tile` is M, N and the steps of the sum per loop iteration; `words` explain other tokens."""
 
     name: str
     kind: Kind
@@ -80,12 +80,12 @@ class KernelName:
     words: tuple[str, ...]
 
     def value(self, parameter: str) -> object:
-        """Return the value requested for `parameter`, or None when the name doesn't contain it."""
+        """Return the value that the kernel name gives `parameter`, or None when it doesn't contain it."""
         return next((key.value for key in self.keys if key.parameter == parameter), None)
 
     @property
     def unknown_keys(self) -> tuple[Key, ...]:
-        """Return the keys that no known generator uses."""
+        """Return the keys of the name that no known Tensile generator uses."""
         return tuple(key for key in self.keys if not key.known)
 
 
@@ -93,14 +93,8 @@ LONGEST = 4096
 """Most characters of a kernel name that is parsed. Generators write up to 818; Python's int refuses very long numbers."""
 
 
-def is_tensile(name: str) -> bool:
-    """Return whether `name` has the form of a Tensile name; a cheap test for sorting many kernels."""
-    bare = KERNEL_DESCRIPTOR.sub("", name)
-    return bare.startswith(("Cij", "Custom_Cij", "CustomGSUs_Cij")) or bool(TILE.search(bare) and "_MI" in bare)
-
-
 def read_name(name: str) -> KernelName | None:
-    """Return the parsed `name`, or None if it is no Tensile name."""
+    """Parse the kernel name `name`; return None if it is no Tensile name."""
     if len(name) > LONGEST:
         return None
     bare = KERNEL_DESCRIPTOR.sub("", name.strip())

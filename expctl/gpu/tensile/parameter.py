@@ -36,7 +36,10 @@ def switch(name: str, meaning: str) -> Parameter:
 def per_side(
     key: str, name: str, meaning: str, sides: Mapping[str, str], words: Mapping[str, str] | None = None
 ) -> dict[str, Parameter]:
-    """Return one Tensile parameter per side; `sides` maps the part of its name (`A`) to its text in the meaning."""
+    """Return key in kernel names -> Tensile parameter, one per tensor, whose place in `key`, `name` and `meaning` is `{}`.
+
+    `sides` maps the tensor's part of the name, such as `A`, to its words in the meaning.
+    """
     return {key.format(_capitals(side)): param(name.format(side), meaning.format(what), words) for side, what in sides.items()}
 
 

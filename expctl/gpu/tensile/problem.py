@@ -32,7 +32,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """The product that a kernel computes, with number types ("" where not named); its instructions take `multiplied`."""
+    """The product that a kernel computes, with number types, "" where not named; `multiplied` is that of the factors."""
 
     formula: str
     a: Operand
@@ -50,7 +50,7 @@ class Problem:
 
 
 def read_problem(head: str) -> tuple[Problem, tuple[str, ...]] | None:
-    """Return the problem that `head` names, and the tokens that don't describe it; None if it names none."""
+    """Return the problem that `head` (a name up to its tile) states, and its unknown tokens; None if it names no tensors."""
     found = TENSORS.fullmatch(head)
     if found is None:
         return None
@@ -78,7 +78,7 @@ def read_problem(head: str) -> tuple[Problem, tuple[str, ...]] | None:
 
 
 def _split_glued(token: str) -> Sequence[str]:
-    """Split `BBiasH`, which TensileLite of 2023 wrote for `B_BiasH`."""
+    """Split `BBiasH` into `B` and `BiasH`: TensileLite of 2023 left out the underscore."""
     found = GLUED.fullmatch(token)
     return found.groups() if found else (token,)
 

@@ -47,7 +47,7 @@ SCHEDULE_KEYS: dict[str, Parameter] = {
     "SIP": switch("SwInstructionPrefetch", "the kernel fetches its own code ahead"),
     "PSL": param("PerformanceSyncLocation", "where an extra barrier stands"),
     "PWL": param("PerformanceWaitLocation", "where an extra wait stands"),
-    "PWC": param("PerformanceWaitCount", "how much that wait lets through"),
+    "PWC": param("PerformanceWaitCount", "outstanding accesses that the extra wait allows"),
     "ET": param(
         "EdgeType", "how the rim of C is handled", {"B": "branches", "SP": "pointers are shifted inside", "N": "not at all"}
     ),

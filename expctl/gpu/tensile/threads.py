@@ -10,7 +10,7 @@ ASSUMED = "if the sum is not split within the workgroup, which the name leaves o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threads:
-    """Threads and waves of a workgroup, and lanes of a wave; None where unknown. `assumed` is the condition for it, or ""."""
+    """Threads and waves of a workgroup, and lanes of a wave; None if unknown. `assumed` is their condition, or ""."""
 
     workgroup: int | None
     waves: int | None
@@ -19,7 +19,7 @@ class Threads:
 
 
 def threads(name: KernelName, arch: str = "") -> Threads:
-    """Return the threads by the key WG, else by the macro tile divided by what one wave or thread computes.
+    """Return the threads of a workgroup: by the key WG, else by the macro tile divided by what one wave or thread computes.
 
     `arch` (gfx1151, ...) gives the lanes of a wave where the name doesn't: libraries are built for waves of 32 from gfx10 on.
     """

@@ -3,6 +3,9 @@
 from expctl.gpu.tensile.parameter import Parameter, param, switch
 
 AUTO = "chosen by the generator or at launch"
+MULTIPLY_ADD = param(
+    "MACInstruction", "vector instruction that multiplies and adds", {"MAD": "v_mad", "MAC": "v_mac", "FMA": "v_fma"}
+)
 
 TILE_KEYS: dict[str, Parameter] = {
     "TT": param(
@@ -15,9 +18,7 @@ TILE_KEYS: dict[str, Parameter] = {
     "LU": param("LoopUnroll", "steps of the sum per iteration of the main loop, before it is split"),
     "DULD": param("DepthULdsDivisor", "parts in which a loop iteration's data go through LDS"),
     "MI": param("MatrixInstruction", "M, N, K and blocks of the matrix instruction"),
-    "MAC": param(
-        "MACInstruction", "vector instruction that multiplies and adds", {"MAD": "v_mad", "MAC": "v_mac", "FMA": "v_fma"}
-    ),
+    **dict.fromkeys(("MAC", "MACI"), MULTIPLY_ADD),
     "MIAV": switch(
         "MIArchVgpr", "matrix instructions accumulate in ordinary vector registers instead of accumulation registers"
     ),
@@ -87,11 +88,8 @@ TILE_KEYS: dict[str, Parameter] = {
     "PK": param("PersistentKernel", "workgroups per compute unit that stay and take tile after tile", {"0": "off", "n1": AUTO}),
     "PKAB": switch("PersistentKernelAlongBatch", "staying workgroups also walk through the batch"),
     "PAP": switch("PrefetchAcrossPersistent", "the next tile's first loads start before this tile is stored"),
-    "PAPM": param("PrefetchAcrossPersistentMode", "where those early loads are placed"),
+    "PAPM": param("PrefetchAcrossPersistentMode", "where the next tile's early loads are placed"),
     "MO": param("MaxOccupancy", "workgroups per compute unit at most; more LDS is taken to hold it"),
     "MLDS": param("MaxLDS", "bytes of LDS that the kernel may take"),
     "TVN": param("TotalVgprNumber", "vector registers in all"),
-    "MACI": param(
-        "MACInstruction", "vector instruction that multiplies and adds", {"MAD": "v_mad", "MAC": "v_mac", "FMA": "v_fma"}
-    ),
 }

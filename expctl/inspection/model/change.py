@@ -10,7 +10,7 @@ FIGURES = ("vgpr", "sgpr", "lds_bytes", "scratch_bytes", "spills", "code_bytes",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One figure in builds a and b; `delta` is b - a, `percent` is of a. None where a build lacks the figure, or a is 0."""
+    """One figure in builds a and b; `delta` is b - a, `percent` is 100 delta / a. None where a build lacks it or a is 0."""
 
     name: str
     a: float | None
@@ -21,7 +21,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelChange:
-    """All changes of a kernel, named `a` in the first build and `b` in the second; `same_code` is None without both hashes."""
+    """All changes of a kernel, named `a` in one build and `b` in the other; `same_code` is None if a build has no code hash."""
 
     a: str
     b: str
@@ -77,7 +77,7 @@ def _kernel_change(a: KernelReport, b: KernelReport) -> KernelChange:
 
 
 def _changes(a: Mapping[str, int] | None, b: Mapping[str, int] | None) -> tuple[Change, ...]:
-    """Return one change per instruction class of either side, then of the total; () when a side wasn't counted."""
+    """Compare instruction class -> count in builds a and b, then the totals; () when a build (None) wasn't counted."""
     if a is None or b is None:
         return ()
     classes = [*a, *(name for name in b if name not in a)]

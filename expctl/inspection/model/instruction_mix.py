@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class InstructionClass(StrEnum):
-    """Classes of instructions, in the order of reports."""
+    """Classes of instructions, in the order in which reports list them."""
 
     MATRIX = "matrix"
     """The instructions v_wmma, v_swmmac, v_mfma and v_smfmac."""

@@ -1,7 +1,7 @@
 """Facts about kernels that are known without running them: one report per kernel, for all kinds of files."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from expctl.domain.errors import Refused
@@ -14,7 +14,7 @@ from expctl.inspection.model.instruction_mix import Body
 
 
 class Form(StrEnum):
-    """Kinds of files that `expctl inspect` reads."""
+    """Kinds of files that `expctl inspect` reads: HIP source, assembly, code object."""
 
     SOURCE = "HIP source"
     ASSEMBLY = "assembly"
@@ -90,7 +90,7 @@ class FileReport:
 def kernel_report(
     arch: str, resources: Resources, *, code_bytes: int | None, body: Body | None, code_hash: str | None
 ) -> KernelReport:
-    """Make the report of one kernel from its resources, and from its code where there is assembly."""
+    """Return the report of one kernel, with occupancy computed from its resources and counts from `body`, its assembly."""
     remarks: list[str] = []
     found = None
     if arch in ARCHITECTURES:
@@ -149,6 +149,4 @@ def select(report: FileReport, name: str) -> FileReport:
             where=plain_text(report.file),
             hint="leave --kernel out to see all of them",
         )
-    return FileReport(
-        file=report.file, form=report.form, arch=report.arch, compiler=report.compiler, kernels=kept, notes=report.notes
-    )
+    return replace(report, kernels=kept)

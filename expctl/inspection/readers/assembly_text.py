@@ -25,7 +25,7 @@ _END_OF_BODY = re.compile(r"^\s*\.(?:section|size|text)\b|^\.Lfunc_end")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssemblyText:
-    """A parsed assembly text; `bodies` are those of `kernels`, in the same order."""
+    """A parsed assembly text; `bodies[i]` is the code of `kernels[i]`."""
 
     arch: str
     kernels: tuple[Resources, ...]
@@ -37,12 +37,12 @@ def parse_assembly(text: str, where: str) -> AssemblyText:
     target = _TARGET.search(text)
     if target is None:
         raise Refused(
-            "this is no assembly of an AMD GPU",
+            "this is not assembly for an AMD GPU",
             code="not-amd-assembly",
             expected='a line .amdgcn_target "amdgcn-amd-amdhsa--gfx..."',
-            found="none",
+            found="no such line",
             where=where,
-            hint="clang writes such a text with -x hip --cuda-device-only -S",
+            hint="make the file with clang -x hip --cuda-device-only --offload-arch=gfx... -S",
         )
     arch = arch_of_target(target[1])
     descriptors = list(_DESCRIPTOR.finditer(text))
@@ -58,17 +58,17 @@ def parse_assembly(text: str, where: str) -> AssemblyText:
         figures = dict(_FIGURE.findall(info[1])) if info else {}
         if name not in recorded:
             raise Refused(
-                f"the metadata says nothing of kernel {name}",
+                f"the metadata does not describe kernel {name}",
                 code="kernel-without-metadata",
-                expected="it in .amdgpu_metadata",
-                found="nothing",
+                expected=f"an entry with .name: {name} between .amdgpu_metadata and .end_amdgpu_metadata",
+                found="no such entry",
                 where=where,
                 hint="write the file anew with clang -S",
             )
         kernels.append(
             resources_of(
                 recorded[name],
-                mode=_mode(directives),
+                mode=ModeName.WGP if directives.get("workgroup_processor_mode") == "1" else ModeName.CU,
                 code_bytes=_number(figures, "codeLenInByte"),
                 printed_occupancy=_number(figures, "Occupancy"),
                 where=where,
@@ -84,19 +84,18 @@ def kernel_names(text: str) -> tuple[str, ...]:
 
 
 def no_kernel(where: str) -> Refused:
-    """Return the error for a file without a kernel."""
+    """Return an error, for the caller to raise, that the file `where` has no kernel."""
     return Refused(
-        "no kernel in this file",
+        "there is no GPU kernel in this file",
         code="no-kernel-in-file",
         expected="at least one __global__ function",
         found="none that the compiler kept",
         where=where,
-        hint="a template needs an instantiation; an #ifdef may have left the kernel out (-D NAME=VALUE)",
+        hint="instantiate a template kernel; give -D NAME=VALUE if an #ifdef left the kernel out",
     )
 
 
 def _metadata(text: str, where: str) -> list[dict[str, Any]]:
-    """Return the metadata of all kernels, which the text contains as YAML. Raises Refused if it can't be read."""
     block = _METADATA.search(text)
     try:
         content = metadata_text.load(block[1].removesuffix("...\n")) if block else {}
@@ -120,10 +119,6 @@ def _numbered(entry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _mode(directives: dict[str, str]) -> ModeName:
-    return ModeName.WGP if directives.get("workgroup_processor_mode") == "1" else ModeName.CU
-
-
 def _number(figures: dict[str, str], name: str) -> int | None:
     return int(figures[name]) if name in figures else None
 
@@ -133,10 +128,10 @@ def _body(lines: list[str], name: str, where: str) -> Body:
     begin = next((i for i, line in enumerate(lines) if line.startswith(starts)), None)
     if begin is None:
         raise Refused(
-            f"the code of kernel {name} is not in this text",
+            f"the assembly describes kernel {name} but has no code for it",
             code="kernel-without-code",
-            expected=f"a label {name}:",
-            found="none",
+            expected=f"a label {name}: at the start of a line",
+            found="no such label",
             where=where,
             hint="write the file anew with clang -S",
         )

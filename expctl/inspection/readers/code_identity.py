@@ -9,7 +9,7 @@ DESCRIPTIVE = (".note", ".dynsym", ".dynstr", ".hash", ".gnu.hash", ".gnu.versio
 
 
 def code_hash(artifact: Path) -> str:
-    """Return the SHA-256 of names and contents of an ELF file's loaded sections; of the whole file when it isn't ELF."""
+    """Return the SHA-256 of an ELF file's code and data, without notes, symbols and the like; of the whole file if not ELF."""
     with open(artifact, "rb") as file:
         if file.read(4) != b"\x7fELF":
             file.seek(0)

@@ -29,7 +29,7 @@ _ALLOC, _EXECUTE = 0x2, 0x4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeObject:
-    """A parsed code object; `hashes` are those of `kernels`, in the same order."""
+    """A parsed code object; `hashes[i]` is the hash of the machine code of `kernels[i]`."""
 
     arch: str
     kernels: tuple[Resources, ...]
@@ -85,7 +85,7 @@ def _without_entry(descriptor: bytes) -> bytes:
 def _contents(elf: "ELFFile") -> tuple[dict[str, bytes], bytes]:
     """Return functions and data by symbol, and the data that no symbol covers (switch tables, literals) without padding.
 
-    Addresses in a relocatable file count from the begin of the section. Raises BadHeaders for a symbol outside its section.
+    Symbol values count from the start of the section in a relocatable file. Raises BadHeaders for a symbol outside its section.
     """
     from elftools.elf.sections import SymbolTableSection
 
@@ -143,7 +143,7 @@ def _note(data: bytes) -> bytes | None:
 
 def _refused(where: str, found: str) -> Refused:
     return Refused(
-        "this is no code object of an AMD GPU",
+        "this is not a code object of an AMD GPU",
         code="not-amd-code-object",
         expected="an ELF file for EM_AMDGPU with metadata (code object version 3 or later)",
         found=found,

@@ -14,7 +14,7 @@ class BadMessage(Exception):
 
 
 def unpack(data: bytes) -> Any:
-    """Return the first value in `data` and ignore padding after it. Raises BadMessage."""
+    """Decode the first MessagePack value in `data`; ignore padding after it. Raises BadMessage."""
     try:
         return _Reader(data).value(0)
     except (struct.error, IndexError, UnicodeDecodeError, TypeError) as error:

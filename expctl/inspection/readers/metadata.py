@@ -10,16 +10,6 @@ from expctl.domain.errors import Refused
 from expctl.gpu.architectures import ModeName
 from expctl.inspection.model.report import Resources
 
-REQUIRED = (
-    ".name",
-    ".vgpr_count",
-    ".sgpr_count",
-    ".group_segment_fixed_size",
-    ".private_segment_fixed_size",
-    ".max_flat_workgroup_size",
-    ".wavefront_size",
-)
-
 _COUNT, _BYTES = (0, 1024), (0, (1 << 32) - 1)
 # Ranges that hold for every GPU; the limits of one GPU are checked when its occupancy is computed.
 NUMBERS = {
@@ -33,27 +23,28 @@ NUMBERS = {
     ".max_flat_workgroup_size": (1, 1024),
     ".wavefront_size": (32, 64),
 }
+REQUIRED = (".name", *(key for key in NUMBERS if key not in (".agpr_count", ".vgpr_spill_count", ".sgpr_spill_count")))
 
 
 def arch_of_target(target: str) -> str:
-    """Return the processor in a target, e.g. gfx90a for `amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-`."""
+    """Return the processor that an LLVM target ID names, e.g. gfx90a for `amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-`."""
     return target.rsplit("--", 1)[-1].split(":", 1)[0]
 
 
 def resources_of(
     entry: Mapping[str, Any], *, mode: ModeName, code_bytes: int | None, printed_occupancy: int | None, where: str
 ) -> Resources:
-    """Return the resources in a kernel's metadata. Raises Refused for a missing key, and a value that no kernel has."""
+    """Return the resources in a kernel's metadata `entry`, with the other arguments added. Raises Refused for a bad entry."""
     present = {key: entry[key] for key in NUMBERS if key in entry}
     numbers = {key: value for key, value in present.items() if isinstance(value, int) and not isinstance(value, bool)}
     missing = [key for key in REQUIRED if key not in entry]
     wrong = [key for key in present if key not in numbers]
     if missing or wrong:
         raise Refused(
-            "the metadata of a kernel is not complete",
+            "the metadata of a kernel lacks keys, or has values that are not numbers",
             code="metadata-incomplete",
-            expected=", ".join([*missing, *wrong]),
-            found="missing" if missing else "no number",
+            expected=f"a value for {', '.join([*missing, *wrong])}",
+            found=f"no {', '.join(missing)}" if missing else f"no number for {', '.join(wrong)}",
             where=where,
             hint="rebuild the file with code object version 3 or later",
         )
@@ -61,7 +52,7 @@ def resources_of(
         least, most = NUMBERS[key]
         if not least <= value <= most:
             raise Refused(
-                "the metadata of a kernel is damaged",
+                "the metadata of a kernel has an impossible value",
                 code="metadata-damaged",
                 expected=f"{key} of {least} to {most}",
                 found=str(value),

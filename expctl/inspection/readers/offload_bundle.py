@@ -24,7 +24,7 @@ class Entry:
 
     @property
     def arch(self) -> str:
-        """Return the GPU's architecture; "" for the part of the host CPU."""
+        """Return the GPU's architecture, e.g. gfx1151; "" for the part of the host CPU."""
         return arch_of_target(self.target) if self.target.startswith("hip") else ""
 
 
@@ -34,7 +34,10 @@ def is_bundle(data: bytes) -> bool:
 
 
 def device_entry(data: bytes, arch: str, where: str) -> bytes:
-    """Return the code object for `arch`, or the only one when `arch` is "". Raises Refused without exactly one."""
+    """Return the code object for `arch` in the offload bundle `data`, or the only one when `arch` is "".
+
+    Raises Refused for a compressed or damaged bundle, and unless exactly one code object fits.
+    """
     if data.startswith(COMPRESSED):
         raise Refused(
             "this offload bundle is compressed",
@@ -42,18 +45,18 @@ def device_entry(data: bytes, arch: str, where: str) -> bytes:
             expected="a plain bundle or code object",
             found="a compressed bundle",
             where=where,
-            hint="clang-offload-bundler --unbundle, or compile with --no-offload-compress",
+            hint="unpack it with clang-offload-bundler --unbundle, or compile with --no-offload-compress",
         )
     entries = [entry for entry in _entries(data, where) if entry.arch and entry.contents]
     fitting = [entry for entry in entries if arch in ("", entry.arch)]
     if len(fitting) != 1:
         raise Refused(
-            "which GPU of this bundle?" if not arch else f"this bundle has no code for {arch}",
+            f"this bundle has no code for {arch}" if arch else "this bundle does not hold code for exactly one GPU",
             code="gpu-not-in-bundle",
-            expected=f"one of {', '.join(entry.arch for entry in entries) or 'none'}",
-            found=arch or f"{len(entries)} of them",
+            expected=f"--arch with one of {', '.join(entry.arch for entry in entries) or 'none'}",
+            found=f"--arch {arch}" if arch else f"code for {len(entries)} GPUs",
             where=where,
-            hint="name it with --arch",
+            hint="name a GPU of the bundle with --arch",
         )
     return fitting[0].contents
 

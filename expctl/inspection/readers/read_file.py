@@ -1,6 +1,7 @@
 """Inspect one file, whatever its kind: a HIP source, clang's assembly, or a code object."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from expctl.domain.errors import Refused
@@ -29,11 +30,12 @@ def inspect(path: Path, options: Options) -> FileReport:
     data = kernel_bytes(path)
     if options.arch and not _AMD.fullmatch(options.arch):
         raise Refused(
-            f"{options.arch} is no AMD GPU",
+            f"{options.arch} is not the name of an AMD GPU",
             code="not-an-amd-gpu",
             expected="gfx and its number, for example gfx1151",
             found=options.arch,
-            hint="expctl occupancy answers for sm_90 too",
+            where="--arch",
+            hint="give such a name; for NVIDIA's sm_90 use expctl occupancy",
         )
     if data.startswith(b"\x7fELF") or offload_bundle.is_bundle(data):
         return _of_code_object(path, data, options)
@@ -47,13 +49,9 @@ def inspect(path: Path, options: Options) -> FileReport:
 
 
 def _of_source(path: Path, text: str, options: Options) -> FileReport:
-    arch = options.arch or DEFAULT_ARCH
     if path.suffix.lower() not in (".hip", ".cu") and not _KERNEL.search(text):
         raise no_kernel(plain_text(str(path)))
-    chosen = Options(
-        arch=arch, level=options.level, standard=options.standard, defines=options.defines, includes=options.includes
-    )
-    made = device_compiler.compile_source(path, chosen)
+    made = device_compiler.compile_source(path, replace(options, arch=options.arch or DEFAULT_ARCH))
     return _report(path, Form.SOURCE, made.compiler, parse_assembly(made.assembly, plain_text(str(path))), made.code_object)
 
 
@@ -113,21 +111,21 @@ def _of_code_object(path: Path, data: bytes, options: Options) -> FileReport:
 def _check_arch(wanted: str, found: str, path: Path) -> None:
     if wanted not in ("", found):
         raise Refused(
-            f"this file is not for {wanted}",
+            f"this file holds code for another GPU than {wanted}",
             code="file-for-another-gpu",
             expected=wanted,
             found=one_line(found),
             where=plain_text(str(path)),
-            hint="leave --arch out, or give the source",
+            hint="leave --arch out, or give the source, which is compiled for any GPU",
         )
 
 
 def _unknown(path: Path, found: str) -> Refused:
     return Refused(
-        "this file is nothing that can be inspected",
+        "expctl can't inspect this kind of file",
         code="not-inspectable",
         expected=f"a source ({', '.join(SOURCES)}), assembly ({', '.join(ASSEMBLIES)}) or a code object (ELF)",
         found=found,
         where=plain_text(str(path)),
-        hint="name a HIP source .hip, clang's assembly .s; a code object needs no ending",
+        hint="rename a HIP source to .hip, assembly to .s; a code object needs no ending",
     )

@@ -65,7 +65,7 @@ def analyse(profile: Profile, kernels: Sequence[Kernel], problem: Problem) -> An
 
 
 def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) -> tuple[Kernel, ...]:
-    """Return `kernels` (None: all) with the occupancy of the launch that took most time; None where the GPUs differ."""
+    """Return `kernels` (None: all) with the occupancy of the launch that took most time; unknown if the GPUs' types differ."""
     arch = profile.devices[0].arch if len({each.arch for each in profile.devices}) == 1 else ""
     units = profile.devices[0].units if len({each.units for each in profile.devices}) == 1 else None
     occupancies = Occupancies()
@@ -77,7 +77,7 @@ def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) ->
 
 
 def work_of(profile: Profile, kernel: Kernel, problem: Problem, device: Device, *, is_main: bool) -> Work:
-    """Return FLOP, bytes and duration of an average call of `kernel`; the problem's size is used only with `is_main`."""
+    """Return FLOP, bytes and duration of an average call; `is_main`: M, N and K of `problem` describe this kernel."""
     duration = kernel.mean_ns or 0.0
     moved, moved_from = _bytes(kernel, problem, duration, is_main=is_main)
     flop = 2.0 * math.prod(problem.size) if problem.size and is_main else None

@@ -16,7 +16,7 @@ from expctl.profiles.diff.resource_causes import occupancy, spill
 
 
 class CauseKind(StrEnum):
-    """Causes that `profile diff` can name for a change of a kernel's time."""
+    """Causes that `profile diff` can name for a change of a kernel's time, e.g. clock, problem size, spills, DRAM traffic."""
 
     CLOCK = "clock"
     SIZE = "problem size"
@@ -61,7 +61,7 @@ def cause_of(before: KernelEvidence, after: KernelEvidence) -> Cause | None:
         if kind in _OF_ONE_PROBLEM and other_problem:
             continue  # a larger problem may explain the time as well
         if words := rule(before, after, slower):
-            if kind in _NO_MORE_CODE and work_causes.more_code(before, after, slower):
+            if kind in _NO_MORE_CODE and work_causes.instructions_explain_half(before, after, slower):
                 return None  # two possible causes
             more = [rule(before, after, slower) for _, rule in _BESIDES if kind in _REDEFINING]
             return Cause(kind=kind, words="; and ".join([words, *filter(None, more)]))

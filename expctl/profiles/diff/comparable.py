@@ -28,10 +28,10 @@ def why_incomparable(before: Profile, after: Profile) -> str:
 
 
 def moved_along(slower: float, others: Iterable[tuple[KernelEvidence, KernelEvidence]]) -> bool:
-    """Return whether other kernels changed in time like a kernel whose time changed by the factor `slower`.
+    """Return whether other kernels changed in time like a kernel whose time after / before is `slower`.
 
-    Of the (before, after) pairs in `others`, those with equal launch configurations count: log(change of their total time) must
-    be at least ALONE_AT_LEAST of log(slower).
+    Of the (before, after) pairs in `others`, those with equal launch configurations count: log(their total time after / before)
+    must be at least half of log(slower).
     """
     same = [(mine, its) for mine, its in others if _launch(mine) == _launch(its) and mine.time_ns and its.time_ns]
     times = [math.fsum((pair[side].time_ns or 0.0) * pair[0].calls for pair in same) for side in (0, 1)]

@@ -50,7 +50,7 @@ _INSTRUCTIONS = ("SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_VMEM", "SQ_INSTS_SM
 class KernelEvidence:
     """Figures of one kernel, means per call, that can explain a change of its time; None is an unknown figure.
 
-    `work` measures the problem, not the kernel, in a unit of its own (`_work`). `bytes_used` are those used of a loaded sector
+    `work` counts what depends on the problem alone, e.g. bytes stored (`_work`). `bytes_used` are those used of a loaded sector
     of 32. `waits` are warp-cycles by reason, `warp_cycles` their sum. `pipes` are in percent of each pipe's peak;
     `waves_percent` is measured occupancy, `resident_percent` the possible one, `slots` how many workgroups fit on the whole
     GPU. `arithmetic` counts vector instructions, without moves of registers to scratch.

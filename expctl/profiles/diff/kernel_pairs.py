@@ -12,7 +12,7 @@ HALF_PERCENT = 50.0
 
 
 class PairedBy(StrEnum):
-    """Criterion by which a kernel of one run was matched with a kernel of another run."""
+    """How a kernel of one run was matched with one of another: name, name without arguments, or role (class, share of time)."""
 
     NAME = "name"
     SHORT_NAME = "name without arguments"
@@ -74,7 +74,7 @@ def short_name(kernel: Kernel) -> str:
 
 
 def _may_replace(kernel: Kernel, other: Kernel, left: Sequence[Kernel], right: Sequence[Kernel]) -> bool:
-    """Return whether both are of one class, or each takes most of its run and neither class exists in the other run."""
+    """May `other` have replaced `kernel`? If both are of one class, or each takes most of a run without the other's."""
     if kernel.kind is other.kind:
         return True
     most = (kernel.share_percent or 0.0) > HALF_PERCENT and (other.share_percent or 0.0) > HALF_PERCENT

@@ -82,7 +82,6 @@ def shape(before: KernelEvidence, after: KernelEvidence, _slower: float) -> str:
 
 
 def _log_share(what: float, effect: float) -> float:
-    """Return log(what) / log(effect): 1 for the same factor, below 0 for opposite directions."""
     return math.log(what) / math.log(effect)
 
 

@@ -25,12 +25,12 @@ def ratio(before: float | None, after: float | None) -> float | None:
 
 
 def is_about(value: float | None, percent: float) -> bool:
-    """Return whether the ratio `value` is within `percent` of one; False for None."""
+    """Is the ratio `value` from 1 / f to f, where f = 1 + `percent` / 100? False for None."""
     return value is not None and abs(math.log(value)) <= math.log1p(percent / 100)
 
 
 def differs(value: float | None, percent: float) -> bool:
-    """Return whether the ratio `value` is more than `percent` away from one; False for None."""
+    """Is the ratio `value` below 1 / f or above f, where f = 1 + `percent` / 100? False for None."""
     return value is not None and not is_about(value, percent)
 
 

@@ -34,7 +34,7 @@ def rows_of(change: KernelChange) -> tuple[Row, ...]:
 
 
 def counter_rows(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[Row, ...]:
-    """Return a row for each counter that both profiles have and that changed by COUNTER_PERCENT, but not for CYCLES."""
+    """Return a row for each counter in both profiles that changed by more than 10 %, without cycles, which `rows_of` gives."""
     return tuple(
         Row(what=name, before=f"{before[name]:.6g}", after=f"{after[name]:.6g}", ratio=ratio(before[name], after[name]))
         for name in sorted(before.keys() & after.keys() - {CYCLES})

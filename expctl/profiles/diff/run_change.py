@@ -90,29 +90,29 @@ def _change(pair: Pair) -> KernelChange:
         after = replace(after, deviation_ns=pair.after.repeat_sd_ns)
     cause = cause_of(before, after)
     slower = slowdown(before, after) or (ratio(before.time_ns, after.time_ns) if cause else None)
-    if pair.by is PairedBy.ROLE and slower is not None and not _is_same_work(before, after):
+    if pair.by is PairedBy.ROLE and slower is not None and not _may_compare_times(before, after):
         cause = Cause(kind=CauseKind.KERNEL, words=f"it stands in place of {one_line(short_name(pair.before), NAME_SHOWN)}")
     return KernelChange(pair=pair, before=before, after=after, slower=slower, cause=cause)
 
 
 def _is_same_mix(before: Kernel, after: Kernel) -> bool:
-    """Return whether each launch configuration has as many calls in both, and enough calls to estimate the noise."""
+    """Return whether both have equally many calls of each of several launch configurations, enough to estimate the noise."""
     calls = [[launch.calls or 0 for launch in kernel.launches] for kernel in (before, after)]
     return len(calls[0]) > 1 and calls[0] == calls[1] and sum(calls[0]) - len(calls[0]) >= MIX_FREEDOM
 
 
-def _is_same_work(before: KernelEvidence, after: KernelEvidence) -> bool:
-    """Return whether two kernels can be compared: their resources are equal, or the work of both is known."""
+def _may_compare_times(before: KernelEvidence, after: KernelEvidence) -> bool:
+    """Return whether the times of two differently named kernels may be compared: equal resources, or the work of both known."""
     mine, its = ((each.vgpr, each.lds_bytes, each.scratch_bytes, each.workgroup) for each in (before, after))
     same_code = before.vgpr is not None and mine == its
     return same_code or (before.work is not None and after.work is not None)
 
 
 def _passes(changes: Sequence[KernelChange], before: Sequence[Kernel], after: Sequence[Kernel]) -> tuple[int, int] | None:
-    """Return how often each run repeats its kernels: the calls of the agreeing pair with the most time.
+    """Return how often each run repeats its kernels (before, after): the calls of one pair of kernels.
 
-    Pairs agree whose calls grew by the most frequent factor. None where they make up less than AGREED_SHARE of either run's
-    time: then these are two programs, or two phases of one.
+    It is the pair with the most time among those whose calls grew by the most frequent factor. None where these make up less
+    than 40 % of either run's time: then the runs are of two programs, or of two phases of one.
     """
     timed = [each.pair for each in changes if each.pair.before.total_ns and each.pair.after.total_ns]
     if not timed:
@@ -132,7 +132,7 @@ def _total(kernels: Sequence[Kernel]) -> int:
 
 
 def _why(found: RunChange, passes: tuple[int, int]) -> Explanation | None:
-    """Return an explanation by the largest change, if it is MAIN_SHARE of all and has the direction of the total; else None."""
+    """Return an explanation by the largest change, if it is half of all changes or more, in the direction of the total."""
     moved = [(_per_pass(each.pair.after, passes[1]) - _per_pass(each.pair.before, passes[0]), each) for each in found.changes]
     added = [(_per_pass(each, passes[1]), each) for each in found.extra]
     gone = [(-_per_pass(each, passes[0]), each) for each in found.missing]

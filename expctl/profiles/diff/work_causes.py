@@ -89,8 +89,8 @@ def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> st
     )
 
 
-def more_code(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
-    """Return whether instructions other than spills explain at least half of log(slower), a change of time."""
+def instructions_explain_half(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
+    """Is log(instructions after / before, without spills) at least half of log(slower), the time after / before?"""
     if None in (before.spills, after.spills) and before.scratch_bytes != after.scratch_bytes:
         # All instructions include spills, which weren't counted here; vector arithmetic doesn't.
         arithmetic = ratio(before.arithmetic, after.arithmetic)
@@ -126,7 +126,7 @@ def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) ->
 
 
 def traffic(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if more DRAM bytes explain a change of time, and DRAM is BUSY_DRAM_PERCENT busy or more; else ""."""
+    """Return text if more DRAM bytes explain a change of time, and DRAM is 50 % busy or more; else ""."""
     moved = ratio(before.dram_bytes, after.dram_bytes)
     busy = max(before.dram_percent or 0.0, after.dram_percent or 0.0)
     if moved is None or busy < BUSY_DRAM_PERCENT or not _moves_with(moved, slower, MORE_WAITING):
@@ -157,7 +157,7 @@ def waiting(before: KernelEvidence, after: KernelEvidence, slower: float) -> str
 
 
 def _moves_with(value: float | None, slower: float, least: float) -> bool:
-    """Return whether the ratio `value` is at least `least`, upwards for a slower kernel and downwards for a faster one."""
+    """Return whether `value` (after / before) is `least` or more for a slower kernel, 1 / `least` or less for a faster one."""
     return value is not None and (value >= least if slower > 1 else value <= 1 / least)
 
 

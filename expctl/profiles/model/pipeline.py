@@ -61,12 +61,13 @@ def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passe
     times = [(kernel, kernel.calls // passes * (kernel.mean_ns or 0.0)) for kernel in inside]
     total = math.fsum(time for _, time in times)
     if not inside or total <= 0:
+        seen = ", ".join(str(calls) for calls in sorted({kernel.calls for kernel in timed}))
         raise Misused(
-            f"no kernel runs in each of {passes} passes",
+            f"no kernel runs in each of {passes} passes of this profile",
             code="no-kernel-in-each-pass",
-            expected="a whole number of calls per pass",
-            found=f"none among {len(timed)} kernels with times",
-            hint="correct N in --passes N: how often the program ran its sequence of kernels",
+            expected=f"a kernel with a time, whose number of calls is a multiple of {passes} ({given})",
+            found=f"kernels with {seen[:100]} calls" if seen else "no kernel with a time",
+            hint="give the number of passes that were profiled with --passes N",
         )
     gemm = math.fsum(time for kernel, time in times if kernel.kind is KernelClass.GEMM)
     flop = 2 * math.prod(size) if size else None

@@ -17,7 +17,7 @@ Appenders = tuple[Callable[[int], None], Callable[[int], None], Callable[[int], 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gaps:
-    """Number and length (ns) of times in which a GPU ran no kernel; `short` ones last LAUNCH_GAP_MOST_NS at most."""
+    """Number and length (ns) of times in which a GPU ran no kernel; `short` ones last 100 us at most."""
 
     number: int
     total_ns: int

@@ -70,8 +70,9 @@ class CounterTotals:
 class RawProfile:
     """Everything that one profiler file tells about one process.
 
-    `launches` describes each launch key of `timing`. `identity` is the profiler's id of the process, "" without one. `untimed`
-    counts calls by launch key where the file has no times. `counters` is by kernel name, then by counter name.
+    `launches` maps a launch key (a kernel in one configuration) to its description. `identity` is the profiler's id of the
+    process, "" without one. `untimed` counts calls by launch key where the file has no times. `counters` is by kernel, then by
+    counter name.
     """
 
     source: Source

@@ -44,7 +44,7 @@ class Table:
         return len(self.names)
 
     def chunks(self) -> Iterator[list[Row]]:
-        """Yield the rows in file order, in lists of ROWS_AT_ONCE. Raises Refused for a row with too many or too few fields."""
+        """Yield the rows in file order, in lists of 2,000. Raises Refused for a row with too many or too few fields."""
         while rows := self._next():
             if set(map(len, rows)) != {self.width}:
                 rows = [row + [""] * (self.width - len(row)) for row in rows if self._is_whole(row)]

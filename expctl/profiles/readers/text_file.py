@@ -22,7 +22,7 @@ BYTES_MOST = 2 << 30
 def open_text(path: Path) -> Iterator[TextIO]:
     """Open the text of `path`, decompressed if it is gzip; bytes that are no UTF-8 become U+FFFD.
 
-    Raises Refused, also while the caller reads, for a file that is unreadable, larger than BYTES_MOST, or damaged gzip data.
+    Raises Refused, also while the caller reads, for a file that is unreadable, larger than 2 GiB, or damaged gzip data.
     """
     try:
         with open(path, "rb") as raw:

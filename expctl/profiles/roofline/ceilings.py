@@ -15,7 +15,7 @@ LAUNCH_NS = 5_000.0
 
 
 class Bound(StrEnum):
-    """Which limit holds back a kernel's speed."""
+    """Which limit holds back a kernel: compute, memory, latency, the cost of launching it, or unknown."""
 
     COMPUTE = "compute-bound"
     MEMORY = "memory-bound"
@@ -48,7 +48,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A kernel's point under the roofline; percentages are of the peak at the highest clock (`_sampled`: measured clock)."""
+    """A kernel's point under the roofline; percentages are of the peak at the highest clock, `..._sampled` at the measured."""
 
     bound: Bound
     reason: str
@@ -92,7 +92,7 @@ def position(work: Work, peak: Peak | None) -> Position:
 
 
 def _bound(work: Work, compute: float | None, memory: float | None) -> tuple[Bound, str]:
-    """Return the bound and its reason; percentages that the profiler measured take precedence over computed ones."""
+    """Return the bound and its reason; `compute` and `memory` (computed % of peak) count where the profiler measured none."""
     by_compute, by_memory = _first(work.compute_percent, compute), _first(work.memory_percent, memory)
     top = max(by_compute or 0.0, by_memory or 0.0)
     if work.duration_ns <= LAUNCH_NS and top < NEAR_PERCENT:

@@ -45,6 +45,7 @@ def render(ledger: Ledger) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
+        loader=jinja2.DictLoader({}),  # the template is one file: an include is refused by name
     )
     environment.globals = {each.__name__.removesuffix("_text"): each for each in _FUNCTIONS}
     own = ledger.protocol.ledger.template
@@ -111,7 +112,7 @@ def peak_text(target: TargetState) -> str:
 
 
 def gained_text(target: TargetState) -> Markdown | str:
-    """Return the joint effect of the epoch's kept changes, e.g. `**+19.5 %** [+18.6, +20.4], 2 KEEP`."""
+    """Return the joint effect of comparable kept changes, e.g. `**+19.5 %** [+18.6, +20.4], 2 KEEP`."""
     if target.path is None:
         return f"nothing kept in epoch {target.epoch}" if target.decided and target.epoch else "nothing decided yet"
     steps = target.path.steps

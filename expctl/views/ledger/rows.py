@@ -62,7 +62,7 @@ def rule_rows(found: Sequence[LedgerRule]) -> Markdown:
 
 
 def step_rows(found: Sequence[Step]) -> Markdown:
-    """Return Markdown table rows, one for each kept change of an epoch."""
+    """Return Markdown table rows, one for each kept change: experiment, title, its effect, effect of all up to it."""
     return Markdown("\n".join(map(step_row, found)))
 
 

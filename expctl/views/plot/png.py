@@ -111,7 +111,7 @@ def _frame(axes: "Axes", picture: Picture, places: list[float]) -> None:
 
 
 def _ticks(picture: Picture) -> list[tuple[int, int]]:
-    """Return (index of a round, its number) for interim looks that are far enough apart, and for the end of each session."""
+    """Return (index of a round, its number): those where the search may stop, if far enough apart, and each session's last."""
     searched, confirmed = len(picture.search), len(picture.confirm)
     apart = max(1, round((searched + confirmed) / 40))
     ends = {searched - 1: searched} if searched else {}

@@ -169,6 +169,15 @@ def test_no_class_that_is_read_ignores_an_unknown_key(wanted: Any) -> None:
     assert wanted.__struct_config__.frozen
 
 
+@pytest.mark.parametrize("path", [("schema",), ("attempts",), ("test", "cases"), ("procedure", "search_rounds")])
+def test_a_count_below_zero_is_damage(path: tuple[str, ...]) -> None:
+    plain = json.loads((Path(__file__).parents[3] / "experiments/P24/record.json").read_text())
+    broken = spoilt(plain, path, -1, gone=False)
+    with pytest.raises(Refused) as refusal:
+        record_of(json.dumps(broken).encode(), where="record.json")
+    assert refusal.value.found == f"{'.'.join(path)}: expected at least 0, found -1"
+
+
 @pytest.mark.parametrize("number", ["1e999", "-1e999"])
 def test_a_number_without_end_is_damage(number: str) -> None:
     text = (Path(__file__).parents[3] / "experiments/P24/record.json").read_text()

@@ -12,8 +12,8 @@ from expctl.adapters.git.failures import gave_up, git_trouble
     [
         (128, "error: unable to write file x\nfatal: write error: No space left on device", "error: unable to write file x"),
         (1, "fatal: cannot open '.git/x': Too many open files", "fatal: cannot open '.git/x': Too many open files"),
-        (-9, "", "it was killed by signal 9"),
-        (137, "error: reset died of signal 9", "it was killed by signal 9"),
+        (-9, "", "signal 9"),
+        (137, "error: reset died of signal 9", "signal 9"),
         (
             128,
             "fatal: Unable to create '/r/.git/index.lock': File exists.\n\nAnother git process seems to be running in it",

@@ -11,6 +11,7 @@ from expctl.domain.errors import MachineTrouble
 from expctl.domain.patch.policy import tree_faults
 from expctl.domain.protocol.model import PatchLimits
 from expctl.domain.run.step_result import Failed
+from tests.refusals import refuses
 from tests.user_repository import KERNEL, Repository
 
 EDITED = KERNEL.replace(b"three", b"3")
@@ -252,6 +253,21 @@ def test_dirty_names_every_kind_of_change(repository: Repository, workspace: Git
     assert set(workspace.dirty(["src"])) == {"src/kernel.txt", "src/other.txt", "src/new file.txt"}
 
 
+@pytest.mark.parametrize("damage", [None, b"", b"DIRC", b"noise" * 99])
+def test_an_index_that_is_gone_or_damaged_is_made_again_as_the_error_says(
+    repository: Repository, workspace: GitWorkspace, damage: bytes | None
+) -> None:
+    repository.write("src/kernel.txt", EDITED)
+    index = repository.root / ".git/index"
+    index.unlink() if damage is None else index.write_bytes(damage)
+    with refuses("index-unfit") as caught:
+        workspace.dirty(["src"])
+    command = caught.value.hint.partition(" makes one")[0]
+    subprocess.run(command, shell=True, cwd=repository.root, check=True)
+    assert workspace.dirty(["src"]) == ("src/kernel.txt",)
+    assert (repository.root / "src/kernel.txt").read_bytes() == EDITED
+
+
 def test_an_operation_under_way_is_named(repository: Repository, workspace: GitWorkspace) -> None:
     assert workspace.unfinished_operation() == ""
     repository.git("checkout", "-q", "-b", "side")
@@ -278,14 +294,14 @@ def test_identities_change_with_what_they_stand_for_and_only_then(repository: Re
     repository.write("experiments/P1/experiment.yaml", "id: P1")
     second = repository.commit()
     assert workspace.source_identity(second) == workspace.source_identity(first)
-    assert workspace.protocol_identity(second, ("notes.txt",)) == workspace.protocol_identity(first, ("notes.txt",))
+    assert workspace.files_identity(second, ("notes.txt",)) == workspace.files_identity(first, ("notes.txt",))
     assert not workspace.differs(first, second, ["src", "notes.txt"])
     assert workspace.is_ancestor(first, second)
     assert not workspace.is_ancestor(second, first)
     repository.write("notes.txt", "other\n")
     third = repository.commit()
     assert workspace.source_identity(third) != workspace.source_identity(second)
-    assert workspace.protocol_identity(third, ("notes.txt",)) != workspace.protocol_identity(second, ("notes.txt",))
+    assert workspace.files_identity(third, ("notes.txt",)) != workspace.files_identity(second, ("notes.txt",))
     assert workspace.differs(second, third, ["notes.txt"])
 
 
@@ -358,7 +374,7 @@ def test_to_apply_what_does_not_fit_is_refused_in_gits_words(repository: Reposit
     repository.write("src/kernel.txt", "something else\n")
     with pytest.raises(MachineTrouble) as caught:
         workspace.apply(patch)
-    assert (caught.value.expected, "patch failed" in caught.value.found) == ("git apply to end well", True)
+    assert (caught.value.message, "patch failed" in caught.value.found) == ("git apply failed", True)
 
 
 def test_a_word_that_git_does_not_know_is_a_bug_of_ours(workspace: GitWorkspace) -> None:

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -159,15 +160,33 @@ def moments_of(
     return found
 
 
-def sampled(moments: Sequence[Moment], *of: object, long: bool, one_in: int = 3) -> Sequence[Moment]:
-    """All of them, or one in three; which ones depends on what they are for."""
+_OF_PUBLISHING: dict[tuple[bool, str], list[Moment]] = {}
+
+
+def moments_of_publishing(fresh: Callable[[], UserAtWork], root: Path, *, every: bool, way: str = "") -> list[Moment]:
+    """The same for a publication that nobody disturbs. Looked for once: dates are fixed, so every `at_work` has the same."""
+    if (every, way) not in _OF_PUBLISHING:
+        _OF_PUBLISHING[every, way] = moments_of(lambda: fresh().publish(), root, every=every)
+    return _OF_PUBLISHING[every, way]
+
+
+def sampled(moments: Sequence[Moment], *of: object, long: bool, one_in: int = 9) -> Sequence[Moment]:
+    """All of them, or one in nine; which ones depends on what they are for."""
     return moments if long else moments[len(repr(of)) % one_in :: one_in]
 
 
 def disk(root: Path) -> dict[str, tuple[int, ...]]:
     """Everything below `root`, git's own folder too: another file, or the same written anew, is another answer."""
-    stats = {str(path): path.lstat() for path in root.rglob("*")}
-    return {path: (stat.st_ino, stat.st_mode, stat.st_nlink, stat.st_size, stat.st_mtime_ns) for path, stat in stats.items()}
+    found: dict[str, tuple[int, ...]] = {}
+    folders = [str(root)]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                stat = os.lstat(entry.path)
+                found[entry.path] = (stat.st_ino, stat.st_mode, stat.st_nlink, stat.st_size, stat.st_mtime_ns)
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+    return found
 
 
 def copies(at_work: UserAtWork, tmp_path: Path) -> Callable[[], UserAtWork]:
@@ -195,7 +214,12 @@ def settle_again(at_work: UserAtWork) -> None:
 
 def is_line(moment: Moment, words: str) -> bool:
     """Does the line have these words?"""
-    return words in Path(moment.source).read_text().splitlines()[moment.line - 1]
+    return words in _lines(moment.source)[moment.line - 1]
+
+
+@cache
+def _lines(source: str) -> list[str]:
+    return Path(source).read_text().splitlines()
 
 
 def facts(file: Path) -> tuple[str, str]:

@@ -68,7 +68,8 @@ class Case:
         found, reader = self.inputs(), self.reader()
         whole = {record.id: record for record in GitLibrary(reader).records(reader.head())}
         sums = sums_of([summary_of(record) for record in whole.values()])
-        at_once = ledger_from(found.protocol, sums, whole, findings=found.findings, queue=found.queue())
+        queue, conditions = found.queue(), found.conditions
+        at_once = ledger_from(found.protocol, sums, whole, findings=found.findings, queue=queue, conditions=conditions)
         ledger = found.ledger()
         assert render(ledger) == render(at_once)
         assert self.rendered() == render(at_once)
@@ -85,7 +86,7 @@ def case(repository: Repository, tmp_path: Path) -> Case:
     return Case(repository, tmp_path / "records.sqlite")
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_record_by_record_the_ledger_is_that_of_all_records(case: Case, seed: int) -> None:
     case.check()
     waiting = list(made(36, seed))
@@ -130,6 +131,27 @@ def test_what_a_run_renders_before_its_commit_is_what_stands_after_it(case: Case
     ahead = render(case.inputs().with_record(again, {}).ledger())
     case.conclude(again)
     assert ahead == render(case.check())
+
+
+def test_a_changed_harness_is_warned_of_and_an_epoch_of_an_old_one_is_not_the_present(case: Case) -> None:
+    def edited(text: bytes) -> BenchmarkIdentity:
+        case.repository.write("kernel/harness/time.py", text)
+        case.repository.commit()
+        library = GitLibrary(case.reader())
+        head = case.reader().head()
+        return library.benchmark_identity(head, library.protocol(head), "cpu")
+
+    keep = next(each for each in made(90, 1) if each.verdict is Verdict.KEEP and each.base)
+    old, now = edited(b"a = 1\n"), edited(b"a = 2\n")
+    keep = replace(keep, id="P1", date="2026-01-01", target="cpu", replications=())
+    case.conclude(replace(keep, yardstick=now), replace(keep, id="P2", date="2026-01-02", protocol="q", yardstick=old))
+    (cpu,) = (each for each in case.check().targets if each.name == "cpu")
+    assert cpu.path is not None
+    assert (cpu.epoch, [step.id for step in cpu.path.steps], cpu.next_epoch) == (1, ["P1"], ())
+    edited(b"# a comment\na = 2\n")
+    assert "**Warning:**" not in render(case.check())
+    edited(b"a = 3\n")
+    assert "- **Warning:** the next run on cpu begins a new epoch (harness code " in render(case.check())
 
 
 def test_an_edited_record_is_noticed_once_it_is_committed(case: Case) -> None:

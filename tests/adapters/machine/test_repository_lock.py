@@ -88,7 +88,7 @@ def test_a_lock_file_that_says_nothing_has_no_holder(tmp_path: Path, contents: b
     lock = tmp_path / "lock"
     lock.write_bytes(contents)
     assert read_holder(lock) is None
-    assert describe_holder(lock) == "a process that has not said who it is yet"
+    assert describe_holder(lock) == "a process that has not written its name into the lock file yet"
 
 
 def test_a_shorter_mark_replaces_a_longer_one_whole(tmp_path: Path) -> None:

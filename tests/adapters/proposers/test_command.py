@@ -64,7 +64,7 @@ def test_a_proposal_of_the_call_before_is_not_taken_again(command: ProposerComma
     ("code", "said"),
     [
         ("leave(); home.with_name('P8').mkdir()", "2 entries: P7, P8"),
-        ("home.with_name('..x').mkdir()", "instead of an id"),
+        ("home.with_name('..x').mkdir()", "which is not an id"),
         ("home.write_text('file')", "P7 is not a folder"),
         ("home.symlink_to('/etc')", "P7 is not a folder"),
         ("home.mkdir()", "P7 holds nothing"),

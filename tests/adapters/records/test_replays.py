@@ -189,6 +189,34 @@ def test_a_keep_that_only_claims_to_be_free_is_found(name: str) -> None:
     assert (differs, text) == (True, "KEEP: a KEEP without estimates")
 
 
+def with_estimate(record: dict[str, Any]) -> dict[str, Any]:
+    first, *others = record["estimates"]
+    return {**record, "estimates": [{**first, "effect_percent": 99.5}, *others]}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda record: {**record, "verdict": "REJECT"},
+            "verdict: recorded 'REJECT', computed 'KEEP' (rule 2 on samples.jsonl)",
+        ),
+        (with_estimate, "estimates.0.effect_percent: recorded 99.5, computed "),
+        (lambda record: {**record, "reasons": [*record["reasons"], "more"]}, "reasons.1: recorded 'more', computed None"),
+        (lambda record: record, "every field is the same, only the layout of record.json differs"),
+    ],
+    ids=["verdict", "estimate", "one reason more", "layout"],
+)
+def test_the_first_field_that_differs_is_named_with_both_values(
+    change: Callable[[dict[str, Any]], dict[str, Any]], words: str
+) -> None:
+    files = committed("slow 900000")
+    files[RECORD] = json.dumps(change(json.loads(files[RECORD]))).encode() + b"\n"
+    ((differs, text),) = all_of(files)
+    assert differs
+    assert text.partition(": ")[2].startswith(words)
+
+
 def test_an_imported_origin_does_not_hide_samples() -> None:
     files = edited(origin="imported")
     ((differs, text),) = all_of(files)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.adapters.rules.probes import ProbeCache
 from expctl.domain.errors import Refused
@@ -68,9 +69,9 @@ def test_without_a_compiler_nothing_is_tried_or_kept(bench: StepPerformer, tmp_p
     assert not (tmp_path / "probes").exists()
 
 
-def test_the_interpreter_has_the_last_word_where_it_is_asked(bench: StepPerformer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_interpreter_has_the_last_word_where_it_is_asked(bench: StepPerformer) -> None:
     wanted = Probe(source="x", arch="gfx1250", until=Until.INTERPRETS)
     assert bench.probes(wanted).passes
-    monkeypatch.setattr(bench.probes, "_assemble", lambda _source, _arch: "v_new")
-    other = bench.probes(Probe(source="y", arch="gfx1250", until=Until.INTERPRETS))
+    probes = replace(bench.probes, assemble=lambda _source, _arch: "v_new")
+    other = probes(Probe(source="y", arch="gfx1250", until=Until.INTERPRETS))
     assert (other.passes, other.said) == (False, "clang 21: unknown opcode v_new")

@@ -114,13 +114,13 @@ def test_before_a_launch_a_core_must_be_free(proc: FakeProc, clock: Time, name: 
 
 def test_it_is_asked_where_wall_time_counts_and_a_limit_is_given(proc: FakeProc, clock: Time) -> None:
     proc.ticks((0, 0, 0), (0, 0, 0))
-    assert load(proc, clock).unused(TARGET) == ""
-    assert load(proc, clock).absent() == ""
-    assert load(proc, clock, 0.0).unused(TARGET) == "gate.others_percent is 0"
+    assert load(proc, clock).why_unused(TARGET) == ""
+    assert load(proc, clock).why_absent() == ""
+    assert load(proc, clock, 0.0).why_unused(TARGET) == "gate.others_percent is 0"
     on_gpu = Target(build=TARGET.build, number_kind=NumberKind.DEVICE_TIME)
-    assert load(proc, clock).unused(on_gpu) == "no wall time is measured"
+    assert load(proc, clock).why_unused(on_gpu) == "no wall time is measured"
     (proc.root / "stat").unlink()
-    assert load(proc, clock).absent() == "no /proc/stat"
+    assert load(proc, clock).why_absent() == "no /proc/stat"
 
 
 # ------------------------------------------------------------------ clock
@@ -148,12 +148,12 @@ def test_a_clock_below_the_sessions_median_and_heat(tmp_path: Path) -> None:
         assert timed(sensor, tmp_path, 2_600_000) == ["the CPU runs below its clock"]
         assert timed(sensor, tmp_path, 2_800_000) == []
         assert timed(sensor, tmp_path, 3_000_000, events=3) == ["the CPU is throttled by heat"]
-    assert sensor.absent() == ""
+    assert sensor.why_absent() == ""
 
 
 def test_what_the_kernel_does_not_show_is_absent(tmp_path: Path) -> None:
     sensor = CpuClock(10.0, root=tmp_path)
-    assert sensor.absent() == "the kernel shows no cpufreq and no throttle counts of the CPU"
+    assert sensor.why_absent() == "the kernel shows no cpufreq and no throttle counts of the CPU"
     assert timed(CpuClock(10.0, root=tmp_path / "no"), tmp_path, 1) == []
 
 

@@ -35,7 +35,7 @@ def test_whoever_has_a_card_open_holds_it(proc: FakeProc, dev: Path, tmp_path: P
     sees = holders(proc, dev, tmp_path, "nv-host*")
     assert {(each.pid, each.what) for each in sees.blocking()} == {(600, "python3 holds nvidia1"), (603, "a.out holds kfd")}
     assert [each.pid for each in sees.look([602, 600, 604])] == [600]
-    assert sees.absent() == ""
+    assert sees.why_absent() == ""
     assert "kfd" in sees.says()
 
 
@@ -51,7 +51,7 @@ def test_the_drivers_list_names_holders_whose_descriptors_nobody_may_see(proc: F
 def test_without_a_card_it_is_absent(proc: FakeProc, tmp_path: Path) -> None:
     sees = holders(proc, tmp_path / "no", tmp_path)
     assert sees.blocking() == ()
-    assert sees.absent() == "no /dev/kfd and no /dev/nvidia*"
+    assert sees.why_absent() == "no /dev/kfd and no /dev/nvidia*"
 
 
 def test_descriptors_that_may_not_be_seen_are_counted(
@@ -60,7 +60,7 @@ def test_descriptors_that_may_not_be_seen_are_counted(
     sees = holders(proc, dev, tmp_path)
     monkeypatch.setattr(ProcessTable, "links", lambda _table, pid: None if pid == 1 else [])
     assert sees.blocking() == sees.blocking() == ()
-    assert "1 processes of other users" in sees.absent()
+    assert "1 processes of other users" in sees.why_absent()
 
 
 @pytest.mark.parametrize(
@@ -75,4 +75,4 @@ def test_descriptors_that_may_not_be_seen_are_counted(
 def test_it_is_asked_where_a_gpu_is_timed(
     proc: FakeProc, dev: Path, tmp_path: Path, target: Target | None, is_asked: bool
 ) -> None:
-    assert (holders(proc, dev, tmp_path).unused(target) == "") == is_asked
+    assert (holders(proc, dev, tmp_path).why_unused(target) == "") == is_asked

@@ -47,7 +47,7 @@ def test_a_card_is_read_from_sysfs(tmp_path: Path) -> None:
     card(tmp_path, "card1", vendor="0x10de")
     (tmp_path / "class/drm/card0-DP-1").mkdir()
     source = AmdSysfs(tmp_path, names="")
-    assert source.absent() == ""
+    assert source.why_absent() == ""
     assert source.read() == (GpuReading(name="amdgpu card0", busy_percent=97, temperature_c=45, critical_c=100, clock_mhz=600),)
 
 
@@ -95,9 +95,9 @@ def test_where_the_table_has_its_reasons() -> None:
 
 
 def test_without_a_card_sysfs_is_absent(tmp_path: Path) -> None:
-    assert AmdSysfs(tmp_path).absent() == "no AMD GPU in sysfs"
+    assert AmdSysfs(tmp_path).why_absent() == "no AMD GPU in sysfs"
     (card(tmp_path) / "gpu_busy_percent").unlink()
-    assert "doesn't say how busy" in AmdSysfs(tmp_path).absent()
+    assert "doesn't say how busy" in AmdSysfs(tmp_path).why_absent()
 
 
 # ------------------------------------------------------------------ tools
@@ -121,13 +121,13 @@ AMD_SMI = """{"gpu_data": [{"gpu": 0, "usage": {"gfx_activity": {"value": 47, "u
 def test_amd_smi_is_asked_where_sysfs_says_too_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = tool(tmp_path, "amd-smi", f"echo '{AMD_SMI}'", monkeypatch)
     source = AmdSmi(made, AmdSysfs(tmp_path / "sys"))
-    assert source.absent() == ""
+    assert source.why_absent() == ""
     assert source.read() == (
         GpuReading(name="amd 0", busy_percent=47, temperature_c=51, clock_mhz=2400),
         GpuReading(name="amd 1"),
     )
     card(tmp_path / "sys")
-    assert AmdSmi(made, AmdSysfs(tmp_path / "sys")).absent() == "sysfs says what amd-smi would"
+    assert AmdSmi(made, AmdSysfs(tmp_path / "sys")).why_absent() == "not needed: sysfs says how busy the GPU is"
 
 
 @pytest.mark.parametrize("answer", ["", "{", "[1]", '{"gpu_data": 1}', "null"])
@@ -146,7 +146,7 @@ NVIDIA = """0, GPU-dcb396cf-ee91-d9bc-85f7-e1f5b1c301fe, 100, 61, 1980, 0x000000
 
 def test_nvidia_smi_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = NvidiaSmi(tool(tmp_path, "nvidia-smi", f"echo '{NVIDIA}'", monkeypatch), names="")
-    assert source.absent() == ""
+    assert source.why_absent() == ""
     assert source.read() == (
         GpuReading(name="nvidia 0", busy_percent=100, temperature_c=61, clock_mhz=1980),
         GpuReading(name="nvidia 1", temperature_c=40, clock_mhz=375, throttles=("hardware slowdown", "heat (hardware)")),
@@ -162,9 +162,9 @@ def test_a_tool_that_hangs_is_ended_and_counts_as_absent(tmp_path: Path, monkeyp
     made = tool(tmp_path, "nvidia-smi", "sleep 60", monkeypatch, timeout_s=0.2)
     assert made.ask("x") is None
     source = NvidiaSmi(tool(tmp_path, "nvidia-smi", "exit 9", monkeypatch), names="")
-    assert source.absent() == "nvidia-smi gives no answer"
+    assert source.why_absent() == "nvidia-smi gives no answer"
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert source.absent() == "no nvidia-smi on PATH"
+    assert source.why_absent() == "no nvidia-smi on PATH"
 
 
 def test_while_the_machine_is_held_one_is_left_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +200,7 @@ class FakeSource:
     missing: str = ""
     sessions: list[str] = field(default_factory=list)
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         return self.missing
 
     @contextmanager
@@ -283,4 +283,4 @@ def test_an_absent_source_is_not_asked_during_launches() -> None:
     with sensor.session():
         sensor.start(Launch(side="both"))
         assert sensor.look([]) == ()
-    assert sensor.absent() == "no card"
+    assert sensor.why_absent() == "no card"

@@ -100,9 +100,9 @@ def test_since_when_it_runs() -> None:
 
 
 def test_hidden_processes_are_said_to_be(proc: FakeProc) -> None:
-    assert sensor(proc).absent() == ""
+    assert sensor(proc).why_absent() == ""
     proc.remove(1)
-    assert "hidepid" in sensor(proc).absent()
+    assert "hidepid" in sensor(proc).why_absent()
 
 
 # ------------------------------------------------------------------ new_processes

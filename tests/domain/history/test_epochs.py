@@ -14,7 +14,7 @@ from expctl.domain.experiment.record import BenchmarkIdentity, Estimate, Origin,
 from expctl.domain.history.benchmark_identity import benchmark_identity_of
 from expctl.domain.history.comparability import comparability_of, measurement_conditions
 from expctl.domain.history.epochs import epochs_of
-from expctl.domain.ledger.epoch_lines import pending
+from expctl.domain.ledger.model import ledger_of
 from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.ledger.simplify_budget import simplify_used_percent
 from expctl.domain.protocol.model import (
@@ -189,6 +189,25 @@ def test_the_order_in_which_records_come_does_not_matter(seed: int) -> None:
     assert epochs_of(records) == expected
 
 
+@pytest.mark.parametrize(
+    ("harness", "number", "changed"),
+    [("h1", 1, []), ("h2", 3, []), ("h3", 3, ["harness h2 -> h3"])],
+    ids=["of today", "of an old base, measured last", "of nothing measured yet"],
+)
+def test_the_epoch_of_now_is_the_one_that_the_next_run_joins(harness: str, number: int, changed: list[str]) -> None:
+    """P1 and P3 ran on one machine, P2 on another; a replication on an old base, with its old harness, came last."""
+    old = replace(STICK, harness="h2")
+    there, late = {"cpu": "another CPU"}, "2026-02-02"
+    records = [record("P1"), record("P2", more=there), record("P3"), record("P4", stick=old, protocol="p2", date=late)]
+    asked = comparability_of(protocol="p3", yardstick=replace(STICK, harness=harness), environment={})
+    epochs = epochs_of(records)
+    assert [each.number for each in epochs.all] == [1, 2, 3]
+    assert epochs.last["cpu"].number == 3
+    now = epochs.at({"cpu": asked, "gpu": asked}).last
+    assert (list(now), now["cpu"].number) == (["cpu"], number)
+    assert [str(change) for change in now["cpu"].changes_to(asked)] == changed
+
+
 # ------------------------------------------------------------------ what rests on them
 
 
@@ -269,12 +288,17 @@ def test_a_yardstick_stays_with_what_shapes_none(other: Protocol) -> None:
 
 def test_a_protocol_that_asks_for_another_kpi_is_pending() -> None:
     stick = benchmark_identity_of(PROTOCOL, "cpu", harness="h1")
-    epochs = epochs_of([replace(record("P1", stick=stick), estimates=())])
-    assert pending(PROTOCOL, ("cpu", "gone"), epochs) == {}
-    (changed,) = pending(with_benchmark(iterations=11), ("cpu",), epochs)["cpu"]
-    assert changed.what == "KPI"
-    old = epochs_of([record("P1", stick=None, size="n=768")])
-    assert [str(change) for change in pending(PROTOCOL, ("cpu",), old)["cpu"]] == ["sizes n=768 -> n=512, n=384"]
+
+    def pending(protocol: Protocol, one: Record) -> list[str]:
+        asked = comparability_of(protocol="", yardstick=benchmark_identity_of(protocol, "cpu", harness="h1"), environment={})
+        state = ledger_of(protocol, (), [one], (), {"cpu": asked}).targets[0]
+        return [str(change) for change in state.next_epoch]
+
+    known = replace(record("P1", stick=stick), estimates=())
+    assert pending(PROTOCOL, known) == []
+    (changed,) = pending(with_benchmark(iterations=11), known)
+    assert changed.startswith("KPI ")
+    assert pending(PROTOCOL, record("P1", stick=None, size="n=768")) == ["sizes n=768 -> n=512, n=384"]
 
 
 def test_a_ground_says_nothing_of_what_is_not_known() -> None:

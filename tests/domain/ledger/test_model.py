@@ -23,6 +23,7 @@ from expctl.domain.experiment.record import (
     Waiver,
 )
 from expctl.domain.history.baselines import Figure, baselines, lands
+from expctl.domain.history.comparability import comparability_of
 from expctl.domain.ledger.model import Ledger, ledger_of
 from expctl.domain.ledger.record_summary import RecordSummary, given_baselines, summary_of
 from expctl.domain.ledger.remarks import corrections, debts
@@ -307,7 +308,8 @@ def test_a_rule_that_ends_with_its_epoch_is_said_to_open_where_the_next_run_begi
     ends = replace(measured("P1", Verdict.REJECT), yardstick=stick, rule=Rule(text="t", patch_id="abc"))
     untimed = measured("P2", Verdict.REJECT, times=None)
     stays = replace(untimed, yardstick=stick, rule=Rule(text="t", patch_id="def"))
-    ledger = ledger_of(PROTOCOL, (), [ends, stays], ())
+    asked = comparability_of(protocol="", yardstick=replace(stick, kpi="n512 (1)"), environment={})
+    ledger = ledger_of(PROTOCOL, (), [ends, stays], (), {"cpu": asked})
     assert [bool(target.next_epoch) for target in ledger.targets] == [True, False]
     assert ledger.ending == ("P1",)
     assert [ban.id for ban in ledger.held] == ["P1", "P2"]

@@ -111,7 +111,7 @@ def test_a_machine_that_taints_more_than_a_quarter_is_busy() -> None:
     stage.steps.taints = [NCU] * 3
     with refuses("calibration-not-quiet", Busy) as caught:
         calibrate(stage.context())
-    assert caught.value.found == "3 of 3 rounds were tainted (ncu matches ncu)"
+    assert caught.value.found == "3 of 3 rounds were disturbed (ncu matches ncu)"
     assert stage.calibrations.stored == {}
     assert untouched(stage, refs)
 

@@ -54,7 +54,7 @@ def test_a_repeat_is_refused_before_anything_is_built(kernel: str, level: Level)
     assert f"likeness: {level}: " in refusal.found
     assert "evidence: P1 on cpu, 2026-03-01: n regresses" in refusal.found
     assert "objective -9.09 %" in refusal.found
-    assert "it holds while this does: architecture cpu; cc 1.0" in refusal.found
+    assert "the rule holds as long as this does: architecture cpu; cc 1.0" in refusal.found
     assert "experiments/P2/experiment.yaml, `precondition:`" in refusal.hint
 
 

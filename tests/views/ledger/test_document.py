@@ -388,6 +388,8 @@ def test_the_owner_may_lay_the_ledger_out_otherwise_and_values_are_escaped_all_t
         ("a\n{{ 1 / 0 }}", 2, "ZeroDivisionError"),
         ("a\n{{ ledger.__class__.__mro__ }}", 2, "unsafe"),
         ("{{ names.__globals__ }}", 1, "unsafe"),
+        ("a\n{% include 'head.md' %}\n", 2, "TemplateNotFound: head.md"),
+        ("a\n\n{{ link() }}\n", 3, "TypeError: link() missing 1 required positional argument: 'experiment'"),
     ],
 )
 def test_a_broken_template_is_refused_with_its_file_and_line(text: str, line: int, found: str) -> None:

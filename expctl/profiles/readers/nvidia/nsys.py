@@ -88,7 +88,7 @@ def _kernels(path: Path, database: sqlite3.Connection, names: tuple[str, ...], f
             end_to(end)
     except TypeError as error:
         raise refusals.damaged(path, "a kernel whose start or end is no integer") from error
-    if device_at is not None and not devices.are_sure(
+    if device_at is not None and not devices.numbers_are_unique(
         len({key[process_at] for key in entries}) if process_at is not None else 1
     ):
         found.notes.append(

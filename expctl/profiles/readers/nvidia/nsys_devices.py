@@ -26,8 +26,8 @@ class NsysDevices:
         gpu = self.numbers.get((pid, number))
         return f"device {number} of process {pid}" if gpu is None else f"device {gpu}"
 
-    def are_sure(self, processes: int) -> bool:
-        """Return whether device numbers identify GPUs in a database of `processes` processes."""
+    def numbers_are_unique(self, processes: int) -> bool:
+        """Do device numbers identify GPUs? Yes if the database maps them, or has at most one process and at most one GPU."""
         return self.numbers is not None or (processes < 2 and len(self.gpus) < 2)
 
 

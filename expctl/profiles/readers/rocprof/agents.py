@@ -35,7 +35,7 @@ def assign_agents(parts: Sequence[RawProfile], lists: Sequence[AgentList], folde
 
 
 def _nearest(file: Path, lists: Sequence[AgentList]) -> AgentList | None:
-    """Return the list of the same process (`11_agent_info.csv` for `11_kernel_trace.csv`), else the folder's only list."""
+    """Return the list of that process (`11_agent_info.csv` for `11_kernel_trace.csv`), else the folder's only one or None."""
     beside = [each for each in lists if each.file.parent == file.parent]
     same = [each for each in beside if _process(each.file) == _process(file)]
     return same[0] if same else beside[0] if len(beside) == 1 else None

@@ -39,7 +39,7 @@ REPLAY = "replay_pass"
 
 @dataclass(slots=True, kw_only=True)
 class Dispatches:
-    """All dispatches of one process in a rocpd database; `firsts` is the id of the first dispatch by launch key.
+    """All dispatches of one process in a rocpd database; `firsts` maps a launch key to the id of its first dispatch.
 
     `hidden` counts those of the `rows` that the database's own views leave out; `replays` counts rows that repeat a dispatch to
     collect counters.
@@ -71,7 +71,7 @@ class DeviceColumn:
 
 
 def read_dispatches(source: Tables, have: Mapping[str, bool], devices: DeviceColumn) -> Dispatches:
-    """Return the dispatches of one process in a rocpd database, whose dispatch table has the columns `have`.
+    """Return the dispatches of one process in a rocpd database, whose dispatch table has the columns `have` (name -> nullable).
 
     Raises Refused for a start or end that is no integer.
     """

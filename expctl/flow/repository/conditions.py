@@ -1,0 +1,19 @@
+"""Read from a commit under which conditions its next run measures, which says to which epoch the figures will belong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from expctl.domain.history.comparability import Comparability
+    from expctl.domain.protocol.model import Protocol
+    from expctl.ports.repository import Library
+
+
+def conditions_at(
+    library: Library, commit: str, protocol: Protocol, environment: Mapping[str, str]
+) -> dict[str, Comparability]:
+    """Return, by target in `decides`, on what figures measured at `commit` depend; `environment`: facts of the machine."""
+    return {name: library.comparability(commit, protocol, name, environment) for name in protocol.decides}
