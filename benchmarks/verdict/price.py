@@ -11,7 +11,7 @@ from benchmarks.verdict.machines import NOISY, noise_of
 from benchmarks.verdict.procedure import ROUNDS, made_rounds, sessions, settle
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.protocol.boundaries import EXTENDED_ROUNDS
-from expctl.domain.verdict.cost_to_decide import best_offer
+from expctl.domain.verdict.cost_to_decide import ENOUGH, best_offer
 from expctl.domain.verdict.evidence import evidence_of
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Session
@@ -79,7 +79,7 @@ def _extended(noise: list[tuple[np.ndarray, np.ndarray]], plan: Plan, effect: fl
         if first.verdict is Verdict.INCONCLUSIVE and _rounds(first)[1] == 0:
             seen = evidence_of(made_rounds(search[:ROUNDS] + effect, plan), plan, Session.SEARCH)
             offer = best_offer(seen, Session.SEARCH)
-            quoted = 0 if offer.hopeless else offer.rounds
+            quoted = 0 if offer.chance < ENOUGH else offer.rounds
             found.append(Extended(quoted=quoted, took=sum(_rounds(last)) - ROUNDS, verdict=last.verdict))
     return found, kept
 

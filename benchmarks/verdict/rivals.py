@@ -69,8 +69,8 @@ def bootstrap(draw: np.random.Generator, machine: Machine, trials: int, effect: 
 
 
 def speed_up_of_105(draw: np.random.Generator, machine: Machine, trials: int, effect: float) -> np.ndarray:
-    """Twenty pairs of launches, one of each side; by a paired block bootstrap (95 %) the speed-ups of p50 and of p99 both are at
-    least 1.05 at some size, and at no size is either surely below 1.
+    """Twenty pairs of launches, one of each side; by a paired block bootstrap (95 %) the speed-ups of p50 and of p99 both are
+    at least 1.05 at some size, and at no size is either surely below 1.
     """
     times = np.exp(machine.launches(draw, trials, 40)).reshape(trials, 20, 2, len(TIMES_S), -1)
     times[:, :, 1] *= math.exp(-effect)

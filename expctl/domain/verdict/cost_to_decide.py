@@ -42,7 +42,7 @@ def best_offer(seen: Evidence, session: Session, name: str = OBJECTIVE) -> Offer
 
 
 def _price(offer: Offer, rounds: Sequence[RoundEffect]) -> str:
-    chance = f"{100 * min(offer.chance, 0.95):.0f} %"
+    chance = f"{math.floor(100 * min(offer.chance, 0.95))} %"
     if offer.chance < ENOUGH:
         return f"not even {EXTENDED_ROUNDS} rounds, the most there are, would surely decide (chance {chance})"
     minutes = offer.rounds * statistics.median(each.duration_s for each in rounds) / 60
@@ -107,7 +107,7 @@ class _Forecast:
         return sum(self._ends(truth, pairs, done, CONFIRM.at(CONFIRM.low, pairs), CONFIRM.at(CONFIRM.high, pairs), sd))
 
     def _ends(self, truth: float, n: int, done: int, low: float, high: float, sd: float) -> tuple[float, float]:
-        """The chances that the interval of n values, `done` of them measured, then lies above the floor, or below the ceiling."""
+        """The chances that the interval of n values, `done` of them measured, lies above the floor, or below the ceiling."""
         mean = (done * self._seen.intervals[self._name].mean + (n - done) * truth) / n
         error = max(sd * math.sqrt(n - done) / n, TINY)
         above, below = self._floor + low * sd / math.sqrt(n), self._seen.plan.ceiling - high * sd / math.sqrt(n)
