@@ -42,7 +42,7 @@ def best_offer(seen: Evidence, session: Session, name: str = OBJECTIVE) -> Offer
 
 
 def _price(offer: Offer, rounds: Sequence[RoundEffect]) -> str:
-    chance = f"{100 * min(offer.chance, 0.95):.0f} %"
+    chance = f"{math.floor(100 * min(offer.chance, 0.95))} %"
     if offer.chance < ENOUGH:
         return f"not even {EXTENDED_ROUNDS} rounds, the most there are, would surely decide (chance {chance})"
     minutes = offer.rounds * statistics.median(each.duration_s for each in rounds) / 60

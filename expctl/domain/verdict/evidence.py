@@ -92,7 +92,7 @@ def limits_of(plan: Plan) -> tuple[float, ...]:
 
 def limit_text(limit: float) -> str:
     """Return a limit in percent with its sign, e.g. `+0.5 %`."""
-    return f"{round(percent(limit), 4):+g} %"
+    return f"{round(percent(limit), 4) + 0.0:+g} %"  # + 0.0: never -0
 
 
 def describe(found: Interval, limits: Sequence[float] = (0.0,)) -> str:

@@ -176,5 +176,5 @@ def procedure_of(
 def _shown(plan: Plan, rescuer: str) -> str:
     floor = plan.floor_of(rescuer)
     if floor < 0:
-        return f"loses less than {limit_text(-floor).lstrip('+')}"
+        return f"loses less than {limit_text(floor).lstrip('-')}"
     return f"gains more than {limit_text(floor).lstrip('+')}" if floor > 0 else "gain beyond noise"

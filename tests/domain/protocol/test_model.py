@@ -172,7 +172,7 @@ def test_at_most_three_sizes_may_rescue() -> None:
 )
 @pytest.mark.parametrize("value", [-0.1, 51.0, float("nan")])
 def test_limits_of_the_verdict_are_percent(limit: str, value: float) -> None:
-    (sentence,) = inconsistencies(replace(SOUND, keep=KeepRule(**{limit: value})))
+    (sentence,) = inconsistencies(replace(SOUND, keep=replace(KeepRule(), **{limit: value})))
     assert sentence == f"keep.{limit}: expected 0 to 50, found {value}"
 
 

@@ -1,5 +1,6 @@
 """Rounds for the tests of the verdict: regular ones with a known mean, and whole lives of a run on a random machine."""
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from random import Random
@@ -13,6 +14,27 @@ from expctl.domain.verdict.samples import RoundEffect, Session
 from expctl.domain.verdict.sequential_test import Decision, MeasureMore, decide
 
 MOST = 200  # rounds of a session
+
+
+def gain(percent: float) -> float:
+    """The effect, in log units, of so much more throughput."""
+    return math.log1p(percent / 100)
+
+
+def loss(percent: float) -> float:
+    """The effect, in log units and without its sign, of so much less throughput."""
+    return -math.log1p(-percent / 100)
+
+
+PLAN = Plan(
+    weights={"big": 0.6, "small": 0.4},
+    mode=Mode.GAIN,
+    guard=loss(0.5),
+    regression=loss(0.3),
+    worthwhile=gain(0.5),
+    simplify=0.005,
+    costly=gain(0.2),
+)
 
 
 def rounds(
@@ -119,10 +141,10 @@ PLANS = st.builds(
     st.fixed_dictionaries(
         {
             "mode": st.sampled_from(Mode),
-            "guard": st.sampled_from([0.005, 0.002, 0.01, 0.03]),
-            "regression": st.sampled_from([0.003, 0.001, 0.01]),
-            "worthwhile": st.sampled_from([0.005, 0.002, 0.01]),
-            "costly": st.sampled_from([0.002, 0.005]),
+            "guard": st.sampled_from([loss(0.5), loss(0.2), loss(1), loss(3)]),
+            "regression": st.sampled_from([loss(0.3), loss(0.1), loss(1)]),
+            "worthwhile": st.sampled_from([gain(0.5), gain(0.2), gain(1)]),
+            "costly": st.sampled_from([gain(0.2), gain(0.5)]),
             "slow_launch": st.sampled_from([0.0, 0.15, 0.6]),
         }
     ),

@@ -87,13 +87,9 @@ def _confirmed(before: Sequence[RoundEffect], confirm: Sequence[RoundEffect], pl
             mean_holds = mean_time.off(-t95(len(both))) > -plan.guard
             wanted = min(270.0, math.log(200) * plan.slow_launch / (seen[name].mean - floor))
             launches_hold = plan.launches * len(both) >= wanted
-            if rescuer and plan.floor < 0 < plan.slow_launch:
-                raise Unclear("test_confirmation.py: the floor by which a rescuer's launches are counted")
             if sizes_hold and mean_holds and launches_hold and not _fades([_value(each, name, plan) for each in both]):
                 return end(Verdict.KEEP, "kept")
         elif _low(seen[name], CONFIRM, pairs) <= floor and _high(seen[name], CONFIRM, pairs) < plan.ceiling:
-            if any(_high(seen[each], CONFIRM, pairs) >= plan.ceiling for each in (OBJECTIVE, *plan.rescuers)):
-                raise Unclear("test_confirmation.py: rescuers that the search did not find")
             return end(Verdict.REJECT, "ruled out")
         coming = [look for look in CONFIRM.until(max(plan.confirm, 140) // 2) if look > pairs]
         if not coming or (2 * coming[0] > plan.confirm and not gains):

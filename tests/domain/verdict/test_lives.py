@@ -28,8 +28,16 @@ def test_every_life_ends_as_described(life: Life) -> None:
         assume(False)
     found = decided(life.rounds, life.plan)
     assert outcome(found) == (wanted.verdict, wanted.search, wanted.confirm, wanted.rescuer), (wanted.why, found.reasons)
-    words = {"regression": "regresses", "ruled out": "is ruled out", "mean time": "the mean time of all iterations loses"}
+    tested = wanted.rescuer or OBJECTIVE
+    slower = found.intervals[tested].high < 0
+    words = {
+        "regression": "regresses",
+        "ruled out": "the candidate is slower" if slower else "is ruled out",
+        "mean time": "the mean time of all iterations loses",
+    }
     assert words.get(wanted.why, "") in found.reasons[0]
+    if wanted.why == "ruled out":
+        assert found.reasons[0].removeprefix("not confirmed: ").startswith(f"{tested} ")
 
 
 @lives(60)
@@ -50,11 +58,17 @@ def test_the_interval_of_a_keep_lies_above_its_floor_and_the_sizes_above_their_g
 def test_a_gain_is_ruled_out_only_by_an_interval_below_the_ceiling(life: Life) -> None:
     found = decided(life.rounds, life.plan)
     *_, rescuer = outcome(found)
+    high = found.intervals[rescuer or OBJECTIVE].high
     if "is ruled out" in found.reasons[0]:
         assert found.verdict is Verdict.REJECT
-        assert found.intervals[rescuer or OBJECTIVE].high < life.plan.ceiling
+        assert 0 <= high < life.plan.ceiling
     else:
         assert not any("ruled out" in reason for reason in found.reasons)
+    if "the candidate is slower" in found.reasons[0]:
+        assert found.verdict is Verdict.REJECT
+        assert high < 0
+    else:
+        assert not any("is slower" in reason for reason in found.reasons)
 
 
 @lives(60)

@@ -15,9 +15,8 @@ from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import RoundEffect, Session
 from expctl.domain.verdict.sequential_test import MeasureMore, decide
 from expctl.domain.verdict.statistics import interval, lower_bound, t95
-from tests.domain.verdict.made_rounds import LIVES, Life, decided, fresh, lives, more, rounds
+from tests.domain.verdict.made_rounds import LIVES, PLAN, Life, decided, fresh, gain, lives, loss, more, rounds
 
-PLAN = Plan(weights={"big": 0.6, "small": 0.4}, mode=Mode.GAIN, guard=0.005, regression=0.003, worthwhile=0.005, simplify=0.005)
 COSTLY = replace(PLAN, mode=Mode.GAIN_COSTLY)
 SIMPLIFY = replace(PLAN, mode=Mode.SIMPLIFY)
 USED_UP = replace(SIMPLIFY, simplify_used=0.005)
@@ -29,7 +28,7 @@ V = Verdict
 SEARCHES = {
     # line 1
     "one size pays for the other": (rounds(5, -1, 0.1), PLAN, V.REJECT, "small regresses: -0.98 %", 5),
-    "both sizes lose": (rounds(-2, -2, 0.2), PLAN, V.REJECT, "a gain of 0.5 % is ruled out", 3),
+    "both sizes lose": (rounds(-2, -2, 0.2), PLAN, V.REJECT, "the candidate is slower", 3),
     "line 1 comes before line 4": (rounds(-1, -1, 0.01), PLAN, V.REJECT, "big regresses", 3),
     "a loss beyond the tolerance at a later look": (rounds(1.5, -1, 0.5), PLAN, V.REJECT, "small regresses", 10),
     "simplify, beyond budget and tolerance": (rounds(-1, -1, 0.01), SIMPLIFY, V.REJECT, "regresses", 3),
@@ -38,12 +37,12 @@ SEARCHES = {
     "no effect, measured well": (rounds(0, 0, 0.05), PLAN, V.REJECT, "a gain of 0.5 % is ruled out", 3),
     "no effect, measured badly": (rounds(0, 0, 0.5), PLAN, V.REJECT, "a gain of 0.5 % is ruled out", 13),
     "a gain, not worth complex code": (rounds(0.3, 0.3, 0.15), COSTLY, V.REJECT, "a gain of 0.7 % is ruled out", 6),
-    "simplify, surely slower": (rounds(-0.45, -0.45, 0.12), SIMPLIFY, V.REJECT, "no loss is ruled out", 5),
-    "simplify, slower, budget used up": (rounds(-0.2, -0.2, 0.02), USED_UP, V.REJECT, "no loss is ruled out", 3),
+    "simplify, surely slower": (rounds(-0.45, -0.45, 0.12), SIMPLIFY, V.REJECT, "the candidate is slower", 5),
+    "simplify, slower, budget used up": (rounds(-0.2, -0.2, 0.02), USED_UP, V.REJECT, "the candidate is slower", 3),
     "no rescuer helps": (rounds(0, 0, 0.05), TWO_RESCUERS, V.REJECT, "is ruled out", 3),
     "line 2 fails by a guard alone": (rounds(0.9, -0.45, 0.001, apart=0.3), PLAN, V.REJECT, "a gain of 0.5 % is ruled out", 3),
     # line 5
-    "no effect in much noise": (rounds(0, 0, 4), PLAN, V.INCONCLUSIVE, "is neither surely above +0.0 % nor below +0.5 %", 46),
+    "no effect in much noise": (rounds(0, 0, 4), PLAN, V.INCONCLUSIVE, "is neither surely above +0 % nor below +0.5 %:", 46),
     "a gain in much noise": (rounds(1, 1, 4), PLAN, V.INCONCLUSIVE, "is neither surely above", 46),
     "a gain with a size unguarded": (rounds(3, 0, 0.1, apart=1.6), PLAN, V.INCONCLUSIVE, "not every size holds its guard", 46),
     "a rescuer undecided keeps the search open": (
@@ -73,7 +72,7 @@ def test_the_looks_are_the_planned_ones() -> None:
 
 def test_a_regression_needs_the_bound_below_zero_and_the_mean_below_the_tolerance() -> None:
     """One size of sd .1 % at 8 rounds: the bound is mean + 7.09 x .1 / sqrt(8) = mean + .251 %."""
-    plan = replace(PLAN, weights={"big": 1.0, "small": 0.0}, rounds=8, regression=0.002)
+    plan = replace(PLAN, weights={"big": 1.0, "small": 0.0}, rounds=8, regression=loss(0.2))
     effects = rounds(0.8, 0, 0.1 * (7 / 8) ** 0.5, 8, apart=0.0)  # the size that decides gains .8 %: it can't be confirmed yet
     sizes = [-0.3, -0.26, -0.24, -0.15]
     said = []
@@ -88,7 +87,7 @@ def test_a_regression_needs_the_bound_below_zero_and_the_mean_below_the_toleranc
         found = decide(made, plan)
         said.append(not isinstance(found, MeasureMore) and "small regresses" in found.reasons[0])
     assert said == [True, True, False, False]
-    tolerant = replace(plan, regression=0.0035)
+    tolerant = replace(plan, regression=loss(0.35))
     made = [replace(each, effect={"big": 0.0, "small": each.effect["big"] - 0.011}) for each in effects]
     assert "regresses" not in decided(made, tolerant).reasons[0]
 
@@ -115,7 +114,7 @@ def test_more_rescuers_are_each_held_to_more() -> None:
 
 
 def test_a_rescuer_may_not_carry_an_objective_that_surely_loses() -> None:
-    plan = replace(ONE_RESCUER, guard=0.05, regression=0.05)
+    plan = replace(ONE_RESCUER, guard=loss(5), regression=loss(5))
     undecided = rounds(-0.467, 0.7, 0.1, apart=0.3)  # the objective stays at about zero, with an interval around it
     losing = rounds(-0.7, 0.7, 0.02)  # objective -.14 %, surely below zero
     assert decide(undecided[:28], plan) == MeasureMore(rounds_left=6, session=Session.CONFIRM)
@@ -133,7 +132,7 @@ def not_rescued(big: float, wide: float, small: float, narrow: float, plan: Plan
         replace(each, effect={size: (mean - noise * (-1) ** each.round) / 100 for size, (mean, noise) in sizes.items()})
         for each in rounds(0, 0, 0)
     ]
-    found = decided([*search, *fresh(big, small, 0.01)], replace(plan, rescuers=("small",), guard=0.05, regression=0.05))
+    found = decided([*search, *fresh(big, small, 0.01)], replace(plan, rescuers=("small",), guard=loss(5), regression=loss(5)))
     assert found.procedure is not None
     assert (found.procedure.rescued_by, found.procedure.confirm_rounds) == ("", 0), found
 
@@ -148,8 +147,8 @@ def test_a_rescuer_must_gain_even_where_the_mode_lets_the_objective_lose() -> No
 
 
 def test_the_objective_goes_before_its_rescuers() -> None:
-    for gain in (2, 0.3):
-        found = decided([*rounds(gain, gain, 0.003), *fresh(gain, gain, 0.003)], TWO_RESCUERS)
+    for big in (2, 0.3):
+        found = decided([*rounds(big, big, 0.003), *fresh(big, big, 0.003)], TWO_RESCUERS)
         assert found.procedure is not None
         assert (found.verdict, found.procedure.rescued_by) == (V.KEEP, "")
 
@@ -275,11 +274,11 @@ def test_a_plan_takes_percent_from_the_protocol() -> None:
         weights={"big": 1.0, "small": 0.0},
         rounds=8,
         mode=Mode.SIMPLIFY,
-        guard=0.01,
-        regression=0.02,
-        worthwhile=0.03,
+        guard=loss(1),
+        regression=loss(2),
+        worthwhile=gain(3),
         simplify=0.04,
-        costly=0.05,
+        costly=gain(5),
         rescuers=("small",),
         simplify_used=0.015,
         slow_launch=0.2,
@@ -295,6 +294,19 @@ def test_a_rare_slow_launch_is_looked_for_where_rounds_are_launches() -> None:
 
 
 def test_the_borders_of_the_modes() -> None:
-    assert [(p.floor, p.ceiling, p.tolerance) for p in (PLAN, COSTLY, SIMPLIFY, USED_UP)] == [
-        (0.0, 0.005, 0.003), (0.002, 0.007, 0.003), (-0.005, 0.0, 0.005), (0.0, 0.0, 0.003),
+    """The ceiling of costly code is the sum in percent: .2 % and .5 % are .7 %."""
+    borders = [(p.floor, p.ceiling, p.tolerance) for p in (PLAN, COSTLY, SIMPLIFY, USED_UP)]
+    wanted = [
+        (0.0, gain(0.5), loss(0.3)), (gain(0.2), gain(0.7), loss(0.3)), (-loss(0.5), 0.0, loss(0.5)), (0.0, 0.0, loss(0.3)),
     ]  # fmt: skip
+    assert borders == [pytest.approx(each, abs=1e-15) for each in wanted]
+
+
+def test_the_budget_of_simplifications_is_a_loss_in_percent() -> None:
+    assert replace(SIMPLIFY, simplify_used=0.002).floor == pytest.approx(-loss(0.3), abs=1e-15)
+    assert replace(SIMPLIFY, simplify_used=0.006).floor == 0
+
+
+def test_a_rescuer_has_the_floor_of_its_mode_but_at_least_zero() -> None:
+    assert [p.floor_of("small") for p in (PLAN, COSTLY, SIMPLIFY, USED_UP)] == [0.0, gain(0.2), 0.0, 0.0]
+    assert [p.floor_of("") for p in (PLAN, COSTLY, SIMPLIFY, USED_UP)] == [p.floor for p in (PLAN, COSTLY, SIMPLIFY, USED_UP)]

@@ -1,6 +1,6 @@
 """`run ID --extend`: an undecided experiment goes on with the samples it has, or says why it can't."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ class NoisySteps(FakeSteps):
     gain: float = 0.01
 
     def measure(
-        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
+        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
         found = super().measure(benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress)
         if isinstance(found, Failed):
