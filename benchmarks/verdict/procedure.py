@@ -8,7 +8,7 @@ import numpy as np
 from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.protocol.boundaries import CONFIRM_LAUNCHES_ROUNDS, LOOKS, SEARCH
-from expctl.domain.protocol.model import Benchmark, KeepRule, Size
+from expctl.domain.protocol.model import Benchmark, KeepRule, Size, Style
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import RoundEffect, Session
 from expctl.domain.verdict.sequential_test import Decision, MeasureMore, decide
@@ -23,10 +23,10 @@ Noise = Callable[[np.random.Generator, int, int], np.ndarray]
 Rule = Callable[[Sequence[RoundEffect], Plan], MeasureMore | Decision]
 
 
-def plan_of(weights: Mapping[str, float]) -> Plan:
+def plan_of(weights: Mapping[str, float], style: Style = Style.LAUNCH) -> Plan:
     """The plan of a benchmark with these sizes, and the limits that a protocol has when it says nothing."""
     sizes = tuple(Size(name=name, weight=weight) for name, weight in weights.items())
-    return Plan.of(Benchmark(argv=("-",), timeout_s=1, sizes=sizes), KeepRule(), Mode.GAIN)
+    return Plan.of(Benchmark(argv=("-",), timeout_s=1, sizes=sizes, style=style), KeepRule(), Mode.GAIN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,7 @@ from benchmarks.verdict.procedure import ROUNDS, Rule, Tally, plan_of, sessions,
 from benchmarks.verdict.rivals import RIVALS
 from benchmarks.verdict.traces import RecordedNoise, Trace, recorded
 from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.protocol.model import Style
 from expctl.domain.verdict.sequential_test import decide
 
 SEED = 20261120
@@ -124,7 +125,7 @@ def replayed(target: str, traces: Sequence[Trace]) -> int:
 def drawn_again(draw: np.random.Generator, traces: list[Trace], trials: int) -> int:
     """Print the error rates on recorded noise; 1 when its bar is missed."""
     noise = RecordedNoise(traces)
-    pairs, plan = list(sessions(draw, noise, trials)), plan_of(noise.weights)
+    pairs, plan = list(sessions(draw, noise, trials)), plan_of(noise.weights, Style.FINE)
     found = [tally(pairs, plan, effect) for effect in EFFECTS.values()]
     bad = at_most(RECORDED_BAR, found[0].share, trials).missed
     sd = (noise.rounds @ np.array(list(noise.weights.values()))).std(ddof=1)

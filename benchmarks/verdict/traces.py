@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks.verdict.procedure import plan_of
 from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.protocol.model import Style
 from expctl.domain.verdict.samples import RoundEffect, Session
 from expctl.domain.verdict.sequential_test import Decision, decide
 
@@ -29,8 +30,8 @@ class Trace:
     rounds: tuple[RoundEffect, ...]
 
     def replayed(self) -> Verdict | None:
-        """What `decide` says today; None when it asks for more rounds."""
-        answer = decide(self.rounds, plan_of(self.weights))
+        """What `decide` says today of rounds of style `fine`, as all recorded ones are; None when it asks for more rounds."""
+        answer = decide(self.rounds, plan_of(self.weights, Style.FINE))
         return answer.verdict if isinstance(answer, Decision) else None
 
 
