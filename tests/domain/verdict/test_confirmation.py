@@ -66,7 +66,7 @@ CONFIRMATIONS = {
         rounds(-0.3, 0.6, 0.04), fresh(-0.3, 0.6, 0.04), ONE_RESCUER, V.KEEP, "rescued by size small, small +0.6", (4, 10),
     ),
     "a rescuer, not confirmed": (
-        rounds(-0.3, 0.6, 0.04), fresh(-0.3, 0.0, 0.04), ONE_RESCUER, V.REJECT, "not confirmed: ", (4, 8),
+        rounds(-0.3, 0.6, 0.04), fresh(-0.3, 0.0, 0.04), ONE_RESCUER, V.REJECT, "not confirmed: small ", (4, 8),
     ),
     "a rescuer with a losing objective": (
         rounds(-0.3, 0.6, 0.04), fresh(-0.5, 0.6, 0.001), replace(ONE_RESCUER, regression=loss(2), guard=loss(2)),

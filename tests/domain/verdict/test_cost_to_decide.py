@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from expctl.domain.experiment.noise import Calibrated, Noise
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.verdict.evidence import OBJECTIVE
+from expctl.domain.verdict.cost_to_decide import best_offer
+from expctl.domain.verdict.evidence import OBJECTIVE, evidence_of
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import RoundEffect, Session
 from expctl.domain.verdict.sequential_test import Decision, decide
@@ -64,6 +65,22 @@ def test_what_no_number_of_rounds_decides_has_no_price() -> None:
     assert "not even 200 rounds, the most there are, would surely decide (chance " in reasons[0]
     spent = decided(rounds(0.6, 0.6, 7), replace(PLAN, rounds=200, confirm=200))
     assert not PRICE.search(spent.reasons[0])
+
+
+def test_a_chance_below_80_percent_is_a_warning_and_no_price() -> None:
+    reason = decided(rounds(0.6, 0.6, 1.8), PLAN).reasons[0]
+    assert re.search(r"not even 200 rounds, the most there are, would surely decide \(chance [5-7]\d %\)$", reason), reason
+
+
+def test_an_undecided_rescuer_counts_against_the_chance() -> None:
+    """The objective is as good as ruled out; the small size is not."""
+    search = rounds(0, 0, 0.01, apart=1.5)[:46]
+    alone, with_rescuer = (
+        best_offer(evidence_of(search, plan, Session.SEARCH), Session.SEARCH).chance
+        for plan in (PLAN, replace(PLAN, rescuers=("small",)))
+    )
+    assert alone > 0.95
+    assert with_rescuer < alone - 0.05
 
 
 def test_less_noise_costs_less() -> None:

@@ -13,7 +13,14 @@ ROOT = Path(__file__).parents[3]
 MUTANTS: list[dict[str, str]] = yaml.safe_load((ROOT / "tests/cases/verdict_mutants.yaml").read_text())
 SAMPLE = MUTANTS if "EXPCTL_TESTS_LONG" in os.environ else MUTANTS[9::12]
 # In the order in which they find most for the least time; what simulates hundreds of runs is left out.
-TESTS = ["test_confirmation.py", "test_sequential_test.py", "test_reasons.py", "test_lives.py", "test_cost_to_decide.py"]
+TESTS = [
+    "test_confirmation.py",
+    "test_sequential_test.py",
+    "test_reasons.py",
+    "test_lives.py",
+    "test_untimed_work.py",
+    "test_cost_to_decide.py",
+]
 
 
 def failing(folder: Path) -> str:
@@ -42,6 +49,7 @@ def test_there_are_mutants_of_every_part_and_each_says_why() -> None:
     assert len({(each["file"], each["old"], each["new"]) for each in MUTANTS}) == len(MUTANTS)
     assert {each["file"].split("/")[1].removesuffix(".py") for each in MUTANTS} >= {
         "boundaries", "cost_to_decide", "evidence", "lasting_gain", "plan", "sequential_test", "statistics",
+        "untimed_work",
     }  # fmt: skip
 
 
