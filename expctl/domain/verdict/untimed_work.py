@@ -38,7 +38,8 @@ def charge_untimed_work(decision: Decision, samples: Sequence[Sample], plan: Pla
         return seen if isinstance(seen, MeasureMore) else decision
     name, effect = next(iter(hidden.items()))
     told_by, seen_by = f"{describe(effect.told)} by the candidate's own clock", f"{describe(effect.seen)} as seen from outside"
-    return replace(decision, verdict=Verdict.REJECT, reasons=(f"hidden time: {name} {told_by}, {seen_by} of its process",))
+    reasons = f"hidden time: {name} {told_by}, {seen_by} of its process", f"by that clock {seen.reasons[0]}"
+    return replace(decision, verdict=Verdict.REJECT, reasons=reasons)
 
 
 class _Effect(Struct, frozen=True, kw_only=True):
