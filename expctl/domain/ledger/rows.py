@@ -63,7 +63,7 @@ class RuleRow(Struct, frozen=True, kw_only=True):
 
 
 class QueueItem(Struct, frozen=True, kw_only=True):
-    """One row of the queue: a proposal, its state and the reason. `depends_on` pairs each condition with what is known."""
+    """A row of the queue: a proposal, its state and the reason. `depends_on` pairs each condition with what is known of it."""
 
     id: str
     title: str

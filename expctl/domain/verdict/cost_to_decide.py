@@ -25,7 +25,7 @@ class Offer(Struct, frozen=True, kw_only=True):
 
 
 def price_of(seen: Evidence, rounds: Sequence[RoundEffect], session: Session, name: str) -> tuple[str, ...]:
-    """Say why `seen` is undecided about `name` (the objective, or a rescuer), and the cheapest rounds that decide in 90 %.
+    """Say why `seen` is undecided about `name` (the objective or a size), and after how many more rounds that likely changes.
 
     Predicts from today's mean and sd (the larger of the measured and the calibrated one): the true effect is normal about
     today's mean with its standard error, and further rounds are normal about the truth. A search that finds a gain goes
@@ -36,7 +36,7 @@ def price_of(seen: Evidence, rounds: Sequence[RoundEffect], session: Session, na
 
 
 def best_offer(seen: Evidence, session: Session, name: str = OBJECTIVE) -> Offer:
-    """Return the offer that `price_of` words: the cheapest with enough of a chance, else the one with the best chance."""
+    """Return the fewest further rounds that decide with a chance of 90 %, else those with the best chance."""
     offers = _Forecast(seen, name).offers(session)
     return max(offers, key=lambda offer: (min(offer.chance, CHANCE), -offer.rounds), default=Offer())
 
@@ -73,7 +73,6 @@ class _Forecast:
         self._floor = seen.plan.floor_of("" if name == OBJECTIVE else name)
 
     def offers(self, session: Session) -> Iterator[Offer]:
-        """Yield each way to go on."""
         truths, n = self._likely_effects(), self._seen.n
         for pairs in CONFIRM.looks:
             if not CONFIRM_ROUNDS <= pairs * CONFIRM_MERGES <= EXTENDED_ROUNDS:

@@ -111,7 +111,7 @@ def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decisi
 
 
 def tail_flags(decision: Decision, samples: Sequence[Sample]) -> tuple[str, ...]:
-    """Say of each size whether one side's tail is clearly heavier, in the rounds behind `decision`."""
+    """Say for which sizes one side has clearly more slow iterations (its tail) in the rounds behind `decision`."""
     chosen = set(decision.rounds)
     used = [sample for sample in counted(samples) if sample.round in chosen]
     return heavier_tails(used, (size for size in decision.intervals if size != OBJECTIVE))

@@ -72,7 +72,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         )
 
     def extend(self) -> "Plan":
-        """Return the plan of a measurement that goes on: the same limits, and all planned looks."""
+        """Return the plan of a measurement that goes on: the same limits, with looks up to the largest number of rounds."""
         return replace(self, rounds=EXTENDED_ROUNDS, confirm=EXTENDED_ROUNDS, extended=True)
 
     @property

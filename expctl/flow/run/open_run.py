@@ -190,7 +190,7 @@ def _base(head: str, experiment: str, earlier: Record | None) -> str:
 
 
 def show_title(context: Context, experiment: str, queued: Queued, protocol: Protocol, base: str, target: str) -> None:
-    """Print the heading of a run, and what is not protected on this machine."""
+    """Print the heading of a run, and how child processes can't be confined on this machine."""
     identity = context.workspace.files_identity(base, ("protocol.yaml", *protocol.harness))
     context.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)
     for gap in context.gaps:
