@@ -163,7 +163,7 @@ def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
 
 
 def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
-    """Return the gate, which waits until no other work disturbs a measurement, with all its sensors."""
+    """Return the gate with its sensors, which waits until nothing disturbs a measurement; its lock shows `experiment`."""
     from expctl.adapters.machine.device_lock import MachineLock
     from expctl.adapters.machine.gate import MachineGate
     from expctl.adapters.sensors.amd_smi import AmdSmi
