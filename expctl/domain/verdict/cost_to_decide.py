@@ -94,7 +94,7 @@ class _Forecast:
         return [(mean + z * error, weight / math.fsum(weights)) for z, weight in zip(GRID, weights, strict=True)]
 
     def _search_decides(self, truth: float, n: int, pairs: int) -> float:
-        """The chance, with effect `truth`, that `n` rounds reject, or find a gain that `pairs` pairs of rounds then decide on."""
+        """The chance, if `truth` is the effect, that `n` rounds reject, or find a gain that `pairs` pairs then decide on."""
         low, high = SEARCH.at(SEARCH.low, n), SEARCH.at(SEARCH.high, n)
         keeps, rejects = self._ends(truth, n, self._seen.n, low, high, self._sd(self._name))
         guards = math.prod(self._holds_guard(size, n) for size in self._seen.unguarded())
