@@ -35,7 +35,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return [size for size, it in self.sizes.items() if it.mean < -tolerance and upper_bound(it, r) < 0]
 
     def unguarded(self) -> list[str]:
-        """Return sizes that may lose more than is allowed (G): mean - t95 sd / sqrt(n) <= -G, as if no other look existed."""
+        """Return sizes that may lose more than is allowed (G): mean - t95 sd / sqrt(n) <= -G, as if this look were alone."""
         return [size for size, it in self.sizes.items() if lower_bound(it, t95(self.n)) <= -self.plan.guard]
 
     def losing(self) -> list[str]:
@@ -72,7 +72,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
 
 def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, session: Session) -> Evidence:
-    """Compute the intervals of one look from at least two effects; a confirmation averages neighbouring rounds in pairs."""
+    """Compute the intervals of an interim analysis of at least two effects; a confirmation averages neighbours in pairs."""
     bounds, merged = (CONFIRM, CONFIRM_MERGES) if session is Session.CONFIRM else (SEARCH, 1)
     n = len(rounds) // merged
     low, high = bounds.at(bounds.low, n), bounds.at(bounds.high, n)

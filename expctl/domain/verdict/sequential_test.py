@@ -40,7 +40,7 @@ class Decision(Struct, frozen=True, kw_only=True):
 
 
 class _Promising(Struct, frozen=True, kw_only=True):
-    """A look of the search after which a confirmation starts; `rescuer` is the size that gained, empty for the objective."""
+    """The interim analysis after which a confirmation starts; `rescuer` is the size that gained, empty for the objective."""
 
     seen: Evidence
     looks: tuple[int, ...]
@@ -101,7 +101,7 @@ def _confirm(
 def _look_again(
     seen: Evidence, promising: _Promising, rounds: Sequence[RoundEffect], *, kept: bool
 ) -> tuple[Verdict, tuple[str, ...]] | None:
-    """Return the verdict and its reasons after one look at the confirmation; None to measure on.
+    """Return the verdict and its reasons after one interim analysis of the confirmation; None to measure on.
 
     `rounds` are those of search and confirmation; `kept`: the gain is confirmed, and nothing speaks against it.
     """
@@ -161,7 +161,7 @@ def _decision(
 def procedure_of(
     plan: Plan, looks: tuple[int, ...], *, search_rounds: int, confirm_rounds: int, rescued_by: str = ""
 ) -> Procedure:
-    """Return what a record keeps of a decision under `plan`: the looks taken and the rounds of each session."""
+    """Return what a record keeps of a decision under `plan`: the interim analyses done and the rounds of each session."""
     return Procedure(
         boundaries=VERSION,
         mode=plan.mode,
