@@ -35,7 +35,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return [size for size, it in self.sizes.items() if it.mean < -tolerance and upper_bound(it, r) < 0]
 
     def unguarded(self) -> list[str]:
-        """Return sizes that may lose more than is allowed (G): mean - t95 sd / sqrt(n) <= -G, as if this look were alone."""
+        """Return sizes that may lose more than is allowed (G): mean - t95 sd / sqrt(n) <= -G, for a single analysis."""
         return [size for size, it in self.sizes.items() if lower_bound(it, t95(self.n)) <= -self.plan.guard]
 
     def losing(self) -> list[str]:
@@ -54,7 +54,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     def rescuer(self) -> str:
         """Return the first size whose own gain may keep the patch while the objective is about zero; empty if there is none.
 
-        A rescuer must gain, even where the mode lets the objective lose.
+        This size must gain, even where the mode lets the objective lose.
         """
         if not self.plan.rescuers or abs(self.objective.mean) > self.plan.worthwhile:
             return ""

@@ -19,7 +19,7 @@ CHANCE = 0.05  # of the exact test
 
 
 class OwnDoing(Struct, frozen=True, kw_only=True):
-    """Launches (round, number) tainted by nothing but clock, temperature or power, by side."""
+    """Launches, as (round, number in it), disturbed by nothing but clock, temperature or power, by side."""
 
     baseline: frozenset[tuple[int, int]]
     candidate: frozenset[tuple[int, int]]
@@ -28,7 +28,7 @@ class OwnDoing(Struct, frozen=True, kw_only=True):
     def counts(self) -> bool:
         """Does it happen to the candidate more often than to the baseline (one-sided exact binomial test, 5 %)?
 
-        Both sides have equally many launches that count, so each taint falls on either side with a chance of one half.
+        Both sides have equally many launches that count, so a disturbed launch falls on either with a chance of one half.
         """
         mine, all_launches = len(self.candidate), len(self.candidate) + len(self.baseline)
         return binomial_tail(mine, all_launches) <= CHANCE

@@ -77,7 +77,7 @@ def too_many(odd: int, rounds: int) -> bool:
 
 
 def excess_spread(samples: Sequence[Sample], calibrated: Calibrated) -> str:
-    """Return a sentence about the first size whose times vary too much in too many rounds of both sides; empty without one.
+    """Return a sentence about the first size whose times vary too much on both sides in `too_many` rounds; empty without one.
 
     Too much is a standard deviation over 4 times the calibrated one. One side alone doesn't count: it may be the build's
     nature.
