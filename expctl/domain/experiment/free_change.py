@@ -30,11 +30,11 @@ def is_free_keep(record: Record, entry: Record | Replication) -> bool:
 
 
 def debt(id: str, target: str) -> str:
-    """Return the flag of a kept free change: its code was not compared on `target`, which could not be built."""
+    """Return the remark that the simplification `id`, kept untimed, wasn't compared on `target`, which couldn't be built."""
     return f"{UNCOMPARED} on {target}, which could not be built; expctl run {id} --again compares it where it can be"
 
 
 def settled(flags: Iterable[str], targets: Iterable[str]) -> tuple[str, ...]:
-    """Return `flags` without the debts of `targets`, on which the code has been compared since."""
+    """Return `flags` without remarks made by `debt` for `targets`, on which the code has been compared since."""
     paid = tuple(f"{UNCOMPARED} on {target}," for target in targets)
     return tuple(flag for flag in flags if not flag.startswith(paid))

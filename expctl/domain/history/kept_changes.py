@@ -70,7 +70,7 @@ def combined_promises(kept: Sequence[KeptChange]) -> dict[str, Promise]:
 
 
 def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -> tuple[Sample, ...]:
-    """Lengthen the candidate's times by the lower end of the recorded gain: if it still exists, the effect becomes >= 0."""
+    """Return `samples` with the candidate's times lengthened: the effect becomes >= 0 if the recorded gain still exists."""
     stretch = {size: math.exp(promise.sure) for size, promise in promises.items() if size != OBJECTIVE}
     return tuple(
         sample if sample.side is Side.BASELINE or sample.size not in stretch else _stretched(sample, stretch[sample.size])

@@ -32,7 +32,7 @@ class Debt(Struct, frozen=True, kw_only=True):
 
     @property
     def is_uncompared(self) -> bool:
-        """Is the change a free one, whose code has yet to be compared with that before it?"""
+        """Was the change kept without timing, although its code could not be compared with the baseline's on this target?"""
         return self.flag.startswith(UNCOMPARED)
 
 

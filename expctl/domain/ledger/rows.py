@@ -63,7 +63,7 @@ class RuleRow(Struct, frozen=True, kw_only=True):
 
 
 class QueueItem(Struct, frozen=True, kw_only=True):
-    """One row of the queue: a proposal, its state and the reason. `depends_on` pairs each condition with what is known."""
+    """A row of the queue: a proposal, its state and the reason. `depends_on` pairs each condition with what is known of it."""
 
     id: str
     title: str
@@ -155,7 +155,7 @@ def _failure(record: Record) -> str:
 
 
 def _openings(rule: Rule, *, in_epoch: bool) -> Iterator[str]:
-    """Yield the changes for which expctl reopens the rule by itself."""
+    """Yield the changes for which expctl reopens the rule by itself; `in_epoch`: incomparable figures are one."""
     if rule.probe:
         yield f"a probe that {rule.probe.until} for {rule.probe.arch}"
     tools = [] if rule.probe else [name for name in COMPILERS if rule.conditions.get(name)]

@@ -17,10 +17,10 @@ RESCUERS_MOST = 3
 
 
 class Boundaries(Struct, frozen=True, kw_only=True):
-    """Critical values of t at the `looks` of a session, which are numbers of values.
+    """Critical values of t, one for each interim analysis, which comes after so many effects of rounds (`looks`).
 
-    A size surely regresses where even m + regression sd / sqrt(n) is below zero. `rescue[k]` bounds the gain of one of k
-    sizes that may rescue a patch: the error of `low` divided by k (Bonferroni).
+    The interval of an effect is [m - low sd / sqrt(n), m + high sd / sqrt(n)]. A size is slower where m + regression sd /
+    sqrt(n) < 0. `rescue[k]` replaces `low` where any of k sizes may keep the patch: its error divided by k (Bonferroni).
     """
 
     looks: tuple[int, ...]
@@ -30,11 +30,11 @@ class Boundaries(Struct, frozen=True, kw_only=True):
     rescue: dict[int, tuple[float, ...]]
 
     def until(self, n: int) -> tuple[int, ...]:
-        """Return the looks at up to `n` values. Dropping later looks only leaves error unspent."""
+        """Return the interim analyses after at most `n` effects. Leaving later ones out only lowers the chance of an error."""
         return tuple(look for look in self.looks if look <= n)
 
     def at(self, table: tuple[float, ...], n: int) -> float:
-        """Return the critical value at n values; between looks that of the previous look, which is stricter.
+        """Return the critical value after n effects from `table`, e.g. `low`; between looks that of the look before (stricter).
 
         Raises ValueError before the first look.
         """

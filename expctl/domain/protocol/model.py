@@ -164,9 +164,9 @@ class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Limits of the verdict, in percent: loss that every size must rule out (guard), loss that rejects if certain
     (regression), gain worth having, loss that a simplification may have, further gain for complex code (costly).
 
-    `slow_launch_percent`: in style `launch`, a KEEP has seen so many launches that rarer ones, slower by this much, can't cost
-    more than the gain; 0 asks for none. `free_simplify`: the targets on which a change of kind `simplify` or `infra` must have
-    the baseline's machine code to land without being timed: those that can be built on this machine, or all.
+    `slow_launch_percent`: in style `launch`, a KEEP takes enough launches to rule out that rare ones, slower by this much, cost
+    more than the gain on average; 0 switches this off. `free_simplify`: the targets on which a change of kind
+    `simplify` or `infra` must have the baseline's machine code to land untimed: those that can be built here, or all.
     """
 
     guard_percent: float = 0.5

@@ -57,7 +57,7 @@ class BuildFailed(Struct, frozen=True, kw_only=True):
 
 
 class Tested(Struct, frozen=True, kw_only=True):
-    """The candidate's test on one target ended (empty: the timed one). `fault`: the harness failed, not the candidate."""
+    """The candidate's test on `target` (empty: the timed one) ended. `fault`: the harness failed, not the candidate."""
 
     ok: bool
     fault: bool

@@ -121,7 +121,7 @@ def code_is_unchanged(run: Run, target: str) -> bool:
 
 
 def is_unchanged(run: Run, target: str) -> bool:
-    """Do both sides load the same on `target`: the same machine code, linked by the same names?"""
+    """Do both builds have the same machine code and the same symbol names on `target`? False where either is not built."""
     baseline, candidate = run.artifact(Side.BASELINE, target), run.artifact(Side.CANDIDATE, target)
     same_image = baseline is not None and candidate is not None and baseline.image == candidate.image
     return same_image and code_is_unchanged(run, target)
@@ -206,9 +206,9 @@ def _is_changed(run: Run, target: str) -> bool:
 
 
 def _same_code(run: Run) -> Test | Decision:
-    """Return the verdict on machine code that is the baseline's on all built targets: a simplification is free, if it passes.
+    """Return the verdict where all built code is the baseline's: NO-OP, or for a simplification that passes its tests KEEP.
 
-    It is tested on all of them, because a harness may rest on more than the build.
+    It is tested on every built target first, because a harness may use files besides the build.
     """
     built, unbuilt = ", ".join(run.built()), ", ".join(run.unbuilt())
     no_op = f"the same code sections as the baseline on {built}; nothing was timed"

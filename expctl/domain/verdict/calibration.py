@@ -94,7 +94,7 @@ def mde(sd: float, rounds: int) -> float:
 
 
 def calibration_of(samples: Sequence[Sample], *, target: str, benchmark: Benchmark, date: str, base: str) -> Calibration:
-    """Compute a calibration from samples of a build measured against itself: at least two rounds without foreign load."""
+    """Compute a calibration from samples of commit `base` against itself: at least two rounds without foreign load."""
     rounds = round_effects(samples)
     spreads = side_spreads(samples)
     weights = {size.name: size.weight for size in benchmark.sizes}

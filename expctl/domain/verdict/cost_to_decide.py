@@ -25,7 +25,7 @@ class Offer(Struct, frozen=True, kw_only=True):
 
 
 def price_of(seen: Evidence, rounds: Sequence[RoundEffect], session: Session, name: str) -> tuple[str, ...]:
-    """Say why `seen` is undecided about `name` (the objective, or a rescuer), and the cheapest rounds that decide in 90 %.
+    """Say why `seen` is undecided about `name` (the objective or a size), and how many more rounds likely decide.
 
     Predicts from today's mean and sd (the larger of the measured and the calibrated one): the true effect is normal about
     today's mean with its standard error, and further rounds are normal about the truth. A search that finds a gain goes
@@ -36,7 +36,7 @@ def price_of(seen: Evidence, rounds: Sequence[RoundEffect], session: Session, na
 
 
 def best_offer(seen: Evidence, session: Session, name: str = OBJECTIVE) -> Offer:
-    """Return the offer that `price_of` words: the cheapest with enough of a chance, else the one with the best chance."""
+    """Return the fewest further rounds that decide with a chance of 90 %, else those with the best chance."""
     offers = _Forecast(seen, name).offers(session)
     return max(offers, key=lambda offer: (min(offer.chance, CHANCE), -offer.rounds), default=Offer())
 
@@ -73,7 +73,6 @@ class _Forecast:
         self._floor = seen.plan.floor_of("" if name == OBJECTIVE else name)
 
     def offers(self, session: Session) -> Iterator[Offer]:
-        """Yield each way to go on."""
         truths, n = self._likely_effects(), self._seen.n
         for pairs in CONFIRM.looks:
             if not CONFIRM_ROUNDS <= pairs * CONFIRM_MERGES <= EXTENDED_ROUNDS:
@@ -95,7 +94,7 @@ class _Forecast:
         return [(mean + z * error, weight / math.fsum(weights)) for z, weight in zip(GRID, weights, strict=True)]
 
     def _search_decides(self, truth: float, n: int, pairs: int) -> float:
-        """The chance that a search of `n` rounds rejects, or finds a gain that `pairs` pairs of rounds then decide about."""
+        """The chance, if `truth` is the effect, that `n` rounds reject, or find a gain that `pairs` pairs then decide on."""
         low, high = SEARCH.at(SEARCH.low, n), SEARCH.at(SEARCH.high, n)
         keeps, rejects = self._ends(truth, n, self._seen.n, low, high, self._sd(self._name))
         guards = math.prod(self._holds_guard(size, n) for size in self._seen.unguarded())
@@ -107,7 +106,7 @@ class _Forecast:
         return sum(self._ends(truth, pairs, done, CONFIRM.at(CONFIRM.low, pairs), CONFIRM.at(CONFIRM.high, pairs), sd))
 
     def _ends(self, truth: float, n: int, done: int, low: float, high: float, sd: float) -> tuple[float, float]:
-        """The chances that the interval of n values, `done` of them measured, lies above the floor, or below the ceiling."""
+        """The chances, with the effect `truth`, that the interval of n values ends above the floor, or below the ceiling."""
         mean = (done * self._seen.intervals[self._name].mean + (n - done) * truth) / n
         error = max(sd * math.sqrt(n - done) / n, TINY)
         above, below = self._floor + low * sd / math.sqrt(n), self._seen.plan.ceiling - high * sd / math.sqrt(n)

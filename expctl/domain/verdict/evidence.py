@@ -16,7 +16,7 @@ from expctl.domain.verdict.statistics import Interval, interval, lower_bound, pe
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """Intervals of objective and sizes over the rounds of one look; `n` is the number of effects, each of `merged` rounds."""
+    """Intervals at one look (interim analysis) over `n` values: effects of rounds, in a confirmation averaged in pairs."""
 
     plan: Plan
     bounds: Boundaries
@@ -30,12 +30,12 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return {OBJECTIVE: self.objective, **self.sizes}
 
     def regressing(self) -> list[str]:
-        """Return the sizes that are surely slower, mean + r sd / sqrt(n) < 0, and by more than the plan's tolerance."""
+        """Return sizes that are surely slower (mean + r sd / sqrt(n) < 0) and by more than the tolerance; r: `regression`."""
         r, tolerance = self.bounds.at(self.bounds.regression, self.n), self.plan.tolerance
         return [size for size, it in self.sizes.items() if it.mean < -tolerance and upper_bound(it, r) < 0]
 
     def unguarded(self) -> list[str]:
-        """Return the sizes that may have lost more than the guard: mean - t95 sd / sqrt(n) <= -G, fit to go on at one look."""
+        """Return sizes that may lose more than is allowed (G): mean - t95 sd / sqrt(n) <= -G, for a single analysis."""
         return [size for size, it in self.sizes.items() if lower_bound(it, t95(self.n)) <= -self.plan.guard]
 
     def losing(self) -> list[str]:
@@ -43,9 +43,9 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return [size for size, it in self.sizes.items() if it.high < 0]
 
     def gains(self, rescuer: str = "") -> bool:
-        """Does the interval of `rescuer`, or of the objective where empty, lie above its floor?
+        """Does the interval of the size `rescuer`, or of the objective where empty, lie above what a KEEP must exceed?
 
-        A rescuer carries nothing while the objective surely loses.
+        False for a size while the interval of the objective lies below zero.
         """
         if rescuer:
             return self.sizes[rescuer].low > self.plan.floor_of(rescuer) and self.objective.high >= 0
@@ -54,7 +54,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     def rescuer(self) -> str:
         """Return the first size whose own gain may keep the patch while the objective is about zero; empty if there is none.
 
-        A rescuer must gain, even where the mode lets the objective lose.
+        This size must gain, even where the mode lets the objective lose.
         """
         if not self.plan.rescuers or abs(self.objective.mean) > self.plan.worthwhile:
             return ""
@@ -63,7 +63,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return next((size for size in passing if self.gains(size)), "")
 
     def futile(self, *names: str) -> bool:
-        """Is a worthwhile effect ruled out: do the intervals of all these names (sizes, or the objective) lie below theta_1?"""
+        """Do the intervals of all `names` (sizes or objective) lie below the smallest worthwhile effect (`Plan.ceiling`)?"""
         return all(self.intervals[name].high < self.plan.ceiling for name in names)
 
     def describe(self, name: str) -> str:
@@ -72,7 +72,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
 
 def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, session: Session) -> Evidence:
-    """Compute the intervals of one look from at least two effects; a confirmation merges neighbouring rounds."""
+    """Compute the intervals of an interim analysis of at least two effects; a confirmation averages neighbours in pairs."""
     bounds, merged = (CONFIRM, CONFIRM_MERGES) if session is Session.CONFIRM else (SEARCH, 1)
     n = len(rounds) // merged
     low, high = bounds.at(bounds.low, n), bounds.at(bounds.high, n)
@@ -86,7 +86,7 @@ def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, session: Session) -> 
 
 
 def limits_of(plan: Plan) -> tuple[float, ...]:
-    """Return the log effects that intervals are compared with."""
+    """Return the log effects that intervals are compared with: zero, floor, least worthwhile gain, largest allowed loss."""
     return 0.0, plan.floor, plan.ceiling, -plan.guard
 
 

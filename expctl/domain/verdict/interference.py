@@ -19,7 +19,7 @@ CHANCE = 0.05  # of the exact test
 
 
 class OwnDoing(Struct, frozen=True, kw_only=True):
-    """Launches (round, number) tainted by nothing but clock, temperature or power, by side."""
+    """Launches, as (round, number in it), disturbed by nothing but clock, temperature or power, by side."""
 
     baseline: frozenset[tuple[int, int]]
     candidate: frozenset[tuple[int, int]]
@@ -28,7 +28,7 @@ class OwnDoing(Struct, frozen=True, kw_only=True):
     def counts(self) -> bool:
         """Does it happen to the candidate more often than to the baseline (one-sided exact binomial test, 5 %)?
 
-        Both sides have equally many launches that count, so each taint falls on either side with a chance of one half.
+        Both sides have equally many launches that count, so a disturbed launch falls on either with a chance of one half.
         """
         mine, all_launches = len(self.candidate), len(self.candidate) + len(self.baseline)
         return binomial_tail(mine, all_launches) <= CHANCE
@@ -46,8 +46,8 @@ def own_doing(samples: Iterable[Sample]) -> OwnDoing:
 def counted(samples: Sequence[Sample]) -> Sequence[Sample]:
     """Return the samples as the verdict sees them.
 
-    Where the candidate disturbs its own launches more often than the baseline, the first such launch of a place in a round
-    counts, without its taint, and the repetitions in this place are left out. Rounds that lack a good launch stay as they are.
+    Where the candidate disturbs its own launches more often than the baseline, the first such launch counts, without its taint,
+    and its repetitions are left out. Where no repetition was undisturbed, these launches stay as they are.
     """
     own = own_doing(samples)
     if not own.counts:
@@ -64,7 +64,7 @@ def counted(samples: Sequence[Sample]) -> Sequence[Sample]:
 def taint_notes(samples: Sequence[Sample]) -> tuple[str, ...]:
     """Return one sentence for each kind of disturbance, with the number of launches of each side that it hit.
 
-    The launches of the candidate that count all the same have a sentence of their own.
+    Launches of the candidate that count although they were disturbed have sentences of their own.
     """
     own = own_doing(samples)
     left_out: dict[str, set[tuple[int, int, Side]]] = {}
@@ -90,7 +90,7 @@ def lost_rounds(samples: Iterable[Sample]) -> int:
 
 
 def _is_own(sample: Sample) -> bool:
-    """Nothing but the clock disturbed it: beside foreign work a slow clock says nothing about the build."""
+    """In style `launch`: did only clock, temperature or power disturb it, so that the build itself may be the cause?"""
     return sample.style is Style.LAUNCH and bool(sample.taints) and all(map(may_be_own_doing, sample.taints))
 
 
@@ -99,7 +99,7 @@ def _counts(sample: Sample, own: OwnDoing) -> bool:
 
 
 def _places(launches: Sequence[list[Sample]]) -> Iterator[list[list[Sample]]]:
-    """Split the launches of a round into places of its order: disturbed ones of one side up to the one that was not."""
+    """Group the launches of a round, which are in order, into disturbed ones with the undisturbed repetition that ends them."""
     place: list[list[Sample]] = []
     for launch in launches:
         place.append(launch)

@@ -77,7 +77,7 @@ def too_many(odd: int, rounds: int) -> bool:
 
 
 def excess_spread(samples: Sequence[Sample], calibrated: Calibrated) -> str:
-    """Return a sentence about the first size whose times vary too much in too many rounds of both sides; empty without one.
+    """Return a sentence about the first size whose times vary too much on both sides in `too_many` rounds; empty without one.
 
     Too much is a standard deviation over 4 times the calibrated one. One side alone doesn't count: it may be the build's
     nature.
@@ -111,7 +111,7 @@ def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decisi
 
 
 def tail_flags(decision: Decision, samples: Sequence[Sample]) -> tuple[str, ...]:
-    """Say of each size whether one side's tail is clearly heavier, in the rounds behind `decision`."""
+    """Say for which sizes one side has clearly more slow iterations (its tail) in the rounds behind `decision`."""
     chosen = set(decision.rounds)
     used = [sample for sample in counted(samples) if sample.round in chosen]
     return heavier_tails(used, (size for size in decision.intervals if size != OBJECTIVE))

@@ -22,7 +22,7 @@ def mean_time(rounds: Sequence[RoundEffect], plan: Plan) -> Interval:
 
 
 def loses_mean_time(rounds: Sequence[RoundEffect], plan: Plan) -> str:
-    """Say that the mean time is surely (99.95 %) slower by more than the guard, whatever the medians gain; else empty."""
+    """Say that the mean time surely (99.95 %) loses more than is allowed (the guard), whatever the medians gain; else empty."""
     critical = t999(len(rounds))
     found = interval([each.mean_objective(plan.weights) for each in rounds], critical, critical)
     return f"the mean time of all iterations loses: {describe(found, limits_of(plan))}" if found.high < -plan.guard else ""
@@ -56,7 +56,7 @@ def doubts(
 
 
 def launches_needed(plan: Plan, margin: float) -> int:
-    """Return the launches of the candidate that a KEEP must have seen; `margin` is the gain above its floor, in log units.
+    """Return how many launches of the candidate a KEEP needs; `margin`: gain minus what a KEEP must exceed, in log units.
 
     Launches slower by s that are so rare that n launches showed none have a share below ln(200) / n (99.5 %), and cost at most
     s ln(200) / n on average: no more than the margin.
@@ -67,9 +67,9 @@ def launches_needed(plan: Plan, margin: float) -> int:
 
 
 def depends_on_placement(effects: Sequence[float], layouts: Sequence[int], floor: float) -> str:
-    """Say that the gain may be one of some layouts only; empty where there is one layout, or the gain surely exceeds `floor`.
+    """Say that the gain may hold for some layouts (placements of the code) only; empty if not, or if there is just one layout.
 
-    Rounds of one layout share its luck, so the test is over the means of layouts: one-sided t, 99.5 %.
+    It holds for all if the mean over layouts surely exceeds `floor`: one-sided t test over one mean per layout, 99.5 %.
     """
     of_layout: dict[int, list[float]] = {}
     for effect, layout in zip(effects, layouts, strict=True):
@@ -84,7 +84,7 @@ def depends_on_placement(effects: Sequence[float], layouts: Sequence[int], floor
 
 
 def fades(effects: Sequence[float]) -> bool:
-    """Is the second half of at least six effects smaller than the first? Two-sample t test, one-sided, 99.5 %."""
+    """Is the second half of `effects` (at least six) significantly smaller? Two-sample t test, one-sided, 99.5 %."""
     half = len(effects) // 2
     first, second = (interval(part, 0, 0) for part in (effects[:half], effects[-half:]))
     return first.mean - second.mean > t995(2 * half - 1) * math.sqrt((first.sd**2 + second.sd**2) / half)

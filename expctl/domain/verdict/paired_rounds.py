@@ -10,7 +10,7 @@ from expctl.domain.verdict.samples import RoundEffect
 
 
 class Pairs(Struct, frozen=True, kw_only=True):
-    """One averaged effect per pair of worker processes; `rounds` maps its number to the numbers of the rounds averaged."""
+    """One averaged effect per pair of worker processes; `rounds`: number of its first round -> numbers of all its rounds."""
 
     effects: tuple[RoundEffect, ...]
     rounds: dict[int, tuple[int, ...]]

@@ -16,7 +16,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     """The statistical plan of a run: weights of the problem sizes, and limits on effects in log units.
 
     `rounds` and `confirm` are the largest numbers of rounds of the search and of the confirmation. `rescuers` are sizes whose
-    gain alone may keep a patch. `simplify_used` is what simplifications kept so far have cost in this epoch. `least_ns` is the
+    gain alone may keep a patch. `simplify_used` is the loss by simplifications kept so far, if comparable. `least_ns` is the
     time of each size at the machine's peak, where known. `respawn` rounds of one pair of worker processes count as one. A KEEP
     rules out rare launches that are slower by `slow_launch` (0: none); a round has `launches` of each side. `extended`: an
     undecided measurement goes on.
@@ -72,12 +72,12 @@ class Plan(Struct, frozen=True, kw_only=True):
         )
 
     def extend(self) -> "Plan":
-        """Return the plan of a measurement that goes on: the same limits, and all planned looks."""
+        """Return the plan of a measurement that goes on: the same limits, but the largest number of rounds."""
         return replace(self, rounds=EXTENDED_ROUNDS, confirm=EXTENDED_ROUNDS, extended=True)
 
     @property
     def budget(self) -> float:
-        """Loss that further simplifications may cause in this epoch, in log units."""
+        """Loss, in log units, that further simplifications may cause as long as figures stay comparable."""
         return -math.log1p(-max(0.0, self.simplify - self.simplify_used))
 
     @property

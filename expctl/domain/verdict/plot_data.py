@@ -26,7 +26,7 @@ class Caption(Struct, frozen=True, kw_only=True):
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """Limits of an interim analysis after `rounds` rounds: a mean above `keep` is confirmed, below `futile` rejected."""
+    """Limits of an interim analysis after `rounds` rounds: above `keep` a mean is confirmed next, below `futile` rejected."""
 
     rounds: int
     keep: float
@@ -37,7 +37,7 @@ class Picture(Struct, frozen=True, kw_only=True):
     """Data of one experiment's plot, in percent: effects of the rounds of search and confirmation, and their running means.
 
     `looks` are the interim analyses, `confirm_above` is what the confirmation's mean must exceed (None before its first look),
-    `estimate` the recorded result. A record of an older procedure has neither looks nor a confirmation.
+    `estimate` the recorded result. A record of an older procedure has neither `looks` nor a confirmation.
     """
 
     caption: Caption

@@ -20,7 +20,7 @@ from expctl.domain.verdict.statistics import Interval
 
 
 class MeasureMore(Struct, frozen=True, kw_only=True):
-    """`rounds_left` more rounds of `session` are needed before the next look."""
+    """`rounds_left` more rounds of `session` are needed before the next look (interim analysis)."""
 
     rounds_left: int
     session: Session = Session.SEARCH
@@ -40,7 +40,7 @@ class Decision(Struct, frozen=True, kw_only=True):
 
 
 class _Promising(Struct, frozen=True, kw_only=True):
-    """A look of the search after which a confirmation starts; `rescuer` is the size that gained, empty for the objective."""
+    """The interim analysis after which a confirmation starts; `rescuer` is the size that gained, empty for the objective."""
 
     seen: Evidence
     looks: tuple[int, ...]
@@ -48,7 +48,7 @@ class _Promising(Struct, frozen=True, kw_only=True):
 
 
 def decide(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision:
-    """Decide at the first planned look at which some condition of a decision holds."""
+    """Return the verdict of the first look (interim analysis) that gives one, else how many rounds the next look needs."""
     search, confirm = ([each for each in rounds if each.session is session] for session in Session)
     found = _search(search, plan)
     return _confirm(search[: found.seen.n], confirm, plan, found) if isinstance(found, _Promising) else found
@@ -101,7 +101,10 @@ def _confirm(
 def _look_again(
     seen: Evidence, promising: _Promising, rounds: Sequence[RoundEffect], *, kept: bool
 ) -> tuple[Verdict, tuple[str, ...]] | None:
-    """Return the verdict that one look at the confirmation calls for; None to measure on. `rounds` are of both sessions."""
+    """Return the verdict and its reasons after one interim analysis of the confirmation; None to measure on.
+
+    `rounds` are those of search and confirmation; `kept`: the gain is confirmed, and nothing speaks against it.
+    """
     name = promising.rescuer or OBJECTIVE
     if slower := seen.regressing():
         return Verdict.REJECT, _regress(seen, slower, " in the confirmation")
@@ -116,7 +119,7 @@ def _look_again(
 
 
 def _doubts(seen: Evidence, before: Sequence[RoundEffect], rounds: Sequence[RoundEffect], rescuer: str) -> tuple[str, ...]:
-    """Say which sizes may have lost more than the guard by their intervals, and what else speaks against the gain."""
+    """Say which sizes may lose more than is allowed (the guard) by their intervals, and what else speaks against the gain."""
     unsafe = (size for size, it in seen.sizes.items() if it.low <= -seen.plan.guard)
     guards = (f"{size} {seen.describe(size)} may fall below {limit_text(-seen.plan.guard)}" for size in unsafe)
     return (*guards, *doubts(before, rounds, seen.plan, rescuer, seen.intervals[rescuer or OBJECTIVE].mean))
@@ -127,14 +130,12 @@ def _regress(seen: Evidence, sizes: Sequence[str], where: str = "") -> tuple[str
 
 
 def _ruled_out(seen: Evidence, name: str) -> str:
-    """Say that the candidate is slower, or else that no worthwhile gain is left."""
     ruled_out = f"a gain of {limit_text(seen.plan.ceiling).lstrip('+')} is ruled out"
     what = "the candidate is slower" if seen.intervals[name].high < 0 else ruled_out
     return f"{name} {seen.describe(name)}: {what}"
 
 
 def _losses(seen: Evidence) -> str:
-    """Say which sizes surely lose inside their guard."""
     lost = (f"{size} loses {seen.describe(size)}, inside its guard" for size in seen.losing())
     return "; ".join(lost) or "no size regresses"
 
@@ -160,7 +161,7 @@ def _decision(
 def procedure_of(
     plan: Plan, looks: tuple[int, ...], *, search_rounds: int, confirm_rounds: int, rescued_by: str = ""
 ) -> Procedure:
-    """Return what a record keeps of a decision under `plan`: the looks taken and the rounds of each session."""
+    """Return what a record keeps of a decision under `plan`: the interim analyses done and the rounds of each session."""
     return Procedure(
         boundaries=VERSION,
         mode=plan.mode,

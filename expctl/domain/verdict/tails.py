@@ -43,7 +43,7 @@ def times_of(samples: Iterable[Sample], *, side: Side, size: str) -> Times:
 
 
 def heavier_tails(samples: Sequence[Sample], sizes: Iterable[str]) -> tuple[str, ...]:
-    """Say of each size at which one side's tail is clearly heavier than the other's which side it is, and by how much.
+    """Return a sentence for each size at which one side's tail (slow iterations) is clearly heavier: which side, how much.
 
     An iteration belongs to the tail from 1.3 times the median of its side in its round. One tail is clearly heavier where its
     share of the iterations is larger by half a percent, by Fisher's exact test at .1 %, and larger in so many more rounds than

@@ -87,7 +87,7 @@ def _charged(samples: Sequence[Sample]) -> list[Sample]:
 
 
 def _with_hidden(sample: Sample, asking_ns: float) -> Sample:
-    """Lengthen each iteration by its share of the untimed work of its series."""
+    """Lengthen each iteration by its share of its series' untimed work, less `asking_ns`, which the baseline has as well."""
     times: list[int] = []
     for number, hidden_ns in enumerate(sample.hidden_ns):
         visit = sample.ns[number * sample.visit : (number + 1) * sample.visit]

@@ -25,8 +25,8 @@ def compare_commits(
 ) -> CommitComparison:
     """Measure whether the commit `after` is faster than `before`, on the target of `setup`; `name` labels the progress output.
 
-    With `promises` (recorded gain by size) measure whether `after` is faster by at least those gains; a loss as small as a
-    simplification may have is allowed. Raises Busy if the machine can't be locked, Interrupted if a stop was requested.
+    With `promises` (recorded gain by size) measure whether `after` is faster by those gains, or falls short by no more than a
+    simplification may lose. Raises Busy if the machine can't be locked, Interrupted if a stop was requested.
     """
     promises = promises or {}
 
@@ -76,7 +76,6 @@ def _session(
     promises: Mapping[str, Promise],
     name: str,
 ) -> Failed | None:
-    """Append the rounds of search or confirmation (`session`) to `samples`; none if the statistical plan wants none of it."""
     answer = _judged(setup, samples, promises)
     if isinstance(answer, Decision) or answer.session is not session:
         return None

@@ -54,7 +54,7 @@ def audit(context: Context, asked: Asked) -> Audit:
 
 
 def record(context: Context, editor: FindingsEditor, found: Audit) -> Audit:
-    """Commit the result of an audit as a finding; return the audit with that finding's id. Raises Refused without figures."""
+    """Commit an audit as a finding; return it with the finding's id. Raises Refused if it has no figures."""
     if found.whole.objective is None:
         raise Refused(
             "the audit measured nothing, so there is nothing to record",

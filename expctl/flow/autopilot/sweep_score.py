@@ -98,7 +98,7 @@ def _speed(screen: Screen, made: Artifact, cwd: Path) -> float | None:
 
 
 def _figure(screen: Screen, side: Side, made: Artifact) -> float | None:
-    """Return the value of the sweep's fact (e.g. registers) from the build of one side, else from its profile."""
+    """Return the value of the sweep's fact (e.g. registers) from one side's build (candidate: `made`), else its profile."""
     artifact = made if side is Side.CANDIDATE else screen.baseline
     wanted = plain_name(screen.sweep.screen.fact)
 

@@ -95,7 +95,7 @@ def _measured(setup: Setup, rounds: int) -> Stored:
 def _rounds(setup: Setup, layouts: tuple[Path, ...], cwd: Path, rounds: int) -> tuple[Sample, ...]:
     """Measure until `rounds` rounds were undisturbed; return all samples, also of rounds that foreign processes disturbed.
 
-    The candidate's side takes the layouts one further on, so that placement is part of the noise, as it is of a run's.
+    Both sides are one build; of several layouts (placements of its code) they take different ones, to include that noise.
     Raises Busy if more than a quarter of the rounds are disturbed.
     """
     context, artifacts = setup.context, {Side.BASELINE: layouts, Side.CANDIDATE: (*layouts[1:], layouts[0])}

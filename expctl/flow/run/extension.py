@@ -20,7 +20,7 @@ from expctl.ports.context import Context, Tools
 
 
 def check_extendable(record: Record | None, experiment: str, target: str) -> Record:
-    """Return the record that `expctl run ID --extend` goes on from. Raises Refused where more rounds can't decide it."""
+    """Return `record` for `--extend`. Raises Refused if more rounds can't decide it, or `target` ("": any) isn't its own."""
     if record is None or not record.extendable:
         found = "it has no record" if record is None else f"{record.verdict}: {record.reasons[0]}"
         raise Refused(

@@ -74,7 +74,7 @@ class OpenRun:
 
 
 def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
-    """Resume the interrupted run with the journal `events`, at the step after the last one.
+    """Resume the interrupted run with the journal `events`, at the step after the last one. `earlier`, `attempt`: see OpenRun.
 
     Raises Refused if the proposal has changed since the run began, or `wanted` ("": any) is not the target on which it began.
     """
@@ -128,7 +128,7 @@ def _still_queued(context: Context, begun: Begun) -> Queued:
 def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
     """Begin a new run, when all checks have passed and the machine is quiet, on the target `wanted` ("": first available).
 
-    Raises Refused, or Busy if the machine stays noisy, with nothing changed in the repository.
+    Raises Refused, or Busy if the machine stays noisy, with no change in the repository. `earlier`, `attempt`: see OpenRun.
     """
     workspace = context.workspace
     head = workspace.head()
@@ -190,7 +190,7 @@ def _base(head: str, experiment: str, earlier: Record | None) -> str:
 
 
 def show_title(context: Context, experiment: str, queued: Queued, protocol: Protocol, base: str, target: str) -> None:
-    """Print the heading of a run, and what is not protected on this machine."""
+    """Print the heading of a run, and how child processes can't be confined on this machine."""
     identity = context.workspace.files_identity(base, ("protocol.yaml", *protocol.harness))
     context.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)
     for gap in context.gaps:

@@ -228,13 +228,13 @@ def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estim
 
 
 def _standing_in(opened: OpenRun) -> list[tuple[str, str]]:
-    """Return pairs (hardware target, target that only compiles for it), leaving out the timed hardware target."""
+    """Return (hardware target, name of the target that only compiles for it) for each but the timed hardware target."""
     targets: list[tuple[str, Target]] = list(opened.protocol.targets.items())
     return [(each.stands_for, name) for name, each in targets if each.stands_for and each.stands_for != opened.begun.target]
 
 
 def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> str:
-    """Return the hash of the candidate compiled for a hardware target that wasn't timed; "" if the baseline has the same."""
+    """Return the hash of the candidate's code for an untimed hardware target; "" if not built or equal to the baseline's."""
     for _, target in _standing_in(opened):
         codes = [artifacts[side.value][target].code for side in Side if target in artifacts[side.value]]
         if len(set(codes)) == len(Side):
