@@ -150,7 +150,7 @@ class Child:
         return bool(self._buffer) or (bool(self._selector.select(0)) and self._fill())
 
     def wait(self, deadline_s: float) -> int:
-        """Await the child's end. Return its status, or minus the signal. Raises TimedOut (`deadline_s`, monotonic), TooMuch."""
+        """Await the end; return exit status or minus the signal. Raises TimedOut at `deadline_s` (monotonic clock), TooMuch."""
         while True:
             left = max(0.0, deadline_s - time.monotonic())
             status = self._running.status(min(left, LOOK_EVERY_S))

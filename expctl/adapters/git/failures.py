@@ -60,7 +60,7 @@ def gave_up(command: str, stderr: str, where: str, *, room_min: int = ROOM_MIN) 
 
 
 def unfit_index(index: Path, where: Path, *, found: str = "no such file", first: str = "") -> Refused:
-    """Return the error for `index` of work tree `where`, with fault `found`; its hint begins with shell text `first`."""
+    """Return the error for `index` of work tree `where`, with fault `found`; its hint begins with `first`, e.g. `rm X && `."""
     aside = f"mv {index} {index}.damaged && " if index.exists() else ""
     return Refused(
         "the index of this work tree is missing or damaged",

@@ -68,7 +68,7 @@ class LaunchWatch:
 
     @contextlib.contextmanager
     def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> Iterator[None]:
-        """Watch a launch during the block. `take_taints` returns what was seen, also if the block raises."""
+        """As in `Watch`; watches in a thread. `take_taints` returns what was seen, also if the block raises."""
         sensors = tuple(self.sensors)
         for sensor in sensors:
             sensor.start(Launch(side=side, timed=timed, core=core))

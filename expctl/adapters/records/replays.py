@@ -115,7 +115,7 @@ class Replays:
 
 
 def _difference(recorded: Any, computed: Any, path: str = "") -> str:
-    """Name the first field that differs in two JSON values, and both its values; an absent one is shown as None."""
+    """Name the first field (below `path`) that differs in two JSON values, and both values; an absent one is shown as None."""
     if isinstance(recorded, list) and isinstance(computed, list):
         recorded, computed = dict(enumerate(recorded)), dict(enumerate(computed))
     if isinstance(recorded, dict) and isinstance(computed, dict):
