@@ -9,8 +9,8 @@ import typer
 def compare(
     golden: Annotated[Path, typer.Argument(metavar="GOLDEN.csv")],
     tot: Annotated[Path, typer.Argument(metavar="TOT.csv")],
-    golden_env: Annotated[Path | None, typer.Option(metavar="FILE", help="Golden's environment, a JSON object.")] = None,
-    tot_env: Annotated[Path | None, typer.Option(metavar="FILE", help="Tot's environment, a JSON object.")] = None,
+    golden_env: Annotated[Path | None, typer.Option(metavar="FILE", help="Machine and tools of GOLDEN, a JSON object.")] = None,
+    tot_env: Annotated[Path | None, typer.Option(metavar="FILE", help="Machine and tools of TOT, a JSON object.")] = None,
     fail_on_regression: Annotated[
         bool,
         typer.Option("--fail-on-regression", help="Exit 1 when a row regresses, or when every row is missing or unstable."),

@@ -36,5 +36,5 @@ class VendorRecipe:
         return ((self.program, arch, *self.fixed, *build.flags, build.source, "-o", artifact),)
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
-        """Return the hash of the host library's code sections, and no facts."""
+        """Return the hash of the code sections of the host library `artifact`, and no facts."""
         return code_hash(artifact), ()

@@ -109,7 +109,7 @@ class GitWorkspace(GitPlumbing):
         return hashlib.sha256("\0".join(kept).encode(errors="surrogateescape")).hexdigest()
 
     def parent(self, commit: str) -> str:
-        """Return the first parent of a commit. Raises MachineTrouble or Refused for a root commit."""
+        """Return the first parent of a commit. Raises MachineTrouble for a root commit."""
         return self.must(["rev-parse", f"{commit}^"])
 
     # ------------------------------------------------------------------ pinning
@@ -127,7 +127,7 @@ class GitWorkspace(GitPlumbing):
     def rebased_tree(self, base: str, patch: bytes, *, origin: str) -> str | Failed:
         """Return the id of the tree of `base` with `patch` applied by three-way merge, or Failed if they conflict.
 
-        The merge base is `origin`, the commit that the patch was made on; without that, the blobs that the patch names.
+        The merge base is `origin`, the commit that the patch was made on; if "" or missing, the blobs that the patch names.
         """
         if fault := no_diff(patch):
             return Failed(reason=fault)
@@ -279,7 +279,7 @@ class GitWorkspace(GitPlumbing):
 
 
 def _conflict(stderr: str, sentence: str) -> str:
-    """Return why `git apply --3way` failed: `sentence` with the files that have conflicts, else its first error."""
+    """Return why `git apply --3way` failed: `sentence` with {} replaced by the conflicting files, or git's error."""
     lines = stderr.splitlines()
     files = [line.partition("Applied patch to '")[2].partition("'")[0] for line in lines if line.endswith("with conflicts.")]
     if files:

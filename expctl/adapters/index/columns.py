@@ -43,5 +43,5 @@ def json_tuple(text: str) -> Any:
 
 @functools.lru_cache(maxsize=4096)
 def json_text(items: tuple[Any, ...]) -> str:
-    """Return `items` as the JSON that `json_tuple` parses, without lone surrogates; "" for the empty tuple."""
+    """Return `items` as the JSON that `json_tuple` parses; lone surrogates are dropped; "" for the empty tuple."""
     return SURROGATES.sub("", json.dumps(items, ensure_ascii=False)) if items else ""

@@ -20,7 +20,7 @@ from expctl.domain.verdict.samples import MalformedRound
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What deciding again gave for a record (`number` 0) or its n-th replication. `differs`: not what the record says; `rule`:
+    """The recomputed verdict of a record (`number` 0) or its n-th replication. `differs`: the record says another; `rule`:
     the version of the decision rule, "" if nothing could be decided; `text`: the outcome in words.
     """
 
@@ -32,13 +32,13 @@ class Outcome:
 
 
 class Replays:
-    """Decides the records of one commit again, from their committed samples, and compares."""
+    """Recomputes the verdicts of one commit's records from their committed samples, and compares them with the records."""
 
     def __init__(self, library: GitLibrary, commit: str) -> None:
         self._library, self._commit = library, commit
 
     def all(self) -> tuple[Outcome, ...]:
-        """Decide every measured record again. Samples without a record, or with an imported one, count as different."""
+        """Recompute every measured record's verdict. Samples without a record, or with an imported one, count as different."""
         records = {record.id: record for record in self._library.records(self._commit)}
         sampled = self._library.sampled(self._commit)
         outcomes: list[Outcome] = []
@@ -56,7 +56,7 @@ class Replays:
         return tuple(outcomes)
 
     def of(self, experiment: str) -> tuple[Outcome, ...]:
-        """Decide one record and its replications again. Raises Refused if there is no record or it was imported."""
+        """Recompute one record's verdict and its replications'. Raises Refused if there is no record or it was imported."""
         record = self._library.record(self._commit, experiment)
         if record is None or record.origin is Origin.IMPORTED:
             raise Refused(
@@ -115,7 +115,7 @@ class Replays:
 
 
 def _difference(recorded: Any, computed: Any, path: str = "") -> str:
-    """Name the first field that differs in two JSON values, and both its values; an absent one is shown as None."""
+    """Name the first field (below `path`) that differs in two JSON values, and both values; an absent one is shown as None."""
     if isinstance(recorded, list) and isinstance(computed, list):
         recorded, computed = dict(enumerate(recorded)), dict(enumerate(computed))
     if isinstance(recorded, dict) and isinstance(computed, dict):

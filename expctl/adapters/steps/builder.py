@@ -58,7 +58,7 @@ class Builder(Struct, frozen=True):
         return self.recipes[target.build.toolchain].availability(target.build)
 
     def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed:
-        """Build all layouts of `target` in the tree `tree`, whose contents have the hash `sources`, or return the cached ones.
+        """Build `target` in folder `tree`, whose contents have the hash `sources`, in all layouts, or return a cached build.
 
         Raises Busy if a process of the build can't be killed, OSError for trouble of the machine or a full disk.
         """
@@ -101,7 +101,7 @@ class Builder(Struct, frozen=True):
         return self._stored(target, artifact.sha256)
 
     def layouts(self, target: Target, artifact: Artifact) -> tuple[Path, ...] | None:
-        """Return the files of all layouts of an artifact, the canonical one first; None if one is missing or was changed."""
+        """Return the files of an artifact, one for each layout (order of code), the usual first; None if one isn't intact."""
         found = [self._stored(target, sha256) for sha256 in (artifact.sha256, *artifact.layouts)]
         paths = tuple(path for path in found if path is not None)
         return paths if len(paths) == len(found) else None

@@ -64,8 +64,8 @@ class Rounds:
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
         """Return one round's samples, of both sides at every size; Failed if a worker failed. What foreign work disturbed is
-        measured again; raises Busy if that goes on. `artifacts` are the layouts of each side: rounds, or pairs of workers that
-        live for several, take them in turn.
+        measured again; raises Busy if that goes on. `artifacts` are builds of each side with different code order: rounds, or
+        pairs of workers that live for several, take them in turn.
         """
         if self._pair is None:
             self._log.unlink(missing_ok=True)  # so that later quotes are from these workers

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class StepRunner:
-    """Runs test, profile and measurements of one run. `scratch` gets logs and folders; `mark` goes to every child.
+    """Runs test, profile and measurements of one run. `scratch` gets logs and folders; children get EXPCTL_RUN=`mark`.
 
     `broken` returns the protected files of a check-out that were changed: then nothing is started. Each build has a scratch
     folder of its own, empty at first, so that a candidate can't leave anything for the baseline.
@@ -151,7 +151,7 @@ class StepRunner:
     def measure(
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
-        """Measure one round. Return samples of both sides at every size, or Failed. Raises Busy if the machine isn't quiet."""
+        """Measure a round of the builds `artifacts`. Return its samples of both sides at every size, or Failed. Raises Busy."""
         return self._ended(
             lambda: self._rounds.measure(benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress)
         )

@@ -150,7 +150,7 @@ def rest_text(finding: Finding) -> str:
 
 
 def standing_text(item: QueueItem) -> str:
-    """Return state, reason and priority of a proposal, e.g. `BLOCKED: on 4f2c91a: ...`; "" if it is ready and has none."""
+    """Return state, reason and priority of a queued proposal, e.g. `BLOCKED: on 4f2c91a: ...`; "" if ready without any."""
     priority = f"priority {item.priority}" if item.priority else ""
     state = "" if item.state == "ready" else str(item.state)
     return "; ".join(part for part in (": ".join(word for word in (state, item.why) if word), priority) if part)
