@@ -56,7 +56,7 @@ def records_of(
 
 
 def _corrections(remarks: Sequence[Remark], lines: Container[int]) -> Mapping[tuple[int, str], list[str]]:
-    """Return the audit's texts: under (line, "") those on a row's own line, except reused ids; under (0, label) the others."""
+    """Return texts by (line, "") for remarks on the line of a row, and by (0, row name) for reused ids and other lines."""
     texts: dict[tuple[int, str], list[str]] = {}
     for remark in remarks:
         of_the_row = remark.line in lines and remark.flaw is not Flaw.REUSED_ID

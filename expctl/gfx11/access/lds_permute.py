@@ -19,7 +19,7 @@ _MOST_OFFSET = 65535
 def decode_permute(instruction: Instruction) -> Run:
     """Decode ds_permute or ds_bpermute with operands `v, v, v offset:n`: destination, address, data.
 
-    The other lane is number (address + n) / 4 modulo 32. Raises Unsupported for other operands or modifiers.
+    ds_bpermute reads lane (address + n) / 4 modulo 32, ds_permute writes to it. Raises Unsupported for any other form.
     """
     fields = instruction.fields()
     modifiers = dict(fields.modifiers)

@@ -65,7 +65,7 @@ def _without_scc(function: Callable[..., int], sources: tuple[int, ...] = (32, 3
 
 
 def _carrying(function: Callable[..., int], *, reads_scc: bool = False) -> ScalarOp:
-    """Return a 32-bit operation whose SCC is the unsigned carry or borrow."""
+    """Return a 32-bit operation whose SCC is the carry or borrow of `function`, which also gets the old SCC if `reads_scc`."""
 
     def evaluate(*values: int) -> tuple[int, int]:
         total = function(*values)
