@@ -22,7 +22,7 @@ class Noise:
 
 
 def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], unit: str) -> Noise | None:
-    """Return the largest difference that the ledger calls noise, if any; `figures` are by row line, `unit` as for `figures_in`.
+    """Return the largest difference that a ledger calls noise, or None; `figures` are by row line, `unit` as in `figures_in`.
 
     It looks at sentences outside tables, at noise that a row states, and at rows that call their own figures noise.
     """

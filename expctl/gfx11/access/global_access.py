@@ -106,7 +106,7 @@ def _check(wave: Wave, line: int, addresses: Source, data: Iterable[int], loads:
 
 def _reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tuple[Indices, Flags, Bytes]:
     """Return (arena offsets of the bytes (lanes, width), flags (32,), states of the bytes) for the active lanes whose access is
-    inside a buffer; report an OUT_OF_BOUNDS fault if there are others. `does` is its verb: `reads` or `writes`."""
+    inside a buffer; report an OUT_OF_BOUNDS fault if there are others. `does` is the fault's verb, `reads` or `writes`."""
     memory, lanes, addresses = wave.group.memory, wave.lanes, source.read(wave)
     begin = memory.offsets(addresses)
     where = (begin if wave.full else begin[lanes])[:, None] + np.arange(width)
