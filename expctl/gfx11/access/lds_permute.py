@@ -47,7 +47,7 @@ def _pulled(named: Words, values: Words, active: Anything) -> Words:
 
 
 def _pushed(named: Words, values: Words, active: Anything) -> Words:
-    """Return for each lane the value of the highest active lane i with `named[i]` equal to it; 0 if there is none."""
+    """Return for each lane the value of the highest active lane i whose `named[i]` is its number; 0 if there is none."""
     sent: Words = np.zeros(LANES, dtype=np.uint32)
     for lane in np.flatnonzero(active):
         sent[named[lane]] = values[lane]

@@ -31,7 +31,7 @@ class ScalarOp:
 
 
 def signed(value: int, bits: int = 32) -> int:
-    """Return an unsigned integer of `bits` bits read as two's complement."""
+    """Return `value`, an unsigned integer of `bits` bits, as the signed integer (two's complement) of the same bits."""
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
