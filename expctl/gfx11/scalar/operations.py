@@ -108,7 +108,7 @@ def _comparisons() -> dict[str, ScalarOp]:
 
 
 def _field(value: int, where: int, bits: int, *, is_signed: bool) -> int:
-    """Return the bit field of s_bfe: its offset is in the low bits of `where`, its width in bits 16..22."""
+    """Return the field of `value` (`bits` wide) that s_bfe takes: `where` holds offset (low bits) and width (bits 16..22)."""
     offset, width = where & (bits - 1), (where >> 16) & 0x7F
     if width == 0:
         return 0
