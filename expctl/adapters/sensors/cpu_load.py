@@ -50,7 +50,7 @@ def kept_waiting(threads: Sequence[Schedule]) -> tuple[int, int]:
 
 
 class CpuLoad(Sensor):
-    """Detects processes of others that take at least `limit_percent` % of one core's time; 0 means no limit."""
+    """Detects processes of others that take at least `limit_percent` % of one core's time; 0 switches the sensor off."""
 
     name = "cpu"
     every_s = ONLY_AROUND

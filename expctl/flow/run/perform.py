@@ -197,13 +197,11 @@ class StepPerformer:
         return self._context.workspace.check_out(self._commit(side, run), CHECK_OUT[side], sealed=self._opened.protocol.harness)
 
     def _artifact(self, side: Side, run: Run, name: str = "") -> Path:
-        """Return the file of one side's canonical build for the target `name`; see `_layouts`."""
         return self._layouts(side, run, name)[0]
 
     def _layouts(self, side: Side, run: Run, name: str = "") -> tuple[Path, ...]:
-        """Return the files of one side's build for the target `name` ("": the deciding one), rebuilt if one left the cache.
-
-        Raises RuntimeError if building again gives other bytes.
+        """Return the built files of one side for the target `name` ("": the one that is timed), which differ only in where code
+        lies, the plain build first. Builds again what left the cache; raises RuntimeError if that gives other bytes.
         """
         name = name or self._opened.begun.target
         target = self._opened.protocol.targets[name]
