@@ -66,7 +66,7 @@ def pictures(place: Place, git: GitReader) -> "Pictures":
 
 
 def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None, *, tries: bool = True) -> "RuleLookup":
-    """Return the lookup of do-not-repeat rules. `assumed` values replace this machine's; `tries`: run untried probes."""
+    """Return the lookup of do-not-repeat rules. `assumed` replaces this machine's values; `tries`: try new probes."""
     from expctl.adapters.rules.lookup import RuleLookup
 
     return RuleLookup(git, index(git), tool=_version, probe=partial(_probe, place, tries), machine=machine, assumed=assumed)
@@ -86,7 +86,7 @@ def _version(tool: str) -> str:
 
 
 def _device_compiler() -> str:
-    """Return name and version of the compiler that `_assemble` uses; "" if there is none."""
+    """Return name and version of the compiler of kernels for AMD GPUs; "" if there is none."""
     return next((f"{tool} {version}" for tool in ("hipcc", "ziglang") if (version := _version(tool))), "")
 
 
@@ -97,7 +97,7 @@ def _assemble(source: Path, arch: str) -> str:
 
 
 def _interpret(assembly: str) -> None:
-    """Raise Refused for the first instruction that the interpreter doesn't know."""
+    """Raise Refused for the first instruction that the gfx11 interpreter doesn't know."""
     from expctl.gfx11.launch import load
     from expctl.inspection.readers.assembly_text import kernel_names
 
@@ -128,7 +128,7 @@ def findings_editor() -> "FindingsEditor":
 
 
 def mark_of(place: Place) -> str:
-    """Return the mark of this repository, by which a later run finds child processes that a killed run left."""
+    """Return a hash that marks child processes of this repository, so that a later run finds those that a killed run left."""
     return hashlib.sha256(str(place.state).encode(errors="surrogateescape")).hexdigest()[:16]
 
 
@@ -163,7 +163,7 @@ def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
 
 
 def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
-    """Return the gate, which waits until no other work disturbs a measurement, with all its sensors."""
+    """Return the gate with its sensors, which waits until nothing disturbs a measurement; its lock shows `experiment`."""
     from expctl.adapters.machine.device_lock import MachineLock
     from expctl.adapters.machine.gate import MachineGate
     from expctl.adapters.sensors.amd_smi import AmdSmi
@@ -305,6 +305,7 @@ def _tools_for(
     from expctl.adapters.steps.builder import Builder
     from expctl.adapters.steps.runner import StepRunner
     from expctl.domain.protocol.model import Toolchain
+    from expctl.inspection.readers.code_identity import image_hash
     from expctl.ports.context import Tools
     from expctl.profiles.step_profiles import StepProfiles
     from expctl.targets.command import CommandRecipe
@@ -326,7 +327,14 @@ def _tools_for(
         environment=protocol.environment, scratch=scratch, mark=mark, experiment=experiment, broken=broken, watch=watched.watch
     )
     return Tools(
-        toolchains=Builder(recipes, state=place.state, environment=protocol.environment, mark=mark, machine=machine),
+        toolchains=Builder(
+            recipes,
+            state=place.state,
+            environment=protocol.environment,
+            mark=mark,
+            machine=machine,
+            image_of=image_hash,
+        ),
         steps=steps,
         profiles=StepProfiles(place.state / "profiles" / experiment),
         gate=watched,

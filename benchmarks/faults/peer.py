@@ -61,7 +61,7 @@ class Peer(Protocol):
 
 @dataclass
 class Expctl:
-    """`expctl run P2` on the stand-in of the fault suite: a whole REJECT, five rounds."""
+    """`expctl run P2` on the stand-in of the fault suite: a whole REJECT."""
 
     lab: Lab
     name: str = "expctl run"

@@ -2,7 +2,7 @@
 
 python -m benchmarks.overhead.overhead [--repeats 9] [--out benchmarks/overhead/overhead.json]
 
-Three figures, each a median: what a whole experiment (a KEEP of 23 rounds on the stand-in of the fault suite) spends in gate,
+Three figures, each a median: what a whole experiment (a KEEP on the stand-in of the fault suite) spends in gate,
 journal, locks and the sweep, with the containment of its builds and its test; what a launch of the benchmark costs beyond the
 same process started bare and asked the same; and how long `expctl run` takes, from the prompt and back, where nothing is to be
 built or timed. The gate's `quiet_s` is 0: waiting for a quiet machine is a step that the protocol asks for, and no overhead.
@@ -150,7 +150,7 @@ def _launch_ms(lab: Lab) -> float:
         if benchmark is None:
             raise RuntimeError("the stand-in has a benchmark")
         equipment = context.tools_for(protocol, "P1")
-        artifacts = dict.fromkeys(Side, kernel)
+        artifacts = dict.fromkeys(Side, (kernel,))
         for number in range(ROUNDS):
             started = time.perf_counter()
             measure_round(context, equipment, benchmark, cwd=scene.root, artifacts=artifacts, number=number)

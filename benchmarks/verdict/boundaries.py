@@ -1,31 +1,79 @@
 """Derives the critical values of expctl/domain/protocol/boundaries.py: `python -m benchmarks.verdict.boundaries`.
 
-Group-sequential tests on a mean of n rounds with unknown variance. Error alpha is spent over the looks as
-alpha(n) = alpha (n / 36)^1.5, so alpha (46 / 36)^1.5 in all: a power family (Kim and DeMets, Biometrika 74, 1987, 149-154).
-The law of the t statistics at successive looks has no closed form, so it is simulated: paths of standard normal rounds,
-T_n = mean sqrt(n) / sd at each look; the value of a look is the quantile at which the paths that no earlier look stopped
-exceed it with what may be spent there. Both tails are used (a path and its negation), which halves the variance. The first
-look has an exact answer, the t quantile with n - 1 degrees of freedom, printed beside it.
+Group-sequential tests on a mean of n values with unknown variance. The error of a table is spent over its looks: as
+a (n / planned)^rho up to the last planned look, a power family (Kim and DeMets, Biometrika 74, 1987, 149-154), then in equal
+parts up to the last look of an extension. The law of the t statistics at successive looks has no closed form, so it is
+simulated: paths of standard normal values, T_n = mean sqrt(n) / sd at each look; the value of a look is the quantile at which
+the paths that no earlier look stopped exceed it with what may be spent there. Both tails are used (a path and its negation),
+which halves the variance. The first look has an exact answer, the t quantile with n - 1 degrees of freedom, and takes it.
 """
 
 import argparse
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-LOOKS = (5, 6, 8, 10, 13, 17, 22, 28, 36, 46)
-SPENT_AT = 36  # alpha is what has been spent by then
-POWER = 1.5
-SEED = 20261120
-ALPHA = {"keep": 0.005, "futility": 0.05, "regression": 0.0025, "rescuer 2": 0.005 / 2, "rescuer 3": 0.005 / 3}
+SEED = 20261122
 
 
-def t_paths(paths: int, seed: int) -> Iterator[np.ndarray]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """The error that a table may have spent after n values: `planned` by the planned looks, `extended` by the last one."""
+
+    planned: float
+    extended: float
+    power: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """The looks of a session, the last of them that is planned, and the error of each table."""
+
+    looks: tuple[int, ...]
+    planned: int
+    tables: Mapping[str, Spending]
+
+    def spent(self, table: str, n: int) -> float:
+        """The error that `table` may have spent after n values."""
+        error = self.tables[table]
+        if n <= self.planned:
+            return error.planned * float((n / self.planned) ** error.power)
+        return error.planned + (error.extended - error.planned) * (n - self.planned) / (self.looks[-1] - self.planned)
+
+
+REGRESSION = Spending(planned=0.0036, extended=0.004, power=1.5)
+LOW = Spending(planned=0.006, extended=0.007, power=1.5)
+SESSIONS = {
+    "search": Session(
+        looks=(3, 4, 5, 6, 8, 10, 13, 17, 22, 28, 36, 46, 60, 80, 105, 140, 200),
+        planned=46,
+        tables={
+            "low": LOW,
+            "high": Spending(planned=0.04, extended=0.043, power=0.8),
+            "regression": REGRESSION,
+            "rescue 2": Spending(planned=LOW.planned / 2, extended=LOW.extended / 2, power=LOW.power),
+            "rescue 3": Spending(planned=LOW.planned / 3, extended=LOW.extended / 3, power=LOW.power),
+        },
+    ),
+    "confirm": Session(
+        looks=(3, 4, 5, 7, 9, 12, 16, 21, 27, 35, 45, 57, 70, 85, 100),
+        planned=35,
+        tables={
+            "low": Spending(planned=0.035, extended=0.04),
+            "high": Spending(planned=0.008, extended=0.01),
+            "regression": REGRESSION,
+        },
+    ),
+}
+
+
+def t_paths(looks: Sequence[int], paths: int, seed: int) -> Iterator[np.ndarray]:
     """T_n of every path, one array (2 paths,) for each look."""
     draw = np.random.default_rng(seed)
     total, squares, n = np.zeros(paths), np.zeros(paths), 0
-    for look in LOOKS:
+    for look in looks:
         for _ in range(look - n):
             x = draw.standard_normal(paths)
             total += x
@@ -36,39 +84,35 @@ def t_paths(paths: int, seed: int) -> Iterator[np.ndarray]:
         yield np.concatenate([t, -t])
 
 
-def derive(paths: int, seed: int = SEED, alphas: Mapping[str, float] = ALPHA) -> dict[str, tuple[float, ...]]:
+def derive(session: Session, paths: int, seed: int = SEED) -> dict[str, tuple[float, ...]]:
     """The values of every table, from the same paths."""
-    alive = {name: np.ones(2 * paths, dtype=bool) for name in alphas}
-    found: dict[str, list[float]] = {name: [] for name in alphas}
-    for look, t in zip(LOOKS, t_paths(paths, seed), strict=True):
-        for name, alpha in alphas.items():
+    alive = {name: np.ones(2 * paths, dtype=bool) for name in session.tables}
+    found: dict[str, list[float]] = {name: [] for name in session.tables}
+    for look, t in zip(session.looks, t_paths(session.looks, paths, seed), strict=True):
+        for name in session.tables:
             still = t[alive[name]]
-            allowed = alpha * (look / SPENT_AT) ** POWER * 2 * paths - (2 * paths - len(still))
+            allowed = session.spent(name, look) * 2 * paths - (2 * paths - len(still))
             place = len(still) - max(1, round(allowed))
             value = float(np.partition(still, place)[place])
-            found[name].append(value)
+            found[name].append(value if found[name] else exact_first(session, name))
             alive[name] &= t < value
     return {name: tuple(values) for name, values in found.items()}
 
 
-def overall(values: Sequence[float], paths: int, seed: int) -> float:
+def overall(session: Session, values: Sequence[float], paths: int, seed: int) -> float:
     """Share of fresh paths that some look stops."""
     stopped = np.zeros(2 * paths, dtype=bool)
-    for value, t in zip(values, t_paths(paths, seed), strict=True):
+    for value, t in zip(values, t_paths(session.looks, paths, seed), strict=True):
         stopped |= t > value
     return float(stopped.mean())
 
 
-def exact_first(alpha: float) -> float:
-    """The t quantile with 4 degrees of freedom: its upper tail is 1/2 - (3/4) y (1 - y^2/3), y = sin(atan(t/2))
-    (Abramowitz and Stegun 26.7.4).
+def exact_first(session: Session, table: str) -> float:
+    """The t quantile with 2 degrees of freedom of what the first look (of 3 values) may spend:
+    t = (1 - 2a) sqrt(2 / (1 - (1 - 2a)^2)), by inverting the distribution function 1/2 + t / (2 sqrt(2 + t^2)).
     """
-    spent, low, high = alpha * (LOOKS[0] / SPENT_AT) ** POWER, 0.0, 1000.0
-    for _ in range(200):
-        t = (low + high) / 2
-        y = t / math.sqrt(4 + t * t)
-        low, high = (t, high) if 0.5 - 0.75 * y * (1 - y * y / 3) > spent else (low, t)
-    return low
+    inside = 1 - 2 * session.spent(table, session.looks[0])
+    return inside * math.sqrt(2 / (1 - inside * inside))
 
 
 def main() -> None:
@@ -77,13 +121,14 @@ def main() -> None:
     options.add_argument("--paths", type=int, default=1_000_000)
     options.add_argument("--seed", type=int, default=SEED)
     asked = options.parse_args()
-    print(f"{'n':<12}" + "".join(f"{look:>8}" for look in LOOKS) + f"{'alpha':>9}{'overall':>9}{'exact first':>13}")
-    for name, values in derive(asked.paths, asked.seed).items():
-        share = overall(values, asked.paths, asked.seed + 1)
+    for name, session in SESSIONS.items():
         print(
-            f"{name:<12}" + "".join(f"{v:>8.2f}" for v in values) + f"{ALPHA[name]:>9.5f}{share:>9.5f}"
-            f"{exact_first(ALPHA[name]):>13.2f}"
+            f"{name:<12}" + "".join(f"{look:>8}" for look in session.looks) + f"{'error':>9}{'overall':>9}{'exact first':>13}"
         )
+        for table, values in derive(session, asked.paths, asked.seed).items():
+            share = overall(session, values, asked.paths, asked.seed + 1)
+            figures = f"{session.tables[table].extended:>9.5f}{share:>9.5f}{exact_first(session, table):>13.2f}"
+            print(f"{table:<12}" + "".join(f"{v:>8.2f}" for v in values) + figures)
 
 
 if __name__ == "__main__":

@@ -149,7 +149,9 @@ class StepPerformer:
         """What `decide` saw, for benchmarks/verdict/simulate.py to replay."""
         file = self.repository / f"experiments/{result.id}/samples.jsonl"
         samples = samples_of(file.read_bytes(), where=file.name) if file.exists() else ()
-        rounds = [{"session": each.session, "effect": each.effect} for each in round_effects(samples)]
+        rounds = [
+            {"session": each.session, "effect": each.effect, "mean_effect": each.mean_effect} for each in round_effects(samples)
+        ]
         benchmark = yaml.safe_load((self.repository / "protocol.yaml").read_text())["targets"][self._target]["benchmark"]
         return {
             "id": result.id,

@@ -9,6 +9,7 @@ go on between them.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,8 +92,28 @@ MACHINES = (QUIET, TYPICAL, NOISY)
 
 
 def round_effects(draw: np.random.Generator, machine: Machine, trials: int, rounds: int) -> np.ndarray:
-    """d of each round without an effect, (trials, rounds, 2): four launches, ABBA or BAAB by coin, medians of ln t."""
-    y = np.median(machine.launches(draw, trials, 4 * rounds), axis=3).reshape(trials, rounds, 4, len(TIMES_S))
-    coin = draw.choice([-1.0, 1.0], (trials, rounds, 1))
-    effects: np.ndarray = coin * (y[:, :, 0] + y[:, :, 3] - y[:, :, 1] - y[:, :, 2]) / 2
+    """Effects of each round without a true one, (trials, rounds, 2, 2 sizes): robust, and on the mean time."""
+    return effects_of(draw, machine.launches(draw, trials, 4 * rounds))
+
+
+def noise_of(machine: Machine) -> Callable[[np.random.Generator, int, int], np.ndarray]:
+    """Return `round_effects` of this machine, as a function of (generator, trials, rounds)."""
+    return lambda draw, trials, rounds: round_effects(draw, machine, trials, rounds)
+
+
+def effects_of(draw: np.random.Generator, times: np.ndarray, slower: np.ndarray | float = 0.0) -> np.ndarray:
+    """Effects of each round from ln t of (trials, 4 rounds, sizes, iterations), ABBA or BAAB by coin: of medians and
+    of means. `slower` is added to ln t wherever the candidate runs.
+    """
+    trials, launches = times.shape[:2]
+    shape = (trials, launches // 4, 4)
+    coin = draw.random((trials, launches // 4, 1)) < 0.5
+    candidate = np.where(coin, [False, True, True, False], [True, False, False, True])
+    times = times + slower * candidate.reshape(trials, launches, 1, 1)
+    robust = np.median(times, axis=3).reshape(*shape, -1)
+    mean = np.exp(times).mean(axis=3).reshape(*shape, -1)
+    at = candidate[..., None]
+    by_median = np.where(at, -robust, robust).sum(axis=2) / 2
+    by_mean = np.log(np.where(at, 0, mean).sum(axis=2) / np.where(at, mean, 0).sum(axis=2))
+    effects: np.ndarray = np.stack([by_median, by_mean], axis=2)
     return effects

@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks.verdict.procedure import plan_of
 from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.protocol.model import Style
 from expctl.domain.verdict.samples import RoundEffect, Session
 from expctl.domain.verdict.sequential_test import Decision, decide
 
@@ -29,8 +30,8 @@ class Trace:
     rounds: tuple[RoundEffect, ...]
 
     def replayed(self) -> Verdict | None:
-        """What `decide` says today; None when it asks for more rounds."""
-        answer = decide(self.rounds, plan_of(self.weights))
+        """What `decide` says today of rounds of style `fine`, as all recorded ones are; None when it asks for more rounds."""
+        answer = decide(self.rounds, plan_of(self.weights, Style.FINE))
         return answer.verdict if isinstance(answer, Decision) else None
 
 
@@ -49,17 +50,25 @@ class RecordedNoise:
         self.rounds = np.array([[each.effect[size] for size in self.weights] for trace in some for each in trace.rounds])
 
     def __call__(self, draw: np.random.Generator, trials: int, rounds: int) -> np.ndarray:
-        """(trials, rounds, sizes)."""
+        """(trials, rounds, 2, sizes): what was recorded stands for both effects."""
         starts = draw.integers(0, len(self.rounds), (trials, -(-rounds // BLOCK)))
         places = (starts[:, :, None] + np.arange(BLOCK)).reshape(trials, -1)[:, :rounds] % len(self.rounds)
-        drawn: np.ndarray = self.rounds[places]
-        return drawn
+        drawn = self.rounds[places]
+        return np.stack([drawn, drawn], axis=2)
 
 
 def _trace(line: dict[str, Any]) -> Trace:
     rounds = line.pop("rounds")
     if not isinstance(rounds, list):
         raise TypeError(f"rounds: expected a list, found {rounds!r}")
-    effects = (RoundEffect(round=i, effect=each["effect"], session=Session(each["session"])) for i, each in enumerate(rounds))
+    effects = (
+        RoundEffect(
+            round=i,
+            effect=each["effect"],
+            mean_effect=each.get("mean_effect", each["effect"]),
+            session=Session(each["session"]),
+        )
+        for i, each in enumerate(rounds)
+    )
     line["verdict"] = Verdict(line["verdict"])
     return Trace(**{key: line[key] for key in Trace.__slots__ if key != "rounds"}, rounds=tuple(effects))

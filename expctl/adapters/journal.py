@@ -38,8 +38,8 @@ class FileJournal:
         return tuple(_event(line, self._path(experiment)) for line in self._lines(experiment))
 
     def append(self, experiment: str, event: Event) -> None:
-        """Append one event and flush it to the disk. If that is full, the disk reserve makes room: raises MachineTrouble if
-        the event could then be written, OSError if not. The next `read` removes a half-written line.
+        """Append one event and flush it to the disk. On a full disk, a file kept for that is deleted: raises MachineTrouble
+        if the event could then be written, OSError if not. The next `read` removes a half-written line.
         """
         self._reserve.refill()
         lines = self._lines(experiment)

@@ -6,7 +6,7 @@ import typer
 
 
 def audit(
-    target: Annotated[str, typer.Option(help="The target to audit; default: the first available that decides.")] = "",
+    target: Annotated[str, typer.Option(help="Default: the first available in `decides` of protocol.yaml.")] = "",
     leave_one_out: Annotated[
         bool, typer.Option("--leave-one-out", help="Also measure HEAD without each kept change, one at a time.")
     ] = False,

@@ -11,7 +11,7 @@ WORDS_MAX = 4000
 
 
 def brief(
-    words: Annotated[int, typer.Option(min=1500, max=WORDS_MAX, help="The most words; the least useful go first.")] = WORDS_MAX,
+    words: Annotated[int, typer.Option(min=1500, max=WORDS_MAX, help="The most words; the least useful are cut.")] = WORDS_MAX,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
     """Print what a proposer must know: protocol, baselines, noise, findings, rules, open questions, queue. Takes no lock."""

@@ -8,7 +8,7 @@ from expctl.domain.protocol.calibration_rounds import ROUNDS, ROUNDS_LEAST
 
 
 def calibrate(
-    target: Annotated[str, typer.Option(help="The target to calibrate; default: the first available that decides.")] = "",
+    target: Annotated[str, typer.Option(help="Default: the first available in `decides` of protocol.yaml.")] = "",
     rounds: Annotated[int, typer.Option(min=ROUNDS_LEAST, max=1000, help="Rounds without foreign work.")] = ROUNDS,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON; progress goes to standard error.")] = False,
 ) -> None:

@@ -9,8 +9,8 @@ import typer
 def compare(
     golden: Annotated[Path, typer.Argument(metavar="GOLDEN.csv")],
     tot: Annotated[Path, typer.Argument(metavar="TOT.csv")],
-    golden_env: Annotated[Path | None, typer.Option(metavar="FILE", help="Golden's environment, a JSON object.")] = None,
-    tot_env: Annotated[Path | None, typer.Option(metavar="FILE", help="Tot's environment, a JSON object.")] = None,
+    golden_env: Annotated[Path | None, typer.Option(metavar="FILE", help="Machine and tools of GOLDEN, a JSON object.")] = None,
+    tot_env: Annotated[Path | None, typer.Option(metavar="FILE", help="Machine and tools of TOT, a JSON object.")] = None,
     fail_on_regression: Annotated[
         bool,
         typer.Option("--fail-on-regression", help="Exit 1 when a row regresses, or when every row is missing or unstable."),
@@ -23,7 +23,7 @@ def compare(
     GOLDEN.csv holds the results that stand, TOT.csv those under test. Both have a header with kernel, shape and time_us; other
     columns don't matter. Rows with equal kernel and shape are repetitions: the first three count if they lie within 5 %, else
     the closest pair of up to five. Rows below 4 us in GOLDEN are ignored. The ratio is TOT / GOLDEN: above 1, TOT is slower.
-    docs/METHODOLOGY.md has the whole rule.
+    docs/COMPARE.md has the whole rule.
     """
     import sys
 

@@ -19,14 +19,14 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print facts as JSON.")]
 @finding.command()
 def add(
     text: Annotated[str, typer.Argument(metavar="TEXT")],
-    kind: Annotated[str, typer.Option(help="measured, imported, external or static.")] = "measured",
+    kind: Annotated[str, typer.Option(help="Origin: measured, imported, external or static (a compiler's).")] = "measured",
     evidence: Annotated[
         list[str] | None, typer.Option(metavar="LINK", help="An experiment, a commit or an address; may be given again.")
     ] = None,
     since: Annotated[str, typer.Option(help="Since when this is known; default: today.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Commit a finding with its evidence. Adding it again changes nothing."""
+    """Commit a finding (a lesson from experiments) with its evidence. Adding it again changes nothing."""
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.record import EvidenceKind
     from expctl.domain.text import one_line

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def ledger(
-    check: Annotated[bool, typer.Option("--check", help="Fail when the file on disk differs from the records.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Fail when ledger.md on disk differs from the records.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the ledger's facts as JSON instead of writing it.")] = False,
 ) -> None:
     """Write ledger.md, which is computed from the committed records alone; with --check only compare it."""

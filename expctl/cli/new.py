@@ -11,13 +11,13 @@ PATCH_BYTES_MAX = 16_000_000
 def new(
     experiment: Annotated[str, typer.Argument(metavar="ID")],
     from_diff: Annotated[
-        bool, typer.Option("--from-diff", help="Capture the local changes of the kernel scope, then restore it.")
+        bool, typer.Option("--from-diff", help="Take the local changes of the folders a patch may touch, and undo them.")
     ] = False,
     patch: Annotated[Path | None, typer.Option(help="A unified diff to propose.")] = None,
     title: Annotated[str, typer.Option(help="What changes, in a few words.")] = "captured change",
     hypothesis: Annotated[str, typer.Option(help="Why it should help.")] = "not stated",
     kind: Annotated[str, typer.Option(help="perf, simplify, config, infra or analysis.")] = "perf",
-    mode: Annotated[str, typer.Option(help="gain, gain-costly (pays for complex code) or simplify (may cost a little).")] = "",
+    mode: Annotated[str, typer.Option(help="gain, gain-costly (larger, for complex code) or simplify (may lose a bit).")] = "",
     expect: Annotated[str, typer.Option(help="The verdict you predict: KEEP, REJECT, ...")] = "KEEP",
     gain: Annotated[str, typer.Option(metavar="LOW,HIGH", help="The gain of the objective that you predict, in percent.")] = "",
     depends_on: Annotated[

@@ -19,11 +19,11 @@ app.command()(rules_check.check)
 @app.callback()
 def rules(
     ctx: typer.Context,
-    probe: Annotated[str, typer.Option(metavar="ID", help="Try the probe of one rule.")] = "",
+    probe: Annotated[str, typer.Option(metavar="ID", help="Compile a rule's probe, which opens the rule if it works.")] = "",
     arch: Annotated[str, typer.Option(metavar="GPU", help="With --probe: for this architecture as well.")] = "",
     assume: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Suppose another compiler version, epoch or architecture: ziglang=0.17.0."),
+        typer.Option(metavar="NAME=VALUE", help="Suppose another value of ziglang, hipcc, nvcc, cc, architecture or epoch."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:

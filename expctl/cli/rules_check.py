@@ -16,7 +16,7 @@ def check(
     precondition: Annotated[str, typer.Option(help="What is new, as it would stand in experiment.yaml.")] = "",
     assume: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Suppose another compiler version, epoch or architecture: ziglang=0.17.0."),
+        typer.Option(metavar="NAME=VALUE", help="Suppose another value of ziglang, hipcc, nvcc, cc, architecture or epoch."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 def run(
     ids: Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Experiments, in the order given.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Go on until the queue is empty or a budget ends.")] = False,
-    target: Annotated[str, typer.Option(help="The target that decides; default: the first available of protocol.yaml.")] = "",
+    target: Annotated[str, typer.Option(help="Decides; default: the first available in `decides` of protocol.yaml.")] = "",
     again: Annotated[bool, typer.Option("--again", help="Replicate a concluded experiment as evidence.")] = False,
+    extend: Annotated[
+        bool, typer.Option("--extend", help="Go on with INCONCLUSIVE experiments from the samples they have.")
+    ] = False,
     max_experiments: Annotated[int, typer.Option(min=0, help="With --all: stop after so many verdicts.")] = 0,
     max_hours: Annotated[float, typer.Option(min=0, help="With --all: start nothing after so many hours.")] = 0.0,
     stop_after: Annotated[int, typer.Option(min=0, help="With --all: stop after so many REJECTs without a KEEP between.")] = 0,
@@ -29,6 +32,7 @@ def run(
     """Run or resume experiments: wait for a quiet machine, build, test, measure, decide, profile, commit the record."""
     import math
     import sys
+    from functools import partial
 
     from expctl import wiring
     from expctl.adapters.machine.signals import Interruption
@@ -65,6 +69,14 @@ def run(
             found="--all",
             hint="expctl run P16 --again",
         )
+    if extend and (everything or again):
+        raise Misused(
+            "--extend can't be combined with --all or --again",
+            code="extend-not-alone",
+            expected="--extend with ids: it goes on with a verdict, --again measures anew",
+            found="--again" if again else "--all",
+            hint="expctl run P16 --extend",
+        )
     if not math.isfinite(max_hours):
         raise Misused(
             "--max-hours is not a number of hours",
@@ -79,7 +91,8 @@ def run(
     done: list[object] = []
     with Interruption() as interruption:
         context = wiring.context(place, progress, stop_requested=interruption.requested)
-        steps = _queue(context, place, target, budget) if everything else _run_listed(context, wanted, target, again=again)
+        run_listed = partial(_run_listed, context, wanted, target, again=again, extend=extend)
+        steps = _queue(context, place, target, budget) if everything else run_listed()
         for step in steps:
             on_step(step)
             done.append(step if isinstance(step, Outcome) else facts(step))
@@ -89,7 +102,7 @@ def run(
         print_json(done)
 
 
-def _run_listed(context: "Context", wanted: list[str], target: str, *, again: bool) -> "Iterator[Step]":
+def _run_listed(context: "Context", wanted: list[str], target: str, *, again: bool, extend: bool) -> "Iterator[Step]":
     """Run the experiments `wanted` in order, yielding each outcome. Raises Refused before any runs if one doesn't exist."""
     from expctl.flow.run.experiment import run_experiment
 
@@ -98,7 +111,7 @@ def _run_listed(context: "Context", wanted: list[str], target: str, *, again: bo
         if context.library.record(head, experiment) is None:
             context.library.queued(head, experiment)
     for experiment in wanted:
-        yield run_experiment(context, experiment, target=target, again=again)
+        yield run_experiment(context, experiment, target=target, again=again, extend=extend)
 
 
 def _queue(context: "Context", place: "Place", target: str, budget: "Budget") -> "Iterator[Step]":

@@ -59,6 +59,7 @@ def facts(step: Step) -> dict[str, object]:
                 ],
                 "measured": step.measured,
                 "again": _replication(step),
+                "extended": record.procedure is not None and record.procedure.extended,
                 "branch": step.branch,
                 "head_before": step.head_before,
                 "head_after": step.head_after,
@@ -98,7 +99,8 @@ def _outcome_lines(outcome: Outcome) -> list[str]:
     record = outcome.record
     lines = verdict_lines(record)
     if not outcome.measured:
-        lines.insert(0, f"{record.id}  concluded on {record.date or 'an unknown day'}; --again replicates it")
+        also = ", --extend goes on with it" if record.extendable else ""
+        lines.insert(0, f"{record.id}  concluded on {record.date or 'an unknown day'}; --again replicates it{also}")
     elif record.replications:  # a replication leaves the first verdict standing
         lines = [*replication_lines(record)[-1:], f"  {'stands':<10} the verdict of {record.date[:10]}", *lines]
     if outcome.measured and outcome.head_before != outcome.head_after:

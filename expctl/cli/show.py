@@ -33,7 +33,7 @@ class ShowCommand(TyperCommand):
 
 def show(
     experiment: Annotated[str, typer.Argument(metavar="ID")],
-    apply: Annotated[bool, typer.Option("--apply", help="Put its patch into the work tree, on a clean scope.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Apply its patch here; the scope must have no local changes.")] = False,
     plot: Annotated[
         str, typer.Option(metavar="[FILE]", help="Draw rounds, boundaries and estimate: a .png or .svg file, or here.")
     ] = "",

@@ -64,8 +64,8 @@ def _lines(stock: Status) -> list[str]:
     lines += [
         f"  {each.id:<10} {each.verdict:<12} {one_line(each.title, 50)}: {one_line(each.reason, 110)}" for each in stock.last
     ] or ["  none measured yet"]
-    if stock.unmeasured_at_home:
-        lines += ["unmeasured at home", *(f"  {one_line(each)}" for each in stock.unmeasured_at_home)]
+    if stock.debts:
+        lines += ["open debts of what was kept", *(f"  {one_line(each)}" for each in stock.debts)]
     lines += ["gate", *(foreign_lines(stock.blocking) or ["  quiet"])]
     return lines
 

@@ -29,7 +29,7 @@ def brief_here(
 ) -> Brief:
     """Return what a proposer must know about the commit `head`, in at most `words_max` words.
 
-    `machine` maps names of facts to texts. Of records, it reads summaries, and whole only the last that timed each target.
+    `machine` maps names of facts to texts. Records are read as summaries, but the last that timed each target as a whole.
     """
     protocol = library.protocol(head)
     found = in_order(library.digests(head))

@@ -75,7 +75,7 @@ class Status(Struct, frozen=True, kw_only=True):
     running: tuple[Running, ...]
     queue: tuple[Waiting, ...]
     last: tuple[RecentVerdict, ...]
-    unmeasured_at_home: tuple[str, ...]
+    debts: tuple[str, ...]
     blocking: tuple[Foreign, ...]
 
 
@@ -106,7 +106,7 @@ def read_status(
         running=running,
         queue=tuple(_waiting(each) for each in read_queue(library, head).entries() if each.state is not State.WITHDRAWN),
         last=tuple(_line(records[name]) for name in totals.newest),
-        unmeasured_at_home=tuple(f"{name}: {flag}" for name, flag in totals.debts),
+        debts=tuple(f"{name}: {flag}" for name, flag in totals.debts),
         blocking=foreign(protocol.gate.patterns),
     )
 

@@ -46,7 +46,7 @@ class Interpretation:
 
 @lru_cache(maxsize=32)
 def load(assembly: str, kernel: str) -> Kernel:
-    """Parse and decode one kernel of an assembly text. Raises BadLaunch if it is not there, or Unsupported."""
+    """Parse and decode one kernel of an assembly text. Raises BadLaunch if it is not there, Unsupported for unknown code."""
     descriptor, program = parse_descriptor(assembly, kernel), parse_program(assembly, kernel)
     return Kernel(descriptor=descriptor, decoded=decode(program, vector_registers=descriptor.vector_registers))
 
@@ -66,7 +66,8 @@ def interpret(
 
     `arguments` are in the kernel's order; their names are the caller's and appear in faults. Arrays are copied, never written.
     `order_seed` decides the order of the workgroups and, from barrier to barrier, of the waves; no value of a kernel without
-    races depends on it. Raises Unsupported, BadLaunch, or Runaway after `most_instructions` of one wave.
+    races depends on it. Raises Unsupported for unknown code, BadLaunch if kernel, shape or arguments don't fit, Runaway after
+    `most_instructions` of one wave.
     """
     return launch(
         load(assembly, kernel), grid, block, arguments, order_seed=order_seed, dynamic_lds_bytes=dynamic_lds_bytes,

@@ -17,7 +17,7 @@ OPCODES = frozenset((
 
 
 def opcode_of(instruction: Instruction) -> str:
-    """Return an instruction's opcode, without the suffix _e32 or _e64. Raises Unsupported for one that is not in OPCODES."""
+    """Return an instruction's opcode, without the suffix _e32 or _e64. Raises Unsupported for an unknown one."""
     name = instruction.mnemonic
     if name in OPCODES:
         return name

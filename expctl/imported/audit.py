@@ -107,7 +107,7 @@ def _impossible(figures: Sequence[Figure], roofline: Roofline, line: int, rows: 
 
 
 def _contradictions(figures: Sequence[Figure], roofline: Roofline, line: int, rows: tuple[str, ...]) -> Iterator[Remark]:
-    """Report a time and the directly following throughput, at one size, that differ by more than 5 %."""
+    """Report a throughput that differs by more than 5 % from FLOP / the time stated just before it, at the same size."""
     for time, throughput in itertools.pairwise(figures):
         kinds = (time.quantity, throughput.quantity) == (Quantity.TIME, Quantity.THROUGHPUT)
         work = roofline.work(time.size) if time.size == throughput.size else 0

@@ -76,7 +76,7 @@ class Columns:
 
 
 def columns_of(table: Table) -> Columns | None:
-    """Return the columns of `table` by role; None for a table without verdicts, or without both ids and changes."""
+    """Return the columns of `table` by role; None for a table without verdicts, or with neither ids nor changes."""
     plain = [_plain(head) for head in table.heads]
     verdict = _verdict_column(table, plain)
     if verdict is None:
@@ -118,7 +118,7 @@ def why_no_ledger(table: Table) -> str:
 
 
 def _verdict_column(table: Table, plain: Sequence[str]) -> int | None:
-    """Return the column with the largest share of verdicts, first of those headed like one; None if none has enough."""
+    """Return the index of the column with the largest share of verdicts, preferring a head (in `plain`) for them; else None."""
     words = HEADS[Role.VERDICT]
     best: tuple[float, int] | None = None
     for index, head in enumerate(plain):

@@ -22,7 +22,7 @@ FILE, ROW = "imported from", "row"  # keys in the environment of an imported rec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A record to be made from a row: one for each of the row's names and verdicts; `key` identifies it within its file."""
+    """A record to be made from a row: one for each of the row's names and verdicts; `key` identifies it within its ledger."""
 
     row: Row
     name: str
@@ -34,7 +34,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedEntry:
-    """An entry with its record's id; `note` says why that isn't the id in the file, "" when it is."""
+    """An entry with its record's id; `note` says why that isn't the id in the ledger, "" when it is."""
 
     id: str
     entry: Entry
@@ -96,7 +96,7 @@ def names_in(text: str) -> tuple[str, ...]:
 def assign_ids(
     entries: Sequence[Entry], file: str, records: Iterable[Record], taken: Iterable[str], *, renumber: bool
 ) -> IdAssignment:
-    """Assign each ledger entry its id as written; the next free number if that is no valid id.
+    """Assign each entry of ledger `file` its id as written; the next free number if that is no valid id.
 
     An entry whose id is taken, or whose row was rewritten since its import, is a conflict; with `renumber` it too gets a free
     number. `taken` are the ids of proposals and records. A row whose record somebody wrote by hand counts as known.

@@ -22,7 +22,7 @@ class Noise:
 
 
 def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], unit: str) -> Noise | None:
-    """Return the largest difference that the ledger calls noise; None if it mentions none. `figures` are by the row's line.
+    """Return the largest difference that a ledger calls noise, or None; `figures` are by row line, `unit` as in `figures_in`.
 
     It looks at sentences outside tables, at noise that a row states, and at rows that call their own figures noise.
     """
@@ -44,7 +44,7 @@ def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, 
 
 
 def noise_remarks(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], noise: Noise) -> Iterator[tuple[Row, str]]:
-    """Yield each row with a verdict though all its differences are at most `noise`, with a text that says so."""
+    """Yield each row that has a verdict although all its differences are at most `noise`, and a text that says so."""
     for row, changes in _changes(rows, figures):
         if changes and all(abs(value) <= noise.percent for value, _ in changes):
             shown = ", ".join(words for _, words in changes)

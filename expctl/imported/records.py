@@ -56,7 +56,7 @@ def records_of(
 
 
 def _corrections(remarks: Sequence[Remark], lines: Container[int]) -> Mapping[tuple[int, str], list[str]]:
-    """Return the audit's texts: under (line, "") those on a row's own line, except reused ids; under (0, label) the others."""
+    """Return the texts of remarks: by (line, "") on the line of a row, by (0, row name) on other lines and on reused ids."""
     texts: dict[tuple[int, str], list[str]] = {}
     for remark in remarks:
         of_the_row = remark.line in lines and remark.flaw is not Flaw.REUSED_ID

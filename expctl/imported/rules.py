@@ -41,7 +41,7 @@ def _bullets(document: Document) -> Iterator[Line]:
 
 
 def _row_of(text: str, rows: Sequence[Row]) -> Row | None:
-    """Return the row that a do-not-repeat text is about: by id, code, or most words in common; None if not just one fits."""
+    """Return the row that a do-not-repeat text is about: by id, code, or most words in common; None unless just one fits."""
     named = [row for row in rows if row.name and re.search(rf"(?<![\w-]){re.escape(row.name)}(?![\w-])", text)]
     if named:
         return named[0] if len(named) == 1 else None

@@ -54,7 +54,7 @@ KINDS = (
 
 
 def rulings(text: str) -> tuple[Ruling, ...] | Pending | None:
-    """Return the verdict that a cell states, or both of `REJECT config / KEEP infra`; None when it isn't recognised."""
+    """Return the verdict that a cell states, or both of `REJECT config / KEEP infra`; Pending if open; None if unclear."""
     plain = _plain(text)
     found, recognised = _verdicts(plain)
     if found and is_hedged(recognised):

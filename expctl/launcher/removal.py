@@ -56,7 +56,7 @@ def _clear(folder: int, root: int, depth: int) -> bool:
 
 @contextlib.contextmanager
 def _opened(name: str | Path, folder: int | None) -> Iterator[int]:
-    """Yield a descriptor of a folder, after adding the permissions rwx for its owner. Raises OSError."""
+    """Yield a descriptor of folder `name` (in the open `folder`, if any), its owner given rwx permissions. Raises OSError."""
     place = os.open(name, os.O_PATH | FOLDER, dir_fd=folder)
     try:
         mode = os.fstat(place).st_mode

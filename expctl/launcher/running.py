@@ -107,7 +107,7 @@ class Running:
                 os.killpg(self.process.pid, number)
 
     def end(self) -> None:
-        """Send INT, TERM and KILL, with pauses, and kill descendants outside the group. Raises Unkillable, but only once."""
+        """Send INT, TERM and KILL, with pauses; kill descendants outside the group. Raises Unkillable (first call only)."""
         if self._ended:
             return
         for number, patience_s, grace_s in zip((signal.SIGINT, signal.SIGTERM), (0.2, 0.0), self._grace_s, strict=True):

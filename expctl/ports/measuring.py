@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 from typing import Protocol as Port
@@ -28,6 +28,7 @@ class Toolchains(Port):
     def availability(self, name: str, target: Target) -> Available | Unavailable: ...
     def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed: ...
     def path(self, target: Target, artifact: Artifact) -> Path | None: ...
+    def layouts(self, target: Target, artifact: Artifact) -> tuple[Path, ...] | None: ...
 
 
 class Steps(Port):
@@ -35,7 +36,7 @@ class Steps(Port):
 
     def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed: ...
     def measure(
-        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
+        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed: ...
     def close(self) -> None: ...
     def profile(
@@ -91,9 +92,16 @@ class Clock(Port):
     def monotonic_s(self) -> float: ...
 
 
+Commands = tuple[tuple[str, ...], ...]
+
+
 class Recipe(Port):
-    """One toolchain: is it installed, its build commands, and the code hash and figures of a finished build."""
+    """One toolchain: is it installed, its build commands, and the code hash and figures of a finished build.
+
+    Layout 0 is the canonical build; the others differ from it in placement alone, and may use what its commands left in the
+    compiler's cache, `objects`.
+    """
 
     def availability(self, build: BuildSpec) -> Available | Unavailable: ...
-    def commands(self, build: BuildSpec, *, out: Path) -> tuple[tuple[str, ...], ...]: ...
+    def commands(self, build: BuildSpec, *, out: Path, layout: int = 0, objects: Path | None = None) -> Commands: ...
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]: ...

@@ -149,7 +149,7 @@ def _chosen(kernels: Sequence[RawProfile]) -> Run:
 
 
 def _contents(each: RawProfile) -> Hashable:
-    """Return all totals of a profile; equal ones mean a copied file, where the tool writes no process id."""
+    """Return all totals of a profile, to recognise copies of a file whose tool writes no process id: theirs are equal."""
     times = [(each.launches[key].kernel, len(found), sum(found)) for key, found in each.timing.durations.items()]
     counted = [(kernel, name, value.total) for kernel, names in each.counters.items() for name, value in names.items()]
     spans = [(device, interval.starts[0], interval.ends[-1]) for device, interval in each.timing.intervals.items()]

@@ -31,7 +31,7 @@ INTO_US = {"n": "divide its values by 1000", "m": "multiply its values by 1000",
 
 
 def times_of(path: Path) -> dict[Case, list[float]]:
-    """Return the times (us) of each case, both in the order of the file. Raises Refused with every problem found."""
+    """Return the times (us) by case; cases and times are in file order. Raises Refused with every problem in the file."""
     text = _text(user_file.contents(path, "the result file", bytes_max=BYTES_MAX), path)
     rows = _rows(text, path)
     header = next(rows, (1, []))[1]
@@ -106,7 +106,7 @@ def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _delimiter(text: str) -> str:
-    """Return the delimiter with which the first row has the most wanted columns, then the most columns."""
+    """Return the delimiter with which the first row has the most of the wanted columns (kernel, ...), then the most columns."""
     wanted = {_plain(name) for name in COLUMNS}
 
     def fit(delimiter: str) -> tuple[int, int]:

@@ -98,13 +98,13 @@ def counts(rows: Sequence[Row]) -> dict[Status, int]:
 
 
 def fails(rows: Sequence[Row]) -> bool:
-    """Return whether `compare` must fail: some row is a regression, or every row (also: none) is missing or unstable."""
+    """Return whether `compare` must fail: a row is a regression, or there are no rows but missing and unstable ones."""
     statuses = {row.status for row in rows}
     return Status.REGRESSION in statuses or statuses <= {Status.MISSING, Status.UNSTABLE}
 
 
 def environments_of(golden: Mapping[str, str] | None, tot: Mapping[str, str] | None) -> Environments | None:
-    """Join the facts (name -> value) of both files and find those that differ (if both have any); None if neither has."""
+    """Join the facts (name -> value) of both files and, where both have facts, find those that differ; None if neither has."""
     if golden is None and tot is None:
         return None
     known = golden is not None and tot is not None

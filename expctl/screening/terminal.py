@@ -18,7 +18,7 @@ CSV_COLUMNS = (
 
 
 def comparison_lines(rows: Sequence[Row], counts: Mapping[Status, int], environments: Environments | None) -> list[str]:
-    """Return lines with the rule, the environments, one line per case, and the counts."""
+    """Return lines: how rows are judged, the environments, one line per case, and the number of rows by status."""
     kernels, shapes = [one_line(row.kernel) for row in rows], [one_line(row.shape) for row in rows]
     kernel_width, shape_width = _width("kernel", kernels), _width("shape", shapes)
     heads = "  ".join(f"{head:>{_number_width(head)}}" for head in NUMBERS)

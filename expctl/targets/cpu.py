@@ -7,6 +7,7 @@ from expctl.domain.protocol.model import Build
 from expctl.domain.run.step_result import Available, Unavailable
 from expctl.inspection import tool_versions
 from expctl.inspection.readers.code_identity import code_hash
+from expctl.targets.linker_script import place_sections, text_sections
 
 # The kernel may use no C++ standard library: -nostdinc++.
 FIXED = ("-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-nostdinc++", "-shared", "-fPIC")
@@ -19,9 +20,19 @@ class ZigCpuRecipe:
         """Return the versions of ziglang and pyelftools, or Unavailable if one is not installed."""
         return tool_versions.packages("ziglang", "elftools", extra="cpu")
 
-    def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:
-        """Return one call of `zig cc`, with a source path relative to the work tree, so that no path enters the code."""
-        return (("{python}", "-m", "ziglang", "cc", *FIXED, *build.flags, build.source, "-o", str(out / build.artifact)),)
+    def commands(self, build: Build, *, out: Path, layout: int = 0, objects: Path | None = None) -> tuple[tuple[str, ...], ...]:
+        """Return one call of `zig cc`, with a source path relative to the work tree, so that no path enters the code.
+
+        Another layout than 0 is linked by a script, which is written to `out`, from the object that zig keeps in `objects`.
+        """
+        artifact = str(out / build.artifact)
+        compiles = ("{python}", "-m", "ziglang", "cc", *FIXED, *build.flags, build.source, "-o", artifact)
+        if not layout or objects is None:
+            return (compiles,)
+        names = [name for file in sorted(objects.glob("o/*/*.o")) for name in text_sections(file)]
+        script = out / "layout.ld"
+        script.write_text(place_sections(names, layout))
+        return ((*compiles, f"-Wl,-T,{script}"),)
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
         """Return the hash of the code sections, and the size of the file in bytes as a fact."""

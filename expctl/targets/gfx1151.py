@@ -37,7 +37,14 @@ class ZigGfxRecipe:
         """Return the versions of ziglang and pyelftools, or Unavailable if one is not installed."""
         return tool_versions.packages("ziglang", "elftools", extra="cpu")
 
-    def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:
+    def commands(
+        self,
+        build: Build,
+        *,
+        out: Path,
+        layout: int = 0,  # noqa: ARG002  the port's signature; protocol.yaml asks for no other layout
+        objects: Path | None = None,  # noqa: ARG002
+    ) -> tuple[tuple[str, ...], ...]:
         """Return three calls of `zig`: compile, assemble, link. The files of all three are written to `out`."""
         zig = ("{python}", "-m", "ziglang")
         text, loose, code = (str(path) for path in (_text(out / build.artifact), out / LOOSE, _code(out / build.artifact)))

@@ -23,11 +23,18 @@ class VendorRecipe:
         """Return the version of the compiler (hipcc, nvcc) on PATH, or Unavailable with how to install it."""
         return tool_versions.program(self.program, hint=self.hint)
 
-    def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:
+    def commands(
+        self,
+        build: Build,
+        *,
+        out: Path,
+        layout: int = 0,  # noqa: ARG002  the port's signature; protocol.yaml asks for no other layout
+        objects: Path | None = None,  # noqa: ARG002
+    ) -> tuple[tuple[str, ...], ...]:
         """Return one call of the compiler, to be run in the work tree."""
         arch, artifact = f"{self.arch_option}{build.arch}", str(out / build.artifact)
         return ((self.program, arch, *self.fixed, *build.flags, build.source, "-o", artifact),)
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
-        """Return the hash of the host library's code sections, and no facts."""
+        """Return the hash of the code sections of the host library `artifact`, and no facts."""
         return code_hash(artifact), ()

@@ -30,6 +30,8 @@ def _estimates(contest: CommitComparison) -> list[str]:
 
 
 def _conclusion(audit: Audit) -> str:
+    if audit.whole.same_code:
+        return "HEAD has the machine code of the first baseline, so the stack gives nothing"
     if audit.whole.objective is None:
         return "nothing can be said of the stack"
     less, as_promised = "the stack gives less than the records promise", "the stack gives what the records promise"

@@ -23,7 +23,7 @@ class ConsoleProgress:
         self._waits = False
 
     def title(self, experiment: str, title: str, *, base: str, target: str, protocol: str) -> None:
-        """Print the heading of a run; not again when the same run is tried again after waiting."""
+        """Print the heading of a run (`base`: commit, `protocol`: hash); not again when it is tried again after waiting."""
         text = f"{experiment}  {one_line(title, 60)}   base {base[:7]}  target {target}  protocol {protocol[:4]}"
         if not self._waits or text != self._title:
             self._line(text)

@@ -8,7 +8,7 @@ from expctl.views.report import foreign_lines
 
 
 def gate_lines(target: str, blocking: Sequence[Foreign], sensors: Iterable[tuple[str, str, str, str]]) -> list[str]:
-    """Return a line for each process or device that blocks a measurement, then one for each sensor.
+    """Return a heading, a line for each process or device that blocks a measurement, and one for each sensor.
 
     A sensor is (name, what it observes, why it is absent or "", why it isn't used or "").
     """

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
-from expctl.domain.experiment.figures import throughput_text, time_text
+from expctl.domain.experiment.figures import throughput_text, time_text, times_text
 from expctl.domain.experiment.proposal import Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Artifact, Estimate, Record
 from expctl.domain.history.epochs import Epoch
 from expctl.domain.machine.interference import Foreign
+from expctl.domain.protocol.boundaries import EXTENDED_ROUNDS
 from expctl.domain.rules.match_levels import levels_of
 from expctl.domain.text import one_line
 
@@ -14,13 +15,14 @@ from expctl.domain.text import one_line
 def verdict_lines(record: Record) -> list[str]:
     """Return the lines at the end of a run: estimates, figures of profile or build, and the verdict with its reasons."""
     lines = [f"  {'benchmark' if i == 0 else '':<10} {estimate_line(each)}" for i, each in enumerate(record.estimates)]
-    label = "profile" if record.verdict is Verdict.KEEP else "builds"  # only a KEEP is profiled
+    label = "profile" if record.verdict is Verdict.KEEP and record.estimates else "builds"  # only a timed KEEP is profiled
     lines += [f"  {label if i == 0 else '':<10} {one_line(text, 220)}" for i, text in enumerate(record.profile)]
     lines += [f"  {'why':<10} {one_line(record.explanation, 400)}"] if record.explanation else []
     for index, reason in enumerate(record.reasons):
         lines.append(f"  {record.verdict if index == 0 else '':<10} {one_line(reason)}")
     lines += [f"  {'note':<10} {one_line(text)}" for text in (*record.flags, *record.notes)]
-    return lines
+    further = f"expctl run {record.id} --extend goes on from these samples, up to {EXTENDED_ROUNDS} rounds"
+    return lines + (labelled("next", further) if record.extendable else [])
 
 
 def estimate_line(estimate: Estimate) -> str:
@@ -47,7 +49,7 @@ def record_lines(record: Record, references: Iterable[str] = (), placed: Iterabl
         lines += labelled("test", ("pass: " if record.test.ok else "fail: ") + record.test.summary)
     for name, test in record.guard_tests.items():
         lines += labelled("test", f"{name}: " + ("pass: " if test.ok else "fail: ") + test.summary)
-    lines += verdict_lines(record)
+    lines += verdict_lines(record) + _times_lines(record.estimates)
     if record.rule is not None:
         under = ", ".join(f"{key} {value}" for key, value in record.rule.conditions.items())
         lines += labelled("rule", f"do not repeat: {record.rule.text} (failed under: {under or 'not stated'})")
@@ -59,6 +61,24 @@ def record_lines(record: Record, references: Iterable[str] = (), placed: Iterabl
         kind = "written" if waiver.written else "verified"
         lines += labelled("let pass", f"by the rule of {waiver.rule} ({waiver.level}), {kind}: {waiver.reason}")
     return lines + replication_lines(record) + _evidence_lines(record) + _reference_lines(references)
+
+
+def _times_lines(estimates: Iterable[Estimate]) -> list[str]:
+    """Return a line for each size and side: median, mean and quantiles of single iterations."""
+    sides = [
+        (f"{each.size}, {side}", ns, times)
+        for each in estimates
+        for side, ns, times in (
+            ("baseline", each.baseline_ns, each.baseline_times),
+            ("candidate", each.candidate_ns, each.candidate_times),
+        )
+    ]
+    return [
+        line
+        for who, ns, times in sides
+        if times is not None
+        for line in labelled("times", f"{who}: median {time_text(ns)}, {times_text(times)} of the median")
+    ]
 
 
 def replication_lines(record: Record) -> list[str]:
@@ -133,4 +153,5 @@ def _evidence_lines(record: Record) -> list[str]:
 
 def _artifact(artifact: Artifact) -> str:
     facts = ", ".join(f"{fact.name} {fact.value:.12g}{f' {fact.unit}' if fact.unit else ''}" for fact in artifact.facts)
-    return f"code {artifact.code[:12]}" + (f" ({facts})" if facts else "")
+    layouts = f", {1 + len(artifact.layouts)} layouts" if artifact.layouts else ""
+    return f"code {artifact.code[:12]}{layouts}" + (f" ({facts})" if facts else "")

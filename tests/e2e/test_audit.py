@@ -65,6 +65,33 @@ def test_a_stack_that_keeps_its_promise_and_each_change_of_it(stacked: Foreign) 
     stacked.check_nothing_is_left()
 
 
+def test_six_changes_of_one_file_are_left_out_or_say_which_change_needs_them(stacked: Foreign) -> None:
+    """P1 and P2, then four by hand, of which the second takes back a part of the first."""
+    names = ["P1", "P2"]
+    for first, second, third in ((8, 10, 1), (10, 10, 1), (4, 10, 1), (4, 4, 1)):
+        stacked.write("src/total.py", kernel(first, second, third))
+        stacked.commit("by hand")
+        names.append(f"{stacked.head()[:7]} by hand")
+    plainly = []
+    for commit in stacked.git("log", "--reverse", "--format=%H", "-6", "--", "src").split():
+        stacked.git("revert", "--no-commit", commit, check=False)
+        plainly.append("UU src/total.py" not in stacked.git("status", "--porcelain"))
+        stacked.git("reset", "-q", "--hard")
+    assert plainly == [False, False, False, False, True, True]
+    before = stacked.snapshot()
+    found = stacked.concluded("audit", "--leave-one-out", "--json").json()
+    assert found["layers"] == names
+    needed = {each["name"]: each.get("needed_by", "") for each in found["left_out"]}
+    assert needed == dict(zip(names, [names[2], names[5], "", names[4], "", ""], strict=True))
+    said = {each["name"]: each["contest"] for each in found["left_out"]}
+    assert said["P1"]["note"] == (
+        f"{names[2]} depends on it and can't be applied without it: conflict in src/total.py; not measured"
+    )
+    assert [name for name in names if said[name].get("estimates")] == [names[2], names[4], names[5]]
+    assert stacked.snapshot() == before
+    stacked.check_nothing_is_left()
+
+
 def test_a_lost_gain_is_found_where_it_was_lost_and_kept_on_request(stacked: Foreign) -> None:
     stacked.write("src/total.py", kernel(10, 10, 20))
     stacked.commit("by hand")

@@ -76,7 +76,7 @@ def test_slower_change_is_rejected(repository: Foreign) -> None:
 
     record = repository.record("P1")
     assert record["verdict"] == "REJECT"
-    assert "regresses" in said
+    assert re.search(r"n=\d+ regresses|objective -.*: (the candidate is slower|a gain of 0\.5 % is ruled out)", said)
     assert len(repository.git("rev-list", f"{queued}..HEAD").splitlines()) == 1
     assert repository.git("rev-parse", "HEAD:src") == scope
     assert (repository.root / "src/total.py").read_text() == baseline
@@ -85,7 +85,7 @@ def test_slower_change_is_rejected(repository: Foreign) -> None:
     measured = record["procedure"]["search_rounds"]
     assert len({(s["round"], s["launch"], s["size"]) for s in samples}) == len(samples) == measured * 2 * 2
     assert {s["session"] for s in samples} == {"search"}
-    assert repository.concluded("replay", "P1").out.startswith("P1       same     REJECT: byte for byte, rule 1, ")
+    assert repository.concluded("replay", "P1").out.startswith("P1       same     REJECT: byte for byte, rule 2, ")
     repository.check_nothing_is_left()
 
 
@@ -128,6 +128,78 @@ def test_comment_is_a_no_op(c_repository: Foreign) -> None:
     assert "nothing was timed" in said
     assert c_repository.git("log", "--format=%s", "-1", "--", "src").startswith("baseline")
     c_repository.check_nothing_is_left()
+
+
+def test_a_simplification_with_the_same_code_lands_untimed_and_owes_what_was_not_built(c_repository: Foreign) -> None:
+    away = "    build: {toolchain: command, argv: [no-such-compiler]}\n    requires: {executables: [no-such-compiler]}\n"
+    c_repository.edit_protocol("targets:\n", f"targets:\n  away:\n{away}")
+    kernel = (c_repository.root / "src/total.c").read_text()
+    simpler = f"/* Words. */\n{kernel}"
+    c_repository.propose("P1", simpler, "--kind", "simplify", "--title", "fewer lines", file="src/total.c")
+    queued = c_repository.head()
+    said = c_repository.concluded("run", "P1").out
+    record = c_repository.record("P1")
+    assert (record["verdict"], record.get("estimates"), record["test"]["ok"]) == ("KEEP", None, True)
+    assert record["reasons"] == [
+        "same machine code; nothing to time",
+        "compared on here; not built, an open debt: away",
+    ]
+    assert re.search("^  KEEP       same machine code; nothing to time$", said, re.MULTILINE), said
+    assert "\n  benchmark" not in said
+    assert (c_repository.root / "src/total.c").read_text() == simpler
+    assert c_repository.git("rev-parse", "HEAD~1") == record["candidate"]
+    assert c_repository.git("rev-parse", "HEAD~2") == queued
+    assert c_repository.git("ls-files", "experiments/P1/samples.jsonl") == ""
+    owed = "not compared on away, which could not be built; expctl run P1 --again compares it where it can be"
+    assert f"  note       {owed}\n" in c_repository.concluded("show", "P1").out
+    assert f"  P1: {owed}\n" in c_repository.concluded("status").out
+    ledger = c_repository.git("show", "HEAD:ledger.md")
+    assert "- **Code not compared everywhere:** P1\n" in ledger
+    assert "| [P1](experiments/P1) | KEEP | fewer lines | here | - | same machine code; nothing to time" in ledger
+    assert c_repository.concluded("replay", "--all").status == 0
+    assert "the same machine code" in c_repository.concluded("audit", "--leave-one-out").out
+    assert "is not compared on away" in c_repository.concluded("brief").out
+    c_repository.check_nothing_is_left()
+
+
+def test_a_free_simplification_that_fails_its_test_is_rejected(c_repository: Foreign) -> None:
+    text = (c_repository.root / "bench/test.py").read_text()
+    picky = 'import sys\n\nif b"forbidden" in open(sys.argv[1], "rb").read():\n    raise SystemExit("a word")\n'
+    c_repository.write("bench/test.py", f"{picky}{text}")
+    c_repository.commit("a test that looks at debug information")
+    kernel = (c_repository.root / "src/total.c").read_text()
+    c_repository.propose("P1", kernel.replace("result", "forbidden"), "--kind", "infra", file="src/total.c")
+    c_repository.concluded("run", "P1")
+    record = c_repository.record("P1")
+    codes = [side["here"]["code"] for side in record["artifacts"].values()]
+    assert (record["verdict"], record["test"]["ok"], len(set(codes))) == ("REJECT", False, 1)
+    assert c_repository.git("log", "--format=%s", "-1", "--", "src").startswith("baseline")
+
+
+def test_the_same_code_that_calls_another_function_is_not_free(c_repository: Foreign) -> None:
+    kernel = (c_repository.root / "src/total.c").read_text()
+    c_repository.write("src/total.c", kernel + '\nint puts(const char *);\nint say(void) { return puts(""); }\n')
+    c_repository.commit("a kernel that calls a library")
+    other = (c_repository.root / "src/total.c").read_text().replace("puts", "atoi")
+    c_repository.propose("P1", other, "--kind", "simplify", file="src/total.c")
+    said = c_repository.concluded("run", "P1").out
+    assert c_repository.record("P1")["verdict"] == "NO-OP"
+    assert "not free: names that the code is linked by differ on here" in said
+
+
+def test_a_protocol_may_ask_that_a_simplification_was_built_everywhere(c_repository: Foreign) -> None:
+    away = "    build: {toolchain: command, argv: [no-such-compiler]}\n    requires: {executables: [no-such-compiler]}\n"
+    c_repository.edit_protocol("targets:\n", f"keep: {{free_simplify: all}}\ntargets:\n  away:\n{away}")
+    kernel = (c_repository.root / "src/total.c").read_text()
+    c_repository.propose("P1", f"/* Words. */\n{kernel}", "--kind", "simplify", file="src/total.c")
+    said = c_repository.concluded("run", "P1").out
+    assert c_repository.record("P1")["verdict"] == "NO-OP"
+    assert "not built: away; keep.free_simplify: all asks for every target" in said
+    c_repository.edit_protocol("free_simplify: all", "free_simplify: most")
+    refused = c_repository.expctl("run", "P1", "--again")
+    assert refused.status == 1
+    assert "free_simplify" in refused.err
+    assert "built" in refused.err
 
 
 def test_compiled_kernel_is_kept(c_repository: Foreign) -> None:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from expctl.adapters.codec.record_codec import profile_of, record_of, typed_json
+from expctl.adapters.codec.record_codec import profile_of, record_of, samples_of, typed_json
 from expctl.adapters.records.findings_file import findings_of
 from expctl.adapters.records.proposal_file import proposal_of
 from expctl.domain.errors import Refused
@@ -22,6 +22,7 @@ from expctl.domain.ledger.status_totals import StatusTotals
 from expctl.domain.ledger.totals import LedgerTotals, sums_of
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue.dependency_answer import Profile
+from expctl.domain.verdict.samples import Sample
 from tests.fakes.workspace import FakeWorkspace
 
 
@@ -110,6 +111,9 @@ class FakeLibrary:
     def records(self, commit: str) -> tuple[Record, ...]:
         files = self.workspace.commits[commit].files
         return tuple(record_of(files[path], where=path) for path in sorted(files) if path.endswith("/record.json"))
+
+    def read_samples(self, commit: str, experiment: str) -> tuple[Sample, ...]:
+        return samples_of(self.workspace.commits[commit].files[f"experiments/{experiment}/samples.jsonl"], where=experiment)
 
     def damaged(self, commit: str) -> tuple[Refused, ...]:  # noqa: ARG002
         return ()

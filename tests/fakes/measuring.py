@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,6 +89,10 @@ class FakeToolchains:
     def path(self, target: Target, artifact: Artifact) -> Path:
         return Path(f"/artifacts/{artifact.code.replace(' ', '_')}/{target.build.artifact}")
 
+    def layouts(self, target: Target, artifact: Artifact) -> tuple[Path, ...]:
+        first = self.path(target, artifact)
+        return (first, *(first.with_name(f"layout-{layout}") for layout in range(1, target.layouts)))
+
 
 @dataclass
 class FakeSteps:
@@ -99,6 +103,7 @@ class FakeSteps:
     profile_answer: tuple[Fact, ...] | Failed = (Fact(name="instructions", value=10),)
     tested: list[str] = field(default_factory=list)
     measured: list[int] = field(default_factory=list)
+    timed: list[Mapping[Side, Sequence[Path]]] = field(default_factory=list)
     counter_answer: Failed | None = None
     profiled: list[str] = field(default_factory=list)
     passes: list[tuple[str, str]] = field(default_factory=list)
@@ -118,11 +123,12 @@ class FakeSteps:
         )
 
     def measure(
-        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
+        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
         assert cwd
         assert self.gate.held
         self.measured.append(round)
+        self.timed.append(artifacts)
         taints = self.taints.pop(0) if self.taints else ()
         failed = self.fails_measure.pop(0) if self.fails_measure else None
         if failed is not None:
@@ -131,7 +137,7 @@ class FakeSteps:
         wobble = 100 * (round % 2)
 
         def sample(side: Side, launch: int, size: str) -> Sample:
-            word = artifacts[side].parent.name
+            word = artifacts[side][0].parent.name
             ns = int(word.removeprefix("slow_")) if word.startswith("slow_") else 1_000_000
             times = (ns + wobble * launch, ns + wobble * launch)
             return Sample(

@@ -40,7 +40,8 @@ class FakeClock:
     now_s: float = 0.0
 
     def date(self) -> str:
-        return f"2026-03-01T00:00:{int(self.monotonic_s()) % 60:02}Z"
+        minutes, seconds = divmod(int(self.monotonic_s()), 60)
+        return f"2026-03-01T{minutes // 60:02}:{minutes % 60:02}:{seconds:02}Z"
 
     def monotonic_s(self) -> float:
         self.now_s += 1.0

@@ -129,14 +129,21 @@ class FakeWorkspace:
     def commit_tree(self, *, base: str, tree: str, message: str) -> str:
         return self.add(base, self.commits[tree].files, message)
 
-    def reverted_tree(self, head: str, commit: str, paths: Sequence[str]) -> str | Failed:
-        """Only what nothing has changed since reverts."""
-        files, parent = dict(self.commits[head].files), self.commits[self.commits[commit].parent].files
+    def tree_with(self, head: str, other: str, paths: Sequence[str]) -> str:
+        kept = {path: text for path, text in self.commits[head].files.items() if not path.startswith(tuple(paths))}
+        others = {path: text for path, text in self.commits[other].files.items() if path.startswith(tuple(paths))}
+        return self.add("", {**kept, **others}, "tree")
+
+    def reapplied_tree(self, tree: str, commit: str, paths: Sequence[str]) -> str | Failed:
+        """A file merges as a whole: where it is as before the commit, or already as after it."""
+        files, before = dict(self.commits[tree].files), self.commits[self.commits[commit].parent].files
         for file in self.changed_files(self.commits[commit].parent, commit):
             if file.path.startswith(tuple(paths)):
-                if files.get(file.path) != self.commits[commit].files.get(file.path):
+                after = self.commits[commit].files.get(file.path)
+                if files.get(file.path) not in (before.get(file.path), after):
                     return Failed(reason=f"conflict in {file.path}")
-                files[file.path] = parent[file.path]
+                files.pop(file.path, None)
+                files |= {file.path: after} if after is not None else {}
         return self.add("", files, "tree")
 
     def commits_touching(self, old: str, new: str, paths: Sequence[str]) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ def _hanging(scene: Scene) -> None:
 
 def _late_hanging(scene: Scene) -> None:
     _hanging(scene)
-    killed_in_round("P4", 22)(scene)
+    killed_in_round("P4", 8)(scene)
 
 
 VARIANTS.update(wild=_wild, hanging=_late_hanging)

@@ -438,11 +438,11 @@ def _conclude_no_op(scene: Scene) -> None:
 
 
 VARIANTS: dict[str, Callable[[Scene], None]] = {
-    "late-keep": killed_in_round("P1", 22),
+    "late-keep": killed_in_round("P1", 8),
     "no-op": _conclude_no_op,
     "shallow": _make_shallow,
     "slower": _queue_slower,
-    "late-reject": killed_in_round("P2", 4),
+    "late-reject": killed_in_round("P2", 2),
 }
 
 

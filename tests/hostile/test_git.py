@@ -92,7 +92,8 @@ def test_no_trap_is_sprung_by_anything_that_we_do(trapped: Repository, monkeypat
     commit = workspace.commit_files(parent=candidate, files={"ledger.md": b"x\n"}, message="P1 KEEP\n", date="1700000000 +0000")
     assert workspace.publish(branch="main", old=head, new=commit)
     assert (trapped.root / "ledger.md").read_bytes() == b"x\n"
-    assert isinstance(workspace.reverted_tree(commit, candidate, ["src"]), str)
+    without = workspace.tree_with(commit, head, ["src"])
+    assert workspace.reapplied_tree(without, candidate, ["src"]) == workspace.must(["rev-parse", f"{commit}^{{tree}}"])
     assert workspace.commits_touching(head, commit, ["src"]) == (candidate,)
     assert workspace.commit_tree(base=workspace.ref("refs/heads/signed"), tree=tree, message="x\n")
     assert [file.path for file in workspace.changed_files(head, commit)] == ["ledger.md", "src/kernel.txt"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.inspection.readers.code_identity import code_hash
+from expctl.inspection.readers.code_identity import code_hash, image_hash
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
 
@@ -71,3 +71,28 @@ def test_what_is_not_elf_is_hashed_whole(tmp_path: Path, contents: bytes) -> Non
     file = tmp_path / "kernel.py"
     file.write_bytes(contents)
     assert code_hash(file) == hashlib.sha256(contents).hexdigest()
+
+
+def test_what_the_code_is_linked_by_is_in_the_image_and_not_in_the_code(compile_c: Compile) -> None:
+    calls = 'int puts(const char *);\nint atoi(const char *);\nint answer(void) { return puts(""); }\n'
+    one, other = compile_c(calls), compile_c(calls.replace("{ return puts", "{ return atoi"))
+    assert code_hash(one) == code_hash(other)
+    assert image_hash(one) != image_hash(other)
+    two = "int fast(void) { return 1; }\nint slow(void) { return 2; }\n"
+    swapped = two.replace("fast", "x").replace("slow", "fast").replace("x(", "slow(")
+    assert image_hash(compile_c(two)) != image_hash(compile_c(swapped))
+
+
+def test_words_and_debug_information_are_not_in_the_image(compile_c: Compile) -> None:
+    images = {
+        image_hash(compile_c(source, option))
+        for source in (SOURCE, f"/* a comment */\n{SOURCE}", SOURCE.replace("x", "renamed"))
+        for option in ("-g0", "-g", "-Wl,--build-id=sha1")
+    }
+    assert len(images) <= 2  # a build id brings a note and its program header along
+    assert image_hash(compile_c(SOURCE, "-g")) == image_hash(compile_c(f"/* a comment */\n{SOURCE}", "-g"))
+
+
+def test_what_is_not_elf_has_no_image(tmp_path: Path) -> None:
+    (tmp_path / "kernel.py").write_text("x = 1\n")
+    assert image_hash(tmp_path / "kernel.py") == ""

@@ -52,7 +52,10 @@ def test_the_example_tests_a_build(runner: StepRunner, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("candidate", "outcome"), [(RIGHT, ""), (WRONG, "candidate: n=40: the total is")])
 def test_the_example_times_a_build(runner: StepRunner, tmp_path: Path, candidate: str, outcome: str) -> None:
-    artifacts = {Side.BASELINE: build(tmp_path, "right.py", RIGHT), Side.CANDIDATE: build(tmp_path, "other.py", candidate)}
+    artifacts = {
+        Side.BASELINE: (build(tmp_path, "right.py", RIGHT),),
+        Side.CANDIDATE: (build(tmp_path, "other.py", candidate),),
+    }
     found = runner.measure(TIMED, cwd=tmp_path, artifacts=artifacts, round=0, progress=FakeProgress())
     if outcome:
         assert isinstance(found, Failed)
@@ -69,7 +72,7 @@ def test_a_script_of_a_newer_contract_is_a_fault_that_names_both_versions(runner
     said = runner.test(Step(argv=ARGV, timeout_s=30), cwd=tmp_path, artifact=artifact, progress=FakeProgress())
     reason = "keeps version 2 of docs/HARNESS.md; this expctl knows version 1: update expctl"
     assert said == Failed(reason=f"the test {reason}", fault=True)
-    found = runner.measure(TIMED, cwd=tmp_path, artifacts=dict.fromkeys(Side, artifact), round=0, progress=FakeProgress())
+    found = runner.measure(TIMED, cwd=tmp_path, artifacts=dict.fromkeys(Side, (artifact,)), round=0, progress=FakeProgress())
     assert found in [Failed(reason=f"the worker of the {side} {reason}", fault=True) for side in Side]
 
 

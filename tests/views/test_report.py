@@ -3,8 +3,9 @@
 from msgspec.structs import replace
 
 from expctl.domain.experiment import record as facts
-from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
+from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import Estimate, Origin, Record, Rule
+from expctl.domain.protocol.boundaries import VERSION
 from expctl.views.report import proposal_lines, record_lines, verdict_lines
 
 OBJECTIVE = Estimate(size="objective", effect_percent=2.3, low_percent=1.7, high_percent=2.9, sd_percent=0.4, rounds=10)
@@ -50,6 +51,32 @@ def test_a_record_is_shown_whole_with_its_prediction_against_the_outcome() -> No
         "  references the ISA manual",
         "             the ABI",
     ]
+
+
+def test_single_iterations_are_shown_by_size_and_side() -> None:
+    baseline = facts.Times(mean_ns=20.31e6, p90=1.012, p99=1.304)
+    timed = replace(SIZE, baseline_times=baseline, candidate_times=replace(baseline, p99=1.7))
+    lines = record_lines(replace(RECORD, estimates=(OBJECTIVE, timed)))
+    assert [line for line in lines if line.startswith("  times")] == [
+        "  times      n=768, baseline: median 20.00 ms, mean 20.31 ms, p90 1.012, p99 1.304 of the median",
+        "  times      n=768, candidate: median 19.00 ms, mean 20.31 ms, p90 1.012, p99 1.700 of the median",
+    ]
+
+
+def test_an_undecided_record_says_that_it_can_go_on() -> None:
+    procedure = facts.Procedure(boundaries=VERSION, mode=Mode.GAIN, looks=(3,), search_rounds=3)
+    undecided = replace(RECORD, verdict=Verdict.INCONCLUSIVE, procedure=procedure)
+    further = "  next       expctl run P15 --extend goes on from these samples, up to 200 rounds"
+    assert verdict_lines(undecided)[-1] == further
+    for other in (
+        RECORD,
+        replace(undecided, procedure=None),
+        replace(undecided, procedure=replace(procedure, boundaries="1")),
+        replace(undecided, procedure=replace(procedure, extended=True)),
+        replace(undecided, origin=Origin.IMPORTED),
+        replace(undecided, estimates=()),
+    ):
+        assert further not in verdict_lines(other)
 
 
 def test_a_wrong_prediction_and_a_rule_are_said() -> None:

@@ -16,7 +16,7 @@ def fill(argv: Sequence[str], words: Mapping[str, str]) -> list[str]:
 
 
 def child_environment(environment: Environment, scratch: Path, mark: str) -> dict[str, str]:
-    """Return a child's environment: PATH etc., what the protocol adds, EXPCTL_RUN=`mark`, HOME (a folder made in `scratch`)."""
+    """Return a child's environment: PATH etc., what `environment` adds, EXPCTL_RUN=`mark`, and HOME, made in `scratch`."""
     names = ("PATH", "LANG", "LD_LIBRARY_PATH", "VIRTUAL_ENV", *environment.pass_through)
     passed = {name: os.environ[name] for name in names if name in os.environ}
     home = scratch / "home"

@@ -150,7 +150,7 @@ class Child:
         return bool(self._buffer) or (bool(self._selector.select(0)) and self._fill())
 
     def wait(self, deadline_s: float) -> int:
-        """Return the exit status, or minus the signal. Raises TimedOut at `deadline_s` (monotonic clock), TooMuch."""
+        """Await the end; return exit status or minus the signal. Raises TimedOut at `deadline_s` (monotonic clock), TooMuch."""
         while True:
             left = max(0.0, deadline_s - time.monotonic())
             status = self._running.status(min(left, LOOK_EVERY_S))
@@ -218,7 +218,7 @@ def _signal_name(number: int) -> str:
 
 
 def log_tail(log: Path, lines: int = 3) -> str:
-    """Return the last `lines` non-empty lines of a log, at most 300 characters, e.g. ` (first | second)`; empty without any."""
+    """Return the last `lines` non-empty lines of a log, at most 300 characters, e.g. ` (first | second)`; "" if it has none."""
     try:
         with open(log, "rb") as file:
             file.seek(max(0, log.stat().st_size - TAIL_BYTES))

@@ -18,7 +18,7 @@ class Unexpected(Exception):
 
 
 class UnknownContract(Unexpected):
-    """The script follows a version of docs/HARNESS.md that expctl doesn't know. Its text goes on after `the script ...`."""
+    """The script follows a version of docs/HARNESS.md that expctl doesn't know. Its text lacks the subject, `the script`."""
 
 
 class Channel:
@@ -33,7 +33,7 @@ class Channel:
         self._is_bound: bool | None = None
 
     def parse(self, line: str) -> dict[str, Any]:
-        """Return a line's JSON object without nonce and version. Raises Unexpected, or UnknownContract for its version."""
+        """Return a line's JSON object without its nonce and contract version. Raises Unexpected, or UnknownContract."""
         try:
             said = json.loads(line)
         except (ValueError, RecursionError):

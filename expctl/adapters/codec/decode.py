@@ -48,7 +48,7 @@ class Problems:
 
 
 def decode(raw: object, wanted: Any, problems: Problems, path: str = "") -> Any:
-    """Return `raw` as a value of type `wanted`; on a problem, add it to `problems` and return None."""
+    """Return `raw`, found at `path` in a file, as a value of type `wanted`; on a problem, add it to `problems`, return None."""
     origin = typing.get_origin(wanted)
     arguments = typing.get_args(wanted)
     if origin in (typing.Union, types.UnionType):

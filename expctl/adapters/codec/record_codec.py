@@ -48,7 +48,7 @@ def record_in(folder: str, text: bytes) -> Record:
 
 
 def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0) -> bytes:
-    """Return record.json with `parts` (field -> new value) set in the record (0) or its n-th repeat (`replication` n)."""
+    """Return record.json (`text`) with `parts` (field -> new value) set in the record (0) or its `replication`, from 1 on."""
     plain = json.loads(text)
     entry = plain["replications"][replication - 1] if replication else plain
     for key, value in parts.items():
@@ -59,7 +59,7 @@ def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0
 
 
 def samples_bytes(samples: Iterable[Sample]) -> bytes:
-    """Return the bytes of samples.jsonl: one line per launch and size, times as integer nanoseconds."""
+    """Return the bytes of samples.jsonl: one line per process and size, times as integer nanoseconds."""
     return "".join(json.dumps(encode(sample), separators=(",", ":")) + "\n" for sample in samples).encode()
 
 

@@ -48,7 +48,7 @@ def _plain(text: bytes, where: str) -> Any:
 
 
 def _check_event(event: Any, documents: int, depth: int, where: str) -> None:
-    """Raise Refused for tags, anchors, aliases, depth and further documents before they are expanded in memory."""
+    """Raise Refused if a YAML event has a tag, anchor or alias, is nested too deep, or begins a second document."""
     import yaml
 
     line = event.start_mark.line + 1

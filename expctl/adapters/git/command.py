@@ -98,7 +98,7 @@ def run_git(
     accepted: Sequence[int] = (0,),
     user_config: bool = False,
 ) -> Answer:
-    """Run git in `cwd`. Raises Refused for an exit status not in `accepted` or without git, MachineTrouble if git was killed.
+    """Run git in `cwd`. Raises MachineTrouble if git was killed, Refused if it isn't installed or its status isn't `accepted`.
 
     `user_config` adds `user_settings`. With an open file as `stdin`, git's messages are dropped.
     """

@@ -46,7 +46,7 @@ def git_trouble(command: str, status: int, stderr: str) -> MachineTrouble | None
 
 
 def gave_up(command: str, stderr: str, where: str, *, room_min: int = ROOM_MIN) -> MachineTrouble:
-    """Return the error for a git command that failed unexpectedly; it says if `where` has less than `room_min` bytes left."""
+    """Return the error for an unexpected failure of git `command`; says if the disk of `where` has under `room_min` bytes."""
     is_full = NO_FILE.search(stderr) is not None or _room(where) < room_min
     return MachineTrouble(
         f"git {command} failed{': the disk may be full' if is_full else ''}",
@@ -60,7 +60,7 @@ def gave_up(command: str, stderr: str, where: str, *, room_min: int = ROOM_MIN) 
 
 
 def unfit_index(index: Path, where: Path, *, found: str = "no such file", first: str = "") -> Refused:
-    """Return the error for a git index with the fault `found`; its hint puts the shell text `first` before the repair."""
+    """Return the error for `index` of work tree `where`, with fault `found`; its hint begins with `first`, e.g. `rm X && `."""
     aside = f"mv {index} {index}.damaged && " if index.exists() else ""
     return Refused(
         "the index of this work tree is missing or damaged",

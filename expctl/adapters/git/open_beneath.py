@@ -20,7 +20,7 @@ def opened(folder: Path) -> Iterator[int]:
 
 @contextlib.contextmanager
 def folder_beneath(root: Path, parts: Sequence[str], *, make: bool = False) -> Iterator[int | None]:
-    """Yield a descriptor of the folder `parts` below `root`, created if `make`; None without one, or if a part is a link."""
+    """Yield a descriptor of the folder `parts` below `root`, created if `make`; None if there is none, or a part is a link."""
     with contextlib.ExitStack() as stack:
         folder: int | None = stack.enter_context(opened(root))
         for part in parts:

@@ -32,7 +32,7 @@ class GitPlumbing(GitReader):
     def call(
         self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None
     ) -> tuple[int, bytes, str]:
-        """Run one git command. Return (status, output, messages). Raises MachineTrouble for a full disk, a kill, a lock."""
+        """Run git, its environment extended by `env`. Return (status, output, messages). Raises what `git_trouble` returns."""
         source = None
         if stdin is not None:
             source = tempfile.TemporaryFile()  # noqa: SIM115  closed below; a pipe could block on large patches
@@ -96,7 +96,7 @@ class GitPlumbing(GitReader):
 
 
 def misses_an_object(stderr: str, where: str) -> Refused:
-    """Return the error for `stderr`, git's message that an object (commit, tree or file) is missing."""
+    """Return the error for `stderr`, git's message that an object is missing (commit, tree, file) in repository `where`."""
     return Refused(
         "git can't find an object of this repository",
         code="git-object-missing",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class ProtectedFiles:
-    """SHA-256 of protected files, by folder. They are kept in memory, where no child process can change them."""
+    """SHA-256 of files that a candidate must not change, by folder. Kept in memory, where no child process can change them."""
 
     def __init__(self) -> None:
         self._recorded: dict[Path, tuple[tuple[str, ...], Mapping[str, str]]] = {}

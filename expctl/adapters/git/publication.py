@@ -91,7 +91,7 @@ class Publication:
             raise
 
     def recover_intended(self) -> None:
-        """Finish or undo a killed run's publication, in the work tree that its file of intent names; nothing without one."""
+        """Finish or undo a killed run's publication, in the work tree that its file of intent names, if there is one."""
         try:
             name, root, branch, old, new, last_step = json.loads(self._intent.read_bytes())
         except FileNotFoundError:

@@ -157,7 +157,7 @@ class GitReader:
         return {name: head[3] if head[1] == "040000" else "" for head, name in entries if "040000" in (head[0][1:], head[1])}
 
     def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
-        """Return the contents of blobs, given by id or as `commit:path`, by one process; absent ones are left out."""
+        """Return blob -> contents for `blobs`, each an id or `commit:path`, by one process; absent ones are left out."""
         wanted = dict.fromkeys(blobs)
         known = {name: self._ahead[name] for name in wanted if name in self._ahead}
         names = [name for name in wanted if name not in known]
@@ -207,7 +207,7 @@ class GitReader:
         return frozenset(self._ask(["rev-list", commit]).stdout.decode().split())
 
     def last_with(self, commit: str, path: str) -> str:
-        """Return the last ancestor of `commit` that still had the file `path`; empty if `commit` has it, or none is known."""
+        """Return the newest ancestor of `commit` that had the file `path`; empty if `commit` has it too, or none is known."""
         asked = ["log", "-1", "--no-renames", "--diff-filter=D", "--format=%P", commit, "--", path]
         parents = self._ask(asked, accepted=(0, 128)).stdout.decode().split()
         return parents[0] if parents and not self.list_files(commit, path) else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def remove_own(git: Path, common: Path, branch: str, new: str) -> None:
-    """Remove the ref locks that a killed publication of `new` on `branch` left in the work tree's .git and the repository's."""
+    """Remove ref locks that a killed publication of `new` on `branch` left in the git folder of work tree or repository."""
     for lock in (common / "refs" / "heads" / f"{branch}.lock", git / "HEAD.lock"):
         if _text(lock) in ("", new) and not _is_open(lock):
             lock.unlink(missing_ok=True)
@@ -17,7 +17,7 @@ def remove_own(git: Path, common: Path, branch: str, new: str) -> None:
 
 
 def remove_below(folder: Path) -> None:
-    """Remove every *.lock below `folder`, whose refs only expctl writes, unless a running process has it open."""
+    """Remove every *.lock below `folder`, a folder of refs that only expctl writes, unless a running process has it open."""
     for lock in folder.rglob("*.lock"):
         if not _is_open(lock):
             lock.unlink(missing_ok=True)

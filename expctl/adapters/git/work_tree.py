@@ -161,7 +161,7 @@ class WorkTreeFiles:
                     self._remove_empty_parents(change)
 
     def recover(self) -> bool:
-        """After a kill in `update`, delete replaced files, but put the user's edits back. Return False if there was none."""
+        """Return whether an `update` was killed; if so, delete the files it replaced, but put back those the user edited."""
         try:
             name, root, old, new = json.loads(self._step.read_bytes())
         except FileNotFoundError:

@@ -21,6 +21,7 @@ from expctl.files import atomic_write
 
 IDENTITY = {"NAME": "expctl", "EMAIL": "expctl@localhost"}
 DELETED = "000000"
+NO_BLOB = "0" * 40
 # Options of diff for a patch that git can apply again, whatever the repository's configuration says.
 PLAIN_DIFF = (
     *("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary", "-U3", "--submodule=short"),
@@ -108,7 +109,7 @@ class GitWorkspace(GitPlumbing):
         return hashlib.sha256("\0".join(kept).encode(errors="surrogateescape")).hexdigest()
 
     def parent(self, commit: str) -> str:
-        """Return the first parent of a commit. Raises MachineTrouble or Refused for a root commit."""
+        """Return the first parent of a commit. Raises MachineTrouble for a root commit."""
         return self.must(["rev-parse", f"{commit}^"])
 
     # ------------------------------------------------------------------ pinning
@@ -126,7 +127,7 @@ class GitWorkspace(GitPlumbing):
     def rebased_tree(self, base: str, patch: bytes, *, origin: str) -> str | Failed:
         """Return the id of the tree of `base` with `patch` applied by three-way merge, or Failed if they conflict.
 
-        The merge base is `origin`, the commit that the patch was made on; without that, the blobs that the patch names.
+        The merge base is `origin`, the commit that the patch was made on; if "" or missing, the blobs that the patch names.
         """
         if fault := no_diff(patch):
             return Failed(reason=fault)
@@ -139,7 +140,7 @@ class GitWorkspace(GitPlumbing):
         env = self._fresh_index(base)
         status, _, stderr = self.call(["apply", "--cached", "--3way", "--whitespace=nowarn", "-"], stdin=patch, env=env)
         if status:
-            return Failed(reason=_conflict(stderr) or "git apply --3way refused it")
+            return Failed(reason=_conflict(stderr, "the same lines of {} changed meanwhile") or "git apply --3way refused it")
         return self.must(["write-tree"], env=env)
 
     def difference(self, old: str, new: str) -> bytes:
@@ -149,18 +150,30 @@ class GitWorkspace(GitPlumbing):
             raise gave_up("diff-tree", stderr, str(self.root))
         return patch
 
-    def reverted_tree(self, head: str, commit: str, paths: Sequence[str]) -> str | Failed:
-        """Return the tree id of `head` with the changes of `commit` to `paths` reverted by three-way merge, or Failed."""
-        status, patch, stderr = self.call(["diff", *PLAIN_DIFF, f"{commit}^", commit, "--", *paths])
+    def tree_with(self, head: str, other: str, paths: Sequence[str]) -> str:
+        """Return the tree id of `head` in which `paths` are as in the commit `other`."""
+        env = self._fresh_index(head)
+        gone = [f"0 {NO_BLOB}\t{path}" for each in paths for path in self.list_files(head, each)]
+        there = self.must(["ls-tree", "-r", "-z", other, "--", *paths]).split("\0")
+        entries = "".join(f"{entry}\0" for entry in (*gone, *there) if entry)
+        self.must(["update-index", "-z", "--index-info"], stdin=entries.encode(errors="surrogateescape"), env=env)
+        return self.must(["write-tree"], env=env)
+
+    def reapplied_tree(self, tree: str, commit: str, paths: Sequence[str]) -> str | Failed:
+        """Return the id of `tree` with what `commit` changed in `paths`, merged in three ways, or Failed if they conflict.
+
+        As by a cherry-pick, the merge base is the (first) parent of `commit`, and a renamed file is followed.
+        """
+        status, patch, stderr = self.call(["diff", *PLAIN_DIFF, "--find-renames", f"{commit}^", commit, "--", *paths])
         if status:
             raise gave_up("diff", stderr, str(self.root))
-        env = self._fresh_index(head)
-        status, _, stderr = self.call(["apply", "--cached", "--3way", "--whitespace=nowarn", "-R", "-"], stdin=patch, env=env)
-        if status:
-            return Failed(reason=_first_fault(stderr))
-        tree = self.must(["write-tree"], env=env)
-        same = tree == self.must(["rev-parse", f"{head}^{{tree}}"])
-        return Failed(reason="none of its changes is left in HEAD") if same else tree
+        env = self._fresh_index(tree)
+        if patch:
+            apply = ["apply", "--cached", "--3way", "--whitespace=nowarn", "-"]
+            status, _, stderr = self.call(apply, stdin=patch, env=env)
+            if status:
+                return Failed(reason=_conflict(stderr, "conflict in {}") or "git apply --3way refused it")
+        return self.must(["write-tree"], env=env)
 
     def commits_touching(self, old: str, new: str, paths: Sequence[str]) -> tuple[str, ...]:
         """Return the commits after `old` up to `new`, along first parents and oldest first, that changed `paths`."""
@@ -265,16 +278,10 @@ class GitWorkspace(GitPlumbing):
         self.check_outs.remove_all()
 
 
-def _conflict(stderr: str) -> str:
+def _conflict(stderr: str, sentence: str) -> str:
+    """Return why `git apply --3way` failed: `sentence` with {} replaced by the conflicting files, or git's error."""
     lines = stderr.splitlines()
     files = [line.partition("Applied patch to '")[2].partition("'")[0] for line in lines if line.endswith("with conflicts.")]
     if files:
-        return f"the same lines of {', '.join(files)} changed meanwhile"
+        return sentence.format(", ".join(files))
     return next((line.removeprefix("error: ") for line in lines if line.startswith("error: ")), "")
-
-
-def _first_fault(stderr: str) -> str:
-    lines = [line.removeprefix("error: ") for line in stderr.splitlines()]
-    return next(
-        (line for line in lines if "conflict" in line or "does not apply" in line), lines[-1] if lines else "a conflict"
-    )

@@ -37,11 +37,11 @@ def ground_text(ground: Comparability) -> str:
 
 @functools.lru_cache(maxsize=4096)  # most records hold equal lists
 def json_tuple(text: str) -> Any:
-    """Parse a column's JSON list of strings and lists into a tuple; "" gives the empty tuple."""
-    return msgspec.json.decode(text, type=tuple[str | tuple[Any, ...], ...]) if text else ()
+    """Parse a column's JSON list of strings, lists and nulls into a tuple; "" gives the empty tuple."""
+    return msgspec.json.decode(text, type=tuple[str | tuple[Any, ...] | None, ...]) if text else ()
 
 
 @functools.lru_cache(maxsize=4096)
 def json_text(items: tuple[Any, ...]) -> str:
-    """Return `items` as the JSON that `json_tuple` parses, without lone surrogates; "" for the empty tuple."""
+    """Return `items` as the JSON that `json_tuple` parses; lone surrogates are dropped; "" for the empty tuple."""
     return SURROGATES.sub("", json.dumps(items, ensure_ascii=False)) if items else ""

@@ -38,7 +38,7 @@ def waiting(index: sqlite3.Connection) -> tuple[str, ...]:
 
 
 def trees_to_read_ahead(index: sqlite3.Connection) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return (git tree ids of the folders of waiting proposals, those of the newest records and of each target's newest)."""
+    """Return (git tree ids of waiting proposals' folders, those of the newest records' folders, in all and by target)."""
     newest = [name for (name,) in index.execute(NEWEST, (LAST,))]
     shown = {*standing(index).values(), *newest}
     return tuple(trees(index, waiting(index)).values()), tuple(trees(index, sorted(shown)).values())

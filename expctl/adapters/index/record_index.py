@@ -72,7 +72,7 @@ class RecordIndex:
         return otherwise
 
     def note(self, write: Callable[[sqlite3.Connection], None]) -> None:
-        """Call `write` on the file in one transaction; do nothing if it is missing, not writable or built by other code."""
+        """Call `write` on the index file in a transaction, or do nothing if it is missing, read-only or built by other code."""
         if self._file is None or not self._file.exists():
             return
         with suppress(sqlite3.DatabaseError), closing(self._opened(self._file)) as index:

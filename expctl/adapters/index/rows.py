@@ -21,7 +21,7 @@ VERDICTS = {verdict.value: verdict for verdict in Verdict}
 
 
 def row_of(summary: RecordSummary) -> Row:
-    """Return a summary as a row of the table of records, its comparability as JSON, without lone surrogates."""
+    """Return a summary as a row of the table of records, its comparability as JSON; lone surrogates are dropped."""
     told: Sequence[Any] = summary.told or (None,) * len(PredictionSummary._fields)
     ban: Sequence[Any] = summary.ban[1:] if summary.ban else (None,) * (len(RuleSummary._fields) - 1)
     own, *again = summary.measurings or (None,)

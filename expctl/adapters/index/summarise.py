@@ -36,7 +36,7 @@ class FolderSummary(NamedTuple):
     """What the index stores of one experiment's folder. `row` is for the table of records; None if the folder has no record.
 
     If the record has a do-not-repeat rule, `words` (hashes) and `patterns` (of lines) are what a look-up finds it by,
-    `hold` its conditions as JSON. `ruled`: the record has such a rule, or waives another one.
+    `hold` the conditions under which it holds, as JSON. `ruled`: the record has such a rule, or waives another one.
     """
 
     folder: Folder

@@ -55,15 +55,15 @@ class MachineGate:
             yield time.monotonic() - started
 
     def wait_until_quiet(self, target: Target) -> float:
-        """Wait until nothing foreign ran for `rule.quiet_s`; return the seconds waited. Raises Busy after `rule.wait_s`."""
+        """Wait until nothing disturbed for `rule.quiet_s`; return the seconds waited. Raises Busy after `rule.wait_s`."""
         self._lock.check()
         self._target = target
         return self._wait_until_quiet(self._rule.wait_s)
 
     def blocking(self, target: Target | None) -> tuple[Foreign, ...]:
-        """Return the programs and conditions that keep `target` from being measured now, lock holders included. Takes no lock.
+        """Return the programs and conditions that keep `target` (None: any) from being measured now, lock holders included.
 
-        Raises Refused if the lock file can't be opened.
+        Takes no lock. Raises Refused if the lock file can't be opened.
         """
         self._lock.look()
         window_s = max((sensor.window_s for sensor in self._asked(target)), default=0.0)

@@ -28,7 +28,7 @@ class Watch(Protocol):
         """Wait until no other program disturbs measurements. Raises Busy after `gate.wait_s` of the protocol."""
 
     def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> contextlib.AbstractContextManager[None]:
-        """Watch processes of `side` in the block, which starts none. `core`: all are pinned to it; `timed`: times count."""
+        """Watch processes of `side` in the block, which starts none. `core`: their only core; `timed`: they are being timed."""
 
     def take_taints(self) -> tuple[str, ...]:
         """Return in words the foreign work that was seen beside launches since the last call, and forget it."""
@@ -68,7 +68,7 @@ class LaunchWatch:
 
     @contextlib.contextmanager
     def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> Iterator[None]:
-        """Watch a launch during the block. `take_taints` returns what was seen, also if the block raises."""
+        """As in `Watch`; watches in a thread. `take_taints` returns what was seen, also if the block raises."""
         sensors = tuple(self.sensors)
         for sensor in sensors:
             sensor.start(Launch(side=side, timed=timed, core=core))

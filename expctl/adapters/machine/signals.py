@@ -27,7 +27,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 class Interruption:
-    """In a `with` block, the first Ctrl-C asks for a stop; a second, TERM and HUP raise Interrupted with `then` in its text."""
+    """In a `with` block, the first Ctrl-C asks to stop; a second, TERM and HUP raise Interrupted. `then` says how to go on."""
 
     def __init__(self, then: str = "expctl run goes on from the last whole step", *, again_s: float = AGAIN_S) -> None:
         self._then, self._again_s = then, again_s

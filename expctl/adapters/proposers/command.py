@@ -55,7 +55,7 @@ class ProposerCommand:
             raise _misplaced(f"{Path(str(error.filename)).name}: {error.strerror}") from error
 
     def refusals(self) -> tuple[Refusal, ...]:
-        """Return the last refused proposals with their reasons, oldest first, at most 20; none if the file is unreadable."""
+        """Return the last refused proposals with their reasons, oldest first, at most 20; none if they can't be read."""
         try:
             raw = json.loads((self._folder / "refused.json").read_bytes())
         except (OSError, ValueError):

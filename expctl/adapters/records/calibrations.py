@@ -21,13 +21,13 @@ NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class FileCalibrations:
-    """Calibrations of the machine with hash `fingerprint` below `folder`; if that is None, none is found, and writing fails."""
+    """Calibrations of the machine with hash `fingerprint` below `folder`. If `folder` is None, none is found, writing fails."""
 
     def __init__(self, folder: Path | None, fingerprint: str) -> None:
         self._folder = folder / "expctl" / "calibrations" / fingerprint if folder is not None else None
 
     def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated:
-        """Return the calibration (measured noise) of `target`; Uncalibrated without one or, with the reason, for a bad one."""
+        """Return the noise of `target` found with `benchmark`; Uncalibrated if none is stored or, with a reason, it is bad."""
         if self._folder is None:
             return Uncalibrated()
         path = self._path(self._folder, target, benchmark)

@@ -13,6 +13,7 @@ from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Mode, Proposal
 from expctl.domain.experiment.record import OBJECTIVE, Record
 from expctl.domain.run.events import Begun, Measured
+from expctl.domain.verdict.interference import counted
 from expctl.domain.verdict.judge import judge
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.plot_data import Caption, Picture, picture_of
@@ -45,8 +46,9 @@ class Pictures:
             procedure.mode if procedure else Mode.GAIN,
             simplify_used_percent=procedure.simplify_used_percent if procedure else 0.0,
         )
+        plan = plan.extend() if procedure and procedure.extended else plan
         objective = next((each for each in record.estimates if each.size == OBJECTIVE), None)
-        return picture_of(round_effects(samples), plan, caption, sequential=procedure is not None, estimate=objective)
+        return picture_of(round_effects(counted(samples)), plan, caption, sequential=procedure is not None, estimate=objective)
 
     def of_proposal(self, proposal: Proposal) -> Picture:
         """Return the plot data of a proposal's unfinished run. Raises Refused if there is none or it has not measured yet."""
@@ -62,7 +64,7 @@ class Pictures:
         plan = self._plan(begun.base, target, proposal.mode, simplify_used_percent=used, calibrated=begun.calibrated)
         answer = judge(samples, plan, proposal.kind)
         left = f"{answer.rounds_left} rounds of the {answer.session} to go" if isinstance(answer, MeasureMore) else "measured"
-        return picture_of(round_effects(samples), plan, replace(caption, reason=left), sequential=True, estimate=None)
+        return picture_of(round_effects(counted(samples)), plan, replace(caption, reason=left), sequential=True, estimate=None)
 
     def _plan(
         self, base: str, target: str, mode: Mode, *, simplify_used_percent: float, calibrated: Calibrated | None = None

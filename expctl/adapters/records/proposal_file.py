@@ -25,7 +25,7 @@ def proposal_text(
 ) -> bytes:
     """Return the bytes of experiment.yaml with all strings quoted as JSON, which is valid YAML.
 
-    `gain` is "LOW,HIGH" in percent, or "". Values aren't checked: `proposal_of` does that.
+    `expect` is the predicted verdict, `gain` "LOW,HIGH" in percent or "". `proposal_of` checks values, this function doesn't.
     """
     words = {
         "title": title,

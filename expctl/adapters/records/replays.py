@@ -8,6 +8,7 @@ from typing import Any
 from expctl.adapters.codec.record_codec import samples_of, with_parts
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.free_change import is_free_keep
 from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Origin, Record, Replication
@@ -19,7 +20,7 @@ from expctl.domain.verdict.samples import MalformedRound
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What deciding again gave for a record (`number` 0) or its n-th replication. `differs`: not what the record says; `rule`:
+    """The recomputed verdict of a record (`number` 0) or its n-th replication. `differs`: the record says another; `rule`:
     the version of the decision rule, "" if nothing could be decided; `text`: the outcome in words.
     """
 
@@ -31,13 +32,13 @@ class Outcome:
 
 
 class Replays:
-    """Decides the records of one commit again, from their committed samples, and compares."""
+    """Recomputes the verdicts of one commit's records from their committed samples, and compares them with the records."""
 
     def __init__(self, library: GitLibrary, commit: str) -> None:
         self._library, self._commit = library, commit
 
     def all(self) -> tuple[Outcome, ...]:
-        """Decide every measured record again. Samples without a record, or with an imported one, count as different."""
+        """Recompute every measured record's verdict. Samples without a record, or with an imported one, count as different."""
         records = {record.id: record for record in self._library.records(self._commit)}
         sampled = self._library.sampled(self._commit)
         outcomes: list[Outcome] = []
@@ -55,7 +56,7 @@ class Replays:
         return tuple(outcomes)
 
     def of(self, experiment: str) -> tuple[Outcome, ...]:
-        """Decide one record and its replications again. Raises Refused if there is no record or it was imported."""
+        """Recompute one record's verdict and its replications'. Raises Refused if there is no record or it was imported."""
         record = self._library.record(self._commit, experiment)
         if record is None or record.origin is Origin.IMPORTED:
             raise Refused(
@@ -87,6 +88,8 @@ class Replays:
         if entry.samples_sha256 and hashlib.sha256(raw or b"").hexdigest() != entry.samples_sha256:
             return "", True, f"{file} has another SHA-256 than the record says"
         if not was_decided_by_samples(entry):
+            if raw is None and is_free_keep(record, entry):
+                return "", False, "the same machine code, not decided by samples"
             if entry.verdict is Verdict.KEEP:
                 return "", True, "a KEEP without estimates"
             return "", False, "not decided by samples"
@@ -112,7 +115,7 @@ class Replays:
 
 
 def _difference(recorded: Any, computed: Any, path: str = "") -> str:
-    """Name the first field that differs in two JSON values, and both its values; an absent one is shown as None."""
+    """Name the first field (below `path`) that differs in two JSON values, and both values; an absent one is shown as None."""
     if isinstance(recorded, list) and isinstance(computed, list):
         recorded, computed = dict(enumerate(recorded)), dict(enumerate(computed))
     if isinstance(recorded, dict) and isinstance(computed, dict):

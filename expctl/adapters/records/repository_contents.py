@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from expctl.adapters.codec.record_codec import profile_of, record_in, record_of, typed_json
+from expctl.adapters.codec.record_codec import profile_of, record_in, record_of, samples_of, typed_json
 from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index import queries
 from expctl.adapters.index.record_index import RecordIndex
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from expctl.domain.ledger.status_totals import StatusTotals
     from expctl.domain.ledger.totals import LedgerTotals
     from expctl.domain.queue.dependency_answer import Profile
+    from expctl.domain.verdict.samples import Sample
 
 PROTOCOL = "protocol.yaml"
 PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)
@@ -267,6 +268,11 @@ class GitLibrary:
     def samples(self, commit: str, experiment: str, file: str = "samples.jsonl") -> bytes | None:
         """Return the bytes of samples.jsonl, or of a replication's `file`; None if it isn't committed."""
         return self._git.read_file(commit, f"{EXPERIMENTS}/{check_id(experiment)}/{file}")
+
+    def read_samples(self, commit: str, experiment: str) -> tuple[Sample, ...]:
+        """Return the samples behind the verdict of an experiment; () if there are none. Raises Refused if they are damaged."""
+        where = f"{EXPERIMENTS}/{check_id(experiment)}/samples.jsonl"
+        return samples_of(self.samples(commit, experiment) or b"", where=where)
 
     def sampled(self, commit: str) -> frozenset[str]:
         """Return the ids of experiments that have a samples.jsonl."""

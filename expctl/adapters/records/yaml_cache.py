@@ -31,7 +31,7 @@ class YamlCache:
         self._known: Documents | None = None
 
     def read(self, texts: Mapping[str, bytes], wanted: Any, read: Callable[[str, bytes], Any]) -> dict[str, Any]:
-        """Return path -> document for `texts` (path -> YAML): from the cache, else what `read` parses, of type `wanted`.
+        """Return path -> document for `texts` (path -> YAML): from the cache, else by `read(path, YAML)`, of type `wanted`.
 
         A document for which `read` returns None is left out and not cached. Raises what `read` raises.
         """

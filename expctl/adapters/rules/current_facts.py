@@ -27,7 +27,7 @@ TryProbe = Callable[["Probe"], "ProbeAnswer"]
 
 
 class RepositoryFacts:
-    """Facts of a commit and this machine on which rules depend. `assumed` (name -> value) replaces some of them."""
+    """Facts of a commit and this machine on which rules depend. `assumed` (as of --assume: name -> value) replaces some."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class RepositoryFacts:
         return self._versions[tool]
 
     def epoch_changes(self, experiment: str) -> tuple[ChangedCondition, ...]:
-        """Return what would differ if `experiment` were measured now (harness, machine, tools), from then to now."""
+        """Return what has changed since `experiment` was measured: harness, machine, tools, ...; () if it never was."""
         epoch = self._library.epoch_of(self._commit, experiment)
         if epoch is None:
             return ()

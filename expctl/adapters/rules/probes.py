@@ -18,7 +18,7 @@ NAME = "probe.hip"
 
 
 class ProbeCache(Struct, frozen=True):
-    """Runs probes and stores their answers below `folder`, which may be deleted at any time.
+    """Runs probes (do snippets compile?) and stores their answers below `folder`, which may be deleted at any time.
 
     `compiler` returns the compiler's name and version ("": none), `assemble` compiles a file to assembly for an architecture,
     `interpret` decodes that assembly; `assemble` and `interpret` raise Refused.
@@ -40,7 +40,7 @@ class ProbeCache(Struct, frozen=True):
         return answer
 
     def known(self, probe: Probe) -> ProbeAnswer:
-        """Return a probe's stored answer without running it; `tried` is False if there is none. Without a compiler it fails."""
+        """Return a probe's answer without running it: the stored one, or `tried` is False. No compiler: `passes` is False."""
         compiler = self.compiler()
         if not compiler:
             return ProbeAnswer(passes=False, said="no compiler is installed here that could try it")

@@ -9,7 +9,7 @@ LAUNCHES_LEAST = 4
 
 
 class ClockHistory:
-    """Median clocks (MHz) of earlier launches, by side (baseline or candidate)."""
+    """Median clocks (MHz) during earlier launches (timed processes), by side (baseline or candidate)."""
 
     def __init__(self, slow_percent: float) -> None:
         self._slow_percent = slow_percent

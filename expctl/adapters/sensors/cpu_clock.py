@@ -7,7 +7,7 @@ from pathlib import Path
 
 from expctl.adapters.sensors.clock_history import ClockHistory
 from expctl.adapters.sensors.interface import Launch, Sensor, times_cpu
-from expctl.domain.machine.interference import Foreign
+from expctl.domain.machine.interference import BELOW_ITS_CLOCK, THROTTLED_BY, Foreign
 from expctl.domain.protocol.model import Target
 
 CPUS = Path("/sys/devices/system/cpu")
@@ -63,10 +63,10 @@ class CpuClock(Sensor):
     def stop(self) -> tuple[Foreign, ...]:
         """Return thermal events since `start`, and a clock too far below the median of the side's earlier launches."""
         hot = self._count() - self._events
-        found = [Foreign(sensor=self.name, what="the CPU is throttled by heat", detail=f"{hot} times")] if hot > 0 else []
+        found = [Foreign(sensor=self.name, what=f"the CPU {THROTTLED_BY} heat", detail=f"{hot} times")] if hot > 0 else []
         slow = self._history.judge(self._launch.side, self._clocks) if self._launch.timed else ""
         if slow:
-            found.append(Foreign(sensor=self.name, what="the CPU runs below its clock", detail=slow))
+            found.append(Foreign(sensor=self.name, what=f"the CPU {BELOW_ITS_CLOCK}", detail=slow))
         return tuple(found)
 
     def _count(self) -> int:

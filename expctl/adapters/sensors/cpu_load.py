@@ -50,7 +50,7 @@ def kept_waiting(threads: Sequence[Schedule]) -> tuple[int, int]:
 
 
 class CpuLoad(Sensor):
-    """Detects processes of others that take at least `limit_percent` % of one core's time; 0 means no limit."""
+    """Detects processes of others that take at least `limit_percent` % of one core's time; 0 switches the sensor off."""
 
     name = "cpu"
     every_s = ONLY_AROUND
@@ -90,8 +90,8 @@ class CpuLoad(Sensor):
         return "" if self._limit else "gate.others_percent is 0"
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """Return one entry if the idle times of our cores since the last call add up to at most 100 - `limit_percent` % of that
-        time; nothing in the first call, and if the last one was less than 0.2 s ago.
+        """Return one entry if the idle times of our cores since the last call, summed, are at most 100 - `limit_percent` % of
+        the time that has passed; nothing in the first call, and if the last one was less than 0.2 s ago.
         """
         now_s, busy_s = self._clock_s(), self._busy_s()
         if self._looked is None or now_s - self._looked[0] < WINDOW_S:

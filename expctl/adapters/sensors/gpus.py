@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, ExitStack
 from expctl.adapters.sensors.clock_history import ClockHistory
 from expctl.adapters.sensors.gpu_reading import GpuReading, GpuSource
 from expctl.adapters.sensors.interface import Launch, Sensor, uses_gpu
-from expctl.domain.machine.interference import Foreign
+from expctl.domain.machine.interference import BELOW_ITS_CLOCK, IS_HOT, THROTTLED_BY, Foreign
 from expctl.domain.protocol.model import Gate, Target
 
 EVERY_S = 0.25
@@ -76,7 +76,7 @@ class Gpus(Sensor):
                 self._clocks.setdefault(each.name, []).append(each.clock_mhz)
             grown = [reason for reason, count in each.throttle_counts.items() if count > self._before(each, reason, count)]
             found += self._unhealthy(each)
-            found += (self._sighting(each, f"is throttled by {reason}") for reason in grown)
+            found += (self._sighting(each, f"{THROTTLED_BY} {reason}") for reason in grown)
         return tuple(found)
 
     def stop(self) -> tuple[Foreign, ...]:
@@ -86,7 +86,7 @@ class Gpus(Sensor):
             history = self._histories.setdefault(card, ClockHistory(self._rule.slow_clock_percent))
             slow = history.judge(self._launch.side, clocks) if self._launch.timed else ""
             if slow:
-                found.append(Foreign(sensor=self.name, what=f"{card} runs below its clock", detail=slow))
+                found.append(Foreign(sensor=self.name, what=f"{card} {BELOW_ITS_CLOCK}", detail=slow))
         return tuple(found)
 
     def _before(self, card: GpuReading, reason: str, now: int) -> int:
@@ -101,9 +101,9 @@ class Gpus(Sensor):
         limits = [self._rule.hot_c or None, None if card.critical_c is None else card.critical_c - HEAT_MARGIN_C]
         limit = min((each for each in limits if each is not None), default=None)
         if limit is not None and card.temperature_c is not None and card.temperature_c >= limit:
-            yield self._sighting(card, "is hot", f"{card.temperature_c:.0f} degrees, the limit is {limit:g}")
+            yield self._sighting(card, IS_HOT, f"{card.temperature_c:.0f} degrees, the limit is {limit:g}")
         for reason in card.throttles:
-            yield self._sighting(card, f"is throttled by {reason}")
+            yield self._sighting(card, f"{THROTTLED_BY} {reason}")
 
     def _sighting(self, card: GpuReading, what: str, detail: str = "") -> Foreign:
         return Foreign(sensor=self.name, what=f"{card.name} {what}", detail=detail)

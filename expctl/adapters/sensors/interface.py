@@ -17,7 +17,7 @@ ONLY_AROUND = float("inf")
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """What is watched: its side (baseline, candidate or both), is it timed, its core (None: it isn't pinned to one)."""
+    """A watched process of a side (baseline, candidate or both); is it being timed; its only core (None: any)."""
 
     side: str
     timed: bool = True
@@ -37,7 +37,7 @@ class Sensor(Protocol):
         """Return why the sensor doesn't work on this machine; empty if it does."""
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """Return what would disturb a launch that began now. Called while nothing of ours is timed."""
+        """Return what would disturb a process that was timed from now on. Called while nothing of ours is timed."""
         return ()
 
     def says(self) -> str:
@@ -53,15 +53,15 @@ class Sensor(Protocol):
         return nullcontext()
 
     def start(self, launch: Launch) -> None:  # noqa: ARG002  not every sensor compares
-        """Note the state of the machine as a launch begins; called from the thread that measures."""
+        """Note the state of the machine as a watched process begins its work; called from the thread that measures."""
         return
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:  # noqa: ARG002  most sensors don't look at processes
-        """Return what disturbs the launch now; `fresh` are pids to check. Must be cheap: the watching thread calls it."""
+        """Return what disturbs the process now; `fresh` are pids to check. Must be cheap: the watching thread calls it."""
         return ()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return what disturbed the launch as a whole; called after the last `look`."""
+        """Return what disturbed the process since `start`; called after the last `look`."""
         return ()
 
 

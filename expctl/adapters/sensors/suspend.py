@@ -15,7 +15,7 @@ def asleep_s() -> float:
 
 
 class Suspend(Sensor):
-    """Compares the seconds of suspend before and after a launch."""
+    """Compares the seconds of suspend before and after a launch (timed process)."""
 
     name = "suspend"
     every_s = ONLY_AROUND

@@ -66,7 +66,7 @@ class Stream:
         os.close(self._descriptor)
 
     def last_lines(self) -> list[str]:
-        """Return the complete lines in the last 4 KiB of the file."""
+        """Return the complete lines in the last 4 KiB of the tool's output."""
         size = os.fstat(self._descriptor).st_size
         text = os.pread(self._descriptor, TAIL_BYTES, max(0, size - TAIL_BYTES)).decode(errors="replace")
         lines = text.split("\n")[:-1]

@@ -8,10 +8,11 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from expctl.adapters.child.arguments import child_environment, fill, shared_folders
 from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, Launch, TimedOut, Unkillable, log_tail
@@ -25,6 +26,7 @@ from expctl.files import atomic_write
 from expctl.files.disk_space import SPACE_LEAST_BYTES, check_space
 from expctl.ports.measuring import Recipe
 
+FIELDS = 2  # of what is kept about a build; builds that were kept with fewer are made again
 ZIG = (Toolchain.ZIG_CPU, Toolchain.ZIG_GFX)
 ZIG_COMPILES = (("cc",), ("c++",), ("clang",))  # `zig build` runs build.zig
 
@@ -41,6 +43,7 @@ class Builder(Struct, frozen=True):
     environment: Environment
     mark: str
     machine: str
+    image_of: Callable[[Path], str] = lambda _: ""
     space_least_bytes: int = SPACE_LEAST_BYTES
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:  # noqa: ARG002  the port's signature
@@ -55,7 +58,7 @@ class Builder(Struct, frozen=True):
         return self.recipes[target.build.toolchain].availability(target.build)
 
     def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed:
-        """Build `target` in the work tree `tree`, whose contents have the hash `sources`, or return the cached artifact.
+        """Build `target` in folder `tree`, whose contents have the hash `sources`, in all layouts, or return a cached build.
 
         Raises Busy if a process of the build can't be killed, OSError for trouble of the machine or a full disk.
         """
@@ -70,34 +73,50 @@ class Builder(Struct, frozen=True):
         out = self.state / "build" / key
         atomic_write.remove_tree(out)
         out.mkdir(parents=True)
-        failed = self._run_all(recipe, target, tree, out)
-        made = out / target.build.artifact
-        if failed is not None or not made.is_file():
-            check_space(self.state, self.space_least_bytes)
-        if failed is not None:
-            return failed
-        if not made.is_file() or made.is_symlink():
-            return Failed(reason=f"the build ended without writing {target.build.artifact}")
-        code, facts = recipe.describe(made)
-        artifact = Artifact(sha256=hashlib.sha256(made.read_bytes()).hexdigest(), code=code, facts=facts)
-        self._keep(key, target, out, artifact)
+        atomic_write.remove_tree(self._scratch)
+        folders = [out / f"layout-{layout}" if layout else out for layout in range(target.layouts)]
+        for layout, folder in enumerate(folders):
+            folder.mkdir(exist_ok=True)
+            failed = self._run_all(recipe, target, tree, folder, layout)
+            made = folder / target.build.artifact
+            if failed is not None or not made.is_file():
+                check_space(self.state, self.space_least_bytes)
+            of = f"layout {layout}: " if layout else ""
+            if failed is not None:
+                return replace(failed, reason=f"{of}{failed.reason}")
+            if not made.is_file() or made.is_symlink():
+                return Failed(reason=f"{of}the build ended without writing {target.build.artifact}")
+        hashes = [hashlib.sha256((folder / target.build.artifact).read_bytes()).hexdigest() for folder in folders]
+        code, facts = recipe.describe(out / target.build.artifact)
+        image = self.image_of(out / target.build.artifact)
+        artifact = Artifact(sha256=hashes[0], code=code, facts=facts, image=image, layouts=tuple(hashes[1:]))
+        for layout in reversed(range(target.layouts)):  # the folder of the first holds the others
+            self._store(target, folders[layout], hashes[layout])
+        atomic_write.remove_tree(out)
+        atomic_write.replace(self.state / "builds" / f"{key}.json", json.dumps(encode(artifact)).encode())
         return artifact
 
     def path(self, target: Target, artifact: Artifact) -> Path | None:
-        """Return the path of a built file; None if it is missing, or its SHA-256 is not that of `artifact`."""
-        path = self.state / "artifacts" / artifact.sha256 / target.build.artifact
-        try:
-            return path if hashlib.sha256(path.read_bytes()).hexdigest() == artifact.sha256 else None
-        except OSError:
-            return None
+        """Return the file of an artifact, checked against its hash; None if it is missing or was changed."""
+        return self._stored(target, artifact.sha256)
 
-    def _run_all(self, recipe: Recipe, target: Target, tree: Path, out: Path) -> Failed | None:
-        scratch, log = self.state / "scratch" / "build", self.state / "scratch" / "build.log"
-        atomic_write.remove_tree(scratch)
+    def layouts(self, target: Target, artifact: Artifact) -> tuple[Path, ...] | None:
+        """Return the files of an artifact, one for each layout (order of code), the usual first; None if one isn't intact."""
+        found = [self._stored(target, sha256) for sha256 in (artifact.sha256, *artifact.layouts)]
+        paths = tuple(path for path in found if path is not None)
+        return paths if len(paths) == len(found) else None
+
+    @property
+    def _scratch(self) -> Path:
+        return self.state / "scratch" / "build"
+
+    def _run_all(self, recipe: Recipe, target: Target, tree: Path, out: Path, layout: int) -> Failed | None:
+        scratch, log = self._scratch, self.state / "scratch" / "build.log"
         environment = child_environment(self.environment, scratch, self.mark)
         cache = self.state / "cache" / "zig" if _only_compiles(target.build) else scratch / "zig"
         cache.mkdir(parents=True, exist_ok=True)
-        environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)}
+        objects = scratch / "objects" if target.layouts > 1 else cache  # of this build alone
+        environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(objects)}
         limits = ChildLimits(
             scratch=(scratch, out),
             tree=(tree,) if target.build.toolchain is Toolchain.COMMAND else (),  # it may build in place; the tree is its own
@@ -106,7 +125,7 @@ class Builder(Struct, frozen=True):
         log.unlink(missing_ok=True)
         deadline = time.monotonic() + target.build.timeout_s
         words = {"{python}": sys.executable, "{zig_include}": _zig_include()}
-        for command in recipe.commands(target.build, out=out):
+        for command in recipe.commands(target.build, out=out, layout=layout, objects=objects):
             argv = fill(command, words)
             try:
                 with Child(Launch(argv=argv, cwd=tree, environment=environment, log=log, limits=limits)) as child:
@@ -134,7 +153,16 @@ class Builder(Struct, frozen=True):
         return None
 
     def _key(self, name: str, target: Target, available: Available, sources: str) -> str:
-        parts = [name, encode(target.build), dict(available.versions), sources, self.machine, dict(self.environment.set)]
+        parts = [
+            FIELDS,
+            name,
+            encode(target.build),
+            dict(available.versions),
+            sources,
+            self.machine,
+            dict(self.environment.set),
+        ]
+        parts += [target.layouts] if target.layouts > 1 else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
     def _cached(self, key: str, target: Target) -> Artifact | None:
@@ -143,16 +171,24 @@ class Builder(Struct, frozen=True):
             artifact = decode(json.loads((self.state / "builds" / f"{key}.json").read_bytes()), Artifact, problems)
         except (OSError, ValueError):
             return None
-        return None if problems.found or self.path(target, artifact) is None else artifact
+        return None if problems.found or self.layouts(target, artifact) is None else artifact
 
-    def _keep(self, key: str, target: Target, out: Path, artifact: Artifact) -> None:
-        home = self.state / "artifacts" / artifact.sha256
-        if self.path(target, artifact) is None:
+    def _store(self, target: Target, folder: Path, sha256: str) -> None:
+        """Move a build's folder to where builds are kept by their hash, unless it is there."""
+        home = self.state / "artifacts" / sha256
+        if self._stored(target, sha256) is None:
             atomic_write.remove_tree(home)
             home.parent.mkdir(parents=True, exist_ok=True)
-            os.rename(out, home)
-        atomic_write.remove_tree(out)
-        atomic_write.replace(self.state / "builds" / f"{key}.json", json.dumps(encode(artifact)).encode())
+            os.rename(folder, home)
+        else:
+            atomic_write.remove_tree(folder)
+
+    def _stored(self, target: Target, sha256: str) -> Path | None:
+        path = self.state / "artifacts" / sha256 / target.build.artifact
+        try:
+            return path if hashlib.sha256(path.read_bytes()).hexdigest() == sha256 else None
+        except OSError:
+            return None
 
 
 def _only_compiles(build: Build) -> bool:

@@ -20,17 +20,19 @@ from expctl.ports.measuring import Progress
 
 ORDERS = ("ABBA", "BAAB")
 LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}
+PAUSE_MOST = 0.5  # of the length of a launch: a random pause before each keeps what recurs on the machine out of step
+PADDING_MOST = 4096  # bytes: where a side has layouts, each launch gets an environment of a random size, which moves its stack
 LAUNCHES_MOST = 4  # tries for one position of a round, each begun on a quiet machine
 
-Start = Callable[[Sequence[str], Path, Path, Path, int | None], Child]
-"""Starts a child for (argv, cwd, artifact, log, core); raises StepFailed."""
+Start = Callable[[Sequence[str], Path, Path, Path, int | None, int], Child]
+"""Starts a child for (argv, cwd, artifact, log, core, bytes to pad its environment with); raises StepFailed."""
 
 
 class Pair:
     """Two workers, one per side, started in random order in round number `born`, with inputs from one secret seed."""
 
-    def __init__(self, begin: Callable[[Side, int, ExitStack], Worker], born: int) -> None:
-        self._open, self.rounds, self.born, seed = ExitStack(), 0, born, secrets.randbits(62)
+    def __init__(self, begin: Callable[[Side, int, ExitStack], Worker], born: int, layout: int) -> None:
+        self._open, self.rounds, self.born, self.layout, seed = ExitStack(), 0, born, layout, secrets.randbits(62)
         first = secrets.choice(tuple(Side))
         self.order = (first, Side.CANDIDATE if first is Side.BASELINE else Side.BASELINE)
         try:
@@ -55,19 +57,26 @@ class Rounds:
     def __init__(self, start: Start, log: Path, watch: Watch | None = None) -> None:
         self._start, self._log, self._watch = start, log, watch or Unwatched()
         self._pair: Pair | None = None
+        self._launch_s = 0.0  # of the launch before
+        self._padding_most = 0
 
     def measure(
-        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
+        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
         """Return one round's samples, of both sides at every size; Failed if a worker failed. What foreign work disturbed is
-        measured again; raises Busy if that goes on.
+        measured again; raises Busy if that goes on. `artifacts` are builds of each side with different code order: rounds, or
+        pairs of workers that live for several, take them in turn.
         """
         if self._pair is None:
             self._log.unlink(missing_ok=True)  # so that later quotes are from these workers
         measure = self._fine if benchmark.style is Style.FINE else self._launches
         for _ in range(LAUNCHES_MOST):
+            layouts = len(artifacts[Side.BASELINE])
+            layout = self._pair.layout if self._pair is not None else round // benchmark.respawn % layouts
+            self._padding_most = PADDING_MOST if layouts > 1 else 0
+            builds = {side: artifacts[side][layout] for side in Side}
             try:
-                return measure(benchmark, cwd, artifacts, round, progress)
+                return tuple(replace(each, layout=layout) for each in measure(benchmark, cwd, builds, round, layout, progress))
             except BaseException as error:
                 self.close()
                 taints = self._watch.take_taints()
@@ -84,7 +93,13 @@ class Rounds:
             self._pair = None
 
     def _launches(
-        self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
+        self,
+        benchmark: Benchmark,
+        cwd: Path,
+        artifacts: Mapping[Side, Path],
+        round: int,
+        layout: int,  # noqa: ARG002  as for `_fine`
+        progress: Progress,
     ) -> tuple[Sample, ...]:
         order, seed = secrets.choice(ORDERS), secrets.randbits(62)
         samples: list[Sample] = []
@@ -104,7 +119,9 @@ class Rounds:
     def _launch(
         self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], side: Side, seed: int
     ) -> tuple[dict[str, Visit], tuple[str, ...]]:
+        time.sleep(secrets.SystemRandom().uniform(0, PAUSE_MOST * self._launch_s))
         self._watch.clear()
+        started_s = time.monotonic()
         with ExitStack() as stack:
             worker, visits = self._begin(benchmark, cwd, artifacts, side, seed, None, stack), {}
             with self._watch.watching(side):
@@ -112,10 +129,11 @@ class Rounds:
                     worker.times(size.name, 1)
                     visits[size.name] = worker.times(size.name, benchmark.iterations)
             worker.ask({"do": "end"}, "end")
+        self._launch_s = time.monotonic() - started_s
         return visits, self._watch.take_taints()
 
     def _fine(
-        self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
+        self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, layout: int, progress: Progress
     ) -> tuple[Sample, ...]:
         core = max(os.sched_getaffinity(0))
 
@@ -124,7 +142,7 @@ class Rounds:
 
         self._watch.clear()
         if self._pair is None:
-            self._pair = Pair(begin, round)
+            self._pair = Pair(begin, round, layout)
         pair = self._pair
         pair.rounds += 1
         with self._watch.watching("both", core=core):
@@ -160,7 +178,8 @@ class Rounds:
         *,
         takes_turns: bool = False,
     ) -> Worker:
-        child = stack.enter_context(self._start(benchmark.argv, cwd, artifacts[side], self._log, core))
+        padding = secrets.randbelow(self._padding_most) if self._padding_most else 0
+        child = stack.enter_context(self._start(benchmark.argv, cwd, artifacts[side], self._log, core, padding))
         worker = Worker(child, side, time.monotonic() + benchmark.timeout_s, self._log, takes_turns=takes_turns)
         with self._watch.watching(side, timed=False, core=core):
             worker.begin(seed, [size.name for size in benchmark.sizes])

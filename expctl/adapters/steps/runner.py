@@ -28,13 +28,14 @@ from expctl.files.disk_space import check_space
 from expctl.ports.measuring import Progress
 
 KILLED = "died of SIGKILL"
+PADDING = "EXPCTL_PADDING"
 END_WAIT_S = 10.0  # from the last line of a script to its exit
 
 T = TypeVar("T")
 
 
 class StepRunner:
-    """Runs test, profile and measurements of one run. `scratch` gets logs and folders; `mark` goes to every child.
+    """Runs test, profile and measurements of one run. `scratch` gets logs and folders; children get EXPCTL_RUN=`mark`.
 
     `broken` returns the protected files of a check-out that were changed: then nothing is started. Each build has a scratch
     folder of its own, empty at first, so that a candidate can't leave anything for the baseline.
@@ -148,9 +149,9 @@ class StepRunner:
     # ------------------------------------------------------------------ benchmark
 
     def measure(
-        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
+        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
-        """Measure one round. Return samples of both sides at every size, or Failed. Raises Busy if the machine isn't quiet."""
+        """Measure a round of the builds `artifacts`. Return its samples of both sides at every size, or Failed. Raises Busy."""
         return self._ended(
             lambda: self._rounds.measure(benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress)
         )
@@ -169,10 +170,16 @@ class StepRunner:
         artifact: Path,
         log: Path,
         core: int | None = None,
+        padding: int = 0,
         *,
         tree: Path | None = None,
         out: Path | None = None,
     ) -> Child:
+        """Start a child in `cwd`. Raises StepFailed if a protected file was changed or it can't be started.
+
+        `tree` and `out` are given for a profiler only: the build's sources, and the folder for its output. `padding` bytes are
+        added to the environment.
+        """
         if broken := self._broken(cwd):
             listed = ", ".join(one_line(name, 80) for name in broken[:3])
             raise StepFailed(Failed(reason=f"the harness was changed since it was checked out: {listed}", fault=True))
@@ -180,12 +187,14 @@ class StepRunner:
         words = {"{python}": sys.executable, "{artifact}": str(artifact), "{id}": self._experiment, "{out}": str(out or room)}
         words |= {"{tree}": str(tree)} if tree is not None else {}
         own = (room,) if out is None else (room, out)
+        environment = child_environment(self._environment, room, self._mark)
+        environment |= {PADDING: "x" * padding} if padding else {}
         try:
             return Child(
                 Launch(
                     argv=fill(argv, words),
                     cwd=cwd,
-                    environment=child_environment(self._environment, room, self._mark),
+                    environment=environment,
                     log=log,
                     core=core,
                     limits=ChildLimits(scratch=own, shared=shared_folders(self._environment), counters=out is not None),

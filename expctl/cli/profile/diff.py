@@ -14,7 +14,7 @@ def diff(
     before: Annotated[Path, typer.Argument(metavar="A", parser=profile_path)],
     after: Annotated[Path, typer.Argument(metavar="B", parser=profile_path)],
     kernel: Annotated[str, typer.Option(metavar="REGEX", help="Only kernels with this in their names.")] = "",
-    top: Annotated[int, typer.Option(metavar="N", min=0, help="Show N pairs, 0 for all; data has all.")] = TOP,
+    top: Annotated[int, typer.Option(metavar="N", min=0, help="Show N pairs, 0 for all; --json has all.")] = TOP,
     arch: Annotated[str, typer.Option(metavar="GPU", help="The GPU, where the files don't name it: gfx1151, sm_90.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:

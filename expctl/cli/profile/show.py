@@ -20,7 +20,7 @@ def show(
     kernel: Annotated[str, typer.Option(metavar="REGEX", help="Only kernels with this in their names.")] = "",
     kind: Annotated[str, typer.Option("--class", metavar="CLASS", help="Only this class, such as GEMM or copy.")] = "",
     top: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help=f"List N kernels, 0 for all; {TOP} unless given, as data all.")
+        int | None, typer.Option(metavar="N", min=0, help=f"List N kernels, 0 for all; else {TOP}, with --json or --csv all.")
     ] = None,
     size: Annotated[str, typer.Option(metavar="M,N,K", help="The problem of one pass: gives FLOP/s.")] = "",
     types: Annotated[str, typer.Option(metavar="A,B,C", help=f"Number types of its matrices: {', '.join(TYPES)}.")] = "",

@@ -50,7 +50,10 @@ class Known(Struct, frozen=True, kw_only=True):
 
 
 class Brief(Struct, frozen=True, kw_only=True):
-    """The brief as text (`sections`, in reading order) and as facts; `open_again` maps an ended rule's id to what changed."""
+    """What a proposer must know before the next experiment, as text (`sections`, in reading order) and as facts.
+
+    `open_again` maps the id of each do-not-repeat rule that no longer holds to the condition that changed.
+    """
 
     name: str
     head: str

@@ -43,9 +43,11 @@ def _lines(protocol: Protocol) -> Iterator[str]:
         f" of {keep.worthwhile_percent:g} % is ruled out. Mode simplify: no gain is needed, and all simplifications of an epoch"
         f" together may cost {keep.simplify_percent:g} %. Mode gain-costly: the gain must exceed {keep.costly_percent:g} %."
     )
+    everywhere = " and every target was built" if keep.free_simplify == "all" else ""
     yield (
-        "INCONCLUSIVE: undecided, nothing landed. NO-OP: the same machine code, nothing was timed. INVALID: machine or harness"
-        " failed, which says nothing about the idea. BLOCKED: the patch no longer applies."
+        "INCONCLUSIVE: undecided, nothing landed. NO-OP: the same machine code, nothing was timed; of kind simplify or infra it"
+        f" is a KEEP where the tests pass{everywhere}. INVALID: machine or harness failed, which says nothing about the idea."
+        " BLOCKED: the patch no longer applies."
     )
     yield (
         "Figures are comparable only on one target inside one epoch (same harness, KPI, build, compiler, machine, driver, clock"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment.record import Estimate
+    from expctl.domain.experiment.record import Estimate, Times
 
 TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"))
 
@@ -24,6 +24,11 @@ def throughput_text(flop: int, ns: float) -> str:
         return ""
     gflops = flop / ns
     return f"{_four_digits(gflops / 1000)} TFLOP/s" if gflops >= 1000 else f"{_four_digits(gflops)} GFLOP/s"
+
+
+def times_text(times: Times) -> str:
+    """Return mean and quantiles of single iterations, e.g. `mean 39.20 ms, p90 1.012, p99 1.304`; these are over the median."""
+    return f"mean {time_text(times.mean_ns)}, p90 {times.p90:.3f}, p99 {times.p99:.3f}"
 
 
 def effect_text(estimate: Estimate) -> str:

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct, field
 
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Probe, Verdict
+from expctl.domain.protocol.boundaries import VERSION
 from expctl.domain.protocol.model import NumberKind
 
 OBJECTIVE = "objective"  # the size of the weighted mean over all sizes
@@ -32,18 +33,33 @@ class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The file that a build made. `sha256` is of the whole file, `code` of its code sections, without debug information."""
+    """The file that a build made. `sha256` is of the whole file, `code` of its code sections, without debug information.
+
+    `image` is of all that is loaded with the code and left out of `code`, such as the names of symbols; empty where it isn't
+    known, as in older records, or where `code` covers the whole file.
+    `layouts` are the SHA-256 of the builds that differ from it in placement alone, in order; the file itself is number 0.
+    """
 
     sha256: str
     code: str
     facts: tuple[Fact, ...] = ()
+    layouts: tuple[str, ...] = ()
+    image: str = ""
+
+
+class Times(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The times of single iterations of one side at one size: their mean, and 90 and 99 % quantile over their median."""
+
+    mean_ns: float
+    p90: float
+    p99: float
 
 
 class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The effect at one size, or (`size` is `objective`) their weighted mean, in percent of throughput: positive is faster.
 
     `low` and `high` are the two-sided 95 % interval; `baseline_ns` and `candidate_ns` are median times of one iteration, 0 for
-    the objective.
+    the objective. `baseline_times` and `candidate_times` say how single iterations scatter; older records have none.
     """
 
     size: str
@@ -55,6 +71,8 @@ class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     baseline_ns: float = 0.0
     candidate_ns: float = 0.0
     flop: Count = 0
+    baseline_times: Times | None = None
+    candidate_times: Times | None = None
 
 
 class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -62,7 +80,8 @@ class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     `looks` are the numbers of rounds at which the search could stop; `rescued_by` is the size that gained instead of the
     objective; `simplify_used_percent` the sum of losses of earlier simplifications, as far as comparable; `calibrated` the
-    known noise of the machine; `words` the version of the reasons' wording. Records older than interim analyses lack all this.
+    known noise of the machine; `words` the version of the reasons' wording; `extended`: `expctl run ID --extend` went on to
+    the looks beyond the usual ones. Records older than interim analyses lack all this.
     """
 
     boundaries: str
@@ -74,6 +93,7 @@ class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     simplify_used_percent: float = 0.0
     calibrated: Calibrated | None = None
     words: Count = 0
+    extended: bool = False
 
 
 class Test(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -192,6 +212,13 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def left_open(self) -> bool:
         """Did the experiment end undecided without timing, because the code on its target didn't change?"""
         return self.verdict is Verdict.INCONCLUSIVE and self.origin is Origin.MEASURED and not self.estimates
+
+    @property
+    def extendable(self) -> bool:
+        """Did its samples end undecided at the usual number of rounds, by today's rule, so that more rounds may decide?"""
+        decided = self.procedure
+        undecided = self.verdict is Verdict.INCONCLUSIVE and self.origin is Origin.MEASURED and bool(self.estimates)
+        return undecided and decided is not None and decided.boundaries == VERSION and not decided.extended
 
 
 class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

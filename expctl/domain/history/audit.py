@@ -8,6 +8,7 @@ from expctl.domain.experiment.record import OBJECTIVE, Estimate
 from expctl.domain.history.kept_changes import Promise
 
 NAMED_MAX = 12
+SAME_CODE = "the same machine code; nothing was timed"
 
 
 class CommitComparison(Struct, frozen=True, kw_only=True):
@@ -28,6 +29,11 @@ class CommitComparison(Struct, frozen=True, kw_only=True):
         return self.reasons[0] if self.verdict is Verdict.INVALID else ""
 
     @property
+    def same_code(self) -> bool:
+        """Was nothing measured, because both commits have the same machine code?"""
+        return self.verdict is None and self.note == SAME_CODE
+
+    @property
     def undecided(self) -> bool:
         """Was the comparison measured, but ended neither in KEEP nor in REJECT?"""
         return not self.fault and self.verdict not in (Verdict.KEEP, Verdict.REJECT)
@@ -39,12 +45,16 @@ class CommitComparison(Struct, frozen=True, kw_only=True):
 
 
 class LeftOut(Struct, frozen=True, kw_only=True):
-    """HEAD measured against HEAD without one kept change: the gain that this change still contributes."""
+    """HEAD measured against HEAD without one kept change: the gain that this change still contributes.
+
+    `needed_by` is the first later change that can't be applied without it; then nothing was measured.
+    """
 
     name: str
     title: str
     promise: Promise | None
     contest: CommitComparison
+    needed_by: str = ""
 
 
 class Probe(Struct, frozen=True, kw_only=True):

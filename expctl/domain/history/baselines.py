@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.proposal import Kind, Verdict
-from expctl.domain.experiment.record import OBJECTIVE, Estimate, Origin, Record
+from expctl.domain.experiment.record import OBJECTIVE, Estimate, Origin, Record, Times
 from expctl.domain.protocol.model import NumberKind
 
 SPEEDS = (NumberKind.WALL_TIME, NumberKind.DEVICE_TIME)
@@ -17,11 +17,15 @@ Position = tuple[str, tuple[int, str]]
 
 
 class Figure(Struct, frozen=True, kw_only=True):
-    """The median time `ns` of one iteration at one problem size; `flop` are its floating-point operations, 0 where unknown."""
+    """The median time `ns` of one iteration at one problem size; `flop` are its floating-point operations, 0 where unknown.
+
+    `times` say how single iterations scatter (None: the record is older).
+    """
 
     size: str
     ns: float
     flop: int
+    times: Times | None = None
 
 
 class Baseline(Struct, frozen=True, kw_only=True):
@@ -133,7 +137,12 @@ def _baseline(timing: _Timing, records: Sequence[Record]) -> Baseline:
 
 def _figures(estimates: Sequence[Estimate], *, candidate: bool) -> tuple[Figure, ...]:
     return tuple(
-        Figure(size=estimate.size, ns=estimate.candidate_ns if candidate else estimate.baseline_ns, flop=estimate.flop)
+        Figure(
+            size=estimate.size,
+            ns=estimate.candidate_ns if candidate else estimate.baseline_ns,
+            flop=estimate.flop,
+            times=estimate.candidate_times if candidate else estimate.baseline_times,
+        )
         for estimate in estimates
         if estimate.size != OBJECTIVE and estimate.baseline_ns > 0 and estimate.candidate_ns > 0
     )

@@ -28,7 +28,9 @@ def kpi_text(protocol: Protocol, target: str) -> str:
     parts = [list(benchmark.argv), sorted(protocol.environment.set.items()), [size.flop for size in benchmark.sizes]]
     parts += [sorted(protocol.environment.pass_through)] if protocol.environment.pass_through else []
     command = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:8]
-    return f"{sizes}; {benchmark.style}, {fine}{benchmark.iterations}, respawn {benchmark.respawn}, {kind}; command {command}"
+    layouts = f", {benchmark.layouts} layouts" if benchmark.layouts > 1 else ""
+    style = f"{benchmark.style}, {fine}{benchmark.iterations}, respawn {benchmark.respawn}{layouts}"
+    return f"{sizes}; {style}, {kind}; command {command}"
 
 
 def _build_text(target: Target) -> str:

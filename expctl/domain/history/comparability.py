@@ -55,7 +55,10 @@ class Change(Struct, frozen=True, kw_only=True):
 def comparability_of(
     *, protocol: str, yardstick: BenchmarkIdentity | None, environment: Mapping[str, str], sizes: tuple[str, ...] = ()
 ) -> Comparability:
-    """Return the conditions of a measurement with the benchmark `yardstick` (None: unknown). `environment`: fact -> text."""
+    """Return the conditions of a measurement with the benchmark `yardstick` (None: unknown).
+
+    `environment` maps facts of the machine and tools to texts. `sizes` are the names of problem sizes; (): those of the KPI.
+    """
     tools = sorted(set(environment) - MACHINE_FACTS - NO_COMPILER)
     cores = f", {environment['cores']} cores" if "cores" in environment else ""
     parts = {
@@ -109,5 +112,4 @@ def _of(measured: Record | Replication, protocol: str) -> Comparability:
 
 
 def _sizes_of(kpi: str) -> str:
-    """Return the problem sizes named in the text of a KPI, e.g. `n=512, n=384`."""
     return ", ".join(part.rpartition(" (")[0] for part in kpi.partition(";")[0].split(", ")) if kpi else ""

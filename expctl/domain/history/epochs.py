@@ -59,9 +59,9 @@ class Epoch(Struct, frozen=True, kw_only=True):
 
 
 class Epochs(Struct, frozen=True, kw_only=True):
-    """All epochs (groups of comparable measurements), in order of their beginning; `of` maps an experiment's id to its epoch.
+    """Epochs, which are groups of comparable measurements: `all`, in order of their beginning, and by experiment id (`of`).
 
-    `used` maps a target to its epochs, the one used last at the end.
+    `used` maps a target to its epochs, the one that its latest measurement belongs to at the end.
     """
 
     all: tuple[Epoch, ...] = ()
@@ -70,7 +70,7 @@ class Epochs(Struct, frozen=True, kw_only=True):
 
     @property
     def last(self) -> dict[str, Epoch]:
-        """By target, the epoch (group of comparable measurements) that the latest measurement joined."""
+        """By target, the epoch (group of comparable measurements) that the latest measurement belongs to."""
         return {target: known[-1] for target, known in self.used.items()}
 
     def current(self, target: str, conditions: Comparability) -> Epoch | None:
@@ -78,7 +78,7 @@ class Epochs(Struct, frozen=True, kw_only=True):
         return next((each for each in reversed(self.used.get(target, ())) if each.holds(conditions)), None)
 
     def at(self, conditions: Mapping[str, Comparability]) -> Epochs:
-        """Return a copy in which `used` ends with the epoch, if any, that a run under `conditions` (by target) joins."""
+        """Return a copy where each target's `used` ends with the epoch comparable to a run under `conditions`, if any is."""
         current = {target: (epoch,) for target, ground in conditions.items() if (epoch := self.current(target, ground))}
         return replace(self, used={target: (*known, *current.get(target, ())) for target, known in self.used.items()})
 
@@ -130,7 +130,7 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
 
 
 def _joined(known: tuple[Epoch, ...], each: Measuring) -> tuple[Epoch, ...]:
-    """Return a target's epochs after a measurement; the epoch that it joins or, if none is comparable, opens is the last."""
+    """Return a target's epochs after the measurement `each`, its own last: the comparable one of `known`, else a new one."""
     at = next((index for index in reversed(range(len(known))) if known[index].holds(each.conditions)), -1)
     if at < 0:
         return (*known, _opened(known, each))

@@ -16,7 +16,7 @@ from expctl.domain.verdict.statistics import percent
 
 
 class Promise(Struct, frozen=True, kw_only=True):
-    """The gain that records state for kept changes: effect and half-width of its 95 % interval, in log units."""
+    """The gain that records state for kept changes: effect, and how far its 95 % interval reaches below it (`half_width`)."""
 
     effect: float = 0.0
     half_width: float = 0.0
@@ -70,7 +70,7 @@ def combined_promises(kept: Sequence[KeptChange]) -> dict[str, Promise]:
 
 
 def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -> tuple[Sample, ...]:
-    """Lengthen the candidate's times by the lower end of the recorded gain: if it still exists, the effect becomes >= 0."""
+    """Return `samples` with the candidate's times lengthened: the effect becomes >= 0 if the recorded gain still exists."""
     stretch = {size: math.exp(promise.sure) for size, promise in promises.items() if size != OBJECTIVE}
     return tuple(
         sample if sample.side is Side.BASELINE or sample.size not in stretch else _stretched(sample, stretch[sample.size])
@@ -80,9 +80,9 @@ def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -
 
 def falls_short(measured: Estimate, promised: Promise, worthwhile_percent: float) -> bool:
     """Is promised minus measured effect (log units) above both hypot(half-widths) and `worthwhile_percent` / 100?"""
-    effect, low = _log(measured.effect_percent), _log(measured.low_percent)
+    effect, high = _log(measured.effect_percent), _log(measured.high_percent)
     missing = promised.effect - effect
-    return missing > math.hypot(effect - low, promised.half_width) and missing > worthwhile_percent / 100
+    return missing > math.hypot(high - effect, promised.half_width) and missing > worthwhile_percent / 100
 
 
 def _kept_change(commit: str, record: Record | None, epoch: Epoch) -> KeptChange:
@@ -105,8 +105,8 @@ def _estimates(record: Record, epoch: Epoch) -> tuple[Estimate, ...]:
 
 
 def _promise(estimate: Estimate) -> Promise:
-    low, high = _log(estimate.low_percent), _log(estimate.high_percent)
-    return Promise(effect=_log(estimate.effect_percent), half_width=(high - low) / 2)
+    effect = _log(estimate.effect_percent)
+    return Promise(effect=effect, half_width=effect - _log(estimate.low_percent))
 
 
 def _stretched(sample: Sample, by: float) -> Sample:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class LedgerInputs(Struct, frozen=True, kw_only=True):
-    """The data of one commit from which its ledger and queue are computed. `digests` are summaries of all records by id.
+    """The data of one commit from which its ledger and queue are computed. `digests`: id -> summary of each record.
 
     `records` hold at least the one that last timed each target. `conditions` are those of the next run, as far as the commit
     says, by target whose timing may decide. `template` is the repository's own template for the ledger, "" without one.

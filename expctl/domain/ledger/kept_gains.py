@@ -40,7 +40,7 @@ class Path(Struct, frozen=True, kw_only=True):
 
 
 def kept_gains(landed: Iterable[Landed], epochs: Mapping[str, Epoch]) -> tuple[Path, ...]:
-    """Return one Path per target with an effect measured in its epoch. `epochs` are by target, `landed` in branch order."""
+    """Return the combined gains of each target for which a change of `landed`, in branch order, was measured in its epoch."""
     found, everything = [], tuple(landed)
     for target, epoch in sorted(epochs.items()):
         steps: list[Step] = []

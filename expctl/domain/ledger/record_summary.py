@@ -14,7 +14,7 @@ from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Origin, Record
 from expctl.domain.history.baselines import ImportedBaseline, Landing, given_of, lands, timed_on
 from expctl.domain.history.epochs import Epochs, Measuring, measurings
-from expctl.domain.ledger.rows import UNMEASURED, Row, rule_row, why_of
+from expctl.domain.ledger.rows import DEBTS, Row, rule_row, why_of
 from expctl.domain.ledger.sentences import TEXT_MAX, forecast_sentence, rule_sentence
 from expctl.domain.text import one_line
 
@@ -48,7 +48,7 @@ class RecordSummary(NamedTuple):
 
     `timed_on`: the targets on which the experiment or a replication was timed. `timed_once`: decided without confirmation.
     `lands`: it moved the branch. `reason`: the first reason of an INCONCLUSIVE verdict. `sd_percent`: the standard deviation of
-    one round's objective (0: not timed). `debts`: notes about targets that have yet to measure the change. `given`:
+    one round's objective (0: not timed). `debts`: notes about targets that have yet to measure or build the change. `given`:
     hand-written figures of an imported, kept change; `figures`: those of any imported record. `cost_percent`: the loss of a
     kept simplification (None: no such). `passes`: (rule, written reason) of each rule that let it run. `told`: the prediction;
     `ban`: the do-not-repeat rule. The effect on the objective is in percent (None: not timed). `why`: the verdict explained in
@@ -133,7 +133,7 @@ def summary_of(record: Record) -> RecordSummary:
         given=given_of(record),
         cost_percent=_cost_percent(record),
         timed_on=timed_on(record),
-        debts=tuple(flag for flag in record.flags if flag.startswith(UNMEASURED)),
+        debts=tuple(flag for flag in record.flags if flag.startswith(DEBTS)),
         notes=record.notes,
         corrections=record.history.corrections if record.history else (),
         passes=tuple((each.rule, each.reason) for each in record.waivers if each.written),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from expctl.domain.experiment.free_change import UNCOMPARED
 from expctl.domain.rules.match_levels import WaivedRepeat
 
 if TYPE_CHECKING:
@@ -21,10 +22,18 @@ class Remark(Struct, frozen=True, kw_only=True):
 
 
 class Debt(Struct, frozen=True, kw_only=True):
-    """A kept change that has yet to be measured on a hardware target whose code it changed; `flag` says on which."""
+    """A kept change that has yet to be measured on a hardware target whose code it changed, or built for one.
+
+    `flag` says which target.
+    """
 
     id: str
     flag: str
+
+    @property
+    def is_uncompared(self) -> bool:
+        """Was the change kept without timing, although its code could not be compared with the baseline's on this target?"""
+        return self.flag.startswith(UNCOMPARED)
 
 
 def corrections(digests: Iterable[RecordSummary]) -> tuple[Remark, ...]:
@@ -33,7 +42,7 @@ def corrections(digests: Iterable[RecordSummary]) -> tuple[Remark, ...]:
 
 
 def debts(digests: Iterable[RecordSummary]) -> tuple[Debt, ...]:
-    """Return the kept changes that have yet to be measured on a target, one entry per change and target."""
+    """Return the kept changes that have yet to be measured or built on a target, one entry per change and target."""
     return tuple(Debt(id=each.id, flag=flag) for each in digests for flag in each.debts)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from expctl.domain.experiment.free_change import UNCOMPARED
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import OBJECTIVE, ChangedCondition, Origin, Record, Rule
 from expctl.domain.queue.ordering import Entry, State
@@ -18,7 +19,7 @@ from expctl.domain.text import one_line
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Kind, Mode, Prediction
 
-UNMEASURED = "unmeasured at home"
+DEBTS = ("unmeasured at home", UNCOMPARED)  # how flags begin that name a target on which a kept change has yet to be seen
 WHY_MAX, TRIED_MAX = 160, 120  # letters; a view shows fewer
 
 
@@ -62,7 +63,7 @@ class RuleRow(Struct, frozen=True, kw_only=True):
 
 
 class QueueItem(Struct, frozen=True, kw_only=True):
-    """One row of the queue: a proposal, its state and the reason. `depends_on` pairs each condition with what is known."""
+    """A row of the queue: a proposal, its state and the reason. `depends_on` pairs each condition with what is known of it."""
 
     id: str
     title: str
@@ -131,7 +132,7 @@ def _without_objective(reason: str) -> str:
 
 
 def _flags(record: Record) -> Iterator[str]:
-    return (flag for flag in record.flags if not flag.startswith(UNMEASURED))
+    return (flag for flag in record.flags if not flag.startswith(DEBTS))
 
 
 def _let_through(record: Record) -> Iterator[str]:
@@ -154,7 +155,7 @@ def _failure(record: Record) -> str:
 
 
 def _openings(rule: Rule, *, in_epoch: bool) -> Iterator[str]:
-    """Yield the changes for which expctl reopens the rule by itself."""
+    """Yield the changes for which expctl reopens the rule by itself; `in_epoch`: incomparable figures are one."""
     if rule.probe:
         yield f"a probe that {rule.probe.until} for {rule.probe.arch}"
     tools = [] if rule.probe else [name for name in COMPILERS if rule.conditions.get(name)]

@@ -1,6 +1,16 @@
-"""Foreign load that disturbs a measurement."""
+"""Foreign load that disturbs a measurement, and the states of a machine that a build may bring about itself."""
 
 from msgspec import Struct
+
+# Words of the sensors of clock and temperature: `the CPU is throttled by heat`, `nvidia 0 is hot`.
+THROTTLED_BY = "is throttled by"
+IS_HOT = "is hot"
+BELOW_ITS_CLOCK = "runs below its clock"
+
+
+def may_be_own_doing(what: str) -> bool:
+    """Is this a state of clock, temperature or power, which the timed build itself may have brought about?"""
+    return what.endswith((f" {IS_HOT}", f" {BELOW_ITS_CLOCK}")) or f" {THROTTLED_BY} " in what
 
 
 class Foreign(Struct, frozen=True, kw_only=True):

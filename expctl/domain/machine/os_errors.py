@@ -32,7 +32,7 @@ def is_trouble(error: OSError) -> bool:
 
 
 def explained(error: OSError, what: str = "expctl can't go on", then: str = AGAIN) -> MachineTrouble | None:
-    """Return a refusal: what failed, why, the remedy, the next command (`then`); None if no user can correct it."""
+    """Return a refusal that says `what` failed, why, the remedy and what to do `then`; None if no user can correct it."""
     if error.errno not in REMEDIES:
         return None
     why, remedy = REMEDIES[error.errno]

@@ -29,7 +29,7 @@ def code_lines(path: str, text: str) -> tuple[str, ...]:
 
 
 def added_lines(path: str, text: str, added: Sequence[int]) -> tuple[str, ...]:
-    """Return the added lines that hold code (indices from 0), and statements that span several of them, joined."""
+    """Return the lines of `text` at indices `added` (from 0) that hold code, and statements over several of them, joined."""
     if not added:
         return ()
     lines = code_lines(path, text)

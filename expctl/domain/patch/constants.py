@@ -88,7 +88,7 @@ def _is_literal(word: str) -> bool:
 
 
 def _named(tokens: Sequence[str], index: int) -> str:
-    """Return the name that the literal at `index` is assigned to (`=`, #define or a numbered #pragma); empty without one."""
+    """Return what names the literal at `index`: left of `=`, after #define, or a #pragma's words and number; empty if none."""
     at = index - 1
     while at >= 0 and (_is_literal(tokens[at]) or tokens[at] in ("{", ",", "[")):
         at -= 1

@@ -118,7 +118,7 @@ def _folded(path: str) -> str:
 
 
 def _sizes(kind: bytes, size: int, lines: bytes) -> Iterator[int]:
-    """Yield the size of a binary part of a patch; for a delta also the size of its result, which its header holds."""
+    """Yield the `size` of a binary part of a patch; for a delta also the size of its result, from the first of its `lines`."""
     yield size
     if kind == b"literal":
         return

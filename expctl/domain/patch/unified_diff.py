@@ -93,7 +93,7 @@ def diff_faults(files: tuple[FileDiff, ...]) -> tuple[str, ...]:
 
 
 def texts_of(files: tuple[FileDiff, ...], contents: Mapping[str, str]) -> tuple[FileTexts, ...]:
-    """Return each file before and after a patch; from the patch alone where `contents` lacks the file or doesn't fit."""
+    """Return each file before and after a patch; only its hunks where `contents` (old path -> text) lacks it or doesn't fit."""
     return tuple(_texts(file, contents.get(file.old, "")) for file in files)
 
 

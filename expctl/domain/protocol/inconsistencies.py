@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from expctl.domain.protocol.boundaries import LOOKS, RESCUE
-from expctl.domain.protocol.model import Style, Toolchain, inside
+from expctl.domain.protocol.boundaries import LOOKS, RESCUERS_MOST
+from expctl.domain.protocol.model import LAYOUT, Style, Toolchain, inside
 from expctl.domain.protocol.names import name_faults
 from expctl.domain.protocol.profiler_passes import counter_faults
 from expctl.domain.protocol.proposer import proposer_faults
 
 if TYPE_CHECKING:
     from expctl.domain.protocol.model import Protocol, Target
+
+LAYOUTS_MOST = 32
 
 
 def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
@@ -102,6 +104,7 @@ def _target_faults(target: Target) -> list[str]:
         found.append("test.counters: expected none, because only a profile step reads counters")
     if target.profile is not None:
         found.extend(f"profile.{sentence}" for sentence in counter_faults(target.profile))
+    found.extend(_layout_faults(target))
     benchmark = target.benchmark
     if benchmark is not None:
         weights = [size.weight for size in benchmark.sizes]
@@ -112,8 +115,8 @@ def _target_faults(target: Target) -> list[str]:
         if benchmark.rounds not in LOOKS:
             planned = ", ".join(str(look) for look in LOOKS)
             found.append(f"benchmark.rounds: expected the last planned look, one of {planned}, found {benchmark.rounds}")
-        if sum(size.rescuer for size in benchmark.sizes) > max(RESCUE):
-            found.append(f"benchmark.sizes: expected at most {max(RESCUE)} sizes with `rescuer: true`")
+        if sum(size.rescuer for size in benchmark.sizes) > RESCUERS_MOST:
+            found.append(f"benchmark.sizes: expected at most {RESCUERS_MOST} sizes with `rescuer: true`")
         for count in (benchmark.iterations, benchmark.quads):
             if not 1 <= count <= 1000:
                 found.append(f"benchmark: expected 1 to 1000 iterations and quads, found {count}")
@@ -122,3 +125,16 @@ def _target_faults(target: Target) -> list[str]:
         if not 1 <= benchmark.respawn <= (100 if benchmark.style is Style.FINE else 1):
             found.append(f"benchmark.respawn: expected 1, or up to 100 rounds in style fine, found {benchmark.respawn}")
     return found
+
+
+def _layout_faults(target: Target) -> list[str]:
+    layouts, toolchain = target.layouts, target.build.toolchain
+    if not 1 <= layouts <= LAYOUTS_MOST:
+        return [f"benchmark.layouts: expected 1 to {LAYOUTS_MOST}, found {layouts}"]
+    if layouts == 1 or toolchain is Toolchain.ZIG_CPU:
+        return []
+    if toolchain is not Toolchain.COMMAND:
+        return [f"benchmark.layouts: expected 1, because {toolchain} builds no other layout, found {layouts}"]
+    if any(LAYOUT in word for word in target.build.argv):
+        return []
+    return [f"benchmark.layouts: expected 1, or {LAYOUT} in build.argv for the number of the layout to build, found {layouts}"]

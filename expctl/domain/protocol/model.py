@@ -9,6 +9,9 @@ from expctl.domain.protocol.boundaries import LOOKS
 from expctl.domain.protocol.proposer import Proposer
 from expctl.domain.protocol.step import Step
 
+LAYOUT = "{layout}"
+"""In the build command of the toolchain `command`: the number of the layout to build."""
+
 
 class Toolchain(StrEnum):
     """The toolchain that builds a target; with `command`, protocol.yaml gives the build command itself."""
@@ -41,6 +44,13 @@ class Calibrate(StrEnum):
 
     REQUIRED = "required"
     ADVISED = "advised"
+
+
+class FreeSimplify(StrEnum):
+    """On which targets must a simplification's machine code be the baseline's to land untimed: all, or those built here?"""
+
+    BUILT = "built"
+    ALL = "all"
 
 
 class Build(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -81,6 +91,9 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `rounds` is the largest number of rounds of a search; it may stop earlier. `respawn` is the number of rounds after
     which a pair of worker processes (style `fine`) is replaced; the rounds of one pair count as one observation.
     `calibrate: required` makes an uncalibrated run calibrate first. `peak_tflops` is the peak in 1e12 FLOP/s, 0 where unknown.
+
+    `layouts` is the number of builds of each side, equal but for where their code lies; the rounds, or pairs of workers, take
+    them in turn, so that placement is part of the noise.
     """
 
     argv: tuple[str, ...]
@@ -91,6 +104,7 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     iterations: int = 10
     quads: int = 8
     respawn: int = 1
+    layouts: int = 1
     peak_tflops: float = 0.0
     calibrate: Calibrate = Calibrate.ADVISED
 
@@ -122,6 +136,11 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     limits: ResourceLimits | None = None
     number_kind: NumberKind = NumberKind.WALL_TIME
 
+    @property
+    def layouts(self) -> int:
+        """The number of builds of each side, of which the first is the canonical one."""
+        return self.benchmark.layouts if self.benchmark is not None else 1
+
 
 class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """When the machine counts as quiet (docs/GATE.md): nothing disturbs for `quiet_s`; a run waits for it at most `wait_s`.
@@ -144,6 +163,10 @@ class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Limits of the verdict, in percent: loss that every size must rule out (guard), loss that rejects if certain
     (regression), gain worth having, loss that a simplification may have, further gain for complex code (costly).
+
+    `slow_launch_percent`: in style `launch`, a KEEP takes enough launches to rule out that rare ones, slower by this much, cost
+    more than the gain on average; 0 switches this off. `free_simplify`: the targets on which a change of kind
+    `simplify` or `infra` must have the baseline's machine code to land untimed: those that can be built here, or all.
     """
 
     guard_percent: float = 0.5
@@ -151,6 +174,8 @@ class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     worthwhile_percent: float = 0.5
     simplify_percent: float = 0.5
     costly_percent: float = 0.2
+    slow_launch_percent: float = 15.0
+    free_simplify: FreeSimplify = FreeSimplify.BUILT
 
 
 class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

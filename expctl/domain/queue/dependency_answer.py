@@ -69,7 +69,7 @@ Result = Concluded | Pending | Hopeless
 
 
 def fault_of(comparison: Comparison, sizes: Sequence[str], targets: Sequence[str]) -> str:
-    """Return why a comparison can never be valid (unknown name, or a word instead of a number); empty when it is valid."""
+    """Return why a comparison can never be valid (a name not in `sizes` or `targets`, a word for a number); "" if it can."""
     names, value = comparison.names, comparison.value
     is_word = isinstance(value, str)
     shape = (names[0], len(names))

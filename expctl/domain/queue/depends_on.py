@@ -94,8 +94,6 @@ def comparisons(condition: Condition) -> tuple[Comparison, ...]:
 
 
 class _Reader:
-    """A recursive-descent parser over the tokens of one text."""
-
     def __init__(self, text: str) -> None:
         self._text, self._tokens, self._next = text, _tokens(text), 0
 

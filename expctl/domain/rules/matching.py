@@ -113,7 +113,7 @@ def _without_void(match: Match, now: CurrentFacts) -> Match | None:
 def keys_of(rule: Rule, codes: Iterable[str]) -> Iterator[str]:
     """Yield the keys under which an index stores a rule; `codes` are hashes of the rejected candidate's machine code.
 
-    A rule that shares no key with a later candidate can match it by a forbidden pattern alone.
+    A rule without a key in common with a candidate can match it only by a forbidden pattern.
     """
     yield from _identity_keys(rule.patch_id, rule.change, rule.settings)
     yield from (f"code:{code}" for code in sorted({*codes, rule.code} - {""}))

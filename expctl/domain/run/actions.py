@@ -24,7 +24,7 @@ class Test(Struct, frozen=True):
 
 
 class Measure(Struct, frozen=True):
-    """Measure one round of search or confirmation; each begins with fresh worktrees and takes the machine's lock anew.
+    """Measure one round of search or confirmation; either session begins with fresh worktrees and a new lock.
 
     `left` is the number of rounds until the next evaluation, this one included.
     """

@@ -12,7 +12,8 @@ class Begun(Struct, frozen=True, kw_only=True):
 
     `guards` are further targets that must build and pass their tests, `absent` targets that this machine can't use.
     `simplify_used_percent` is the sum of comparable losses by kept simplifications, `calibrated` the known noise, `waivers`
-    say why do-not-repeat rules that match the patch let it run.
+    say why do-not-repeat rules that match the patch let it run. `extends` is the commit with the undecided record and its
+    samples that this run goes on from (empty: none).
     """
 
     id: str
@@ -27,6 +28,7 @@ class Begun(Struct, frozen=True, kw_only=True):
     simplify_used_percent: float = 0.0
     calibrated: Calibrated | None = None
     waivers: tuple[Waiver, ...] = ()
+    extends: str = ""
 
 
 class Pinned(Struct, frozen=True, kw_only=True):
@@ -55,7 +57,7 @@ class BuildFailed(Struct, frozen=True, kw_only=True):
 
 
 class Tested(Struct, frozen=True, kw_only=True):
-    """The candidate's test on one target ended (empty: the timed one). `fault`: the harness failed, not the candidate."""
+    """The candidate's test on `target` (empty: the timed one) ended. `fault`: the harness failed, not the candidate."""
 
     ok: bool
     fault: bool

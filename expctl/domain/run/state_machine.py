@@ -4,14 +4,16 @@ A run *is* the events of its journal. `next_action` reads them from the start, s
 run finds nothing to do. The order of steps is the order of lines in `next_action` and `_outcome`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from expctl.domain.experiment.free_change import FREE_KINDS, SAME_CODE
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Artifact
+from expctl.domain.protocol.model import FreeSimplify
 from expctl.domain.run.actions import Action, Build, Measure, Nothing, Pin, Profile, Settle, Test
 from expctl.domain.run.events import (
     Begun,
@@ -37,11 +39,15 @@ E_ = TypeVar("E_", bound=object)
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """The events of a run so far, in order, and what was fixed before them: kind, statistical plan and roles of targets."""
+    """The events of a run so far, in order, and what was fixed before them: kind, statistical plan and roles of targets.
+
+    `before` are the samples of the undecided experiment that the run goes on from.
+    """
 
     kind: Kind
     plan: Plan
     roles: TargetRoles
+    before: tuple[Sample, ...] = ()
     events: tuple[Event, ...] = ()
 
     def all(self, kind: type[E_]) -> Iterator[E_]:
@@ -68,12 +74,24 @@ class Run(Struct, frozen=True, kw_only=True):
         return next((b for b in self.all(BuildFailed) if (b.side, b.target) == (side, target)), None)
 
     def samples(self) -> tuple[Sample, ...]:
-        """Return the samples of all complete rounds."""
-        return tuple(sample for measured in self.all(Measured) for sample in measured.samples)
+        """Return the samples of all complete rounds, those of an experiment that goes on first."""
+        return (*self.before, *(sample for measured in self.all(Measured) for sample in measured.samples))
+
+    def next_round(self) -> int:
+        """Return the number of the round to be measured next."""
+        return 1 + max((sample.round for sample in self.before), default=-1) + sum(1 for _ in self.all(Measured))
 
     def targets(self) -> tuple[str, ...]:
         """Return the target whose timing decides the verdict, then those that must only build and pass their tests."""
         return (self.begun().target, *self.begun().guards)
+
+    def built(self) -> tuple[str, ...]:
+        """Return those of `targets` for which the candidate was built."""
+        return tuple(target for target in self.targets() if self.artifact(Side.CANDIDATE, target))
+
+    def unbuilt(self) -> tuple[str, ...]:
+        """Return the targets of the protocol on which the code was not compared, because a side could not be built."""
+        return (*(target for target in self.targets() if target not in self.built()), *self.roles.absent)
 
 
 def advance(run: Run, event: Event) -> Run:
@@ -102,6 +120,13 @@ def code_is_unchanged(run: Run, target: str) -> bool:
     return baseline is not None and candidate is not None and baseline.code == candidate.code
 
 
+def is_unchanged(run: Run, target: str) -> bool:
+    """Do both builds have the same machine code and the same symbol names on `target`? False where either is not built."""
+    baseline, candidate = run.artifact(Side.BASELINE, target), run.artifact(Side.CANDIDATE, target)
+    same_image = baseline is not None and candidate is not None and baseline.image == candidate.image
+    return same_image and code_is_unchanged(run, target)
+
+
 def _outcome(run: Run) -> Build | Test | Measure | Decision:
     """Return the next build, test or round, or else the verdict, which may still be followed by profiles."""
     invalid = run.last(Invalidated)
@@ -110,12 +135,10 @@ def _outcome(run: Run) -> Build | Test | Measure | Decision:
     build = _next_build(run)
     if build is not None:
         return build
-    built = [target for target in run.targets() if run.artifact(Side.CANDIDATE, target)]
-    if all(code_is_unchanged(run, target) for target in built):
-        return _without_samples(
-            Verdict.NO_OP, f"the same code sections as the baseline on {', '.join(built)}; nothing was timed"
-        )
-    gate = _over_limits(run) or _next_test(run)
+    if all(code_is_unchanged(run, target) for target in run.built()):
+        return _same_code(run)
+    tests = [target for target in run.roles.tests if _matters(run, target)]
+    gate = None if run.begun().extends else _over_limits(run) or _next_test(run, tests)  # the same builds have passed both
     if gate is not None:
         return gate
     if code_is_unchanged(run, run.begun().target):
@@ -153,11 +176,11 @@ def _over_limits(run: Run) -> Decision | None:
     return Decision(verdict=Verdict.REJECT, reasons=tuple(broken)) if broken else None
 
 
-def _next_test(run: Run) -> Test | Decision | None:
-    """Return the next test, or the decision after a failed one; an untimed target is tested only if its code changed."""
+def _next_test(run: Run, wanted: Sequence[str]) -> Test | Decision | None:
+    """Return the next test of the targets `wanted`, or the decision after a failed one."""
     done = {tested.target or run.begun().target: tested for tested in run.all(Tested)}
-    for target in run.roles.tests:
-        if target not in done and _matters(run, target):
+    for target in wanted:
+        if target not in done:
             return Test(target)
         tested = done.get(target)
         if tested is not None and not tested.ok:
@@ -174,11 +197,37 @@ def _next_profile(run: Run) -> Profile | None:
 
 
 def _matters(run: Run, target: str) -> bool:
+    """Is `target` tested before timing? A guard is only where its code changed."""
     return target == run.begun().target or _is_changed(run, target)
 
 
 def _is_changed(run: Run, target: str) -> bool:
     return all(run.artifact(side, target) for side in Side) and not code_is_unchanged(run, target)
+
+
+def _same_code(run: Run) -> Test | Decision:
+    """Return the verdict where all built code is the baseline's: NO-OP, or for a simplification that passes its tests KEEP.
+
+    It is tested on every built target first, because a harness may use files besides the build.
+    """
+    built, unbuilt = ", ".join(run.built()), ", ".join(run.unbuilt())
+    no_op = f"the same code sections as the baseline on {built}; nothing was timed"
+    if run.kind not in FREE_KINDS:
+        return _without_samples(Verdict.NO_OP, no_op)
+    renamed = ", ".join(target for target in run.built() if not is_unchanged(run, target))
+    if renamed:
+        hint = f"not free: names that the code is linked by differ on {renamed}; keep the names of functions that others see"
+        return Decision(verdict=Verdict.NO_OP, reasons=(no_op, hint))
+    if unbuilt and run.roles.free_simplify is FreeSimplify.ALL:
+        hint = (
+            f"not built: {unbuilt}; keep.free_simplify: all asks for every target: propose it again where they build,"
+            " or set it to built"
+        )
+        return Decision(verdict=Verdict.NO_OP, reasons=(no_op, hint))
+    tests = [target for target in run.roles.tests if target in run.built()]
+    owed = f"; not built, an open debt: {unbuilt}" if unbuilt else ""
+    free = Decision(verdict=Verdict.KEEP, reasons=(SAME_CODE, f"compared on {built}{owed}"))
+    return _next_test(run, tests) or free
 
 
 def _left_open(run: Run) -> Decision:
@@ -193,7 +242,7 @@ def _left_open(run: Run) -> Decision:
 def _judge_samples(run: Run) -> Measure | Decision:
     answer = judge(run.samples(), run.plan, run.kind)
     if isinstance(answer, MeasureMore):
-        return Measure(sum(1 for _ in run.all(Measured)), answer.session, answer.rounds_left)
+        return Measure(run.next_round(), answer.session, answer.rounds_left)
     return answer
 
 

@@ -94,7 +94,7 @@ def mde(sd: float, rounds: int) -> float:
 
 
 def calibration_of(samples: Sequence[Sample], *, target: str, benchmark: Benchmark, date: str, base: str) -> Calibration:
-    """Compute a calibration from samples of a build measured against itself: at least two rounds without foreign load."""
+    """Compute a calibration from samples of commit `base` against itself: at least two rounds without foreign load."""
     rounds = round_effects(samples)
     spreads = side_spreads(samples)
     weights = {size.name: size.weight for size in benchmark.sizes}
@@ -120,6 +120,7 @@ def benchmark_identity(target: str, benchmark: Benchmark) -> str:
     quads = benchmark.quads if benchmark.style is Style.FINE else 0
     sizes = [[size.name, size.weight] for size in benchmark.sizes]
     parts = [target, benchmark.style, sizes, quads, benchmark.iterations, list(benchmark.argv)]
+    parts += [{"layouts": benchmark.layouts}] if benchmark.layouts > 1 else []
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
 
 

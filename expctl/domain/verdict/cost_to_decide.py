@@ -1,62 +1,136 @@
-"""Estimates how many rounds, and minutes, would decide an experiment that ended undecided."""
+"""Estimates how many rounds and minutes an undecided experiment still needs, and its chance to be decided by then."""
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from expctl.domain.protocol.boundaries import FUTILITY, KEEP
-from expctl.domain.verdict.evidence import OBJECTIVE, Evidence, describe
-from expctl.domain.verdict.samples import RoundEffect
-from expctl.domain.verdict.statistics import percent
+from msgspec import Struct
 
-ENDLESS = 1_000_000
-ONE_SIDED_95 = 1.645
-BOUNDS_SAID = 1  # the first version of reason wording that names the bounds
+from expctl.domain.protocol.boundaries import CONFIRM, CONFIRM_MERGES, CONFIRM_ROUNDS, EXTENDED_ROUNDS, SEARCH
+from expctl.domain.verdict.evidence import OBJECTIVE, Evidence, limit_text
+from expctl.domain.verdict.samples import RoundEffect, Session
+from expctl.domain.verdict.statistics import percent, t95
+
+CHANCE = 0.9  # of a decision by the quoted rounds, with room above the 80 % that should hold: it is an estimate
+ENOUGH = 0.8  # a smaller chance is not a price but a warning
+TINY = 1e-12  # in place of an error of zero
+GRID = tuple(i / 8 for i in range(-24, 25))  # true effects to average over, in standard errors of today's mean
 
 
-def price_of(seen: Evidence, rounds: Sequence[RoundEffect]) -> tuple[str, ...]:
-    """Return why an experiment is undecided and about how many rounds in total would decide it, as sentences.
+class Offer(Struct, frozen=True, kw_only=True):
+    """A way to go on: up to `rounds` more rounds, and the chance that they decide."""
 
-    Assumes that the means stay: the objective passes after (k sd / (mean - floor))^2 rounds, a size after (1.645 sd / (mean +
-    guard))^2, and a worthwhile gain is ruled out after (f sd / (ceiling - mean))^2, with the critical values k and f of the
-    last look (planned interim analysis). sd is the larger of the measured and the calibrated one.
+    rounds: int = 0
+    chance: float = 0.0
+
+
+def price_of(seen: Evidence, rounds: Sequence[RoundEffect], session: Session, name: str) -> tuple[str, ...]:
+    """Say why `seen` is undecided about `name` (the objective or a size), and how many more rounds likely decide.
+
+    Predicts from today's mean and sd (the larger of the measured and the calibrated one): the true effect is normal about
+    today's mean with its standard error, and further rounds are normal about the truth. A search that finds a gain goes
+    on with a confirmation, whose rounds count.
     """
-    plan, found, floor = seen.plan, seen.objective, seen.plan.floor
-    passing = max(
-        _rounds(KEEP[-1], _sd(seen, OBJECTIVE), found.mean - floor),
-        *(_rounds(ONE_SIDED_95, _sd(seen, size), it.mean + plan.guard) for size, it in seen.sizes.items()),
-    )
-    futile = max(
-        _rounds(FUTILITY[-1], _sd(seen, each), plan.ceiling - seen.intervals[each].mean) for each in (OBJECTIVE, *plan.rescuers)
-    )
-    more = max(seen.objective.rounds + 1, min(passing, futile))
-    minutes = more * statistics.median(each.duration_s for each in rounds) / 60
+    words = f"{name} {seen.describe(name)} is {_open_between(seen, name)}: {_price(best_offer(seen, session, name), rounds)}"
+    return (words, *_unguarded_words(seen))
+
+
+def best_offer(seen: Evidence, session: Session, name: str = OBJECTIVE) -> Offer:
+    """Return the fewest further rounds that decide with a chance of 90 %, else those with the best chance."""
+    offers = _Forecast(seen, name).offers(session)
+    return max(offers, key=lambda offer: (min(offer.chance, CHANCE), -offer.rounds), default=Offer())
+
+
+def _price(offer: Offer, rounds: Sequence[RoundEffect]) -> str:
+    chance = f"{math.floor(100 * min(offer.chance, 0.95))} %"
+    if offer.chance < ENOUGH:
+        return f"not even {EXTENDED_ROUNDS} rounds, the most there are, would surely decide (chance {chance})"
+    minutes = offer.rounds * statistics.median(each.duration_s for each in rounds) / 60
     took = f" (about {math.ceil(minutes)} minute{'s' if minutes > 1 else ''})" if minutes else ""
-    limit = f", and a search takes at most {plan.rounds}" if plan.rounds < more < ENDLESS else ""
-    price = f"about {more} rounds{took} would decide{limit}" if more < ENDLESS else "no number of rounds would decide"
-    return (f"{_undecided(seen)}: {price}", *seen.unguarded_words())
+    return f"up to {offer.rounds} more rounds{took} decide with a chance of {chance}"
 
 
-def _undecided(seen: Evidence) -> str:
-    found, plan = f"{OBJECTIVE} {describe(seen.objective)}", seen.plan
-    open_between = f"neither above {percent(plan.floor):+.1f} % nor below {percent(plan.ceiling):+.1f} %"
-    if plan.words < BOUNDS_SAID:
-        return found if seen.unguarded() and seen.objective.low > plan.floor else f"{found} is {open_between}"
-    low, high = seen.bounds()
-    if low > plan.floor:
-        return found
-    said = f"{found}, by the bounds of the test at this look {percent(low):+.2f} % to {percent(high):+.2f} %,"
-    if high < plan.ceiling:
-        return f"{said} is below {percent(plan.ceiling):+.1f} %, but not surely every rescuer ({', '.join(plan.rescuers)})"
-    return f"{said} is {open_between}"
+def _open_between(seen: Evidence, name: str) -> str:
+    rescuer = "" if name == OBJECTIVE else name
+    floor, ceiling = limit_text(seen.plan.floor_of(rescuer)), limit_text(seen.plan.ceiling)
+    if seen.gains(rescuer):
+        return f"above {floor}, but not every size holds its guard"
+    if seen.futile(name):
+        return f"below {ceiling}, but not surely every rescuer ({', '.join(seen.plan.rescuers)})"
+    return f"neither surely above {floor} nor below {ceiling}"
 
 
-def _sd(seen: Evidence, name: str) -> float:
-    calibrated = seen.plan.calibrated
-    return max(seen.intervals[name].round_sd, calibrated.sd(name) if calibrated else 0.0)
+def _unguarded_words(seen: Evidence) -> tuple[str, ...]:
+    guard = f"may fall below {limit_text(-seen.plan.guard)}"
+    return tuple(f"{size} {percent(seen.sizes[size].mean):+.2f} % {guard}" for size in seen.unguarded())
 
 
-def _rounds(critical: float, sd: float, distance: float) -> int:
-    if distance <= 0:
-        return ENDLESS
-    return min(ENDLESS, math.ceil((critical * sd / distance) ** 2))
+class _Forecast:
+    """Chances of what further rounds will show about `name`, from what `seen` shows today."""
+
+    def __init__(self, seen: Evidence, name: str) -> None:
+        self._seen, self._name = seen, name
+        self._floor = seen.plan.floor_of("" if name == OBJECTIVE else name)
+
+    def offers(self, session: Session) -> Iterator[Offer]:
+        truths, n = self._likely_effects(), self._seen.n
+        for pairs in CONFIRM.looks:
+            if not CONFIRM_ROUNDS <= pairs * CONFIRM_MERGES <= EXTENDED_ROUNDS:
+                continue
+            if session is Session.CONFIRM:
+                if pairs > n:
+                    chance = math.fsum(weight * self._confirm_decides(truth, pairs, done=n) for truth, weight in truths)
+                    yield Offer(rounds=CONFIRM_MERGES * (pairs - n), chance=chance)
+                continue
+            for look in SEARCH.looks:
+                if look > n:
+                    chance = math.fsum(weight * self._search_decides(truth, look, pairs) for truth, weight in truths)
+                    yield Offer(rounds=look - n + CONFIRM_MERGES * pairs, chance=chance)
+
+    def _likely_effects(self) -> list[tuple[float, float]]:
+        """Return true effects that today's mean leaves likely, each with its weight; the weights add up to one."""
+        mean, error = self._seen.intervals[self._name].mean, self._sd(self._name) / math.sqrt(self._seen.n)
+        weights = [math.exp(-z * z / 2) for z in GRID]
+        return [(mean + z * error, weight / math.fsum(weights)) for z, weight in zip(GRID, weights, strict=True)]
+
+    def _search_decides(self, truth: float, n: int, pairs: int) -> float:
+        """The chance, if `truth` is the effect, that `n` rounds reject, or find a gain that `pairs` pairs then decide on."""
+        low, high = SEARCH.at(SEARCH.low, n), SEARCH.at(SEARCH.high, n)
+        keeps, rejects = self._ends(truth, n, self._seen.n, low, high, self._sd(self._name))
+        guards = math.prod(self._holds_guard(size, n) for size in self._seen.unguarded())
+        rescuers = math.prod(self._falls_below(size, n, high) for size in self._seen.plan.rescuers)
+        return rejects * rescuers + keeps * guards * self._confirm_decides(truth, pairs, done=0)
+
+    def _confirm_decides(self, truth: float, pairs: int, done: int) -> float:
+        sd = self._sd(self._name) * (1 if done else 1 / math.sqrt(CONFIRM_MERGES))
+        return sum(self._ends(truth, pairs, done, CONFIRM.at(CONFIRM.low, pairs), CONFIRM.at(CONFIRM.high, pairs), sd))
+
+    def _ends(self, truth: float, n: int, done: int, low: float, high: float, sd: float) -> tuple[float, float]:
+        """The chances, with the effect `truth`, that the interval of n values ends above the floor, or below the ceiling."""
+        mean = (done * self._seen.intervals[self._name].mean + (n - done) * truth) / n
+        error = max(sd * math.sqrt(n - done) / n, TINY)
+        above, below = self._floor + low * sd / math.sqrt(n), self._seen.plan.ceiling - high * sd / math.sqrt(n)
+        keeps = _normal((mean - above) / error)
+        return keeps, min(1 - keeps, _normal((below - mean) / error))
+
+    def _holds_guard(self, size: str, n: int) -> float:
+        room = self._seen.sizes[size].mean + self._seen.plan.guard - t95(n) * self._sd(size) / math.sqrt(n)
+        return _normal(room / self._error(size, n))
+
+    def _falls_below(self, size: str, n: int, high: float) -> float:
+        room = self._seen.plan.ceiling - high * self._sd(size) / math.sqrt(n) - self._seen.sizes[size].mean
+        return _normal(room / self._error(size, n))
+
+    def _error(self, size: str, n: int) -> float:
+        """The standard deviation by which the mean of `n` values may differ from today's."""
+        return max(self._sd(size) * math.sqrt(1 / self._seen.n - 1 / n), TINY)
+
+    def _sd(self, name: str) -> float:
+        """The standard deviation of one value: the larger of the measured and the calibrated one."""
+        found, calibrated = self._seen.intervals[name], self._seen.plan.calibrated
+        return max(found.sd, (calibrated.sd(name) if calibrated else 0.0) / math.sqrt(found.merged))
+
+
+def _normal(z: float) -> float:
+    """The distribution function of the standard normal."""
+    return 0.5 * math.erfc(-z / math.sqrt(2))

@@ -46,9 +46,8 @@ def replayed(procedure: Procedure, kind: Kind, samples: Sequence[Sample], benchm
         procedure.mode,
         simplify_used_percent=procedure.simplify_used_percent,
         calibrated=procedure.calibrated,
-        words=procedure.words,
     )
-    decision = judge(samples, plan, kind)
+    decision = judge(samples, plan.extend() if procedure.extended else plan, kind)
     if isinstance(decision, MeasureMore):
         missing = f"{decision.rounds_left} rounds of the {decision.session}"
         raise UnplayableError(f"these samples are too few to decide: {missing} are missing")

@@ -1,6 +1,7 @@
-"""What some measured rounds show under a plan: intervals, and whether each condition of the verdict holds.
+"""What the rounds of a look show under a plan: intervals, and whether each condition of a decision holds.
 
-Formulas: docs/METHODOLOGY.md, "The verdict". mean and sd are over the n rounds.
+Formulas: docs/METHODOLOGY.md, "The verdict". The printed interval is the one that decides: a gain shows where all of it lies
+above the floor, theta_0, and a search is futile where all of it lies below the ceiling, theta_1.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,82 +9,104 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from expctl.domain.experiment.record import OBJECTIVE as OBJECTIVE
-from expctl.domain.protocol.boundaries import FUTILITY, KEEP, REGRESSION, RESCUE, at
+from expctl.domain.protocol.boundaries import CONFIRM, CONFIRM_MERGES, SEARCH, Boundaries
 from expctl.domain.verdict.plan import Plan
-from expctl.domain.verdict.samples import RoundEffect
-from expctl.domain.verdict.statistics import Interval, lower_bound, percent, t95, t_interval, upper_bound
+from expctl.domain.verdict.samples import RoundEffect, Session
+from expctl.domain.verdict.statistics import Interval, interval, lower_bound, percent, t95, upper_bound
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """Intervals of the objective (weighted mean over sizes) and of each size, from `n` effects, and the plan to judge them."""
+    """Intervals at one look (interim analysis) over `n` values: effects of rounds, in a confirmation averaged in pairs."""
 
     plan: Plan
+    bounds: Boundaries
     n: int
     objective: Interval
     sizes: Mapping[str, Interval]
 
     @property
     def intervals(self) -> dict[str, Interval]:
-        """Intervals by name: `objective` first, then the problem sizes in the order of protocol.yaml."""
+        """Intervals by name: the objective first, then the sizes in the order of the protocol."""
         return {OBJECTIVE: self.objective, **self.sizes}
 
     def regressing(self) -> list[str]:
-        """Return the sizes that are significantly slower (mean + r sd / sqrt(n) < 0), and by more than the plan's tolerance."""
-        r, tolerance = at(REGRESSION, self.n), self.plan.tolerance
+        """Return sizes that are surely slower (mean + r sd / sqrt(n) < 0) and by more than the tolerance; r: `regression`."""
+        r, tolerance = self.bounds.at(self.bounds.regression, self.n), self.plan.tolerance
         return [size for size, it in self.sizes.items() if it.mean < -tolerance and upper_bound(it, r) < 0]
 
     def unguarded(self) -> list[str]:
-        """Return the sizes that may have lost `plan.guard` or more: mean - t95 sd / sqrt(n) <= -guard."""
+        """Return sizes that may lose more than is allowed (G): mean - t95 sd / sqrt(n) <= -G, for a single analysis."""
         return [size for size, it in self.sizes.items() if lower_bound(it, t95(self.n)) <= -self.plan.guard]
 
-    def unguarded_words(self) -> tuple[str, ...]:
-        """Return one phrase, with the size's interval, for each size that may have lost `plan.guard` or more."""
-        guard = f"may fall below {-100 * self.plan.guard:.1f} %"
-        return tuple(f"{size} {describe(self.sizes[size])} {guard}" for size in self.unguarded())
+    def losing(self) -> list[str]:
+        """Return the sizes whose interval lies wholly below zero."""
+        return [size for size, it in self.sizes.items() if it.high < 0]
 
-    def gains(self) -> bool:
-        """Is the objective's gain significant: mean - k sd / sqrt(n) > plan.floor, with k of the sequential test?"""
-        return lower_bound(self.objective, at(KEEP, self.n)) > self.plan.floor
+    def gains(self, rescuer: str = "") -> bool:
+        """Does the interval of the size `rescuer`, or of the objective where empty, lie above what a KEEP must exceed?
 
-    def bounds(self) -> tuple[float, float]:
-        """Return the objective's confidence bounds in the sequential test: lower one for a gain, upper one for futility."""
-        return lower_bound(self.objective, at(KEEP, self.n)), upper_bound(self.objective, at(FUTILITY, self.n))
+        False for a size while the interval of the objective lies below zero.
+        """
+        if rescuer:
+            return self.sizes[rescuer].low > self.plan.floor_of(rescuer) and self.objective.high >= 0
+        return self.objective.low > self.plan.floor
 
     def rescuer(self) -> str:
-        """Return the first size whose own significant gain may keep a patch without a gain of the objective; else empty."""
-        if abs(self.objective.mean) > self.plan.worthwhile:
+        """Return the first size whose own gain may keep the patch while the objective is about zero; empty if there is none.
+
+        This size must gain, even where the mode lets the objective lose.
+        """
+        if not self.plan.rescuers or abs(self.objective.mean) > self.plan.worthwhile:
             return ""
-        return next((s for s in self.plan.rescuers if lower_bound(self.sizes[s], self._rescue) > self.rescue_floor), "")
+        critical = self.bounds.at(self.bounds.rescue[len(self.plan.rescuers)], self.n)
+        passing = (size for size in self.plan.rescuers if lower_bound(self.sizes[size], critical) > self.plan.floor_of(size))
+        return next((size for size in passing if self.gains(size)), "")
 
-    def futile(self) -> bool:
-        """Is a worthwhile gain ruled out: mean + f sd / sqrt(n) < plan.ceiling for the objective and for every rescuer size?"""
-        f, ceiling = at(FUTILITY, self.n), self.plan.ceiling
-        rescuers = (self.sizes[size] for size in self.plan.rescuers)
-        return all(upper_bound(it, f) < ceiling for it in (self.objective, *rescuers))
+    def futile(self, *names: str) -> bool:
+        """Do the intervals of all `names` (sizes or objective) lie below the smallest worthwhile effect (`Plan.ceiling`)?"""
+        return all(self.intervals[name].high < self.plan.ceiling for name in names)
 
-    def confirms(self, rescuer: str) -> bool:
-        """Is the one-sided 95 % lower bound of size `rescuer` (empty: of the objective) above the effect that a KEEP needs?"""
-        if rescuer:
-            return lower_bound(self.sizes[rescuer], t95(self.n)) > self.rescue_floor
-        return lower_bound(self.objective, t95(self.n)) > self.plan.floor
-
-    @property
-    def rescue_floor(self) -> float:
-        """Effect, in log units, that a size must exceed to keep a patch by its own gain: `plan.floor`, but at least 0."""
-        return max(0.0, self.plan.floor)
-
-    @property
-    def _rescue(self) -> float:
-        return at(RESCUE[len(self.plan.rescuers)], self.n)
+    def describe(self, name: str) -> str:
+        """Return an interval as text, e.g. `+2.30 % [+1.70, +2.90]`, with as many digits as tell its ends from the limits."""
+        return describe(self.intervals[name], limits_of(self.plan))
 
 
-def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, merged: int = 1) -> Evidence:
-    """Compute the intervals of at least two effects, each of them the mean of `merged` successive rounds."""
-    sizes = {size: t_interval([effect.effect[size] for effect in rounds], merged) for size in plan.weights}
-    objective = t_interval([effect.objective(plan.weights) for effect in rounds], merged)
-    return Evidence(plan=plan, n=objective.n, objective=objective, sizes=sizes)
+def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, session: Session) -> Evidence:
+    """Compute the intervals of an interim analysis of at least two effects; a confirmation averages neighbours in pairs."""
+    bounds, merged = (CONFIRM, CONFIRM_MERGES) if session is Session.CONFIRM else (SEARCH, 1)
+    n = len(rounds) // merged
+    low, high = bounds.at(bounds.low, n), bounds.at(bounds.high, n)
+    return Evidence(
+        plan=plan,
+        bounds=bounds,
+        n=n,
+        objective=interval([each.objective(plan.weights) for each in rounds], low, high, merged),
+        sizes={size: interval([each.effect[size] for each in rounds], low, high, merged) for size in plan.weights},
+    )
 
 
-def describe(interval: Interval) -> str:
-    """Return an interval in percent as text, e.g. `+2.30 % [+1.70, +2.90]`."""
-    return f"{percent(interval.mean):+.2f} % [{percent(interval.low):+.2f}, {percent(interval.high):+.2f}]"
+def limits_of(plan: Plan) -> tuple[float, ...]:
+    """Return the log effects that intervals are compared with: zero, floor, least worthwhile gain, largest allowed loss."""
+    return 0.0, plan.floor, plan.ceiling, -plan.guard
+
+
+def limit_text(limit: float) -> str:
+    """Return a limit in percent with its sign, e.g. `+0.5 %`."""
+    return f"{round(percent(limit), 4) + 0.0:+g} %"  # + 0.0: never -0
+
+
+def describe(found: Interval, limits: Sequence[float] = (0.0,)) -> str:
+    """Return an interval in percent, e.g. `+2.30 % [+1.70, +2.90]`; `limits` are log effects that no rounded end may reach."""
+    digits = next((digits for digits in (2, 3, 4, 5) if _apart(found, limits, digits)), 6)
+    low, high = (f"{percent(end):+.{digits}f}" for end in (found.low, found.high))
+    return f"{percent(found.mean):+.{max(2, digits)}f} % [{low}, {high}]"
+
+
+def _apart(found: Interval, limits: Sequence[float], digits: int) -> bool:
+    """Does rounding keep each end of the interval on its side of each limit?"""
+    return all(
+        (end < limit) == (round(percent(end), digits) < round(percent(limit), digits))
+        and (end > limit) == (round(percent(end), digits) > round(percent(limit), digits))
+        for end in (found.low, found.high)
+        for limit in limits
+    )

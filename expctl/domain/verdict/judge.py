@@ -7,13 +7,15 @@ from msgspec.structs import replace
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Procedure
-from expctl.domain.protocol.boundaries import looks_until
+from expctl.domain.protocol.boundaries import SEARCH
 from expctl.domain.protocol.model import Size
+from expctl.domain.verdict.interference import counted
 from expctl.domain.verdict.paired_rounds import by_pairs
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Session, Side, median_ns, round_effects, side_spreads
 from expctl.domain.verdict.sequential_test import Decision, MeasureMore, decide, procedure_of
 from expctl.domain.verdict.statistics import Interval, percent
+from expctl.domain.verdict.tails import heavier_tails, times_of
 from expctl.domain.verdict.untimed_work import charge_untimed_work
 
 DIGITS = 8  # of an estimate in percent
@@ -25,10 +27,18 @@ SPREAD_MOST = 4.0
 def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | Decision:
     """Return the verdict of `samples` under `plan`, or how many rounds to measure next.
 
-    Rounds with foreign load are left out and measured again. The verdict is INVALID where there are too many of them (at least
-    three, and over a quarter), where the times of both sides vary far more than in the calibration, or where a time is shorter
-    than the machine's peak allows. A proposal of kind `analysis` gets KEEP, because it changes no code.
+    Launches with foreign load are left out and measured again, but for what the candidate does to its own clock
+    (interference.py). The verdict is INVALID where there are too many of them (at least three rounds, and over a quarter),
+    where the times of both sides vary far more than in the calibration, or where a time is shorter than the machine's peak
+    allows. A proposal of kind `analysis` gets KEEP, because it changes no code.
     """
+    answer = reported(_judged(samples, plan), kind)
+    if isinstance(answer, Decision) and answer.procedure is not None and plan.extended:
+        return replace(answer, procedure=replace(answer.procedure, extended=True))
+    return answer
+
+
+def _judged(samples: Sequence[Sample], plan: Plan) -> MeasureMore | Decision:
     tainted = {sample.round: sample.taints for sample in samples if sample.taints}
     rounds = {sample.round for sample in samples}
     if too_many(len(tainted), len(rounds)):
@@ -37,6 +47,7 @@ def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | De
     too_wide = excess_spread(samples, plan.calibrated) if plan.calibrated else ""
     if too_wide:
         return Decision(verdict=Verdict.INVALID, reasons=(f"unstable: {too_wide}",), procedure=_so_far(samples, plan))
+    samples = counted(samples)
     pairs = by_pairs(round_effects(samples), plan.respawn)
     answer = decide(pairs.effects, plan)
     if isinstance(answer, Decision):
@@ -45,7 +56,7 @@ def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | De
         if impossible:
             return replace(answer, verdict=Verdict.INVALID, reasons=(impossible,))
         answer = charge_untimed_work(answer, samples, plan)
-    return reported(answer, kind)
+    return answer
 
 
 def beyond_the_roofline(samples: Sequence[Sample], decision: Decision, plan: Plan) -> str:
@@ -66,7 +77,7 @@ def too_many(odd: int, rounds: int) -> bool:
 
 
 def excess_spread(samples: Sequence[Sample], calibrated: Calibrated) -> str:
-    """Return a sentence about the first size whose times vary too much in too many rounds of both sides; empty without one.
+    """Return a sentence about the first size whose times vary too much on both sides in `too_many` rounds; empty without one.
 
     Too much is a standard deviation over 4 times the calibrated one. One side alone doesn't count: it may be the build's
     nature.
@@ -87,7 +98,7 @@ def excess_spread(samples: Sequence[Sample], calibrated: Calibrated) -> str:
 def _so_far(samples: Sequence[Sample], plan: Plan) -> Procedure:
     rounds = round_effects(samples)
     search = sum(each.session is Session.SEARCH for each in rounds)
-    looks = tuple(look for look in looks_until(plan.rounds) if look <= search)
+    looks = tuple(look for look in SEARCH.until(plan.rounds) if look <= search)
     return procedure_of(plan, looks, search_rounds=search, confirm_rounds=len(rounds) - search)
 
 
@@ -99,14 +110,22 @@ def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decisi
     return replace(answer, verdict=Verdict.KEEP, reasons=(reason,))
 
 
-def estimates_of(decision: Decision, samples: Sequence[Sample], sizes: Sequence[Size]) -> tuple[Estimate, ...]:
-    """Return the intervals of `decision` in percent, each with the median times (ns) of both sides in the rounds used."""
+def tail_flags(decision: Decision, samples: Sequence[Sample]) -> tuple[str, ...]:
+    """Say for which sizes one side has clearly more slow iterations (its tail) in the rounds behind `decision`."""
     chosen = set(decision.rounds)
-    used, flop = [sample for sample in samples if sample.round in chosen], {size.name: size.flop for size in sizes}
+    used = [sample for sample in counted(samples) if sample.round in chosen]
+    return heavier_tails(used, (size for size in decision.intervals if size != OBJECTIVE))
+
+
+def estimates_of(decision: Decision, samples: Sequence[Sample], sizes: Sequence[Size]) -> tuple[Estimate, ...]:
+    """Return the intervals of `decision` in percent, each with the times of both sides in the rounds used."""
+    chosen = set(decision.rounds)
+    used, flop = [sample for sample in counted(samples) if sample.round in chosen], {size.name: size.flop for size in sizes}
     return tuple(_estimate(size, interval, used, flop.get(size, 0)) for size, interval in decision.intervals.items())
 
 
 def _estimate(size: str, interval: Interval, samples: Sequence[Sample], flop: int) -> Estimate:
+    timed = size != OBJECTIVE
     return Estimate(
         size=size,
         effect_percent=round(percent(interval.mean), DIGITS),
@@ -114,7 +133,9 @@ def _estimate(size: str, interval: Interval, samples: Sequence[Sample], flop: in
         high_percent=round(percent(interval.high), DIGITS),
         sd_percent=round(100 * interval.round_sd, 4),
         rounds=interval.rounds,
-        baseline_ns=0.0 if size == OBJECTIVE else median_ns(samples, side=Side.BASELINE, size=size),
-        candidate_ns=0.0 if size == OBJECTIVE else median_ns(samples, side=Side.CANDIDATE, size=size),
+        baseline_ns=median_ns(samples, side=Side.BASELINE, size=size) if timed else 0.0,
+        candidate_ns=median_ns(samples, side=Side.CANDIDATE, size=size) if timed else 0.0,
         flop=flop,
+        baseline_times=times_of(samples, side=Side.BASELINE, size=size) if timed else None,
+        candidate_times=times_of(samples, side=Side.CANDIDATE, size=size) if timed else None,
     )

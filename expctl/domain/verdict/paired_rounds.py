@@ -10,7 +10,7 @@ from expctl.domain.verdict.samples import RoundEffect
 
 
 class Pairs(Struct, frozen=True, kw_only=True):
-    """One averaged effect per pair of worker processes; `rounds` maps its number to the numbers of the rounds averaged."""
+    """One averaged effect per pair of worker processes; `rounds`: number of its first round -> numbers of all its rounds."""
 
     effects: tuple[RoundEffect, ...]
     rounds: dict[int, tuple[int, ...]]
@@ -37,7 +37,9 @@ def _mean(group: Sequence[RoundEffect]) -> RoundEffect:
     return RoundEffect(
         round=first.round,
         effect={size: math.fsum(each.effect[size] for each in group) / len(group) for size in first.effect},
+        mean_effect={size: math.fsum(each.mean_effect[size] for each in group) / len(group) for size in first.mean_effect},
         session=first.session,
         duration_s=math.fsum(each.duration_s for each in group),
         pair=first.pair,
+        layout=first.layout,
     )

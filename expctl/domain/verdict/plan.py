@@ -1,25 +1,25 @@
 """The plan of a measurement: limits, sizes, mode and number of rounds, all fixed before the first sample."""
 
+import math
 from collections.abc import Mapping
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Mode
-from expctl.domain.protocol.boundaries import LOOKS
-from expctl.domain.protocol.model import Benchmark, KeepRule
-
-# Version of the wording of reasons: a replay must give the recorded text. 0 showed a 95 % interval where another bound judged.
-WORDS = 1
+from expctl.domain.protocol.boundaries import CONFIRM_ROUNDS, EXTENDED_ROUNDS, LOOKS
+from expctl.domain.protocol.model import Benchmark, KeepRule, Style
 
 
 class Plan(Struct, frozen=True, kw_only=True):
     """The statistical plan of a run: weights of the problem sizes, and limits on effects in log units.
 
-    `rounds` is the largest number of rounds of the search. `rescuers` are sizes whose gain alone may keep a patch.
-    `simplify_used` is what simplifications kept so far have cost in this epoch. `least_ns` is the time of each size at the
-    machine's peak, where known. `respawn` rounds of one pair of worker processes count as one. `words` is the version of the
-    wording of reasons.
+    `rounds` and `confirm` are the largest numbers of rounds of the search and of the confirmation. `rescuers` are sizes whose
+    gain alone may keep a patch. `simplify_used` is the loss by simplifications kept so far, if comparable. `least_ns` is the
+    time of each size at the machine's peak, where known. `respawn` rounds of one pair of worker processes count as one. A KEEP
+    rules out rare launches that are slower by `slow_launch` (0: none); a round has `launches` of each side. `extended`: an
+    undecided measurement goes on.
     """
 
     weights: Mapping[str, float]
@@ -30,12 +30,15 @@ class Plan(Struct, frozen=True, kw_only=True):
     simplify: float
     costly: float = 0.002
     rounds: int = LOOKS[-1]
+    confirm: int = CONFIRM_ROUNDS
+    slow_launch: float = 0.0
+    launches: int = 2
     rescuers: tuple[str, ...] = ()
     simplify_used: float = 0.0
     calibrated: Calibrated | None = None
     least_ns: Mapping[str, float] = field(default_factory=dict)
     respawn: int = 1
-    words: int = WORDS
+    extended: bool = False
 
     @staticmethod
     def of(
@@ -45,23 +48,22 @@ class Plan(Struct, frozen=True, kw_only=True):
         *,
         simplify_used_percent: float = 0.0,
         calibrated: Calibrated | None = None,
-        words: int = WORDS,
     ) -> "Plan":
-        """Return the plan of a benchmark. Limits in percent / 100 are used as log units (they differ by 1e-5 at 0.5 %)."""
+        """Return the plan of a benchmark, with the limits of protocol.yaml, in percent, as log units."""
         return Plan(
             weights={size.name: size.weight for size in benchmark.sizes},
             mode=mode,
-            guard=keep.guard_percent / 100,
-            regression=keep.regression_percent / 100,
-            worthwhile=keep.worthwhile_percent / 100,
+            guard=-math.log1p(-keep.guard_percent / 100),
+            regression=-math.log1p(-keep.regression_percent / 100),
+            worthwhile=math.log1p(keep.worthwhile_percent / 100),
             simplify=keep.simplify_percent / 100,
-            costly=keep.costly_percent / 100,
+            costly=math.log1p(keep.costly_percent / 100),
             rounds=benchmark.rounds,
             respawn=benchmark.respawn,
+            slow_launch=keep.slow_launch_percent / 100 if benchmark.style is Style.LAUNCH else 0.0,
             rescuers=tuple(size.name for size in benchmark.sizes if size.rescuer),
             simplify_used=simplify_used_percent / 100,
             calibrated=calibrated,
-            words=words,
             least_ns={
                 size.name: size.flop / benchmark.peak_tflops / 1000
                 for size in benchmark.sizes
@@ -69,10 +71,14 @@ class Plan(Struct, frozen=True, kw_only=True):
             },
         )
 
+    def extend(self) -> "Plan":
+        """Return the plan of a measurement that goes on: the same limits, but the largest number of rounds."""
+        return replace(self, rounds=EXTENDED_ROUNDS, confirm=EXTENDED_ROUNDS, extended=True)
+
     @property
     def budget(self) -> float:
-        """Loss, in log units, that further simplifications may cause in this epoch."""
-        return max(0.0, self.simplify - self.simplify_used)
+        """Loss, in log units, that further simplifications may cause as long as figures stay comparable."""
+        return -math.log1p(-max(0.0, self.simplify - self.simplify_used))
 
     @property
     def floor(self) -> float:
@@ -82,9 +88,17 @@ class Plan(Struct, frozen=True, kw_only=True):
     @property
     def ceiling(self) -> float:
         """Smallest worthwhile effect, in log units: once it is statistically ruled out, the search ends with REJECT."""
-        return {Mode.GAIN: self.worthwhile, Mode.GAIN_COSTLY: self.costly + self.worthwhile, Mode.SIMPLIFY: 0.0}[self.mode]
+        costly = math.log1p(math.expm1(self.costly) + math.expm1(self.worthwhile))
+        return {Mode.GAIN: self.worthwhile, Mode.GAIN_COSTLY: costly, Mode.SIMPLIFY: 0.0}[self.mode]
 
     @property
     def tolerance(self) -> float:
         """Loss at a single problem size, in log units, beyond which a significantly slower size rejects the candidate."""
         return max(self.regression, self.budget) if self.mode is Mode.SIMPLIFY else self.regression
+
+    def floor_of(self, rescuer: str) -> float:
+        """Effect, in log units, that the size `rescuer` must exceed to keep a patch by its own gain: `floor`, but at least 0.
+
+        For the objective ("") it is `floor`.
+        """
+        return max(0.0, self.floor) if rescuer else self.floor

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from expctl.domain.experiment.record import Estimate
-from expctl.domain.protocol.boundaries import FUTILITY, KEEP, at, looks_until
+from expctl.domain.protocol.boundaries import CONFIRM, CONFIRM_MERGES, SEARCH
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import RoundEffect, Session
-from expctl.domain.verdict.sequential_test import CONFIRM_MERGES, confirm_rounds
-from expctl.domain.verdict.statistics import percent, t95, t_interval
+from expctl.domain.verdict.statistics import interval, percent
 
 
 class Caption(Struct, frozen=True, kw_only=True):
@@ -27,7 +26,7 @@ class Caption(Struct, frozen=True, kw_only=True):
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """Limits of an interim analysis after `rounds` rounds: a mean above `keep` is confirmed, below `futile` rejected."""
+    """Limits of an interim analysis after `rounds` rounds: above `keep` a mean is confirmed next, below `futile` rejected."""
 
     rounds: int
     keep: float
@@ -37,8 +36,8 @@ class Look(Struct, frozen=True, kw_only=True):
 class Picture(Struct, frozen=True, kw_only=True):
     """Data of one experiment's plot, in percent: effects of the rounds of search and confirmation, and their running means.
 
-    `looks` are the interim analyses, `confirm_above` is what the confirmation's mean must exceed (None before its last round),
-    `estimate` the recorded result. A record of an older procedure has neither looks nor a confirmation.
+    `looks` are the interim analyses, `confirm_above` is what the confirmation's mean must exceed (None before its first look),
+    `estimate` the recorded result. A record of an older procedure has neither `looks` nor a confirmation.
     """
 
     caption: Caption
@@ -71,7 +70,7 @@ def picture_of(
         search_means=_percents(_running_means(search)),
         confirm_means=_percents(_running_means(confirm)),
         looks=_looks(search, plan) if sequential else (),
-        confirm_above=_confirm_above(search, confirm, plan) if sequential else None,
+        confirm_above=_confirm_above(confirm, plan) if sequential else None,
         estimate=estimate,
     )
 
@@ -79,19 +78,20 @@ def picture_of(
 def _looks(search: Sequence[float], plan: Plan) -> tuple[Look, ...]:
     """Return the limits of each interim analysis so far, from the standard deviation of the rounds until then."""
     found = []
-    for n in looks_until(plan.rounds):
-        if 2 <= n <= len(search):
-            error = t_interval(search[:n]).sd / math.sqrt(n)
-            keep, futile = plan.floor + at(KEEP, n) * error, plan.ceiling - at(FUTILITY, n) * error
-            found.append(Look(rounds=n, keep=percent(keep), futile=percent(futile)))
+    for n in SEARCH.until(min(plan.rounds, len(search))):
+        seen = interval(search[:n], SEARCH.at(SEARCH.low, n), SEARCH.at(SEARCH.high, n))
+        keep, futile = plan.floor + seen.mean - seen.low, plan.ceiling + seen.mean - seen.high
+        found.append(Look(rounds=n, keep=percent(keep), futile=percent(futile)))
     return tuple(found)
 
 
-def _confirm_above(search: Sequence[float], confirm: Sequence[float], plan: Plan) -> float | None:
-    if not confirm or len(confirm) < confirm_rounds(len(search)):
+def _confirm_above(confirm: Sequence[float], plan: Plan) -> float | None:
+    pairs = len(confirm) // CONFIRM_MERGES
+    if pairs < CONFIRM.looks[0]:
         return None
-    seen = t_interval(confirm, CONFIRM_MERGES)
-    return percent(plan.floor + t95(seen.n) * seen.sd / math.sqrt(seen.n))
+    critical = CONFIRM.at(CONFIRM.low, pairs)
+    seen = interval(confirm, critical, critical, CONFIRM_MERGES)
+    return percent(plan.floor + seen.mean - seen.low)
 
 
 def _running_means(values: Sequence[float]) -> list[float]:

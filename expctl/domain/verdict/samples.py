@@ -25,7 +25,7 @@ class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `fine` the two builds take turns, and each group of `2 * visit` times is this build's part of one ABBA sequence. `round_ms`
     is the duration of the whole round, `pair` the round in which the two processes started, `taints` the foreign load seen.
     `hidden_ns` is, for each series, the time that the harness measured beyond the sum of `ns`. A missing session means the
-    search.
+    search. `layout` is the number of the build that was timed, among those that differ in placement alone.
     """
 
     round: int
@@ -42,20 +42,30 @@ class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     round_ms: int = 0
     pair: int | None = None
     hidden_ns: tuple[int, ...] = ()
+    layout: int = 0
 
 
 class RoundEffect(Struct, frozen=True, kw_only=True):
-    """The effects of one round: `effect[size]` = ln(t_baseline / t_candidate); positive means that the candidate is faster."""
+    """The effects of one round by problem size, ln(t_baseline / t_candidate): positive means that the candidate is faster.
+
+    `effect` is robust, from medians (docs/METHODOLOGY.md, "A round"); `mean_effect` is from the mean times of all iterations.
+    """
 
     round: int
     effect: dict[str, float]
+    mean_effect: dict[str, float]
     session: Session = Session.SEARCH
     duration_s: float = 0.0
     pair: int = 0
+    layout: int = 0
 
     def objective(self, weights: Mapping[str, float]) -> float:
-        """Return the mean effect over the problem sizes by their weights, which sum to 1."""
+        """Return the mean robust effect over the problem sizes by their weights, which sum to 1."""
         return math.fsum(weight * self.effect[size] for size, weight in weights.items())
+
+    def mean_objective(self, weights: Mapping[str, float]) -> float:
+        """Return the mean of the effects on the mean time over the problem sizes by their weights, which sum to 1."""
+        return math.fsum(weight * self.mean_effect[size] for size, weight in weights.items())
 
 
 class MalformedRound(ValueError):
@@ -84,12 +94,16 @@ def _round_effect(index: int, sizes: dict[str, list[Sample]]) -> RoundEffect:
         raise MalformedRound(f"round {index} belongs to two sessions")
     if len({sample.pair for sample in samples}) > 1:
         raise MalformedRound(f"round {index} belongs to two pairs of workers")
+    if len({sample.layout for sample in samples}) > 1:
+        raise MalformedRound(f"round {index} has two layouts")
     return RoundEffect(
         round=index,
         effect={size: _effect(group) for size, group in sorted(sizes.items())},
+        mean_effect={size: _mean_effect(group) for size, group in sorted(sizes.items())},
         session=samples[0].session or Session.SEARCH,
         duration_s=samples[0].round_ms / 1000,
         pair=index if samples[0].pair is None else samples[0].pair,
+        layout=samples[0].layout,
     )
 
 
@@ -122,6 +136,12 @@ def _effect(group: Sequence[Sample]) -> float:
         return _mean([_launch_log_time(s) for s in baseline]) - _mean([_launch_log_time(s) for s in candidate])
     quads = zip(_quad_log_times(baseline[0]), _quad_log_times(candidate[0]), strict=True)
     return statistics.median(b - c for b, c in quads)
+
+
+def _mean_effect(group: Sequence[Sample]) -> float:
+    """Return ln of the baseline's mean time over the candidate's, of all iterations of a round at one size."""
+    baseline, candidate = (statistics.fmean(ns for each in group if each.side is side for ns in each.ns) for side in Side)
+    return math.log(baseline / candidate)
 
 
 def _launch_log_time(sample: Sample) -> float:

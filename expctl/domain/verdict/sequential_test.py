@@ -1,40 +1,35 @@
-"""Decides KEEP, REJECT or INCONCLUSIVE from the effects of rounds and a plan: a pure function.
+"""Decides a verdict from rounds and a plan: a pure function.
 
-A group-sequential search with interim analyses (looks) at planned numbers of rounds is followed by a confirmation with fresh
-processes. A run calls `decide` after every round; between looks, and after a decision, more rounds change nothing.
+Two sequential tests with planned looks, a search and its confirmation in a new session, judge by the same kind of interval. A
+run calls `decide` after every round and does what it returns; between looks, and after a decision, more rounds change nothing.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
-from expctl.domain.experiment.proposal import Mode, Verdict
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Procedure
-from expctl.domain.protocol.boundaries import CONFIRM_LEAST, VERSION, looks_until
+from expctl.domain.protocol.boundaries import CONFIRM, CONFIRM_LAUNCHES_ROUNDS, CONFIRM_MERGES, SEARCH, VERSION
 from expctl.domain.verdict.cost_to_decide import price_of
-from expctl.domain.verdict.evidence import OBJECTIVE, Evidence, describe, evidence_of
+from expctl.domain.verdict.evidence import OBJECTIVE, Evidence, evidence_of, limit_text
+from expctl.domain.verdict.lasting_gain import doubts, loses_mean_time
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import RoundEffect, Session
 from expctl.domain.verdict.statistics import Interval
 
-# A confirmation is longer than its search by half, so that it seldom loses what the search rightly found, and is judged on
-# means of neighbouring rounds, so that rounds which remember each other do not pass for independent ones. docs/METHODOLOGY.md
-# has the figures; benchmarks/verdict/simulate.py prints them.
-CONFIRM_MERGES = 2
-
 
 class MeasureMore(Struct, frozen=True, kw_only=True):
-    """No decision yet: `rounds_left` more rounds of `session` are needed before the next planned evaluation."""
+    """`rounds_left` more rounds of `session` are needed before the next look (interim analysis)."""
 
     rounds_left: int
     session: Session = Session.SEARCH
 
 
 class Decision(Struct, frozen=True, kw_only=True):
-    """A verdict with its reasons, and the intervals of the objective and of each size.
+    """The verdict with its reasons, and the intervals of the objective and of each size.
 
-    `rounds` are the numbers of the rounds that the intervals are computed from. Both are empty where nothing was timed.
+    `rounds` are the indices of the rounds behind the intervals. Without samples both are empty.
     """
 
     verdict: Verdict
@@ -45,71 +40,104 @@ class Decision(Struct, frozen=True, kw_only=True):
 
 
 class _Promising(Struct, frozen=True, kw_only=True):
-    """The search found a gain, so a confirmation starts; `rescuer` is the size that gained, empty for the objective."""
+    """The interim analysis after which a confirmation starts; `rescuer` is the size that gained, empty for the objective."""
 
+    seen: Evidence
+    looks: tuple[int, ...]
     rescuer: str
 
 
 def decide(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision:
-    """Return the verdict of the first planned interim analysis that reaches one, or how many rounds are still needed."""
-    search = [each for each in rounds if each.session is Session.SEARCH]
-    looks = looks_until(plan.rounds)
+    """Return the verdict of the first look (interim analysis) that gives one, else how many rounds the next look needs."""
+    search, confirm = ([each for each in rounds if each.session is session] for session in Session)
+    found = _search(search, plan)
+    return _confirm(search[: found.seen.n], confirm, plan, found) if isinstance(found, _Promising) else found
+
+
+def _search(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision | _Promising:
+    looks = SEARCH.until(plan.rounds)
     for number, n in enumerate(looks, start=1):
-        if len(search) < n:
-            return MeasureMore(rounds_left=n - len(search))
-        seen = evidence_of(search[:n], plan)
-        found = _look(seen, search[:n], last=n == looks[-1])
-        if isinstance(found, _Promising):
-            return _confirm(rounds, plan, seen, found, looks[:number])
-        if found is not None:
-            verdict, reasons = found
-            return _decision(verdict, reasons, seen, search[:n], looks[:number])
-    raise ValueError(f"a search of at most {plan.rounds} rounds has no look")
-
-
-def _look(seen: Evidence, rounds: Sequence[RoundEffect], *, last: bool) -> _Promising | tuple[Verdict, tuple[str, ...]] | None:
-    """Return the verdict of one interim analysis, or that a confirmation must follow; None to measure on."""
-    slower = seen.regressing()
-    if slower:
-        return Verdict.REJECT, tuple(f"{size} regresses: {describe(seen.sizes[size])}" for size in slower)
-    if not seen.unguarded() and seen.gains():
-        return _Promising(rescuer="")
-    if not seen.unguarded() and seen.rescuer():
-        return _Promising(rescuer=seen.rescuer())
-    if seen.futile():
-        return Verdict.REJECT, (f"objective {describe(seen.objective)}: {_wanted(seen.plan)} is ruled out",)
-    return (Verdict.INCONCLUSIVE, price_of(seen, rounds)) if last else None
-
-
-def confirm_rounds(search_rounds: int) -> int:
-    """Return how many rounds confirm a search of `search_rounds` rounds: 1.5 times as many, an even number, at least 18."""
-    return max(CONFIRM_LEAST, CONFIRM_MERGES * math.ceil(1.5 * search_rounds / CONFIRM_MERGES))
+        if len(rounds) < n:
+            return MeasureMore(rounds_left=n - len(rounds))
+        seen, taken = evidence_of(rounds[:n], plan, Session.SEARCH), looks[:number]
+        if slower := seen.regressing():
+            return _decision(Verdict.REJECT, _regress(seen, slower), seen, rounds[:n], taken)
+        rescuer = "" if seen.gains() else seen.rescuer()
+        if not seen.unguarded() and (rescuer or seen.gains()):
+            return _Promising(seen=seen, looks=taken, rescuer=rescuer)
+        if seen.futile(OBJECTIVE, *plan.rescuers):
+            return _decision(Verdict.REJECT, (_ruled_out(seen, OBJECTIVE),), seen, rounds[:n], taken)
+    if not looks:
+        raise ValueError(f"a search of at most {plan.rounds} rounds has no look")
+    return _decision(Verdict.INCONCLUSIVE, price_of(seen, rounds[:n], Session.SEARCH, OBJECTIVE), seen, rounds[:n], taken)
 
 
 def _confirm(
-    rounds: Sequence[RoundEffect], plan: Plan, before: Evidence, promising: _Promising, looks: tuple[int, ...]
+    before: Sequence[RoundEffect], rounds: Sequence[RoundEffect], plan: Plan, promising: _Promising
 ) -> MeasureMore | Decision:
-    """Decide by the rounds of the confirmation alone, because the estimate that stopped the search is biased upward."""
-    confirm = [each for each in rounds if each.session is Session.CONFIRM]
-    n = confirm_rounds(before.n)
-    if len(confirm) < n:
-        return MeasureMore(rounds_left=n - len(confirm), session=Session.CONFIRM)
-    seen, rescuer = evidence_of(confirm[:n], plan, CONFIRM_MERGES), promising.rescuer
-    name, found = (rescuer, seen.sizes[rescuer]) if rescuer else (OBJECTIVE, seen.objective)
-    slower = seen.regressing()
-    verdict: Verdict
-    reasons: tuple[str, ...]
-    if seen.confirms(rescuer) and not seen.unguarded():
-        how = f"rescued by size {rescuer}, " if rescuer else ""
-        verdict, reasons = Verdict.KEEP, (f"{how}{name} {describe(found)}: {_shown(plan, rescuer)}; no size regresses",)
-    elif slower:
-        verdict = Verdict.REJECT
-        reasons = tuple(f"{size} regresses in the confirmation: {describe(seen.sizes[size])}" for size in slower)
-    else:
-        was = describe(before.sizes[rescuer] if rescuer else before.objective)
-        verdict = Verdict.INCONCLUSIVE
-        reasons = (f"not confirmed: the search saw {name} {was}, the confirmation {describe(found)}", *seen.unguarded_words())
-    return _decision(verdict, reasons, seen, confirm[:n], looks, confirmed=n, rescuer=rescuer)
+    """Decide by the intervals of the confirmation alone, because the estimate that stopped the search is biased upward.
+
+    A gain that shows goes on being measured while something else speaks against it (lasting_gain.py).
+    """
+    name, looks = promising.rescuer or OBJECTIVE, CONFIRM.until(max(plan.confirm, CONFIRM_LAUNCHES_ROUNDS) // CONFIRM_MERGES)
+    for pairs in looks:
+        n = CONFIRM_MERGES * pairs
+        if len(rounds) < n:
+            return MeasureMore(rounds_left=n - len(rounds), session=Session.CONFIRM)
+        seen = evidence_of(rounds[:n], plan, Session.CONFIRM)
+        gains = seen.gains(promising.rescuer)
+        doubtful = _doubts(seen, before, rounds[:n], promising.rescuer) if gains else ()
+        ended = _look_again(seen, promising, [*before, *rounds[:n]], kept=gains and not doubtful)
+        if ended is None and (pairs == looks[-1] or (n >= plan.confirm and not gains)):
+            was = f"not confirmed: the search saw {name} {promising.seen.describe(name)}"
+            why = (f"{name} {seen.describe(name)}, but {each}" for each in doubtful)
+            ended = Verdict.INCONCLUSIVE, tuple(why) or (was, *price_of(seen, rounds[:n], Session.CONFIRM, name))
+        if ended is not None:
+            verdict, reasons = ended
+            return _decision(verdict, reasons, seen, rounds[:n], promising.looks, confirmed=n, rescuer=promising.rescuer)
+    raise ValueError("a confirmation has no look")
+
+
+def _look_again(
+    seen: Evidence, promising: _Promising, rounds: Sequence[RoundEffect], *, kept: bool
+) -> tuple[Verdict, tuple[str, ...]] | None:
+    """Return the verdict and its reasons after one interim analysis of the confirmation; None to measure on.
+
+    `rounds` are those of search and confirmation; `kept`: the gain is confirmed, and nothing speaks against it.
+    """
+    name = promising.rescuer or OBJECTIVE
+    if slower := seen.regressing():
+        return Verdict.REJECT, _regress(seen, slower, " in the confirmation")
+    if lost := loses_mean_time(rounds, seen.plan):
+        return Verdict.REJECT, (lost,)
+    if kept:
+        how = f"rescued by size {name}, " if promising.rescuer else ""
+        return Verdict.KEEP, (f"{how}{name} {seen.describe(name)}: {_shown(seen.plan, promising.rescuer)}; {_losses(seen)}",)
+    if not seen.gains(promising.rescuer) and seen.futile(name):
+        return Verdict.REJECT, (f"not confirmed: {_ruled_out(seen, name)}",)
+    return None
+
+
+def _doubts(seen: Evidence, before: Sequence[RoundEffect], rounds: Sequence[RoundEffect], rescuer: str) -> tuple[str, ...]:
+    """Say which sizes may lose more than is allowed (the guard) by their intervals, and what else speaks against the gain."""
+    unsafe = (size for size, it in seen.sizes.items() if it.low <= -seen.plan.guard)
+    guards = (f"{size} {seen.describe(size)} may fall below {limit_text(-seen.plan.guard)}" for size in unsafe)
+    return (*guards, *doubts(before, rounds, seen.plan, rescuer, seen.intervals[rescuer or OBJECTIVE].mean))
+
+
+def _regress(seen: Evidence, sizes: Sequence[str], where: str = "") -> tuple[str, ...]:
+    return tuple(f"{size} regresses{where}: {seen.describe(size)}" for size in sizes)
+
+
+def _ruled_out(seen: Evidence, name: str) -> str:
+    ruled_out = f"a gain of {limit_text(seen.plan.ceiling).lstrip('+')} is ruled out"
+    what = "the candidate is slower" if seen.intervals[name].high < 0 else ruled_out
+    return f"{name} {seen.describe(name)}: {what}"
+
+
+def _losses(seen: Evidence) -> str:
+    lost = (f"{size} loses {seen.describe(size)}, inside its guard" for size in seen.losing())
+    return "; ".join(lost) or "no size regresses"
 
 
 def _decision(
@@ -133,7 +161,7 @@ def _decision(
 def procedure_of(
     plan: Plan, looks: tuple[int, ...], *, search_rounds: int, confirm_rounds: int, rescued_by: str = ""
 ) -> Procedure:
-    """Return what a record keeps of a decision under `plan`: the interim analyses taken and the rounds of each part."""
+    """Return what a record keeps of a decision under `plan`: the interim analyses done and the rounds of each session."""
     return Procedure(
         boundaries=VERSION,
         mode=plan.mode,
@@ -143,16 +171,11 @@ def procedure_of(
         rescued_by=rescued_by,
         simplify_used_percent=round(100 * plan.simplify_used, 4),
         calibrated=plan.calibrated,
-        words=plan.words,
     )
 
 
-def _wanted(plan: Plan) -> str:
-    return "no loss" if plan.mode is Mode.SIMPLIFY else f"a gain of {100 * plan.ceiling:.1f} %"
-
-
 def _shown(plan: Plan, rescuer: str) -> str:
-    floor = max(0.0, plan.floor) if rescuer else plan.floor
+    floor = plan.floor_of(rescuer)
     if floor < 0:
-        return f"loses less than {-100 * floor:.2g} %"
-    return f"gains more than {100 * floor:.2g} %" if floor > 0 else "gain beyond noise"
+        return f"loses less than {limit_text(floor).lstrip('-')}"
+    return f"gains more than {limit_text(floor).lstrip('+')}" if floor > 0 else "gain beyond noise"

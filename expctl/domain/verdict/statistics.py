@@ -23,6 +23,14 @@ T_95 = (
     1.6955, 1.6939, 1.6924, 1.6909, 1.6896, 1.6883, 1.6871, 1.6860, 1.6849, 1.6839,
 )  # fmt: skip
 
+# Student's t, 99.5 % quantile (one-sided), for 1 to 40 degrees of freedom.
+T_995 = (
+    63.6567, 9.9248, 5.8409, 4.6041, 4.0321, 3.7074, 3.4995, 3.3554, 3.2498, 3.1693,
+    3.1058, 3.0545, 3.0123, 2.9768, 2.9467, 2.9208, 2.8982, 2.8784, 2.8609, 2.8453,
+    2.8314, 2.8188, 2.8073, 2.7969, 2.7874, 2.7787, 2.7707, 2.7633, 2.7564, 2.7500,
+    2.7440, 2.7385, 2.7333, 2.7284, 2.7238, 2.7195, 2.7154, 2.7116, 2.7079, 2.7045,
+)  # fmt: skip
+
 # Student's t, 99.95 % quantile (two-sided 99.9 %): a warning that one of a thousand healthy calibrations gives.
 T_9995 = (
     636.6192, 31.5991, 12.9240, 8.6103, 6.8688, 5.9588, 5.4079, 5.0413, 4.7809, 4.5869,
@@ -33,7 +41,7 @@ T_9995 = (
 
 
 class Interval(Struct, frozen=True, kw_only=True):
-    """Mean of `n` effects with its two-sided 95 % t interval (`low`, `high`) and the effects' standard deviation, in log units.
+    """Mean of `n` effects with an interval of nominally 95 %, and the standard deviation of one effect (log units).
 
     Each effect is the mean of `merged` successive rounds.
     """
@@ -47,19 +55,19 @@ class Interval(Struct, frozen=True, kw_only=True):
 
     @property
     def rounds(self) -> int:
-        """Number of rounds that the effects were computed from."""
+        """Number of rounds behind the effects."""
         return self.n * self.merged
 
     @property
     def round_sd(self) -> float:
-        """Standard deviation of the effect of one round, in log units, assuming independent rounds."""
+        """Standard deviation of one round, if rounds are independent."""
         return self.sd * math.sqrt(self.merged)
 
 
-def t_interval(rounds: Sequence[float], merged: int = 1) -> Interval:
-    """Return the mean and 95 % t interval of `rounds`, averaged in groups of `merged`; an incomplete last group is dropped.
+def interval(rounds: Sequence[float], low: float, high: float, merged: int = 1) -> Interval:
+    """Return [mean - low sd / sqrt(n), mean + high sd / sqrt(n)] of n effects, each the mean of `merged` successive rounds.
 
-    Raises ValueError for fewer than two groups.
+    Left-over rounds are dropped. Raises ValueError for fewer than two effects.
     """
     effects = [math.fsum(rounds[i : i + merged]) / merged for i in range(0, len(rounds) - merged + 1, merged)]
     n = len(effects)
@@ -67,9 +75,15 @@ def t_interval(rounds: Sequence[float], merged: int = 1) -> Interval:
         raise ValueError(f"an interval needs at least two rounds, found {n} of {merged}")
     mean = math.fsum(effects) / n
     sd = math.sqrt(math.fsum((effect - mean) ** 2 for effect in effects) / (n - 1))
+    error = sd / math.sqrt(n)
+    return Interval(n=n, mean=mean, low=mean - low * error, high=mean + high * error, sd=sd, merged=merged)
+
+
+def t_interval(rounds: Sequence[float], merged: int = 1) -> Interval:
+    """Return the two-sided 95 % t interval of effects that are evaluated once; `merged` and errors as for `interval`."""
     # Beyond the table the last entry is a little too wide, never too narrow.
-    half = T_975[min(n - 1, len(T_975)) - 1] * sd / math.sqrt(n)
-    return Interval(n=n, mean=mean, low=mean - half, high=mean + half, sd=sd, merged=merged)
+    critical = T_975[max(0, min(len(rounds) // merged - 1, len(T_975)) - 1)]
+    return interval(rounds, critical, critical, merged)
 
 
 def lower_bound(interval: Interval, critical: float) -> float:
@@ -85,6 +99,11 @@ def upper_bound(interval: Interval, critical: float) -> float:
 def t95(n: int) -> float:
     """Return Student's t for a one-sided 95 % bound from `n` values (n - 1 degrees of freedom)."""
     return T_95[min(n - 1, len(T_95)) - 1]
+
+
+def t995(n: int) -> float:
+    """Return the critical value of the one-sided 99.5 % t bound from `n` rounds."""
+    return T_995[min(n - 1, len(T_995)) - 1]
 
 
 def t999(n: int) -> float:

@@ -13,54 +13,63 @@ from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.verdict.evidence import OBJECTIVE, describe
+from expctl.domain.verdict.paired_rounds import by_pairs
 from expctl.domain.verdict.plan import Plan
-from expctl.domain.verdict.samples import RoundEffect, Sample, Side, round_effects
-from expctl.domain.verdict.sequential_test import Decision
-from expctl.domain.verdict.statistics import Interval, lower_bound, t95, t999, t_interval
+from expctl.domain.verdict.samples import RoundEffect, Sample, Session, Side, round_effects
+from expctl.domain.verdict.sequential_test import Decision, MeasureMore, decide
+from expctl.domain.verdict.statistics import Interval, lower_bound, t999, t_interval
 
 
-def charge_untimed_work(decision: Decision, samples: Sequence[Sample], plan: Plan) -> Decision:
-    """Return `decision`, but a REJECT in place of a KEEP whose gain vanishes once untimed work is added to the times."""
-    if decision.verdict is not Verdict.KEEP:
+def charge_untimed_work(decision: Decision, samples: Sequence[Sample], plan: Plan) -> Decision | MeasureMore:
+    """Return `decision`, but decide a KEEP by the harness's clock as well where the build's own one differs significantly.
+
+    The KEEP stands if both clocks say KEEP; else the verdict is REJECT, or more rounds are asked for.
+    """
+    if decision.verdict is not Verdict.KEEP or decision.procedure is None:
         return decision
-    rescuer = decision.procedure.rescued_by if decision.procedure else ""
-    floors = dict.fromkeys(plan.weights, -plan.guard) | {rescuer or OBJECTIVE: max(0.0, plan.floor) if rescuer else plan.floor}
-    hidden = _hidden(decision, samples, plan)
-    for name, floor in floors.items():
-        if name in hidden and lower_bound(hidden[name].seen, t95(hidden[name].seen.n)) <= floor:
-            told, seen = describe(decision.intervals[name]), describe(hidden[name].seen)
-            reason = f"hidden time: {name} {told} by the candidate's own clock, {seen} as seen from outside of its process"
-            return replace(decision, verdict=Verdict.REJECT, reasons=(reason,))
-    return decision
+    told = by_pairs(round_effects(samples), plan.respawn)
+    search = [each.round for each in told.effects if each.session is Session.SEARCH][: decision.procedure.search_rounds]
+    used = {*decision.rounds, *(round for first in search for round in told.rounds[first])}
+    hidden = _hidden([sample for sample in samples if sample.round in used], plan)
+    if not hidden:
+        return decision
+    seen = decide(by_pairs(round_effects(_charged(_untainted(samples))), plan.respawn).effects, plan)
+    if isinstance(seen, MeasureMore) or seen.verdict is Verdict.KEEP:
+        return seen if isinstance(seen, MeasureMore) else decision
+    name, effect = next(iter(hidden.items()))
+    told_by, seen_by = f"{describe(effect.told)} by the candidate's own clock", f"{describe(effect.seen)} as seen from outside"
+    reasons = f"hidden time: {name} {told_by}, {seen_by} of its process", f"by that clock {seen.reasons[0]}"
+    return replace(decision, verdict=Verdict.REJECT, reasons=reasons)
 
 
 class _Effect(Struct, frozen=True, kw_only=True):
-    """An effect by the harness's clock (`seen`), and by how much the effect by the candidate's own clock exceeds it (`gap`)."""
+    """An effect by the candidate's own clock (`told`) and by the harness's (`seen`), with 95 % t intervals."""
 
+    told: Interval
     seen: Interval
-    gap: Interval
 
 
-def _hidden(decision: Decision, samples: Sequence[Sample], plan: Plan) -> dict[str, _Effect]:
-    """Return the effects of the sizes, and of the objective, on which the two clocks differ significantly (t test, 99.9 %)."""
-    used = [sample for sample in samples if sample.round in set(decision.rounds) and not sample.taints]
+def _hidden(samples: Sequence[Sample], plan: Plan) -> dict[str, _Effect]:
+    """Return the effects, of the objective and of sizes, that the own clock shows significantly larger (t test, 99.95 %)."""
+    used = _untainted(samples)
     if not used or not all(sample.hidden_ns for sample in used):
         return {}
-    told, seen = (_by_name(round_effects(each), plan) for each in (used, _charged(used)))
-    merged = decision.intervals[OBJECTIVE].merged
-    effects = {
-        name: _Effect(
-            seen=t_interval(seen[name], merged),
-            gap=t_interval([t - s for t, s in zip(told[name], seen[name], strict=True)], merged),
-        )
-        for name in told
-    }
-    return {name: each for name, each in effects.items() if lower_bound(each.gap, t999(each.gap.n)) > 0}
+    told, seen = (_by_name(by_pairs(round_effects(each), plan.respawn).effects, plan) for each in (used, _charged(used)))
+    found = {}
+    for name in told:
+        gap = t_interval([t - s for t, s in zip(told[name], seen[name], strict=True)])
+        if lower_bound(gap, t999(gap.n)) > 0:
+            found[name] = _Effect(told=t_interval(told[name]), seen=t_interval(seen[name]))
+    return found
+
+
+def _untainted(samples: Sequence[Sample]) -> list[Sample]:
+    return [sample for sample in samples if not sample.taints]
 
 
 def _by_name(rounds: Sequence[RoundEffect], plan: Plan) -> dict[str, list[float]]:
-    by_name = {size: [each.effect[size] for each in rounds] for size in plan.weights}
-    return by_name | {OBJECTIVE: [each.objective(plan.weights) for each in rounds]}
+    by_name = {OBJECTIVE: [each.objective(plan.weights) for each in rounds]}
+    return by_name | {size: [each.effect[size] for each in rounds] for size in plan.weights}
 
 
 def _charged(samples: Sequence[Sample]) -> list[Sample]:
@@ -78,7 +87,7 @@ def _charged(samples: Sequence[Sample]) -> list[Sample]:
 
 
 def _with_hidden(sample: Sample, asking_ns: float) -> Sample:
-    """Lengthen each iteration by its share of the untimed work of its series."""
+    """Lengthen each iteration by its share of its series' untimed work, less `asking_ns`, which the baseline has as well."""
     times: list[int] = []
     for number, hidden_ns in enumerate(sample.hidden_ns):
         visit = sample.ns[number * sample.visit : (number + 1) * sample.visit]

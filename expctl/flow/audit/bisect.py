@@ -38,7 +38,7 @@ def bisect(setup: Setup, first: str, layers: tuple[KeptChange, ...]) -> Bisectio
 
 
 def _probe(setup: Setup, states: tuple[str, ...], layers: tuple[KeptChange, ...], number: int) -> Probe:
-    """Compare HEAD with the commit after the first `number` kept changes: do the later ones still give their recorded gain?
+    """Compare HEAD with `states[number]`, the commit after `number` of `layers`: do later ones still give their recorded gain?
 
     `lost` is True only if the comparison shows a loss, not if it stays undecided.
     """

@@ -1,6 +1,6 @@
 """Compare two commits in rounds like those of a run, judged by the same rule. Nothing is committed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from expctl.domain.errors import Interrupted
 from expctl.domain.experiment.proposal import Kind, Mode
 from expctl.domain.experiment.record import OBJECTIVE
-from expctl.domain.history.audit import CommitComparison
+from expctl.domain.history.audit import SAME_CODE, CommitComparison
 from expctl.domain.history.kept_changes import Promise, beyond_promise
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.calibration import Calibration
@@ -25,8 +25,8 @@ def compare_commits(
 ) -> CommitComparison:
     """Measure whether the commit `after` is faster than `before`, on the target of `setup`; `name` labels the progress output.
 
-    With `promises` (recorded gain by size) measure whether `after` is faster by at least those gains; a loss as small as a
-    simplification may have is allowed. Raises Busy if the machine can't be locked, Interrupted if a stop was requested.
+    With `promises` (recorded gain by size) measure whether `after` is faster by those gains, or falls short by no more than a
+    simplification may lose. Raises Busy if the machine can't be locked, Interrupted if a stop was requested.
     """
     promises = promises or {}
 
@@ -42,8 +42,8 @@ def compare_commits(
             return untimed(f"{commit[:10]} does not build for {setup.name}: {made.reason}")
         built[side] = made
     if len({artifact.code for artifact, _ in built.values()}) == 1 and not promises:
-        return untimed("the same machine code; nothing was timed")
-    samples = _measured(setup, {side: path for side, (_, path) in built.items()}, promises, name)
+        return untimed(SAME_CODE)
+    samples = _measured(setup, {side: paths for side, (_, paths) in built.items()}, promises, name)
     if isinstance(samples, Failed):
         return untimed(f"benchmark: {samples.reason}")
     decision = _judged(setup, samples, promises)
@@ -57,7 +57,7 @@ def compare_commits(
 
 
 def _measured(
-    setup: Setup, artifacts: Mapping[Side, Path], promises: Mapping[str, Promise], name: str
+    setup: Setup, artifacts: Mapping[Side, Sequence[Path]], promises: Mapping[str, Promise], name: str
 ) -> tuple[Sample, ...] | Failed:
     """Measure rounds of search, then of confirmation, until the statistical plan decides; the machine is unlocked between."""
     samples: list[Sample] = []
@@ -72,11 +72,10 @@ def _session(
     setup: Setup,
     session: Session,
     samples: list[Sample],
-    artifacts: Mapping[Side, Path],
+    artifacts: Mapping[Side, Sequence[Path]],
     promises: Mapping[str, Promise],
     name: str,
 ) -> Failed | None:
-    """Append the rounds of search or confirmation (`session`) to `samples`; none if the statistical plan wants none of it."""
     answer = _judged(setup, samples, promises)
     if isinstance(answer, Decision) or answer.session is not session:
         return None

@@ -54,7 +54,7 @@ def audit(context: Context, asked: Asked) -> Audit:
 
 
 def record(context: Context, editor: FindingsEditor, found: Audit) -> Audit:
-    """Commit the result of an audit as a finding; return the audit with that finding's id. Raises Refused without figures."""
+    """Commit an audit as a finding; return it with the finding's id. Raises Refused if it has no figures."""
     if found.whole.objective is None:
         raise Refused(
             "the audit measured nothing, so there is nothing to record",
@@ -113,7 +113,7 @@ def _stack(setup: Setup, epoch: Epoch) -> tuple[KeptChange, ...]:
 def _measured(setup: Setup, epoch: Epoch, layers: tuple[KeptChange, ...], asked: Asked) -> Audit:
     promise = combined_promises(layers).get(OBJECTIVE, Promise())
     whole = compare_commits(setup, epoch.first.base, setup.head, name="stack")
-    left_out = tuple(_without(setup, layer) for layer in layers) if asked.leave_one_out else ()
+    left_out = tuple(_without(setup, layers, number) for number in range(len(layers))) if asked.leave_one_out else ()
     bisection = bisect(setup, epoch.first.base, layers) if asked.bisect else None
     answer = bisection.whole if bisection else None
     short = whole.objective is not None and falls_short(whole.objective, promise, setup.protocol.keep.worthwhile_percent)
@@ -132,14 +132,49 @@ def _measured(setup: Setup, epoch: Epoch, layers: tuple[KeptChange, ...], asked:
     )
 
 
-def _without(setup: Setup, layer: KeptChange) -> LeftOut:
-    """Measure what one kept change still gains: HEAD against HEAD with that change reverted. A conflict becomes a note."""
-    workspace, name = setup.context.workspace, f"without {layer.name}"
-    tree = workspace.reverted_tree(setup.head, layer.commit, setup.protocol.scope)
-    if isinstance(tree, Failed):
-        setup.context.progress.step(name, f"does not revert: {tree.reason}")
-        found = CommitComparison(before="", after=setup.head, note=f"does not revert cleanly: {tree.reason}")
+def _without(setup: Setup, layers: tuple[KeptChange, ...], number: int) -> LeftOut:
+    """Measure what kept change `number` still gains: HEAD against HEAD without it, or say which later change needs it."""
+    workspace, layer = setup.context.workspace, layers[number]
+    name, needed_by = f"without {layer.name}", ""
+    rebuilt = _rebuilt(setup, layer, layers[number + 1 :])
+    if isinstance(rebuilt, _Needed):
+        needed_by = rebuilt.by
+        note = f"{needed_by} depends on it and can't be applied without it: {rebuilt.reason}; not measured"
+        found = _unmeasured(setup, name, note)
+    elif not workspace.differs(rebuilt, setup.head, setup.protocol.scope):
+        found = _unmeasured(setup, name, "nothing of it is left in HEAD; not measured")
     else:
-        commit = workspace.commit_tree(base=setup.head, tree=tree, message=f"HEAD without {layer.name}\n")
-        found = compare_commits(setup, commit, setup.head, name=name)
-    return LeftOut(name=layer.name, title=layer.title, promise=layer.promises.get(OBJECTIVE), contest=found)
+        found = compare_commits(setup, rebuilt, setup.head, name=name)
+        found = replace(found, note=found.note.replace(rebuilt[:10], f"the stack {name}"))
+    return LeftOut(
+        name=layer.name, title=layer.title, promise=layer.promises.get(OBJECTIVE), contest=found, needed_by=needed_by
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Needed:
+    """The first later change (`by`) that can't be applied without the one that is left out, and why."""
+
+    by: str
+    reason: str
+
+
+def _rebuilt(setup: Setup, layer: KeptChange, later: tuple[KeptChange, ...]) -> str | _Needed:
+    """Return a commit of HEAD without `layer`: the scope as it was before it, and the `later` changes applied to that in order.
+
+    The commit has no ref. Applied one by one, a change meets only what its own commit changed; taking `layer` back from under
+    all of them at once would conflict with lines that came and went in between.
+    """
+    workspace, scope = setup.context.workspace, setup.protocol.scope
+    tree = workspace.tree_with(setup.head, workspace.parent(layer.commit), scope)
+    for each in later:
+        applied = workspace.reapplied_tree(tree, each.commit, scope)
+        if isinstance(applied, Failed):
+            return _Needed(by=each.name, reason=applied.reason)
+        tree = applied
+    return workspace.commit_tree(base=setup.head, tree=tree, message=f"HEAD without {layer.name}\n")
+
+
+def _unmeasured(setup: Setup, name: str, note: str) -> CommitComparison:
+    setup.context.progress.step(name, note)
+    return CommitComparison(before="", after=setup.head, note=note)

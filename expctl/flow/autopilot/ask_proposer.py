@@ -42,8 +42,9 @@ class ProposerTools:
 def ask_proposer(
     context: Context, proposer_tools: ProposerTools, target: str = ""
 ) -> Proposed | NothingProposed | SweepFinished:
-    """Ask protocol.yaml's proposer once for an experiment and queue it; a bad proposal is returned, not raised.
+    """Ask protocol.yaml's proposer once for an experiment and queue it; a bad proposal gives NothingProposed.
 
+    `target` is where a sweep is scored that names no target itself; "": the first available.
     Raises Refused if protocol.yaml has no proposer or the kernel, harness or protocol were changed meanwhile; Busy.
     """
     with context.locks.repository(experiment="proposer") as holder:

@@ -183,7 +183,7 @@ class _QueueRun:
 def run_all(
     context: Context, *, target: str, budget: Budget, ask: Ask, pause: Callable[[float], None] = time.sleep
 ) -> Iterator[Step]:
-    """Run queued experiments in order until a limit of `budget` is reached or none can run; yield what happens.
+    """Run the queue in order on `target` ("": first available) until `budget` is spent or none can run; yield what happens.
 
     If another process holds a lock, `pause` (a sleep in seconds) is called and the step repeated. `ask` calls the proposer,
     when no experiment is ready. Raises Refused if no experiment can run any more, or Interrupted.

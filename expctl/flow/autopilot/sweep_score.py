@@ -29,10 +29,14 @@ class Screen:
 
     def path(self, artifact: Artifact) -> Path:
         """Return the file of a build. Raises RuntimeError if it has vanished from the build cache."""
-        path = self.setup.tools.toolchains.path(self.setup.target, artifact)
-        if path is None:
+        return self.layouts(artifact)[0]
+
+    def layouts(self, artifact: Artifact) -> tuple[Path, ...]:
+        """Return the files of all layouts of a build. Raises RuntimeError if one has vanished from the build cache."""
+        paths = self.setup.tools.toolchains.layouts(self.setup.target, artifact)
+        if paths is None:
             raise RuntimeError(f"the build {artifact.sha256[:12]} is gone")
-        return path
+        return paths
 
 
 def open_screen(context: Context, protocol: Protocol, sweep: Sweep, head: str, target: str) -> Screen:
@@ -66,7 +70,7 @@ def score_of(screen: Screen, commit: str) -> float | None:
     cwd = setup.check_out(setup.head, Side.BASELINE)
     if isinstance(built, Failed) or (not fact and built[0].code == screen.baseline.code):
         return None
-    made, path = built
+    made, (path, *_) = built
     if setup.target.test is not None:
         with setup.tools.gate.working():
             tested = setup.tools.steps.test(setup.target.test, cwd=cwd, artifact=path, progress=setup.context.progress)
@@ -80,7 +84,7 @@ def score_of(screen: Screen, commit: str) -> float | None:
 
 def _speed(screen: Screen, made: Artifact, cwd: Path) -> float | None:
     setup, benchmark = screen.setup, screen.setup.benchmark
-    artifacts = {Side.BASELINE: screen.path(screen.baseline), Side.CANDIDATE: screen.path(made)}
+    artifacts = {Side.BASELINE: screen.layouts(screen.baseline), Side.CANDIDATE: screen.layouts(made)}
     setup.tools.steps.close()
     samples: list[Sample] = []
     for number in range(screen.sweep.screen.rounds):
@@ -94,7 +98,7 @@ def _speed(screen: Screen, made: Artifact, cwd: Path) -> float | None:
 
 
 def _figure(screen: Screen, side: Side, made: Artifact) -> float | None:
-    """Return the value of the sweep's fact (e.g. registers) from the build of one side, else from its profile."""
+    """Return the value of the sweep's fact (e.g. registers) from one side's build (candidate: `made`), else its profile."""
     artifact = made if side is Side.CANDIDATE else screen.baseline
     wanted = plain_name(screen.sweep.screen.fact)
 

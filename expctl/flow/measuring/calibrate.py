@@ -92,12 +92,13 @@ def _measured(setup: Setup, rounds: int) -> Stored:
     return Stored(calibration=calibration, path=context.calibrations.write(setup.benchmark, calibration))
 
 
-def _rounds(setup: Setup, artifact: Path, cwd: Path, rounds: int) -> tuple[Sample, ...]:
+def _rounds(setup: Setup, layouts: tuple[Path, ...], cwd: Path, rounds: int) -> tuple[Sample, ...]:
     """Measure until `rounds` rounds were undisturbed; return all samples, also of rounds that foreign processes disturbed.
 
+    Both sides are one build; of several layouts (placements of its code) they take different ones, to include that noise.
     Raises Busy if more than a quarter of the rounds are disturbed.
     """
-    context, artifacts = setup.context, dict.fromkeys(Side, artifact)
+    context, artifacts = setup.context, {Side.BASELINE: layouts, Side.CANDIDATE: (*layouts[1:], layouts[0])}
     samples: list[Sample] = []
     number = tainted = lost = 0
     while number - lost < rounds:

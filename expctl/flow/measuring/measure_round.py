@@ -1,6 +1,6 @@
 """Measure one round: both builds, interleaved, on a locked machine that is watched for other processes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -12,9 +12,9 @@ from expctl.ports.context import Context, Tools
 
 
 def measure_round(
-    context: Context, tools: Tools, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], number: int
+    context: Context, tools: Tools, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], number: int
 ) -> tuple[Sample, ...] | Failed:
-    """Run the benchmark in `cwd` on both builds (`artifacts`), in turn; return the timings of round `number`.
+    """Run the benchmark in `cwd` on both builds (`artifacts`: their layouts), in turn; return the timings of round `number`.
 
     A timing that a foreign process disturbed says so in `taints`. Failed if the benchmark fails. Raises Busy if the machine
     stays noisy.

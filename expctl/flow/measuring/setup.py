@@ -36,15 +36,15 @@ class Setup:
         """Return the work tree of `commit` for one side, made or reused. Scripts fail in it if its harness files are edited."""
         return self.context.workspace.check_out(commit, CHECK_OUT[side], sealed=self.protocol.harness)
 
-    def build(self, commit: str, tree: Path) -> tuple[Artifact, Path] | Failed:
-        """Build `commit` in its work tree `tree`; return the artifact and its file, or Failed with the reason."""
+    def build(self, commit: str, tree: Path) -> tuple[Artifact, tuple[Path, ...]] | Failed:
+        """Build `commit` in its work tree `tree`; return the artifact and its layouts' files, or Failed with the reason."""
         toolchains, sources = self.tools.toolchains, self.context.workspace.source_identity(commit)
         with self.tools.gate.working():
             made = toolchains.build(self.name, self.target, tree=tree, sources=sources)
         if isinstance(made, Failed):
             return made
-        path = toolchains.path(self.target, made)
-        return (made, path) if path is not None else Failed(reason="the build's file is gone or was changed")
+        paths = toolchains.layouts(self.target, made)
+        return (made, paths) if paths is not None else Failed(reason="the build's file is gone or was changed")
 
 
 def benchmark_of(protocol: Protocol, target: str) -> Benchmark:

@@ -15,5 +15,5 @@ if TYPE_CHECKING:
 def conditions_at(
     library: Library, commit: str, protocol: Protocol, environment: Mapping[str, str]
 ) -> dict[str, Comparability]:
-    """Return, by target in `decides`, on what figures measured at `commit` depend; `environment`: facts of the machine."""
+    """Return, by target that may decide, the conditions of a measurement at `commit`; `environment`: machine fact -> text."""
     return {name: library.comparability(commit, protocol, name, environment) for name in protocol.decides}

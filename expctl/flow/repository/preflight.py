@@ -116,7 +116,7 @@ def check_free(workspace: Workspace, commit: str, *experiments: str) -> None:
 
 
 def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> Targets:
-    """Choose the target to be timed (`wanted`, if "" the first available in `decides`); others are only built and tested.
+    """Choose the target to be timed (`wanted`; "": the first available that may decide); others are only built and tested.
 
     Raises Refused if `wanted` may not decide or no such target can be built and measured on this machine.
     """

@@ -63,7 +63,7 @@ def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, comm
 
 
 def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: Run, machine: str) -> tuple[Waiver, ...]:
-    """Compare a run's machine code with the do-not-repeat rules; return a waiver for each that matches but lets it pass.
+    """Compare a run's code, built on `machine`, with the do-not-repeat rules; return a waiver for each match that lets it pass.
 
     It does if a condition of the rule has changed, or the proposal states a new precondition. Any other match raises Repeated.
     """

@@ -12,6 +12,7 @@ from expctl.domain.run.target_roles import TargetRoles
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
 from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.flow.rules.repeat_check import Repeated, check_code
+from expctl.flow.run import extension
 from expctl.flow.run import open_run as opening
 from expctl.flow.run.open_run import OpenRun
 from expctl.flow.run.perform import StepPerformer
@@ -35,8 +36,12 @@ class Outcome:
     rebased: Rebased | None = None
 
 
-def run_experiment(context: Context, experiment: str, *, target: str = "", again: bool = False) -> Outcome:
+def run_experiment(
+    context: Context, experiment: str, *, target: str = "", again: bool = False, extend: bool = False
+) -> Outcome:
     """Run one experiment, or resume its interrupted run. `target` "" means the first available; `again` replicates it.
+
+    `extend` goes on with an INCONCLUSIVE experiment from the samples it has; an extended one is left as it is.
 
     Raises Refused, Busy or Interrupted; steps that are finished by then are in the journal and not repeated.
     """
@@ -45,10 +50,11 @@ def run_experiment(context: Context, experiment: str, *, target: str = "", again
         head, branch = context.workspace.head(), context.workspace.branch()
         record = context.library.record(head, experiment)
         unfinished = experiment in context.journal.unfinished()
-        if record is not None and _needs_no_run(record, target) and not again and not unfinished:
+        asked_again = again or (extend and not _is_extended(record))
+        if record is not None and _needs_no_run(record, target) and not asked_again and not unfinished:
             return Outcome(record=record, branch=branch, head_before=head, head_after=head, measured=False)
         try:
-            opened, events = _open(context, experiment, target, record)
+            opened, events = _open(context, experiment, target, record, extend=extend)
             before = context.workspace.branch_head(opened.begun.branch)
             settled = _finish(opened, holder, events)
         finally:
@@ -71,16 +77,26 @@ def _needs_no_run(record: Record, target: str) -> bool:
     return record.verdict is not Verdict.INVALID and (not target or target in measured)
 
 
+def _is_extended(record: Record | None) -> bool:
+    return record is not None and record.procedure is not None and record.procedure.extended
+
+
 def _is_replaced(record: Record, target: str) -> bool:
     """Return whether a new run replaces the record: it is INVALID, or its target was untimed and `target` is another."""
     return record.verdict is Verdict.INVALID or (record.left_open and target not in {"", record.target})
 
 
-def _open(context: Context, experiment: str, target: str, record: Record | None) -> tuple[OpenRun, tuple[Event, ...]]:
+def _open(
+    context: Context, experiment: str, target: str, record: Record | None, *, extend: bool
+) -> tuple[OpenRun, tuple[Event, ...]]:
     events = context.journal.read(experiment)
     decider = next((event.target for event in events if isinstance(event, Begun)), target)
     replaced = record is not None and _is_replaced(record, decider)
     earlier, attempt = (None, record.attempts + 1) if record is not None and replaced else (record, 1)
+    if not events and extend:
+        opened = extension.extend(context, extension.check_extendable(record, experiment, target))
+        context.journal.append(experiment, opened.begun)
+        return opened, (opened.begun,)
     if events:
         return opening.resume(context, events, wanted=target, earlier=earlier, attempt=attempt), events
     opened = opening.begin(context, experiment, wanted=target, earlier=earlier, attempt=attempt)
@@ -90,7 +106,8 @@ def _open(context: Context, experiment: str, target: str, record: Record | None)
 
 def _finish(opened: OpenRun, holder: Holder, events: tuple[Event, ...]) -> Record:
     roles = TargetRoles.of(opened.protocol, opened.begun)
-    published = _loop(opened, holder, Run(kind=opened.queued.proposal.kind, plan=opened.plan(), roles=roles, events=events))
+    kind, plan = opened.queued.proposal.kind, opened.plan()
+    published = _loop(opened, holder, Run(kind=kind, plan=plan, roles=roles, before=opened.before, events=events))
     opened.context.journal.forget(opened.id)
     record = opened.context.library.record(published.commit, opened.id)
     if record is None:
@@ -109,15 +126,19 @@ def _refuse_known_code(opened: OpenRun, run: Run) -> None:
 
 def _loop(opened: OpenRun, holder: Holder, run: Run) -> Published:
     context = opened.context
-    code_is_new = opened.earlier is not None
+    code_is_new = opened.earlier is not None or opened.undecided is not None
     with StepPerformer(opened) as performer:
         while not isinstance(action := next_action(run), Nothing):
             holder.show(type(action).__name__.lower())
             if not code_is_new and not isinstance(action, Pin | Build):
                 _refuse_known_code(opened, run)
                 code_is_new = True
+            if opened.undecided is not None and not isinstance(action, Pin | Build):
+                extension.check_builds(opened, run)
             if isinstance(action, Settle):
                 performer.release_machine()
+                if opened.undecided is not None and action.decision.verdict is Verdict.INVALID:
+                    raise extension.give_up(opened, action.decision)
                 for event in settle(opened, run, action.decision):
                     context.journal.append(opened.id, event)
                     run = advance(run, event)

@@ -12,6 +12,7 @@ from expctl.domain.protocol.model import Benchmark, Protocol, Target
 from expctl.domain.run.events import Begun, Event
 from expctl.domain.text import one_line
 from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import Sample
 from expctl.flow.measuring.calibrate import known_noise
 from expctl.flow.measuring.comparability import comparability_here
 from expctl.flow.measuring.setup import benchmark_of
@@ -26,7 +27,8 @@ from expctl.ports.context import Context, Tools
 class OpenRun:
     """One unfinished run: its proposal, its first event `begun`, and the protocol and tools of the baseline commit.
 
-    `earlier` is the existing record if this run replicates it; `attempt` counts from 1, plus one for each INVALID.
+    `earlier` is the existing record if this run replicates it; `attempt` counts from 1, plus one for each INVALID. `undecided`
+    is the record that this run extends, and `before` its samples.
     """
 
     context: Context
@@ -36,6 +38,8 @@ class OpenRun:
     begun: Begun
     earlier: Record | None
     attempt: int
+    undecided: Record | None = None
+    before: tuple[Sample, ...] = ()
 
     @property
     def id(self) -> str:
@@ -59,17 +63,18 @@ class OpenRun:
 
     def plan(self) -> Plan:
         """Return the statistical plan of the run (sizes, rounds, limits), which is fixed before the first measurement."""
-        return Plan.of(
+        plan = Plan.of(
             self.benchmark,
             self.protocol.keep,
             self.queued.proposal.mode,
             simplify_used_percent=self.begun.simplify_used_percent,
             calibrated=self.begun.calibrated,
         )
+        return plan.extend() if self.begun.extends else plan
 
 
 def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
-    """Resume the interrupted run with the journal `events`, at the step after the last one.
+    """Resume the interrupted run with the journal `events`, at the step after the last one. `earlier`, `attempt`: see OpenRun.
 
     Raises Refused if the proposal has changed since the run began, or `wanted` ("": any) is not the target on which it began.
     """
@@ -94,11 +99,20 @@ def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: R
             where=f"experiments/{begun.id}",
             hint=f"restore it (git log -- experiments/{begun.id}) or propose the change under a new id",
         )
-    _title(context, begun.id, queued, protocol, begun.base, begun.target)
+    show_title(context, begun.id, queued, protocol, begun.base, begun.target)
     context.progress.step("resume", f"an unfinished run goes on after {type(events[-1]).__name__.lower()}")
     tools = context.tools_for(protocol, begun.id)
+    undecided = context.library.record(begun.extends, begun.id) if begun.extends else None
     return OpenRun(
-        context=context, tools=tools, protocol=protocol, queued=queued, begun=begun, earlier=earlier, attempt=attempt
+        context=context,
+        tools=tools,
+        protocol=protocol,
+        queued=queued,
+        begun=begun,
+        earlier=None if undecided else earlier,
+        attempt=undecided.attempts if undecided else attempt,
+        undecided=undecided,
+        before=context.library.read_samples(begun.extends, begun.id) if undecided else (),
     )
 
 
@@ -114,7 +128,7 @@ def _still_queued(context: Context, begun: Begun) -> Queued:
 def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
     """Begin a new run, when all checks have passed and the machine is quiet, on the target `wanted` ("": first available).
 
-    Raises Refused, or Busy if the machine stays noisy, with nothing changed in the repository.
+    Raises Refused, or Busy if the machine stays noisy, with no change in the repository. `earlier`, `attempt`: see OpenRun.
     """
     workspace = context.workspace
     head = workspace.head()
@@ -134,7 +148,7 @@ def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | N
         part, patch = (targets.deciding, *targets.guards), preflight.patch_on(workspace, base, queued)
         check_patterns(context.rulebook, queued.proposal, patch, commit=base)
         waivers = check_patch(context.rulebook, protocol, queued.proposal, patch, commit=base, targets=part)
-    _title(context, experiment, queued, protocol, base, targets.deciding)
+    show_title(context, experiment, queued, protocol, base, targets.deciding)
     for waiver in waivers:
         context.progress.step("rule", f"{waiver.rule} matches ({waiver.level}) and lets it pass: {one_line(waiver.reason)}")
     waited_s = tools.gate.wait_until_quiet(protocol.targets[targets.deciding])
@@ -175,7 +189,8 @@ def _base(head: str, experiment: str, earlier: Record | None) -> str:
     return earlier.base
 
 
-def _title(context: Context, experiment: str, queued: Queued, protocol: Protocol, base: str, target: str) -> None:
+def show_title(context: Context, experiment: str, queued: Queued, protocol: Protocol, base: str, target: str) -> None:
+    """Print the heading of a run, and how child processes can't be confined on this machine."""
     identity = context.workspace.files_identity(base, ("protocol.yaml", *protocol.harness))
     context.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)
     for gap in context.gaps:

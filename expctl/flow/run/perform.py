@@ -133,7 +133,7 @@ class StepPerformer:
             self._opened.tools,
             self._opened.benchmark,
             cwd=self._check_out(Side.BASELINE, run),
-            artifacts={side: self._artifact(side, run) for side in Side},
+            artifacts={side: self._layouts(side, run) for side in Side},
             number=action.round,
         )
         if isinstance(samples, Failed):
@@ -197,19 +197,21 @@ class StepPerformer:
         return self._context.workspace.check_out(self._commit(side, run), CHECK_OUT[side], sealed=self._opened.protocol.harness)
 
     def _artifact(self, side: Side, run: Run, name: str = "") -> Path:
-        """Return the built file of baseline or candidate for target `name` ("": the timed one), rebuilt if it left the cache.
+        return self._layouts(side, run, name)[0]
 
-        Raises RuntimeError if building again gives other bytes.
+    def _layouts(self, side: Side, run: Run, name: str = "") -> tuple[Path, ...]:
+        """Return the built files of one side for the target `name` ("": the one that is timed), which differ only in where code
+        lies, the plain build first. Builds again what left the cache; raises RuntimeError if that gives other bytes.
         """
         name = name or self._opened.begun.target
         target = self._opened.protocol.targets[name]
         artifact = run.artifact(side, name)
         if artifact is None:
             raise TypeError(f"{side} was not built for {name}")
-        path = self._opened.tools.toolchains.path(target, artifact)
-        if path is None:
+        paths = self._opened.tools.toolchains.layouts(target, artifact)
+        if paths is None:
             self._build(side, name, run)
-            path = self._opened.tools.toolchains.path(target, artifact)
-        if path is None:
+            paths = self._opened.tools.toolchains.layouts(target, artifact)
+        if paths is None:
             raise RuntimeError(f"{side}: building again for {name} does not give the artifact {artifact.sha256[:12]}")
-        return path
+        return paths

@@ -13,7 +13,7 @@ from expctl.flow.run.open_run import OpenRun
 
 
 def profile_side(opened: OpenRun, step: Step, *, side: Side, target: str, cwd: Path, tree: Path, artifact: Path) -> Profiled:
-    """Profile the build `artifact` of baseline or candidate; return its figures, or the failure as a note.
+    """Profile one side's build `artifact`, of work tree `tree`; `cwd` is the baseline's. Return its figures, or why it failed.
 
     For the candidate, `why` of the result explains the change since the baseline; "" without both profiles or a cause.
     """

@@ -9,16 +9,17 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from expctl.domain.experiment import free_change
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import SCHEMA, Artifact, Estimate, Origin, Record, Replication
 from expctl.domain.experiment.record import Test as TestFacts
 from expctl.domain.history.build_differences import build_changes, fact_changes
 from expctl.domain.protocol.model import Target
 from expctl.domain.run.events import Event, Invalidated, Pinned, Profiled, Published, Publishing, Tested
-from expctl.domain.run.state_machine import Run
+from expctl.domain.run.state_machine import Run, is_unchanged
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.interference import taint_notes
-from expctl.domain.verdict.judge import estimates_of
+from expctl.domain.verdict.judge import estimates_of, tail_flags
 from expctl.domain.verdict.samples import Side
 from expctl.domain.verdict.sequential_test import Decision
 from expctl.flow.measuring.comparability import environment
@@ -106,12 +107,15 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
             samples_sha256=samples_sha256,
             yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
         )
-        return replace(opened.earlier, replications=(*opened.earlier.replications, replication))
+        compared = [target for target in run.targets() if is_unchanged(run, target)]
+        compared += [opened.begun.target] if estimates else []
+        flags = free_change.settled(opened.earlier.flags, compared)
+        return replace(opened.earlier, flags=flags, replications=(*opened.earlier.replications, replication))
     artifacts = _artifacts(run)
     home = _home_code(opened, artifacts)
     proposal, patch_id = opened.queued.proposal, pinned.patch_id if pinned else ""
     tests = {each.target or opened.begun.target: _test_facts(each) for each in run.all(Tested)}
-    return Record(
+    record = Record(
         schema=SCHEMA,
         id=opened.id,
         title=proposal.title,
@@ -145,6 +149,19 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         procedure=decision.procedure,
         samples_sha256=samples_sha256,
         yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
+    )
+    return record if opened.undecided is None else _extended(opened.undecided, record)
+
+
+def _extended(undecided: Record, record: Record) -> Record:
+    """Return the new record with what only the first run did: tests, replications, builds that this machine can't make now."""
+    artifacts = {side: {**undecided.artifacts.get(side, {}), **built} for side, built in record.artifacts.items()}
+    return replace(
+        record,
+        artifacts=artifacts,
+        test=undecided.test,
+        guard_tests=undecided.guard_tests,
+        replications=undecided.replications,
     )
 
 
@@ -193,6 +210,8 @@ def _notes(opened: OpenRun, run: Run) -> tuple[str, ...]:
 
 def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
     flags = []
+    if decision.verdict is Verdict.KEEP and not estimates:
+        flags += [free_change.debt(opened.id, target) for target in run.unbuilt()]
     if decision.verdict is Verdict.KEEP and run.kind is not Kind.ANALYSIS:
         for home, target in _standing_in(opened):
             artifacts = [run.artifact(side, target) for side in Side]
@@ -201,6 +220,7 @@ def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estim
     large = [each.size for each in estimates if abs(each.effect_percent) > LARGE_PERCENT]
     if large:
         flags.append(f"large effect ({', '.join(large)}): look twice")
+    flags += tail_flags(decision, run.samples())
     removed = opened.removed_synchronisation
     if removed:
         flags.append(f"takes away or moves {', '.join(removed)}: tested with more launches and more orders of the waves")
@@ -208,13 +228,13 @@ def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estim
 
 
 def _standing_in(opened: OpenRun) -> list[tuple[str, str]]:
-    """Return pairs (hardware target, target that only compiles for it), leaving out the timed hardware target."""
+    """Return (hardware target, name of the target that only compiles for it) for each but the timed hardware target."""
     targets: list[tuple[str, Target]] = list(opened.protocol.targets.items())
     return [(each.stands_for, name) for name, each in targets if each.stands_for and each.stands_for != opened.begun.target]
 
 
 def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> str:
-    """Return the hash of the candidate compiled for a hardware target that wasn't timed; "" if the baseline has the same."""
+    """Return the hash of the candidate's code for an untimed hardware target; "" if not built or equal to the baseline's."""
     for _, target in _standing_in(opened):
         codes = [artifacts[side.value][target].code for side in Side if target in artifacts[side.value]]
         if len(set(codes)) == len(Side):
@@ -224,7 +244,7 @@ def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> st
 
 def _files(opened: OpenRun, run: Run, record: Record, parent: str) -> dict[str, bytes]:
     context, folder = opened.context, f"experiments/{opened.id}"
-    number = len(record.replications)
+    number = len(record.replications) if opened.earlier is not None else 0
     files = {f"{folder}/record.json": context.record_bytes(record)}
     samples = run.samples()
     if samples:

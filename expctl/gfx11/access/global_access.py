@@ -40,7 +40,7 @@ NAMES = frozenset(
 
 
 def decode_memory(instruction: Instruction) -> Run:
-    """Decode a global or scratch load or store. Raises Unsupported, also for atomics, flat and buffer accesses."""
+    """Return the function that executes a global or scratch load or store on a wave. Raises Unsupported for other accesses."""
     match = _NAME.match(instruction.mnemonic)
     transfer = (STORES if match["do"] == "store" else LOADS).get(match["suffix"]) if match else None
     fields = instruction.fields()
@@ -105,8 +105,8 @@ def _check(wave: Wave, line: int, addresses: Source, data: Iterable[int], loads:
 
 
 def _reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tuple[Indices, Flags, Bytes]:
-    """Return arena offsets (lanes, width) of the accessed bytes, flags of those lanes (32,), and if bytes are defined, for the
-    active lanes whose access is inside a buffer; report an OUT_OF_BOUNDS fault if there are others."""
+    """Return (arena offsets of the bytes (lanes, width), flags (32,), states of the bytes) for the active lanes whose access is
+    inside a buffer; report an OUT_OF_BOUNDS fault if there are others. `does` is the fault's verb, `reads` or `writes`."""
     memory, lanes, addresses = wave.group.memory, wave.lanes, source.read(wave)
     begin = memory.offsets(addresses)
     where = (begin if wave.full else begin[lanes])[:, None] + np.arange(width)

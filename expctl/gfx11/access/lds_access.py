@@ -39,7 +39,7 @@ class Part:
 
 
 def decode_lds(instruction: Instruction) -> Run:
-    """Decode a ds_load or ds_store. Raises Unsupported for an unknown opcode, operand or modifier."""
+    """Return the function that executes a ds_load or ds_store on a wave. Raises Unsupported for any other form."""
     two, one = _TWO.match(instruction.mnemonic), _ONE.match(instruction.mnemonic)
     match = two or one
     if match is None:

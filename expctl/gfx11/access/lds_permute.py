@@ -19,7 +19,7 @@ _MOST_OFFSET = 65535
 def decode_permute(instruction: Instruction) -> Run:
     """Decode ds_permute or ds_bpermute with operands `v, v, v offset:n`: destination, address, data.
 
-    The other lane is number (address + n) / 4 modulo 32. Raises Unsupported for other operands or modifiers.
+    ds_bpermute reads lane (address + n) / 4 modulo 32, ds_permute writes to it. Raises Unsupported for any other form.
     """
     fields = instruction.fields()
     modifiers = dict(fields.modifiers)
@@ -47,7 +47,7 @@ def _pulled(named: Words, values: Words, active: Anything) -> Words:
 
 
 def _pushed(named: Words, values: Words, active: Anything) -> Words:
-    """Return for each lane the value of the highest active lane i with `named[i]` equal to it; 0 if there is none."""
+    """Return for each lane the value of the highest active lane i whose `named[i]` is its number; 0 if there is none."""
     sent: Words = np.zeros(LANES, dtype=np.uint32)
     for lane in np.flatnonzero(active):
         sent[named[lane]] = values[lane]

@@ -104,7 +104,7 @@ def _undefined_words(transfer: Transfer, undefined: Bytes) -> Words:
 
 
 def read_registers(rows: Words, first: int, transfer: Transfer, lanes: Flags) -> Bytes:
-    """Return the bytes (lanes, width) that a store reads from `rows`: vector registers, or their undefined bits."""
+    """Return the bytes (lanes, width) that a store takes from `rows`: vector registers, or masks of their undefined bits."""
     words = rows[first : first + transfer.registers, lanes] if not lanes.all() else rows[first : first + transfer.registers]
     if transfer.width >= 4:
         return np.ascontiguousarray(words.T).view(np.uint8)

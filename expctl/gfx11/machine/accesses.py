@@ -23,7 +23,7 @@ Tags = NDArray[np.int32]
 
 @dataclass(slots=True)
 class Access:
-    """One execution of a memory instruction by one wave; `begun` and `ended` count the barriers passed by then (epochs)."""
+    """One execution of a memory instruction by one wave; `begun` and `ended`: barriers passed at its start and end."""
 
     line: int
     agent: int

@@ -31,7 +31,7 @@ def same_bits(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:  #
 
 
 def bits_above(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Return the undefined bits of a sum, difference or product: from the lowest one of the sources up, as carries go."""
+    """Return the undefined bits of a sum, difference or product: all from the lowest undefined bit of a source up."""
     union = same_bits(values, undefined).astype(np.uint64)
     return np.asarray(union | (~union + np.uint64(1)))
 

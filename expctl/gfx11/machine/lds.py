@@ -39,7 +39,7 @@ class Lds:
         self._plans = tally.plans
 
     def plan(self, addresses: Words, offset: int, active: int, width: int) -> Plan:
-        """Return which bytes an access touches: `width` in each lane of mask `active`, at `addresses` + `offset`. Cached."""
+        """Return which bytes an access touches: `width` bytes per lane in mask `active`, at `addresses` + `offset`. Cached."""
         key = (addresses.tobytes(), offset, active, width, self.size)
         plan = self._plans.get(key)
         if plan is None:

@@ -8,8 +8,8 @@ Run = Callable[[Wave], None]
 
 
 def guarded(touched: frozenset[int], plain: Run, careful: Run) -> Run:
-    """Return a function that executes an instruction by `plain`, or by `careful` if a register in `touched` has undefined
-    bits or a load under way (is in Wave.dirty)."""
+    """Return a function that executes an instruction by `plain`, or by `careful` if a register whose key is in `touched`
+    has undefined bits or a load under way (is in Wave.dirty)."""
 
     def run(wave: Wave) -> None:
         if wave.dirty.isdisjoint(touched):

@@ -147,7 +147,7 @@ class Wave:
                 self.end_load(key)
 
     def fault(self, kind: FaultKind, line: int, what: str, *, other_line: int = 0) -> None:
-        """Report a fault of this wave at `line` of the assembly."""
+        """Report a fault of this wave at `line` of the assembly, described by `what`; for `other_line` see Fault."""
         fault = Fault(kind=kind, line=line, other_line=other_line, what=what, workgroup=self.group.index, wave=self.index)
         self.group.faults.add(fault)
 

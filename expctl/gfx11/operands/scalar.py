@@ -31,7 +31,7 @@ class ScalarTarget:
 
 
 def scalar_source(instruction: Instruction, operand: Operand, *, wide: bool = False, kind: Type = Type.U32) -> ScalarSource:
-    """Return a reader of a register, of a pair of them if `wide`, or of a number of type `kind`. Raises Unsupported."""
+    """Return a reader of a register, a pair of them if `wide`, or a number of type `kind`. Raises Unsupported for others."""
     if operand.negated or operand.absolute:
         raise instruction.unsupported("sign modifier on a scalar operand")
     if operand.kind is Kind.NUMBER:

@@ -31,7 +31,7 @@ class ScalarOp:
 
 
 def signed(value: int, bits: int = 32) -> int:
-    """Return an unsigned integer of `bits` bits read as two's complement."""
+    """Return `value`, an unsigned integer of `bits` bits, as the signed integer (two's complement) of the same bits."""
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
@@ -65,7 +65,7 @@ def _without_scc(function: Callable[..., int], sources: tuple[int, ...] = (32, 3
 
 
 def _carrying(function: Callable[..., int], *, reads_scc: bool = False) -> ScalarOp:
-    """Return a 32-bit operation whose SCC is the unsigned carry or borrow."""
+    """Return a 32-bit operation whose SCC is the carry or borrow of `function`, which also gets the old SCC if `reads_scc`."""
 
     def evaluate(*values: int) -> tuple[int, int]:
         total = function(*values)
@@ -108,7 +108,7 @@ def _comparisons() -> dict[str, ScalarOp]:
 
 
 def _field(value: int, where: int, bits: int, *, is_signed: bool) -> int:
-    """Return the bit field of s_bfe: its offset is in the low bits of `where`, its width in bits 16..22."""
+    """Return the field of `value` (`bits` wide) that s_bfe takes: `where` holds offset (low bits) and width (bits 16..22)."""
     offset, width = where & (bits - 1), (where >> 16) & 0x7F
     if width == 0:
         return 0

@@ -50,7 +50,7 @@ class Descriptor:
 
 
 def parse_descriptor(assembly: str, name: str) -> Descriptor:
-    """Parse the directives and metadata of kernel `name`. Raises BadLaunch if they are missing, or Unsupported."""
+    """Parse the directives and metadata of kernel `name`. Raises BadLaunch if they are missing, Unsupported for bad values."""
     directives = _directives(assembly, name)
     for key, value in _REQUIRED.items():
         number, found = directives.get(key, (0, value))

@@ -9,7 +9,7 @@ MOST_FRAMES = 3
 
 
 def source_line(assembly: str, line: int) -> str:
-    """Return the source of assembly line `line` (from 1) and where it was inlined, at most 3 places, e.g.
+    """Return source file and line of assembly line `line` and where it was inlined, at most 3 places, e.g.
     `put.h:41 in ring.h:103`; empty if the text has no line table or the compiler invented the instruction (line 0)."""
     for text in reversed(assembly.splitlines()[:line]):
         found = _LOC.match(text)

@@ -86,7 +86,7 @@ def _fragment_of(raw: bytes) -> tuple[Anything, bool]:
 
 
 def _mark(wave: Wave, outputs: list[int], bad: Anything) -> None:
-    """Mark the output registers wholly undefined where `bad`, (8, 32), is set and defined elsewhere, in all lanes."""
+    """Set the undefined bits of the output registers in all lanes: every bit where `bad`, (8, 32), is True; none elsewhere."""
     for register, row in zip(outputs, bad, strict=True):
         wave.vector_undefined[register] = np.where(row, np.uint32(ALL_BITS), np.uint32(0))
         wave.refresh(register)

@@ -34,17 +34,17 @@ class VectorOp:
 
 
 def unary(result: Type, a: Type, evaluate: Callable[[Anything], Anything], rule: Rule = any_bit) -> VectorOp:
-    """Return an operation with one source, of type `a`, and a result of type `result`."""
+    """Return an operation with a source of type `a` and a result of type `result`, whose undefined bits `rule` finds."""
     return VectorOp(results=(result,), sources=(a,), evaluate=evaluate, rule=rule)
 
 
 def binary(kind: Type, evaluate: Callable[[Anything, Anything], Anything], rule: Rule = any_bit) -> VectorOp:
-    """Return an operation with two sources and a result, all of type `kind`."""
+    """Return an operation with two sources and a result, all of type `kind`; `rule` finds the undefined bits of the result."""
     return VectorOp(results=(kind,), sources=(kind, kind), evaluate=evaluate, rule=rule)
 
 
 def ternary(kind: Type, evaluate: Callable[..., Anything], rule: Rule = any_bit) -> VectorOp:
-    """Return an operation with three sources and a result, all of type `kind`."""
+    """Return an operation with three sources and a result, all of type `kind`; `rule` finds undefined bits of the result."""
     return VectorOp(results=(kind,), sources=(kind, kind, kind), evaluate=evaluate, rule=rule)
 
 

@@ -19,7 +19,7 @@ NAMES = frozenset((*PACKED, *MIXED, "v_dot2acc_f32_f16", "v_dot2_f32_f16"))
 
 
 def decode_packed(instruction: Instruction, name: str) -> Run:
-    """Return the function that executes a packed or dot instruction on a wave. Raises Unsupported for wrong operands."""
+    """Return the function that executes packed or dot instruction `name` on a wave. Raises Unsupported for bad operands."""
     if name in PACKED:
         return _packed(instruction, PACKED[name])
     if name in MIXED:

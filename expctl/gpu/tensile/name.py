@@ -48,7 +48,7 @@ class Kind(StrEnum):
 
 
 class Dialect(StrEnum):
-    """Generator that made a kernel name: Tensile or TensileLite."""
+    """Generator that made a kernel name: Tensile, TensileLite, or one of them (UNKNOWN)."""
 
     TENSILE = "Tensile"
     TENSILE_LITE = "TensileLite"
@@ -80,7 +80,7 @@ class KernelName:
     words: tuple[str, ...]
 
     def value(self, parameter: str) -> object:
-        """Return the value that the kernel name gives `parameter`, or None when it doesn't contain it."""
+        """Return the value that the kernel name gives `parameter`; None if the name leaves that parameter out."""
         return next((key.value for key in self.keys if key.parameter == parameter), None)
 
     @property
@@ -155,7 +155,7 @@ def _instruction(tokens: tuple[str, ...]) -> tuple[Instruction | None, tuple[str
 
 
 def _dialect(instruction: Instruction | None, keys: tuple[Key, ...], head: str) -> Dialect:
-    """Return the generator: by keys and flags that only one of the two writes, else by the matrix instruction."""
+    """Return the generator: by keys, or flags in `head`, that only one of the two writes, else by the matrix instruction."""
     names = {key.key for key in keys}
     if names & LITE_KEYS or LITE_FLAGS.search(head):
         return Dialect.TENSILE_LITE

@@ -36,7 +36,7 @@ def switch(name: str, meaning: str) -> Parameter:
 def per_side(
     key: str, name: str, meaning: str, sides: Mapping[str, str], words: Mapping[str, str] | None = None
 ) -> dict[str, Parameter]:
-    """Return key in kernel names -> Tensile parameter, one per tensor, whose place in `key`, `name` and `meaning` is `{}`.
+    """Return key in kernel names -> Tensile parameter for several tensors: `{}` in `key`, `name` and `meaning` is the tensor.
 
     `sides` maps the tensor's part of the name, such as `A`, to its words in the meaning.
     """

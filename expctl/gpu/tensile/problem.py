@@ -32,7 +32,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """The product that a kernel computes, with number types, "" where not named; `multiplied` is that of the factors."""
+    """The product that a kernel computes, with number types, "" where not named; factors are converted to `multiplied`."""
 
     formula: str
     a: Operand

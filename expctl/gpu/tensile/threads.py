@@ -10,7 +10,7 @@ ASSUMED = "if the sum is not split within the workgroup, which the name leaves o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threads:
-    """Threads and waves of a workgroup, and lanes of a wave; None if unknown. `assumed` is their condition, or ""."""
+    """Threads and waves of a workgroup, lanes of a wave; None if unknown. `assumed` is what must hold for that, or ""."""
 
     workgroup: int | None
     waves: int | None

@@ -21,7 +21,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelChange:
-    """All changes of a kernel, named `a` in one build and `b` in the other; `same_code` is None if a build has no code hash."""
+    """Changes of a kernel, named `a` in one build, `b` in the other. `same_code`: are code hashes equal? None without one."""
 
     a: str
     b: str

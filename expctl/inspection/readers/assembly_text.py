@@ -33,7 +33,7 @@ class AssemblyText:
 
 
 def parse_assembly(text: str, where: str) -> AssemblyText:
-    """Parse `text`. Raises Refused if it is not for an AMD GPU, has no kernel, or its metadata can't be read."""
+    """Parse the text of file `where`. Raises Refused if it is not for an AMD GPU, has no kernel, or has bad metadata."""
     target = _TARGET.search(text)
     if target is None:
         raise Refused(

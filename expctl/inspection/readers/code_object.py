@@ -37,7 +37,7 @@ class CodeObject:
 
 
 def parse_code_object(data: bytes, where: str) -> CodeObject:
-    """Parse `data`. Raises Refused if it is no code object of an AMD GPU, is damaged, or has no kernel."""
+    """Parse the bytes of file `where`. Raises Refused if it is no code object of an AMD GPU, is damaged, or has no kernel."""
     from elftools.common.exceptions import ELFError
     from elftools.construct import ConstructError
     from elftools.elf.elffile import ELFFile

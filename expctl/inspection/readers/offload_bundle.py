@@ -36,7 +36,7 @@ def is_bundle(data: bytes) -> bool:
 def device_entry(data: bytes, arch: str, where: str) -> bytes:
     """Return the code object for `arch` in the offload bundle `data`, or the only one when `arch` is "".
 
-    Raises Refused for a compressed or damaged bundle, and unless exactly one code object fits.
+    Raises Refused, naming the file `where`, for a compressed or damaged bundle, and unless exactly one code object fits.
     """
     if data.startswith(COMPRESSED):
         raise Refused(

@@ -12,7 +12,8 @@ _TENSILE_ISA = re.compile(r"_ISA(\d{3,4}[a-f]?)_")
 
 
 def known_devices(parts: Sequence[RawProfile], agents: Mapping[str, Device], arch: str) -> tuple[dict[str, Device], list[str]]:
-    """Return the GPUs by the names that launches in `parts` use, and notes for the user; a given `arch` overrules the files."""
+    """Return the GPUs by the names that launches in `parts` use, and notes for the user. GPUs come from the parts, else from
+    `agents` (name -> GPU, from lists of GPUs); a non-empty `arch` overrules theirs."""
     keys = dict.fromkeys(raw.device for part in parts for raw in part.launches.values())
     listed: dict[str, Device] = {**agents}
     for part in parts:

@@ -187,7 +187,7 @@ def _timelines(parts: Sequence[RawProfile], path: Path) -> tuple[Timeline, ...]:
 
 
 def _owners(parts: Sequence[RawProfile], path: Path) -> list[str]:
-    """Return a prefix for the GPU names of each part (data of one process), so that no two GPUs share one; "" if not needed.
+    """Return a prefix for the GPU names of each part (data of one process), so that no two GPUs share a name; "" if not needed.
 
     rocprofv3 writes a folder per host; torch.profiler and nsys start their clocks anew in each session.
     """

@@ -26,7 +26,7 @@ def bytes_text(value: int | None) -> str:
 
 
 def extent_text(extent: Extent | None) -> str:
-    """Return an extent without trailing ones, e.g. `32x32` or `256`; `?` for None."""
+    """Return an extent without its last axes if their size is 1, e.g. `32x32` or `256`; `?` for None."""
     if extent is None:
         return UNKNOWN
     x, y, z = extent

@@ -153,7 +153,8 @@ def _clock(kernel: Kernel, cycles: float | None) -> float | None:
 
 
 def _work(counters: Mapping[str, float], cycles: float | None) -> float | None:
-    """Return a count that depends on the problem, not on its tiles: bytes stored, matrix instructions or multiply-adds."""
+    """Return a count that depends on the problem, not on its tiles: the first known of bytes stored, matrix instructions and
+    multiply-adds. `cycles` turns counters that are rates into counts."""
     sectors = counters.get("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum")
     if sectors and (used := counters.get(BYTES_USED.format("st"))):
         return sectors * used

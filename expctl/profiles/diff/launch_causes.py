@@ -67,7 +67,7 @@ def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def shape(before: KernelEvidence, after: KernelEvidence, _slower: float) -> str:
-    """Return text if another launch shape explains a change of time: as many work-items, other workgroups; else ""."""
+    """Return text if another workgroup shape explains a change of time, with work-items and resources unchanged; else ""."""
     if before.workgroup is None or after.workgroup is None or before.grid is None or after.grid is None:
         return ""
     if before.workgroup == after.workgroup or not _same_resources(before, after):

@@ -27,7 +27,7 @@ class Row:
 
 
 def rows_of(change: KernelChange) -> tuple[Row, ...]:
-    """Return the figures of a pair of kernels that changed: launch, resources, clock, cycles, instructions, pipes, waiting."""
+    """Return a row per figure that differs between two kernels: launch, resources, clock, instructions, pipes, waiting."""
     before, after = change.before, change.after
     rows = [*_launch_rows(before, after), *_count_rows(before, after), *_pipe_rows(before, after), *_wait_rows(before, after)]
     return tuple(rows)

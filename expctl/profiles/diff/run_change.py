@@ -96,7 +96,7 @@ def _change(pair: Pair) -> KernelChange:
 
 
 def _is_same_mix(before: Kernel, after: Kernel) -> bool:
-    """Return whether both have equally many calls of each of several launch configurations, enough to estimate the noise."""
+    """Have both several launch configurations, with equal calls of each, and MIX_FREEDOM more calls than configurations?"""
     calls = [[launch.calls or 0 for launch in kernel.launches] for kernel in (before, after)]
     return len(calls[0]) > 1 and calls[0] == calls[1] and sum(calls[0]) - len(calls[0]) >= MIX_FREEDOM
 

@@ -38,7 +38,7 @@ def loads_scattered(before: KernelEvidence, after: KernelEvidence, slower: float
 
 
 def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if narrow loads explain a change of time: more load instructions for equal sectors; else ""."""
+    """Return text if narrow loads explain a change of time: more load instructions for as many sectors; else ""."""
     requests, sectors = ratio(before.load_requests, after.load_requests), ratio(before.load_sectors, after.load_sectors)
     if requests is None or not is_about(sectors, SAME_WORK_PERCENT) or not _moves_with(requests, slower, NARROWED):
         return ""
@@ -71,7 +71,7 @@ def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: floa
 
 
 def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if barriers explain a change of time: more of them, more waiting at them, and equal loads; else ""."""
+    """Return text if barriers explain a change of time: more barriers, more waiting at them, as many loads; else ""."""
     count = ratio(before.barrier_pipe, after.barrier_pipe)
     wait = ratio(before.waits.get("barrier"), after.waits.get("barrier"))
     if count is None or wait is None or not _same_loads(before, after):
@@ -107,7 +107,7 @@ def _explains_half(grown: float, slower: float) -> bool:
 
 
 def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if more instructions for equal loads explain a change of time, with the pipe that got busier; else ""."""
+    """Return text if more instructions, but as many loads, explain a change of time; it names the busier pipe. Else ""."""
     instructions = ratio(before.instructions, after.instructions)
     if instructions is None or not differs(instructions, INSTRUCTIONS_PERCENT) or (instructions > 1) != (slower > 1):
         return ""

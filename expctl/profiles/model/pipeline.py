@@ -42,7 +42,8 @@ class Pipeline:
 def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passes: int | None) -> Pipeline:
     """Return the mean cost of one of `passes` repetitions of `kernels`; None counts the calls of the GEMM with the most time.
 
-    Raises Misused if `passes` is None and there is no GEMM, or if no timed kernel's calls are a multiple of the passes.
+    `size` is M, N and K of the GEMM; without it there are no TFLOP/s. Raises Misused if `passes` is None and there is no GEMM,
+    or if no timed kernel's calls are a multiple of the passes.
     """
     timed = [kernel for kernel in kernels if kernel.mean_ns is not None]
     given = "--passes"

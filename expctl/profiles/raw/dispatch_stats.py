@@ -26,7 +26,7 @@ class Gaps:
     longest_ns: int
 
     def join(self, between_ns: int, later: "Gaps") -> "Gaps":
-        """Return the sum of these gaps, one gap of `between_ns` (0 for none) that follows them, and the gaps `later`."""
+        """Return gaps that contain these, then one of `between_ns` (none if 0), then those in `later`."""
         between = gaps_of((between_ns,))
         return Gaps(
             number=self.number + between.number + later.number,

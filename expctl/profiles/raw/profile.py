@@ -93,7 +93,7 @@ class RawProfile:
 
     @property
     def has_kernels(self) -> bool:
-        """Return whether the file contains any call of a kernel, timed or not."""
+        """Return whether the profile contains any call of a kernel, timed or not."""
         return bool(self.timing.durations or self.statistics or self.untimed)
 
     def prefix_devices(self, owner: str, agents: Mapping[str, Device]) -> None:

@@ -74,7 +74,7 @@ def csv_kind(heads: Collection[str]) -> CsvKind | None:
 
 
 def why_not(heads: Collection[str]) -> tuple[str, str] | None:
-    """Return what a table with these heads (lower case) is, and advice, if expctl doesn't read it; None for an unknown one."""
+    """Return what a table with these heads (lower case) is, and advice, if it is known but not read by expctl; else None."""
     if set(heads) == _ROCPROF_V1:
         return "statistics of rocprof v1, which are not read", "profile with rocprofv3 --kernel-trace"
     if any(head.startswith(_NSYS_SAYS) for head in heads):

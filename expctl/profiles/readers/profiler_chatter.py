@@ -25,7 +25,7 @@ def is_ncu_message(line: str) -> bool:
 def lines_of_table(lines: Iterator[str], line_most: int) -> Iterator[str]:
     """Return the lines from the header of ncu's table on, or all lines of text that ncu didn't write.
 
-    Text is ncu's if its first lines, up to one of `line_most` characters, have a message of ncu. The header
+    Text is ncu's if its first lines, up to the first of `line_most` or more characters, have a message of ncu. The header
     may follow the program's last output on the same line.
     """
     begun = []

@@ -35,7 +35,7 @@ def read_in_parallel(read: Callable[[int], Any], parts: int) -> list[Any]:
 
 
 def _serve(read: Callable[[int], Any], receiver: int, sender: int) -> None:
-    """Run in the child: write the size and bytes of the marshalled result to `sender`, then exit without cleanup handlers."""
+    """Run in the child: close `receiver`, write size and bytes of marshalled read(1) to `sender`, exit without cleanup."""
     try:
         os.close(receiver)
         data = marshal.dumps(read(1))

@@ -24,7 +24,7 @@ def profile_data(
 ) -> dict[str, Any]:
     """Return a profile as a JSON document that lists `kernels`.
 
-    Totals by class are of `totals`, all selected kernels before --top shortened the list.
+    Totals by class are of `totals`, all selected kernels before --top shortened the list; `positions` are by kernel name.
     """
     return {
         "path": profile.path,

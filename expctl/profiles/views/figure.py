@@ -31,7 +31,7 @@ def figure_bytes(
 ) -> bytes:
     """Return a picture of roofline and kernel times as the bytes of a file; equal kernels give equal bytes.
 
-    `suffix` is `png` or `svg`. Raises ImportError without matplotlib.
+    `suffix` is `png` or `svg`; `positions` are by kernel name. Raises ImportError without matplotlib.
     """
     import matplotlib
     from matplotlib.figure import Figure

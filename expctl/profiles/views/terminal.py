@@ -25,7 +25,7 @@ def profile_lines(
 ) -> list[str]:
     """Return a profile as lines of text that list `kernels` and explain the first `explained` of them.
 
-    Totals by class are of `totals`, all selected kernels before --top shortened the list.
+    Totals by class are of `totals`, all selected kernels before --top shortened the list; `positions` are by kernel name.
     """
     lines = _head_lines(profile)
     if totals:

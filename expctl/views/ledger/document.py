@@ -12,7 +12,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from expctl.domain.errors import Interrupted, Refused
-from expctl.domain.experiment.figures import throughput_text, time_text
+from expctl.domain.experiment.figures import throughput_text, time_text, times_text
 from expctl.domain.experiment.predictions import accuracy_text, prediction_text
 from expctl.domain.text import one_line
 from expctl.views.escape import Markdown, code_text, shown
@@ -126,12 +126,16 @@ def speed_text(figure: Figure) -> str:
 
 def baseline_text(baseline: Baseline) -> str:
     """Return a baseline, e.g. `cpu, commit 4f2c91a, wall_time, shown by P16 (2026-11-20): n=768 9.992 ms = 90.67 GFLOP/s`."""
-    figures = (f"{each.size} {time_text(each.ns)} = {speed_text(each)}" for each in baseline.figures)
+    figures = (f"{each.size} {time_text(each.ns)} = {speed_text(each)}{_scatter(each)}" for each in baseline.figures)
     later = f"; landed later, not timed here: {names_text(baseline.later)}" if baseline.later else ""
     return (
         f"{baseline.target}, commit {baseline.commit[:12]}, {baseline.kind}, shown by {baseline.shown_by}"
         f" ({baseline.date[:10]}): {'; '.join(figures)}{later}"
     )
+
+
+def _scatter(figure: Figure) -> str:
+    return f" ({times_text(figure.times)} of the median)" if figure.times else ""
 
 
 def first_sentence_text(finding: Finding) -> str:
@@ -146,7 +150,7 @@ def rest_text(finding: Finding) -> str:
 
 
 def standing_text(item: QueueItem) -> str:
-    """Return state, reason and priority of a proposal, e.g. `BLOCKED: on 4f2c91a: ...`; "" if it is ready and has none."""
+    """Return state, reason and priority of a queued proposal, e.g. `BLOCKED: on 4f2c91a: ...`; "" if ready without any."""
     priority = f"priority {item.priority}" if item.priority else ""
     state = "" if item.state == "ready" else str(item.state)
     return "; ".join(part for part in (": ".join(word for word in (state, item.why) if word), priority) if part)

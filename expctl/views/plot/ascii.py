@@ -78,7 +78,7 @@ def _draw(canvas: _Canvas, picture: Picture, columns: list[int]) -> None:
 
 
 def _columns(search: int, confirm: int) -> list[int]:
-    """Return the text column of each round in the chart, search first; adjacent rounds share one when there are too many."""
+    """Return the text column of each round: `search` rounds, then `confirm`; adjacent ones share one if there are too many."""
     gap = GAP if confirm else 0
     step = min(STEP_MOST, (PLOT - 1 - gap) / max(1, search + confirm - 1))
     step = float(int(step)) if step >= 1 else step

@@ -22,7 +22,7 @@ GAP = 1.5  # distance between the two sessions, in rounds
 
 
 def figure_bytes(picture: Picture, suffix: str) -> bytes:
-    """Draw an experiment's rounds as a PNG or SVG file (`suffix`), byte for byte the same each time. Raises ImportError."""
+    """Return an experiment's rounds drawn as PNG or SVG (`suffix`), always equal bytes. Raises ImportError (matplotlib)."""
     import matplotlib
     from matplotlib.figure import Figure
 

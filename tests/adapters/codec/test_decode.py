@@ -34,7 +34,15 @@ TABLE = st.dictionaries(TEXT, TEXT, max_size=2)
 ARTIFACTS = st.dictionaries(
     TEXT,
     st.dictionaries(
-        TEXT, st.builds(Artifact, sha256=TEXT, code=TEXT, facts=st.lists(FACTS, max_size=2).map(tuple)), max_size=2
+        TEXT,
+        st.builds(
+            Artifact,
+            sha256=TEXT,
+            code=TEXT,
+            facts=st.lists(FACTS, max_size=2).map(tuple),
+            layouts=st.lists(TEXT, max_size=2).map(tuple),
+        ),
+        max_size=2,
     ),
     max_size=2,
 )

@@ -14,9 +14,9 @@ from expctl.adapters.index import queries, record_index, rows
 from expctl.adapters.index.record_index import BUSY_S, RecordIndex
 from expctl.adapters.index.stamp import ROOMS, code_stamp
 from expctl.adapters.records.repository_contents import GitLibrary
-from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import BenchmarkIdentity, Record
-from expctl.domain.history.baselines import baseline_of, baselines
+from expctl.domain.history.baselines import baseline_of, baselines, lands
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.record_summary import given_baselines, in_order, landings, standing, summary_of
 from tests.refusals import refuses
@@ -43,8 +43,11 @@ def reader(repository: Repository) -> Counting:
     for name in ("record.json", "experiment.yaml"):
         for file in OURS.glob(f"*/{name}"):
             repository.write(f"experiments/{file.parent.name}/{name}", file.read_bytes())
-    for record in records(80, 3, yardsticks={"here": STICK, "gpu": STICK}, protocol="p"):
+    made = list(records(80, 3, yardsticks={"here": STICK, "gpu": STICK}, protocol="p"))
+    for record in made:
         write(repository, record, id=f"P{1000 + int(record.id[1:])}")
+    kept = next(record for record in made if lands(record))
+    write(repository, kept, id="P2000", kind=Kind.SIMPLIFY, estimates=(), procedure=None)  # a KEEP that wasn't timed
     repository.commit()
     return Counting(locate(repository.root))
 

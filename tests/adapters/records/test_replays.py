@@ -11,6 +11,7 @@ from expctl.adapters.records.replays import Replays
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Record
+from expctl.domain.protocol.boundaries import VERSION
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.verdict.decide_again import UnplayableError, replayed, was_decided_by_samples
 from expctl.domain.verdict.samples import Sample
@@ -40,7 +41,7 @@ def test_a_record_is_what_its_samples_say(name: str) -> None:
     record, text, samples = concluded(kernel, **changes)
     assert record.procedure is not None
     again = replayed(record.procedure, record.kind, samples, BENCHMARK, PROTOCOL.keep)
-    assert again.rule == "1"
+    assert again.rule == VERSION
     assert with_parts(text, again.parts) == text
 
 
@@ -55,7 +56,7 @@ def test_a_record_that_was_edited_differs() -> None:
 
 def test_samples_that_lack_their_last_round_decide_nothing() -> None:
     record, _, samples = concluded("slow 900000")
-    fewer = [sample for sample in samples if sample.round < 22]
+    fewer = [sample for sample in samples if sample.round < 8]
     assert record.procedure is not None
     with pytest.raises(UnplayableError, match="1 rounds of the confirm are missing"):
         replayed(record.procedure, record.kind, fewer, BENCHMARK, PROTOCOL.keep)
@@ -151,6 +152,43 @@ def test_tampering_is_found(name: str) -> None:
     assert differs, text
 
 
+def free(**changes: Any) -> dict[str, bytes]:
+    """A simplification that landed untimed, with an edited record."""
+    stage = Stage()
+    stage.queue("P1", "slow 1000000 # less", kind=Kind.SIMPLIFY)
+    assert run_experiment(stage.context(), "P1").record.verdict is Verdict.KEEP
+    files = stage.workspace.commits[stage.workspace.head()].files
+    record = {**json.loads(files[RECORD]), **changes}
+    return {RECORD: json.dumps({key: value for key, value in record.items() if value is not None}, indent=1).encode() + b"\n"}
+
+
+def test_a_keep_without_estimates_is_sound_where_the_code_is_the_same() -> None:
+    assert all_of(free()) == [(False, "KEEP: the same machine code, not decided by samples")]
+
+
+def differing(**part: str) -> dict[str, Any]:
+    sides = json.loads(free()[RECORD])["artifacts"]
+    sides["candidate"]["guard"] |= part
+    return dict(sides)
+
+
+FORGED: dict[str, Callable[[], dict[str, bytes]]] = {
+    "another kind": lambda: free(kind="perf"),
+    "another reason": lambda: free(reasons=["faster"]),
+    "other code": lambda: free(artifacts=differing(code="else")),
+    "other names": lambda: free(artifacts=differing(image="else")),
+    "no artifacts": lambda: free(artifacts=None),
+    "no test": lambda: free(test=None),
+    "samples beside it": lambda: {**free(), SAMPLES: b""},
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_keep_that_only_claims_to_be_free_is_found(name: str) -> None:
+    ((differs, text),) = all_of(FORGED[name]())
+    assert (differs, text) == (True, "KEEP: a KEEP without estimates")
+
+
 def with_estimate(record: dict[str, Any]) -> dict[str, Any]:
     first, *others = record["estimates"]
     return {**record, "estimates": [{**first, "effect_percent": 99.5}, *others]}
@@ -161,7 +199,7 @@ def with_estimate(record: dict[str, Any]) -> dict[str, Any]:
     [
         (
             lambda record: {**record, "verdict": "REJECT"},
-            "verdict: recorded 'REJECT', computed 'KEEP' (rule 1 on samples.jsonl)",
+            "verdict: recorded 'REJECT', computed 'KEEP' (rule 2 on samples.jsonl)",
         ),
         (with_estimate, "estimates.0.effect_percent: recorded 99.5, computed "),
         (lambda record: {**record, "reasons": [*record["reasons"], "more"]}, "reasons.1: recorded 'more', computed None"),
@@ -196,10 +234,10 @@ def test_a_record_of_an_older_rule_is_named_and_skipped() -> None:
     assert not differs
     assert "skipped: decided by an older rule" in text
     files = edited()
-    bounds = {**json.loads(files[RECORD])["procedure"], "boundaries": "0"}
+    bounds = {**json.loads(files[RECORD])["procedure"], "boundaries": "1"}
     ((differs, text),) = all_of(edited(procedure=bounds))
     assert not differs
-    assert "bounds 0, not 1" in text
+    assert "bounds 1, not 2" in text
 
 
 @pytest.mark.parametrize("bounds", ["99", "x", "-1", ""])

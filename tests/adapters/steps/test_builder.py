@@ -1,5 +1,6 @@
 """Builds of the protocol's own command: where they may write, what they share, and what is said when they fail."""
 
+import hashlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from expctl.adapters.steps.builder import Builder
 from expctl.domain.experiment.record import Artifact
-from expctl.domain.protocol.model import Build, Environment, Target, Toolchain
+from expctl.domain.protocol.model import Benchmark, Build, Environment, Target, Toolchain
 from expctl.domain.run.step_result import Failed
 from expctl.files.disk_space import SPACE_LEAST_BYTES
 from expctl.launcher.capabilities import detect_capabilities
@@ -29,9 +30,14 @@ def tree(tmp_path: Path) -> Path:
 @pytest.fixture
 def build(tmp_path: Path, tree: Path) -> Run:
     def build(
-        program: str, *, sources: str = "1", writable: tuple[str, ...] = (), space_least_bytes: int = SPACE_LEAST_BYTES
+        program: str,
+        *,
+        sources: str = "1",
+        writable: tuple[str, ...] = (),
+        space_least_bytes: int = SPACE_LEAST_BYTES,
+        layouts: int = 1,
     ) -> Artifact | Failed:
-        argv = ("{python}", "-c", f"import os, sys; {program}", "{artifact}")
+        argv = ("{python}", "-c", f"import os, sys; {program}", "{artifact}", "{layout}")
         spec = Build(toolchain=Toolchain.COMMAND, argv=argv, artifact="a", timeout_s=20)
         state = tmp_path / "state"
         environment = Environment(writable=writable)
@@ -41,14 +47,21 @@ def build(tmp_path: Path, tree: Path) -> Run:
             environment=environment,
             mark="m",
             machine="m",
+            image_of=lambda artifact: f"image of {artifact.name}",
             space_least_bytes=space_least_bytes,
         )
-        return builder.build("cpu", Target(build=spec), tree=tree, sources=sources)
+        benchmark = Benchmark(argv=("-",), timeout_s=1, sizes=(), layouts=layouts)
+        return builder.build("cpu", Target(build=spec, benchmark=benchmark), tree=tree, sources=sources)
 
     return build
 
 
 ARTIFACT = "open(sys.argv[1], 'w').write('code')"
+
+
+def test_an_artifact_knows_its_image_and_the_cache_too(build: Run) -> None:
+    made = [build(ARTIFACT) for _ in range(2)]
+    assert [each.image for each in made if isinstance(each, Artifact)] == ["image of a"] * 2
 
 
 def test_a_build_writes_its_artifact_and_in_its_own_tree(build: Run, tree: Path) -> None:
@@ -108,3 +121,37 @@ def test_a_secret_in_what_a_compiler_says_is_masked(build: Run) -> None:
 
 def test_the_python_that_builds_is_the_one_that_runs(build: Run) -> None:
     assert isinstance(build(f"assert sys.executable == {sys.executable!r}; {ARTIFACT}"), Artifact)
+
+
+LAYOUT = "open(sys.argv[1], 'w').write('code at ' + sys.argv[2]); open('built', 'a').write(sys.argv[2])"
+
+
+def test_a_command_builds_every_layout_once(build: Run, tree: Path) -> None:
+    made = build(LAYOUT, layouts=4)
+    assert isinstance(made, Artifact), made
+    assert [made.sha256, *made.layouts] == [hashlib.sha256(f"code at {i}".encode()).hexdigest() for i in range(4)]
+    assert build(LAYOUT, layouts=4) == made
+    assert (tree / "built").read_text() == "0123"
+
+
+def test_without_layouts_there_is_one_build_of_the_same_bytes(build: Run, tree: Path) -> None:
+    made, several = build(LAYOUT), build(LAYOUT, layouts=2)
+    assert isinstance(made, Artifact)
+    assert isinstance(several, Artifact)
+    assert (made.sha256, made.code, made.layouts) == (several.sha256, several.code, ())
+    assert (tree / "built").read_text() == "001"
+
+
+def test_layouts_that_turn_out_alike_are_kept_once(build: Run, tmp_path: Path) -> None:
+    made = build(ARTIFACT, layouts=3)
+    assert isinstance(made, Artifact), made
+    assert set(made.layouts) == {made.sha256}
+    assert [path.name for path in (tmp_path / "state/artifacts").iterdir()] == [made.sha256]
+    assert [path.name for path in (tmp_path / "state/artifacts" / made.sha256).iterdir()] == ["a"]
+
+
+def test_a_layout_that_fails_is_named(build: Run) -> None:
+    failed = build(f"sys.exit('error: no room') if sys.argv[2] == '2' else {ARTIFACT}", layouts=3)
+    assert failed == Failed(reason="layout 2: error: no room")
+    failed = build(f"0 if sys.argv[2] == '1' else {ARTIFACT}", layouts=3)
+    assert failed == Failed(reason="layout 1: the build ended without writing a")

@@ -241,7 +241,7 @@ def measure(runner: StepRunner, tmp_path: Path) -> Measure:
     ) -> tuple[Sample, ...] | Failed:
         program = SAY + before + WORKER.replace("TIME", time).replace("END", end).replace("CHECK", check)
         benchmark = replace(BENCHMARK, argv=("{python}", "-c", program, "{artifact}"), style=style, **changes)
-        artifacts = {side: tmp_path / side.value for side in Side}
+        artifacts = {side: (tmp_path / side.value,) for side in Side}
         return runner.measure(benchmark, cwd=tmp_path, artifacts=artifacts, round=7, progress=FakeProgress())
 
     return measures
@@ -365,7 +365,7 @@ FORGED = {
 @pytest.mark.parametrize("name", FORGED)
 def test_a_line_that_is_not_bound_to_the_run_is_a_failure(runner: StepRunner, tmp_path: Path, name: str) -> None:
     program = bound(SAY + WORKER.replace("END", OK).replace("CHECK", CHECKED))
-    artifacts = {side: tmp_path / side.value for side in Side}
+    artifacts = {side: (tmp_path / side.value,) for side in Side}
 
     def measured(time: str) -> tuple[Sample, ...] | Failed:
         argv = ("{python}", "-c", program.replace("TIME", time), "{artifact}")
@@ -394,6 +394,45 @@ def test_a_sample_has_what_was_seen_of_each_visit_beyond_its_times(measure: Meas
 def test_workers_of_a_fine_round_share_one_core(measure: Measure, tmp_path: Path) -> None:
     measure(Style.FINE, f"open({str(tmp_path / 'cores')!r}, 'a').write(str(os.sched_getaffinity(0)) + '\\n')")
     assert set((tmp_path / "cores").read_text().splitlines()) == {str({max(os.sched_getaffinity(0))})}
+
+
+@pytest.mark.parametrize("style", Style)
+def test_rounds_take_the_layouts_in_turn_on_both_sides(runner: StepRunner, tmp_path: Path, style: Style) -> None:
+    notes = tmp_path / "notes"
+    note = f"open({str(notes)!r}, 'a').write(sys.argv[1] + ' ' + str(len(os.environ.get('EXPCTL_PADDING', ''))) + chr(10))"
+    program = SAY + WORKER.replace("TIME", "pass").replace("END", f"{note}; {OK}").replace("CHECK", CHECKED)
+    benchmark = replace(BENCHMARK, argv=("{python}", "-c", program, "{artifact}"), style=style)
+    layouts = {side: tuple(tmp_path / str(layout) / side.value for layout in range(3)) for side in Side}
+    paddings = []
+    for round in range(5):
+        notes.unlink(missing_ok=True)
+        samples = runner.measure(benchmark, cwd=tmp_path, artifacts=layouts, round=round, progress=FakeProgress())
+        assert isinstance(samples, tuple), samples
+        assert {each.layout for each in samples} == {round % 3}
+        said = [line.split() for line in notes.read_text().splitlines()]
+        assert {path for path, _ in said} == {str(layouts[side][round % 3]) for side in Side}
+        paddings += [int(padding) for _, padding in said]
+    assert max(paddings) < 4096
+    assert len(set(paddings)) > len(paddings) // 2
+
+
+def test_without_layouts_nothing_is_added_to_the_environment(measure: Measure, tmp_path: Path) -> None:
+    samples = measure(Style.LAUNCH, f"open({str(tmp_path / 'names')!r}, 'a').write(' '.join(os.environ))")
+    assert isinstance(samples, tuple)
+    assert {each.layout for each in samples} == {0}
+    assert "EXPCTL_PADDING" not in (tmp_path / "names").read_text()
+
+
+def test_a_pair_keeps_its_layout(runner: StepRunner, tmp_path: Path) -> None:
+    program = SAY + WORKER.replace("TIME", "pass").replace("END", OK).replace("CHECK", CHECKED)
+    benchmark = replace(BENCHMARK, argv=("{python}", "-c", program, "{artifact}"), style=Style.FINE, respawn=2)
+    layouts = {side: tuple(tmp_path / str(layout) / side.value for layout in range(2)) for side in Side}
+    seen = []
+    for round in range(6):
+        samples = runner.measure(benchmark, cwd=tmp_path, artifacts=layouts, round=round, progress=FakeProgress())
+        assert isinstance(samples, tuple), samples
+        seen += [(each.layout, each.pair) for each in samples[:1]]
+    assert seen == [(0, 0), (0, 0), (1, 2), (1, 2), (0, 4), (0, 4)]
 
 
 def test_a_pair_lives_for_as_many_rounds_as_the_protocol_says(measure: Measure, runner: StepRunner, tmp_path: Path) -> None:
@@ -446,7 +485,7 @@ def test_a_worker_that_takes_turns_does_nothing_while_the_other_is_asked(measure
 
 def test_a_benchmark_that_is_not_there_is_a_fault(runner: StepRunner, tmp_path: Path) -> None:
     benchmark = replace(BENCHMARK, argv=("/no/such/program",))
-    artifacts = {side: tmp_path / side.value for side in Side}
+    artifacts = {side: (tmp_path / side.value,) for side in Side}
     failed = runner.measure(benchmark, cwd=tmp_path, artifacts=artifacts, round=0, progress=FakeProgress())
     assert failed == Failed(reason="cannot start /no/such/program: No such file or directory", fault=True)
 

@@ -47,7 +47,7 @@ def measure(tmp_path: Path, watch: FakeWatch) -> Measure:
     def measures(style: Style, fails: str = "pass") -> tuple[Sample, ...] | Failed:
         argv = ("{python}", "-c", WORKER.replace("FAILS", fails), "{artifact}")
         benchmark = Benchmark(argv=argv, timeout_s=20, sizes=SIZES, style=style, iterations=2, quads=2)
-        artifacts = {side: tmp_path / side.value for side in Side}
+        artifacts = {side: (tmp_path / side.value,) for side in Side}
         return runner.measure(benchmark, cwd=tmp_path, artifacts=artifacts, round=7, progress=FakeProgress())
 
     return measures

@@ -45,7 +45,7 @@ def test_layers_are_kept_experiments_and_commits_by_hand_in_the_order_of_the_bra
     assert [layer.name for layer in layers] == ["P1", "1234567 by hand", "P2"]
     total = combined_promises(layers)["objective"]
     assert total.effect == pytest.approx(2 * math.log(1.1))
-    assert total.half_width == pytest.approx(math.sqrt(2) * (math.log(1.11) - math.log(1.09)) / 2)
+    assert total.half_width == pytest.approx(math.sqrt(2) * (math.log(1.1) - math.log(1.09)))
 
 
 def test_nothing_of_another_epoch_or_target_is_a_promise() -> None:

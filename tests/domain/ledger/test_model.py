@@ -333,6 +333,8 @@ def test_only_flags_that_name_the_debt_are_debts() -> None:
     record = replace(measured("P1", Verdict.KEEP), flags=("unmeasured at home: gfx1151", "large effect"))
     assert [debt.flag for debt in debts(short([record]))] == ["unmeasured at home: gfx1151"]
     assert why_of(record) == "because; large effect"
+    free = replace(record, flags=("not compared on gfx1151, which could not be built",))
+    assert [debt.is_uncompared for debt in debts(short([record, free]))] == [False, True]
 
 
 def test_the_queue_is_every_proposal_without_a_record() -> None:

@@ -127,10 +127,36 @@ def test_weights_are_shares_of_one(weights: tuple[float, ...]) -> None:
     assert sentence.startswith("targets.here.benchmark.sizes: expected weights")
 
 
-@pytest.mark.parametrize("change", [{"rounds": 4}, {"rounds": 9}, {"rounds": 37}, {"iterations": 0}, {"quads": 0}])
+@pytest.mark.parametrize("change", [{"rounds": 2}, {"rounds": 9}, {"rounds": 37}, {"iterations": 0}, {"quads": 0}])
 def test_counts_have_limits(change: dict[str, int]) -> None:
     (sentence,) = inconsistencies(with_benchmark(**change))
     assert sentence.startswith("targets.here.benchmark")
+
+
+@pytest.mark.parametrize("layouts", [-1, 0, 33])
+def test_layouts_have_limits(layouts: int) -> None:
+    assert inconsistencies(with_benchmark(layouts=layouts)) == (
+        f"targets.here.benchmark.layouts: expected 1 to 32, found {layouts}",
+    )
+
+
+def test_a_command_that_builds_layouts_is_told_which() -> None:
+    several = replace(BENCHMARK, layouts=8)
+    build = Build(toolchain=Toolchain.COMMAND, argv=("make", "{artifact}"))
+    assert inconsistencies(with_target(build=build, benchmark=several)) == (
+        "targets.here.benchmark.layouts: expected 1, or {layout} in build.argv for the number of the layout to build, found 8",
+    )
+    told = replace(build, argv=("make", "LAYOUT={layout}", "{artifact}"))
+    assert inconsistencies(with_target(build=told, benchmark=several)) == ()
+
+
+@pytest.mark.parametrize("toolchain", [Toolchain.NVCC, Toolchain.HIPCC, Toolchain.ZIG_GFX])
+def test_a_toolchain_that_builds_no_other_layout_is_asked_for_none(toolchain: Toolchain) -> None:
+    build = Build(toolchain=toolchain, source="k.cu")
+    assert inconsistencies(with_target(build=build)) == ()
+    assert inconsistencies(with_target(build=build, benchmark=replace(BENCHMARK, layouts=2))) == (
+        f"targets.here.benchmark.layouts: expected 1, because {toolchain} builds no other layout, found 2",
+    )
 
 
 def test_at_most_three_sizes_may_rescue() -> None:
@@ -146,7 +172,7 @@ def test_at_most_three_sizes_may_rescue() -> None:
 )
 @pytest.mark.parametrize("value", [-0.1, 51.0, float("nan")])
 def test_limits_of_the_verdict_are_percent(limit: str, value: float) -> None:
-    (sentence,) = inconsistencies(replace(SOUND, keep=KeepRule(**{limit: value})))
+    (sentence,) = inconsistencies(replace(SOUND, keep=replace(KeepRule(), **{limit: value})))
     assert sentence == f"keep.{limit}: expected 0 to 50, found {value}"
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Artifact, Fact
-from expctl.domain.protocol.model import ResourceLimits, Style
+from expctl.domain.protocol.model import FreeSimplify, ResourceLimits, Style
 from expctl.domain.run.actions import Action, Build, Measure, Nothing, Pin, Profile, Settle
 from expctl.domain.run.actions import Test as DoTest
 from expctl.domain.run.events import (
@@ -51,6 +51,7 @@ def built(side: Side, target: str, code: str = "") -> Built:
 
 
 BUILDS = (built(B, "cpu"), built(C, "cpu"), built(B, "gfx"), built(C, "gfx"))
+SAME = tuple(replace(each, artifact=Artifact(sha256=each.side, code="same")) for each in BUILDS)
 
 
 def measured(
@@ -73,12 +74,17 @@ def measured(
     return Measured(round=index, samples=(sample(B, baseline, 0), sample(C, candidate, 1)))
 
 
-def rounds(candidate: int, n: int = 5, first: int = 0, session: Session = Session.SEARCH) -> tuple[Measured, ...]:
+def rounds(candidate: int, n: int = 3, first: int = 0, session: Session = Session.SEARCH) -> tuple[Measured, ...]:
     return tuple(measured(i, 100_000 + 10 * (i % 2), candidate, (), session) for i in range(first, first + n))
 
 
-def confirmed(candidate: int, first: int = 5) -> tuple[Measured, ...]:
-    return rounds(candidate, 18, first, Session.CONFIRM)
+def confirmed(candidate: int, first: int = 3) -> tuple[Measured, ...]:
+    return rounds(candidate, 6, first, Session.CONFIRM)
+
+
+def restless(n: int, first: int = 0, session: Session = Session.SEARCH) -> tuple[Measured, ...]:
+    """Rounds of an effect of -4 % and +11 % by turns, two rounds each: nothing can be said."""
+    return tuple(measured(i, 100_000, 104_000 if (i - first) % 4 < 2 else 90_000, (), session) for i in range(first, first + n))
 
 
 def profiled(side: Side, failure: str = "") -> Profiled:
@@ -113,8 +119,8 @@ def decision_of(run: Run) -> Decision:
 
 
 OPENING = "pin, build cpu b, build cpu c, build gfx b, build gfx c"
-FIVE = ", ".join(f"measure {i}" for i in range(5))
-EIGHTEEN = ", ".join(f"confirm {i}" for i in range(5, 23))
+SEARCHED = ", ".join(f"measure {i}" for i in range(3))
+CONFIRMED = ", ".join(f"confirm {i}" for i in range(3, 9))
 LIVES: dict[str, tuple[Kind, tuple[Event, ...], str]] = {
     "KEEP": (
         Kind.PERF,
@@ -129,22 +135,27 @@ LIVES: dict[str, tuple[Kind, tuple[Event, ...], str]] = {
             profiled(C, "no profiler"),
             *PUBLISHED,
         ),
-        f"{OPENING}, test, {FIVE}, {EIGHTEEN}, profile b, profile c, settle KEEP, settle KEEP, nothing",
+        f"{OPENING}, test, {SEARCHED}, {CONFIRMED}, profile b, profile c, settle KEEP, settle KEEP, nothing",
     ),
-    "INCONCLUSIVE, not confirmed": (
+    "REJECT, not confirmed": (
         Kind.PERF,
         (BEGUN, PINNED, *BUILDS, TESTED, *rounds(90_000), *confirmed(100_005), *PUBLISHED),
-        f"{OPENING}, test, {FIVE}, {EIGHTEEN}, settle INCONCLUSIVE, settle INCONCLUSIVE, nothing",
+        f"{OPENING}, test, {SEARCHED}, {CONFIRMED}, settle REJECT, settle REJECT, nothing",
+    ),
+    "INCONCLUSIVE": (
+        Kind.PERF,
+        (BEGUN, PINNED, *BUILDS, TESTED, *restless(6), *PUBLISHED),
+        f"{OPENING}, test, {SEARCHED}, measure 3, measure 4, measure 5, settle INCONCLUSIVE, settle INCONCLUSIVE, nothing",
     ),
     "REJECT, slower": (
         Kind.PERF,
         (BEGUN, PINNED, *BUILDS, TESTED, *rounds(110_000), *PUBLISHED),
-        f"{OPENING}, test, {FIVE}, settle REJECT, settle REJECT, nothing",
+        f"{OPENING}, test, {SEARCHED}, settle REJECT, settle REJECT, nothing",
     ),
     "REJECT, no effect": (
         Kind.PERF,
         (BEGUN, PINNED, *BUILDS, TESTED, *rounds(100_005), *PUBLISHED),
-        f"{OPENING}, test, {FIVE}, settle REJECT, settle REJECT, nothing",
+        f"{OPENING}, test, {SEARCHED}, settle REJECT, settle REJECT, nothing",
     ),
     "REJECT, wrong": (
         Kind.PERF,
@@ -184,12 +195,22 @@ LIVES: dict[str, tuple[Kind, tuple[Event, ...], str]] = {
     "a guard that guards nothing": (
         Kind.PERF,
         (BEGUN, PINNED, *BUILDS[:2], BuildFailed(side=B, target="gfx", reason="asm"), TESTED, *rounds(110_000), *PUBLISHED),
-        f"pin, build cpu b, build cpu c, build gfx b, test, {FIVE}, settle REJECT, settle REJECT, nothing",
+        f"pin, build cpu b, build cpu c, build gfx b, test, {SEARCHED}, settle REJECT, settle REJECT, nothing",
     ),
     "NO-OP": (
         Kind.PERF,
-        (BEGUN, PINNED, *(replace(each, artifact=Artifact(sha256=each.side, code="same")) for each in BUILDS), *PUBLISHED),
+        (BEGUN, PINNED, *SAME, *PUBLISHED),
         f"{OPENING}, settle NO-OP, settle NO-OP, nothing",
+    ),
+    "KEEP, free": (
+        Kind.SIMPLIFY,
+        (BEGUN, PINNED, *SAME, TESTED, *PUBLISHED),
+        f"{OPENING}, test, settle KEEP, settle KEEP, nothing",
+    ),
+    "REJECT, free but wrong": (
+        Kind.INFRA,
+        (BEGUN, PINNED, *SAME, replace(TESTED, ok=False, summary="no symbol"), *PUBLISHED),
+        f"{OPENING}, test, settle REJECT, settle REJECT, nothing",
     ),
     "INVALID before the pin": (
         Kind.PERF,
@@ -199,12 +220,12 @@ LIVES: dict[str, tuple[Kind, tuple[Event, ...], str]] = {
     "INVALID after deciding": (
         Kind.PERF,
         (BEGUN, PINNED, *BUILDS, TESTED, *rounds(110_000), Invalidated(reason="the base moved"), *PUBLISHED),
-        f"{OPENING}, test, {FIVE}, settle REJECT, settle INVALID, settle INVALID, nothing",
+        f"{OPENING}, test, {SEARCHED}, settle REJECT, settle INVALID, settle INVALID, nothing",
     ),
     "an analysis of something slower": (
         Kind.ANALYSIS,
         (BEGUN, PINNED, *BUILDS, TESTED, *rounds(110_000), profiled(B), profiled(C), *PUBLISHED),
-        f"{OPENING}, test, {FIVE}, profile b, profile c, settle KEEP, settle KEEP, nothing",
+        f"{OPENING}, test, {SEARCHED}, profile b, profile c, settle KEEP, settle KEEP, nothing",
     ),
 }
 
@@ -252,6 +273,7 @@ REASONS = {
     "REJECT, does not build for a guard": "does not build for gfx: asm; nothing was timed",
     "INVALID, the baseline does not build": "the baseline does not build for cpu: no compiler",
     "NO-OP": "the same code sections as the baseline on cpu, gfx; nothing was timed",
+    "REJECT, free but wrong": "test: no symbol; nothing was timed",
     "INVALID before the pin": "the base moved",
 }
 
@@ -268,7 +290,70 @@ def test_an_analysis_reports_what_was_measured_and_lands_nothing() -> None:
     kind, events, _ = LIVES["an analysis of something slower"]
     decision = decision_of(run_of(events[:-2], kind=kind))
     assert decision.reasons[0].startswith("finding recorded, no code lands; measured: n regresses: ")
-    assert decision.intervals["n"].n == 5
+    assert decision.intervals["n"].n == 3
+
+
+# ------------------------------------------------------------------ free changes
+
+UNCHANGED: tuple[Event, ...] = (BEGUN, PINNED, *SAME)
+OWING = replace(COURSE, absent=("gpu",))
+NO_OP = "the same code sections as the baseline on cpu, gfx; nothing was timed"
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_the_same_code_lands_for_a_simplification_alone(kind: Kind) -> None:
+    decision = decision_of(run_of((*UNCHANGED, TESTED), kind=kind))
+    if kind in (Kind.SIMPLIFY, Kind.INFRA):
+        assert decision == Decision(
+            verdict=Verdict.KEEP, reasons=("same machine code; nothing to time", "compared on cpu, gfx")
+        )
+    else:
+        assert decision == Decision(verdict=Verdict.NO_OP, reasons=(NO_OP,))
+
+
+def test_the_kind_makes_a_change_free_and_not_the_mode() -> None:
+    simplifying = replace(PLAN, mode=Mode.SIMPLIFY)
+    assert said(next_action(replace(run_of(UNCHANGED, kind=Kind.PERF), plan=simplifying))) == "settle NO-OP"
+    assert said(next_action(run_of((*UNCHANGED, TESTED), kind=Kind.SIMPLIFY))) == "settle KEEP"
+
+
+def test_a_free_change_is_tested_on_every_built_target_and_profiled_on_none() -> None:
+    run = run_of(UNCHANGED, kind=Kind.SIMPLIFY, course=GUARDED)
+    assert said(next_action(run)) == "test"
+    run = advance(run, TESTED)
+    assert said(next_action(run)) == "test gfx"
+    assert said(next_action(advance(run, replace(TESTED, target="gfx")))) == "settle KEEP"
+    assert said(next_action(advance(run, replace(TESTED, target="gfx", ok=False)))) == "settle REJECT"
+
+
+def test_targets_that_could_not_be_built_are_debts_of_a_free_change() -> None:
+    events: tuple[Event, ...] = (BEGUN, PINNED, *SAME[:2], BuildFailed(side=B, target="gfx", reason="asm"), TESTED)
+    run = run_of(events, kind=Kind.SIMPLIFY, course=OWING)
+    assert run.unbuilt() == ("gfx", "gpu")
+    assert decision_of(run).reasons[1] == "compared on cpu; not built, an open debt: gfx, gpu"
+
+
+def test_a_protocol_may_ask_that_every_target_was_built() -> None:
+    strict = replace(OWING, free_simplify=FreeSimplify.ALL)
+    decision = decision_of(run_of(UNCHANGED, kind=Kind.SIMPLIFY, course=strict))
+    assert (decision.verdict, decision.reasons[0]) == (Verdict.NO_OP, NO_OP)
+    assert decision.reasons[1].startswith("not built: gpu; keep.free_simplify: all asks for every target: propose it again ")
+    everywhere = run_of((*UNCHANGED, TESTED), kind=Kind.SIMPLIFY, course=replace(strict, absent=()))
+    assert decision_of(everywhere).verdict is Verdict.KEEP
+
+
+def test_the_same_code_linked_by_other_names_is_not_free() -> None:
+    renamed = replace(SAME[1], artifact=replace(SAME[1].artifact, image="else"))
+    run = run_of((BEGUN, PINNED, SAME[0], renamed, *SAME[2:]), kind=Kind.SIMPLIFY)
+    decision = decision_of(run)
+    assert (decision.verdict, decision.reasons[0]) == (Verdict.NO_OP, NO_OP)
+    assert decision.reasons[1].startswith("not free: names that the code is linked by differ on cpu; ")
+
+
+def test_a_simplification_with_other_code_is_timed_as_ever() -> None:
+    same_here: tuple[Event, ...] = (BEGUN, PINNED, *SAME[:2], *BUILDS[2:], TESTED)
+    assert said(next_action(run_of(same_here, kind=Kind.SIMPLIFY))) == "settle INCONCLUSIVE"
+    assert said(next_action(run_of((BEGUN, PINNED, *BUILDS, TESTED), kind=Kind.SIMPLIFY))) == "measure 0"
 
 
 # ------------------------------------------------------------------ taints
@@ -277,13 +362,13 @@ MEASURING: tuple[Event, ...] = (BEGUN, PINNED, *BUILDS, TESTED)
 
 
 def test_a_tainted_round_is_measured_again_and_never_averaged_in() -> None:
-    events: list[Event] = [*MEASURING, *rounds(110_000, 3), measured(3, 100_000, 900_000, ("ncu",))]
-    assert said(next_action(run_of(events))) == "measure 4"
-    events += [measured(i, 100_000 + 10 * (i % 2), 110_000) for i in (4, 5)]
+    events: list[Event] = [*MEASURING, *rounds(110_000, 2), measured(2, 100_000, 900_000, ("ncu",))]
+    assert said(next_action(run_of(events))) == "measure 3"
+    events.append(measured(3, 100_010, 110_000))
     run = run_of(events, profiles=False)
     assert said(next_action(run)) == "settle REJECT"
-    assert decision_of(run).intervals["n"].n == 5
-    assert decision_of(run).rounds == (0, 1, 2, 4, 5)
+    assert decision_of(run).intervals["n"].n == 3
+    assert decision_of(run).rounds == (0, 1, 3)
 
 
 def test_two_rounds_or_a_quarter_may_be_tainted_and_no_more() -> None:
@@ -293,21 +378,21 @@ def test_two_rounds_or_a_quarter_may_be_tainted_and_no_more() -> None:
     assert decision_of(run_of(three)) == Decision(
         verdict=Verdict.INVALID, reasons=("unstable: 3 rounds were tainted (ncu, rocprofv3)",)
     )
-    late = [measured(i, 1, 1, ("ncu",)) for i in (11, 12, 13)]
-    confirming: list[Event] = [*MEASURING, *rounds(90_000), *confirmed(90_000)[:6], *late]
-    assert said(next_action(run_of(confirming))) == "confirm 14"
+    late = [measured(i, 1, 1, ("ncu",)) for i in (9, 10, 11)]
+    confirming: list[Event] = [*MEASURING, *rounds(90_000), *restless(6, 3, Session.CONFIRM), *late]
+    assert said(next_action(run_of(confirming))) == "confirm 12"
 
 
 @given(st.lists(st.booleans(), min_size=8, max_size=12))
-def test_a_run_ends_after_five_clean_rounds_or_three_tainted_ones(taints: list[bool]) -> None:
+def test_a_run_ends_after_three_clean_rounds_or_three_tainted_ones(taints: list[bool]) -> None:
     run = run_of(MEASURING, profiles=False)
     for index, tainted in enumerate(taints):
         action = next_action(run)
         clean = sum(not each for each in taints[:index])
-        if clean >= 5 or index - clean > 2:
+        if clean >= 3 or index - clean > 2:
             assert said(action) == ("settle INVALID" if index - clean > 2 else "settle REJECT")
             return
-        assert action == Measure(index, Session.SEARCH, 5 - clean)
+        assert action == Measure(index, Session.SEARCH, 3 - clean)
         run = advance(run, measured(index, 100_000 + 10 * (index % 2), 110_000, ("ncu",) if tainted else ()))
     assert isinstance(next_action(run), Settle)
 

@@ -144,6 +144,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "a weight": {"sizes": (Size(name="big", weight=0.5), Size(name="small", weight=0.5))},
     "quads": {"quads": 3},
     "iterations": {"iterations": 3},
+    "layouts": {"layouts": 8},
     "argv": {"argv": ("run", "faster")},
 }
 

@@ -30,8 +30,8 @@ LOST = launches(2, (B, [NCU]), (C, [NCU]))
 
 def test_each_taint_is_told_once_with_the_launches_it_spoiled() -> None:
     assert taint_notes([*CLEAN, *AGAIN, *LOST]) == (
-        "tainted, measured again and left out: 1 launch, gpu is hot",
-        "tainted, measured again and left out: 4 launches, ncu matches ncu",
+        "tainted, measured again and left out: 1 launch (1 of the candidate), gpu is hot",
+        "tainted, measured again and left out: 4 launches (1 of the baseline and 3 of the candidate), ncu matches ncu",
     )
     assert taint_notes(CLEAN) == ()
 

@@ -4,17 +4,17 @@ import math
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
-from expctl.domain.protocol.boundaries import LOOKS
+from expctl.domain.protocol.boundaries import CONFIRM_LAUNCHES_ROUNDS, LOOKS
 from expctl.domain.protocol.model import Benchmark, KeepRule, Size, Style
 from expctl.domain.verdict.judge import judge
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Session, Side, round_effects
-from expctl.domain.verdict.sequential_test import Decision, confirm_rounds
+from expctl.domain.verdict.sequential_test import Decision
 
 BENCHMARK = Benchmark(argv=("-",), timeout_s=1, sizes=(Size(name="big", weight=0.6), Size(name="small", weight=0.4)))
 PLANS = [Plan.of(BENCHMARK, KeepRule(), mode) for mode in (Mode.GAIN, Mode.GAIN_COSTLY)]
@@ -25,7 +25,7 @@ BASE_NS = {"big": 40_000_000, "small": 5_000_000}
 def life(seed: int, style: Style, effect: float, sd: float) -> list[Sample]:
     """Every sample that a run could ask for: the longest search and the longest confirmation, on a machine that drifts."""
     draw = Random(seed)
-    search, confirm = LOOKS[-1], confirm_rounds(LOOKS[-1])
+    search, confirm = LOOKS[-1], CONFIRM_LAUNCHES_ROUNDS
     samples: list[Sample] = []
     for number in range(search + confirm):
         session = Session.SEARCH if number < search else Session.CONFIRM
@@ -49,6 +49,7 @@ def decided(samples: list[Sample], plan: Plan) -> Decision:
     return answer
 
 
+@settings(max_examples=25, deadline=None)
 @given(LIVES, st.sampled_from(PLANS))
 def test_swapping_the_labels_of_all_samples_swaps_the_sign_and_never_keeps_both(samples: list[Sample], plan: Plan) -> None:
     swapped = [replace(each, side=OTHER[each.side]) for each in samples]
@@ -57,6 +58,7 @@ def test_swapping_the_labels_of_all_samples_swaps_the_sign_and_never_keeps_both(
     assert [decided(samples, plan).verdict, decided(swapped, plan).verdict].count(Verdict.KEEP) <= 1
 
 
+@settings(max_examples=25, deadline=None)
 @given(LIVES, st.sampled_from(PLANS), st.integers(2, 1000))
 def test_a_machine_that_is_slower_by_any_factor_gives_the_same_verdict(samples: list[Sample], plan: Plan, factor: int) -> None:
     slower = [replace(each, ns=tuple(ns * factor for ns in each.ns)) for each in samples]
@@ -66,6 +68,7 @@ def test_a_machine_that_is_slower_by_any_factor_gives_the_same_verdict(samples: 
         assert other.intervals[size].mean == pytest.approx(interval.mean, abs=1e-12)
 
 
+@settings(max_examples=25, deadline=None)
 @given(LIVES, st.sampled_from(PLANS))
 def test_samples_after_the_decision_change_nothing(samples: list[Sample], plan: Plan) -> None:
     whole = decided(samples, plan)

@@ -1,6 +1,7 @@
 """A machine that scatters beyond its calibration ends a run; without a calibration, or on one side alone, it doesn't."""
 
 import math
+import re
 
 import pytest
 from hypothesis import given
@@ -78,7 +79,7 @@ def test_the_reason_says_what_was_found_and_what_was_usual() -> None:
         "unstable: n spread more than 4 times its calibrated 1 % within a side in 3 (baseline) and 3 (candidate) of 3 rounds",
     )
     assert answer.procedure is not None
-    assert (answer.procedure.looks, answer.procedure.search_rounds, answer.procedure.calibrated) == ((), 3, CALIBRATED)
+    assert (answer.procedure.looks, answer.procedure.search_rounds, answer.procedure.calibrated) == ((3,), 3, CALIBRATED)
 
 
 @given(st.integers(0, 50), st.integers(0, 50))
@@ -101,18 +102,23 @@ def test_a_replay_of_an_unstable_run_says_the_same_only_with_its_calibration() -
     assert (again.parts["procedure"], again.parts["estimates"]) == (decision.procedure, ())
 
 
-def price(plan: Plan) -> int:
-    samples = rounds_of([(QUIET, QUIET)] * 46, gain=0.003, wobble=0.008)
+def price(plan: Plan) -> tuple[int, int]:
+    """The rounds that are quoted, and the chance in percent."""
+    samples = rounds_of([(QUIET, QUIET)] * 46, gain=0.004, wobble=0.011)
     answer = judge(samples, plan, Kind.PERF)
     assert isinstance(answer, Decision)
     assert answer.verdict is Verdict.INCONCLUSIVE
-    return int(answer.reasons[0].split("about ")[1].split(" rounds")[0])
+    found = re.search(r"up to (\d+) more rounds decide with a chance of (\d+) %", answer.reasons[0])
+    assert found, answer.reasons
+    return int(found[1]), int(found[2])
 
 
 def test_the_price_takes_the_larger_of_todays_and_the_calibrated_sd_and_the_verdict_todays() -> None:
-    louder = replace(CALIBRATED, noise={name: replace(each, sd_percent=1.6) for name, each in CALIBRATED.noise.items()})
+    louder = replace(CALIBRATED, noise={name: replace(each, sd_percent=1.3) for name, each in CALIBRATED.noise.items()})
     assert price(UNKNOWN) == price(PLAN)
-    assert price(replace(PLAN, calibrated=louder)) == pytest.approx(4 * price(UNKNOWN), rel=0.1)
+    dearer, cheaper = price(replace(PLAN, calibrated=louder)), price(UNKNOWN)
+    assert dearer[0] > cheaper[0] or dearer[1] < cheaper[1]
+    assert dearer[0] >= cheaper[0]
     for plan in (UNKNOWN, PLAN, replace(PLAN, calibrated=louder)):
         clear = judge(rounds_of([(QUIET, QUIET)] * 5, gain=-0.02, wobble=0.0001), plan, Kind.PERF)
         assert isinstance(clear, Decision)

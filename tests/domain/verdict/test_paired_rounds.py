@@ -21,7 +21,9 @@ PLAN = Plan.of(BENCHMARK, KeepRule(), Mode.GAIN)
 def effects(*values: float, session: Session = Session.SEARCH, first: int = 0) -> list[RoundEffect]:
     """Three rounds a pair."""
     return [
-        RoundEffect(round=first + i, effect={"n": x}, session=session, duration_s=2.0, pair=first + i - i % 3)
+        RoundEffect(
+            round=first + i, effect={"n": x}, mean_effect={"n": 2 * x}, session=session, duration_s=2.0, pair=first + i - i % 3
+        )
         for i, x in enumerate(values)
     ]
 
@@ -29,6 +31,7 @@ def effects(*values: float, session: Session = Session.SEARCH, first: int = 0) -
 def test_an_observation_is_the_mean_of_its_pair() -> None:
     found = by_pairs(effects(1, 2, 6, 5, 5, 5), 3)
     assert [each.effect["n"] for each in found.effects] == [3, 5]
+    assert [each.mean_effect["n"] for each in found.effects] == [6, 10]
     assert [each.duration_s for each in found.effects] == [6, 6]
     assert found.rounds == {0: (0, 1, 2), 3: (3, 4, 5)}
 
@@ -70,8 +73,8 @@ def samples(offsets: list[float], seed: int = 1) -> list[Sample]:
 
 
 def test_a_lucky_pair_is_not_five_lucky_rounds() -> None:
-    """Six rounds of .3 % in two pairs: far beyond their own noise, and nothing that decides."""
-    lucky = samples([0.003, 0.003])
+    """Six rounds of 1 % in two pairs: far beyond their own noise, and nothing that decides."""
+    lucky = samples([0.01, 0.01])
     assert isinstance(judge(lucky, PLAN, Kind.PERF), MeasureMore)
     blind = judge(lucky, replace(PLAN, respawn=1), Kind.PERF)
     assert isinstance(blind, MeasureMore)
@@ -79,8 +82,8 @@ def test_a_lucky_pair_is_not_five_lucky_rounds() -> None:
 
 
 def test_the_intervals_rest_on_every_round_of_the_pairs() -> None:
-    decision = judge(samples([-0.02, -0.021, -0.019, -0.02, -0.02]), PLAN, Kind.PERF)
+    decision = judge(samples([-0.02, -0.021, -0.019]), PLAN, Kind.PERF)
     assert isinstance(decision, Decision)
     assert decision.verdict is Verdict.REJECT
-    assert decision.rounds == tuple(range(15))
-    assert decision.intervals[OBJECTIVE].rounds == 5
+    assert decision.rounds == tuple(range(9))
+    assert decision.intervals[OBJECTIVE].rounds == 3

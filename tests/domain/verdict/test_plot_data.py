@@ -11,7 +11,7 @@ from expctl.domain.verdict.evidence import evidence_of
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.plot_data import Caption, Picture, picture_of
 from expctl.domain.verdict.samples import RoundEffect, Session
-from expctl.domain.verdict.sequential_test import CONFIRM_MERGES, Decision, decide
+from expctl.domain.verdict.sequential_test import Decision, decide
 from expctl.domain.verdict.statistics import percent
 
 PLAN = Plan(weights={"a": 0.7, "b": 0.3}, mode=Mode.GAIN, guard=0.005, regression=0.003, worthwhile=0.005, simplify=0.005)
@@ -25,7 +25,8 @@ def history(seed: int, plan: Plan = PLAN) -> tuple[list[RoundEffect], Decision]:
     rounds: list[RoundEffect] = []
     while not isinstance(answer := decide(rounds, plan), Decision):
         effect = {size: draw.gauss(mean, sd) for size in plan.weights}
-        rounds.append(RoundEffect(round=len(rounds), effect=effect, session=answer.session, duration_s=1.0))
+        number, session = len(rounds), answer.session
+        rounds.append(RoundEffect(round=number, effect=effect, mean_effect=effect, session=session, duration_s=1.0))
     return rounds, answer
 
 
@@ -43,24 +44,27 @@ def test_the_mean_crosses_a_boundary_of_the_picture_where_the_evidence_does(mode
         search = [each for each in rounds if each.session is Session.SEARCH]
         assert [look.rounds for look in picture.looks] == [look for look in LOOKS if look <= len(search)]
         for look in picture.looks:
-            seen = evidence_of(search[: look.rounds], plan)
+            seen = evidence_of(search[: look.rounds], plan, Session.SEARCH)
             mean = picture.search_means[look.rounds - 1]
             assert mean == pytest.approx(percent(seen.objective.mean))
-            assert (mean > look.keep, mean < look.futile) == (seen.gains(), seen.futile())
+            assert (mean > look.keep, mean < look.futile) == (
+                seen.objective.low > plan.floor,
+                seen.objective.high < plan.ceiling,
+            )
         if picture.confirm_above is not None:
             confirm = [each for each in rounds if each.session is Session.CONFIRM]
-            seen = evidence_of(confirm, plan, CONFIRM_MERGES)
-            assert (picture.confirm_means[-1] > picture.confirm_above) == seen.confirms("")
-        assert (picture.confirm_above is None) == (not picture.confirm)
+            seen = evidence_of(confirm, plan, Session.CONFIRM)
+            assert (picture.confirm_means[-1] > picture.confirm_above) == (seen.objective.low > plan.floor)
+        assert (picture.confirm_above is None) == (len(picture.confirm) < 6)
         kept += answer.verdict is Verdict.KEEP
     assert 0 < kept < 60
 
 
 def test_a_round_is_its_weighted_objective_and_the_mean_starts_anew_with_the_confirmation() -> None:
     rounds = [
-        RoundEffect(round=0, effect={"a": 0.01, "b": 0.0}),
-        RoundEffect(round=1, effect={"a": 0.03, "b": 0.0}),
-        RoundEffect(round=2, effect={"a": 0.0, "b": 0.1}, session=Session.CONFIRM),
+        RoundEffect(round=0, effect={"a": 0.01, "b": 0.0}, mean_effect={}),
+        RoundEffect(round=1, effect={"a": 0.03, "b": 0.0}, mean_effect={}),
+        RoundEffect(round=2, effect={"a": 0.0, "b": 0.1}, mean_effect={}, session=Session.CONFIRM),
     ]
     picture = drawn(rounds)
     assert picture.search == pytest.approx((percent(0.007), percent(0.021)))

@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 from expctl.domain.verdict.statistics import (
     T_95,
     T_975,
+    T_995,
     T_9995,
     autocorrelation,
+    interval,
     lower_bound,
     percent,
     t95,
+    t995,
     t999,
     t_interval,
     upper_bound,
@@ -113,6 +116,23 @@ def test_percent_is_of_throughput() -> None:
 @pytest.mark.parametrize("freedom", range(3, len(T_9995) + 1))
 def test_the_table_of_the_warning_agrees_with_the_integral_too(freedom: int) -> None:
     assert t999(freedom + 1) == pytest.approx(quantile(freedom, 0.999), abs=1e-3)
+
+
+@pytest.mark.parametrize("freedom", range(2, len(T_995) + 1))
+def test_the_table_of_a_fading_gain_agrees_with_the_integral_too(freedom: int) -> None:
+    assert t995(freedom + 1) == pytest.approx(quantile(freedom, 0.99), abs=5e-4)
+    assert t995(freedom + 1) == T_995[freedom - 1]
+
+
+def test_an_interval_has_two_critical_values_and_merges_neighbours() -> None:
+    """Means of pairs 2, 4, 6: mean 4, sd 2; the odd one out is dropped."""
+    found = interval([1.0, 3.0, 3.0, 5.0, 5.0, 7.0, 99.0], 3, 6, merged=2)
+    assert (found.n, found.rounds, found.mean, found.sd) == (3, 6, 4.0, 2.0)
+    assert found.low == pytest.approx(4 - 3 * 2 / math.sqrt(3))
+    assert found.high == pytest.approx(4 + 6 * 2 / math.sqrt(3))
+    assert found.round_sd == pytest.approx(2 * math.sqrt(2))
+    with pytest.raises(ValueError, match="at least two rounds, found 1 of 2"):
+        interval([1.0, 2.0, 3.0], 1, 1, merged=2)
 
 
 def test_an_autocorrelation_is_one_for_what_drifts_and_none_for_what_does_not_move() -> None:

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 from expctl.adapters.codec.record_codec import record_bytes
 from expctl.adapters.records.findings_file import FindingsEditor
 from expctl.domain.errors import Interrupted
-from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.history.audit import Audit, Bisection, finding_text
+from expctl.domain.history.kept_changes import Promise
 from expctl.domain.run.step_result import Failed
 from expctl.flow.audit import stack_audit as flow
 from expctl.flow.audit.stack_audit import Asked, audit, record
@@ -66,15 +67,56 @@ def test_the_confirmation_is_a_session_of_its_own() -> None:
     holds, measured = stage.gate.holds, len(stage.steps.measured)
     look(stage)
     assert stage.gate.holds - holds == 2
-    assert stage.steps.measured[measured:] == list(range(23))
+    assert stage.steps.measured[measured:] == list(range(9))
 
 
-def test_a_layer_that_others_were_built_on_does_not_revert() -> None:
-    first, second = look(staged(), leave_one_out=True).left_out
-    assert (first.name, first.contest.note) == ("P1", "does not revert cleanly: conflict in src/kernel")
+def test_a_layer_that_others_were_built_on_names_the_first_that_needs_it() -> None:
+    audited = look(staged(), leave_one_out=True)
+    first, second = audited.left_out
+    note = "P2 depends on it and can't be applied without it: conflict in src/kernel; not measured"
+    assert (first.name, first.needed_by, first.contest.note) == ("P1", "P2", note)
+    assert f"  without    P1: {note}" in audit_lines(audited)
+    assert second.needed_by == ""
     assert second.contest.verdict is Verdict.KEEP
     assert second.contest.objective is not None
     assert second.contest.objective.effect_percent == pytest.approx(12.5, abs=0.1)
+
+
+def test_a_change_that_was_taken_back_and_made_again_is_rebuilt_without() -> None:
+    audited = look(staged("slow 900000", "slow 800000"), leave_one_out=True)
+    stage = staged("slow 900000")
+    stage.workspace.edit({"src/kernel": b"slow 1000000"}, "taken back")
+    stage.queue("P2", "slow 800000")
+    assert run_experiment(stage.context(), "P2").record.verdict is Verdict.KEEP
+    first, second, third = look(stage, leave_one_out=True).left_out
+    assert (first.needed_by, first.contest.note) == ("", "nothing of it is left in HEAD; not measured")
+    assert second.needed_by == "P2"
+    assert third.contest.objective == audited.whole.objective
+
+
+def test_a_stack_that_does_not_build_without_a_change_says_so() -> None:
+    stage = staged("slow 900000")
+    stage.toolchains.refuses["cpu", "1000000"] = "syntax"
+    (left,) = look(stage, leave_one_out=True).left_out
+    assert left.contest.note == "the stack without P1 does not build for cpu: syntax"
+
+
+def test_a_free_change_promises_nothing_and_is_not_timed() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 1000000 # less", kind=Kind.SIMPLIFY)
+    assert run_experiment(stage.context(), "P1").record.verdict is Verdict.KEEP
+    alone = look(stage, leave_one_out=True, bisect=False)
+    assert (alone.layers, alone.promise, alone.falls_short) == (("P1",), Promise(), False)
+    so = "  so         HEAD has the machine code of the first baseline, so the stack gives nothing"
+    assert so in audit_lines(alone)
+    assert "  without    P1: the same machine code; nothing was timed" in audit_lines(alone)
+    stage.queue("P2", "slow 900000")
+    assert run_experiment(stage.context(), "P2").record.verdict is Verdict.KEEP
+    both = look(stage, leave_one_out=True, bisect=True)
+    assert both.layers == ("P1", "P2")
+    assert not both.falls_short
+    assert both.bisection is not None
+    assert both.bisection.culprit == ""
 
 
 @pytest.mark.parametrize("culprit", [1, 2, 3, 4])
@@ -202,7 +244,7 @@ def test_a_layer_that_costs_by_now_is_named_so() -> None:
     stage.workspace.edit({"src/kernel": b"slow 850000"}, "by hand")
     found = look(stage, leave_one_out=True)
     worth = [line for line in audit_lines(found) if line.startswith("  without")]
-    assert worth[-1].endswith(" by hand: it gives -5.88 % [-5.88, -5.88], promised nothing here: it costs now")
+    assert worth[-1].endswith(" by hand: it gives -5.88 % [-5.91, -5.88], promised nothing here: it costs now")
 
 
 def test_a_request_to_stop_keeps_nothing() -> None:

@@ -13,6 +13,7 @@ from expctl.domain.run.events import Begun
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.calibration import Calibration
 from expctl.domain.verdict.decide_again import UnplayableError, replayed
+from expctl.domain.verdict.side import Side
 from expctl.flow.measuring.calibrate import calibrate
 from expctl.flow.measuring.noise_line import age, noise_line
 from expctl.flow.run.experiment import run_experiment
@@ -27,6 +28,12 @@ REQUIRED = replace(
         **PROTOCOL.targets,
         "cpu": replace(PROTOCOL.targets["cpu"], benchmark=replace(BENCHMARK, calibrate=Calibrate.REQUIRED)),
     },
+)
+
+
+LAYOUTS = replace(
+    PROTOCOL,
+    targets={**PROTOCOL.targets, "cpu": replace(PROTOCOL.targets["cpu"], benchmark=replace(BENCHMARK, layouts=3))},
 )
 
 
@@ -47,6 +54,26 @@ def untouched(stage: Stage, refs: dict[str, str]) -> bool:
         and not (stage.locks.held or stage.gate.held)
         and stage.journal.events == {}
     )
+
+
+def test_the_sides_of_a_calibration_take_different_layouts_and_all_of_them() -> None:
+    stage = staged()
+    stage.library.given_protocol = LAYOUTS
+    calibrate(stage.context(), rounds=4)
+    for timed in stage.steps.timed:
+        names = [[path.name for path in timed[side]] for side in Side]
+        assert names == [["kernel.so", "layout-1", "layout-2"], ["layout-1", "layout-2", "kernel.so"]]
+    assert len(stage.steps.timed) == 4
+
+
+def test_the_sides_of_a_run_take_the_same_layout() -> None:
+    stage = staged()
+    stage.library.given_protocol = LAYOUTS
+    run_experiment(stage.context(), "P1")
+    assert stage.steps.timed
+    for timed in stage.steps.timed:
+        names = [[path.name for path in timed[side]] for side in Side]
+        assert names == [["kernel.so", "layout-1", "layout-2"]] * 2
 
 
 def test_head_is_measured_against_itself_and_nothing_is_committed() -> None:
@@ -165,13 +192,13 @@ def test_where_the_protocol_requires_it_a_run_calibrates_first_and_only_once() -
     stage = staged()
     stage.library.given_protocol = REQUIRED
     record = run_experiment(stage.context(), "P1").record
-    assert stage.steps.measured == [*range(24), *range(23)]
+    assert stage.steps.measured == [*range(24), *range(9)]
     assert record.procedure is not None
     assert record.procedure.calibrated == stage.calibrations.stored["cpu"].fixed()
     assert noise_lines(stage)[0].startswith("noise protocol.yaml requires a calibration of cpu: 24 rounds first")
     stage.queue("P2", "slow 800000")
     run_experiment(stage.context(), "P2")
-    assert stage.steps.measured == [*range(24), *range(23), *range(23)]
+    assert stage.steps.measured == [*range(24), *range(9), *range(9)]
 
 
 def test_a_run_that_is_stopped_while_it_calibrates_has_not_begun() -> None:

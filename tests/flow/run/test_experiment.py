@@ -8,8 +8,14 @@ from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import record_bytes, samples_of
 from expctl.domain.errors import Busy, Interrupted, Refused
+from expctl.domain.experiment.free_change import is_free_keep
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Fact, Record
+from expctl.domain.history.epochs import epochs_of
+from expctl.domain.ledger.kept_gains import Landed, kept_gains
+from expctl.domain.ledger.record_summary import summary_of
+from expctl.domain.ledger.rows import why_of
+from expctl.domain.protocol.model import FreeSimplify, KeepRule
 from expctl.domain.protocol.step import Step
 from expctl.domain.run.events import Measured
 from expctl.domain.run.step_result import Failed, Unavailable
@@ -55,7 +61,7 @@ def nothing_special(_: Stage) -> None:
 ENDINGS: dict[str, tuple[str, Callable[[Stage], None], Verdict, str]] = {
     "faster": ("slow 900000", nothing_special, Verdict.KEEP, "gain beyond noise"),
     "slower": ("slow 1100000", nothing_special, Verdict.REJECT, "n regresses"),
-    "as fast": ("slow 1000001", nothing_special, Verdict.REJECT, "is ruled out"),
+    "hardly slower": ("slow 1000001", nothing_special, Verdict.REJECT, "the candidate is slower"),
     "the same code": ("slow 1000000 # comment", nothing_special, Verdict.NO_OP, "the same code sections"),
     "wrong": ("bad", fails_test, Verdict.REJECT, "test: C[3] is 1; nothing was timed"),
     "harness fault": ("bad", lambda s: fails_test(s, fault=True), Verdict.INVALID, "test: C[3] is 1"),
@@ -211,8 +217,8 @@ def test_a_tainted_round_is_measured_again() -> None:
     stage.steps.taints = [(), NCU]
     record = run(stage).record
     assert record.verdict is Verdict.KEEP
-    assert record.estimates[0].rounds == 18
-    assert stage.steps.measured == list(range(24))
+    assert record.estimates[0].rounds == 6
+    assert stage.steps.measured == list(range(10))
 
 
 def test_a_keep_is_confirmed_in_a_fresh_bench_and_only_that_session_is_shown() -> None:
@@ -222,13 +228,13 @@ def test_a_keep_is_confirmed_in_a_fresh_bench_and_only_that_session_is_shown() -
     assert stage.workspace.removals == 3  # before the run, before the confirmation, after the run
     assert record.schema == 3
     assert record.procedure is not None
-    assert (record.procedure.boundaries, record.procedure.looks) == ("1", (5,))
-    assert (record.procedure.search_rounds, record.procedure.confirm_rounds) == (5, 18)
-    assert [each.rounds for each in record.estimates] == [18, 18]
+    assert (record.procedure.boundaries, record.procedure.looks) == ("2", (3,))
+    assert (record.procedure.search_rounds, record.procedure.confirm_rounds) == (3, 6)
+    assert [each.rounds for each in record.estimates] == [6, 6]
     text = stage.workspace.commits[stage.workspace.head()].files["experiments/P1/samples.jsonl"]
     sessions = [(sample.round, sample.session) for sample in samples_of(text, where="samples")]
-    assert {r for r, session in sessions if session is Session.SEARCH} == set(range(5))
-    assert {r for r, session in sessions if session is Session.CONFIRM} == set(range(5, 23))
+    assert {r for r, session in sessions if session is Session.SEARCH} == set(range(3))
+    assert {r for r, session in sessions if session is Session.CONFIRM} == set(range(3, 9))
 
 
 def test_what_simplifications_cost_is_taken_from_the_next_ones_budget() -> None:
@@ -271,6 +277,90 @@ def test_the_next_target_decides_where_the_first_is_absent() -> None:
     assert (record.target, record.notes) == ("other", ("cpu: unavailable: no clang",))
 
 
+# ------------------------------------------------------------------ free changes
+
+
+def free(**absent: str) -> Stage:
+    """A simplification whose code is the same, on a machine without some targets."""
+    stage = staged("slow 1000000 # less", kind=Kind.SIMPLIFY, mode=Mode.SIMPLIFY)
+    stage.toolchains.absent = {name: Unavailable(reason=why, hint="install it") for name, why in absent.items()}
+    return stage
+
+
+def test_a_simplification_with_the_same_code_lands_tested_and_untimed() -> None:
+    stage = free()
+    outcome = run(stage)
+    record = outcome.record
+    assert (record.verdict, record.estimates, record.procedure, record.samples_sha256) == (Verdict.KEEP, (), None, "")
+    assert record.reasons == ("same machine code; nothing to time", "compared on cpu, other, guard")
+    assert (record.flags, record.notes, record.profile) == ((), (), ("guard: machine code unchanged",))
+    assert is_free_keep(record, record)
+    assert stage.kernel() == "slow 1000000 # less"
+    assert stage.workspace.commits[outcome.head_after].parent == record.candidate
+    assert (stage.steps.tested, stage.steps.measured, stage.steps.profiled) == (["slow_1000000"] * 2, [], [])
+
+
+def test_a_free_change_that_fails_a_test_is_rejected() -> None:
+    stage = free()
+    stage.steps.fails_test["slow"] = Failed(reason="no symbol")
+    record = run(stage).record
+    assert (record.verdict, record.reasons) == (Verdict.REJECT, ("test: no symbol; nothing was timed",))
+    assert stage.kernel() == "slow 1000000"
+
+
+def test_targets_that_could_not_be_built_stay_debts_until_a_run_compares_them() -> None:
+    stage = free(other="no card", guard="no compiler")
+    record = run(stage).record
+    assert record.reasons[1] == "compared on cpu; not built, an open debt: other, guard"
+    owed = "not compared on {}, which could not be built; expctl run P1 --again compares it where it can be"
+    assert record.flags == (owed.format("other"), owed.format("guard"))
+    assert record.notes == ("other: unavailable: no card", "guard: unavailable: no compiler")
+    assert summary_of(record).debts == record.flags
+    assert "not compared" not in why_of(record)
+    del stage.toolchains.absent["other"]
+    again = run(stage, again=True).record
+    assert (again.flags, again.replications[0].verdict) == ((owed.format("guard"),), Verdict.KEEP)
+    assert is_free_keep(again, again.replications[0])
+    stage.toolchains.absent.clear()
+    assert run(stage, target="other").record.flags == ()
+
+
+def test_a_debt_whose_code_turns_out_to_differ_is_not_forgotten() -> None:
+    stage = free(guard="no compiler")
+    stage.queue("P1", "slow 1000000 // 5", kind=Kind.INFRA)
+    assert run(stage).record.verdict is Verdict.KEEP
+    stage.toolchains.absent.clear()
+    record = run(stage, again=True).record
+    assert record.replications[0].verdict is Verdict.INCONCLUSIVE
+    assert [flag[:21] for flag in record.flags] == ["not compared on guard"]
+
+
+def test_a_protocol_may_ask_for_every_target() -> None:
+    stage = free(guard="no compiler")
+    stage.library.given_protocol = replace(PROTOCOL, keep=KeepRule(free_simplify=FreeSimplify.ALL))
+    record = run(stage).record
+    assert record.verdict is Verdict.NO_OP
+    assert record.reasons[1].startswith("not built: guard; keep.free_simplify: all asks for every target")
+    assert (stage.kernel(), stage.steps.tested) == ("slow 1000000", [])
+
+
+def test_a_free_change_is_charged_to_nothing_and_is_no_step_of_the_path() -> None:
+    stage = free()
+    run(stage)
+    stage.queue("P2", "slow 900000")
+    run(stage, "P2")
+    records = stage.library.records(stage.workspace.head())
+    summaries = [summary_of(each) for each in records]
+    assert (summaries[0].cost_percent, summaries[0].lands, summaries[0].timed_on) == (None, True, ())
+    epochs = epochs_of(records)
+    assert len(epochs.all) == 1
+    landed = [Landed(each.id, each.title, each.target, each.measurings, each.gains) for each in summaries]
+    (path,) = kept_gains(landed, epochs.last)
+    assert [step.id for step in path.steps] == ["P2"]
+    (row,) = [each.row for each in summaries if each.id == "P1"]
+    assert (row.effect_percent, row.why) == (None, "same machine code; nothing to time; compared on cpu, other, guard")
+
+
 # ------------------------------------------------------------------ run is resume
 
 
@@ -287,6 +377,20 @@ def fault_free(kernel: str) -> tuple[Record, int]:
 
 def timeless(record: Record) -> Record:
     return replace(record, date="")
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+def test_a_crash_during_a_free_change_is_resumed_to_the_same_record(before: bool) -> None:
+    whole = free(guard="no compiler")
+    wanted = run(whole).record
+    assert whole.journal.appends >= 8
+    for at in range(1, whole.journal.appends + 1):
+        stage = free(guard="no compiler")
+        stage.journal.crash_at, stage.journal.crash_before = at, before
+        with pytest.raises(Crash):
+            run(stage)
+        assert record_bytes(timeless(run(stage).record)) == record_bytes(timeless(wanted)), at
+        assert stage.kernel() == "slow 1000000 # less"
 
 
 @pytest.mark.parametrize("kernel", ["slow 900000", "slow 1100000", "bad", "slow 1000000 # c"])
@@ -317,8 +421,8 @@ def test_three_crashes_in_a_row_count_no_round_twice() -> None:
             run(stage)
     stage.journal.crash_at = 0
     record = run(stage).record
-    assert record.estimates[0].rounds == 18
-    assert stage.steps.measured == list(range(23))
+    assert record.estimates[0].rounds == 6
+    assert stage.steps.measured == list(range(9))
 
 
 def test_what_a_dead_run_left_is_cleared_first() -> None:
@@ -339,7 +443,7 @@ def test_a_request_to_stop_ends_after_the_step_and_the_next_run_goes_on() -> Non
     rounds = sum(isinstance(event, Measured) for event in stage.journal.read("P1"))
     assert 0 < rounds < 6
     assert run(stage).record.verdict is Verdict.KEEP
-    assert stage.steps.measured == list(range(23))
+    assert stage.steps.measured == list(range(9))
     assert any("an unfinished run goes on after measured" in line for line in stage.progress.lines)
 
 

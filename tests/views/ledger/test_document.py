@@ -20,14 +20,17 @@ from expctl.domain.experiment.record import (
     Record,
     Replication,
     Rule,
+    Times,
     Waiver,
 )
+from expctl.domain.history.baselines import Baseline, Figure
 from expctl.domain.ledger.model import ledger_of
 from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.protocol.model import (
     Benchmark,
     Build,
     LedgerLayout,
+    NumberKind,
     Protocol,
     ResourceLimits,
     Size,
@@ -38,7 +41,7 @@ from expctl.domain.protocol.model import (
 from expctl.domain.protocol.step import Step
 from expctl.domain.text import plain_text
 from expctl.views.escape import code_text, escaped_text, markdown_text
-from expctl.views.ledger.document import render
+from expctl.views.ledger.document import baseline_text, render
 from expctl.views.ledger.rows import cell, measured_row
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -424,3 +427,21 @@ def test_a_ledger_of_two_epochs_with_predictions_and_fallen_findings() -> None:
 @given(st.text(st.sampled_from("aZ1 -+.)(]['\"*_`|~$&#;<>=/:wW\\é"), max_size=9))
 def test_text_without_syntax_is_left_alone_exactly_where_escaping_would_leave_it_alone(text: str) -> None:
     assert markdown_text(text) == escaped_text(plain_text(text))
+
+
+def test_a_baseline_shows_how_its_iterations_scatter_where_that_is_known() -> None:
+    figure = Figure(size="n=768", ns=9.992e6, flop=2 * 768**3)
+    baseline = Baseline(
+        target="cpu",
+        commit="4f2c91a",
+        since="P16",
+        shown_by="P16",
+        date="2026-11-20",
+        kind=NumberKind.WALL_TIME,
+        figures=(figure,),
+    )
+    assert baseline_text(baseline).endswith("n=768 9.992 ms = 90.67 GFLOP/s")
+    known = replace(figure, times=Times(mean_ns=10.1e6, p90=1.02, p99=1.3))
+    assert baseline_text(replace(baseline, figures=(known,))).endswith(
+        "n=768 9.992 ms = 90.67 GFLOP/s (mean 10.10 ms, p90 1.020, p99 1.300 of the median)"
+    )

@@ -29,10 +29,7 @@ _PARTS = (
 
 
 def gather_nsys(path: Path) -> RawProfile:
-    """Return all kernels and memory copies of the nsys database at `path`.
-
-    Raises Refused for an unknown schema, and when it contains neither.
-    """
+    """Return all kernels and memory copies of an nsys database. Raises Refused for an unknown schema, and if it has neither."""
     found = RawProfile(source=Source.NSYS, file=str(path), grid_unit=GridUnit.WORKGROUPS)
     with open_database(path) as database:
         names = tables(database)

@@ -35,7 +35,7 @@ def assign_agents(parts: Sequence[RawProfile], lists: Sequence[AgentList], folde
 
 
 def _nearest(file: Path, lists: Sequence[AgentList]) -> AgentList | None:
-    """Return the list of that process (`11_agent_info.csv` for `11_kernel_trace.csv`), else the folder's only one or None."""
+    """Return the list of the process in `file`'s name (11 in `11_kernel_trace.csv`), else the only one beside it, else None."""
     beside = [each for each in lists if each.file.parent == file.parent]
     same = [each for each in beside if _process(each.file) == _process(file)]
     return same[0] if same else beside[0] if len(beside) == 1 else None

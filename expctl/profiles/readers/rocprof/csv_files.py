@@ -22,10 +22,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
 
 
 def gather_trace(table: Table) -> RawProfile:
-    """Return the dispatches of a rocprofv3 kernel trace (CSV), one per row.
-
-    Raises Refused for a trace without rows and for bad time stamps.
-    """
+    """Return the dispatches of a rocprofv3 kernel trace (CSV). Raises Refused for no rows and for bad time stamps."""
     found = RawProfile(source=Source.ROCPROF_CSV, file=str(table.path))
     columns = table.names
     figures = [next((each for each in names if each in columns), "") for names in _NAMES.values()]

@@ -74,7 +74,7 @@ def _processes(names: Collection[str]) -> list[str]:
 
 
 def _device_column(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, Device]) -> DeviceColumn:
-    """Return which column of a dispatch tells its GPU: `agent_id`, or in newer databases `track_id`, whose track names it."""
+    """Return which column of the dispatch table (columns `have`) tells the GPU: `agent_id`, in newer databases `track_id`."""
     names = {agent: device.name for agent, device in agents.items()}
     if "agent_id" in have or "track_id" not in have:
         return DeviceColumn(column="agent_id" if "agent_id" in have else "", names=names)
@@ -154,7 +154,7 @@ def _copies(source: Tables, found: RawProfile) -> None:
 
 
 def _counters(source: Tables, found: RawProfile, have: Mapping[str, bool]) -> None:
-    """Add each counter's total and number of dispatches by kernel; samples of streamed counters are skipped."""
+    """Add counters by kernel: total and number of dispatches, without streamed samples. `have`: columns of dispatches."""
     if "event_id" not in have or not source.columns("pmc_event") or not source.columns("info_pmc"):
         return
     whole = "WHERE E.sample_id IS NULL " if "sample_id" in source.columns("pmc_event") else ""

@@ -93,7 +93,7 @@ def read_dispatches(source: Tables, have: Mapping[str, bool], devices: DeviceCol
 
 
 def _range(source: Tables, have: Mapping[str, bool], devices: DeviceColumn, ids: tuple[int, int]) -> Any:
-    """Return the dispatches from the first to the last of two `ids`, as plain data that two processes can exchange."""
+    """Return the dispatches with ids from `ids[0]` to `ids[1]`, both included, as plain data for another process."""
     timing = DispatchTimes()
     firsts: dict[Any, int] = {}
     entries: dict[Any, Appenders] = {}
@@ -170,7 +170,7 @@ def _intervals(starts: bytes, ends: bytes, serial: Any) -> Intervals:
 
 
 def _key(have: Mapping[str, bool], devices: DeviceColumn) -> str:
-    """Return an SQL expression for the launch key of a dispatch; the GPU is left out where only one is listed."""
+    """Return an SQL expression for a dispatch's launch key, from columns in `have`, without the GPU if only one is known."""
     found = [(next((name for name in names if name in have), ""), weight) for names, weight in _PARTS]
     terms = [
         f"{_value(name, have[name])} * {weight}"

@@ -1,0 +1,40 @@
+"""Free changes: simplifications whose machine code is the baseline's. They land without being timed.
+
+The kind counts, not the mode: a mode says how timings are judged, and here there are none.
+"""
+
+from collections.abc import Iterable
+
+from expctl.domain.experiment.proposal import Kind, Verdict
+from expctl.domain.experiment.record import Record, Replication
+
+FREE_KINDS = frozenset((Kind.SIMPLIFY, Kind.INFRA))
+SAME_CODE = "same machine code; nothing to time"
+UNCOMPARED = "not compared"
+
+
+def is_free_keep(record: Record, entry: Record | Replication) -> bool:
+    """Is `entry` (the record, or one of its replications) a KEEP for which nothing had to be timed?
+
+    The record's own artifacts must agree: the same code on every target that was built, and a passed test.
+    """
+    if entry.verdict is not Verdict.KEEP or record.kind not in FREE_KINDS or entry.estimates:
+        return False
+    if entry.reasons[:1] != (SAME_CODE,):
+        return False
+    if isinstance(entry, Replication):
+        return True
+    codes = [{target: (made.code, made.image) for target, made in side.items()} for side in record.artifacts.values()]
+    same = len(codes) == 2 and record.target in codes[0] and codes[0] == codes[1]
+    return same and record.test is not None and record.test.ok
+
+
+def debt(id: str, target: str) -> str:
+    """Return the remark that the simplification `id`, kept untimed, wasn't compared on `target`, which couldn't be built."""
+    return f"{UNCOMPARED} on {target}, which could not be built; expctl run {id} --again compares it where it can be"
+
+
+def settled(flags: Iterable[str], targets: Iterable[str]) -> tuple[str, ...]:
+    """Return `flags` without remarks made by `debt` for `targets`, on which the code has been compared since."""
+    paid = tuple(f"{UNCOMPARED} on {target}," for target in targets)
+    return tuple(flag for flag in flags if not flag.startswith(paid))

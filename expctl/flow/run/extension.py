@@ -1,0 +1,149 @@
+"""Go on with an experiment that ended INCONCLUSIVE: the same two builds, the samples it has, and the looks that are left."""
+
+from collections.abc import Sequence
+
+from expctl.domain.errors import Refused
+from expctl.domain.experiment.record import Record
+from expctl.domain.history.comparability import changes, measurement_conditions
+from expctl.domain.protocol.boundaries import EXTENDED_ROUNDS
+from expctl.domain.protocol.model import Protocol
+from expctl.domain.run.events import Begun, Pinned
+from expctl.domain.run.state_machine import Run
+from expctl.domain.verdict.judge import judge
+from expctl.domain.verdict.samples import Side
+from expctl.domain.verdict.sequential_test import Decision
+from expctl.flow.measuring.comparability import comparability_here
+from expctl.flow.queue.eligibility import check_binding
+from expctl.flow.repository import preflight
+from expctl.flow.run.open_run import OpenRun, show_title
+from expctl.ports.context import Context, Tools
+
+
+def check_extendable(record: Record | None, experiment: str, target: str) -> Record:
+    """Return `record` for `--extend`. Raises Refused if more rounds can't decide it, or `target` ("": any) isn't its own."""
+    if record is None or not record.extendable:
+        found = "it has no record" if record is None else f"{record.verdict}: {record.reasons[0]}"
+        raise Refused(
+            f"{experiment} can't be extended",
+            code="not-extendable",
+            expected=f"an INCONCLUSIVE verdict from samples, by today's rule, that has not gone to {EXTENDED_ROUNDS} rounds",
+            found=found,
+            hint=f"expctl show {experiment}; --again replicates what is concluded",
+        )
+    if target not in {"", record.target}:
+        raise _not_the_same(experiment, [f"target {record.target} -> {target}"])
+    return record
+
+
+def extend(context: Context, record: Record) -> OpenRun:
+    """Begin a run that goes on from `record`, when the machine is quiet, with its commits, plan and conditions.
+
+    Raises Refused, with nothing changed, if machine, harness, protocol or kernel aren't those of the record any more.
+    """
+    workspace, experiment, head = context.workspace, record.id, context.workspace.head()
+    protocol = context.library.protocol(record.base)
+    branch = preflight.check_workspace(workspace, protocol.scope, experiment)
+    preflight.check_tree(workspace, protocol, record.base)
+    queued = context.library.queued(head, experiment)
+    check_binding(queued)
+    tools = context.tools_for(protocol, experiment)
+    targets = preflight.choose_targets(protocol, tools.toolchains, record.target)
+    show_title(context, experiment, queued, protocol, record.base, record.target)
+    _check_conditions(context, tools, protocol, record, head, content=queued.content)
+    waited_s = tools.gate.wait_until_quiet(protocol.targets[record.target])
+    context.progress.step("gate", f"quiet after {waited_s:.1f} s; lock held")
+    procedure, built = record.procedure, record.artifacts.get(Side.CANDIDATE.value, {})
+    begun = Begun(
+        id=experiment,
+        target=record.target,
+        guards=tuple(name for name in targets.guards if name in built),
+        absent=targets.absent,
+        base=record.base,
+        branch=branch,
+        content=queued.content,
+        again=False,
+        date=context.clock.date(),
+        simplify_used_percent=procedure.simplify_used_percent if procedure else 0.0,
+        calibrated=procedure.calibrated if procedure else None,
+        waivers=record.waivers,
+        extends=head,
+    )
+    opened = OpenRun(
+        context=context,
+        tools=tools,
+        protocol=protocol,
+        queued=queued,
+        begun=begun,
+        earlier=None,
+        attempt=record.attempts,
+        undecided=record,
+        before=context.library.read_samples(head, experiment),
+    )
+    _check_open(opened)
+    rounds = len({sample.round for sample in opened.before})
+    context.progress.step("extend", f"goes on from {rounds} rounds, to {EXTENDED_ROUNDS} of search or confirmation at most")
+    return opened
+
+
+def check_builds(opened: OpenRun, run: Run) -> None:
+    """Raise Refused, and give the run up, if commit or builds aren't those that the record was measured with."""
+    record, pinned = opened.undecided, run.last(Pinned)
+    if record is None:
+        return
+    found = [] if pinned is None or pinned.tree == record.tree else [f"tree {record.tree[:10]} -> {pinned.tree[:10]}"]
+    for side in Side:
+        for target in run.targets():
+            before, now = record.artifacts.get(side.value, {}).get(target), run.artifact(side, target)
+            if before is not None and (now is None or now.sha256 != before.sha256):
+                found.append(f"build of the {side} for {target} {before.sha256[:8]} -> {now.sha256[:8] if now else 'failed'}")
+    if found:
+        opened.context.journal.forget(opened.id)
+        raise _not_the_same(opened.id, found)
+
+
+def give_up(opened: OpenRun, decision: Decision) -> Refused:
+    """Drop the journal of an extension that went wrong; the record stays as it is. Return (not raise) the error."""
+    opened.context.journal.forget(opened.id)
+    return Refused(
+        f"the extension of {opened.id} is INVALID; its record stays INCONCLUSIVE",
+        code="extension-invalid",
+        expected="rounds that count, on the same machine",
+        found="; ".join(decision.reasons),
+        hint=f"expctl run {opened.id} --extend measures the further rounds again",
+    )
+
+
+def _check_conditions(context: Context, tools: Tools, protocol: Protocol, record: Record, head: str, *, content: str) -> None:
+    (_, _, then), *_ = measurement_conditions(record)
+    found = [str(each) for each in changes(then, comparability_here(context, tools, protocol, record.base, record.target))]
+    watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
+    found += [
+        f"{path} on {context.workspace.branch()} since {record.base[:10]}"
+        for path in dict.fromkeys(watched)
+        if context.workspace.differs(record.base, head, (path,))
+    ]
+    found += [] if record.content in ("", content) else [f"proposal {record.content[:8]} -> {content[:8]}"]
+    if found:
+        raise _not_the_same(record.id, found)
+
+
+def _check_open(opened: OpenRun) -> None:
+    answer = judge(opened.before, opened.plan(), opened.queued.proposal.kind)
+    if isinstance(answer, Decision):
+        raise Refused(
+            f"{opened.id} has no look left to go on to",
+            code="extension-without-looks",
+            expected="samples that are undecided under the extended plan",
+            found=f"{answer.verdict}: {answer.reasons[0]}",
+            hint=f"expctl replay {opened.id} tells whether its samples are those of its record",
+        )
+
+
+def _not_the_same(experiment: str, found: Sequence[str]) -> Refused:
+    return Refused(
+        f"{experiment} can't go on: what it is measured with has changed",
+        code="extension-not-comparable",
+        expected="the machine, harness, protocol, kernel and builds of its record",
+        found="\n".join(found),
+        hint=f"expctl run {experiment} --again replicates it as evidence; or propose the change under a new id",
+    )
