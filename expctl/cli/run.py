@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 def run(
     ids: Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Experiments, in the order given.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Go on until the queue is empty or a budget ends.")] = False,
-    target: Annotated[str, typer.Option(help="Decides; default: the first available in `decides` of protocol.yaml.")] = "",
+    target: Annotated[
+        str, typer.Option(help="The target whose times decide; default: the first available in `decides` of protocol.yaml.")
+    ] = "",
     again: Annotated[bool, typer.Option("--again", help="Replicate a concluded experiment as evidence.")] = False,
     extend: Annotated[
         bool, typer.Option("--extend", help="Go on with INCONCLUSIVE experiments from the samples they have.")

@@ -49,7 +49,7 @@ class CpuClock(Sensor):
         return nullcontext()
 
     def start(self, launch: Launch) -> None:
-        """Read the counts of thermal events as a launch begins; `stop` compares."""
+        """Read the counts of thermal events as a benchmark process begins its work; `stop` compares."""
         self._launch, self._clocks = launch, []
         self._events = self._count()
 

@@ -105,13 +105,13 @@ class CpuLoad(Sensor):
         return self._judged(lacking, f"{used}, a core free for {100 - self._limit:g} % is needed")
 
     def start(self, launch: Launch) -> None:
-        """Read how long our workers ran and waited, and the host's steal, as a launch begins; `stop` compares."""
+        """Read how long the benchmark's processes ran and waited for a CPU, and the host's steal time; `stop` compares."""
         self._launch, self._looked = launch, None
         if launch.timed:
             self._waits, self._steal, self._started_s = self._workers(), self._stolen(), self._clock_s()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return one entry if, since `start`, our workers waited, or the host took a core, `limit_percent` % of the time."""
+        """Return one entry if, since `start`, our benchmark waited for a CPU, or the host took one, `limit_percent` % of the time."""
         if not self._launch.timed:
             return ()
         now = self._workers()

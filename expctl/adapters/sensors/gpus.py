@@ -57,7 +57,7 @@ class Gpus(Sensor):
         return tuple(found for each in readings for found in (*self._busy(each), *self._unhealthy(each)))
 
     def start(self, launch: Launch) -> None:
-        """Read the counters of throttling as a launch begins, and forget the clocks of the last one."""
+        """Read the throttling counters as a benchmark process begins its work, and forget the clock rates of the last one."""
         self._launch = launch
         self._clocks.clear()
         readings = self._source.read() if self._is_here else ()

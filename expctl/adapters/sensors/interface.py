@@ -53,11 +53,11 @@ class Sensor(Protocol):
         return nullcontext()
 
     def start(self, launch: Launch) -> None:  # noqa: ARG002  not every sensor compares
-        """Note the state of the machine as a watched process begins its work; called from the thread that measures."""
+        """Note the state of the machine as a benchmark process begins its work, for `stop` to compare; the main thread calls it."""
         return
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:  # noqa: ARG002  most sensors don't look at processes
-        """Return what disturbs the process now; `fresh` are pids to check. Must be cheap: the watching thread calls it."""
+        """Return what disturbs the process now; `fresh` are the pids new since the last call. Must be cheap."""
         return ()
 
     def stop(self) -> tuple[Foreign, ...]:

@@ -39,7 +39,7 @@ class ProcessPatterns(Sensor):
         return tuple(self._matching(everybody))
 
     def start(self, launch: Launch) -> None:
-        """Store whether the launch is timed: only then `stop` checks all processes."""
+        """Note whether this benchmark process is being timed: only then `stop` checks all processes."""
         self._is_timed = launch.timed
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:

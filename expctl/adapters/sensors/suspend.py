@@ -32,7 +32,7 @@ class Suspend(Sensor):
         return f"suspended for {abs(self._asleep()):.0f} s since the machine booted"
 
     def start(self, launch: Launch) -> None:  # noqa: ARG002  a suspend disturbs whoever is measured
-        """Read the seconds of suspend as a launch begins; `stop` compares."""
+        """Read how long the machine was suspended so far, as a benchmark process begins its work; `stop` compares."""
         self._before_s = self._asleep()
 
     def stop(self) -> tuple[Foreign, ...]:

@@ -154,7 +154,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
 
 
 def _extended(undecided: Record, record: Record) -> Record:
-    """Return the new record with what only the first run did: tests, replications, builds that this machine can't make now."""
+    """Return `record` with what only the first run, `undecided`, has: tests, replications, builds not made here today."""
     artifacts = {side: {**undecided.artifacts.get(side, {}), **built} for side, built in record.artifacts.items()}
     return replace(
         record,

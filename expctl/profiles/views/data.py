@@ -24,7 +24,8 @@ def profile_data(
 ) -> dict[str, Any]:
     """Return a profile as a JSON document that lists `kernels`.
 
-    Totals by class are of `totals`, all selected kernels before --top shortened the list; `positions` are by kernel name.
+    Its totals per kernel class (GEMM, copy, ...) are over `totals`, all selected kernels before --top shortened the list.
+    `positions` maps a kernel's name to its place in the roofline; `pipeline` adds the times of a whole pass (None: left out).
     """
     return {
         "path": profile.path,
