@@ -41,7 +41,7 @@ def split_lines(naming: IdAssignment) -> list[str]:
 
 
 def summary_line(records: Sequence[Record]) -> str:
-    """Return the number of records by verdict, e.g. `18 records: 8 KEEP, 10 REJECT`, and how many don't name their kind of experiment."""
+    """Return the number of records by verdict, e.g. `18 records: 8 KEEP, 10 REJECT`, and how many don't name their kind."""
     verdicts = Counter(record.verdict for record in records)
     perf = sum(record.kind is Kind.PERF for record in records)
     counted = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())

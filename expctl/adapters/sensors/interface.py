@@ -53,7 +53,7 @@ class Sensor(Protocol):
         return nullcontext()
 
     def start(self, launch: Launch) -> None:  # noqa: ARG002  not every sensor compares
-        """Note the state of the machine as a benchmark process begins its work, for `stop` to compare; the main thread calls it."""
+        """Note the machine's state as a benchmark process begins its work, for `stop` to compare; on the main thread."""
         return
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:  # noqa: ARG002  most sensors don't look at processes
