@@ -111,7 +111,7 @@ class CpuLoad(Sensor):
             self._waits, self._steal, self._started_s = self._workers(), self._stolen(), self._clock_s()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return one entry if the benchmark waited for a CPU, or the host took it, `limit_percent` % of the time since `start`."""
+        """Return one entry if the benchmark waited, or the host took its CPU, `limit_percent` % of the time since `start`."""
         if not self._launch.timed:
             return ()
         now = self._workers()
