@@ -244,7 +244,7 @@ def clear(place: Place) -> None:
 
 
 def asking(place: Place) -> "Callable[[Context, str], Proposed | NothingProposed | SweepFinished]":
-    """Return a function that asks the proposer of protocol.yaml for one experiment."""
+    """Return a function (context, name of the target) that asks the proposer of protocol.yaml for one experiment."""
     from expctl.adapters.proposers.command import ProposerCommand
     from expctl.adapters.proposers.sweep_search import search_of
     from expctl.adapters.records.proposal_file import proposal_bytes

@@ -114,8 +114,9 @@ class Builder(Struct, frozen=True):
         scratch, log = self._scratch, self.state / "scratch" / "build.log"
         environment = child_environment(self.environment, scratch, self.mark)
         cache = self.state / "cache" / "zig" if _only_compiles(target.build) else scratch / "zig"
-        cache.mkdir(parents=True, exist_ok=True)
         objects = scratch / "objects" if target.layouts > 1 else cache  # of this build alone
+        for folder in (cache, objects):
+            folder.mkdir(parents=True, exist_ok=True)
         environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(objects)}
         limits = ChildLimits(
             scratch=(scratch, out),

@@ -35,8 +35,8 @@ class Promise(Struct, frozen=True, kw_only=True):
 class KeptChange(Struct, frozen=True, kw_only=True):
     """One commit that changed code a patch may touch. `id` is its experiment, empty for a commit made by hand.
 
-    `promises` are the recorded effects by problem size (and `objective`) on the audited target; empty where it wasn't measured
-    there.
+    `promises` maps each problem size, and `objective`, to the effect that was recorded when the change was kept, on the target
+    whose kept changes are being timed again (audited); empty if it wasn't measured on that target.
     """
 
     commit: str

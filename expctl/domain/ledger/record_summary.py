@@ -165,7 +165,7 @@ def landings(digests: Iterable[RecordSummary]) -> tuple[Landing, ...]:
 
 
 def given_baselines(digests: Iterable[RecordSummary]) -> tuple[ImportedBaseline, ...]:
-    """Return the hand-written figures of every target that expctl has never timed."""
+    """Return, one per target that expctl has never timed itself, the latest times that an imported ledger gives for it."""
     known = sorted(digests, key=lambda each: id_order(each.id))
     timed = {target for each in known for target in each.timed_on}
     last = {each.target: each for each in known if each.given is not None and each.target not in timed}
