@@ -74,7 +74,7 @@ def _lost(records: Iterable[Record], history: frozenset[str]) -> Iterator[Findin
 
 
 def target_findings(protocol: Protocol, toolchains: Toolchains) -> Iterator[Finding]:
-    """Yield for each target whether this machine can build it: WRONG if neither it nor one that may decide is available."""
+    """Yield for each target whether this machine can build it; WRONG only if no target that could be timed is available."""
     answers = {name: toolchains.availability(name, target) for name, target in protocol.targets.items()}
     for name, answer in answers.items():
         if not isinstance(answer, Unavailable):

@@ -42,7 +42,7 @@ def epoch_of(index: sqlite3.Connection, name: str) -> Epoch | None:
 
 
 def first_date(index: sqlite3.Connection, names: Iterable[str]) -> str:
-    """Return the earliest date on which one of `names` was measured; `~`, which sorts after all dates, if none was."""
+    """Return the earliest date on which one of the experiments `names` was measured; `~`, after all dates, if none was."""
     found = (index.execute(EARLIEST, (name,)).fetchone()[0] for name in names)
     return min((date for date in found if date is not None), default="~")
 

@@ -64,8 +64,8 @@ class Ledger(Struct, frozen=True, kw_only=True):
 
     `latest` are the ten newest verdicts, newest first; `earlier` the other measured experiments and `imported` those of a
     ledger kept by hand, by id. `held` are the do-not-repeat rules in force according to records; `reopened` the ids of the
-    other rules, `ending` of those that end because figures are no longer comparable. `unused` are ids between others that no
-    experiment has. `template` is the text of the repository's own template, empty for the built-in one.
+    other rules, `ending` those of `held` that the next run ends, because its figures won't be comparable. `unused` are ids,
+    between others, that no experiment has. `template` is the repository's own template as text, empty for the built-in one.
     """
 
     protocol: Protocol

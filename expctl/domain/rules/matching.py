@@ -159,7 +159,7 @@ def _same_code(record: Record, candidate: Candidate) -> str:
     """Return a target on which the candidate's machine code equals the rejected one; empty if there is none.
 
     If both were built on one machine for the target that failed, only that one counts: code for another target may be equal
-    although the fault is gone. Otherwise the code for the hardware target is compared.
+    although the fault is gone. Otherwise the code is compared for the target that is real hardware.
     """
     known, judged = changed_codes(record), failing_target_of(record)
     same_machine = record.environment.get("machine", "") == candidate.machine
