@@ -74,8 +74,8 @@ def short_name(kernel: Kernel) -> str:
 
 
 def _may_replace(kernel: Kernel, other: Kernel, left: Sequence[Kernel], right: Sequence[Kernel]) -> bool:
-    """May `other`, of the second run, have replaced `kernel`, of the first? Yes if both are of one class, or each has more than half
-    of its own run's time and no unmatched kernel of the other run (`left`: first, `right`: second) is of its class."""
+    """May `other`, of the second run, have replaced `kernel`, of the first? Yes if both are of one class, or each has most of
+    its run's time and no unmatched kernel of the other run (`left`: first, `right`: second) is of its class."""
     if kernel.kind is other.kind:
         return True
     most = (kernel.share_percent or 0.0) > HALF_PERCENT and (other.share_percent or 0.0) > HALF_PERCENT

@@ -21,7 +21,7 @@ HEADS = ("", "mean", "calls", "vgpr", "lds", "scratch", "grid", "workgroup")
 def diff_lines(before: Profile, after: Profile, found: RunChange, top: int) -> list[str]:
     """Return the comparison of two profiles as lines of text.
 
-    They show `top` pairs of kernels (0 for all), kernels without a counterpart, the program's time for one iteration, the cause.
+    They show `top` pairs of kernels (0 for all), kernels without a counterpart, one iteration's time, the cause.
     """
     lines = [f"  before  {_head(before)}", f"  after   {_head(after)}"]
     shown = found.changes[:top] if top > 0 else found.changes
