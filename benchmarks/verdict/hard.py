@@ -57,7 +57,7 @@ def _two_sizes(noise: np.ndarray) -> np.ndarray:
 
 
 def _both(effects: np.ndarray) -> np.ndarray:
-    """The same effects for the mean time as for the robust one."""
+    """Use `effects` (trials, rounds, sizes) both as the robust effects and as those on the mean time."""
     return np.stack([effects, effects], axis=2)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from msgspec.structs import replace
 
 from benchmarks.verdict.bars import LONG, Judged, at_least, at_most, line
 from benchmarks.verdict.machines import NOISY, noise_of
@@ -72,7 +71,7 @@ def price(draw: np.random.Generator, plan: Plan, trials: int) -> int:
 
 def _extended(noise: list[tuple[np.ndarray, np.ndarray]], plan: Plan, effect: float) -> tuple[list[Extended], int]:
     """Return the undecided searches, and how many trials are kept once every INCONCLUSIVE goes on to the end."""
-    more, found, kept = replace(plan, rounds=EXTENDED_ROUNDS, confirm=EXTENDED_ROUNDS), [], 0
+    more, found, kept = plan.extend(), [], 0
     for search, confirm, first in _settled(noise, plan, effect):
         last = settle(search, confirm, more, shift=lambda _: effect) if first.verdict is Verdict.INCONCLUSIVE else first
         kept += last.verdict is Verdict.KEEP

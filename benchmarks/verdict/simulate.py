@@ -26,6 +26,8 @@ from benchmarks.verdict.misleading import misled
 from benchmarks.verdict.price import price
 from benchmarks.verdict.procedure import ROUNDS, Rule, Tally, plan_of, sessions, tally
 from benchmarks.verdict.rivals import RIVALS
+from benchmarks.verdict.throttling import SHORT as SHORT_OF_SAMPLES
+from benchmarks.verdict.throttling import throttled
 from benchmarks.verdict.traces import RecordedNoise, Trace, recorded
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.protocol.model import Style
@@ -152,6 +154,7 @@ def main() -> int:
     print(f"share of KEEPs in percent, {trials} trials each, searches of at most {ROUNDS} rounds, seed {asked.seed}\n")
     fails = sum(simulated(draw, machine, trials) for machine in MACHINES)
     fails += hard(draw, trials) + quick(draw, trials) + misled(draw, PLAN, trials) + price(draw, PLAN, trials)
+    fails += throttled(draw, max(SHORT_OF_SAMPLES, trials // 20))
     for target, traces in recorded().items():
         fails += replayed(target, traces) + drawn_again(draw, traces, trials)
     print(f"\n{f'{fails} bars missed (!)' if fails else 'every bar holds'}; {time.monotonic() - started:.0f} s")

@@ -1,12 +1,10 @@
-"""A candidate that throttles its own machine: how often is it kept? `python -m benchmarks.verdict.throttling [--long]`
+"""A candidate that throttles its own machine: how often is it kept? A part of the table of simulate.py.
 
 Some of the candidate's launches are slower and tainted by a sensor, which the runner measures again. Whole samples go through
-`judge`, the function that `expctl run` calls. Exit 1 when a bar is missed.
+`judge`, the function that `expctl run` calls.
 """
 
-import argparse
 import math
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -21,7 +19,6 @@ from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Session, Side
 from expctl.domain.verdict.sequential_test import Decision
 
-SEED = 20261122
 LONG, SHORT = 1000, 24
 SIZES = tuple(Size(name=f"{1000 * time:g} ms", weight=1 / len(TIMES_S)) for time in TIMES_S)
 PLAN = Plan.of(Benchmark(argv=("-",), timeout_s=1, sizes=SIZES, style=Style.LAUNCH), KeepRule(), Mode.GAIN)
@@ -111,17 +108,10 @@ def _launch(
         )  # fmt: skip
 
 
-def main() -> int:
-    """Print the table; 1 when a bar is missed."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--long", action="store_true", help=f"{LONG} trials of each case; bars without allowance")
-    options.add_argument("--trials", type=int, default=0)
-    options.add_argument("--seed", type=int, default=SEED)
-    asked = options.parse_args()
-    trials, fails = asked.trials or (LONG if asked.long else SHORT), 0
-    draw = np.random.default_rng(asked.seed)
-    print(f"verdicts in percent, {trials} trials each, seed {asked.seed}\n")
-    print(f"{'launches that throttle':<40}{'KEEP':>8}{'REJECT':>8}{'INCONCLUSIVE':>14}{'INVALID':>9}   bar")
+def throttled(draw: np.random.Generator, trials: int) -> int:
+    """Print how often each case ends in which verdict; return the number of missed bars."""
+    fails = 0
+    print(f"\n{'launches that throttle':<40}{'KEEP':>8}{'REJECT':>8}{'INCONCLUSIVE':>14}{'INVALID':>9}   bar ({trials} trials)")
     for name, case in THROTTLING.items():
         found = shares(draw, case, trials)
         missed = misses(case, found[Verdict.KEEP], trials)
@@ -132,9 +122,4 @@ def main() -> int:
         )
         bar = f">= {100 * case.least:g}" if case.least else f"<= {100 * case.most:g}"
         print(f"{name:<40}{row}   {bar}{' !' if missed else ''}", flush=True)
-    print(f"\n{f'{fails} bars missed (!)' if fails else 'every bar holds'}")
-    return 1 if fails else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return fails

@@ -27,7 +27,7 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Foreign:
 
 @pytest.fixture
 def interpreted(tmp_path: Path, request: pytest.FixtureRequest, long: bool) -> Foreign:
-    """The same with a small config of the guard, or with --long that of the KPI, for which the interpreter takes long."""
+    """The repository with a small config for the guard; with --long, the KPI's, for which the interpreter takes long."""
     if long:
         found: Foreign = request.getfixturevalue("kernel")
         return found

@@ -68,7 +68,7 @@ class LaunchWatch:
 
     @contextlib.contextmanager
     def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> Iterator[None]:
-        """As in `Watch`; watches in a thread. `take_taints` returns what was seen, also if the block raises."""
+        """Watch the benchmark process of `side` in a thread, during the block; `take_taints` returns what was seen."""
         sensors = tuple(self.sensors)
         for sensor in sensors:
             sensor.start(Launch(side=side, timed=timed, core=core))

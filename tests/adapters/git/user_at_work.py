@@ -164,7 +164,7 @@ _OF_PUBLISHING: dict[tuple[bool, str], list[Moment]] = {}
 
 
 def moments_of_publishing(fresh: Callable[[], UserAtWork], root: Path, *, every: bool, way: str = "") -> list[Moment]:
-    """The same for a publication that nobody disturbs. Looked for once: dates are fixed, so every `at_work` has the same."""
+    """What an undisturbed publication leaves behind; computed once, because dates are fixed and every call would be equal."""
     if (every, way) not in _OF_PUBLISHING:
         _OF_PUBLISHING[every, way] = moments_of(lambda: fresh().publish(), root, every=every)
     return _OF_PUBLISHING[every, way]

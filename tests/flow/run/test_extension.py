@@ -280,7 +280,7 @@ def events_of_an_extension() -> int:
 @pytest.mark.parametrize("before", [False, True])
 @pytest.mark.parametrize("extend", [False, True])
 def test_a_crash_at_any_event_loses_nothing(before: bool, extend: bool) -> None:
-    """The same command goes on, and so does a plain `run`."""
+    """A killed `run --extend` is resumed by `run --extend` and by a plain `run`."""
     count = events_of_an_extension()
     for number in (1, 2, 5, 9, 10, count - 2, count - 1, count):
         undecided = Undecided()
