@@ -5,7 +5,9 @@ are given
 
 - A/A: a candidate with another machine code of the same length and speed (an immediate operand that decides nothing);
 - slow: a candidate that does so much extra work that every launch takes 1 to 2 % longer, of its own duration;
-- gain: the other way round, a baseline with that extra work and a candidate without.
+- gain: the other way round, a baseline with that extra work and a candidate without;
+- moved (CPU): nothing but 1 to 63 bytes of no-ops before the loops, or another function first in the file;
+- tail (CPU): a gain as above in 19 of 20 calls, while every 20th takes 65 % longer: slower by 1.75 % in the mean.
 
 The extra work is a wait by the clock, a given share of what the launch (on a GPU: the block) took, so the truth is known
 without measuring it. A GPU launch has parts outside of its blocks: there the share of the whole is about .8 of what is given.
@@ -60,6 +62,16 @@ GPU = (
 BOUND = ("kernel/hip/config.h", "constexpr int kMaxExtent = 1 << 22;", "constexpr int kMaxExtent = (1 << 22) - {number};")
 
 
+# Where the CPU's hot loops begin, and where its functions are listed, for what moves them.
+LOOPS = ("  SHARED Slices<C> slices;\n", '  asm volatile(".nops {bytes}");\n  SHARED Slices<C> slices;\n')
+FUNCTIONS = (
+    "using ComputeAll = void (*)(const Problem &);\n",
+    "template void compute_all<Config<{config}>, kE5m2>(const Problem &);\nusing ComputeAll = void (*)(const Problem &);\n",
+)
+CONFIGS = ("1,8,2,2,8,2", "2,4,4,2,4,2", "1,2,4,2,2,2")
+TAIL_PERCENT, TAIL_EVERY = 65, 20
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """One experiment: what it is (`truth`), and its true effect in percent of speed (negative: slower)."""
@@ -72,9 +84,15 @@ class Case:
 def cases(counts: Sequence[int], gain_percent: float, seed: int) -> list[Case]:
     """The plan: shuffled, with slow-downs drawn between 1 and 2 %."""
     draw = random.Random(seed)  # noqa: S311  a plan that a seed gives again, no secret
-    truths = [truth for truth, count in zip(CLASSES, counts, strict=True) for _ in range(count)]
+    truths = [truth for truth, count in zip(CLASSES, counts, strict=False) for _ in range(count)]
     draw.shuffle(truths)
-    effects = {"A/A": lambda: 0.0, "slow": lambda: -round(draw.uniform(1.0, 2.0), 3), "gain": lambda: gain_percent}
+    effects = {
+        "A/A": lambda: 0.0,
+        "slow": lambda: -round(draw.uniform(1.0, 2.0), 3),
+        "gain": lambda: gain_percent,
+        "moved": lambda: 0.0,
+        "tail": lambda: gain_percent - TAIL_PERCENT / TAIL_EVERY,
+    }
     return [Case(number=i, truth=truth, effect_percent=effects[truth]()) for i, truth in enumerate(truths)]
 
 
@@ -104,15 +122,19 @@ class StepPerformer:
         lines = self._results.read_text().splitlines() if self._results.exists() else []
         return [Result(**json.loads(line)) for line in lines]
 
-    def run(self, case: Case, id: str) -> Result:
+    def run(self, case: Case, id: str, gain_percent: float) -> Result:
         """Queue it unless a killed run did, run it to its end, note the outcome."""
         if not (self.repository / "experiments" / id).is_dir():
             self._git("checkout", "--quiet", "--", ".")
-            self._write(self._place[0], self._with_work(case.effect_percent) if case.truth == "gain" else self._clean)
+            self._write(self._place[0], self._with_work(gain_percent) if case.truth in ("gain", "tail") else self._clean)
             self._commit("Another baseline")
             match case.truth:
                 case "gain":
                     self._write(self._place[0], self._clean)
+                case "tail":
+                    self._write(self._place[0], self._with_tail())
+                case "moved":
+                    self._write(self._place[0], self._moved(case.number))
                 case "slow":
                     self._write(self._place[0], self._with_work(-case.effect_percent))
                 case _:
@@ -167,6 +189,19 @@ class StepPerformer:
         _, work, instead = self._place
         return _with(self._clean, work, instead.format(work=work, share=round(percent * 1e4)))
 
+    def _with_tail(self) -> str:
+        """The kernel with a wait in every 20th call."""
+        _, work, instead = self._place
+        rare = f"{TAIL_PERCENT}0000 * (++calls % {TAIL_EVERY} == 0)"
+        return _with(self._clean, work, "  static int calls = 0;\n" + instead.format(work=work, share=rare))
+
+    def _moved(self, number: int) -> str:
+        """The kernel with its hot loops elsewhere: three in four by bytes before them, the others by another first function."""
+        draw = random.Random(number)  # noqa: S311  the same in each campaign
+        if number % 4:
+            return _with(self._clean, LOOPS[0], LOOPS[1].format(bytes=draw.randint(1, 63)))
+        return _with(self._clean, FUNCTIONS[0], FUNCTIONS[1].format(config=draw.choice(CONFIGS)))
+
     def _write(self, file: str, source: str) -> None:
         (self.repository / file).write_text(source)
 
@@ -208,7 +243,7 @@ def main() -> int:
     options.add_argument("folder", type=Path, nargs="?", help="where the clone and the results lie")
     options.add_argument("--table", type=Path, help="only print the table of this results.jsonl")
     options.add_argument("--target", choices=("cpu", "sm_90"), default="cpu")
-    options.add_argument("--counts", default="40,15,15", help="how many A/A, slow, gain (default: %(default)s)")
+    options.add_argument("--counts", default="40,15,15", help="how many A/A, slow, gain, moved, tail (default: %(default)s)")
     options.add_argument("--gain", type=float, default=1.5, help="the known gain in percent (default: %(default)s)")
     options.add_argument("--protocol", type=Path, help="a protocol.yaml to put in place of the repository's")
     options.add_argument("--hours", type=float, default=math.inf, help="start nothing after so many")
@@ -227,7 +262,7 @@ def main() -> int:
             if time.monotonic() - started > 3600 * asked.hours:
                 print("out of time; the same command goes on from here")
                 return BUSY
-            tried.append(bench.run(case, f"P{1000 + 10 * case.number + len(tried)}"))
+            tried.append(bench.run(case, f"P{1000 + 10 * case.number + len(tried)}", asked.gain))
             print(json.dumps(asdict(replace(tried[-1], machine=""))), flush=True)
             if [each.verdict for each in tried[-3:]] == ["INVALID"] * 3:
                 print(f"{tried[-1].id} is INVALID three times over: {bench.repository}/experiments/{tried[-1].id}/record.json")

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-CLASSES = ("A/A", "slow", "gain")
+CLASSES = ("A/A", "slow", "gain", "moved", "tail")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Result:
 
 
 def table(results: Iterable[Result]) -> tuple[str, bool]:
-    """The table, and whether every bar holds: no KEEP of A/A or slow, all but one gain in 15 kept, at most a tenth INVALID."""
+    """The table, and whether every bar holds: no KEEP but of gains, all but one gain in 15 kept, at most a tenth INVALID."""
     everything = list(results)
     valid = [each for each in everything if each.verdict != "INVALID"]
     heads = ("truth", "runs", "KEEP", "REJECT", "INCONCLUSIVE", "rounds", "of CONFIRM", "seconds", "sd %", "bar", "")
