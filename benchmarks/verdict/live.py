@@ -68,7 +68,7 @@ FUNCTIONS = (
     "using ComputeAll = void (*)(const Problem &);\n",
     "template void compute_all<Config<{config}>, kE5m2>(const Problem &);\nusing ComputeAll = void (*)(const Problem &);\n",
 )
-CONFIGS = ("1,8,2,2,8,2", "2,4,4,2,4,2", "1,2,4,2,2,2")
+CONFIGS = ("1,8,2,2,8,2", "2,4,4,2,4,2", "1,2,4,2,2,2")  # of kernel/hip/config.h
 TAIL_PERCENT, TAIL_EVERY = 65, 20
 
 
