@@ -4,7 +4,7 @@ Each case is a machine and what the candidate does there; the truth is a loss, o
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,15 +101,16 @@ def by_layout(
     draw: np.random.Generator, machine: Machine, trials: int, plan: Plan, effect: float, sd: float, layouts: int = 8
 ) -> float:
     """The share of KEEPs where each of the `layouts` builds of a side is off by a normal error of `sd`, as by luck."""
-    kept = 0
-    for searches, confirms in sessions(draw, noise_of(machine), trials):
-        for one, other in zip(searches, confirms, strict=True):
+
+    def kept(draw: np.random.Generator, trials: Iterator[tuple[np.ndarray, np.ndarray]]) -> int:
+        found = 0
+        for one, other in trials:
             off = draw.normal(0, sd, (2, layouts))
-            luck = (off[0] - off[1]).tolist()
-            shift = _by_turns([effect + each for each in luck])
-            decision = settle(one, other, plan, shift=shift, layouts=layouts)
-            kept += decision.verdict is Verdict.KEEP
-    return kept / trials
+            shift = _by_turns([effect + each for each in (off[0] - off[1]).tolist()])
+            found += settle(one, other, plan, shift=shift, layouts=layouts).verdict is Verdict.KEEP
+        return found
+
+    return sum(sessions(draw, noise_of(machine), trials).each(kept)) / trials
 
 
 def _placed(draw: np.random.Generator, plan: Plan, trials: int) -> list[tuple[str, int]]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.verdict.bars import LONG, Judged, at_least, at_most, line
 from benchmarks.verdict.machines import NOISY, noise_of
-from benchmarks.verdict.procedure import ROUNDS, made_rounds, sessions, settle
+from benchmarks.verdict.procedure import ROUNDS, Slices, made_rounds, sessions, settle
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.protocol.boundaries import EXTENDED_ROUNDS
 from expctl.domain.verdict.cost_to_decide import ENOUGH, best_offer
@@ -41,7 +41,7 @@ def price(draw: np.random.Generator, plan: Plan, trials: int) -> int:
     """Print what came of undecided experiments that went on; return the number of missed bars."""
     heads = ("undecided", "without quote", "rounds quoted", "rounds taken", "decided", "KEEP in all", "bar")
     print(f"\n{'noisy: undecided searches go on':<34}" + "".join(f"{head:>14}" for head in heads))
-    noise = list(sessions(draw, noise_of(NOISY), trials, (EXTENDED_ROUNDS, EXTENDED_ROUNDS)))
+    noise = sessions(draw, noise_of(NOISY), trials, (EXTENDED_ROUNDS, EXTENDED_ROUNDS))
     quotes: list[Extended] = []
     fails = 0
     for effect in EFFECTS:
@@ -69,26 +69,25 @@ def price(draw: np.random.Generator, plan: Plan, trials: int) -> int:
     return fails + missed
 
 
-def _extended(noise: list[tuple[np.ndarray, np.ndarray]], plan: Plan, effect: float) -> tuple[list[Extended], int]:
+def _extended(noise: Slices, plan: Plan, effect: float) -> tuple[list[Extended], int]:
     """Return the undecided searches, and how many trials are kept once every INCONCLUSIVE goes on to the end."""
-    more, found, kept = plan.extend(), [], 0
-    for search, confirm, first in _settled(noise, plan, effect):
-        last = settle(search, confirm, more, shift=lambda _: effect) if first.verdict is Verdict.INCONCLUSIVE else first
-        kept += last.verdict is Verdict.KEEP
-        if first.verdict is Verdict.INCONCLUSIVE and _rounds(first)[1] == 0:
-            seen = evidence_of(made_rounds(search[:ROUNDS] + effect, plan), plan, Session.SEARCH)
-            offer = best_offer(seen, Session.SEARCH)
-            quoted = offer.rounds if offer.chance >= ENOUGH else 0
-            found.append(Extended(quoted=quoted, took=sum(_rounds(last)) - ROUNDS, verdict=last.verdict))
-    return found, kept
+    more, shift = plan.extend(), lambda _: effect
 
+    def of_slice(_: np.random.Generator, trials: Iterator[tuple[np.ndarray, np.ndarray]]) -> tuple[list[Extended], int]:
+        found, kept = [], 0
+        for search, confirm in trials:
+            first = settle(search, confirm, plan, shift=shift)
+            last = settle(search, confirm, more, shift=shift) if first.verdict is Verdict.INCONCLUSIVE else first
+            kept += last.verdict is Verdict.KEEP
+            if first.verdict is Verdict.INCONCLUSIVE and _rounds(first)[1] == 0:
+                seen = evidence_of(made_rounds(search[:ROUNDS] + effect, plan), plan, Session.SEARCH)
+                offer = best_offer(seen, Session.SEARCH)
+                quoted = offer.rounds if offer.chance >= ENOUGH else 0
+                found.append(Extended(quoted=quoted, took=sum(_rounds(last)) - ROUNDS, verdict=last.verdict))
+        return found, kept
 
-def _settled(
-    noise: list[tuple[np.ndarray, np.ndarray]], plan: Plan, effect: float
-) -> Iterator[tuple[np.ndarray, np.ndarray, Decision]]:
-    for searches, confirms in noise:
-        for search, confirm in zip(searches, confirms, strict=True):
-            yield search, confirm, settle(search, confirm, plan, shift=lambda _: effect)
+    parts = noise.each(of_slice)
+    return [each for found, _ in parts for each in found], sum(kept for _, kept in parts)
 
 
 def _rounds(decision: Decision) -> tuple[int, int]:

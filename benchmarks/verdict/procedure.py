@@ -1,7 +1,13 @@
 """Lets `sequential_test.decide`, the function that `expctl run` calls, decide on made or recorded rounds, many times."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,10 +21,12 @@ from expctl.domain.verdict.sequential_test import Decision, MeasureMore, decide
 
 ROUNDS = LOOKS[-1]  # of a search, at most
 CONFIRM = CONFIRM_LAUNCHES_ROUNDS
-SLICE = 1000  # trials in memory at a time
+SLICE = 500  # trials in memory at a time, and of one process
 
 Noise = Callable[[np.random.Generator, int, int], np.ndarray]
 """(generator, trials, rounds) to (trials, rounds, 2, sizes): robust effects and those on the mean time, without a true one."""
+
+T = TypeVar("T")
 
 Rule = Callable[[Sequence[RoundEffect], Plan], MeasureMore | Decision]
 
@@ -116,32 +124,65 @@ def _by_size(plan: Plan, row: list[float]) -> dict[str, float]:
     return dict(zip(plan.weights, row, strict=True))
 
 
-def tally(
-    pairs: Iterable[tuple[np.ndarray, np.ndarray]], plan: Plan, effect: float | Shift = 0.0, rule: Rule = decide
-) -> Tally:
-    """Settle every trial of (search, confirm) slices with a true effect, which may change from round to round."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slices:
+    """Many trials of two sessions each, made slice by slice where they are needed: the same ones each time."""
+
+    seeds: Sequence[np.random.SeedSequence]
+    make: Noise
+    trials: int
+    rounds: tuple[int, int]
+
+    def slice(self, number: int) -> tuple[np.random.Generator, Iterator[tuple[np.ndarray, np.ndarray]]]:
+        """The generator of a slice, to draw more from, and (search, confirm) of each of its trials."""
+        draw = np.random.default_rng(self.seeds[number])
+        trials = min(SLICE, self.trials - number * SLICE)
+        search, confirm = (self.make(draw, trials, rounds) for rounds in self.rounds)
+        return draw, zip(search, confirm, strict=True)
+
+    def each(self, job: Callable[[np.random.Generator, Iterator[tuple[np.ndarray, np.ndarray]]], T]) -> list[T]:
+        """What `job` makes of each slice, in their order; where there are several, forked processes on all cores share them."""
+        global _work  # noqa: PLW0603  forked processes find it here: a closure can't be sent to them
+        _work = lambda number: job(*self.slice(number))  # noqa: E731
+        numbers, cores = range(len(self.seeds)), len(os.sched_getaffinity(0))
+        if min(len(numbers), cores) == 1:
+            return [_work(number) for number in numbers]
+        with ProcessPoolExecutor(min(len(numbers), cores), mp_context=get_context("fork")) as pool:
+            return list(pool.map(_do_work, numbers))
+
+
+_work: Callable[[int], Any] = lambda number: number  # noqa: E731
+
+
+def _do_work(number: int) -> Any:
+    return _work(number)
+
+
+def sessions(draw: np.random.Generator, make: Noise, trials: int, rounds: tuple[int, int] = (ROUNDS, CONFIRM)) -> Slices:
+    """Return search and confirmation of every trial, two sessions of their own of so many `rounds`."""
+    seeds = draw.bit_generator.seed_seq.spawn(math.ceil(trials / SLICE))  # type: ignore[attr-defined]
+    return Slices(seeds=seeds, make=make, trials=trials, rounds=rounds)
+
+
+def tally(noise: Slices, plan: Plan, effect: float | Shift = 0.0, rule: Rule = decide) -> Tally:
+    """Settle every trial with a true effect, which may change from round to round."""
     shift = effect if callable(effect) else (lambda _: effect)
-    covers = dict.fromkeys(Verdict, 0)
-    found = dict.fromkeys(Verdict, 0)
-    search = total = 0
-    for searches, confirms in pairs:
-        for one, other in zip(searches, confirms, strict=True):
-            decision = settle(one, other, plan, rule, shift)
-            procedure, seen = decision.procedure, decision.intervals[OBJECTIVE]
-            if procedure is None:
-                raise TypeError("decided without a procedure")
-            found[decision.verdict] += 1
-            covers[decision.verdict] += seen.low <= shift(0) <= seen.high
-            search += procedure.search_rounds
-            total += procedure.search_rounds + procedure.confirm_rounds
-    trials = sum(found.values())
-    return Tally(found=found, covers=covers, search=search / trials, rounds=total / trials)
+    found, covers, search, total = Counter[Verdict](), Counter[Verdict](), 0, 0
+
+    def count(_: np.random.Generator, trials: Iterator[tuple[np.ndarray, np.ndarray]]) -> list[tuple[Verdict, bool, int, int]]:
+        return [_outcome(settle(one, other, plan, rule, shift), shift(0)) for one, other in trials]
+
+    for part in noise.each(count):
+        for verdict, covered, searched, confirmed in part:
+            found[verdict] += 1
+            covers[verdict] += covered
+            search += searched
+            total += searched + confirmed
+    return Tally(found=found, covers=covers, search=search / noise.trials, rounds=total / noise.trials)
 
 
-def sessions(
-    draw: np.random.Generator, make: Noise, trials: int, rounds: tuple[int, int] = (ROUNDS, CONFIRM)
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield search and confirmation of every trial, two sessions of their own of so many `rounds`, in slices."""
-    parts = [SLICE] * (trials // SLICE) + ([trials % SLICE] if trials % SLICE else [])
-    for part in parts:
-        yield make(draw, part, rounds[0]), make(draw, part, rounds[1])
+def _outcome(decision: Decision, effect: float) -> tuple[Verdict, bool, int, int]:
+    procedure, seen = decision.procedure, decision.intervals[OBJECTIVE]
+    if procedure is None:
+        raise TypeError("decided without a procedure")
+    return decision.verdict, seen.low <= effect <= seen.high, procedure.search_rounds, procedure.confirm_rounds

@@ -24,7 +24,7 @@ from benchmarks.verdict.hard import HARD_CASES, even_noise
 from benchmarks.verdict.machines import MACHINES, Machine, noise_of
 from benchmarks.verdict.misleading import misled
 from benchmarks.verdict.price import price
-from benchmarks.verdict.procedure import ROUNDS, Rule, Tally, plan_of, sessions, tally
+from benchmarks.verdict.procedure import ROUNDS, Rule, Slices, Tally, plan_of, sessions, tally
 from benchmarks.verdict.rivals import RIVALS
 from benchmarks.verdict.throttling import SHORT as SHORT_OF_SAMPLES
 from benchmarks.verdict.throttling import throttled
@@ -69,8 +69,8 @@ def missed(found: Sequence[Tally], bars: Bars, trials: int) -> list[bool]:
 
 def simulated(draw: np.random.Generator, machine: Machine, trials: int, rule: Rule = decide) -> int:
     """Print the block of one machine; the number of missed bars."""
-    noise = list(sessions(draw, noise_of(machine), trials))
-    sd = math.sqrt(np.mean([part[0][:, :, 0].mean(axis=2).var() for part in noise]))
+    noise = sessions(draw, noise_of(machine), trials)
+    sd = _sd_of_rounds(noise)
     by_effect, bars = {effect: tally(noise, PLAN, effect, rule) for effect in COVERED}, BARS[machine.name]
     found = [by_effect[effect] for effect in EFFECTS.values()]
     fails = missed(found, bars, trials)
@@ -99,7 +99,7 @@ def hard(draw: np.random.Generator, trials: int, rule: Rule = decide) -> int:
 
 def quick(draw: np.random.Generator, trials: int, rule: Rule = decide) -> int:
     """Print how many rounds large effects take at a round sd of .5 %; return the number of missed bars."""
-    noise, fails = list(sessions(draw, even_noise, trials)), 0
+    noise, fails = sessions(draw, even_noise, trials), 0
     print(f"\n{'large effects, round sd .5 %':<34}{'KEEP':>14}{'rounds in all':>14}{'bar':>14}")
     for name, (effect, bar) in QUICK.items():
         found = tally(noise, PLAN, effect, rule)
@@ -127,13 +127,19 @@ def replayed(target: str, traces: Sequence[Trace]) -> int:
 def drawn_again(draw: np.random.Generator, traces: list[Trace], trials: int) -> int:
     """Print the error rates on recorded noise; 1 when its bar is missed."""
     noise = RecordedNoise(traces)
-    pairs, plan = list(sessions(draw, noise, trials)), plan_of(noise.weights, Style.FINE)
+    pairs, plan = sessions(draw, noise, trials), plan_of(noise.weights, Style.FINE)
     found = [tally(pairs, plan, effect) for effect in EFFECTS.values()]
     bad = at_most(RECORDED_BAR, found[0].share, trials).missed
     sd = (noise.rounds @ np.array(list(noise.weights.values()))).std(ddof=1)
     print(f"{f'  its {len(noise.rounds)} A/A rounds drawn again':<34}" + "".join(f"{head:>14}" for head in HEADS))
     print(f"{'  expctl':<34}" + _row(found, sd, [bad, False, False, False, False]))
     return int(bad)
+
+
+def _sd_of_rounds(noise: Slices) -> float:
+    """The root mean square sd of a round's objective in the searches."""
+    variances = noise.each(lambda _, trials: [search[:, 0].mean(axis=1).var() for search, _ in trials])
+    return math.sqrt(np.mean([each for part in variances for each in part]))
 
 
 def _row(found: Sequence[Tally], sd: float, fails: Sequence[bool]) -> str:
