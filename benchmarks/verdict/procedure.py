@@ -164,25 +164,53 @@ def sessions(draw: np.random.Generator, make: Noise, trials: int, rounds: tuple[
     return Slices(seeds=seeds, make=make, trials=trials, rounds=rounds)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of one trial: verdict, whether its interval held the true effect, rounds of both sessions."""
+
+    verdict: Verdict
+    covers: bool
+    search: int
+    confirm: int
+
+
 def tally(noise: Slices, plan: Plan, effect: float | Shift = 0.0, rule: Rule = decide) -> Tally:
     """Settle every trial with a true effect, which may change from round to round."""
-    shift = effect if callable(effect) else (lambda _: effect)
-    found, covers, search, total = Counter[Verdict](), Counter[Verdict](), 0, 0
-
-    def count(_: np.random.Generator, trials: Iterator[tuple[np.ndarray, np.ndarray]]) -> list[tuple[Verdict, bool, int, int]]:
-        return [_outcome(settle(one, other, plan, rule, shift), shift(0)) for one, other in trials]
-
-    for part in noise.each(count):
-        for verdict, covered, searched, confirmed in part:
-            found[verdict] += 1
-            covers[verdict] += covered
-            search += searched
-            total += searched + confirmed
-    return Tally(found=found, covers=covers, search=search / noise.trials, rounds=total / noise.trials)
+    return tallies(noise, plan, [effect], rule)[0]
 
 
-def _outcome(decision: Decision, effect: float) -> tuple[Verdict, bool, int, int]:
+def tallies(noise: Slices, plan: Plan, effects: Sequence[float | Shift], rule: Rule = decide) -> list[Tally]:
+    """Settle the same trials with each of several true effects."""
+    shifts = [_shift(effect) for effect in effects]
+
+    def outcomes(_: np.random.Generator, trials: Iterator[tuple[np.ndarray, np.ndarray]]) -> list[list[Outcome]]:
+        pairs = list(trials)
+        return [[_outcome(settle(one, other, plan, rule, shift), shift(0)) for one, other in pairs] for shift in shifts]
+
+    parts = noise.each(outcomes)
+    return [_counted([each for part in parts for each in part[number]]) for number in range(len(shifts))]
+
+
+def _shift(effect: float | Shift) -> Shift:
+    return effect if callable(effect) else (lambda _: effect)
+
+
+def _counted(outcomes: Sequence[Outcome]) -> Tally:
+    return Tally(
+        found=Counter(each.verdict for each in outcomes),
+        covers=Counter(each.verdict for each in outcomes if each.covers),
+        search=math.fsum(each.search for each in outcomes) / len(outcomes),
+        rounds=math.fsum(each.search + each.confirm for each in outcomes) / len(outcomes),
+    )
+
+
+def _outcome(decision: Decision, effect: float) -> Outcome:
     procedure, seen = decision.procedure, decision.intervals[OBJECTIVE]
     if procedure is None:
         raise TypeError("decided without a procedure")
-    return decision.verdict, seen.low <= effect <= seen.high, procedure.search_rounds, procedure.confirm_rounds
+    return Outcome(
+        verdict=decision.verdict,
+        covers=seen.low <= effect <= seen.high,
+        search=procedure.search_rounds,
+        confirm=procedure.confirm_rounds,
+    )

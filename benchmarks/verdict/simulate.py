@@ -24,7 +24,7 @@ from benchmarks.verdict.hard import HARD_CASES, even_noise
 from benchmarks.verdict.machines import MACHINES, Machine, noise_of
 from benchmarks.verdict.misleading import misled
 from benchmarks.verdict.price import price
-from benchmarks.verdict.procedure import ROUNDS, Rule, Slices, Tally, plan_of, sessions, tally
+from benchmarks.verdict.procedure import ROUNDS, Rule, Slices, Tally, plan_of, sessions, tallies, tally
 from benchmarks.verdict.rivals import RIVALS
 from benchmarks.verdict.throttling import SHORT as SHORT_OF_SAMPLES
 from benchmarks.verdict.throttling import throttled
@@ -71,7 +71,7 @@ def simulated(draw: np.random.Generator, machine: Machine, trials: int, rule: Ru
     """Print the block of one machine; the number of missed bars."""
     noise = sessions(draw, noise_of(machine), trials)
     sd = _sd_of_rounds(noise)
-    by_effect, bars = {effect: tally(noise, PLAN, effect, rule) for effect in COVERED}, BARS[machine.name]
+    by_effect, bars = dict(zip(COVERED, tallies(noise, PLAN, COVERED, rule), strict=True)), BARS[machine.name]
     found = [by_effect[effect] for effect in EFFECTS.values()]
     fails = missed(found, bars, trials)
     print(f"{machine.name:<34}" + "".join(f"{head:>14}" for head in HEADS))
@@ -101,8 +101,8 @@ def quick(draw: np.random.Generator, trials: int, rule: Rule = decide) -> int:
     """Print how many rounds large effects take at a round sd of .5 %; return the number of missed bars."""
     noise, fails = sessions(draw, even_noise, trials), 0
     print(f"\n{'large effects, round sd .5 %':<34}{'KEEP':>14}{'rounds in all':>14}{'bar':>14}")
-    for name, (effect, bar) in QUICK.items():
-        found = tally(noise, PLAN, effect, rule)
+    effects = [effect for effect, _ in QUICK.values()]
+    for (name, (_, bar)), found in zip(QUICK.items(), tallies(noise, PLAN, effects, rule), strict=True):
         bad = found.rounds > bar
         fails += bad
         print(f"  {name:<32}{100 * found.share:>13.3f} {found.rounds:>13.2f}{'!' if bad else ' '}{f'<= {bar:g}':>13}")
@@ -128,7 +128,7 @@ def drawn_again(draw: np.random.Generator, traces: list[Trace], trials: int) -> 
     """Print the error rates on recorded noise; 1 when its bar is missed."""
     noise = RecordedNoise(traces)
     pairs, plan = sessions(draw, noise, trials), plan_of(noise.weights, Style.FINE)
-    found = [tally(pairs, plan, effect) for effect in EFFECTS.values()]
+    found = tallies(pairs, plan, list(EFFECTS.values()))
     bad = at_most(RECORDED_BAR, found[0].share, trials).missed
     sd = (noise.rounds @ np.array(list(noise.weights.values()))).std(ddof=1)
     print(f"{f'  its {len(noise.rounds)} A/A rounds drawn again':<34}" + "".join(f"{head:>14}" for head in HEADS))

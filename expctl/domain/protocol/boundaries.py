@@ -8,6 +8,8 @@ benchmarks/verdict/boundaries.py derives them again, and test_boundaries.py comp
 another table needs another VERSION, which every record names.
 """
 
+from bisect import bisect_right
+
 from msgspec import Struct
 
 VERSION = "2"
@@ -38,7 +40,10 @@ class Boundaries(Struct, frozen=True, kw_only=True):
 
         Raises ValueError before the first look.
         """
-        return table[max(index for index, look in enumerate(self.looks) if look <= n)]
+        passed = bisect_right(self.looks, n)
+        if not passed:
+            raise ValueError(f"expected at least {self.looks[0]} effects, found {n}")
+        return table[passed - 1]
 
 
 # Errors by 46 rounds, and in brackets by the 200 of an extension: low .006 (.007), high .04 (.043), regression .0036 (.004).
