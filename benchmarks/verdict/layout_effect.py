@@ -65,7 +65,7 @@ def main(layouts: int = 16, processes: int = 16, sweeps: int = 30, builds: int =
     sizes = {f"n={n}": np.array([[each[str(n)] for each in of_build] for of_build in found]) for n in WEIGHTS}
     sizes[OBJECTIVE] = np.array(sum(weight * sizes[f"n={n}"] for n, weight in WEIGHTS.items()))
     for name, effects in sizes.items():
-        report(name, effects)
+        report(name, effects, places=4)
 
 
 def build(layouts: int, state: Path) -> list[Path]:
@@ -108,8 +108,11 @@ def time_all(files: Sequence[Path], sweeps: int) -> dict[int, list[float]]:
     return effects
 
 
-def report(name: str, effects: np.ndarray) -> None:
-    """Print one size; `effects` is (builds, processes, files), the layouts before the copies."""
+def report(name: str, effects: np.ndarray, places: int = 0) -> None:
+    """Print one size; `effects` is (builds, processes, files), the layouts before the copies.
+
+    Layouts begin their functions at one of `places` places in a cache line, by turns.
+    """
     effects = effects - np.median(effects, axis=2, keepdims=True)
     spreads = np.subtract(*np.percentile(effects, [75, 25], axis=1)) / NORMAL_QUARTILES  # (builds, files)
     errors = math.sqrt(math.pi / 2) * spreads / math.sqrt(effects.shape[1])
@@ -123,9 +126,11 @@ def report(name: str, effects: np.ndarray) -> None:
     )
     means, of_means = layouts.mean(axis=0), np.sqrt((of_layouts**2).sum(axis=0)) / len(layouts)
     print("  layouts  " + "  ".join(map(shown, means, of_means)))
-    for place in range(min(4, len(means))):
-        of_place = np.sqrt((of_means[place::4] ** 2).sum()) / len(means[place::4])
-        print(f"  functions {16 * place} bytes behind the start of a cache line: {shown(means[place::4].mean(), of_place)}")
+    for place in range(min(places, len(means))):
+        of_place = np.sqrt((of_means[place::places] ** 2).sum()) / len(means[place::places])
+        print(
+            f"  functions {16 * place} bytes behind the start of a cache line: {shown(means[place::places].mean(), of_place)}"
+        )
 
 
 def between(effects: np.ndarray, errors: np.ndarray) -> float:
