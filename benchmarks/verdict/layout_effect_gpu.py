@@ -3,8 +3,8 @@
     python -m benchmarks.verdict.layout_effect_gpu [LAYOUTS] [PROCESSES] [SWEEPS] [BUILDS]
 
 The same question, and the same figures printed, as of the CPU in layout_effect.py. A layout is this checkout's source behind
-a kernel that nobody launches, of a random length, so that the loader puts the others elsewhere; nvcc builds it with the KPI's config
-alone. Each fresh process loads all files, and times them in turn by events on the device, each time 10 launches.
+a kernel that nobody launches, of a random length, so that the loader puts the others elsewhere; nvcc builds it with the
+KPI's config alone. Each fresh process loads all files, and times them in turn by events on the device, each time 10 launches.
 """
 
 import json
