@@ -29,20 +29,23 @@ OPENS, CLOSES = "([", ")]"
 
 
 class Item(Struct, frozen=True, kw_only=True):
-    """A function, definition or directive: its `tokens`; `scope` are the headers of the braces and #if branches around it."""
+    """A function, definition or directive as `tokens`.
+
+    `scope` are the headers of the blocks and #if branches that enclose it.
+    """
 
     scope: tuple[str, ...]
     tokens: tuple[str, ...]
 
     @property
     def key(self) -> str:
-        """Hash of the item (16 hex digits), which doesn't depend on the names of local variables."""
+        """Hash of the item and its scope (16 hex digits), which doesn't depend on the names of local variables."""
         text = "\x1f".join((*self.scope, "", *renamed(self.tokens)))
         return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:KEY_DIGITS]
 
 
 def items_of(path: str, text: str) -> tuple[Item, ...]:
-    """Split a file into items: functions, definitions and directives in C-like languages, else lines without `#` comments."""
+    """Split the text of file `path` into items: functions, definitions and directives in C-like languages, else lines."""
     if path.endswith(C_SUFFIXES) and len(text) <= LENGTH_MAX:
         return _Cutter().cut(text)
     hashed = path.endswith(HASH_COMMENTS)
@@ -92,7 +95,9 @@ class _Cutter(Struct):
         return tuple(self.items)
 
     def _opens_scope(self) -> bool:
-        """Do the tokens read before a brace make it open a namespace, a struct, a class, a union or extern "C"?"""
+        """Does the `{` that comes next open a namespace, a struct, a class, a union or extern "C"? Judged by the tokens before
+        it.
+        """
         words = _after_template(self.pending)
         if words[:1] == ["extern"]:
             return len(words) == 2
@@ -168,7 +173,7 @@ def _after_template(words: list[str]) -> list[str]:
 
 
 def _without_groups(words: list[str]) -> list[str]:
-    """Return `words` without the contents of parentheses, and without alignas and attributes."""
+    """Return `words` with parentheses emptied, and without alignas, __attribute__ and __launch_bounds__."""
     out: list[str] = []
     depth = 0
     for word in words:

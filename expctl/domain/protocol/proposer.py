@@ -47,7 +47,7 @@ class Proposer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
-    """A proposal that was refused, with the error message that the proposer gets on its next call."""
+    """A proposal that was refused, with the error message. The proposer's command gets both on its next call."""
 
     id: str
     code: str
