@@ -1,4 +1,4 @@
-"""Read from a commit under which conditions its next run measures, which says to which epoch the figures will belong."""
+"""Read from a commit the conditions under which its next run will measure; they decide to which epoch the figures belong."""
 
 from __future__ import annotations
 
