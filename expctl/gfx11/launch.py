@@ -1,4 +1,4 @@
-"""Run one kernel of an assembly text over a grid. Each launch starts from nothing but its arguments."""
+"""Run one kernel of an assembly text over a grid. Nothing is carried over from one launch to another."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ class Interpretation:
 
 @lru_cache(maxsize=32)
 def load(assembly: str, kernel: str) -> Kernel:
-    """Parse and decode one kernel of an assembly text. Raises BadLaunch if it is not there, Unsupported for unknown code."""
+    """Parse and decode one kernel of an assembly text.
+
+    Raises BadLaunch if it isn't in the text, Unsupported for unknown code.
+    """
     descriptor, program = parse_descriptor(assembly, kernel), parse_program(assembly, kernel)
     return Kernel(descriptor=descriptor, decoded=decode(program, vector_registers=descriptor.vector_registers))
 
@@ -64,10 +67,10 @@ def interpret(
 ) -> Interpretation:
     """Run one kernel of an assembly text with `grid` workgroups of `block` threads; return buffers, faults and counts.
 
-    `arguments` are in the kernel's order; their names are the caller's and appear in faults. Arrays are copied, never written.
-    `order_seed` decides the order of the workgroups and, from barrier to barrier, of the waves; no value of a kernel without
-    races depends on it. Raises Unsupported for unknown code, BadLaunch if kernel, shape or arguments don't fit, Runaway after
-    `most_instructions` of one wave.
+    `arguments` are in the order of the kernel's parameters; their names are chosen by the caller and appear in faults. Arrays
+    are copied, never written. `order_seed` seeds the order of the workgroups and, from barrier to barrier, of the waves; the
+    results of a kernel without races don't depend on it. Raises Unsupported for unknown code, BadLaunch if kernel, shape or
+    arguments don't fit, Runaway if one wave executes more than `most_instructions`.
     """
     return launch(
         load(assembly, kernel), grid, block, arguments, order_seed=order_seed, dynamic_lds_bytes=dynamic_lds_bytes,
