@@ -116,7 +116,7 @@ def import_ledger(context: Context, document: Document, options: Options) -> Imp
 
 
 def check_dry(plan: Plan, options: Options) -> None:
-    """Check the plan as `check` does, for `--dry-run`: the message of Refused or Misused says `would be refused`."""
+    """Check the plan as `check` does, for `--dry-run`. The message of an error begins with `would be refused`."""
     try:
         check(plan, options)
     except Refused as refusal:

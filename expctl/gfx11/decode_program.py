@@ -100,9 +100,7 @@ def _to(target: int) -> Leave:
 
 
 def _starts(program: Program) -> list[int]:
-    """Return the sorted indices of the instructions that begin a block: the first, those at labels, those after a branch or
-    barrier.
-    """
+    """Return the sorted indices of instructions that begin a block: the first, those at labels, after branches and barriers."""
     count = len(program.instructions)
     after = {i + 1 for i, instruction in enumerate(program.instructions) if ENDS_BLOCK.match(instruction.mnemonic)}
     return sorted(start for start in {0, *program.labels.values(), *after} if start < count)

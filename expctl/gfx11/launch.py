@@ -26,7 +26,7 @@ from expctl.gfx11.text.program import parse_program
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """A parsed and decoded kernel. It holds no memory of any launch, so it may be launched again."""
+    """A parsed and decoded kernel. It keeps nothing of a launch, so it may be launched again."""
 
     descriptor: Descriptor
     decoded: Decoded
@@ -88,7 +88,10 @@ def launch(
     dynamic_lds_bytes: int = 0,
     most_instructions: int = 10_000_000,
 ) -> Interpretation:
-    """Run a kernel that `load` returned; return buffers, faults and counts. Arguments and errors are those of `interpret`."""
+    """Run a kernel that `load` returned, with `grid` workgroups of `block` threads; return buffers, faults and counts.
+
+    The other arguments and the errors are those of `interpret`.
+    """
     descriptor, decoded = kernel.descriptor, kernel.decoded
     threads = block[0] * block[1] * block[2]
     if not 0 < threads <= descriptor.most_threads or min(grid) < 1 or min(block) < 1:

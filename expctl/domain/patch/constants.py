@@ -17,9 +17,7 @@ DIGITS_MAX = 100
 
 
 def settings_of(pairs: Sequence[tuple[Sequence[Item], Sequence[Item]]]) -> Mapping[str, str]:
-    """Return constant -> new value from pairs (source items before a patch, after it); empty if anything but values was
-    changed.
-    """
+    """Return constant -> new value from pairs (source items before a patch, after it); empty if it changes anything else."""
     found: dict[str, str] = {}
     for before, after in pairs:
         if len(before) != len(after):
@@ -44,9 +42,7 @@ def _decimal(found: re.Match[str]) -> str:
 
 
 def shape_of(items: Sequence[Item]) -> str:
-    """Return the text of source items with a placeholder for each literal value, so that files with other values give equal
-    text.
-    """
+    """Return the text of source items with a placeholder for each value: equal for files that differ only in values."""
     lines = []
     for item in items:
         calls = _calls(item)
@@ -110,7 +106,7 @@ def _named(tokens: Sequence[str], index: int) -> str:
 
 
 def _value(tokens: Sequence[str], index: int) -> str:
-    """Return the whole constant expression around the literal at `index`."""
+    """Return the text of the whole constant expression that contains the literal at position `index`."""
     first = last = index
     while first > 0 and _is_literal(tokens[first - 1]):
         first -= 1

@@ -86,7 +86,7 @@ def shape_hash(items: Sequence[Item]) -> str:
 
 
 def item_keys(path: str, text: str) -> frozenset[str]:
-    """Return a hash of each function, definition and directive in a source file."""
+    """Return the hashes of the functions, definitions and directives in the source file `path` with the contents `text`."""
     return frozenset(item.key for item in items_of(path, text))
 
 

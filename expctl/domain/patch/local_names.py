@@ -140,9 +140,7 @@ def _is_name(word: str) -> bool:
 
 
 def _is_type(tokens: Sequence[str], at: int) -> bool:
-    """Is the token at `at`, which follows a word such as `unsigned`, part of the type (`unsigned int n`), not the declared
-    name?
-    """
+    """Is the token at `at`, after a word such as `unsigned`, part of the type (`unsigned int n`) and not the name?"""
     return at + 1 < len(tokens) and _is_name(tokens[at]) and (_is_name(tokens[at + 1]) or tokens[at + 1] in ("*", "&"))
 
 
@@ -186,9 +184,7 @@ def _close(tokens: Sequence[str], at: int) -> int:
 
 
 def _next_declarator(tokens: Sequence[str], at: int) -> int | None:
-    """Return the position of the next name in a declaration with commas, such as `int a = 1, b`; None if there is no further
-    one.
-    """
+    """Return the position of the next name of a declaration with commas, such as `int a = 1, b`; None if there is none."""
     depth = 0
     for index in range(at, len(tokens)):
         depth += (tokens[index] in "([{") - (tokens[index] in ")]}")

@@ -103,16 +103,18 @@ def _bytes(name: str) -> bytes:
 
 
 def _below(path: str, scope: tuple[str, ...]) -> list[str]:
-    """Return the parts of `path` below the longest entry of `scope` that contains it: all parts if none does, [] if it is an
-    entry.
+    """Return the parts of `path` below the longest folder of `scope` that contains it; all parts if none does.
+
+    Empty if `path` itself is in `scope`.
     """
     fitting = max((folder.rstrip("/") for folder in scope if inside(path, (folder,))), key=len, default="")
     return path[len(fitting) :].strip("/").split("/") if path != fitting else []
 
 
 def _alike(names: Sequence[str], changed: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield pairs (changed path or a folder of it, another path) that a file system which ignores case or accents can't tell
-    apart.
+    """Yield pairs of a changed path (or its folder) and another path that differ only in case, accents or character width.
+
+    Some file systems can't tell such paths apart.
     """
     spellings: dict[str, set[str]] = {}
     for name in {str(each) for path in names for each in (PurePosixPath(path), *PurePosixPath(path).parents)}:
@@ -126,9 +128,7 @@ def _alike(names: Sequence[str], changed: set[str]) -> Iterator[tuple[str, str]]
 
 
 def _folded(path: str) -> str:
-    """Return `path` with case, accents' encoding and character width evened out: equal for paths that some file systems
-    confuse.
-    """
+    """Return `path` without differences of case, Unicode form and character width, which some file systems ignore."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", path).casefold())
 
 

@@ -95,16 +95,14 @@ class _Cutter(Struct):
         return tuple(self.items)
 
     def _opens_scope(self) -> bool:
-        """Does the `{` that comes next open a namespace, a struct, a class, a union or extern "C"? Judged by the tokens before
-        it.
-        """
+        """Judged by the tokens before it, does the next `{` open a namespace, struct, class, union or extern "C"?"""
         words = _after_template(self.pending)
         if words[:1] == ["extern"]:
             return len(words) == 2
         return bool({"namespace", "struct", "class", "union"} & set(words[:3])) and "(" not in _without_groups(words)
 
     def _goes_on(self) -> bool:
-        """Does the item go on after its closing brace, as initializers and enums do up to their semicolon?"""
+        """Does the item continue after its closing brace, up to a semicolon, as an initializer or enum does?"""
         words = _without_groups(self.pending[:HEADER_MAX])
         body = words.index("{") if "{" in words else len(words)
         return ("=" in words[:body] and "operator" not in words) or words[:1] in (["enum"], ["typedef"])

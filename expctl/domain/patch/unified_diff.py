@@ -70,9 +70,7 @@ def parse_diff(patch: bytes) -> tuple[FileDiff, ...]:
 
 
 def no_diff(patch: bytes | None) -> str:
-    """Return why `patch`, the contents of a file, can't be a diff: the file is missing (None), empty or something else. "" if
-    it can.
-    """
+    """Return why the contents of a file can't be a diff (None: the file is missing); "" if they can."""
     if patch is None:
         return "no such file"
     if not patch.strip():
@@ -81,9 +79,7 @@ def no_diff(patch: bytes | None) -> str:
 
 
 def diff_faults(files: tuple[FileDiff, ...]) -> tuple[str, ...]:
-    """Return one sentence for each reason why git would refuse a patch: a path outside of the repository, a hunk with missing
-    lines.
-    """
+    """Return why git would refuse a patch, one sentence each: paths outside of the repository, hunks with missing lines."""
     paths = dict.fromkeys(path for file in files for path in (file.old, file.new) if path)
     away = [path for path in paths if any(part in UNFIT or part.casefold() == ".git" for part in path.split("/"))]
     cut = [(file.path, hunk) for file in files for hunk in file.hunks if hunk.missing]

@@ -17,8 +17,7 @@ RESCUERS_MOST = 3
 
 
 class Boundaries(Struct, frozen=True, kw_only=True):
-    """Critical values of t: `looks` are the numbers of values after which a session may end, and each table has one entry per
-    look.
+    """Critical values of t, one for each look in every table. `looks` are the numbers of values after which a session may end.
 
     The interval of an effect is [m - low sd / sqrt(n), m + high sd / sqrt(n)]. A size is slower if m + regression sd / sqrt(n)
     < 0. `rescue[k]` replaces `low` if any one of k sizes may keep the patch: the error of `low` is divided by k (Bonferroni).
@@ -35,9 +34,9 @@ class Boundaries(Struct, frozen=True, kw_only=True):
         return tuple(look for look in self.looks if look <= n)
 
     def at(self, table: tuple[float, ...], n: int) -> float:
-        """Return the critical value after `n` values from `table`, e.g.
+        """Return the critical value after `n` values from `table`, which is one of the fields, e.g. `low`.
 
-        `low`; between two looks the earlier one's, which is stricter. Raises ValueError before the first look.
+        Between two looks it is the earlier look's, which is stricter. Raises ValueError before the first look.
         """
         return table[max(index for index, look in enumerate(self.looks) if look <= n)]
 

@@ -129,7 +129,7 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A platform that the kernel is built for and, if it is available, tested and timed on.
 
     A target without a benchmark is a guard: it must build, keep its `limits`, and pass its test if it has one. `stands_for`
-    names the hardware target whose machine code it compiles. `number_kind` is the clock that its benchmark reports.
+    names the hardware target whose machine code it compiles. `number_kind` says what kind of number its benchmark reports.
     """
 
     build: Build
@@ -186,7 +186,7 @@ class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The complete environment of every harness script: variables passed through, and variables set.
+    """The complete environment of every harness script: variables passed through from the user's, and variables set here.
 
     `writable` are absolute paths that a script may change besides its scratch folder (a compiler's cache, a profiler's lock).
     """

@@ -97,7 +97,10 @@ def fault_of(comparison: Comparison, sizes: Sequence[str], targets: Sequence[str
 
 
 def answer(condition: Condition, results: Mapping[str, Result]) -> Answer:
-    """Evaluate a condition of `depends_on`; an experiment that isn't in `results` counts as not finished."""
+    """Return whether a condition of `depends_on` holds.
+
+    `results` are by experiment id; one that is missing is not finished yet.
+    """
     if isinstance(condition, Comparison):
         return _compare(condition, results.get(condition.experiment, Pending(f"there is no {condition.experiment}")))
     answers = [answer(part, results) for part in condition.parts]

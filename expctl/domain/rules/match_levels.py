@@ -35,8 +35,9 @@ class WaivedRepeat(Struct, frozen=True, kw_only=True):
 
 
 def levels_of(record: Record) -> tuple[Level, ...]:
-    """Return the levels (same patch, same machine code, ...) at which the rule of `record` recognises a repeat; () without a
-    rule.
+    """Return the levels (same patch, same machine code, ...) at which the rule of `record` recognises a repeat.
+
+    Empty if `record` has no rule.
     """
     rule = record.rule
     if rule is None:

@@ -95,8 +95,9 @@ def matches(records: Iterable[Record], candidate: Candidate, *, own_id: str = ""
 
 
 def without_void_patterns(found: Iterable[Match], now: CurrentFacts) -> tuple[Match, ...]:
-    """Return the matches without forbidden patterns that are void (`void_patterns`); a match that has no other basis is
-    dropped.
+    """Return the matches without those forbidden patterns that are void (`void_patterns`).
+
+    A match that rests on void patterns alone is left out.
     """
     kept = (match if match.level is not Level.PATTERN else _without_void(match, now) for match in found)
     return tuple(match for match in kept if match is not None)

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 
 class State(StrEnum):
-    """State of a do-not-repeat rule: active, reopened by a changed condition, or waived (a repeat ran; others are still
-    refused).
+    """State of a do-not-repeat rule: active, reopened by a changed condition, or waived.
+
+    A waived rule has let one repeat run for a written reason; it still refuses all others.
     """
 
     ACTIVE = "active"

@@ -213,7 +213,7 @@ def _is_changed(run: Run, target: str) -> bool:
 
 
 def _same_code(run: Run) -> Test | Decision:
-    """Return the verdict if the machine code of every target is the baseline's: NO-OP, or KEEP for a simplification.
+    """Return the verdict if the machine code of every built target is the baseline's: NO-OP, or KEEP for a simplification.
 
     Before that KEEP, the tests of all built targets are returned one by one, because a harness may use files besides the build.
     """

@@ -75,7 +75,7 @@ class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         )
 
     def biased(self) -> tuple[str, ...]:
-        """Return the sizes (or `objective`) whose mean effect is not zero (t test, 0.1 %): the harness favours one side."""
+        """Return the sizes (or `objective`) with a mean effect other than zero (t test, 0.1 %): the harness favours one side."""
         return tuple(
             name
             for name, each in self.noise.items()
@@ -94,7 +94,7 @@ def mde(sd: float, rounds: int) -> float:
 
 
 def calibration_of(samples: Sequence[Sample], *, target: str, benchmark: Benchmark, date: str, base: str) -> Calibration:
-    """Compute a calibration from samples of commit `base` against itself: at least two rounds without foreign load."""
+    """Compute a calibration from samples of commit `base` against itself. Needs at least two rounds without foreign load."""
     rounds = round_effects(samples)
     spreads = side_spreads(samples)
     weights = {size.name: size.weight for size in benchmark.sizes}
@@ -116,9 +116,7 @@ def calibration_of(samples: Sequence[Sample], *, target: str, benchmark: Benchma
 
 
 def benchmark_identity(target: str, benchmark: Benchmark) -> str:
-    """Return 12 hex digits, a hash of what affects the noise of a target's benchmark: style, sizes, counts, layouts and
-    command.
-    """
+    """Return a hash (12 hex digits) of what affects a benchmark's noise: target, style, sizes, counts, layouts, command."""
     quads = benchmark.quads if benchmark.style is Style.FINE else 0
     sizes = [[size.name, size.weight] for size in benchmark.sizes]
     parts = [target, benchmark.style, sizes, quads, benchmark.iterations, list(benchmark.argv)]

@@ -25,8 +25,7 @@ class Offer(Struct, frozen=True, kw_only=True):
 
 
 def price_of(seen: Evidence, rounds: Sequence[RoundEffect], session: Session, name: str) -> tuple[str, ...]:
-    """Say why the evidence `seen` is undecided about `name` (`objective` or a size), and how many more rounds would likely
-    decide.
+    """Say why `seen` is undecided about `name` (`objective` or a size), and how many more rounds would likely decide.
 
     The prediction takes the true effect as normally distributed about the mean so far, with its standard error, and further
     rounds as normal about the true effect. The standard deviation is the measured or the calibrated one, whichever is larger.
@@ -89,18 +88,15 @@ class _Forecast:
                     yield Offer(rounds=look - n + CONFIRM_MERGES * pairs, chance=chance)
 
     def _likely_effects(self) -> list[tuple[float, float]]:
-        """Return true effects (log units) within 3 standard errors of the mean so far, each with its weight; the weights sum to
-        1.
-        """
+        """Return true effects (log units) up to 3 standard errors from the mean so far, with weights that sum to 1."""
         mean, error = self._seen.intervals[self._name].mean, self._sd(self._name) / math.sqrt(self._seen.n)
         weights = [math.exp(-z * z / 2) for z in GRID]
         return [(mean + z * error, weight / math.fsum(weights)) for z, weight in zip(GRID, weights, strict=True)]
 
     def _search_decides(self, truth: float, n: int, pairs: int) -> float:
-        """Return the chance that a search of `n` rounds rejects, or finds a gain on which a confirmation of `pairs` pairs
-        decides.
+        """Return the chance that a search of `n` rounds rejects, or finds a gain and a confirmation then decides.
 
-        `truth` is the assumed true effect.
+        `truth` is the assumed true effect in log units; the confirmation has `pairs` pairs of rounds.
         """
         low, high = SEARCH.at(SEARCH.low, n), SEARCH.at(SEARCH.high, n)
         keeps, rejects = self._ends(truth, n, self._seen.n, low, high, self._sd(self._name))
@@ -113,8 +109,7 @@ class _Forecast:
         return sum(self._ends(truth, pairs, done, CONFIRM.at(CONFIRM.low, pairs), CONFIRM.at(CONFIRM.high, pairs), sd))
 
     def _ends(self, truth: float, n: int, done: int, low: float, high: float, sd: float) -> tuple[float, float]:
-        """Return two chances: that the interval of n values lies above the plan's floor (keep), and that it lies below its
-        ceiling.
+        """Return the chances that the interval of `n` values lies above the plan's floor, and that it lies below its ceiling.
 
         `truth` is the assumed true effect, `done` the number of values measured so far; `low` and `high` are critical values.
         """

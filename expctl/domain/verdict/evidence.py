@@ -33,17 +33,17 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return {OBJECTIVE: self.objective, **self.sizes}
 
     def regressing(self) -> list[str]:
-        """Return the sizes that lose more than the plan's tolerance on average and are surely slower: mean + r sd / sqrt(n) <
-        0.
+        """Return the sizes that lose more than the plan's tolerance on average and are surely slower.
 
-        r is the critical value `regression` at this look.
+        Surely slower: mean + r sd / sqrt(n) < 0, where r is the critical value `regression` at this look.
         """
         r, tolerance = self.bounds.at(self.bounds.regression, self.n), self.plan.tolerance
         return [size for size, it in self.sizes.items() if it.mean < -tolerance and upper_bound(it, r) < 0]
 
     def unguarded(self) -> list[str]:
-        """Return the sizes that may lose more than the guard G allows: mean - t95 sd / sqrt(n) <= -G. t95: Student's t,
-        one-sided 95 %.
+        """Return the sizes that may lose more than the plan's guard G: mean - t sd / sqrt(n) <= -G.
+
+        t is Student's t for a one-sided 95 % bound from n values.
         """
         return [size for size, it in self.sizes.items() if lower_bound(it, t95(self.n)) <= -self.plan.guard]
 
@@ -76,14 +76,15 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return all(self.intervals[name].high < self.plan.ceiling for name in names)
 
     def describe(self, name: str) -> str:
-        """Return an interval as text, e.g. `+2.30 % [+1.70, +2.90]`, with as many digits as tell its ends from the limits."""
+        """Return the interval of `name` as text, e.g. `+2.30 % [+1.70, +2.90]`.
+
+        It has so many digits that no end is rounded onto a limit of the plan.
+        """
         return describe(self.intervals[name], limits_of(self.plan))
 
 
 def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, session: Session) -> Evidence:
-    """Compute the intervals of one look from at least two rounds; those of a confirmation are first averaged in pairs of
-    neighbours.
-    """
+    """Compute the intervals of one look from at least two rounds. A confirmation averages pairs of successive rounds first."""
     bounds, merged = (CONFIRM, CONFIRM_MERGES) if session is Session.CONFIRM else (SEARCH, 1)
     n = len(rounds) // merged
     low, high = bounds.at(bounds.low, n), bounds.at(bounds.high, n)
@@ -109,7 +110,7 @@ def limit_text(limit: float) -> str:
 def describe(found: Interval, limits: Sequence[float] = (0.0,)) -> str:
     """Return an interval in percent, e.g. `+2.30 % [+1.70, +2.90]`, with so many digits that no end is rounded onto a limit.
 
-    `limits` are effects in log units.
+    `limits` are effects in log units that the ends are compared with.
     """
     digits = next((digits for digits in (2, 3, 4, 5) if _apart(found, limits, digits)), 6)
     low, high = (f"{percent(end):+.{digits}f}" for end in (found.low, found.high))

@@ -1,4 +1,4 @@
-"""Exact tests of counts: how likely is it by chance that so many of them fall on one side?"""
+"""Exact tests of counts: the probability that chance alone gives counts as uneven as these."""
 
 import math
 

@@ -19,8 +19,9 @@ CHANCE = 0.05  # of the exact test
 
 
 class OwnDoing(Struct, frozen=True, kw_only=True):
-    """The launches of each side that were disturbed by nothing but clock, temperature or power, as (round, number in the
-    round).
+    """The launches that were disturbed by nothing but clock, temperature or power, by side.
+
+    A launch is given as (number of the round, number of the launch in it).
     """
 
     baseline: frozenset[tuple[int, int]]

@@ -72,13 +72,12 @@ def beyond_the_roofline(samples: Sequence[Sample], decision: Decision, plan: Pla
 
 
 def too_many(odd: int, rounds: int) -> bool:
-    """Are `odd` of `rounds` rounds too many: at least three, and more than a quarter?"""
+    """Are `odd` bad rounds out of `rounds` too many, that is at least three and more than a quarter?"""
     return odd >= ODD_LEAST and odd > ODD_SHARE * rounds
 
 
 def excess_spread(samples: Sequence[Sample], calibrated: Calibrated) -> str:
-    """Return a sentence about the first size whose times vary too much on both sides in too many rounds; empty if there is
-    none.
+    """Return a sentence about the first size whose times vary too much on both sides in too many rounds; else empty.
 
     Too much is a standard deviation over 4 times the calibrated one. One side alone doesn't count: the build itself may be the
     cause. `too_many` says how many rounds are too many.
@@ -112,8 +111,9 @@ def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decisi
 
 
 def tail_flags(decision: Decision, samples: Sequence[Sample]) -> tuple[str, ...]:
-    """Return a sentence for each size at which one side has clearly more slow iterations (its tail), in the rounds of
-    `decision`.
+    """Return a sentence for each size at which one side has clearly more slow iterations (a heavier tail).
+
+    Only the rounds from which `decision` was computed are looked at.
     """
     chosen = set(decision.rounds)
     used = [sample for sample in counted(samples) if sample.round in chosen]

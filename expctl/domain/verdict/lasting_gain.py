@@ -23,8 +23,9 @@ def mean_time(rounds: Sequence[RoundEffect], plan: Plan) -> Interval:
 
 
 def loses_mean_time(rounds: Sequence[RoundEffect], plan: Plan) -> str:
-    """Return a sentence if the mean time surely (99.95 %) loses more than the guard allows, whatever the medians gain; else
-    empty.
+    """Return a sentence if the mean time surely (99.95 %) loses more than the guard allows, even if the medians gain.
+
+    Empty if it doesn't.
     """
     critical = t999(len(rounds))
     found = interval([each.mean_objective(plan.weights) for each in rounds], critical, critical)

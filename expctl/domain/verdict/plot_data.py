@@ -26,8 +26,9 @@ class Caption(Struct, frozen=True, kw_only=True):
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """The limits at one look, after `rounds` rounds, in percent: a mean above `keep` goes on to confirmation, one below
-    `futile` is rejected.
+    """The limits at one look, after `rounds` rounds, in percent.
+
+    A mean above `keep` goes on to the confirmation, one below `futile` is rejected.
     """
 
     rounds: int

@@ -120,8 +120,7 @@ def _look_again(
 
 
 def _doubts(seen: Evidence, before: Sequence[RoundEffect], rounds: Sequence[RoundEffect], rescuer: str) -> tuple[str, ...]:
-    """Return the reasons not to keep a confirmed gain: sizes whose interval reaches below the guard, and other doubts
-    (`doubts`).
+    """Return the reasons not to keep a confirmed gain: sizes whose interval reaches below the guard, and those of `doubts`.
 
     `rounds` are those of the confirmation, `before` those of the search.
     """

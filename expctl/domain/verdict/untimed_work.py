@@ -22,8 +22,7 @@ from expctl.domain.verdict.statistics import Interval, lower_bound, t999, t_inte
 
 
 def charge_untimed_work(decision: Decision, samples: Sequence[Sample], plan: Plan) -> Decision | MeasureMore:
-    """Return `decision`, but check a KEEP by the harness's clock if that shows a significantly smaller gain than the build's
-    own.
+    """Return `decision`, but decide a KEEP again by the harness's clock if that shows a significantly smaller gain.
 
     The KEEP stands if both clocks give KEEP; else the verdict is REJECT, or more rounds must be measured.
     """

@@ -28,8 +28,7 @@ CHECK_OUT = "p"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposerTools:
-    """What asking a proposer needs besides Context: `proposers` runs the proposer's command, `search` orders a sweep's
-    combinations.
+    """What asking a proposer needs besides Context: `proposers` runs its command, `search` orders a sweep's combinations.
 
     `write` encodes a proposal as experiment.yaml; `pause` sleeps for some seconds.
     """

@@ -183,11 +183,11 @@ class _QueueRun:
 def run_all(
     context: Context, *, target: str, budget: Budget, ask: Ask, pause: Callable[[float], None] = time.sleep
 ) -> Iterator[Step]:
-    """Run the queue in order on `target` ("": the first available), and yield each result, until `budget` is spent or none can
-    run.
+    """Run the queue in order and yield each result, until `budget` is spent or no experiment can run.
 
-    While another process holds a lock, `pause` (a sleep in seconds) is called and the step repeated. `ask` asks the proposer
-    for an experiment when none is ready. Raises Refused if no experiment can run any more, or Interrupted.
+    Experiments are timed on `target` ("": the first available). While another process holds a lock, `pause` (a sleep in
+    seconds) is called and the step repeated. `ask` asks the proposer for an experiment when none is ready. Raises Refused if no
+    experiment can run any more, or Interrupted.
     """
     branch, started_s = context.workspace.branch(), context.clock.monotonic_s()
     queue = _QueueRun(context=context, target=target, budget=budget, ask=ask, branch=branch, started_s=started_s)

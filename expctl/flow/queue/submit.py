@@ -22,9 +22,7 @@ from expctl.ports.context import Context
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposed:
-    """A queued proposal: its commit, the files that its patch changes, and those of them that were reset to HEAD in the work
-    tree.
-    """
+    """A queued proposal: its commit, the files that its patch changes, and those of them reset to HEAD in the work tree."""
 
     id: str
     title: str

@@ -43,8 +43,7 @@ def check_patch(
 
 
 def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, commit: str) -> None:
-    """Raise Refused if a pattern of the proposal's `forbids` matches no line that the patch adds, or too many of the kernel's
-    lines.
+    """Raise Refused if a pattern of the proposal's `forbids` matches no line that the patch adds, or too many of the kernel.
 
     The kernel is taken at `commit`.
     """

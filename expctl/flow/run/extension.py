@@ -20,10 +20,9 @@ from expctl.ports.context import Context, Tools
 
 
 def check_extendable(record: Record | None, experiment: str, target: str) -> Record:
-    """Return `record` if `--extend` may continue it, else raise Refused: more rounds can't decide it, or `target` isn't its
-    own.
+    """Return `record` if `--extend` may continue it on `target` ("": its own).
 
-    `target` "" means the record's own.
+    Raises Refused if more rounds can't decide it, or `target` isn't its own.
     """
     if record is None or not record.extendable:
         found = "it has no record" if record is None else f"{record.verdict}: {record.reasons[0]}"

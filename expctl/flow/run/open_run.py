@@ -77,9 +77,10 @@ class OpenRun:
 
 
 def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
-    """Resume the interrupted run with the journal `events`, at the step after the last one. `earlier`, `attempt`: see OpenRun.
+    """Resume the interrupted run with the journal `events`, at the step after the last one.
 
-    Raises Refused if the proposal has changed since the run began, or if `wanted` is neither "" nor the target of that run.
+    `earlier` is the record that the run replicates, if any; `attempt` is 1, or one more after each INVALID run. Raises Refused
+    if the proposal has changed since the run began, or if `wanted` is neither "" nor the target of that run.
     """
     begun = next(event for event in events if isinstance(event, Begun))
     protocol = context.library.protocol(begun.base)
@@ -131,7 +132,8 @@ def _still_queued(context: Context, begun: Begun) -> Queued:
 def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
     """Begin a new run on the target `wanted` ("": the first available), once all checks have passed and the machine is quiet.
 
-    Raises Refused, or Busy if the machine stays noisy, with no change in the repository. `earlier`, `attempt`: see OpenRun.
+    `earlier` is the record that the run replicates, if any; `attempt` is 1, or one more after each INVALID run. Raises Refused,
+    or Busy if the machine stays noisy, with no change in the repository.
     """
     workspace = context.workspace
     head = workspace.head()

@@ -150,9 +150,7 @@ class StepPerformer:
         return Measured(round=action.round, samples=tuple(replace(each, session=action.session) for each in samples))
 
     def _report_noise(self, round_s: float) -> None:
-        """Print, after the first round only, the smallest effect that can be detected; `round_s` is that round's duration in
-        seconds.
-        """
+        """Print the smallest effect that can be detected, after the first round only. `round_s` is its duration in seconds."""
         if not self._noise_was_reported:
             line = noise_line(self._opened.begun.calibrated, now=self._context.clock.date(), round_s=round_s)
             self._context.progress.step("noise", line)

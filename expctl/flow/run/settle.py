@@ -64,9 +64,10 @@ def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
 
 
 def _repinned(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Invalidated | None:
-    """Commit the candidate again on `head`, to which others moved the branch during the run; None if it needn't `lands` (KEEP).
+    """Commit the candidate again on `head`, to which others moved the branch during the run.
 
-    Invalidated if kernel, harness or protocol differ at `head`, or the candidate doesn't build there to the same artifact.
+    Returns None if it needn't be, because the candidate doesn't land (`lands`: it does). Returns Invalidated if kernel, harness
+    or protocol differ at `head`, or the candidate doesn't build there to the same artifact.
     """
     workspace, protocol = opened.context.workspace, opened.protocol
     watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
@@ -155,8 +156,9 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
 
 
 def _extended(undecided: Record, record: Record) -> Record:
-    """Return `record` with the parts that only the first run has, in `undecided`: tests, replications, and builds not made
-    today.
+    """Return the record of an extension with the parts that only the first run has: tests, replications, further builds.
+
+    `undecided` is the first run's record.
     """
     artifacts = {side: {**undecided.artifacts.get(side, {}), **built} for side, built in record.artifacts.items()}
     return replace(

@@ -108,8 +108,7 @@ def _check(wave: Wave, line: int, addresses: Source, data: Iterable[int], loads:
 
 
 def _reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tuple[Indices, Flags, Bytes]:
-    """Compute which bytes the active lanes access; report an OUT_OF_BOUNDS fault for lanes that access bytes outside of any
-    buffer.
+    """Compute which bytes the active lanes access; report an OUT_OF_BOUNDS fault for lanes that miss every buffer.
 
     Returns, for the other lanes, the bytes' offsets in the arena (lanes, width), a flag per lane (32,), and the bytes' states.
     `does` is the fault's verb, `reads` or `writes`.

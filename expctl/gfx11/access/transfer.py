@@ -110,9 +110,9 @@ def _undefined_words(transfer: Transfer, undefined: Bytes) -> Words:
 
 
 def read_registers(rows: Words, first: int, transfer: Transfer, lanes: Flags) -> Bytes:
-    """Return the bytes (lanes, width) that a store takes from the registers from number `first` on, for the set `lanes`.
+    """Return the bytes (lanes, width) that a store takes from the registers from number `first` on.
 
-    `rows` are the vector registers, or the masks of their undefined bits.
+    Only lanes whose flag in `lanes` is set are included. `rows` are the vector registers, or the masks of their undefined bits.
     """
     words = rows[first : first + transfer.registers, lanes] if not lanes.all() else rows[first : first + transfer.registers]
     if transfer.width >= 4:

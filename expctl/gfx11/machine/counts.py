@@ -59,9 +59,7 @@ def class_of(instruction: Instruction) -> Class:
 
 @dataclass(slots=True, kw_only=True)
 class Traffic:
-    """LDS and memory traffic of one instruction, summed over its executions; `lds_least` is `lds_passes` without bank
-    conflicts.
-    """
+    """LDS and memory traffic of one instruction, summed over its executions. `lds_least` are passes without bank conflicts."""
 
     lds_passes: int = 0
     lds_least: int = 0
@@ -148,8 +146,9 @@ class Counts:
         )
 
     def hot_loop(self) -> Summary | None:
-        """Return the counts of the innermost loop with the most executed v_wmma, or if none has any, instructions; None without
-        a loop.
+        """Return the counts of the innermost loop that executed the most v_wmma, or without any the most instructions.
+
+        None if there is no loop.
         """
         loops = self._innermost_loops()
         summaries = [self.summary(first, end) for first, end in loops]

@@ -42,8 +42,9 @@ class Lds:
         self._plans = tally.plans
 
     def plan(self, addresses: Words, offset: int, active: int, width: int) -> Plan:
-        """Return which bytes an access touches: `width` bytes at `addresses` + `offset` for each lane in the mask `active`.
-        Cached.
+        """Return which bytes an access touches; the result is cached.
+
+        The access takes `width` bytes at `addresses` + `offset` for each lane in the mask `active`.
         """
         key = (addresses.tobytes(), offset, active, width, self.size)
         plan = self._plans.get(key)

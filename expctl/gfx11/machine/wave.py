@@ -101,9 +101,7 @@ class Wave:
         self.refresh(index)
 
     def refresh(self, index: int) -> None:
-        """Update `dirty` and the other sets of registers after the masks of undefined bits of VGPR `index` were changed
-        directly.
-        """
+        """Update the sets of registers with undefined bits, after a direct change to the masks of vector register `index`."""
         self._note(index, bool(self.vector_undefined[index].any()))
 
     def _note(self, key: int, is_undefined: bool) -> None:

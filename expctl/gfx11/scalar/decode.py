@@ -96,7 +96,7 @@ def _undefined(op: ScalarOp, values: list[int], bits: list[int]) -> int:
 
 
 def _save_exec(instruction: Instruction, fields: Fields) -> Run:
-    """Decode s_OP_saveexec: D = EXEC; EXEC = S OP EXEC; SCC = EXEC is not 0. In `_not0_` S is negated, in `_not1_` EXEC."""
+    """Decode s_OP_saveexec: D = EXEC; EXEC = S OP EXEC; SCC = (EXEC != 0). In `_not0_` S is negated, in `_not1_` EXEC."""
     logic, swapped = _SAVE_EXEC[instruction.mnemonic]
     function = LOGIC[logic]
     if len(fields.operands) != 2:

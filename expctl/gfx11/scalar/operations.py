@@ -89,9 +89,7 @@ def _overflowing(function: Callable[[int, int], int]) -> ScalarOp:
 
 
 def _min_max(better: Callable[[int, int], bool]) -> ScalarOp:
-    """Return an operation whose result is the first source, with SCC 1, if `better(first, second)`, else the second, with SCC
-    0.
-    """
+    """Return an operation that selects a source: the first, with SCC 1, if `better(first, second)`, else the second, SCC 0."""
     return ScalarOp(result=32, sources=(32, 32), evaluate=lambda a, b: (a, 1) if better(a, b) else (b, 0))
 
 

@@ -1,6 +1,6 @@
 """Table of integer vector operations, by the manual's definitions (AMD, "RDNA3.5" Instruction Set Architecture, chapter 16).
 
-Shift amounts are taken modulo the width. A name ending in "rev" has its first two sources swapped.
+Shift amounts are taken modulo the width. An opcode ending in "rev" takes its first two sources in reverse order.
 """
 
 from collections.abc import Callable
