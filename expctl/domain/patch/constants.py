@@ -90,7 +90,8 @@ def _is_literal(word: str) -> bool:
 def _named(tokens: Sequence[str], index: int) -> str:
     """Return the name that belongs to the literal at position `index`; empty if it has none.
 
-    It is the word before `=` or after `#define`; for a `#pragma`, its words and its number within the item (unroll #1).
+    It is the word before `=` or after `#define`. For `#pragma unroll 4` it is `pragma unroll #1`, where 1 is the number of the
+    pragma within the source item.
     """
     at = index - 1
     while at >= 0 and (_is_literal(tokens[at]) or tokens[at] in ("{", ",", "[")):

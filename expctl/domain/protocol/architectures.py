@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def architecture_of(name: str, target: Target) -> str:
-    """Return the architecture that a target's machine code is for: its build's `arch`, or its `name` if that is empty."""
+    """Return the architecture of a target's machine code: its build's `arch`, or the target's `name` if that is empty."""
     return target.build.arch or name
 
 

@@ -30,7 +30,7 @@ class Boundaries(Struct, frozen=True, kw_only=True):
     rescue: dict[int, tuple[float, ...]]
 
     def until(self, n: int) -> tuple[int, ...]:
-        """Return the looks after at most `n` values. Ending with fewer looks only lowers the chance of an error."""
+        """Return the looks after at most `n` values. Using fewer looks than planned only lowers the chance of an error."""
         return tuple(look for look in self.looks if look <= n)
 
     def at(self, table: tuple[float, ...], n: int) -> float:

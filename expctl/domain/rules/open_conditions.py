@@ -28,7 +28,7 @@ class RuleConditions(NamedTuple):
     `lapsed` are permanent changes as (condition, old value, new value, evidence), `versions` pairs (compiler, version). `epoch`
     is the id of the experiment: its figures must still be comparable with new ones. `region` has, by file, hashes of the
     functions that the patch touched; `shapes` the hash of each file whose constants it changed, without their values; `probe`
-    is (source, architecture, `compiles` or `runs`).
+    is (source, architecture, `compiles` or `interprets`: what ends the rule).
     """
 
     lapsed: tuple[tuple[str, str, str, str], ...] = ()

@@ -75,7 +75,7 @@ class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         )
 
     def biased(self) -> tuple[str, ...]:
-        """Return the sizes (or `objective`) with a mean effect other than zero (t test, 0.1 %): the harness favours one side."""
+        """Return the sizes (or `objective`) whose mean effect isn't zero (t test, 0.1 %): the harness favours one side."""
         return tuple(
             name
             for name, each in self.noise.items()

@@ -49,10 +49,9 @@ def calibrate(context: Context, *, target: str = "", rounds: int = ROUNDS) -> St
 
 
 def known_noise(context: Context, tools: Tools, protocol: Protocol, *, base: str, target: str) -> Calibrated | None:
-    """Return this machine's stored noise of `target`.
+    """Return this machine's stored noise of `target`. If there is none, measure the commit `base`, or return None.
 
-    If there is none and protocol.yaml requires it, measure the commit `base`. Returns None if there is no stored noise and
-    protocol.yaml only advises a calibration.
+    It is measured if protocol.yaml requires a calibration; None is returned if that is only advised.
     """
     setup = Setup(context=context, protocol=protocol, tools=tools, head=base, name=target)
     found = context.calibrations.read(target, setup.benchmark)

@@ -87,7 +87,10 @@ def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: 
 
 
 def matching_rules(rulebook: Rulebook, commit: str, patch: bytes) -> tuple[tuple[Match, tuple[ChangedCondition, ...]], ...]:
-    """Return each do-not-repeat rule that matches a patch on `commit`, with its changed conditions (empty: in force)."""
+    """Return each do-not-repeat rule that matches a patch on `commit`, with those of its conditions that have changed.
+
+    A rule without changed conditions is in force.
+    """
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     found = matches(rulebook.candidates(commit, candidate), candidate)
     if not found:
@@ -116,7 +119,7 @@ def _waivers(
 
 
 def refusal(match: Match, experiment: str) -> Repeated:
-    """Return (not raise) the error for a change that was rejected before: by which experiment, with its evidence."""
+    """Return (not raise) the error that says by which experiment a change was rejected before, with the evidence."""
     from expctl.domain.rules.conditions import verified
 
     record = match.record

@@ -66,8 +66,8 @@ def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
 def _repinned(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Invalidated | None:
     """Commit the candidate again on `head`, to which others moved the branch during the run.
 
-    Returns None if it needn't be, because the candidate doesn't land (`lands`: it does). Returns Invalidated if kernel, harness
-    or protocol differ at `head`, or the candidate doesn't build there to the same artifact.
+    Returns None if `lands` is False, because the candidate then isn't published. Returns Invalidated if kernel, harness or
+    protocol differ at `head`, or the candidate doesn't build there to the same artifact.
     """
     workspace, protocol = opened.context.workspace, opened.protocol
     watched = (*protocol.scope, *protocol.harness, "protocol.yaml")

@@ -5,7 +5,7 @@ barriers that the workgroup has passed. An access lasts from the epoch in which 
 that it had ended. Two accesses of one workgroup are ordered only if one ends in an earlier epoch than the other begins;
 accesses of different workgroups are never ordered.
 
-For each byte, the log keeps the last writer, the last reader, and the last reader in any other wave than the last reader's. So
+For each byte, the log keeps the last writer, the last reader, and the last reader in a different wave from that one. So
 whichever wave writes next, the last reader among the other waves is known.
 """
 

@@ -37,13 +37,13 @@ def bits_above(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
 
 
 def conjunction(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Return the undefined bits of a & b. A bit is defined if it is in both sources, or is a defined 0 in one."""
+    """Return the undefined bits of a & b. A bit is defined if it is so in both sources, or if it is a defined 0 in one."""
     (a, b), (p, q) = values, undefined
     return np.asarray((p & q) | (p & _bits(b)) | (q & _bits(a)))
 
 
 def disjunction(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Return the undefined bits of a | b. A bit is defined if it is in both sources, or is a defined 1 in one."""
+    """Return the undefined bits of a | b. A bit is defined if it is so in both sources, or if it is a defined 1 in one."""
     (a, b), (p, q) = values, undefined
     return np.asarray((p & q) | (p & ~_bits(b)) | (q & ~_bits(a)))
 

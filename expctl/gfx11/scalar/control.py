@@ -75,8 +75,8 @@ def decode_wait(instruction: Instruction) -> Run:
 def decode_leave(instruction: Instruction, here: int, block_of: Callable[[str], int | None]) -> Leave:
     """Return a function that executes the last instruction of block `here` on a wave and returns where the wave continues.
 
-    That is the index of a block, BARRIER or END. `block_of` maps a label to the index of its block, None for a label outside of
-    the function, which raises Unsupported.
+    That is the index of a block, BARRIER or END. `block_of` maps a label to the index of its block, or to None if it is outside
+    of the function. Raises Unsupported for such a label.
     """
     name = instruction.mnemonic
     if name == "s_endpgm":

@@ -77,7 +77,8 @@ def _undefined(op: ScalarOp, values: list[int], bits: list[int]) -> int:
     """Return a mask of the undefined bits of the result; `bits` are those of the sources, whose values are `values`.
 
     A bitwise operation is evaluated with each source's undefined bits set to all 0 and to all 1. Each bit of the result depends
-    on one bit of each source, so it is defined if all these results agree on it.
+    on one bit of each source, so it is defined if all these results agree on it. Any other operation has a result whose bits
+    are all undefined if one bit of a source is.
     """
     if not any(bits):
         return 0
