@@ -35,7 +35,7 @@ def written_reason(text: str) -> str:
 
 
 def has_unseen(text: str) -> bool:
-    """Does `text` hold characters, other than line ends and tabs, that `plain_text` would remove?"""
+    """Does `text` hold characters that `plain_text` would remove, other than line ends and tabs?"""
     return any(is_unseen(letter) for letter in text if letter not in "\t\n")
 
 

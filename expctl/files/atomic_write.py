@@ -9,7 +9,10 @@ __all__ = ["flush", "flush_folder", "remove_temporary_files", "remove_tree", "re
 
 
 def replace(path: Path, contents: bytes) -> None:
-    """Write `contents` to `path` atomically and durably: temporary file, fsync, rename, fsync of the folder. Raises OSError."""
+    """Write `contents` to `path`, atomically and durably: temporary file, fsync, rename, fsync of the folder.
+
+    Raises OSError.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
@@ -31,13 +34,13 @@ def flush(file: Path) -> None:
 
 
 def remove_temporary_files(folder: Path) -> None:
-    """Remove files that `replace` left in `folder` when it was interrupted; nobody may be writing there."""
+    """Remove the temporary files of interrupted calls of `replace` in `folder`. Nobody else may be writing there."""
     for temporary in folder.glob(".*.new"):
         temporary.unlink(missing_ok=True)
 
 
 def flush_folder(folder: Path) -> None:
-    """Make the file names in `folder` durable with fsync."""
+    """Make created, renamed and removed names in `folder` durable with fsync."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

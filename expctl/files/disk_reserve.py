@@ -16,7 +16,7 @@ class Reserve:
         self._file = state / "reserve"
 
     def refill(self) -> None:
-        """Allocate the file if it is missing or incomplete. Ignores OSError: a full disk shows at the next write."""
+        """Allocate the file if it is missing or too small. Ignores OSError: if the disk is full, the next write reports it."""
         with contextlib.suppress(OSError):
             if self._file.exists() and self._file.stat().st_size == BYTES:
                 return
@@ -30,7 +30,7 @@ class Reserve:
                 os.close(descriptor)
 
     def release(self) -> bool:
-        """Delete the file to free its space. Returns False when there was none."""
+        """Delete the file to free its space; return False if there was none."""
         try:
             existed = self._file.stat().st_size > 0
             self._file.unlink()

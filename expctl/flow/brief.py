@@ -29,7 +29,8 @@ def brief_here(
 ) -> Brief:
     """Return what a proposer must know about the commit `head`, in at most `words_max` words.
 
-    `machine` maps names of facts to texts. Records are read as summaries, but the last that timed each target as a whole.
+    `machine` maps facts of the machine to texts. Only summaries of records are read, except for the last ones that timed each
+    target.
     """
     protocol = library.protocol(head)
     found = in_order(library.digests(head))
@@ -54,7 +55,7 @@ def brief_here(
 
 
 def _in_turn(library: Library, head: str, waiting: Sequence[str]) -> tuple[str, ...]:
-    """Return the ids of proposals that are neither withdrawn nor BLOCKED, by priority; their dependencies aren't checked."""
+    """Return the ids `waiting` by priority, without withdrawn and BLOCKED proposals; their dependencies aren't checked."""
     tickets = {name: filing.ticket for name, filing in library.filings(head, waiting).items()}
     kept = [(name, ticket) for name, ticket in tickets.items() if ticket is None or not (ticket.withdrawn or ticket.blocked)]
     return tuple(name for name, _ in sorted(kept, key=lambda each: -each[1].priority if each[1] else 0))

@@ -26,10 +26,11 @@ def committed_findings(
     ledger_is: Callable[[Ledger], bool],
     ledger_mend: str,
 ) -> Iterator[Finding]:
-    """Yield what `expctl doctor` says of protocol, proposals, records and ledger.md at `head`; `history`: its ancestors.
+    """Yield what `expctl doctor` reports on protocol, proposals, records and ledger.md at the commit `head`.
 
-    `contradicted` returns (experiment, why) where samples and record differ, `record_was` the last commit with an experiment's
-    record or "", `ledger_is` whether ledger.md on disk shows the given ledger; `ledger_mend` is the command that writes it.
+    `history` are the ancestors of `head`. `contradicted` returns (experiment, reason) for records that don't follow from their
+    samples, `record_was` the last commit with an experiment's record ("" if none), `ledger_is` whether ledger.md on disk shows
+    the given ledger; `ledger_mend` is the command that writes it.
     """
     try:
         inputs = read_ledger_inputs(library, head)
@@ -74,7 +75,10 @@ def _lost(records: Iterable[Record], history: frozenset[str]) -> Iterator[Findin
 
 
 def target_findings(protocol: Protocol, toolchains: Toolchains) -> Iterator[Finding]:
-    """Yield for each target whether this machine can build it; WRONG only if no target that could be timed is available."""
+    """Yield for each target whether it can be built here.
+
+    It is an error (WRONG) only if no target that may decide is available.
+    """
     answers = {name: toolchains.availability(name, target) for name, target in protocol.targets.items()}
     for name, answer in answers.items():
         if not isinstance(answer, Unavailable):

@@ -28,7 +28,8 @@ SHOWN_MAX = 12
 class Options:
     """Options of `expctl import`. `peak_tflops` (TFLOP/s) and `flop` (size -> operations) override those of protocol.yaml.
 
-    `noise_percent` is the noise of the figures; `renumber` gives new ids to taken ones; `partial` leaves out unreadable rows.
+    `noise_percent` is the noise of the imported figures; `renumber` gives new ids to rows whose ids are taken; `partial` leaves
+    out rows that can't be read.
     """
 
     target: str = ""
@@ -90,7 +91,7 @@ def plan_import(library: Library, head: str, document: Document, options: Option
 
 
 def import_ledger(context: Context, document: Document, options: Options) -> Imported:
-    """Turn the rows of a manual ledger into records, in one commit. Raises Refused, with nothing changed, if one can't be."""
+    """Turn the rows of a manual ledger into records, in one commit. If one row can't be, raises Refused and changes nothing."""
     workspace = context.workspace
     with context.locks.repository(experiment=f"import of {document.name}"):
         clean_up_dead_runs(context)
@@ -115,7 +116,7 @@ def import_ledger(context: Context, document: Document, options: Options) -> Imp
 
 
 def check_dry(plan: Plan, options: Options) -> None:
-    """Raise Refused or Misused if the import can't be made, like `check`, with a message for `--dry-run`."""
+    """Check the plan as `check` does, for `--dry-run`. The message of an error begins with `would be refused`."""
     try:
         check(plan, options)
     except Refused as refusal:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Running(Struct, frozen=True, kw_only=True):
-    """An experiment whose run is not finished, its step and process; `alive` is False if that process is gone."""
+    """An experiment with an unfinished run: its step and process. `alive` is False if that process is gone."""
 
     experiment: str
     step: str
@@ -30,7 +30,7 @@ class Running(Struct, frozen=True, kw_only=True):
 
 
 class Waiting(Struct, frozen=True, kw_only=True):
-    """One queued experiment; `why` says why it can't run now, or is ""."""
+    """One queued experiment; `why` is the reason why it can't run now, "" if it can."""
 
     id: str
     title: str
@@ -51,7 +51,7 @@ class RecentVerdict(Struct, frozen=True, kw_only=True):
 
 
 class EpochNow(Struct, frozen=True, kw_only=True):
-    """The epoch (measurements under equal conditions) of the next run on `target`; `since` is its first experiment.
+    """The epoch to which the next run on `target` will belong; `since` is the id of the epoch's first experiment.
 
     If the next run opens a new epoch, `since` is "" and `begins` lists what changed. The compiler isn't checked, to save time.
     """
@@ -112,7 +112,7 @@ def read_status(
 
 
 def epochs_now(epochs: Epochs, conditions: Mapping[str, Comparability]) -> tuple[EpochNow, ...]:
-    """Return, for every target of `conditions` measured before, the series of comparable measurements of the next run."""
+    """Return the epoch of the next run for each target of `conditions` that was measured before."""
     found = []
     for name, ground in [each for each in conditions.items() if each[0] in epochs.used]:
         epoch, last = epochs.current(name, ground), epochs.last[name]

@@ -1,4 +1,4 @@
-"""Lay out the kernel arguments of a launch as the metadata says, and the dispatch packet that a kernel may read."""
+"""Lay out the kernel arguments of a launch as the kernel's metadata says, and the dispatch packet that a kernel may read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Unwritten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shifted:
-    """A kernel argument: the array `values`, at an address that is `by` bytes beyond an aligned one."""
+    """A kernel argument: the array `values`, placed `by` bytes after an aligned address."""
 
     values: Anything
     by: int
@@ -82,7 +82,7 @@ def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, blo
 
 
 def size_of(value: Anything | Unwritten | Shifted) -> int:
-    """Return the size in bytes of the buffer for a kernel argument, including the shift of a Shifted one."""
+    """Return the size in bytes of the buffer for a kernel argument; for a Shifted one, including its shift."""
     if isinstance(value, Shifted):
         return value.by + int(value.values.nbytes)
     if isinstance(value, Unwritten):
@@ -119,7 +119,10 @@ def _encoded(argument: Argument, name: str, value: Value, memory: Memory) -> Byt
 
 
 def _hidden(grid: Extent, block: Extent) -> dict[str, int]:
-    """Return the hidden arguments that describe grid and block, by value_kind; others (hostcall buffer, heap) have no value."""
+    """Return the hidden kernel arguments that describe grid and block, by value_kind.
+
+    Others (hostcall buffer, heap) are left out.
+    """
     values = {"hidden_grid_dims": max(1 + (grid[1] * block[1] > 1), 3 * (grid[2] * block[2] > 1))}
     for i, axis in enumerate("xyz"):
         values[f"hidden_block_count_{axis}"] = grid[i]

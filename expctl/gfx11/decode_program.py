@@ -1,4 +1,4 @@
-"""Decode a program into basic blocks of callable steps: every instruction is looked up once, before anything runs."""
+"""Decode a program into basic blocks of callable steps. Every instruction is decoded once, before anything runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _VECTOR_REGISTER = re.compile(r"\bv(?:(\d+)\b|\[\d+:(\d+)\])")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
-    """A decoded program: its basic blocks in text order, block 0 being the entry. Holds no state of any run."""
+    """A decoded program: its basic blocks in the order of the text; block 0 is the entry. It holds no state of a run."""
 
     program: Program
     blocks: tuple[Block, ...]
@@ -67,8 +67,11 @@ def _decode_vector(instruction: Instruction, name: str) -> Run:
 
 
 def decode(program: Program, *, vector_registers: int = 256) -> Decoded:
-    """Decode a program into basic blocks. Raises Unsupported, with the line, for any instruction that is not implemented (even
-    an unreachable one), and for a VGPR whose number is `vector_registers` or above."""
+    """Decode a program into basic blocks.
+
+    Raises Unsupported, with the line, for an instruction that is not implemented, even if it can't be reached, and for a VGPR
+    whose number is `vector_registers` or above.
+    """
     for instruction in program.instructions:
         if any(int(name[0] or name[1]) >= vector_registers for name in _VECTOR_REGISTER.findall(instruction.rest)):
             raise instruction.unsupported(f"a register beyond the {vector_registers} of .amdhsa_next_free_vgpr")
@@ -97,7 +100,7 @@ def _to(target: int) -> Leave:
 
 
 def _starts(program: Program) -> list[int]:
-    """Return the sorted indices at which blocks begin: the entry, every label, what follows a branch or barrier."""
+    """Return the sorted indices of instructions that begin a block: the first, those at labels, after branches and barriers."""
     count = len(program.instructions)
     after = {i + 1 for i, instruction in enumerate(program.instructions) if ENDS_BLOCK.match(instruction.mnemonic)}
     return sorted(start for start in {0, *program.labels.values(), *after} if start < count)

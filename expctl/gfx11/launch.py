@@ -1,4 +1,4 @@
-"""Run one kernel of an assembly text over a grid. Each launch starts from nothing but its arguments."""
+"""Run one kernel of an assembly text over a grid. Nothing is carried over from one launch to another."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from expctl.gfx11.text.program import parse_program
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """A parsed and decoded kernel. It holds no memory of any launch, so it may be launched again."""
+    """A parsed and decoded kernel. It keeps nothing of a launch, so it may be launched again."""
 
     descriptor: Descriptor
     decoded: Decoded
@@ -46,7 +46,10 @@ class Interpretation:
 
 @lru_cache(maxsize=32)
 def load(assembly: str, kernel: str) -> Kernel:
-    """Parse and decode one kernel of an assembly text. Raises BadLaunch if it is not there, Unsupported for unknown code."""
+    """Parse and decode one kernel of an assembly text.
+
+    Raises BadLaunch if it isn't in the text, Unsupported for unknown code.
+    """
     descriptor, program = parse_descriptor(assembly, kernel), parse_program(assembly, kernel)
     return Kernel(descriptor=descriptor, decoded=decode(program, vector_registers=descriptor.vector_registers))
 
@@ -64,10 +67,10 @@ def interpret(
 ) -> Interpretation:
     """Run one kernel of an assembly text with `grid` workgroups of `block` threads; return buffers, faults and counts.
 
-    `arguments` are in the kernel's order; their names are the caller's and appear in faults. Arrays are copied, never written.
-    `order_seed` decides the order of the workgroups and, from barrier to barrier, of the waves; no value of a kernel without
-    races depends on it. Raises Unsupported for unknown code, BadLaunch if kernel, shape or arguments don't fit, Runaway after
-    `most_instructions` of one wave.
+    `arguments` are in the order of the kernel's parameters; their names are chosen by the caller and appear in faults. Arrays
+    are copied, never written. `order_seed` seeds the order of the workgroups and, from barrier to barrier, of the waves; the
+    results of a kernel without races don't depend on it. Raises Unsupported for unknown code, BadLaunch if kernel, shape or
+    arguments don't fit, Runaway if one wave executes more than `most_instructions`.
     """
     return launch(
         load(assembly, kernel), grid, block, arguments, order_seed=order_seed, dynamic_lds_bytes=dynamic_lds_bytes,
@@ -85,7 +88,10 @@ def launch(
     dynamic_lds_bytes: int = 0,
     most_instructions: int = 10_000_000,
 ) -> Interpretation:
-    """Run a kernel that `load` returned; return buffers, faults and counts. Arguments and errors are those of `interpret`."""
+    """Run a kernel that `load` returned, with `grid` workgroups of `block` threads; return buffers, faults and counts.
+
+    The other arguments and the errors are those of `interpret`.
+    """
     descriptor, decoded = kernel.descriptor, kernel.decoded
     threads = block[0] * block[1] * block[2]
     if not 0 < threads <= descriptor.most_threads or min(grid) < 1 or min(block) < 1:

@@ -1,4 +1,4 @@
-"""The opcodes that the interpreter implements, collected from its tables. Any other is refused before a table is asked."""
+"""The opcodes that the interpreter implements, collected from its tables. Every other opcode raises Unsupported."""
 
 from __future__ import annotations
 

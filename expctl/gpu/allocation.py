@@ -10,12 +10,15 @@ def workgroup_waves(gpu: Architecture, usage: Usage) -> int:
 
 
 def register_waves(gpu: Architecture, vgpr: int) -> int:
-    """Return how many waves of `vgpr` vector registers each fit into a SIMD's register file; may exceed its wave slots."""
+    """Return how many waves that use `vgpr` vector registers each fit into a SIMD's register file.
+
+    This may be more than the SIMD has wave slots. Without registers (0), it is the number of wave slots.
+    """
     return gpu.vgpr_total // round_up(vgpr, gpu.vgpr_granule) if vgpr else gpu.waves_per_simd
 
 
 def sgpr_waves(gpu: Architecture, sgpr: int) -> int:
-    """Return how many waves of `sgpr` scalar registers each fit into a SIMD, at most its wave slots.
+    """Return how many waves that use `sgpr` scalar registers each fit into a SIMD, at most its number of wave slots.
 
     Source: GCNSubtarget::getOccupancyWithNumSGPRs of LLVM (800 registers per SIMD: 100 for each of 8 waves).
     """
@@ -25,7 +28,7 @@ def sgpr_waves(gpu: Architecture, sgpr: int) -> int:
 
 
 def needs_slot(mode: Mode, waves: int) -> bool:
-    """Return whether a workgroup of `waves` waves takes a barrier slot (on NVIDIA, a block slot)."""
+    """Does a workgroup of `waves` waves take a barrier slot (on NVIDIA, a block slot)?"""
     return waves > 1 or not mode.single_wave_is_free
 
 

@@ -1,8 +1,8 @@
-"""Hardware limits of each GPU's compute unit: registers, shared memory, wave and barrier slots.
+"""Limits of each GPU's hardware units (compute unit, WGP, SM): registers, shared memory, wave and barrier slots.
 
 Sources: LLVM's AMDGPU usage guide and subtarget features (register file, granules, wave and barrier slots), the RDNA 2 to 4 and
 CDNA 2 to 4 ISA guides (LDS, and its allocation in blocks of 1 KiB from RDNA 2 on, 512 B before, 1280 B on gfx950), NVIDIA's
-Hopper tuning guide (sm_90: 64 warps, 32 blocks, 228 KB of which a block costs 1 KB extra).
+Hopper tuning guide (sm_90: 64 warps, 32 blocks, 228 KB of which each block takes 1 KB extra).
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ class ModeName(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mode:
-    """Limits of one hardware unit; its workgroups share `lds_bytes` and `group_slots` (barriers, or blocks of an SM)."""
+    """Limits of one hardware unit, whose workgroups share `lds_bytes` and `group_slots` (barriers, or blocks of an SM)."""
 
     name: ModeName
     simds: int
@@ -34,7 +34,10 @@ class Mode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
-    """Limits of one GPU; a SIMD has `vgpr_total` vector registers per lane, allocated in multiples of `vgpr_granule`."""
+    """Limits of one GPU.
+
+    A SIMD has `vgpr_total` vector registers per lane, which are allocated in multiples of `vgpr_granule`.
+    """
 
     name: str
     wave: int
@@ -56,7 +59,7 @@ class Architecture:
 
     @property
     def waves64(self) -> "Architecture":
-        """Return this RDNA GPU for kernels with waves of 64 lanes: half as many registers per lane."""
+        """Return the limits of this RDNA GPU for kernels with waves of 64 lanes, which have half as many registers per lane."""
         total, granule = self.vgpr_total * self.wave // 64, self.vgpr_granule * self.wave // 64
         return replace(self, wave=64, vgpr_total=total, vgpr_granule=granule)
 

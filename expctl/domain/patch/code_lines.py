@@ -1,6 +1,6 @@
-"""Prepares source text for forbidden patterns: comments removed, statements over several lines joined.
+"""Prepares source text for a search for forbidden patterns: removes comments, and joins statements that span several lines.
 
-Whole files are read, because only the lines above tell whether a line is inside a comment.
+It needs whole files, because only the lines above a line tell whether it is inside a comment.
 """
 
 import re
@@ -21,7 +21,10 @@ JOINED_MAX = 400
 
 
 def code_lines(path: str, text: str) -> tuple[str, ...]:
-    """Return the lines of `text` without comments, if the language of `path` is known; as many lines as `text` has."""
+    """Return the lines of `text`, as many as before, without comments.
+
+    Unchanged if the language of the file `path` is unknown.
+    """
     if path.endswith(C_SUFFIXES):
         return tuple(PARTS.sub(_without_comment, text).split("\n"))
     lines = text.split("\n")
@@ -29,7 +32,10 @@ def code_lines(path: str, text: str) -> tuple[str, ...]:
 
 
 def added_lines(path: str, text: str, added: Sequence[int]) -> tuple[str, ...]:
-    """Return the lines of `text` at indices `added` (from 0) that hold code, and statements over several of them, joined."""
+    """Return the lines of `text` at indices `added` (from 0) without comments and blank lines.
+
+    In C-like files, every statement that spans several of these lines follows once more, joined to one line.
+    """
     if not added:
         return ()
     lines = code_lines(path, text)
@@ -44,7 +50,7 @@ def _without_comment(part: re.Match[str]) -> str:
 
 
 def _runs(lines: Sequence[str], added: Sequence[int]) -> Iterator[list[str]]:
-    """Yield groups of added lines that have only blank lines between them."""
+    """Yield groups of successive added lines, without the blank ones; an old line between two added lines ends a group."""
     run: list[str] = []
     for before, at in zip((added[0], *added), added, strict=False):
         if at > before + 1:

@@ -17,7 +17,7 @@ DIGITS_MAX = 100
 
 
 def settings_of(pairs: Sequence[tuple[Sequence[Item], Sequence[Item]]]) -> Mapping[str, str]:
-    """Return constant -> new value from pairs (source items before, after a patch); empty if anything else was changed."""
+    """Return constant -> new value from pairs (source items before a patch, after it); empty if it changes anything else."""
     found: dict[str, str] = {}
     for before, after in pairs:
         if len(before) != len(after):
@@ -42,7 +42,7 @@ def _decimal(found: re.Match[str]) -> str:
 
 
 def shape_of(items: Sequence[Item]) -> str:
-    """Return the text of source items with placeholders for all values: two configs of the same structure give equal text."""
+    """Return the text of source items with a placeholder for each value: equal for files that differ only in values."""
     lines = []
     for item in items:
         calls = _calls(item)
@@ -52,7 +52,7 @@ def shape_of(items: Sequence[Item]) -> str:
 
 
 def _changed(old: Item, new: Item) -> Mapping[str, str]:
-    """Return constant -> new value for two versions of one source item; empty if anything else differs."""
+    """Return constant -> new value for two versions of one source item; empty if they differ in anything but values."""
     if old.scope != new.scope:
         return {}
     before, after = _calls(old), _calls(new)
@@ -88,7 +88,11 @@ def _is_literal(word: str) -> bool:
 
 
 def _named(tokens: Sequence[str], index: int) -> str:
-    """Return what names the literal at `index`: left of `=`, after #define, or a #pragma's words and number; empty if none."""
+    """Return the name that belongs to the literal at position `index`; empty if it has none.
+
+    It is the word before `=` or after `#define`. For `#pragma unroll 4` it is `pragma unroll #1`, where 1 is the number of the
+    pragma within the source item.
+    """
     at = index - 1
     while at >= 0 and (_is_literal(tokens[at]) or tokens[at] in ("{", ",", "[")):
         at -= 1
@@ -103,7 +107,7 @@ def _named(tokens: Sequence[str], index: int) -> str:
 
 
 def _value(tokens: Sequence[str], index: int) -> str:
-    """Return the whole constant expression around the literal at `index`."""
+    """Return the text of the whole constant expression that contains the literal at position `index`."""
     first = last = index
     while first > 0 and _is_literal(tokens[first - 1]):
         first -= 1
@@ -119,7 +123,10 @@ def _function(tokens: Sequence[str]) -> str:
 
 
 def _calls(item: Item) -> tuple[int, list[tuple[str, ...]]] | None:
-    """Return, of `#define LIST(X) X(1,2) X(3,4)`, the index of the first X( and all calls' arguments; None for other items."""
+    """Parse a list of macro calls with literal arguments, `#define LIST(X) X(1,2) X(3,4)`; None for any other item.
+
+    Returns the position of the first call among the tokens, and the arguments of each call.
+    """
     tokens = item.tokens
     if len(tokens) < 9 or tokens[1] != "define" or tokens[3] != "(" or tokens[5] != ")":
         return None
@@ -142,7 +149,7 @@ def _listed(name: str, before: list[tuple[str, ...]], after: list[tuple[str, ...
 
 
 def _name(item: Item, name: str) -> str:
-    """Return `name` with the #if branches, structs and function around it."""
+    """Return `name` preceded by the #if branches and structs that enclose it, and followed by the function that it is in."""
     branches = [f"[{each}]" for each in item.scope if each.startswith(("if ", "ifdef ", "ifndef "))]
     structs = [f"{found[-1]}::" for each in item.scope if (found := re.findall(r"\b(?:struct|class|union) (\w+)", each))]
     inside = f" of {_function(item.tokens)}" if "{" in item.tokens and "(" in item.tokens else ""

@@ -1,8 +1,8 @@
-"""Recognises equal patches before a build, in three ways.
+"""Identifies patches, so that an equal one is recognised before it is built, in three ways.
 
 The patch id is git's. The normalised change is a hash of the functions and definitions (items) that a patch removes and adds,
-each whole: it ignores white space, comments, names of locals and line breaks. The settings are the values that a patch sets if
-it changes nothing else.
+each as a whole: it ignores white space, comments, names of locals and line breaks. The settings are the new values of
+constants, for a patch that changes nothing else.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ PAIRS_MAX = 1_000_000  # of items to be compared; beyond it, everything that cha
 
 
 class ChangeIdentity(Struct, frozen=True, kw_only=True):
-    """What identifies a patch on one baseline. Fields that identify nothing are empty, e.g. `change` for changed comments.
+    """What identifies a patch on one baseline.
 
-    `region` has, by file, hashes of the baseline's functions and definitions that the patch touches; `shapes` has, by file, the
-    hash of its structure without values, if the patch changes only values; `added` are its new lines, to be compared with
-    forbidden patterns.
+    A field that can't identify this patch is empty: `change` if only comments changed. `change` is a hash of the normalised
+    change, `settings` maps constants to new values if the patch changes only those. `region` has, by file, hashes of the
+    baseline's functions and definitions that the patch touches; `shapes` has, by file, the hash of the text without values, if
+    the patch changes only values; `added` are its new lines, to be compared with forbidden patterns.
     """
 
     patch_id: str = ""
@@ -42,7 +43,10 @@ class ChangeIdentity(Struct, frozen=True, kw_only=True):
 
 
 def identify(files: Sequence[FileTexts], *, patch_id: str) -> ChangeIdentity:
-    """Compute what identifies a patch, from its files before and after, with the id that `git patch-id` gives it."""
+    """Return what identifies a patch.
+
+    `files` are its files before and after, `patch_id` is what `git patch-id` prints for it.
+    """
     lines: list[str] = []
     region: dict[str, tuple[str, ...]] = {}
     shapes: dict[str, str] = {}
@@ -77,12 +81,12 @@ def settings_hash(settings: Mapping[str, str]) -> str:
 
 
 def shape_hash(items: Sequence[Item]) -> str:
-    """Return a hash of a source file's structure that doesn't depend on its constants' values."""
+    """Return a hash of the items of a source file that stays equal when only values of constants change."""
     return _hash(shape_of(items))[:16]
 
 
 def item_keys(path: str, text: str) -> frozenset[str]:
-    """Return a hash of each function, definition and directive in a source file."""
+    """Return the hashes of the functions, definitions and directives in the source file `path` with the contents `text`."""
     return frozenset(item.key for item in items_of(path, text))
 
 

@@ -1,7 +1,7 @@
 """Renames the local names of a C++ function, so that a patch which only renames locals makes no difference.
 
-A name is local where a declaration stands: `type name` after the start of a statement, in a parameter list or template header,
-or alone among the arguments of a macro in capitals that begins a statement (FOR_EACH_THREAD(thread, ...)).
+A name counts as local if it is declared in the function: as `type name` at the start of a statement, in a parameter list or
+template header, or as a lone argument of a macro in capitals that begins a statement (FOR_EACH_THREAD(thread, ...)).
 """
 
 import re
@@ -28,7 +28,7 @@ CONDITIONS = frozenset(("for", "if", "while", "switch", "catch", "constexpr"))
 
 
 def renamed(tokens: Sequence[str]) -> tuple[str, ...]:
-    """Return `tokens` with every local name as $1, $2, ... in order of declaration; equal names of two scopes differ."""
+    """Replace each local name in `tokens` by $1, $2, ... in order of declaration. Each declaration gets its own number."""
     declared = declarations(tokens)
     if not declared:
         return tuple(tokens)
@@ -82,7 +82,10 @@ def _starts(tokens: Sequence[str], body: int) -> Iterator[int]:
 
 
 def _declared(tokens: Sequence[str], start: int, *, inside: bool) -> set[int]:
-    """Return the positions of the names declared at `start` (`inside` a function body); empty without a declaration."""
+    """Return the positions of the names that a declaration at `start` declares; empty if none begins there.
+
+    `inside` says whether `start` is in a function's body, rather than in a parameter list.
+    """
     at, sized = start, False
     while at < len(tokens) and (tokens[at] in QUALIFIERS or tokens[at] in SIZES or _is_decoration(tokens, at)):
         sized = sized or tokens[at] in SIZES
@@ -119,7 +122,7 @@ def _declared(tokens: Sequence[str], start: int, *, inside: bool) -> set[int]:
 
 
 def _is_decoration(tokens: Sequence[str], at: int) -> bool:
-    """Is the token at `at` a macro in capitals before a type, such as SHARED or DEVICE?"""
+    """Is the token at `at` a macro in capitals that is followed by a word, such as SHARED in `SHARED float`?"""
     return bool(CAPITALS.fullmatch(tokens[at])) and at + 1 < len(tokens) and bool(NAME.match(tokens[at + 1]))
 
 
@@ -137,12 +140,12 @@ def _is_name(word: str) -> bool:
 
 
 def _is_type(tokens: Sequence[str], at: int) -> bool:
-    """After `unsigned`: is the token at `at` a type that a name follows, rather than the name itself?"""
+    """Is the token at `at`, after a word such as `unsigned`, part of the type (`unsigned int n`) and not the name?"""
     return at + 1 < len(tokens) and _is_name(tokens[at]) and (_is_name(tokens[at + 1]) or tokens[at + 1] in ("*", "&"))
 
 
 def _skip_type(tokens: Sequence[str], at: int) -> int | None:
-    """Return the position after a type such as `a::b<c>::d`; None if there is no type."""
+    """Return the position after the type at `at`, such as `a::b<c>::d`; None if there is no type."""
     if tokens[at] == "class":  # of a template header: its type is a name
         return at + 1
     at += tokens[at] in ("::", "typename")
@@ -181,7 +184,7 @@ def _close(tokens: Sequence[str], at: int) -> int:
 
 
 def _next_declarator(tokens: Sequence[str], at: int) -> int | None:
-    """Return the position of the name after the next comma of a declaration; None at its end."""
+    """Return the position of the next name of a declaration with commas, such as `int a = 1, b`; None if there is none."""
     depth = 0
     for index in range(at, len(tokens)):
         depth += (tokens[index] in "([{") - (tokens[index] in ")]}")

@@ -30,9 +30,10 @@ def pattern_fault(pattern: str) -> str:
 
 
 def void_reason(pattern: str, *, own: Iterable[str] | None, standing: Iterable[str]) -> str:
-    """Return why a forbidden pattern must not count: it misses its own change or matches the baseline; empty if it counts.
+    """Return why a forbidden pattern may not be applied; "" if it may.
 
-    `own` are the lines that the rejected change adds (None: unknown), `standing` the baseline's lines that a patch may touch.
+    It must match a line that its own change adds, and hardly any line of the baseline. `own` are the lines that the rejected
+    change adds (None if unknown), `standing` the lines of the baseline's files in the scope.
     """
     wanted = re.compile(pattern)
     if wanted.search(""):

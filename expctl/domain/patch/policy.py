@@ -1,4 +1,4 @@
-"""Checks which files a patch may change, by the resulting tree and not by the patch's text."""
+"""Checks which files a patch may change. It looks at the tree of files that the patch produces, not at the patch's text."""
 
 import base64
 import re
@@ -35,7 +35,10 @@ GIT_BINARY = re.compile(rb"^(literal|delta) (\d{1,18})\n((?:[A-Za-z][^\n]*\n)*)"
 
 
 def patch_faults(patch: bytes, limits: PatchLimits) -> list[str]:
-    """Return why git must not apply `patch`: parts so large that they could exhaust the memory; empty when it may."""
+    """Return why `patch` must not be given to git: it has parts so large that they could exhaust the memory.
+
+    Empty if it may.
+    """
     if len(patch) > PATCH_BYTES_MAX:
         return [f"the patch has {len(patch)} bytes, expected at most {PATCH_BYTES_MAX}"]
     if b"GIT binary patch\n" not in patch:
@@ -49,7 +52,10 @@ def patch_faults(patch: bytes, limits: PatchLimits) -> list[str]:
 def tree_faults(
     files: Sequence[ChangedFile], scope: tuple[str, ...], limits: PatchLimits, names: Sequence[str] = ()
 ) -> list[str]:
-    """Return what is forbidden in the changed `files`; `names` are all files below `scope` (allowed folders) afterwards."""
+    """Return one sentence for each fault of a patch that changes `files`; empty if it is allowed.
+
+    `scope` are the folders that it may touch, `names` the paths of all files in them after the patch.
+    """
     if not files:
         return ["the patch changes nothing"]
     found = [fault for file in files for fault in _file_faults(file, scope)]
@@ -66,7 +72,10 @@ def tree_faults(
 
 
 def _file_faults(file: ChangedFile, scope: tuple[str, ...]) -> Iterator[str]:
-    """Yield at most one reason why `file` is forbidden. Paths listed literally in `scope` skip the checks of names."""
+    """Yield why `file` must not be changed, at most one reason.
+
+    A path that `scope` itself lists is not checked for its name.
+    """
     below = _below(file.path, scope)
     name = below[-1].casefold() if below else ""
     if not inside(file.path, scope):
@@ -94,13 +103,19 @@ def _bytes(name: str) -> bytes:
 
 
 def _below(path: str, scope: tuple[str, ...]) -> list[str]:
-    """Return the parts of `path` below the longest folder of `scope` that contains it."""
+    """Return the parts of `path` below the longest folder of `scope` that contains it; all parts if none does.
+
+    Empty if `path` itself is in `scope`.
+    """
     fitting = max((folder.rstrip("/") for folder in scope if inside(path, (folder,))), key=len, default="")
     return path[len(fitting) :].strip("/").split("/") if path != fitting else []
 
 
 def _alike(names: Sequence[str], changed: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield (changed path or its folder, other path) pairs that are equal on a file system that ignores case or accents."""
+    """Yield pairs of a changed path (or its folder) and another path that differ only in case, accents or character width.
+
+    Some file systems can't tell such paths apart.
+    """
     spellings: dict[str, set[str]] = {}
     for name in {str(each) for path in names for each in (PurePosixPath(path), *PurePosixPath(path).parents)}:
         spellings.setdefault(_folded(name), set()).add(name)
@@ -113,12 +128,15 @@ def _alike(names: Sequence[str], changed: set[str]) -> Iterator[tuple[str, str]]
 
 
 def _folded(path: str) -> str:
-    """Return `path` as a file system compares it that ignores case, normalises Unicode, and equates compatible characters."""
+    """Return `path` without differences of case, Unicode form and character width, which some file systems ignore."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", path).casefold())
 
 
 def _sizes(kind: bytes, size: int, lines: bytes) -> Iterator[int]:
-    """Yield the `size` of a binary part of a patch; for a delta also the size of its result, from the first of its `lines`."""
+    """Yield the `size` of one binary part of a patch, in bytes; for a delta then also the size of the file that it produces.
+
+    The latter is encoded in the first of the part's `lines`. `kind` is `literal` or `delta`.
+    """
     yield size
     if kind == b"literal":
         return

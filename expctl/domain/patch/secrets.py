@@ -39,7 +39,10 @@ VALUE_LENGTH_LEAST = 8
 
 
 def secret_spans(text: str, values: Iterable[str] = ()) -> list[tuple[int, int]]:
-    """Return the (start, end) of likely secrets in `text`, in order, without overlaps. `values` are secrets known exactly."""
+    """Return the (start, end) of likely secrets in `text`, in order, without overlaps.
+
+    `values` are known secrets to look for.
+    """
     small = text.lower()
     found = [(each.start(), each.end()) for value in values if value in text for each in re.finditer(re.escape(value), text)]
     for signs, pattern in SHAPES:
@@ -55,7 +58,7 @@ def secret_spans(text: str, values: Iterable[str] = ()) -> list[tuple[int, int]]
 
 
 def masked(text: str, values: Iterable[str] = ()) -> str:
-    """Return `text` with an asterisk for each character of a likely secret; `values` are secrets known exactly."""
+    """Replace each character of a likely secret in `text` by an asterisk. `values` are known secrets to look for."""
     for start, end in secret_spans(text, values):
         text = text[:start] + "*" * (end - start) + text[end:]
     return text

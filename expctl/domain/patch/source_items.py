@@ -29,20 +29,23 @@ OPENS, CLOSES = "([", ")]"
 
 
 class Item(Struct, frozen=True, kw_only=True):
-    """A function, definition or directive: its `tokens`; `scope` are the headers of the braces and #if branches around it."""
+    """A function, definition or directive as `tokens`.
+
+    `scope` are the headers of the blocks and #if branches that enclose it.
+    """
 
     scope: tuple[str, ...]
     tokens: tuple[str, ...]
 
     @property
     def key(self) -> str:
-        """Hash of the item (16 hex digits), which doesn't depend on the names of local variables."""
+        """Hash of the item and its scope (16 hex digits), which doesn't depend on the names of local variables."""
         text = "\x1f".join((*self.scope, "", *renamed(self.tokens)))
         return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:KEY_DIGITS]
 
 
 def items_of(path: str, text: str) -> tuple[Item, ...]:
-    """Split a file into items: functions, definitions and directives in C-like languages, else lines without `#` comments."""
+    """Split the text of file `path` into items: functions, definitions and directives in C-like languages, else lines."""
     if path.endswith(C_SUFFIXES) and len(text) <= LENGTH_MAX:
         return _Cutter().cut(text)
     hashed = path.endswith(HASH_COMMENTS)
@@ -92,14 +95,14 @@ class _Cutter(Struct):
         return tuple(self.items)
 
     def _opens_scope(self) -> bool:
-        """Do the tokens read before a brace make it open a namespace, a struct, a class, a union or extern "C"?"""
+        """Judged by the tokens before it, does the next `{` open a namespace, struct, class, union or extern "C"?"""
         words = _after_template(self.pending)
         if words[:1] == ["extern"]:
             return len(words) == 2
         return bool({"namespace", "struct", "class", "union"} & set(words[:3])) and "(" not in _without_groups(words)
 
     def _goes_on(self) -> bool:
-        """Does the item go on after its closing brace, as initializers and enums do up to their semicolon?"""
+        """Does the item continue after its closing brace, up to a semicolon, as an initializer or enum does?"""
         words = _without_groups(self.pending[:HEADER_MAX])
         body = words.index("{") if "{" in words else len(words)
         return ("=" in words[:body] and "operator" not in words) or words[:1] in (["enum"], ["typedef"])
@@ -168,7 +171,7 @@ def _after_template(words: list[str]) -> list[str]:
 
 
 def _without_groups(words: list[str]) -> list[str]:
-    """Return `words` without the contents of parentheses, and without alignas and attributes."""
+    """Return `words` with parentheses emptied, and without alignas, __attribute__ and __launch_bounds__."""
     out: list[str] = []
     depth = 0
     for word in words:

@@ -16,7 +16,7 @@ FORMS = (
 
 
 class NotAConstant(ValueError):
-    """A constant isn't defined in exactly one line of the file. The message says in how many."""
+    """Raised for a constant that isn't defined in exactly one line of the file. The message says in how many lines it is."""
 
 
 def combinations(sweep: Sweep) -> Iterator[Combination]:
@@ -29,7 +29,10 @@ def combinations(sweep: Sweep) -> Iterator[Combination]:
 
 
 def with_values(text: str, combination: Combination) -> str:
-    """Return `text` with new values of constants. Raises NotAConstant if one isn't defined in exactly one line."""
+    """Return `text` with the values of `combination` (name -> value).
+
+    Raises NotAConstant for one not defined in exactly one line.
+    """
     for name, value in combination.items():
         match = _definition(text, name)
         text = text[: match.start("value")] + value + text[match.end("value") :]

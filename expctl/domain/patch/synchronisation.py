@@ -1,4 +1,7 @@
-"""Finds removed barriers and waits. Such a mistake shows rarely, so the candidate is tested longer."""
+"""Finds the barriers and waits that a patch removes.
+
+Such a mistake rarely shows in a test, so the candidate is tested longer.
+"""
 
 import re
 
@@ -11,9 +14,9 @@ WORDS = re.compile(
 
 
 def removed_synchronisation(patch: str) -> tuple[str, ...]:
-    """Return the barriers, waits and fences in removed lines of a unified diff, sorted; comments don't count.
+    """Return the barriers, waits and fences in the removed lines of a unified diff, sorted; those in comments are left out.
 
-    One that the patch adds elsewhere counts too, because moving a barrier can be as wrong as removing it.
+    One that the patch adds again elsewhere is returned too, because moving a barrier can be as wrong as removing it.
     """
     found: set[str] = set()
     for line in patch.splitlines():

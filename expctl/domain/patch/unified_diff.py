@@ -36,14 +36,14 @@ class FileDiff(Struct, frozen=True, kw_only=True):
 
     @property
     def path(self) -> str:
-        """The path after the patch, or the former path of a deleted file."""
+        """The path after the patch, or before it if the file is deleted."""
         return self.new or self.old
 
 
 class FileTexts(Struct, frozen=True, kw_only=True):
-    """One file before and after a patch; `added` are the indices of new lines in `after`, from 0.
+    """The text of one file before and after a patch. `added` are the indices of the new lines in `after`, from 0.
 
-    `whole` is False when only the lines in the patch are known, not the whole file.
+    `whole` is False if the texts are only the lines that the patch shows, because the rest of the file is unknown.
     """
 
     path: str
@@ -70,7 +70,7 @@ def parse_diff(patch: bytes) -> tuple[FileDiff, ...]:
 
 
 def no_diff(patch: bytes | None) -> str:
-    """Return why `patch` can't be a diff (missing, empty or other contents); None is a missing file. Empty when it can."""
+    """Return why the contents of a file can't be a diff (None: the file is missing); "" if they can."""
     if patch is None:
         return "no such file"
     if not patch.strip():
@@ -79,7 +79,7 @@ def no_diff(patch: bytes | None) -> str:
 
 
 def diff_faults(files: tuple[FileDiff, ...]) -> tuple[str, ...]:
-    """Return why git would refuse a patch: paths outside of the repository, or hunks with missing lines."""
+    """Return why git would refuse a patch, one sentence each: paths outside of the repository, hunks with missing lines."""
     paths = dict.fromkeys(path for file in files for path in (file.old, file.new) if path)
     away = [path for path in paths if any(part in UNFIT or part.casefold() == ".git" for part in path.split("/"))]
     cut = [(file.path, hunk) for file in files for hunk in file.hunks if hunk.missing]
@@ -93,7 +93,10 @@ def diff_faults(files: tuple[FileDiff, ...]) -> tuple[str, ...]:
 
 
 def texts_of(files: tuple[FileDiff, ...], contents: Mapping[str, str]) -> tuple[FileTexts, ...]:
-    """Return each file before and after a patch; only its hunks where `contents` (old path -> text) lacks it or doesn't fit."""
+    """Return the text of each file before and after a patch. `contents` maps old paths to the old text.
+
+    For a file that is not in `contents`, or whose text the patch doesn't fit, only the lines of its hunks are returned.
+    """
     return tuple(_texts(file, contents.get(file.old, "")) for file in files)
 
 
@@ -109,7 +112,10 @@ def _texts(file: FileDiff, before: str) -> FileTexts:
 
 
 def _applied(lines: list[str], hunks: tuple[Hunk, ...]) -> tuple[list[str], list[int]] | None:
-    """Return the lines after all hunks, and which are new; each hunk goes to its nearest fit. None if one doesn't fit."""
+    """Apply `hunks` to `lines`, each where it fits nearest to its line number. None if one fits nowhere.
+
+    Returns the lines after the patch, and the indices of new ones.
+    """
     shift, done = 0, 0
     out: list[str] = []
     added: list[int] = []

@@ -9,12 +9,12 @@ if TYPE_CHECKING:
 
 
 def architecture_of(name: str, target: Target) -> str:
-    """Return the architecture that a target's machine code is for: its `arch`, or the target's name where that is empty."""
+    """Return the architecture of a target's machine code: its build's `arch`, or the target's `name` if that is empty."""
     return target.build.arch or name
 
 
 def architectures(protocol: Protocol, names: tuple[str, ...]) -> frozenset[str]:
-    """Return the architectures of the targets `names`, and the hardware targets whose code they compile (`stands_for`)."""
+    """Return the architectures of the targets `names`; for one that stands in for a hardware target, that target's name too."""
     chosen = {name: protocol.targets[name] for name in names}
     home = {each.stands_for for each in chosen.values() if each.stands_for}
     return frozenset({*home, *(architecture_of(name, each) for name, each in chosen.items())})

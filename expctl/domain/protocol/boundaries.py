@@ -1,9 +1,9 @@
 """Planned looks of a search and of its confirmation, and the critical values of t at each.
 
 After n values with mean m and standard deviation sd, the printed interval is [m - low sd / sqrt(n), m + high sd / sqrt(n)].
-Whenever a session is stopped, the truth lies below its interval with a probability of at most the error of `low` and above it
-with at most that of `high`: together 5 %, for the search (.7 % + 4.3 %) and for the confirmation (4 % + 1 %). A value of the
-search is the effect of a round, one of the confirmation the mean of two rounds. The values come from simulated t paths;
+Wherever a session is stopped, the true effect lies below its interval with a probability of at most the error of `low`, and
+above it with at most that of `high`: .7 % + 4.3 % for a search, 4 % + 1 % for a confirmation, so 5 % in all. A value is the
+effect of one round in a search, and the mean of two rounds in a confirmation. The critical values come from simulated t paths;
 benchmarks/verdict/boundaries.py derives them again, and test_boundaries.py compares the two. Verdicts depend on every digit:
 another table needs another VERSION, which every record names.
 """
@@ -19,10 +19,10 @@ RESCUERS_MOST = 3
 
 
 class Boundaries(Struct, frozen=True, kw_only=True):
-    """Critical values of t, one for each interim analysis, which comes after so many effects of rounds (`looks`).
+    """Critical values of t, one for each look in every table. `looks` are the numbers of values after which a session may end.
 
-    The interval of an effect is [m - low sd / sqrt(n), m + high sd / sqrt(n)]. A size is slower where m + regression sd /
-    sqrt(n) < 0. `rescue[k]` replaces `low` where any of k sizes may keep the patch: its error divided by k (Bonferroni).
+    The interval of an effect is [m - low sd / sqrt(n), m + high sd / sqrt(n)]. A size is slower if m + regression sd / sqrt(n)
+    < 0. `rescue[k]` replaces `low` if any one of k sizes may keep the patch: the error of `low` is divided by k (Bonferroni).
     """
 
     looks: tuple[int, ...]
@@ -32,13 +32,13 @@ class Boundaries(Struct, frozen=True, kw_only=True):
     rescue: dict[int, tuple[float, ...]]
 
     def until(self, n: int) -> tuple[int, ...]:
-        """Return the interim analyses after at most `n` effects. Leaving later ones out only lowers the chance of an error."""
+        """Return the looks after at most `n` values. Using fewer looks than planned only lowers the chance of an error."""
         return tuple(look for look in self.looks if look <= n)
 
     def at(self, table: tuple[float, ...], n: int) -> float:
-        """Return the critical value after n effects from `table`, e.g. `low`; between looks that of the look before (stricter).
+        """Return the critical value after `n` values from `table`, which is one of the fields, e.g. `low`.
 
-        Raises ValueError before the first look.
+        Between two looks it is the earlier look's, which is stricter. Raises ValueError before the first look.
         """
         passed = bisect_right(self.looks, n)
         if not passed:

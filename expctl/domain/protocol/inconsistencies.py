@@ -1,4 +1,4 @@
-"""Checks protocol.yaml for contradictions that its types allow."""
+"""Checks protocol.yaml for contradictions between values that are each of the right type."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ LAYOUT = "{layout}"
 
 
 class Toolchain(StrEnum):
-    """The toolchain that builds a target; with `command`, protocol.yaml gives the build command itself."""
+    """Names of the toolchains that can build a target; for `command`, protocol.yaml has the build command itself."""
 
     COMMAND = "command"
     ZIG_CPU = "zig-cpu"
@@ -24,7 +24,7 @@ class Toolchain(StrEnum):
 
 
 class NumberKind(StrEnum):
-    """Kind of a figure: a measured time, an exact count, or a static property. Only times are shown as speed."""
+    """Kind of a figure: a measured time, an exact count, or a static property. Only a time is called faster or slower."""
 
     WALL_TIME = "wall_time"
     DEVICE_TIME = "device_time"
@@ -40,21 +40,24 @@ class Style(StrEnum):
 
 
 class Calibrate(StrEnum):
-    """Must the machine's noise be calibrated before a run, or is it only advised?"""
+    """Whether the machine's noise must be calibrated before a run (`required`), or a run only advises it (`advised`)."""
 
     REQUIRED = "required"
     ADVISED = "advised"
 
 
 class FreeSimplify(StrEnum):
-    """On which targets must a simplification's machine code be the baseline's to land untimed: all, or those built here?"""
+    """On which targets a simplification must leave the machine code unchanged to be kept without timing.
+
+    `built`: on those that this machine can build; `all`: on all targets of the protocol.
+    """
 
     BUILT = "built"
     ALL = "all"
 
 
 class Build(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a target is built. `argv` is for the toolchain `command`; `source` and `flags` are for the others."""
+    """How a target is built: by a command (`argv`) if the toolchain is `command`, else from `source` with `flags`."""
 
     toolchain: Toolchain
     source: str = ""
@@ -74,9 +77,10 @@ class Requires(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Size(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One problem size of the benchmark with its weight. `flop` is the work of one iteration, 0 if it has no throughput.
+    """One problem size of the benchmark with its weight.
 
-    A `rescuer` may keep a patch by its own gain while the weighted mean over all sizes is about zero.
+    `flop` is the work of one iteration in FLOP, 0 to report no throughput. A `rescuer` may keep a patch by its own gain while
+    the weighted mean over all sizes is about zero.
     """
 
     name: str
@@ -90,10 +94,11 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     `rounds` is the largest number of rounds of a search; it may stop earlier. `respawn` is the number of rounds after
     which a pair of worker processes (style `fine`) is replaced; the rounds of one pair count as one observation.
-    `calibrate: required` makes an uncalibrated run calibrate first. `peak_tflops` is the peak in 1e12 FLOP/s, 0 where unknown.
+    With `calibrate: required`, a run on an uncalibrated machine calibrates it first. `peak_tflops` is the device's peak in
+    1e12 FLOP/s, 0 if unknown.
 
-    `layouts` is the number of builds of each side, equal but for where their code lies; the rounds, or pairs of workers, take
-    them in turn, so that placement is part of the noise.
+    `layouts` is the number of builds of each side, which differ only in where their code lies; rounds (or pairs of workers) use
+    them in turn, so that the effect of code placement is part of the noise.
     """
 
     argv: tuple[str, ...]
@@ -124,7 +129,7 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A platform that the kernel is built for and, if it is available, tested and timed on.
 
     A target without a benchmark is a guard: it must build, keep its `limits`, and pass its test if it has one. `stands_for`
-    names the hardware target whose machine code it compiles. `number_kind` is the clock that its benchmark reports.
+    names the hardware target whose machine code it compiles. `number_kind` says what kind of number its benchmark reports.
     """
 
     build: Build
@@ -143,11 +148,12 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """When the machine counts as quiet (docs/GATE.md): nothing disturbs for `quiet_s`; a run waits for it at most `wait_s`.
+    """When the machine counts as quiet (docs/GATE.md): after `quiet_s` seconds without disturbance.
 
-    Disturbing are: a process whose name matches `patterns`, or that holds a GPU and is not in `idle_holders`; a GPU busier than
-    `gpu_busy_percent`; others using `others_percent` of the measured core; a device of `hot_c` degrees or more; and a launch
-    whose clock is `slow_clock_percent` below the session's median. 0 switches a limit off.
+    A run waits at most `wait_s`. Disturbances are: a process whose name matches `patterns`, or that holds a GPU and is not in
+    `idle_holders`; a GPU busier than `gpu_busy_percent`; other processes using `others_percent` of the core that is measured
+    on; a device of `hot_c` degrees Celsius or more; and a launch whose clock is `slow_clock_percent` below the session's
+    median. 0 switches a limit off.
     """
 
     patterns: tuple[str, ...] = ("benchmark_*", "profile_*", "rocprofv3")
@@ -161,12 +167,13 @@ class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Limits of the verdict, in percent: loss that every size must rule out (guard), loss that rejects if certain
-    (regression), gain worth having, loss that a simplification may have, further gain for complex code (costly).
+    """Limits of the verdict, in percent of the baseline's throughput.
 
-    `slow_launch_percent`: in style `launch`, a KEEP takes enough launches to rule out that rare ones, slower by this much, cost
-    more than the gain on average; 0 switches this off. `free_simplify`: the targets on which a change of kind
-    `simplify` or `infra` must have the baseline's machine code to land untimed: those that can be built here, or all.
+    `guard`: every size must rule out this loss. `regression`: a size that surely loses more rejects. `worthwhile`: a candidate
+    that surely gains less is rejected. `simplify`: the loss that simplifications may add up to. `costly`: how much more complex
+    code must gain. `slow_launch`: in style `launch`, a KEEP takes enough launches to rule out that rare ones, slower by this
+    much, cost more than the gain on average; 0 switches this off. `free_simplify`: the targets on which a simplification must
+    have the baseline's machine code to be kept untimed.
     """
 
     guard_percent: float = 0.5
@@ -179,7 +186,7 @@ class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The complete environment of every harness script: variables passed through, and variables set.
+    """The complete environment of every harness script: variables passed through from the user's, and variables set here.
 
     `writable` are absolute paths that a script may change besides its scratch folder (a compiler's cache, a profiler's lock).
     """
@@ -203,7 +210,7 @@ class LedgerLayout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Protocol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The contents of protocol.yaml, which is always read from the baseline commit."""
+    """The contents of protocol.yaml. A run reads it from the baseline commit, never from the working tree."""
 
     version: int
     name: str

@@ -11,7 +11,7 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 def name_faults(
     *, targets: Iterable[str], sizes: Iterable[str], variables: Iterable[str], writable: Iterable[str]
 ) -> Iterator[str]:
-    """Yield one sentence for each unusable name in protocol.yaml, and for each path in `writable` that is not allowed there."""
+    """Yield one sentence for each unusable name in protocol.yaml, and for each path that must not be in `writable`."""
     for kind, names, form, like in (
         ("targets", targets, NAME, "letters, digits and ._+-, at most 60, with a letter or digit first"),
         ("benchmark.sizes", sizes, SIZE_NAME, "1 to 60 printable ASCII characters without spaces at the ends"),

@@ -1,4 +1,4 @@
-"""The commands of a profile step: its own one, and further ones for counters that don't fit into one profiler pass."""
+"""Splits a profile step into several commands, because the counters may not fit into one pass of the profiler."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def profiler_of(step: Step) -> str:
 
 
 def passes_of(step: Step) -> tuple[Step, ...]:
-    """Split a profile step into runs: for rocprofv3 one without counters, then one per six counters; for ncu one with all."""
+    """Split a profile step into one step per pass: for rocprofv3 one without counters, then one per six counters.
+
+    For ncu it is a single step with all counters.
+    """
     profiler, plain = profiler_of(step), replace(step, counters=())
     if not step.counters or not profiler:
         return (plain,)
@@ -55,6 +58,6 @@ def counter_faults(step: Step) -> list[str]:
 
 
 def _split(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Split a command at `--` into the profiler's words and the profiled command with its `--`."""
+    """Split a command at `--` into the profiler and its options, and the profiled command, which begins with that `--`."""
     at = argv.index("--")
     return argv[:at], argv[at:]

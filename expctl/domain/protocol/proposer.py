@@ -18,8 +18,8 @@ class Sampler(StrEnum):
 class Screen(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a sweep ranks combinations of constants to find the one to propose; a rank never decides a verdict.
 
-    The score is the gain over `rounds` rounds of the benchmark, or the decrease of the build or profile figure `fact` of
-    `target`.
+    The score is the gain over `rounds` rounds of the benchmark; or if `fact` names a figure of the build or profile, how much
+    lower that is. It is measured on `target`.
     """
 
     rounds: int = 3
@@ -47,7 +47,7 @@ class Proposer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
-    """A proposal that was refused, with the error message that the proposer gets on its next call."""
+    """A proposal that was refused, with the error message. The proposer's command gets both on its next call."""
 
     id: str
     code: str

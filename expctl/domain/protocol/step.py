@@ -4,9 +4,10 @@ from msgspec import Struct
 
 
 class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The command of a test or profile (docs/HARNESS.md). `careful` are extra arguments if a patch removes a barrier or wait.
+    """The command of a test or profile (docs/HARNESS.md).
 
-    `counters` are for a profile command that starts rocprofv3 or ncu; `timeout_s` limits each of its passes.
+    `careful` are added to its arguments if a patch removes a barrier or wait. `counters` are for a profile command that starts
+    rocprofv3 or ncu, which may run in several passes; `timeout_s` limits each one.
     """
 
     argv: tuple[str, ...]

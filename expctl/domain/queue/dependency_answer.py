@@ -4,11 +4,12 @@
     target                  the target that decided                     (== and != only)
     effect.SIZE             the gain at a size of the KPI, in percent; SIZE may be `objective`
     effect.SIZE.low, .high  the ends of its 95 % interval
-    build.NAME              a fact of the candidate's build (vgpr, lds, occupancy, ...); build.TARGET.NAME of another target's
-    profile.NAME            a fact of the candidate's profile; profile.TARGET.NAME of another target's
+    build.NAME              a fact of the candidate's build (vgpr, lds, ...) for the target that decided
+    profile.NAME            a fact of the candidate's profile on that target
+    build.TARGET.NAME, profile.TARGET.NAME    the same for another target
 
-NAME is the fact's name with anything but letters and digits as `_`, in any case. NAME_baseline is the baseline's figure and
-NAME_ratio the candidate's divided by it, unless a fact has that very name.
+NAME is the fact's name in upper or lower case, with `_` for anything but letters and digits. NAME_baseline is the baseline's
+figure and NAME_ratio the candidate's divided by it, unless a fact has that very name.
 """
 
 import re
@@ -32,7 +33,7 @@ Profile = Mapping[str, Sequence[Fact]]
 
 
 class Truth(StrEnum):
-    """Truth of a condition: it holds, it isn't known yet (`OPEN`), or it can't hold any more (`NEVER`)."""
+    """Truth of a condition in `depends_on`: it holds, it isn't known yet (`OPEN`), or it can never hold (`NEVER`)."""
 
     HOLDS = "holds"
     OPEN = "open"
@@ -40,7 +41,7 @@ class Truth(StrEnum):
 
 
 class Answer(Struct, frozen=True):
-    """Truth of a condition of `depends_on`; `why` says what was found, or what is still missing."""
+    """Whether a condition of `depends_on` holds; `why` says which result was found, or which is still missing."""
 
     truth: Truth
     why: str
@@ -54,13 +55,13 @@ class Concluded(Struct, frozen=True):
 
 
 class Pending(Struct, frozen=True):
-    """The result of an experiment without a final verdict yet; `why` says what it waits for."""
+    """Stands for the result of an experiment that has no final verdict yet; `why` says what it waits for."""
 
     why: str
 
 
 class Hopeless(Struct, frozen=True):
-    """The result of an experiment that will never have a final verdict, and why."""
+    """Stands for the result of an experiment that will never have a final verdict; `why` gives the reason."""
 
     why: str
 
@@ -69,7 +70,10 @@ Result = Concluded | Pending | Hopeless
 
 
 def fault_of(comparison: Comparison, sizes: Sequence[str], targets: Sequence[str]) -> str:
-    """Return why a comparison can never be valid (a name not in `sizes` or `targets`, a word for a number); "" if it can."""
+    """Return why a comparison can never be evaluated, or "" if it can.
+
+    It may name something that is not in `sizes` or `targets`, or compare a number with a word.
+    """
     names, value = comparison.names, comparison.value
     is_word = isinstance(value, str)
     shape = (names[0], len(names))
@@ -93,7 +97,10 @@ def fault_of(comparison: Comparison, sizes: Sequence[str], targets: Sequence[str
 
 
 def answer(condition: Condition, results: Mapping[str, Result]) -> Answer:
-    """Evaluate a condition of `depends_on`; an experiment that isn't in `results` counts as not finished."""
+    """Return whether a condition of `depends_on` holds.
+
+    `results` are by experiment id; one that is missing is not finished yet.
+    """
     if isinstance(condition, Comparison):
         return _compare(condition, results.get(condition.experiment, Pending(f"there is no {condition.experiment}")))
     answers = [answer(part, results) for part in condition.parts]

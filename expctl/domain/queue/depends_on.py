@@ -7,8 +7,8 @@
                | ID "." name {"." name} operator value
     operator   = "==" | "!=" | "<" | "<=" | ">" | ">="
 
-A name or value that isn't one word is put in double quotes. There is no `not`: every operator has its opposite, and an
-unknown figure is never true.
+A name or value that isn't one word is put in double quotes. There is no `not`: the opposite operator says the same. A
+comparison with a figure that isn't known is never true.
 """
 
 import re
@@ -44,11 +44,11 @@ class Operator(StrEnum):
 
 
 class Unparsable(ValueError):
-    """The text is not a condition. The message says what was expected, what was found, and where."""
+    """Raised if a text is not a condition. The message says what was expected, what was found, and where."""
 
 
 class Comparison(Struct, frozen=True):
-    """One comparison with an experiment's result, e.g. `P15.build.vgpr <= 128`; `names` are (build, vgpr)."""
+    """One comparison with an experiment's result. For `P15.build.vgpr <= 128`, `names` are (build, vgpr)."""
 
     experiment: str
     names: tuple[str, ...]

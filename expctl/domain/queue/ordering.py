@@ -23,7 +23,7 @@ NO_TICKET = QueuedTicket(ticket=None, content="")
 
 
 class State(StrEnum):
-    """State of a proposal without a final verdict. BLOCKED: its patch no longer applies to the baseline."""
+    """State of a proposal that has no final verdict. BLOCKED: its patch no longer applies to the baseline."""
 
     READY = "ready"
     WAITING = "waiting"
@@ -40,7 +40,10 @@ RANK = {state: number for number, state in enumerate(State)} | {State.WAITING: 0
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """One proposal in the queue; `why` explains its state, `answers` has the truth of each condition in its `depends_on`."""
+    """One proposal in the queue.
+
+    `why` explains its state, `answers` says for each condition in its `depends_on` whether it holds.
+    """
 
     proposal: Proposal
     ticket: Ticket | None
@@ -82,7 +85,10 @@ def line_up(
     profiles: Mapping[str, Profile],
     malformed: Iterable[Unreadable] = (),
 ) -> tuple[Entry, ...]:
-    """Return the queue: proposals that can run, in run order, then others and `malformed` ones. `filings`: tickets by id."""
+    """Return the queue: the proposals that can run, in the order in which they run, then the others with `malformed` ones.
+
+    `filings` are the tickets of the proposals and `profiles` the profiles of finished experiments, both by experiment id.
+    """
     unread = {each.id: each for each in malformed}
     left = {each.id: each for each in waiting((*proposals, *(each.stand_in() for each in unread.values())), records)}
     asked = {each.experiment for each in _asked(left.values())} | left.keys()
@@ -144,7 +150,10 @@ def _mark_hopeless(left: Mapping[str, Proposal], results: dict[str, Result]) -> 
 
 
 def _run_order(left: Mapping[str, Proposal], filed: Mapping[str, QueuedTicket], results: Mapping[str, Result]) -> list[str]:
-    """Return ids by priority, then id, each after those it depends on. Proposals in a dependency cycle are left out."""
+    """Return the ids in the order in which they run: by priority, then id, but each after those it depends on.
+
+    Proposals that depend on each other in a cycle are left out.
+    """
 
     def key(name: str) -> tuple[int, tuple[int, str]]:
         ticket = filed[name].ticket

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 
 class Queue(Struct, frozen=True, kw_only=True):
-    """The waiting proposals of one commit, and by id their tickets (`filings`), which hold priority and withdrawal.
+    """The waiting proposals of one commit, with their tickets by id (`filings`), which hold priority and withdrawal.
 
-    `records` are the results that matter here: INVALID runs of waiting proposals, and experiments that conditions refer to,
-    whose `profiles` are here too where a condition needs them. `malformed` are proposals that can't be read.
+    `records` are the results needed to order them: INVALID runs of waiting proposals, and experiments that a `depends_on`
+    names. `profiles` are those of such experiments, if a condition asks for a profile. `malformed` are proposals that can't be
+    read.
     """
 
     proposals: tuple[Proposal, ...]

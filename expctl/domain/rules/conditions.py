@@ -1,7 +1,8 @@
 """The conditions under which a do-not-repeat rule holds, and which of them have changed.
 
-Each has a value when the experiment failed (in the record) and a value now (in `CurrentFacts`). A value that can't be looked
-up, such as the version of a compiler that isn't installed, counts as unchanged. Other conditions in a record are for readers.
+A condition has the value that was recorded when the experiment failed, and a value now (from `CurrentFacts`). One that can't be
+looked up, such as the version of a compiler that isn't installed, counts as unchanged. Conditions in a record that expctl can't
+look up at all are for human readers.
 """
 
 from __future__ import annotations
@@ -23,12 +24,18 @@ VERIFIED = frozenset((*COMPILERS, ARCHITECTURE, EPOCH, TARGET))
 
 
 def changed_conditions(record: Record, now: CurrentFacts, level: Level | None = None) -> tuple[ChangedCondition, ...]:
-    """Return the changed conditions of a do-not-repeat rule; with `level` (how it matched) only those that matter for that."""
+    """Return the conditions of the do-not-repeat rule of `record` that have changed, so that the rule refuses nobody any more.
+
+    With `level`, how a candidate matched the rule, only conditions that matter for such a match are checked.
+    """
     return tuple(conditions_of(record, level).changed(now))
 
 
 def conditions_of(record: Record, level: Level | None = None) -> RuleConditions:
-    """Return the recorded conditions of a do-not-repeat rule; with `level` (how it matched) only those that matter for that."""
+    """Return the recorded conditions of the do-not-repeat rule of `record`; all empty if it has no rule.
+
+    With `level`, how a candidate matched the rule, only conditions that matter for such a match are returned.
+    """
     rule = record.rule
     if rule is None:
         return RuleConditions()
@@ -48,7 +55,7 @@ def conditions_of(record: Record, level: Level | None = None) -> RuleConditions:
 
 
 def verified(record: Record) -> tuple[tuple[str, str], ...]:
-    """Return (condition, recorded value) of every condition of a rule that expctl can check by itself."""
+    """Return (condition, recorded value) pairs, for printing, of those conditions of a rule that expctl can check by itself."""
     rule = record.rule
     if rule is None:
         return ()
@@ -62,7 +69,7 @@ def verified(record: Record) -> tuple[tuple[str, str], ...]:
 
 
 def _architecture(record: Record) -> str:
-    """Return the architecture that the rule names; in older records the target, which is named after its architecture."""
+    """Return the architecture that the rule is about; older records have only the target, which is named after it."""
     conditions = record.rule.conditions if record.rule is not None else {}
     return conditions.get(ARCHITECTURE) or conditions.get(TARGET, "")
 

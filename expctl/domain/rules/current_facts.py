@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 class ProbeAnswer(Struct, frozen=True, kw_only=True):
-    """Whether a rule's code snippet passes now. `said` is the compiler with its first error, or why it can't be tried.
+    """Whether a rule's probe (a code snippet) passes today.
 
-    `tried` is False if no answer is stored and the caller asked not to compile the snippet.
+    `said` is the compiler with its first error, or why nothing was compiled. `tried` is False if no earlier result is stored
+    and the caller asked not to compile.
     """
 
     passes: bool
@@ -24,7 +25,7 @@ class ProbeAnswer(Struct, frozen=True, kw_only=True):
 
 
 class CurrentFacts(Port):
-    """Looks up the current values of what do-not-repeat rules depend on, at one commit and on this machine."""
+    """Port that looks up today's values of what do-not-repeat rules depend on, at one commit and on this machine."""
 
     def architectures(self) -> frozenset[str]: ...
     def version(self, tool: str) -> str: ...

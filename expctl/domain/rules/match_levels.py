@@ -1,4 +1,4 @@
-"""How closely a change must equal a rejected one for a do-not-repeat rule to recognise it."""
+"""The levels at which a do-not-repeat rule recognises a repeat, from an identical patch to a single forbidden line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Level(StrEnum):
-    """How closely a change equals a rejected one, from an identical patch to an added line that matches a forbidden pattern."""
+    """In which respect a change equals a rejected one: same patch, same normalised change, same machine code, ..."""
 
     PATCH = "patch"
     CHANGE = "normalised change"
@@ -26,7 +26,7 @@ class Level(StrEnum):
 
 
 class WaivedRepeat(Struct, frozen=True, kw_only=True):
-    """An experiment that ran although a do-not-repeat rule matched it, and why; `written`: a person wrote why."""
+    """An experiment that ran although a do-not-repeat rule matched it, and the `reason`; `written` if a person wrote it."""
 
     id: str
     verdict: Verdict
@@ -35,7 +35,10 @@ class WaivedRepeat(Struct, frozen=True, kw_only=True):
 
 
 def levels_of(record: Record) -> tuple[Level, ...]:
-    """Return by what likeness (same patch, machine code, ...) the rule of `record` recognises a repeat; () without a rule."""
+    """Return the levels (same patch, same machine code, ...) at which the rule of `record` recognises a repeat.
+
+    Empty if `record` has no rule.
+    """
     rule = record.rule
     if rule is None:
         return ()
@@ -55,7 +58,10 @@ def changed_codes(record: Record) -> Mapping[str, str]:
 
 
 def differing_codes(baseline: Mapping[str, Artifact], candidate: Mapping[str, Artifact]) -> Mapping[str, str]:
-    """Return, by target, the hash of the candidate's machine code where it and the baseline were built and differ."""
+    """Return, by target, the hash of the candidate's machine code.
+
+    Targets not built for both sides, or with equal code, are left out.
+    """
     return {name: made.code for name, made in candidate.items() if name in baseline and made.code != baseline[name].code}
 
 

@@ -1,6 +1,6 @@
 """Do-not-repeat rules: what a REJECT forbids, and how a repeat is recognised.
 
-Record types are imported late, because `rules check` usually reads no record.
+The types of records are imported inside functions, to save time when `rules check` reads no record.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ LIKENESS = {
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
-    """A proposed change. `codes` are hashes of its machine code by target, where it differs from the baseline's.
+    """A proposed change. `codes` has, by target, the hash of its machine code where that differs from the baseline's.
 
-    `built` are the targets for which it and the baseline were built on `machine`. Before the builds, both are empty.
+    `built` are the targets for which candidate and baseline were built, on `machine`. Before the builds, both fields are empty.
     """
 
     identity: ChangeIdentity
@@ -45,9 +45,9 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class Match(Struct, frozen=True, kw_only=True):
-    """A repeat that was found: the record whose rule forbids the candidate, and what is alike (`level`, in words too).
+    """A repeat that was found: the record whose rule forbids the candidate, the `level`, and the `likeness` as a sentence.
 
-    `patterns` are the forbidden patterns that matched, where the level is PATTERN; else empty.
+    `patterns` are the forbidden patterns that matched if the level is PATTERN, else empty.
     """
 
     record: Record
@@ -66,7 +66,10 @@ def rule_of(
     conditions: Mapping[str, str],
     worthwhile_percent: float,
 ) -> Rule:
-    """Return the do-not-repeat rule of a rejected proposal; `code` hashes its machine code, `judged` is the failing target."""
+    """Return the do-not-repeat rule that a rejected proposal leaves.
+
+    `reason` says why it was rejected, `code` is a hash of its machine code, and `judged` the target on which it failed.
+    """
     from expctl.domain.experiment.record import Rule
 
     return Rule(
@@ -86,19 +89,25 @@ def rule_of(
 
 
 def matches(records: Iterable[Record], candidate: Candidate, *, own_id: str = "") -> tuple[Match, ...]:
-    """Return the records, except `own_id`, whose do-not-repeat rules forbid `candidate`, the closest likeness first."""
+    """Return the records, except `own_id`, whose do-not-repeat rules forbid `candidate`; the strictest level comes first."""
     found = [match for record in records if record.id != own_id and (match := _match(record, candidate)) is not None]
     return tuple(sorted(found, key=lambda match: list(Level).index(match.level)))
 
 
 def without_void_patterns(found: Iterable[Match], now: CurrentFacts) -> tuple[Match, ...]:
-    """Drop forbidden patterns that are void (see `void_patterns`), and matches that rest on them alone."""
+    """Return the matches without those forbidden patterns that are void (`void_patterns`).
+
+    A match that rests on void patterns alone is left out.
+    """
     kept = (match if match.level is not Level.PATTERN else _without_void(match, now) for match in found)
     return tuple(match for match in kept if match is not None)
 
 
 def void_patterns(record: Record, now: CurrentFacts) -> Mapping[str, str]:
-    """Return a rule's forbidden patterns that must not count -> why: they match the baseline, or miss their own change."""
+    """Return the void forbidden patterns of a record's rule, each with the reason; empty if all are valid.
+
+    A pattern is void if it doesn't match the change that it was written for, or matches too many lines of the baseline.
+    """
     forbids = record.rule.forbids if record.rule is not None else ()
     own = now.own_lines(record.id) if forbids else None
     reasons = ((each, void_reason(each, own=own, standing=now.standing_lines())) for each in forbids)
@@ -111,9 +120,9 @@ def _without_void(match: Match, now: CurrentFacts) -> Match | None:
 
 
 def keys_of(rule: Rule, codes: Iterable[str]) -> Iterator[str]:
-    """Yield the keys under which an index stores a rule; `codes` are hashes of the rejected candidate's machine code.
+    """Yield the keys under which an index stores a rule. `codes` are hashes of the rejected candidate's machine code.
 
-    A rule without a key in common with a candidate can match it only by a forbidden pattern.
+    A candidate that has none of these keys can match the rule only by a forbidden pattern.
     """
     yield from _identity_keys(rule.patch_id, rule.change, rule.settings)
     yield from (f"code:{code}" for code in sorted({*codes, rule.code} - {""}))
@@ -156,10 +165,10 @@ def _by_pattern(record: Record, patterns: tuple[str, ...]) -> Match | None:
 
 
 def _same_code(record: Record, candidate: Candidate) -> str:
-    """Return a target on which the candidate's machine code equals the rejected one; empty if there is none.
+    """Return a target on which the candidate's machine code equals the rejected one's; empty if there is none.
 
-    If both were built on one machine for the target that failed, only that one counts: code for another target may be equal
-    although the fault is gone. Otherwise the code is compared for the target that is real hardware.
+    If both were built on the same machine for the target that failed, only that target is compared: the fault may be gone there
+    although another target's code is equal. Otherwise the code of the hardware target is compared.
     """
     known, judged = changed_codes(record), failing_target_of(record)
     same_machine = record.environment.get("machine", "") == candidate.machine

@@ -23,11 +23,12 @@ Named = tuple[tuple[str, str], ...]
 
 
 class RuleConditions(NamedTuple):
-    """Recorded conditions of a do-not-repeat rule on the commit `base`; empty where the rule has no such condition.
+    """Recorded conditions of a do-not-repeat rule on the commit `base`; a field is empty if the rule has no such condition.
 
-    `lapsed` are permanent changes as (condition, was, now, evidence), `versions` compilers with versions, `epoch` is the
-    experiment with whose figures new ones must be comparable, `region` has the hashes of the touched functions and definitions
-    by file, `shapes` the hashed structure of files with changed constants, `probe` is (source, architecture, until).
+    `lapsed` are permanent changes as (condition, old value, new value, evidence), `versions` pairs (compiler, version). `epoch`
+    is the id of the experiment: its figures must still be comparable with new ones. `region` has, by file, hashes of the
+    functions that the patch touched; `shapes` the hash of each file whose constants it changed, without their values; `probe`
+    is (source, architecture, `compiles` or `interprets`: what ends the rule).
     """
 
     lapsed: tuple[tuple[str, str, str, str], ...] = ()
@@ -40,7 +41,7 @@ class RuleConditions(NamedTuple):
     probe: tuple[str, ...] = ()
 
     def changed(self, now: CurrentFacts) -> Iterator[ChangedCondition]:
-        """Yield the conditions that have changed, those that are quick to look up first."""
+        """Yield the conditions whose values have changed; those that are quick to look up come first."""
         for condition, was, then, evidence in self.lapsed:
             yield ChangedCondition(condition=condition, was=was, now=then, evidence=evidence)
         if self.architecture and self.architecture not in now.architectures():
@@ -58,7 +59,7 @@ class RuleConditions(NamedTuple):
             yield from self._probe(now)
 
     def as_probe(self) -> Probe | None:
-        """Return the code snippet whose success ends the rule; None without one."""
+        """Return the rule's probe, a code snippet whose success reopens the rule; None if it has none."""
         source, arch, until = self.probe or ("", "", Until.COMPILES)
         return Probe(source=source, arch=arch, until=Until(until)) if self.probe else None
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 class State(StrEnum):
-    """State of a do-not-repeat rule: in force, open again, or passed once for a written reason (it refuses all others)."""
+    """State of a do-not-repeat rule: active, reopened by a changed condition, or waived.
+
+    A waived rule has let one repeat run for a written reason; it still refuses all others.
+    """
 
     ACTIVE = "active"
     REOPENED = "reopened"
@@ -27,10 +30,11 @@ class State(StrEnum):
 
 
 class RuleState(Struct, frozen=True, kw_only=True):
-    """The do-not-repeat rule of experiment `id`, its present state and (`known_by`) what must be alike for a refusal.
+    """The do-not-repeat rule of experiment `id` with its present state.
 
-    `verified` are (condition, value) pairs that expctl checks, `told` those that only a person can judge; `lapses` are changed
-    conditions, `passes` experiments that ran although the rule matched. `void` are (regular expression, why it doesn't count).
+    `known_by` are the levels at which it recognises a repeat. `verified` are (condition, value) pairs that expctl checks,
+    `told` those that only a person can check; `lapses` are changed conditions, `passes` experiments that ran although the rule
+    matched. `void` are (forbidden pattern, why it is not applied).
     """
 
     id: str

@@ -7,7 +7,7 @@ from expctl.domain.verdict.sequential_test import Decision
 
 
 class Pin(Struct, frozen=True):
-    """Commit the candidate (baseline plus patch), before anything is built."""
+    """Commit the candidate (baseline plus patch) under a ref of expctl, before anything is built."""
 
 
 class Build(Struct, frozen=True):
@@ -24,9 +24,10 @@ class Test(Struct, frozen=True):
 
 
 class Measure(Struct, frozen=True):
-    """Measure one round of search or confirmation; either session begins with fresh worktrees and a new lock.
+    """Measure one round of the search or of the confirmation.
 
-    `left` is the number of rounds until the next evaluation, this one included.
+    Each of these sessions begins with fresh worktrees and a new lock. `left` is the number of rounds until the next look, this
+    one included.
     """
 
     round: int

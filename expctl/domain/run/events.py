@@ -8,12 +8,13 @@ from expctl.domain.verdict.samples import Sample, Side
 
 
 class Begun(Struct, frozen=True, kw_only=True):
-    """A run was started on the baseline commit `base`. `content` is the hash of the proposal; `again`: it is a replication.
+    """A run was started on the baseline commit `base`.
 
-    `guards` are further targets that must build and pass their tests, `absent` targets that this machine can't use.
-    `simplify_used_percent` is the sum of comparable losses by kept simplifications, `calibrated` the known noise, `waivers`
-    say why do-not-repeat rules that match the patch let it run. `extends` is the commit with the undecided record and its
-    samples that this run goes on from (empty: none).
+    `content` is the hash of the proposal; `again` is True for a replication. `guards` are further targets that must build and
+    pass their tests, `absent` targets that this machine can't use. `simplify_used_percent` is the sum of the losses by kept
+    simplifications in this epoch, `calibrated` the calibrated noise. `waivers` are the reasons why the patch runs although
+    do-not-repeat rules match it. `extends`, if not empty, is the commit with the undecided record and the samples that this run
+    continues.
     """
 
     id: str
@@ -32,7 +33,7 @@ class Begun(Struct, frozen=True, kw_only=True):
 
 
 class Pinned(Struct, frozen=True, kw_only=True):
-    """The candidate was committed, and the git ref refs/expctl/<id> points to it."""
+    """The candidate was committed, and the git ref refs/expctl/<id> was set to that commit."""
 
     candidate: str
     tree: str
@@ -57,7 +58,10 @@ class BuildFailed(Struct, frozen=True, kw_only=True):
 
 
 class Tested(Struct, frozen=True, kw_only=True):
-    """The candidate's test on `target` (empty: the timed one) ended. `fault`: the harness failed, not the candidate."""
+    """The candidate's test on `target` (empty: the timed one) ended.
+
+    `fault` is True if the harness failed, not the candidate.
+    """
 
     ok: bool
     fault: bool
@@ -75,7 +79,10 @@ class Measured(Struct, frozen=True, kw_only=True):
 
 
 class MeasureFailed(Struct, frozen=True, kw_only=True):
-    """The benchmark failed. `blames_candidate`: the candidate's outputs were wrong; otherwise harness or machine failed."""
+    """The benchmark failed.
+
+    `blames_candidate` is True if the candidate's outputs were wrong, False if harness or machine failed.
+    """
 
     reason: str
     blames_candidate: bool
@@ -84,7 +91,8 @@ class MeasureFailed(Struct, frozen=True, kw_only=True):
 class Profiled(Struct, frozen=True, kw_only=True):
     """Baseline or candidate was profiled on one target, with figures (`facts`) or a `failure`. Profiles never decide a verdict.
 
-    `remark` is about a part of the profile that failed. `why`, for the candidate, explains the difference to the baseline.
+    `remark` says which part of the profile failed, if one did. `why`, for the candidate, names the likely cause of the
+    difference.
     """
 
     side: Side
@@ -103,7 +111,7 @@ class Invalidated(Struct, frozen=True, kw_only=True):
 
 
 class Publishing(Struct, frozen=True, kw_only=True):
-    """The branch is about to move from the commit `head` to `commit`, both of which exist."""
+    """The branch is about to be moved from the commit `head` to the commit `commit`."""
 
     head: str
     commit: str

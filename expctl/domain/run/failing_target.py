@@ -7,7 +7,7 @@ from expctl.domain.verdict.samples import Side
 
 
 def failing_target(run: Run) -> str:
-    """Return the first target on which the build, a resource limit or the test failed; else the one whose timing decides."""
+    """Return the first target on which the build, a resource limit or the test failed; if none, the target that is timed."""
     for name in run.targets():
         if run.build_failure(Side.CANDIDATE, name) is not None:
             return name

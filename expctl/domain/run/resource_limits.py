@@ -7,7 +7,7 @@ from expctl.domain.protocol.model import ResourceLimits
 
 
 def exceeded(limits: ResourceLimits, baseline: Artifact | None, candidate: Artifact) -> tuple[str, ...]:
-    """Return one phrase per broken limit, with the figures. A limited figure that the build doesn't report breaks its limit."""
+    """Return one phrase for each broken limit, with the figures. A figure that has a limit but isn't in the build breaks it."""
     before, after = _values(baseline), _values(candidate)
     found: list[str] = []
     for name, most in limits.most.items():

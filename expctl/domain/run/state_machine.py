@@ -1,7 +1,8 @@
 """The state machine of a run: from the events so far it derives the next action. Pure.
 
-A run *is* the events of its journal. `next_action` reads them from the start, so running and resuming are the same, and a third
-run finds nothing to do. The order of steps is the order of lines in `next_action` and `_outcome`.
+A run is nothing but the events of its journal. `next_action` reads them from the start each time, so that a resumed run goes on
+like one that was never interrupted, and a finished run finds nothing to do. The order of the steps is the order of the lines in
+`next_action` and `_outcome`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,7 +42,7 @@ E_ = TypeVar("E_", bound=object)
 class Run(Struct, frozen=True, kw_only=True):
     """The events of a run so far, in order, and what was fixed before them: kind, statistical plan and roles of targets.
 
-    `before` are the samples of the undecided experiment that the run goes on from.
+    `before` are the samples of the undecided experiment that this run continues; empty if it continues none.
     """
 
     kind: Kind
@@ -74,7 +75,7 @@ class Run(Struct, frozen=True, kw_only=True):
         return next((b for b in self.all(BuildFailed) if (b.side, b.target) == (side, target)), None)
 
     def samples(self) -> tuple[Sample, ...]:
-        """Return the samples of all complete rounds, those of an experiment that goes on first."""
+        """Return the samples of all complete rounds, after those of the undecided experiment that the run continues, if any."""
         return (*self.before, *(sample for measured in self.all(Measured) for sample in measured.samples))
 
     def next_round(self) -> int:
@@ -82,7 +83,7 @@ class Run(Struct, frozen=True, kw_only=True):
         return 1 + max((sample.round for sample in self.before), default=-1) + sum(1 for _ in self.all(Measured))
 
     def targets(self) -> tuple[str, ...]:
-        """Return the target whose timing decides the verdict, then those that must only build and pass their tests."""
+        """Return the target whose timing decides the verdict, followed by those that need only build and pass their tests."""
         return (self.begun().target, *self.begun().guards)
 
     def built(self) -> tuple[str, ...]:
@@ -90,7 +91,7 @@ class Run(Struct, frozen=True, kw_only=True):
         return tuple(target for target in self.targets() if self.artifact(Side.CANDIDATE, target))
 
     def unbuilt(self) -> tuple[str, ...]:
-        """Return the targets of the protocol on which the code was not compared, because a side could not be built."""
+        """Return the protocol's targets whose machine code was not compared, because a side could not be built."""
         return (*(target for target in self.targets() if target not in self.built()), *self.roles.absent)
 
 
@@ -100,7 +101,10 @@ def advance(run: Run, event: Event) -> Run:
 
 
 def next_action(run: Run) -> Action:
-    """Return the next action of a run, by its events alone: after a crash, an action without an event is returned again."""
+    """Return the next action of a run.
+
+    It depends on the events alone, so an action that a crash interrupted is returned again.
+    """
     if run.last(Published) is not None:
         return Nothing()
     if run.last(Pinned) is None and run.last(Invalidated) is None:
@@ -115,20 +119,20 @@ def next_action(run: Run) -> Action:
 
 
 def code_is_unchanged(run: Run, target: str) -> bool:
-    """Do baseline and candidate have the same machine code on `target`? False where either is not built."""
+    """Do baseline and candidate have the same machine code on `target`? False if either is not built."""
     baseline, candidate = run.artifact(Side.BASELINE, target), run.artifact(Side.CANDIDATE, target)
     return baseline is not None and candidate is not None and baseline.code == candidate.code
 
 
 def is_unchanged(run: Run, target: str) -> bool:
-    """Do both builds have the same machine code and the same symbol names on `target`? False where either is not built."""
+    """Do baseline and candidate have the same machine code and symbol names on `target`? False if either is not built."""
     baseline, candidate = run.artifact(Side.BASELINE, target), run.artifact(Side.CANDIDATE, target)
     same_image = baseline is not None and candidate is not None and baseline.image == candidate.image
     return same_image and code_is_unchanged(run, target)
 
 
 def _outcome(run: Run) -> Build | Test | Measure | Decision:
-    """Return the next build, test or round, or else the verdict, which may still be followed by profiles."""
+    """Return the next build, test or round; once none is left, the verdict."""
     invalid = run.last(Invalidated)
     if invalid is not None:
         return _without_samples(Verdict.INVALID, invalid.reason)
@@ -151,7 +155,10 @@ def _outcome(run: Run) -> Build | Test | Measure | Decision:
 
 
 def _next_build(run: Run) -> Build | Decision | None:
-    """Return the next build, or the decision after a failed one; an untimed target is left out if the baseline fails."""
+    """Return the next build, or the verdict after a failed one; None when all builds are done.
+
+    A target that isn't timed is skipped if its baseline doesn't build.
+    """
     for target in run.targets():
         for side in (Side.BASELINE, Side.CANDIDATE):
             failure = run.build_failure(side, target)
@@ -177,7 +184,7 @@ def _over_limits(run: Run) -> Decision | None:
 
 
 def _next_test(run: Run, wanted: Sequence[str]) -> Test | Decision | None:
-    """Return the next test of the targets `wanted`, or the decision after a failed one."""
+    """Return the next test of the targets `wanted`, or the verdict after a failed one; None when all have passed."""
     done = {tested.target or run.begun().target: tested for tested in run.all(Tested)}
     for target in wanted:
         if target not in done:
@@ -197,7 +204,7 @@ def _next_profile(run: Run) -> Profile | None:
 
 
 def _matters(run: Run, target: str) -> bool:
-    """Is `target` tested before timing? A guard is only where its code changed."""
+    """Must `target` be tested before timing? The timed target always, any other one only if its machine code changed."""
     return target == run.begun().target or _is_changed(run, target)
 
 
@@ -206,9 +213,9 @@ def _is_changed(run: Run, target: str) -> bool:
 
 
 def _same_code(run: Run) -> Test | Decision:
-    """Return the verdict where all built code is the baseline's: NO-OP, or for a simplification that passes its tests KEEP.
+    """Return the verdict if the machine code of every built target is the baseline's: NO-OP, or KEEP for a simplification.
 
-    It is tested on every built target first, because a harness may use files besides the build.
+    Before that KEEP, the tests of all built targets are returned one by one, because a harness may use files besides the build.
     """
     built, unbuilt = ", ".join(run.built()), ", ".join(run.unbuilt())
     no_op = f"the same code sections as the baseline on {built}; nothing was timed"
@@ -231,7 +238,7 @@ def _same_code(run: Run) -> Test | Decision:
 
 
 def _left_open(run: Run) -> Decision:
-    """Return INCONCLUSIVE, because the code of the target to be timed is unchanged: equal builds would be compared."""
+    """Return INCONCLUSIVE, because only targets that are not timed have changed code: timing would compare equal builds."""
     decider = run.begun().target
     changed = ", ".join(target for target in run.targets() if _is_changed(run, target))
     return _without_samples(

@@ -12,16 +12,16 @@ class Available(Struct, frozen=True, kw_only=True):
 
 
 class Unavailable(Struct, frozen=True, kw_only=True):
-    """The target can't be used on this machine: the reason, and what to install (`hint`)."""
+    """The target can't be used on this machine: `reason` says why, `hint` what to install."""
 
     reason: str
     hint: str
 
 
 class Failed(Struct, frozen=True, kw_only=True):
-    """A build or script failed. `fault`: the harness or machine failed, not the build under test.
+    """A build or script failed. `fault` is True if the harness or the machine failed, not the build under test.
 
-    `died`: it ended without a result; `killed`: by SIGKILL, for which no build is to blame.
+    `died`: the process ended without a result; `killed`: it was ended by SIGKILL, for which no build is to blame.
     """
 
     reason: str

@@ -9,10 +9,10 @@ from expctl.domain.run.events import Begun
 
 
 class TargetRoles(Struct, frozen=True, kw_only=True):
-    """What a run does on which target: names of those to test, of those to profile, and limits of the build by target.
+    """The targets on which a run tests and profiles, and the limits on their builds, by target.
 
-    The target whose timing decides the verdict comes first. `absent` are the targets that this machine can't build;
-    `free_simplify` is the protocol's, see KeepRule.
+    The target whose timing decides the verdict comes first. `absent` are the targets that this machine can't build.
+    `free_simplify` is copied from the protocol's KeepRule.
     """
 
     tests: tuple[str, ...]
@@ -23,7 +23,7 @@ class TargetRoles(Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def of(protocol: Protocol, begun: Begun) -> "TargetRoles":
-        """Return what the run that `begun` started does on which target."""
+        """Return the roles of the targets in the run that `begun` started."""
         part = {name: protocol.targets[name] for name in (begun.target, *begun.guards)}
         return TargetRoles(
             tests=tuple(name for name, target in part.items() if target.test),

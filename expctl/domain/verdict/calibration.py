@@ -27,9 +27,9 @@ Z_POWER = 1.645
 class SizeNoise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Noise at one problem size, or of the objective (the weighted mean over all sizes), in percent (log units * 100).
 
-    `sd_percent` is the standard deviation of the effect of one round; `mean_percent`, with its two-sided 95 % interval, should
-    be zero; `autocorrelation` is that of successive rounds (lag 1). `spread_percent` is the median over rounds and sides of the
-    standard deviation of ln t within one side, 0 for the objective.
+    `sd_percent` is the standard deviation of the effect of one round. `mean_percent` is the mean effect, which should be zero,
+    with its two-sided 95 % interval. `autocorrelation` is that of successive rounds (lag 1). `spread_percent` is the standard
+    deviation of ln t over the iterations of one side, its median over rounds and sides; 0 for the objective.
     """
 
     sd_percent: float
@@ -41,10 +41,10 @@ class SizeNoise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The noise of one machine with one target's benchmark, over `rounds` rounds without foreign load.
+    """The noise of one machine with one target's benchmark, from `rounds` rounds without foreign load.
 
     `base` is the commit that both sides were built from, `round_s` the median duration of a round in seconds, `tainted` the
-    number of rounds left out because of foreign load. `noise` is by problem size, with `objective` for their weighted mean.
+    number of rounds left out because of foreign load. `noise` is by problem size; its key `objective` is their weighted mean.
     """
 
     version: int
@@ -63,7 +63,7 @@ class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return 1 / math.sqrt(self.rounds)
 
     def mde_percent(self, rounds: int, name: str = OBJECTIVE) -> float:
-        """Return the minimum detectable effect, in percent, after `rounds` rounds at the size `name` or of the objective."""
+        """Return the minimum detectable effect, in percent, after `rounds` rounds; `name` is a size or `objective`."""
         return mde(self.noise[name].sd_percent, rounds)
 
     def remembering(self) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         )
 
     def biased(self) -> tuple[str, ...]:
-        """Return the sizes (or `objective`) whose mean effect is not zero (t test, 0.1 %): the harness favours one side."""
+        """Return the sizes (or `objective`) whose mean effect isn't zero (t test, 0.1 %): the harness favours one side."""
         return tuple(
             name
             for name, each in self.noise.items()
@@ -83,7 +83,7 @@ class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         )
 
     def fixed(self) -> Calibrated:
-        """Return the noise figures, date and number of rounds, which a run stores in its record."""
+        """Return the part of the calibration that a run stores in its record: noise figures, date and number of rounds."""
         noise = {name: Noise(sd_percent=n.sd_percent, spread_percent=n.spread_percent) for name, n in self.noise.items()}
         return Calibrated(date=self.date, rounds=self.rounds, noise=noise)
 
@@ -94,7 +94,7 @@ def mde(sd: float, rounds: int) -> float:
 
 
 def calibration_of(samples: Sequence[Sample], *, target: str, benchmark: Benchmark, date: str, base: str) -> Calibration:
-    """Compute a calibration from samples of commit `base` against itself: at least two rounds without foreign load."""
+    """Compute a calibration from samples of commit `base` against itself. Needs at least two rounds without foreign load."""
     rounds = round_effects(samples)
     spreads = side_spreads(samples)
     weights = {size.name: size.weight for size in benchmark.sizes}
@@ -116,7 +116,7 @@ def calibration_of(samples: Sequence[Sample], *, target: str, benchmark: Benchma
 
 
 def benchmark_identity(target: str, benchmark: Benchmark) -> str:
-    """Return 12 hex digits that identify what affects the noise of a benchmark: style, sizes, counts and command."""
+    """Return a hash (12 hex digits) of what affects a benchmark's noise: target, style, sizes, counts, layouts, command."""
     quads = benchmark.quads if benchmark.style is Style.FINE else 0
     sizes = [[size.name, size.weight] for size in benchmark.sizes]
     parts = [target, benchmark.style, sizes, quads, benchmark.iterations, list(benchmark.argv)]
@@ -125,7 +125,7 @@ def benchmark_identity(target: str, benchmark: Benchmark) -> str:
 
 
 def implausible(calibration: Calibration, target: str, benchmark: Benchmark) -> str:
-    """Return why a calibration read from a file can't belong to this target and benchmark; empty when it can."""
+    """Return why a calibration that was read from a file can't be one of this target and benchmark; empty if it can."""
     wanted = {OBJECTIVE, *(size.name for size in benchmark.sizes)}
     figures = [value for each in calibration.noise.values() for value in (each.sd_percent, each.spread_percent)]
     means = [value for each in calibration.noise.values() for value in (each.mean_percent, each.autocorrelation)]

@@ -1,4 +1,4 @@
-"""Estimates how many rounds and minutes an undecided experiment still needs, and its chance to be decided by then."""
+"""Estimates how many rounds and minutes an undecided experiment still needs, and the chance that these decide it."""
 
 import math
 import statistics
@@ -18,25 +18,25 @@ GRID = tuple(i / 8 for i in range(-24, 25))  # true effects to average over, in 
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """A way to go on: up to `rounds` more rounds, and the chance that they decide."""
+    """A way to continue an undecided experiment: `rounds` more rounds at most, and the `chance` (0..1) that they decide it."""
 
     rounds: int = 0
     chance: float = 0.0
 
 
 def price_of(seen: Evidence, rounds: Sequence[RoundEffect], session: Session, name: str) -> tuple[str, ...]:
-    """Say why `seen` is undecided about `name` (the objective or a size), and how many more rounds likely decide.
+    """Say why `seen` is undecided about `name` (`objective` or a size), and how many more rounds would likely decide.
 
-    Predicts from today's mean and sd (the larger of the measured and the calibrated one): the true effect is normal about
-    today's mean with its standard error, and further rounds are normal about the truth. A search that finds a gain goes
-    on with a confirmation, whose rounds count.
+    The prediction takes the true effect as normally distributed about the mean so far, with its standard error, and further
+    rounds as normal about the true effect. The standard deviation is the measured or the calibrated one, whichever is larger.
+    For a search, the rounds of the confirmation that may follow are included.
     """
     words = f"{name} {seen.describe(name)} is {_open_between(seen, name)}: {_price(best_offer(seen, session, name), rounds)}"
     return (words, *_unguarded_words(seen))
 
 
 def best_offer(seen: Evidence, session: Session, name: str = OBJECTIVE) -> Offer:
-    """Return the fewest further rounds that decide with a chance of 90 %, else those with the best chance."""
+    """Return the fewest further rounds that decide with a chance of 90 %; if none do, the number with the best chance."""
     offers = _Forecast(seen, name).offers(session)
     return max(offers, key=lambda offer: (min(offer.chance, CHANCE), -offer.rounds), default=Offer())
 
@@ -66,7 +66,7 @@ def _unguarded_words(seen: Evidence) -> tuple[str, ...]:
 
 
 class _Forecast:
-    """Chances of what further rounds will show about `name`, from what `seen` shows today."""
+    """Computes the chances that further rounds decide about `name` (`objective` or a size), from the evidence `seen` so far."""
 
     def __init__(self, seen: Evidence, name: str) -> None:
         self._seen, self._name = seen, name
@@ -88,13 +88,16 @@ class _Forecast:
                     yield Offer(rounds=look - n + CONFIRM_MERGES * pairs, chance=chance)
 
     def _likely_effects(self) -> list[tuple[float, float]]:
-        """Return true effects that today's mean leaves likely, each with its weight; the weights add up to one."""
+        """Return true effects (log units) up to 3 standard errors from the mean so far, with weights that sum to 1."""
         mean, error = self._seen.intervals[self._name].mean, self._sd(self._name) / math.sqrt(self._seen.n)
         weights = [math.exp(-z * z / 2) for z in GRID]
         return [(mean + z * error, weight / math.fsum(weights)) for z, weight in zip(GRID, weights, strict=True)]
 
     def _search_decides(self, truth: float, n: int, pairs: int) -> float:
-        """The chance, if `truth` is the effect, that `n` rounds reject, or find a gain that `pairs` pairs then decide on."""
+        """Return the chance that a search of `n` rounds rejects, or finds a gain and a confirmation then decides.
+
+        `truth` is the assumed true effect in log units; the confirmation has `pairs` pairs of rounds.
+        """
         low, high = SEARCH.at(SEARCH.low, n), SEARCH.at(SEARCH.high, n)
         keeps, rejects = self._ends(truth, n, self._seen.n, low, high, self._sd(self._name))
         guards = math.prod(self._holds_guard(size, n) for size in self._seen.unguarded())
@@ -106,7 +109,10 @@ class _Forecast:
         return sum(self._ends(truth, pairs, done, CONFIRM.at(CONFIRM.low, pairs), CONFIRM.at(CONFIRM.high, pairs), sd))
 
     def _ends(self, truth: float, n: int, done: int, low: float, high: float, sd: float) -> tuple[float, float]:
-        """The chances, with the effect `truth`, that the interval of n values ends above the floor, or below the ceiling."""
+        """Return the chances that the interval of `n` values lies above the plan's floor, and that it lies below its ceiling.
+
+        `truth` is the assumed true effect, `done` the number of values measured so far; `low` and `high` are critical values.
+        """
         mean = (done * self._seen.intervals[self._name].mean + (n - done) * truth) / n
         error = max(sd * math.sqrt(n - done) / n, TINY)
         above, below = self._floor + low * sd / math.sqrt(n), self._seen.plan.ceiling - high * sd / math.sqrt(n)
@@ -122,15 +128,15 @@ class _Forecast:
         return _normal(room / self._error(size, n))
 
     def _error(self, size: str, n: int) -> float:
-        """The standard deviation by which the mean of `n` values may differ from today's."""
+        """Return the standard deviation of the difference between the mean of `n` values and the mean so far."""
         return max(self._sd(size) * math.sqrt(1 / self._seen.n - 1 / n), TINY)
 
     def _sd(self, name: str) -> float:
-        """The standard deviation of one value: the larger of the measured and the calibrated one."""
+        """Return the standard deviation of one value: the measured or the calibrated one, whichever is larger."""
         found, calibrated = self._seen.intervals[name], self._seen.plan.calibrated
         return max(found.sd, (calibrated.sd(name) if calibrated else 0.0) / math.sqrt(found.merged))
 
 
 def _normal(z: float) -> float:
-    """The distribution function of the standard normal."""
+    """Return the distribution function of the standard normal distribution at `z`."""
     return 0.5 * math.erfc(-z / math.sqrt(2))

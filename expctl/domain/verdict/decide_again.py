@@ -15,11 +15,14 @@ from expctl.domain.verdict.sequential_test import MeasureMore
 
 
 class UnplayableError(ValueError):
-    """The verdict can't be recomputed: this version of expctl wants more rounds than were measured."""
+    """Raised if a verdict can't be recomputed, because this version of expctl needs more rounds than were measured."""
 
 
 class Replay(Struct, frozen=True, kw_only=True):
-    """A recomputed verdict: `parts` are the fields of a record by key, `rule` is the version of the critical values used."""
+    """A recomputed verdict.
+
+    `parts` are the recomputed fields of the record by key; `rule` is the VERSION of the critical values.
+    """
 
     rule: str
     parts: Mapping[str, object]
@@ -31,7 +34,7 @@ def was_decided_by_samples(record: Record | Replication) -> bool:
 
 
 def older_rule(record: Record | Replication) -> str:
-    """Describe the older decision procedure by which `record` was decided; empty for the current or an unknown one."""
+    """Describe the older decision procedure by which `record` was decided; empty if it was the current one or is unknown."""
     if record.procedure is None:
         return "a fixed number of rounds, before records named their procedure"
     named = record.procedure.boundaries
@@ -39,7 +42,10 @@ def older_rule(record: Record | Replication) -> str:
 
 
 def replayed(procedure: Procedure, kind: Kind, samples: Sequence[Sample], benchmark: Benchmark, keep: KeepRule) -> Replay:
-    """Recompute the verdict of `samples` by the recorded procedure. Raises UnplayableError when rounds are missing."""
+    """Recompute the verdict of `samples` by the recorded procedure.
+
+    Raises UnplayableError if the samples are too few to decide.
+    """
     plan = Plan.of(
         benchmark,
         keep,

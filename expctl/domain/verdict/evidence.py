@@ -1,7 +1,7 @@
 """What the rounds of a look show under a plan: intervals, and whether each condition of a decision holds.
 
-Formulas: docs/METHODOLOGY.md, "The verdict". The printed interval is the one that decides: a gain shows where all of it lies
-above the floor, theta_0, and a search is futile where all of it lies below the ceiling, theta_1.
+Formulas: docs/METHODOLOGY.md, "The verdict". The printed interval is the one that decides: it shows a gain if all of it lies
+above the floor, theta_0, and it ends a search as futile if all of it lies below the ceiling, theta_1.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,10 @@ from expctl.domain.verdict.statistics import Interval, interval, lower_bound, pe
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """Intervals at one look (interim analysis) over `n` values: effects of rounds, in a confirmation averaged in pairs."""
+    """The intervals at one look over `n` values.
+
+    A value is the effect of one round; in a confirmation, the mean of two rounds.
+    """
 
     plan: Plan
     bounds: Boundaries
@@ -26,16 +29,22 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
     @property
     def intervals(self) -> dict[str, Interval]:
-        """Intervals by name: the objective first, then the sizes in the order of the protocol."""
+        """Intervals by name: `objective` first, then the sizes in the order of the protocol."""
         return {OBJECTIVE: self.objective, **self.sizes}
 
     def regressing(self) -> list[str]:
-        """Return sizes that are surely slower (mean + r sd / sqrt(n) < 0) and by more than the tolerance; r: `regression`."""
+        """Return the sizes that lose more than the plan's tolerance on average and are surely slower.
+
+        Surely slower: mean + r sd / sqrt(n) < 0, where r is the critical value `regression` at this look.
+        """
         r, tolerance = self.bounds.at(self.bounds.regression, self.n), self.plan.tolerance
         return [size for size, it in self.sizes.items() if it.mean < -tolerance and upper_bound(it, r) < 0]
 
     def unguarded(self) -> list[str]:
-        """Return sizes that may lose more than is allowed (G): mean - t95 sd / sqrt(n) <= -G, for a single analysis."""
+        """Return the sizes that may lose more than the plan's guard G: mean - t sd / sqrt(n) <= -G.
+
+        t is Student's t for a one-sided 95 % bound from n values.
+        """
         return [size for size, it in self.sizes.items() if lower_bound(it, t95(self.n)) <= -self.plan.guard]
 
     def losing(self) -> list[str]:
@@ -43,9 +52,9 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return [size for size, it in self.sizes.items() if it.high < 0]
 
     def gains(self, rescuer: str = "") -> bool:
-        """Does the interval of the size `rescuer`, or of the objective where empty, lie above what a KEEP must exceed?
+        """Does the interval of the size `rescuer`, or of the objective if it is empty, lie above what a KEEP must exceed?
 
-        False for a size while the interval of the objective lies below zero.
+        For a size, False if the interval of the objective lies wholly below zero.
         """
         if rescuer:
             return self.sizes[rescuer].low > self.plan.floor_of(rescuer) and self.objective.high >= 0
@@ -54,7 +63,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     def rescuer(self) -> str:
         """Return the first size whose own gain may keep the patch while the objective is about zero; empty if there is none.
 
-        This size must gain, even where the mode lets the objective lose.
+        Its gain must lie above zero, even if the mode allows the objective a loss.
         """
         if not self.plan.rescuers or abs(self.objective.mean) > self.plan.worthwhile:
             return ""
@@ -67,12 +76,15 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return all(self.intervals[name].high < self.plan.ceiling for name in names)
 
     def describe(self, name: str) -> str:
-        """Return an interval as text, e.g. `+2.30 % [+1.70, +2.90]`, with as many digits as tell its ends from the limits."""
+        """Return the interval of `name` as text, e.g. `+2.30 % [+1.70, +2.90]`.
+
+        It has so many digits that no end is rounded onto a limit of the plan.
+        """
         return describe(self.intervals[name], limits_of(self.plan))
 
 
 def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, session: Session) -> Evidence:
-    """Compute the intervals of an interim analysis of at least two effects; a confirmation averages neighbours in pairs."""
+    """Compute the intervals of one look from at least two rounds. A confirmation averages pairs of successive rounds first."""
     bounds, merged = (CONFIRM, CONFIRM_MERGES) if session is Session.CONFIRM else (SEARCH, 1)
     n = len(rounds) // merged
     low, high = bounds.at(bounds.low, n), bounds.at(bounds.high, n)
@@ -86,7 +98,7 @@ def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, session: Session) -> 
 
 
 def limits_of(plan: Plan) -> tuple[float, ...]:
-    """Return the log effects that intervals are compared with: zero, floor, least worthwhile gain, largest allowed loss."""
+    """Return the effects (log units) that intervals are compared with: zero, floor, least worthwhile gain, largest loss."""
     return 0.0, plan.floor, plan.ceiling, -plan.guard
 
 
@@ -96,14 +108,17 @@ def limit_text(limit: float) -> str:
 
 
 def describe(found: Interval, limits: Sequence[float] = (0.0,)) -> str:
-    """Return an interval in percent, e.g. `+2.30 % [+1.70, +2.90]`; `limits` are log effects that no rounded end may reach."""
+    """Return an interval in percent, e.g. `+2.30 % [+1.70, +2.90]`, with so many digits that no end is rounded onto a limit.
+
+    `limits` are effects in log units that the ends are compared with.
+    """
     digits = next((digits for digits in (2, 3, 4, 5) if _apart(found, limits, digits)), 6)
     low, high = (f"{percent(end):+.{digits}f}" for end in (found.low, found.high))
     return f"{percent(found.mean):+.{max(2, digits)}f} % [{low}, {high}]"
 
 
 def _apart(found: Interval, limits: Sequence[float], digits: int) -> bool:
-    """Does rounding keep each end of the interval on its side of each limit?"""
+    """Do both ends of the interval stay above or below each limit, as they are, when rounded to `digits` digits?"""
     return all(
         (end < limit) == (round(percent(end), digits) < round(percent(limit), digits))
         and (end > limit) == (round(percent(end), digits) > round(percent(limit), digits))

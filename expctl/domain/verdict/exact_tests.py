@@ -1,4 +1,4 @@
-"""Exact tests of counts: how likely is it by chance that so many of them fall on one side?"""
+"""Exact tests of counts: the probability that chance alone gives counts as uneven as these."""
 
 import math
 
@@ -10,7 +10,7 @@ def binomial_tail(hits: int, trials: int) -> float:
 
 
 def fisher_tail(hits: int, of: int, others: int, of_others: int) -> float:
-    """Return the one-sided p of Fisher's exact test that `hits` of `of` is a larger share than `others` of `of_others`."""
+    """Return the one-sided p of Fisher's exact test: is `hits` / `of` a larger share than `others` / `of_others`?"""
     drawn = hits + others
     ways = _ln_comb(of + of_others, drawn)
     return math.fsum(math.exp(_ln_comb(of, k) + _ln_comb(of_others, drawn - k) - ways) for k in range(hits, min(of, drawn) + 1))

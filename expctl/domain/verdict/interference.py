@@ -1,7 +1,7 @@
-"""Launches and rounds during which something disturbed the machine (taints): whose they are, and which of them count.
+"""Finds launches and rounds that something disturbed (taints), which side they belong to, and which of them count.
 
-A tainted launch is measured again in its place and left out. A build that throttles its own machine would so be judged by its
-better launches alone. docs/METHODOLOGY.md, "Interference has a side".
+A tainted launch is measured again and left out. A build that throttles its own machine would then be judged by its better
+launches alone; this module corrects that. See docs/METHODOLOGY.md, "Interference has a side".
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,23 +19,27 @@ CHANCE = 0.05  # of the exact test
 
 
 class OwnDoing(Struct, frozen=True, kw_only=True):
-    """Launches, as (round, number in it), disturbed by nothing but clock, temperature or power, by side."""
+    """The launches that were disturbed by nothing but clock, temperature or power, by side.
+
+    A launch is given as (number of the round, number of the launch in it).
+    """
 
     baseline: frozenset[tuple[int, int]]
     candidate: frozenset[tuple[int, int]]
 
     @property
     def counts(self) -> bool:
-        """Does it happen to the candidate more often than to the baseline (one-sided exact binomial test, 5 %)?
+        """Was the candidate disturbed in this way more often than the baseline (one-sided exact binomial test, 5 %)?
 
-        Both sides have equally many launches that count, so a disturbed launch falls on either with a chance of one half.
+        Both sides have equally many undisturbed launches, so by chance a disturbed one belongs to either side with probability
+        1/2.
         """
         mine, all_launches = len(self.candidate), len(self.candidate) + len(self.baseline)
         return binomial_tail(mine, all_launches) <= CHANCE
 
 
 def own_doing(samples: Iterable[Sample]) -> OwnDoing:
-    """Find the launches of style `launch` that the build under test may have disturbed itself."""
+    """Find the launches of style `launch` that may have been disturbed by the build under test itself."""
     found: dict[Side, set[tuple[int, int]]] = {side: set() for side in Side}
     for sample in samples:
         if _is_own(sample):
@@ -44,10 +48,10 @@ def own_doing(samples: Iterable[Sample]) -> OwnDoing:
 
 
 def counted(samples: Sequence[Sample]) -> Sequence[Sample]:
-    """Return the samples as the verdict sees them.
+    """Return the samples from which the verdict is computed.
 
-    Where the candidate disturbs its own launches more often than the baseline, the first such launch counts, without its taint,
-    and its repetitions are left out. Where no repetition was undisturbed, these launches stay as they are.
+    If the candidate's own work disturbs its launches more often than the baseline's, the first launch so disturbed is used as
+    if it were undisturbed, in place of its repetition. If no repetition was undisturbed, these launches stay tainted.
     """
     own = own_doing(samples)
     if not own.counts:
@@ -64,7 +68,7 @@ def counted(samples: Sequence[Sample]) -> Sequence[Sample]:
 def taint_notes(samples: Sequence[Sample]) -> tuple[str, ...]:
     """Return one sentence for each kind of disturbance, with the number of launches of each side that it hit.
 
-    Launches of the candidate that count although they were disturbed have sentences of their own.
+    Launches of the candidate that are used although they were disturbed have sentences of their own.
     """
     own = own_doing(samples)
     left_out: dict[str, set[tuple[int, int, Side]]] = {}
@@ -90,7 +94,7 @@ def lost_rounds(samples: Iterable[Sample]) -> int:
 
 
 def _is_own(sample: Sample) -> bool:
-    """In style `launch`: did only clock, temperature or power disturb it, so that the build itself may be the cause?"""
+    """Is this a sample of style `launch` that only clock, temperature or power disturbed, maybe because of its build?"""
     return sample.style is Style.LAUNCH and bool(sample.taints) and all(map(may_be_own_doing, sample.taints))
 
 
@@ -99,7 +103,10 @@ def _counts(sample: Sample, own: OwnDoing) -> bool:
 
 
 def _places(launches: Sequence[list[Sample]]) -> Iterator[list[list[Sample]]]:
-    """Group the launches of a round, which are in order, into disturbed ones with the undisturbed repetition that ends them."""
+    """Group the launches of one round, in order: disturbed launches go with the undisturbed repetition that replaces them.
+
+    Disturbed launches without such a repetition become groups of one.
+    """
     place: list[list[Sample]] = []
     for launch in launches:
         place.append(launch)

@@ -27,10 +27,10 @@ SPREAD_MOST = 4.0
 def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | Decision:
     """Return the verdict of `samples` under `plan`, or how many rounds to measure next.
 
-    Launches with foreign load are left out and measured again, but for what the candidate does to its own clock
-    (interference.py). The verdict is INVALID where there are too many of them (at least three rounds, and over a quarter),
-    where the times of both sides vary far more than in the calibration, or where a time is shorter than the machine's peak
-    allows. A proposal of kind `analysis` gets KEEP, because it changes no code.
+    Launches with foreign load are left out and measured again, unless the candidate itself slowed the clock (interference.py).
+    The verdict is INVALID if too many rounds are so disturbed (at least three, and over a quarter), if the times of both sides
+    vary far more than in the calibration, or if a time is shorter than the machine's peak allows. A proposal of kind `analysis`
+    always gets KEEP, because it changes no code.
     """
     answer = reported(_judged(samples, plan), kind)
     if isinstance(answer, Decision) and answer.procedure is not None and plan.extended:
@@ -60,7 +60,7 @@ def _judged(samples: Sequence[Sample], plan: Plan) -> MeasureMore | Decision:
 
 
 def beyond_the_roofline(samples: Sequence[Sample], decision: Decision, plan: Plan) -> str:
-    """Return a sentence about the first size that one side ran faster than the machine's peak allows; empty without one."""
+    """Return a sentence about the first size that one side ran faster than the machine's peak allows; empty if none."""
     used = [sample for sample in samples if sample.round in set(decision.rounds)]
     for size, least_ns in plan.least_ns.items():
         for side in Side:
@@ -72,15 +72,15 @@ def beyond_the_roofline(samples: Sequence[Sample], decision: Decision, plan: Pla
 
 
 def too_many(odd: int, rounds: int) -> bool:
-    """Are `odd` of `rounds` rounds too many: at least three, and more than a quarter?"""
+    """Are `odd` bad rounds out of `rounds` too many, that is at least three and more than a quarter?"""
     return odd >= ODD_LEAST and odd > ODD_SHARE * rounds
 
 
 def excess_spread(samples: Sequence[Sample], calibrated: Calibrated) -> str:
-    """Return a sentence about the first size whose times vary too much on both sides in `too_many` rounds; empty without one.
+    """Return a sentence about the first size whose times vary too much on both sides in too many rounds; else empty.
 
-    Too much is a standard deviation over 4 times the calibrated one. One side alone doesn't count: it may be the build's
-    nature.
+    Too much is a standard deviation over 4 times the calibrated one. One side alone doesn't count: the build itself may be the
+    cause. `too_many` says how many rounds are too many.
     """
     spreads = side_spreads(samples)
     for size in sorted({size for size, _ in spreads}):
@@ -103,7 +103,7 @@ def _so_far(samples: Sequence[Sample], plan: Plan) -> Procedure:
 
 
 def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decision:
-    """Turn the verdict about a proposal of kind `analysis` into KEEP with a finding; return any other answer unchanged."""
+    """Turn any verdict on a proposal of kind `analysis` into KEEP with a finding; return everything else unchanged."""
     if isinstance(answer, MeasureMore) or kind is not Kind.ANALYSIS:
         return answer
     reason = f"finding recorded, no code lands; measured: {'; '.join(answer.reasons)}"
@@ -111,14 +111,17 @@ def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decisi
 
 
 def tail_flags(decision: Decision, samples: Sequence[Sample]) -> tuple[str, ...]:
-    """Say for which sizes one side has clearly more slow iterations (its tail) in the rounds behind `decision`."""
+    """Return a sentence for each size at which one side has clearly more slow iterations (a heavier tail).
+
+    Only the rounds from which `decision` was computed are looked at.
+    """
     chosen = set(decision.rounds)
     used = [sample for sample in counted(samples) if sample.round in chosen]
     return heavier_tails(used, (size for size in decision.intervals if size != OBJECTIVE))
 
 
 def estimates_of(decision: Decision, samples: Sequence[Sample], sizes: Sequence[Size]) -> tuple[Estimate, ...]:
-    """Return the intervals of `decision` in percent, each with the times of both sides in the rounds used."""
+    """Return the intervals of `decision` in percent, each with both sides' times in the rounds that it is computed from."""
     chosen = set(decision.rounds)
     used, flop = [sample for sample in counted(samples) if sample.round in chosen], {size.name: size.flop for size in sizes}
     return tuple(_estimate(size, interval, used, flop.get(size, 0)) for size, interval in decision.intervals.items())

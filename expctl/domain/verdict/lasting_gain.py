@@ -1,6 +1,7 @@
-"""What a confirmed gain must show besides its interval: in the mean time, over enough launches, and to the end.
+"""Further conditions on a gain that the confirmation's interval has shown: it must hold for the mean time, over enough
+launches, for all layouts, and to the end.
 
-All rounds count, of the search and of the confirmation. docs/METHODOLOGY.md, "What a KEEP needs".
+All rounds of search and confirmation count. See docs/METHODOLOGY.md, "What a KEEP needs".
 """
 
 import math
@@ -16,13 +17,16 @@ LAUNCHES_MOST = 270  # enough to have seen slow launches of a share of 2 %, what
 
 
 def mean_time(rounds: Sequence[RoundEffect], plan: Plan) -> Interval:
-    """Return the effect on the mean time of all iterations, with its two-sided 90 % t interval."""
+    """Return the effect (log units) on the mean time of all iterations, with its two-sided 90 % t interval."""
     critical = t95(len(rounds))
     return interval([each.mean_objective(plan.weights) for each in rounds], critical, critical)
 
 
 def loses_mean_time(rounds: Sequence[RoundEffect], plan: Plan) -> str:
-    """Say that the mean time surely (99.95 %) loses more than is allowed (the guard), whatever the medians gain; else empty."""
+    """Return a sentence if the mean time surely (99.95 %) loses more than the guard allows, even if the medians gain.
+
+    Empty if it doesn't.
+    """
     critical = t999(len(rounds))
     found = interval([each.mean_objective(plan.weights) for each in rounds], critical, critical)
     return f"the mean time of all iterations loses: {describe(found, limits_of(plan))}" if found.high < -plan.guard else ""
@@ -31,8 +35,10 @@ def loses_mean_time(rounds: Sequence[RoundEffect], plan: Plan) -> str:
 def doubts(
     before: Sequence[RoundEffect], confirm: Sequence[RoundEffect], plan: Plan, rescuer: str, gain: float
 ) -> tuple[str, ...]:
-    """Return what speaks against a gain (log units, of the size `rescuer`, or of the objective where empty) that the intervals
-    have shown; empty to keep it. `before` are the rounds of the search, `confirm` those of the confirmation.
+    """Return the reasons not yet to keep a `gain` (log units) that the intervals have shown; empty to keep it.
+
+    The gain is that of the size `rescuer`, or of the objective if empty. `before` are the rounds of the search, `confirm` those
+    of the confirmation.
     """
     rounds = [*before, *confirm]
     found, doubtful = mean_time(rounds, plan), []
@@ -56,10 +62,10 @@ def doubts(
 
 
 def launches_needed(plan: Plan, margin: float) -> int:
-    """Return how many launches of the candidate a KEEP needs; `margin`: gain minus what a KEEP must exceed, in log units.
+    """Return how many launches of the candidate a KEEP needs; `margin` is the gain minus what a KEEP must exceed, in log units.
 
-    Launches slower by s that are so rare that n launches showed none have a share below ln(200) / n (99.5 %), and cost at most
-    s ln(200) / n on average: no more than the margin.
+    If n launches showed no slow one (slower by s), the share of slow ones is below ln(200) / n (99.5 %), so they cost at most
+    s ln(200) / n on average. n is large enough when that is no more than the margin.
     """
     if not plan.slow_launch:
         return 0
@@ -67,7 +73,7 @@ def launches_needed(plan: Plan, margin: float) -> int:
 
 
 def depends_on_placement(effects: Sequence[float], layouts: Sequence[int], floor: float) -> str:
-    """Say that the gain may hold for some layouts (placements of the code) only; empty if not, or if there is just one layout.
+    """Return a sentence if the gain may hold only for some layouts (placements of the code); empty if not, or with one layout.
 
     It holds for all if the mean over layouts surely exceeds `floor`: one-sided t test over one mean per layout, 99.5 %.
     """
@@ -84,7 +90,10 @@ def depends_on_placement(effects: Sequence[float], layouts: Sequence[int], floor
 
 
 def fades(effects: Sequence[float]) -> bool:
-    """Is the second half of `effects` (at least six) significantly smaller? Two-sample t test, one-sided, 99.5 %."""
+    """Is the mean of the second half of `effects` significantly below the first half's? Two-sample t test, one-sided, 99.5 %.
+
+    False for fewer than six effects.
+    """
     half = len(effects) // 2
     first, second = (interval(part, 0, 0) for part in (effects[:half], effects[-half:]))
     return first.mean - second.mean > t995(2 * half - 1) * math.sqrt((first.sd**2 + second.sd**2) / half)

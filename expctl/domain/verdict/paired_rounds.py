@@ -10,16 +10,16 @@ from expctl.domain.verdict.samples import RoundEffect
 
 
 class Pairs(Struct, frozen=True, kw_only=True):
-    """One averaged effect per pair of worker processes; `rounds`: number of its first round -> numbers of all its rounds."""
+    """`effects` has one averaged effect per pair of worker processes; `rounds` maps a pair's first round to all its rounds."""
 
     effects: tuple[RoundEffect, ...]
     rounds: dict[int, tuple[int, ...]]
 
 
 def by_pairs(rounds: Sequence[RoundEffect], respawn: int) -> Pairs:
-    """Average the effects of the rounds that each pair of worker processes measured.
+    """Average the effects of the `respawn` rounds that each pair of worker processes measured.
 
-    The last pair of each session counts only once it has all its `respawn` rounds, so that an early evaluation changes nothing.
+    The last pair of a session is left out until it has all its rounds, so that looking early changes nothing.
     """
     if respawn == 1:
         return Pairs(effects=tuple(rounds), rounds={each.round: (each.round,) for each in rounds})

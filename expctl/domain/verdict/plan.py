@@ -16,10 +16,10 @@ class Plan(Struct, frozen=True, kw_only=True):
     """The statistical plan of a run: weights of the problem sizes, and limits on effects in log units.
 
     `rounds` and `confirm` are the largest numbers of rounds of the search and of the confirmation. `rescuers` are sizes whose
-    gain alone may keep a patch. `simplify_used` is the loss by simplifications kept so far, if comparable. `least_ns` is the
-    time of each size at the machine's peak, where known. `respawn` rounds of one pair of worker processes count as one. A KEEP
-    rules out rare launches that are slower by `slow_launch` (0: none); a round has `launches` of each side. `extended`: an
-    undecided measurement goes on.
+    gain alone may keep a patch. `simplify_used` is the sum of the losses by simplifications kept in this epoch. `least_ns` has
+    the time that each size takes at the machine's peak, where known. `respawn` rounds of one pair of worker processes count as
+    one. A KEEP must rule out rare launches that are slower by `slow_launch` (0: need not); a round has `launches` launches of
+    each side. `extended` is True if an undecided measurement is continued.
     """
 
     weights: Mapping[str, float]
@@ -49,7 +49,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         simplify_used_percent: float = 0.0,
         calibrated: Calibrated | None = None,
     ) -> "Plan":
-        """Return the plan of a benchmark, with the limits of protocol.yaml, in percent, as log units."""
+        """Return the plan of a run in `mode`, with the limits of protocol.yaml converted from percent to log units."""
         return Plan(
             weights={size.name: size.weight for size in benchmark.sizes},
             mode=mode,
@@ -72,12 +72,12 @@ class Plan(Struct, frozen=True, kw_only=True):
         )
 
     def extend(self) -> "Plan":
-        """Return the plan of a measurement that goes on: the same limits, but the largest number of rounds."""
+        """Return the plan for continuing an undecided measurement: the same limits, but the largest number of rounds."""
         return replace(self, rounds=EXTENDED_ROUNDS, confirm=EXTENDED_ROUNDS, extended=True)
 
     @property
     def budget(self) -> float:
-        """Loss, in log units, that further simplifications may cause as long as figures stay comparable."""
+        """Loss, in log units, that further simplifications may cause in this epoch."""
         return -math.log1p(-max(0.0, self.simplify - self.simplify_used))
 
     @property
@@ -99,6 +99,6 @@ class Plan(Struct, frozen=True, kw_only=True):
     def floor_of(self, rescuer: str) -> float:
         """Effect, in log units, that the size `rescuer` must exceed to keep a patch by its own gain: `floor`, but at least 0.
 
-        For the objective ("") it is `floor`.
+        For an empty `rescuer`, the objective, it is `floor` itself.
         """
         return max(0.0, self.floor) if rescuer else self.floor

@@ -26,7 +26,10 @@ class Caption(Struct, frozen=True, kw_only=True):
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """Limits of an interim analysis after `rounds` rounds: above `keep` a mean is confirmed next, below `futile` rejected."""
+    """The limits at one look, after `rounds` rounds, in percent.
+
+    A mean above `keep` goes on to the confirmation, one below `futile` is rejected.
+    """
 
     rounds: int
     keep: float
@@ -34,10 +37,11 @@ class Look(Struct, frozen=True, kw_only=True):
 
 
 class Picture(Struct, frozen=True, kw_only=True):
-    """Data of one experiment's plot, in percent: effects of the rounds of search and confirmation, and their running means.
+    """Data of one experiment's plot, in percent: the effects of the rounds of search and confirmation, and their running means.
 
-    `looks` are the interim analyses, `confirm_above` is what the confirmation's mean must exceed (None before its first look),
-    `estimate` the recorded result. A record of an older procedure has neither `looks` nor a confirmation.
+    `looks` are the limits at each look of the search, `confirm_above` is what the mean of the confirmation must exceed (None
+    before its first look), `estimate` the recorded result. A record of the older procedure has neither `looks` nor a
+    confirmation.
     """
 
     caption: Caption
@@ -61,7 +65,7 @@ class Picture(Struct, frozen=True, kw_only=True):
 def picture_of(
     rounds: Sequence[RoundEffect], plan: Plan, caption: Caption, *, sequential: bool, estimate: Estimate | None
 ) -> Picture:
-    """Return the plot data of `rounds`. `sequential` is False for records of the older procedure without interim analyses."""
+    """Return the plot data of `rounds`. `sequential` is False for a record of the older procedure, which had no looks."""
     search, confirm = ([r.objective(plan.weights) for r in rounds if r.session is session] for session in Session)
     return Picture(
         caption=caption,
@@ -76,7 +80,7 @@ def picture_of(
 
 
 def _looks(search: Sequence[float], plan: Plan) -> tuple[Look, ...]:
-    """Return the limits of each interim analysis so far, from the standard deviation of the rounds until then."""
+    """Return the limits at each look that the search has reached, from the standard deviation of the rounds up to it."""
     found = []
     for n in SEARCH.until(min(plan.rounds, len(search))):
         seen = interval(search[:n], SEARCH.at(SEARCH.low, n), SEARCH.at(SEARCH.high, n))

@@ -23,9 +23,9 @@ class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     `ns` are the times of single iterations in order, in integer nanoseconds. In style `launch` they are one series; in style
     `fine` the two builds take turns, and each group of `2 * visit` times is this build's part of one ABBA sequence. `round_ms`
-    is the duration of the whole round, `pair` the round in which the two processes started, `taints` the foreign load seen.
-    `hidden_ns` is, for each series, the time that the harness measured beyond the sum of `ns`. A missing session means the
-    search. `layout` is the number of the build that was timed, among those that differ in placement alone.
+    is the duration of the whole round, `pair` the round in which the two processes started, `taints` the disturbances noticed.
+    `hidden_ns` is, for each series, how much more time the harness measured than the sum of `ns`. `session` None means the
+    search. `layout` is the number of the build that was timed, among those that differ in code placement alone.
     """
 
     round: int
@@ -60,22 +60,22 @@ class RoundEffect(Struct, frozen=True, kw_only=True):
     layout: int = 0
 
     def objective(self, weights: Mapping[str, float]) -> float:
-        """Return the mean robust effect over the problem sizes by their weights, which sum to 1."""
+        """Return the weighted mean of the effects (from medians) over the problem sizes. `weights` sum to 1."""
         return math.fsum(weight * self.effect[size] for size, weight in weights.items())
 
     def mean_objective(self, weights: Mapping[str, float]) -> float:
-        """Return the mean of the effects on the mean time over the problem sizes by their weights, which sum to 1."""
+        """Return the weighted mean over the problem sizes of the effects on the mean time. `weights` sum to 1."""
         return math.fsum(weight * self.mean_effect[size] for size, weight in weights.items())
 
 
 class MalformedRound(ValueError):
-    """The samples of a round don't have both sides with the same sizes and numbers of times."""
+    """Raised if the two sides of a round don't have the same sizes and numbers of times."""
 
 
 def round_effects(samples: Iterable[Sample]) -> tuple[RoundEffect, ...]:
-    """Reduce the samples without foreign load to one effect per round and size, in the order of rounds.
+    """Reduce the samples to one effect per round and size, in the order of rounds. Samples with foreign load are left out.
 
-    Raises MalformedRound when a round lacks a side or its sides differ in shape.
+    Raises MalformedRound if a round lacks a side, or its sides have different sizes or numbers of times.
     """
     by_round: dict[int, dict[str, list[Sample]]] = {}
     for sample in samples:
@@ -115,7 +115,7 @@ def median_ns(samples: Iterable[Sample], *, side: Side, size: str) -> float:
 
 
 def side_spreads(samples: Iterable[Sample]) -> dict[tuple[str, Side], dict[int, float]]:
-    """Return the standard deviation of ln t of one side in one round: by (size, side), then by number of the round."""
+    """Return the standard deviation of ln t within each round: (size, side) -> number of the round -> standard deviation."""
     logs: dict[tuple[str, Side], dict[int, list[float]]] = {}
     for sample in samples:
         if not sample.taints:
@@ -139,7 +139,7 @@ def _effect(group: Sequence[Sample]) -> float:
 
 
 def _mean_effect(group: Sequence[Sample]) -> float:
-    """Return ln of the baseline's mean time over the candidate's, of all iterations of a round at one size."""
+    """Return ln(mean time of the baseline / mean time of the candidate), over all iterations of a round at one size."""
     baseline, candidate = (statistics.fmean(ns for each in group if each.side is side for ns in each.ns) for side in Side)
     return math.log(baseline / candidate)
 
@@ -151,7 +151,7 @@ def _launch_log_time(sample: Sample) -> float:
 
 
 def _quad_log_times(sample: Sample) -> list[float]:
-    """Return the mean of ln t in each ABBA sequence of one side, which holds two visits of `visit` iterations."""
+    """Return the mean of ln t of one side in each ABBA sequence. The side has two visits of `visit` iterations in each."""
     width = 2 * sample.visit
     if not sample.ns or len(sample.ns) % width or min(sample.ns) <= 0:
         raise MalformedRound(f"expected whole quads of {width} positive times, found {len(sample.ns)}")

@@ -1,7 +1,8 @@
 """Decides a verdict from rounds and a plan: a pure function.
 
-Two sequential tests with planned looks, a search and its confirmation in a new session, judge by the same kind of interval. A
-run calls `decide` after every round and does what it returns; between looks, and after a decision, more rounds change nothing.
+Two sequential tests with planned looks follow one another: a search, and its confirmation in a new session. Both judge by the
+same kind of interval. A run calls `decide` after every round and does what it returns; a round measured between two looks, or
+after the decision, doesn't change the result.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ from expctl.domain.verdict.statistics import Interval
 
 
 class MeasureMore(Struct, frozen=True, kw_only=True):
-    """`rounds_left` more rounds of `session` are needed before the next look (interim analysis)."""
+    """The answer that `rounds_left` more rounds of `session` must be measured before the next look."""
 
     rounds_left: int
     session: Session = Session.SEARCH
@@ -29,7 +30,7 @@ class MeasureMore(Struct, frozen=True, kw_only=True):
 class Decision(Struct, frozen=True, kw_only=True):
     """The verdict with its reasons, and the intervals of the objective and of each size.
 
-    `rounds` are the indices of the rounds behind the intervals. Without samples both are empty.
+    `rounds` are the indices of the rounds that the intervals were computed from. A verdict without timing has neither.
     """
 
     verdict: Verdict
@@ -40,7 +41,7 @@ class Decision(Struct, frozen=True, kw_only=True):
 
 
 class _Promising(Struct, frozen=True, kw_only=True):
-    """The interim analysis after which a confirmation starts; `rescuer` is the size that gained, empty for the objective."""
+    """The look at which the search ended with a gain; `rescuer` is the size that gained, empty for the objective."""
 
     seen: Evidence
     looks: tuple[int, ...]
@@ -48,7 +49,7 @@ class _Promising(Struct, frozen=True, kw_only=True):
 
 
 def decide(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision:
-    """Return the verdict of the first look (interim analysis) that gives one, else how many rounds the next look needs."""
+    """Return the verdict of the first look that gives one, or else how many rounds are missing until the next look."""
     search, confirm = ([each for each in rounds if each.session is session] for session in Session)
     found = _search(search, plan)
     return _confirm(search[: found.seen.n], confirm, plan, found) if isinstance(found, _Promising) else found
@@ -75,9 +76,9 @@ def _search(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision
 def _confirm(
     before: Sequence[RoundEffect], rounds: Sequence[RoundEffect], plan: Plan, promising: _Promising
 ) -> MeasureMore | Decision:
-    """Decide by the intervals of the confirmation alone, because the estimate that stopped the search is biased upward.
+    """Decide by the intervals of the confirmation alone, because the estimate that ended the search is biased upward.
 
-    A gain that shows goes on being measured while something else speaks against it (lasting_gain.py).
+    If they show a gain but another condition of a KEEP fails (lasting_gain.py), more rounds are measured.
     """
     name, looks = promising.rescuer or OBJECTIVE, CONFIRM.until(max(plan.confirm, CONFIRM_LAUNCHES_ROUNDS) // CONFIRM_MERGES)
     for pairs in looks:
@@ -101,9 +102,9 @@ def _confirm(
 def _look_again(
     seen: Evidence, promising: _Promising, rounds: Sequence[RoundEffect], *, kept: bool
 ) -> tuple[Verdict, tuple[str, ...]] | None:
-    """Return the verdict and its reasons after one interim analysis of the confirmation; None to measure on.
+    """Return the verdict and its reasons after one look of the confirmation; None to measure on.
 
-    `rounds` are those of search and confirmation; `kept`: the gain is confirmed, and nothing speaks against it.
+    `rounds` are those of search and confirmation; `kept` is True if the gain is confirmed and nothing speaks against it.
     """
     name = promising.rescuer or OBJECTIVE
     if slower := seen.regressing():
@@ -119,7 +120,10 @@ def _look_again(
 
 
 def _doubts(seen: Evidence, before: Sequence[RoundEffect], rounds: Sequence[RoundEffect], rescuer: str) -> tuple[str, ...]:
-    """Say which sizes may lose more than is allowed (the guard) by their intervals, and what else speaks against the gain."""
+    """Return the reasons not to keep a confirmed gain: sizes whose interval reaches below the guard, and those of `doubts`.
+
+    `rounds` are those of the confirmation, `before` those of the search.
+    """
     unsafe = (size for size, it in seen.sizes.items() if it.low <= -seen.plan.guard)
     guards = (f"{size} {seen.describe(size)} may fall below {limit_text(-seen.plan.guard)}" for size in unsafe)
     return (*guards, *doubts(before, rounds, seen.plan, rescuer, seen.intervals[rescuer or OBJECTIVE].mean))
@@ -161,7 +165,7 @@ def _decision(
 def procedure_of(
     plan: Plan, looks: tuple[int, ...], *, search_rounds: int, confirm_rounds: int, rescued_by: str = ""
 ) -> Procedure:
-    """Return what a record keeps of a decision under `plan`: the interim analyses done and the rounds of each session."""
+    """Return the part of a record that says how it was decided: mode, looks, and the number of rounds of each session."""
     return Procedure(
         boundaries=VERSION,
         mode=plan.mode,

@@ -1,4 +1,4 @@
-"""The two builds that an experiment compares. Separate from samples.py, because many users of records load no samples."""
+"""The two builds that an experiment compares. In a file of its own, so that readers of records needn't import samples.py."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""Statistics in plain Python floats, which give identical results on every machine."""
+"""Statistics in plain Python floats, so that the results are identical on every machine."""
 
 import math
 from collections.abc import Sequence
@@ -55,19 +55,20 @@ class Interval(Struct, frozen=True, kw_only=True):
 
     @property
     def rounds(self) -> int:
-        """Number of rounds behind the effects."""
+        """Number of rounds from which the interval was computed."""
         return self.n * self.merged
 
     @property
     def round_sd(self) -> float:
-        """Standard deviation of one round, if rounds are independent."""
+        """Standard deviation of the effect of one round, on the assumption that rounds are independent."""
         return self.sd * math.sqrt(self.merged)
 
 
 def interval(rounds: Sequence[float], low: float, high: float, merged: int = 1) -> Interval:
-    """Return [mean - low sd / sqrt(n), mean + high sd / sqrt(n)] of n effects, each the mean of `merged` successive rounds.
+    """Return the interval [mean - low sd / sqrt(n), mean + high sd / sqrt(n)] of n effects.
 
-    Left-over rounds are dropped. Raises ValueError for fewer than two effects.
+    Each effect is the mean of `merged` successive rounds; left-over rounds are dropped. Raises ValueError for fewer than two
+    effects.
     """
     effects = [math.fsum(rounds[i : i + merged]) / merged for i in range(0, len(rounds) - merged + 1, merged)]
     n = len(effects)
@@ -80,7 +81,10 @@ def interval(rounds: Sequence[float], low: float, high: float, merged: int = 1) 
 
 
 def t_interval(rounds: Sequence[float], merged: int = 1) -> Interval:
-    """Return the two-sided 95 % t interval of effects that are evaluated once; `merged` and errors as for `interval`."""
+    """Return the two-sided 95 % t interval of the mean of effects, each the mean of `merged` successive `rounds`.
+
+    It is valid for a single evaluation, not for repeated looks. Raises ValueError for fewer than two effects.
+    """
     # Beyond the table the last entry is a little too wide, never too narrow.
     critical = T_975[max(0, min(len(rounds) // merged - 1, len(T_975)) - 1)]
     return interval(rounds, critical, critical, merged)
@@ -102,7 +106,7 @@ def t95(n: int) -> float:
 
 
 def t995(n: int) -> float:
-    """Return the critical value of the one-sided 99.5 % t bound from `n` rounds."""
+    """Return Student's t for a one-sided 99.5 % bound from `n` values (n - 1 degrees of freedom)."""
     return T_995[min(n - 1, len(T_995)) - 1]
 
 

@@ -1,6 +1,6 @@
 """How single iterations scatter: mean and quantiles of each side, and whether one side's tail is clearly heavier. Pure.
 
-The effect of a round is made of medians, which rare slow iterations don't move. docs/METHODOLOGY.md, "Tails".
+The effect of a round is made of medians, on which rare slow iterations have no influence. See docs/METHODOLOGY.md, "Tails".
 """
 
 import math
@@ -20,7 +20,7 @@ ROUNDS_CHANCE = 0.05  # ... and of the sign test on rounds, because slow iterati
 
 
 class _Tail(Struct, frozen=True, kw_only=True):
-    """Slow iterations of one side at one size: how many of how many, and their share by round."""
+    """The slow iterations of one side at one size: `slow` out of `of` iterations, and their share by round."""
 
     slow: int
     of: int
@@ -32,7 +32,7 @@ class _Tail(Struct, frozen=True, kw_only=True):
 
 
 def times_of(samples: Iterable[Sample], *, side: Side, size: str) -> Times:
-    """Return how the iterations of `side` at `size` scatter, over all samples without foreign load (at least one)."""
+    """Return mean and quantiles of the iterations of `side` at `size`, over all samples without foreign load (at least one)."""
     times = sorted(_iterations(samples, side, size))
     median = statistics.median(times)
     return Times(
@@ -45,9 +45,10 @@ def times_of(samples: Iterable[Sample], *, side: Side, size: str) -> Times:
 def heavier_tails(samples: Sequence[Sample], sizes: Iterable[str]) -> tuple[str, ...]:
     """Return a sentence for each size at which one side's tail (slow iterations) is clearly heavier: which side, how much.
 
-    An iteration belongs to the tail from 1.3 times the median of its side in its round. One tail is clearly heavier where its
-    share of the iterations is larger by half a percent, by Fisher's exact test at .1 %, and larger in so many more rounds than
-    it is smaller (sign test, 5 %) that no single spell can have done it.
+    An iteration belongs to the tail if it takes over 1.3 times the median of its side in its round. A tail is clearly heavier
+    if it has a share of the iterations that is larger by half a percent and significantly so (Fisher's exact test, .1 %), and
+    is larger in significantly more rounds than it is smaller (sign test, 5 %), so that one short disturbance can't be the
+    cause.
     """
     found = []
     for size in sizes:
@@ -86,5 +87,5 @@ def _iterations(samples: Iterable[Sample], side: Side, size: str) -> Iterator[in
 
 
 def _quantile(times: Sequence[int], share: float) -> int:
-    """Return the smallest of the sorted `times` that at least this share of them doesn't exceed."""
+    """Return the smallest of the sorted `times` such that at least `share` of them are not above it."""
     return times[math.ceil(share * len(times)) - 1]

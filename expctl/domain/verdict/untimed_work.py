@@ -1,7 +1,8 @@
 """Finds work that a build does outside the interval that its own clock times, such as work left running after a launch.
 
-The harness times each request from outside too. The difference is about equal for both sides unless one hides work; what the
-candidate has beyond the baseline is added to its times before a gain counts. docs/METHODOLOGY.md, "Two clocks".
+The harness also times each request from outside the process. The difference of the two clocks is about equal for both sides
+unless one hides work; the candidate's excess over the baseline is added to its times before a gain counts.
+See docs/METHODOLOGY.md, "Two clocks".
 """
 
 import statistics
@@ -21,9 +22,9 @@ from expctl.domain.verdict.statistics import Interval, lower_bound, t999, t_inte
 
 
 def charge_untimed_work(decision: Decision, samples: Sequence[Sample], plan: Plan) -> Decision | MeasureMore:
-    """Return `decision`, but decide a KEEP by the harness's clock as well where the build's own one differs significantly.
+    """Return `decision`, but decide a KEEP again by the harness's clock if that shows a significantly smaller gain.
 
-    The KEEP stands if both clocks say KEEP; else the verdict is REJECT, or more rounds are asked for.
+    The KEEP stands if both clocks give KEEP; else the verdict is REJECT, or more rounds must be measured.
     """
     if decision.verdict is not Verdict.KEEP or decision.procedure is None:
         return decision
@@ -43,14 +44,16 @@ def charge_untimed_work(decision: Decision, samples: Sequence[Sample], plan: Pla
 
 
 class _Effect(Struct, frozen=True, kw_only=True):
-    """An effect by the candidate's own clock (`told`) and by the harness's (`seen`), with 95 % t intervals."""
+    """An effect by the candidate's own clock (`told`), and by the harness's clock (`seen`), with 95 % t intervals."""
 
     told: Interval
     seen: Interval
 
 
 def _hidden(samples: Sequence[Sample], plan: Plan) -> dict[str, _Effect]:
-    """Return the effects, of the objective and of sizes, that the own clock shows significantly larger (t test, 99.95 %)."""
+    """Return the effects, by name (`objective` or a size), that are significantly larger (t test, 99.95 %) by the candidate's
+    own clock than by the harness's clock.
+    """
     used = _untainted(samples)
     if not used or not all(sample.hidden_ns for sample in used):
         return {}
@@ -73,9 +76,9 @@ def _by_name(rounds: Sequence[RoundEffect], plan: Plan) -> dict[str, list[float]
 
 
 def _charged(samples: Sequence[Sample]) -> list[Sample]:
-    """Return samples with the untimed work beyond the baseline's median (same round and size) added to their times.
+    """Return the samples with their untimed work added to their times, less the baseline's median at that round and size.
 
-    Where that median exceeds the timed part itself, the outer clock is too coarse, and samples stay unchanged.
+    Samples stay unchanged where that median exceeds the timed work itself: the outer clock is then too coarse.
     """
     asking_ns: dict[tuple[int, str], float] = {}
     for key, group in groupby(sorted(samples, key=_place), key=_place):
@@ -87,7 +90,10 @@ def _charged(samples: Sequence[Sample]) -> list[Sample]:
 
 
 def _with_hidden(sample: Sample, asking_ns: float) -> Sample:
-    """Lengthen each iteration by its share of its series' untimed work, less `asking_ns`, which the baseline has as well."""
+    """Spread the untimed time of each series of iterations over these iterations, after deducting `asking_ns` per series.
+
+    `asking_ns` is the untimed time that the baseline has as well.
+    """
     times: list[int] = []
     for number, hidden_ns in enumerate(sample.hidden_ns):
         visit = sample.ns[number * sample.visit : (number + 1) * sample.visit]

@@ -1,7 +1,8 @@
 """Find the kept change at which a recorded gain was lost, by binary search over the commits of the kept changes.
 
-A commit passes if HEAD is faster than it by what the records of the later changes say, less the half-widths of their intervals
-and the loss that a simplification may have. The culprit is the last change before the first commit that passes.
+HEAD is compared with the commit before or after a change. A commit passes if HEAD is faster than it by the recorded gains of
+the changes since, less the half-widths of their intervals and the loss that a simplification may have. The gain was lost at the
+last change before the first commit that passes.
 """
 
 from expctl.domain.experiment.proposal import Verdict
@@ -13,9 +14,9 @@ from expctl.flow.measuring.setup import Setup
 
 
 def bisect(setup: Setup, first: str, layers: tuple[KeptChange, ...]) -> Bisection:
-    """Return at which of the kept changes `layers` a recorded gain was lost; `first` is the commit before all of them.
+    """Find which of the kept changes `layers` lost a recorded gain; `first` is the commit before all of them.
 
-    Compares HEAD with about log2(number of changes) commits, then the culprit with the commit before it. Raises Busy,
+    Compares HEAD with about log2(number of changes) commits, then measures the change found by itself. Raises Busy,
     Interrupted.
     """
     states = (first, *(layer.commit for layer in layers))
@@ -38,9 +39,9 @@ def bisect(setup: Setup, first: str, layers: tuple[KeptChange, ...]) -> Bisectio
 
 
 def _probe(setup: Setup, states: tuple[str, ...], layers: tuple[KeptChange, ...], number: int) -> Probe:
-    """Compare HEAD with `states[number]`, the commit after `number` of `layers`: do later ones still give their recorded gain?
+    """Measure whether HEAD is as much faster than `states[number]` as the changes after it (`layers[number:]`) recorded.
 
-    `lost` is True only if the comparison shows a loss, not if it stays undecided.
+    `lost` of the result is True only if the comparison shows a loss, not if it stays undecided.
     """
     nothing = {size.name: Promise() for size in setup.benchmark.sizes}
     promises = {**nothing, **combined_promises(layers[number:])}

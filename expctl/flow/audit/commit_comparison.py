@@ -1,4 +1,4 @@
-"""Compare two commits in rounds like those of a run, judged by the same rule. Nothing is committed."""
+"""Compare two commits in rounds like those of a run, decided by the same rule. Nothing is committed."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,8 +25,8 @@ def compare_commits(
 ) -> CommitComparison:
     """Measure whether the commit `after` is faster than `before`, on the target of `setup`; `name` labels the progress output.
 
-    With `promises` (recorded gain by size) measure whether `after` is faster by those gains, or falls short by no more than a
-    simplification may lose. Raises Busy if the machine can't be locked, Interrupted if a stop was requested.
+    With `promises` (recorded gain by size), measure instead whether `after` is faster by those gains; it may fall short by as
+    much as a simplification may lose. Raises Busy if the machine can't be locked, Interrupted if a stop was requested.
     """
     promises = promises or {}
 
@@ -59,7 +59,10 @@ def compare_commits(
 def _measured(
     setup: Setup, artifacts: Mapping[Side, Sequence[Path]], promises: Mapping[str, Promise], name: str
 ) -> tuple[Sample, ...] | Failed:
-    """Measure rounds of search, then of confirmation, until the statistical plan decides; the machine is unlocked between."""
+    """Measure rounds of a search, then of its confirmation, until the statistical plan decides; return the samples.
+
+    The machine's lock is released between the two. Failed if the benchmark fails.
+    """
     samples: list[Sample] = []
     for session in Session:
         found = _session(setup, session, samples, artifacts, promises, name)

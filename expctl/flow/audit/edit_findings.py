@@ -22,7 +22,7 @@ FILE = "findings.yaml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
-    """A finding after a command has added or marked it, and the commit that did so; "" if nothing had to change."""
+    """A finding after a command added or marked it, and the commit that did so; the commit is "" if nothing had to change."""
 
     finding: Finding
     commit: str

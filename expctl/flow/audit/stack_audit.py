@@ -1,4 +1,4 @@
-"""Audit the kept changes: is HEAD as much faster than the epoch's first baseline as their recorded gains add up to?"""
+"""Audit the kept changes: is HEAD as much faster than the first baseline of its epoch as their recorded gains add up to?"""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,9 @@ from expctl.ports.repository import FindingsEditor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Options of an audit: the target ("": the first available), and what to measure besides all kept changes together."""
+    """Options of an audit: the target ("": the first available), and whether to measure HEAD without each kept change
+    (`leave_one_out`), and to search for the change that lost its gain (`bisect`).
+    """
 
     target: str = ""
     leave_one_out: bool = False
@@ -31,9 +33,9 @@ class Asked:
 
 
 def audit(context: Context, asked: Asked) -> Audit:
-    """Measure HEAD against the oldest baseline with comparable figures, and compare with the recorded gains. Commits nothing.
+    """Measure HEAD against the first baseline of its epoch, and compare the effect with the recorded gains. Commits nothing.
 
-    Raises Refused if no change was kept since, Busy if another process uses the repository or the machine, Interrupted.
+    Raises Refused if no change was kept in this epoch, Busy if another process uses the repository or the machine, Interrupted.
     """
     with context.locks.repository(experiment="audit") as holder:
         clean_up_dead_runs(context)
@@ -54,7 +56,7 @@ def audit(context: Context, asked: Asked) -> Audit:
 
 
 def record(context: Context, editor: FindingsEditor, found: Audit) -> Audit:
-    """Commit an audit as a finding; return it with the finding's id. Raises Refused if it has no figures."""
+    """Commit the result of an audit as a finding; return it with the finding's id. Raises Refused if nothing was measured."""
     if found.whole.objective is None:
         raise Refused(
             "the audit measured nothing, so there is nothing to record",
@@ -133,7 +135,7 @@ def _measured(setup: Setup, epoch: Epoch, layers: tuple[KeptChange, ...], asked:
 
 
 def _without(setup: Setup, layers: tuple[KeptChange, ...], number: int) -> LeftOut:
-    """Measure what kept change `number` still gains: HEAD against HEAD without it, or say which later change needs it."""
+    """Measure HEAD against HEAD without kept change `number`; if a later change can't be applied without it, say which one."""
     workspace, layer = setup.context.workspace, layers[number]
     name, needed_by = f"without {layer.name}", ""
     rebuilt = _rebuilt(setup, layer, layers[number + 1 :])
@@ -153,17 +155,17 @@ def _without(setup: Setup, layers: tuple[KeptChange, ...], number: int) -> LeftO
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Needed:
-    """The first later change (`by`) that can't be applied without the one that is left out, and why."""
+    """The first later change (`by`) that can't be applied without the kept change left out, and the `reason`."""
 
     by: str
     reason: str
 
 
 def _rebuilt(setup: Setup, layer: KeptChange, later: tuple[KeptChange, ...]) -> str | _Needed:
-    """Return a commit of HEAD without `layer`: the scope as it was before it, and the `later` changes applied to that in order.
+    """Return a commit that is HEAD without `layer`, or _Needed if a later change can't be applied without it.
 
-    The commit has no ref. Applied one by one, a change meets only what its own commit changed; taking `layer` back from under
-    all of them at once would conflict with lines that came and went in between.
+    It is made by taking the scope as it was before `layer` and applying the `later` changes in order. Reverting `layer` in HEAD
+    would conflict with lines that later changes added and removed again. The commit has no ref.
     """
     workspace, scope = setup.context.workspace, setup.protocol.scope
     tree = workspace.tree_with(setup.head, workspace.parent(layer.commit), scope)

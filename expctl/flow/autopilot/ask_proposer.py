@@ -28,9 +28,9 @@ CHECK_OUT = "p"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposerTools:
-    """What asking a proposer needs besides Context: `proposers` calls its command, `search` orders a sweep's combinations.
+    """What asking a proposer needs besides Context: `proposers` runs its command, `search` orders a sweep's combinations.
 
-    `write` makes the bytes of experiment.yaml; `pause` sleeps for some seconds.
+    `write` encodes a proposal as experiment.yaml; `pause` sleeps for some seconds.
     """
 
     proposers: Proposers
@@ -42,9 +42,9 @@ class ProposerTools:
 def ask_proposer(
     context: Context, proposer_tools: ProposerTools, target: str = ""
 ) -> Proposed | NothingProposed | SweepFinished:
-    """Ask protocol.yaml's proposer once for an experiment and queue it; a bad proposal gives NothingProposed.
+    """Ask protocol.yaml's proposer once for an experiment and queue it; NothingProposed if the proposal is unusable.
 
-    `target` is where a sweep is scored that names no target itself; "": the first available.
+    If the proposer is a sweep that names no target, it is scored on `target` ("": the first available).
     Raises Refused if protocol.yaml has no proposer or the kernel, harness or protocol were changed meanwhile; Busy.
     """
     with context.locks.repository(experiment="proposer") as holder:
@@ -84,7 +84,10 @@ def _failed(answer: Failed) -> Refused:
 
 
 def _queue(context: Context, proposer_tools: ProposerTools, draft: Draft, by: str) -> Proposed:
-    """Queue a proposal, waiting while another process holds the repository. Raises Busy if the user stops that wait."""
+    """Queue a proposal.
+
+    While another process holds the repository's lock, wait; raises Busy if the user asks to stop meanwhile.
+    """
     reported = False
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Checks whose failure stops `run --all` altogether, because it would prevent every experiment."""
+"""Checks whose failure stops `run --all` altogether, because no experiment could run."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +36,10 @@ def check_same_branch(context: Context, branch: str) -> None:
 
 @contextmanager
 def explaining_os_errors() -> Iterator[None]:
-    """Run the block; turn an OSError that the user can resolve (such as a full disk) into Refused, and raise others."""
+    """Turn an OSError of the block that the user can resolve (such as a full disk) into Refused.
+
+    Other errors pass unchanged.
+    """
     try:
         yield
     except OSError as error:

@@ -15,7 +15,7 @@ from expctl.ports.context import Context
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What protocol.yaml says about proposals: folders that a patch may and may not touch, targets, sizes, limits."""
+    """What a proposer must know of protocol.yaml: folders that a patch may touch and may not, targets, sizes, limits."""
 
     name: str
     goal: str
@@ -29,7 +29,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """One queued experiment; `why` says why it can't run now, or is ""."""
+    """One queued experiment; `why` is the reason why it can't run now, "" if it can."""
 
     id: str
     title: str
@@ -39,7 +39,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastExperiment:
-    """One concluded experiment; `forbids` is the text of its do-not-repeat rule, "" without a rule in force."""
+    """One concluded experiment; `forbids` is the text of its do-not-repeat rule, "" if it has none that is in force."""
 
     id: str
     title: str

@@ -22,7 +22,7 @@ FAULTS_IN_A_ROW = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """When `run --all` stops: after so many verdicts, hours, or REJECTs without a KEEP between; 0 is no limit.
+    """When `run --all` stops: after so many verdicts (`experiments`), hours, or REJECTs in a row (`rejects`); 0 is no limit.
 
     `proposals` is how often the proposer may be asked for experiments; 0 is never.
     """
@@ -44,7 +44,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NothingProposed:
-    """What the proposer gave could not be queued: `refusal` says why; `fault` is True if its command failed."""
+    """The proposer was asked but nothing could be queued: `refusal` says why; `fault` is True if its command failed."""
 
     refusal: Refused
     fault: bool = False
@@ -70,7 +70,7 @@ Ask = Callable[[Context, str], Proposed | NothingProposed | SweepFinished]
 
 @dataclass(slots=True, kw_only=True)
 class _QueueRun:
-    """State of one `run --all` on `branch`; `reported` holds the (id, state) pairs of which the user was told already."""
+    """The counters and settings of one `run --all`. `reported` has the (id, state) pairs of which the user has been told."""
 
     context: Context
     target: str
@@ -109,7 +109,7 @@ class _QueueRun:
         return next((name for name in ready if name in begun), ready[0] if ready else "")
 
     def unreported(self, entries: tuple[Entry, ...], *states: State) -> Iterator[Skipped]:
-        """Yield each entry in one of `states`, unless an earlier call yielded it in that state."""
+        """Yield the entries in one of `states`, but each of them only once in that state, however often this is called."""
         for each in entries:
             if each.state in states and (each.id, each.state) not in self.reported:
                 self.reported.add((each.id, each.state))
@@ -120,7 +120,7 @@ class _QueueRun:
                 )
 
     def run(self, experiment: str) -> Outcome | Skipped:
-        """Run one experiment; return Skipped if only this one is refused. Raises Refused if none can run, Busy, Interrupted."""
+        """Run one experiment; return Skipped if it is refused. Raises Refused if no experiment could run, Busy, Interrupted."""
         try:
             outcome = run_experiment(self.context, experiment, target=self.target)
         except (Busy, MachineTrouble):
@@ -140,9 +140,9 @@ class _QueueRun:
         return outcome
 
     def rebase(self) -> Rebased | None:
-        """Apply queued patches to HEAD again if the kernel changed since the last call; None if nothing changed.
+        """Check again which queued patches apply, if the kernel has changed since the last call; None if nothing changed.
 
-        A user or a killed run may have moved the branch. Raises Refused if no experiment can run, Busy.
+        The user or a killed run may have moved the branch. Raises Refused if no experiment can run, Busy.
         """
         with self.context.locks.repository(experiment="queue"):
             clean_up_dead_runs(self.context)
@@ -183,10 +183,11 @@ class _QueueRun:
 def run_all(
     context: Context, *, target: str, budget: Budget, ask: Ask, pause: Callable[[float], None] = time.sleep
 ) -> Iterator[Step]:
-    """Run the queue in order on `target` ("": first available) until `budget` is spent or none can run; yield what happens.
+    """Run the queue in order and yield each result, until `budget` is spent or no experiment can run.
 
-    If another process holds a lock, `pause` (a sleep in seconds) is called and the step repeated. `ask` calls the proposer,
-    when no experiment is ready. Raises Refused if no experiment can run any more, or Interrupted.
+    Experiments are timed on `target` ("": the first available). While another process holds a lock, `pause` (a sleep in
+    seconds) is called and the step repeated. `ask` asks the proposer for an experiment when none is ready. Raises Refused if no
+    experiment can run any more, or Interrupted.
     """
     branch, started_s = context.workspace.branch(), context.clock.monotonic_s()
     queue = _QueueRun(context=context, target=target, budget=budget, ask=ask, branch=branch, started_s=started_s)

@@ -1,7 +1,7 @@
 """The built-in proposer: score combinations of constants cheaply and propose the best one.
 
-Each combination is built and tested like a candidate, then compared with the baseline in a few rounds or by one fact.
-Combinations that are queued or have a verdict aren't tried again.
+Each combination is built and tested like a candidate, then compared with the baseline in a few rounds, or by one figure of its
+build or profile. Combinations that are queued or have a verdict aren't tried again.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,8 +32,9 @@ def best_of_sweep(
 ) -> Draft | SweepFinished:
     """Score the combinations of constants that were not tried yet; return the best as a proposal if it beats the baseline.
 
-    `search` orders the combinations, `write` makes experiment.yaml. They are scored on the target that the sweep names, else on
-    `target`, else the first available. Raises Refused if the constants aren't in the sweep's file, Interrupted on a stop.
+    `search` orders the combinations, `write` encodes a proposal as experiment.yaml. The score is measured on the target that
+    the sweep names, else on `target`, else on the first available one. Returns SweepFinished if nothing is left or better.
+    Raises Refused if the constants aren't in the sweep's file, Interrupted on a stop.
     """
     head = context.workspace.head()
     text = _text(context, sweep, head)
@@ -82,7 +83,7 @@ def _text(context: Context, sweep: Sweep, head: str) -> str:
 
 
 def _untried(context: Context, sweep: Sweep, head: str, text: str) -> list[tuple[Combination, str]]:
-    """Return (combination, commit with it) for each combination that changes the file and was not proposed before."""
+    """Return (combination, commit that has it) for each combination that changes `text`, the file, and was never proposed."""
     workspace, queue = context.workspace, read_queue(context.library, head)
     queued = [
         workspace.patch_identity(context.library.queued(head, each.id).patch)

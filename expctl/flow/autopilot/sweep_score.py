@@ -1,4 +1,4 @@
-"""Score one combination of a sweep: a cheap estimate of how much better than the baseline it is."""
+"""Score one combination of a sweep: a cheap estimate of how much better it is than the baseline."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from expctl.ports.context import Context
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """What every combination of a sweep is scored with: target and baseline commit (`setup`), and the baseline's build."""
+    """What all combinations of a sweep are scored with: target and commit (`setup`), the sweep, and the baseline's build."""
 
     setup: Setup
     sweep: Sweep
@@ -42,7 +42,7 @@ class Screen:
 def open_screen(context: Context, protocol: Protocol, sweep: Sweep, head: str, target: str) -> Screen:
     """Build the baseline commit `head`, with which combinations will be compared. Raises Refused if it does not build.
 
-    Combinations are scored on the target that the sweep names, else on `target`, else ("") on the first available one.
+    They are scored on the target that the sweep names, else on `target`, or if that is "" on the first available one.
     """
     tools = context.tools_for(protocol, "sweep")
     name = sweep.screen.target or preflight.choose_targets(protocol, tools.toolchains, target).deciding
@@ -62,8 +62,8 @@ def open_screen(context: Context, protocol: Protocol, sweep: Sweep, head: str, t
 def score_of(screen: Screen, commit: str) -> float | None:
     """Build, test and score one combination, committed as `commit`. A score above 0 is better than the baseline.
 
-    The score is the mean of ln(baseline time / candidate time), weighted by size, or how much lower the sweep's fact is (in its
-    unit). None if a build, test or measurement fails, or if the machine code is the baseline's.
+    The score is the mean of ln(baseline time / candidate time), weighted by size; or if the sweep names a fact, how much lower
+    it is, in its unit. None if a build, test or measurement fails, or if a timed candidate has the baseline's machine code.
     """
     setup, fact = screen.setup, screen.sweep.screen.fact
     built = setup.build(commit, setup.context.workspace.check_out(commit, CHECK_OUT[Side.CANDIDATE]))
@@ -98,7 +98,10 @@ def _speed(screen: Screen, made: Artifact, cwd: Path) -> float | None:
 
 
 def _figure(screen: Screen, side: Side, made: Artifact) -> float | None:
-    """Return the value of the sweep's fact (e.g. registers) from one side's build (candidate: `made`), else its profile."""
+    """Return the sweep's fact (e.g. registers) of one side, from its build or else its profile; None if neither has it.
+
+    `made` is the candidate's build.
+    """
     artifact = made if side is Side.CANDIDATE else screen.baseline
     wanted = plain_name(screen.sweep.screen.fact)
 

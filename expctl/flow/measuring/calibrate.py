@@ -49,9 +49,9 @@ def calibrate(context: Context, *, target: str = "", rounds: int = ROUNDS) -> St
 
 
 def known_noise(context: Context, tools: Tools, protocol: Protocol, *, base: str, target: str) -> Calibrated | None:
-    """Return this machine's stored noise of `target`. Without one, measure the commit `base` if protocol.yaml requires it.
+    """Return this machine's stored noise of `target`. If there is none, measure the commit `base`, or return None.
 
-    Returns None if there is no stored noise and protocol.yaml only advises a calibration.
+    It is measured if protocol.yaml requires a calibration; None is returned if that is only advised.
     """
     setup = Setup(context=context, protocol=protocol, tools=tools, head=base, name=target)
     found = context.calibrations.read(target, setup.benchmark)
@@ -93,10 +93,10 @@ def _measured(setup: Setup, rounds: int) -> Stored:
 
 
 def _rounds(setup: Setup, layouts: tuple[Path, ...], cwd: Path, rounds: int) -> tuple[Sample, ...]:
-    """Measure until `rounds` rounds were undisturbed; return all samples, also of rounds that foreign processes disturbed.
+    """Measure until `rounds` rounds were undisturbed; return all samples, those of disturbed rounds too.
 
-    Both sides are one build; of several layouts (placements of its code) they take different ones, to include that noise.
-    Raises Busy if more than a quarter of the rounds are disturbed.
+    Both sides run the same build; if it has several layouts (placements of its code), each side runs another one, so that the
+    noise of placement is included. Raises Busy if more than a quarter of the rounds are disturbed.
     """
     context, artifacts = setup.context, {Side.BASELINE: layouts, Side.CANDIDATE: (*layouts[1:], layouts[0])}
     samples: list[Sample] = []

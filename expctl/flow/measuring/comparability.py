@@ -6,13 +6,13 @@ from expctl.ports.context import Context, Tools
 
 
 def comparability_here(context: Context, tools: Tools, protocol: Protocol, base: str, target: str) -> Comparability:
-    """Return the conditions of measuring commit `base` now: its own protocol and harness, the present tools and machine."""
+    """Return the conditions of measuring commit `base` now: that commit's protocol and harness, today's tools and machine."""
     facts = environment(context, tools, target, protocol.targets[target])
     return context.library.comparability(base, protocol, target, facts)
 
 
 def environment(context: Context, tools: Tools, name: str, target: Target) -> dict[str, str]:
-    """Return name -> text for facts of the machine (CPU, GPU, ...) and versions of the tools that build the target `name`."""
+    """Return fact -> text for the machine (CPU, GPU, ...) and for the versions of the tools that build the target `name`."""
     return {**context.machine, **tool_versions(tools, name, target)}
 
 

@@ -14,10 +14,10 @@ from expctl.ports.context import Context, Tools
 def measure_round(
     context: Context, tools: Tools, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], number: int
 ) -> tuple[Sample, ...] | Failed:
-    """Run the benchmark in `cwd` on both builds (`artifacts`: their layouts), in turn; return the timings of round `number`.
+    """Run the benchmark in `cwd` on both builds, interleaved; return the samples of round `number`.
 
-    A timing that a foreign process disturbed says so in `taints`. Failed if the benchmark fails. Raises Busy if the machine
-    stays noisy.
+    `artifacts` has the files of each side's layouts. A sample that a foreign process disturbed says so in `taints`. Returns
+    Failed if the benchmark fails. Raises Busy if the machine stays noisy.
     """
     started = context.clock.monotonic_s()
     samples = tools.steps.measure(benchmark, cwd=cwd, artifacts=artifacts, round=number, progress=context.progress)

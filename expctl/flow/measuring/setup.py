@@ -1,4 +1,4 @@
-"""The circumstances under which commits are built and measured on one target."""
+"""One target of one commit's protocol, with what is needed to build commits for it and to measure them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,11 +29,14 @@ class Setup:
 
     @property
     def benchmark(self) -> Benchmark:
-        """Return the target's benchmark. Raises TypeError without one, which loading protocol.yaml has ruled out."""
+        """Return the target's benchmark. Raises TypeError if it has none, which can't happen for a target that may decide."""
         return benchmark_of(self.protocol, self.name)
 
     def check_out(self, commit: str, side: Side) -> Path:
-        """Return the work tree of `commit` for one side, made or reused. Scripts fail in it if its harness files are edited."""
+        """Return the work tree of `commit` for one side; one that exists is reused.
+
+        Scripts in it fail if harness files are edited.
+        """
         return self.context.workspace.check_out(commit, CHECK_OUT[side], sealed=self.protocol.harness)
 
     def build(self, commit: str, tree: Path) -> tuple[Artifact, tuple[Path, ...]] | Failed:
@@ -48,7 +51,7 @@ class Setup:
 
 
 def benchmark_of(protocol: Protocol, target: str) -> Benchmark:
-    """Return a target's benchmark. Raises TypeError without one, which loading protocol.yaml has ruled out."""
+    """Return a target's benchmark. Raises TypeError if it has none, which can't happen for a target that may decide."""
     benchmark = protocol.targets[target].benchmark
     if benchmark is None:
         raise TypeError(f"{target} decides without a benchmark")

@@ -1,4 +1,4 @@
-"""Commit changes of the queue: priorities, withdrawals, and which patches no longer apply (BLOCKED)."""
+"""Commit changes to the queue: priorities, withdrawals, and which patches no longer apply (BLOCKED)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ def prioritise(context: Context, experiment: str, priority: int) -> Entry:
 
 
 def withdraw(context: Context, experiment: str, why: str) -> Entry:
-    """Take an experiment out of the queue in a commit, and give up its unfinished run. Its id can't be used again.
+    """Take an experiment out of the queue in a commit, and drop its unfinished run. Its id can't be used again.
 
     Raises Refused if the experiment isn't queued.
     """
@@ -49,7 +49,7 @@ def withdraw(context: Context, experiment: str, why: str) -> Entry:
 
 
 def rebase_queue(context: Context) -> Rebased | None:
-    """Check which queued patches apply to HEAD and commit the answers in their tickets. The patches don't change.
+    """Check which queued patches apply to HEAD, and commit in their tickets what changed. The patches stay as they are.
 
     Returns None if nothing changed or the branch moved meanwhile. The caller holds the repository lock.
     """
@@ -73,7 +73,7 @@ def rebase_queue(context: Context) -> Rebased | None:
 
 
 def _obstacle(context: Context, protocol: Protocol, head: str, entry: Entry) -> str:
-    """Return why the patch doesn't apply to `head`; "" if it does, or if the proposal can't be read (its run will say so)."""
+    """Return why the patch doesn't apply to `head`; "" if it does, or if the proposal can't be read (its run reports that)."""
     try:
         queued = context.library.queued(head, entry.id)
     except Refused:
@@ -105,7 +105,10 @@ def _change(context: Context, experiment: str, what: str, change: Callable[[Tick
 
 
 def _publish(context: Context, inputs: LedgerInputs, head: str, tickets: Mapping[str, Ticket], what: str) -> str:
-    """Commit tickets and ledger.md on `head` (subject: `what`); return the commit. The branch moves only if still at `head`."""
+    """Commit tickets and ledger.md on `head`, with `what` as the subject; return the commit.
+
+    The branch is moved to it only if it is still at `head`.
+    """
     workspace = context.workspace
     branch = preflight.check_workspace(workspace, (), *tickets)
     files = {f"experiments/{name}/queued.json": context.ticket_bytes(ticket) for name, ticket in tickets.items()}

@@ -34,7 +34,7 @@ def check_conditions(proposal: Proposal, protocol: Protocol) -> None:
 
 
 def check_circle(proposal: Proposal, waiting: Iterable[Proposal]) -> None:
-    """Raise Refused if `proposal` would wait for itself through the `depends_on` of the queued proposals `waiting`."""
+    """Raise Refused if `proposal` would wait for itself, through the `depends_on` of the queued proposals `waiting`."""
     asked = {each.id: _asked(each) for each in (*waiting, proposal)}
     line, found = [proposal.id], {proposal.id: ""}
     for name in line:
@@ -58,7 +58,7 @@ def _asked(proposal: Proposal) -> tuple[str, ...]:
 
 
 def _way(found: Mapping[str, str], name: str) -> tuple[str, ...]:
-    """Return the ids on the path from the first one to `name`; `found` maps an id to the one before it."""
+    """Return the ids on the path that leads to `name`; `found` maps each id to the one before it."""
     before = found[name]
     return (*_way(found, before), name) if before else (name,)
 

@@ -34,8 +34,9 @@ class Proposed:
 def propose(context: Context, proposal: Proposal, text: bytes, patch: bytes | None, *, by: str = "") -> Proposed:
     """Queue an experiment: commit `text` (experiment.yaml), `patch` and a ticket with the hash of both.
 
-    Without a `patch`, the local changes of the kernel are taken, and reset once they are committed. `by` names the proposer,
-    "" a person, whose patch is compared with the do-not-repeat rules only when it runs. Raises Refused with nothing changed.
+    Without a `patch`, the local changes to the kernel become the patch, and are reset once it is committed. `by` is the name of
+    the proposer, "" for a person; a person's patch is compared with the do-not-repeat rules only when it runs. Raises Refused
+    with nothing changed.
     """
     workspace = context.workspace
     with context.locks.repository(experiment=proposal.id):

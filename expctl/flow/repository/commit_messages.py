@@ -11,7 +11,10 @@ TRAILER = re.compile(r"[\w-]+\s*:", re.ASCII)
 
 
 def candidate_message(proposal: Proposal, target: str) -> str:
-    """Return the message of the commit that holds a proposal's patch: it is measured, and published if the verdict is KEEP."""
+    """Return the message of the commit with a proposal's patch.
+
+    That commit is measured, and published if the verdict is KEEP.
+    """
     return (
         f"{proposal.id}: {one_line(proposal.title, 72)}\n\n{_paragraph(proposal.hypothesis, 600)}\n\n"
         f"Expctl-Id: {proposal.id}\nExpctl-Target: {target}\n"
@@ -28,7 +31,7 @@ def record_message(record: Record) -> str:
 
 
 def queue_message(what: str) -> str:
-    """Return the message of a commit that changes the queue only; `what` says how, in its subject."""
+    """Return the message of a commit that changes the queue only; `what` is its subject."""
     return f"Queue: {one_line(what, 100)}\n\nExpctl-Queue: changed\n"
 
 
@@ -44,11 +47,11 @@ def import_message(file: str, ids: Sequence[str]) -> str:
 
 
 def finding_message(finding: Finding, verb: str) -> str:
-    """Return the message of the commit that adds or marks a finding; `verb` is the first word: Add, Supersede, Contradict."""
+    """Return the message of the commit that adds or marks a finding; `verb` is its first word: Add, Supersede or Contradict."""
     return f"{verb} finding {finding.id}: {one_line(finding.text, 60)}\n\nExpctl-Finding: {finding.id}\n"
 
 
 def _paragraph(text: str, limit: int) -> str:
-    """Return text on one line of at most `limit` characters, after `> ` if it looks like a trailer such as `Signed-off-by:`."""
+    """Return text on one line of at most `limit` characters; `> ` precedes what looks like a trailer (`Signed-off-by:`)."""
     line = one_line(text, limit)
     return f"> {line}" if TRAILER.match(line) else line

@@ -1,4 +1,4 @@
-"""Read from a commit under which conditions its next run measures, which says to which epoch the figures will belong."""
+"""Read from a commit the conditions under which its next run will measure; they decide to which epoch the figures belong."""
 
 from __future__ import annotations
 
@@ -15,5 +15,8 @@ if TYPE_CHECKING:
 def conditions_at(
     library: Library, commit: str, protocol: Protocol, environment: Mapping[str, str]
 ) -> dict[str, Comparability]:
-    """Return, by target that may decide, the conditions of a measurement at `commit`; `environment`: machine fact -> text."""
+    """Return, for each target that may decide, the conditions of a measurement at `commit`.
+
+    `environment` maps facts of the machine to texts.
+    """
     return {name: library.comparability(commit, protocol, name, environment) for name in protocol.decides}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def read_ledger_inputs(library: Library, commit: str) -> LedgerInputs:
-    """Read all from which ledger.md and the queue of `commit` are computed. Raises Refused on an unreadable file."""
+    """Read everything from which ledger.md and the queue of `commit` are computed. Raises Refused on an unreadable file."""
     protocol, summaries = library.protocol(commit), library.digests(commit)
     return LedgerInputs(
         protocol=protocol,
@@ -29,7 +29,10 @@ def read_ledger_inputs(library: Library, commit: str) -> LedgerInputs:
 
 
 def read_ledger(library: Library, commit: str) -> Ledger:
-    """Return the ledger of `commit`, computed from totals (faster than summaries). Raises Refused on an unreadable file."""
+    """Return the ledger of `commit`, computed from stored totals, which is faster than from the records' summaries.
+
+    Raises Refused on an unreadable file.
+    """
     protocol, totals = library.protocol(commit), library.ledger_totals(commit)
     return ledger_from(
         protocol,

@@ -15,7 +15,7 @@ from expctl.ports.repository import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Targets:
-    """The targets of a run: the one to be timed, those only built and tested (guards), a sentence for each unavailable one."""
+    """The targets of a run: the one to be timed, the guards (built and tested only), a sentence for each unavailable one."""
 
     deciding: str
     guards: tuple[str, ...]
@@ -76,7 +76,10 @@ def check_branch(workspace: Workspace) -> str:
 
 
 def check_tree(workspace: Workspace, protocol: Protocol, commit: str) -> None:
-    """Raise Refused if `commit` has a ledger.md that is no file, `experiments` that is no folder, or lacks a harness path."""
+    """Raise Refused if `commit` lacks a path of the harness, or has a ledger.md or `experiments` of the wrong kind.
+
+    ledger.md must be a file or absent, `experiments` a folder or absent.
+    """
     modes = workspace.root_modes(commit)
     found = [
         f"{name} has git mode {modes[name]}"
@@ -101,7 +104,7 @@ def check_tree(workspace: Workspace, protocol: Protocol, commit: str) -> None:
 
 
 def check_free(workspace: Workspace, commit: str, *experiments: str) -> None:
-    """Raise Refused if, in `commit`, a file stands where the folder of one of `experiments` has to be."""
+    """Raise Refused if `commit` has a file with the name of a folder of one of `experiments`."""
     listed = workspace.list_files(commit, "experiments")
     in_the_way = [path for path in (f"experiments/{experiment}" for experiment in experiments) if path in listed]
     if in_the_way:
@@ -116,9 +119,9 @@ def check_free(workspace: Workspace, commit: str, *experiments: str) -> None:
 
 
 def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> Targets:
-    """Choose the target to be timed (`wanted`; "": the first available that may decide); others are only built and tested.
+    """Choose the target to be timed (`wanted`; "": the first available that may decide); all others are only built and tested.
 
-    Raises Refused if `wanted` may not decide or no such target can be built and measured on this machine.
+    Raises Refused if `wanted` may not decide, or if no target that may can be built and measured on this machine.
     """
     if wanted and wanted not in protocol.decides:
         raise Refused(
@@ -150,7 +153,7 @@ def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> T
 def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Queued, *, proposed: bool = True) -> str:
     """Return the git tree of the commit `base` with the patch. Raises Refused if it doesn't apply or changes forbidden files.
 
-    `proposed`: merge the patch if it was made on another commit. False: it is yet to be proposed, and must apply unmerged.
+    With `proposed`, a patch made on another commit is merged. Without, it is yet to be proposed and must apply as it is.
     """
     name = queued.proposal.id
     where = f"experiments/{name}/change.patch" if proposed else "the patch that was given"
@@ -184,7 +187,7 @@ def _refuse_unfit(faults: list[str], protocol: Protocol, where: str) -> None:
 
 
 def tree_on(workspace: Workspace, base: str, queued: Queued) -> str | Failed:
-    """Return the git tree of `base` with the patch, merged if that was made on another commit; Failed if it doesn't fit."""
+    """Return the git tree of `base` with the patch; a patch made on another commit is merged. Failed if it doesn't apply."""
     origin = queued.ticket.base if queued.ticket is not None else ""
     if origin and origin != base:
         return workspace.rebased_tree(base, queued.patch, origin=origin)
@@ -193,7 +196,10 @@ def tree_on(workspace: Workspace, base: str, queued: Queued) -> str | Failed:
 
 
 def patch_on(workspace: Workspace, base: str, queued: Queued) -> bytes:
-    """Return the queued patch as a diff against `base`: merged if it was made on another commit and fits, else unchanged."""
+    """Return the queued patch as a diff against `base`.
+
+    One made on another commit is merged; if that fails, it stays unchanged.
+    """
     origin = queued.ticket.base if queued.ticket is not None else ""
     tree = tree_on(workspace, base, queued) if origin not in ("", base) else None
     return workspace.difference(base, tree) if isinstance(tree, str) else queued.patch

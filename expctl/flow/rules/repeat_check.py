@@ -24,15 +24,16 @@ SHOWN = 3
 
 
 class Repeated(Refused):
-    """A do-not-repeat rule forbids the change: it was rejected before, under conditions that are still the same."""
+    """Raised if a do-not-repeat rule forbids the change: it was rejected before, under conditions that are still the same."""
 
 
 def check_patch(
     rulebook: Rulebook, protocol: Protocol, proposal: Proposal, patch: bytes, *, commit: str, targets: tuple[str, ...]
 ) -> tuple[Waiver, ...]:
-    """Compare a patch on `commit` with the do-not-repeat rules; return a waiver for each that matches but lets it pass.
+    """Compare a patch on `commit` with the do-not-repeat rules. Raises Repeated if one forbids it.
 
-    It does if a condition of the rule has changed, or the proposal states a new precondition. Any other match raises Repeated.
+    A rule that matches lets the patch pass if one of the rule's conditions has changed, or the proposal states a new
+    precondition. For each such rule a waiver with that reason is returned.
     """
     from expctl.domain.protocol.architectures import architectures
 
@@ -42,7 +43,10 @@ def check_patch(
 
 
 def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, commit: str) -> None:
-    """Raise Refused if a `forbids` pattern matches no line that the patch adds, or too many lines of the kernel at `commit`."""
+    """Raise Refused if a pattern of the proposal's `forbids` matches no line that the patch adds, or too many of the kernel.
+
+    The kernel is taken at `commit`.
+    """
     if not proposal.forbids:
         return
     from expctl.domain.patch.patterns import STANDING_MAX, void_reason
@@ -63,9 +67,10 @@ def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, comm
 
 
 def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: Run, machine: str) -> tuple[Waiver, ...]:
-    """Compare a run's code, built on `machine`, with the do-not-repeat rules; return a waiver for each match that lets it pass.
+    """Compare a run's machine code, built on `machine`, with the do-not-repeat rules. Raises Repeated if one forbids it.
 
-    It does if a condition of the rule has changed, or the proposal states a new precondition. Any other match raises Repeated.
+    A rule that matches lets the run pass if one of the rule's conditions has changed, or the proposal states a new
+    precondition. For each such rule a waiver with that reason is returned.
     """
     from expctl.domain.protocol.architectures import architectures
 
@@ -82,7 +87,10 @@ def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: 
 
 
 def matching_rules(rulebook: Rulebook, commit: str, patch: bytes) -> tuple[tuple[Match, tuple[ChangedCondition, ...]], ...]:
-    """Return each do-not-repeat rule that matches a patch on `commit`, with those of its conditions that have changed."""
+    """Return each do-not-repeat rule that matches a patch on `commit`, with those of its conditions that have changed.
+
+    A rule without changed conditions is in force.
+    """
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     found = matches(rulebook.candidates(commit, candidate), candidate)
     if not found:
@@ -111,7 +119,7 @@ def _waivers(
 
 
 def refusal(match: Match, experiment: str) -> Repeated:
-    """Return (not raise) the error for a change that was rejected before: by which experiment, with its evidence."""
+    """Return (not raise) the error that says by which experiment a change was rejected before, with the evidence."""
     from expctl.domain.rules.conditions import verified
 
     record = match.record

@@ -25,7 +25,8 @@ from expctl.ports.repository import Holder
 class Outcome:
     """The result of a run: record, branch and its head before and after.
 
-    `measured` is False if the record existed already; `rebased` lists queued patches that a KEEP blocked or freed.
+    `measured` is False if the record existed already; `rebased` lists queued patches that a KEEP made inapplicable (BLOCKED) or
+    applicable again.
     """
 
     record: Record
@@ -39,11 +40,11 @@ class Outcome:
 def run_experiment(
     context: Context, experiment: str, *, target: str = "", again: bool = False, extend: bool = False
 ) -> Outcome:
-    """Run one experiment, or resume its interrupted run. `target` "" means the first available; `again` replicates it.
+    """Run one experiment, or resume its interrupted run, on `target` ("": the first available).
 
-    `extend` goes on with an INCONCLUSIVE experiment from the samples it has; an extended one is left as it is.
-
-    Raises Refused, Busy or Interrupted; steps that are finished by then are in the journal and not repeated.
+    `again` replicates an experiment that has a record. `extend` continues an INCONCLUSIVE one from the samples it has; one that
+    was extended before isn't extended again. Without both, an existing record is returned unmeasured. Raises Refused, Busy or
+    Interrupted; steps that are finished by then are in the journal and not repeated.
     """
     with context.locks.repository(experiment=experiment) as holder:
         clean_up_dead_runs(context)
@@ -72,7 +73,7 @@ def run_experiment(
 
 
 def _needs_no_run(record: Record, target: str) -> bool:
-    """Return whether the record isn't INVALID and has a measurement on `target` ("": on any)."""
+    """Is the record a valid (not INVALID) measurement on `target` ("": on any)?"""
     measured = {record.target, *(replication.target for replication in record.replications)}
     return record.verdict is not Verdict.INVALID and (not target or target in measured)
 
@@ -82,7 +83,7 @@ def _is_extended(record: Record | None) -> bool:
 
 
 def _is_replaced(record: Record, target: str) -> bool:
-    """Return whether a new run replaces the record: it is INVALID, or its target was untimed and `target` is another."""
+    """Does a new run replace the record? It does if that is INVALID, or its target was not timed and `target` is another."""
     return record.verdict is Verdict.INVALID or (record.left_open and target not in {"", record.target})
 
 

@@ -1,4 +1,4 @@
-"""Go on with an experiment that ended INCONCLUSIVE: the same two builds, the samples it has, and the looks that are left."""
+"""Continue an experiment that ended INCONCLUSIVE: with the same two builds, the samples it has, and the looks that are left."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,10 @@ from expctl.ports.context import Context, Tools
 
 
 def check_extendable(record: Record | None, experiment: str, target: str) -> Record:
-    """Return `record` for `--extend`. Raises Refused if more rounds can't decide it, or `target` ("": any) isn't its own."""
+    """Return `record` if `--extend` may continue it on `target` ("": its own).
+
+    Raises Refused if more rounds can't decide it, or `target` isn't its own.
+    """
     if record is None or not record.extendable:
         found = "it has no record" if record is None else f"{record.verdict}: {record.reasons[0]}"
         raise Refused(
@@ -36,9 +39,9 @@ def check_extendable(record: Record | None, experiment: str, target: str) -> Rec
 
 
 def extend(context: Context, record: Record) -> OpenRun:
-    """Begin a run that goes on from `record`, when the machine is quiet, with its commits, plan and conditions.
+    """Begin a run that continues `record`, once the machine is quiet, with the record's commits, plan and conditions.
 
-    Raises Refused, with nothing changed, if machine, harness, protocol or kernel aren't those of the record any more.
+    Raises Refused, with nothing changed, if machine, harness, protocol or kernel have changed since the record.
     """
     workspace, experiment, head = context.workspace, record.id, context.workspace.head()
     protocol = context.library.protocol(record.base)
@@ -86,7 +89,7 @@ def extend(context: Context, record: Record) -> OpenRun:
 
 
 def check_builds(opened: OpenRun, run: Run) -> None:
-    """Raise Refused, and give the run up, if commit or builds aren't those that the record was measured with."""
+    """Raise Refused and drop the run's journal if the candidate or a build isn't the one that the record was measured with."""
     record, pinned = opened.undecided, run.last(Pinned)
     if record is None:
         return
@@ -102,7 +105,7 @@ def check_builds(opened: OpenRun, run: Run) -> None:
 
 
 def give_up(opened: OpenRun, decision: Decision) -> Refused:
-    """Drop the journal of an extension that went wrong; the record stays as it is. Return (not raise) the error."""
+    """Drop the journal of an extension that ended INVALID; the record stays as it is. Returns (not raises) the error."""
     opened.context.journal.forget(opened.id)
     return Refused(
         f"the extension of {opened.id} is INVALID; its record stays INCONCLUSIVE",

@@ -27,8 +27,8 @@ from expctl.ports.context import Context, Tools
 class OpenRun:
     """One unfinished run: its proposal, its first event `begun`, and the protocol and tools of the baseline commit.
 
-    `earlier` is the existing record if this run replicates it; `attempt` counts from 1, plus one for each INVALID. `undecided`
-    is the record that this run extends, and `before` its samples.
+    `earlier` is the existing record if this run replicates it; `attempt` is 1, or one more after each INVALID run. `undecided`
+    is the record that this run continues, and `before` has that record's samples.
     """
 
     context: Context
@@ -58,7 +58,10 @@ class OpenRun:
 
     @property
     def benchmark(self) -> Benchmark:
-        """Return the timed target's benchmark. Raises TypeError without one, which loading protocol.yaml has ruled out."""
+        """Return the timed target's benchmark.
+
+        Raises TypeError if it has none, which can't happen for a target that may decide.
+        """
         return benchmark_of(self.protocol, self.begun.target)
 
     def plan(self) -> Plan:
@@ -74,9 +77,10 @@ class OpenRun:
 
 
 def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
-    """Resume the interrupted run with the journal `events`, at the step after the last one. `earlier`, `attempt`: see OpenRun.
+    """Resume the interrupted run with the journal `events`, at the step after the last one.
 
-    Raises Refused if the proposal has changed since the run began, or `wanted` ("": any) is not the target on which it began.
+    `earlier` is the record that the run replicates, if any; `attempt` is 1, or one more after each INVALID run. Raises Refused
+    if the proposal has changed since the run began, or if `wanted` is neither "" nor the target of that run.
     """
     begun = next(event for event in events if isinstance(event, Begun))
     protocol = context.library.protocol(begun.base)
@@ -126,9 +130,10 @@ def _still_queued(context: Context, begun: Begun) -> Queued:
 
 
 def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
-    """Begin a new run, when all checks have passed and the machine is quiet, on the target `wanted` ("": first available).
+    """Begin a new run on the target `wanted` ("": the first available), once all checks have passed and the machine is quiet.
 
-    Raises Refused, or Busy if the machine stays noisy, with no change in the repository. `earlier`, `attempt`: see OpenRun.
+    `earlier` is the record that the run replicates, if any; `attempt` is 1, or one more after each INVALID run. Raises Refused,
+    or Busy if the machine stays noisy, with no change in the repository.
     """
     workspace = context.workspace
     head = workspace.head()
@@ -190,7 +195,7 @@ def _base(head: str, experiment: str, earlier: Record | None) -> str:
 
 
 def show_title(context: Context, experiment: str, queued: Queued, protocol: Protocol, base: str, target: str) -> None:
-    """Print the heading of a run, and how child processes can't be confined on this machine."""
+    """Print the heading of a run, and one line for each way in which child processes can't be confined on this machine."""
     identity = context.workspace.files_identity(base, ("protocol.yaml", *protocol.harness))
     context.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)
     for gap in context.gaps:

@@ -22,7 +22,10 @@ from expctl.flow.run.profile_step import profile_side
 
 
 class StepPerformer:
-    """Performs the actions of one run. Holds the machine's exclusive lock from the first measurement to `release_machine`."""
+    """Performs the actions of one run.
+
+    It holds the machine's exclusive lock from the first measurement to `release_machine`.
+    """
 
     def __init__(self, opened: OpenRun) -> None:
         self._opened = opened
@@ -101,7 +104,10 @@ class StepPerformer:
         return Tested(ok=True, fault=False, cases=report.cases, summary=report.summary, duration_s=duration_s, target=name)
 
     def _test_result(self, name: str, run: Run) -> TestReport | Failed:
-        """Test the candidate. If it crashes, or fails on an untimed target, test the baseline too: whose fault is it?"""
+        """Test the candidate.
+
+        If it crashes, or fails on a target that is not timed, test the baseline too, to find whose fault it is.
+        """
         step = self._opened.protocol.targets[name].test
         if step is None:
             raise TypeError(f"{name} has no test")
@@ -144,7 +150,7 @@ class StepPerformer:
         return Measured(round=action.round, samples=tuple(replace(each, session=action.session) for each in samples))
 
     def _report_noise(self, round_s: float) -> None:
-        """Print once what effect can be detected, after the first round: its duration says how long a calibration takes."""
+        """Print the smallest effect that can be detected, after the first round only. `round_s` is its duration in seconds."""
         if not self._noise_was_reported:
             line = noise_line(self._opened.begun.calibrated, now=self._context.clock.date(), round_s=round_s)
             self._context.progress.step("noise", line)
@@ -174,7 +180,7 @@ class StepPerformer:
         return replace(seen, duration_s=duration_s)
 
     def _open_session(self, session: Session) -> None:
-        """Before the first confirming round, drop work trees and the machine's lock, so that both are made anew."""
+        """When the confirmation begins, remove work trees and release the machine's lock, so that it starts from fresh ones."""
         if session is Session.CONFIRM and self._session is not session:
             self._context.progress.step("confirm", "the search is over; the same two commits in a fresh bench")
             self.release_machine()
@@ -200,8 +206,9 @@ class StepPerformer:
         return self._layouts(side, run, name)[0]
 
     def _layouts(self, side: Side, run: Run, name: str = "") -> tuple[Path, ...]:
-        """Return the built files of one side for the target `name` ("": the one that is timed), which differ only in where code
-        lies, the plain build first. Builds again what left the cache; raises RuntimeError if that gives other bytes.
+        """Return the built files of all layouts of one side for the target `name` ("": the timed one), the plain build first.
+
+        Files that are gone from the build cache are built again. Raises RuntimeError if that gives other bytes.
         """
         name = name or self._opened.begun.target
         target = self._opened.protocol.targets[name]

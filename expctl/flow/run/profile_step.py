@@ -1,4 +1,7 @@
-"""Run the profile step on one side and read what its profiler wrote. A failure becomes a note, never a verdict."""
+"""Run the profile step on one side and read its profiler's output.
+
+A failure becomes a remark in the record, never a verdict.
+"""
 
 from pathlib import Path
 
@@ -13,9 +16,10 @@ from expctl.flow.run.open_run import OpenRun
 
 
 def profile_side(opened: OpenRun, step: Step, *, side: Side, target: str, cwd: Path, tree: Path, artifact: Path) -> Profiled:
-    """Profile one side's build `artifact`, of work tree `tree`; `cwd` is the baseline's. Return its figures, or why it failed.
+    """Profile one side's build `artifact`, of work tree `tree`, in the baseline's work tree `cwd`.
 
-    For the candidate, `why` of the result explains the change since the baseline; "" without both profiles or a cause.
+    Return figures or the failure. For the candidate, `why` of the result explains the difference to the baseline; "" if one has
+    no profile or no cause is found.
     """
     profiles, arch = opened.tools.profiles, opened.protocol.targets[target].build.arch
     seen = _passes(opened, step, Profiled(side=side, facts=(), failure="", duration_s=0.0, target=target), cwd, tree, artifact)
@@ -31,7 +35,10 @@ def profile_side(opened: OpenRun, step: Step, *, side: Side, target: str, cwd: P
 
 
 def _passes(opened: OpenRun, step: Step, seen: Profiled, cwd: Path, tree: Path, artifact: Path) -> Profiled:
-    """Run the pass for times, then those for counters; return `seen` with the result. Stop at a failure, delete its output."""
+    """Run the profiler for times, then for counters; return `seen` with the facts found, or the failure.
+
+    The first failure ends it; the output of a failed pass is deleted.
+    """
     profiles, progress = opened.tools.profiles, opened.context.progress
     out = profiles.fresh(seen.target, seen.side)
     for number, each in enumerate(passes_of(step)):

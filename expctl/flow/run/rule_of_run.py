@@ -1,4 +1,4 @@
-"""Compute the do-not-repeat rule that a rejected run leaves, and why earlier rules let a run pass (waivers)."""
+"""Compute the do-not-repeat rule that a rejected run leaves, and the waivers: why earlier rules that match let a run pass."""
 
 from expctl.domain.experiment.record import Rule, Waiver
 from expctl.domain.protocol.architectures import architecture_of
@@ -33,7 +33,10 @@ def recorded_rule(opened: OpenRun, run: Run, reason: str, *, code: str) -> Rule:
 
 
 def waivers_of(opened: OpenRun, run: Run) -> tuple[Waiver, ...]:
-    """Return why do-not-repeat rules that match a run's patch or machine code let it pass; none for a replication."""
+    """Return a waiver for each do-not-repeat rule that matches a run's patch or machine code; none for a replication.
+
+    Raises Repeated if one of these rules forbids the run.
+    """
     if opened.earlier is not None:
         return ()
     machine = opened.context.machine.get("machine", "")

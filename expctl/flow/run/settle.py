@@ -36,8 +36,9 @@ LARGE_PERCENT = 20.0
 def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
     """Commit record, samples and ledger.md of a decided run, and move the branch to that commit.
 
-    Yields Publishing before the branch moves, Published after; or just Invalidated, if others moved the branch and the result
-    doesn't hold there (`_repinned`). The caller must journal each at once, so that a killed run can be completed.
+    Yields Publishing before the branch moves and Published after. If others have moved the branch meanwhile and the result
+    doesn't hold there, yields just Invalidated. The caller must write each event to the journal at once, so that a killed run
+    can be completed.
     """
     workspace = opened.context.workspace
     head = workspace.branch_head(opened.begun.branch)
@@ -63,9 +64,10 @@ def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
 
 
 def _repinned(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Invalidated | None:
-    """Commit the candidate again on `head`, to which others moved the branch during the run. None unless `lands` (to be kept).
+    """Commit the candidate again on `head`, to which others moved the branch during the run.
 
-    Invalidated if kernel, harness or protocol differ at `head`, or the candidate doesn't build there to the same artifact.
+    Returns None if `lands` is False, because the candidate then isn't published. Returns Invalidated if kernel, harness or
+    protocol differ at `head`, or the candidate doesn't build there to the same artifact.
     """
     workspace, protocol = opened.context.workspace, opened.protocol
     watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
@@ -154,7 +156,10 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
 
 
 def _extended(undecided: Record, record: Record) -> Record:
-    """Return `record` with what only the first run, `undecided`, has: tests, replications, builds not made here today."""
+    """Return the record of an extension with the parts that only the first run has: tests, replications, further builds.
+
+    `undecided` is the first run's record.
+    """
     artifacts = {side: {**undecided.artifacts.get(side, {}), **built} for side, built in record.artifacts.items()}
     return replace(
         record,
@@ -228,13 +233,13 @@ def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estim
 
 
 def _standing_in(opened: OpenRun) -> list[tuple[str, str]]:
-    """Return (hardware target, name of the target that only compiles for it) for each but the timed hardware target."""
+    """Return (hardware target, target that only compiles for it) pairs, without the hardware target that this run times."""
     targets: list[tuple[str, Target]] = list(opened.protocol.targets.items())
     return [(each.stands_for, name) for name, each in targets if each.stands_for and each.stands_for != opened.begun.target]
 
 
 def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> str:
-    """Return the hash of the candidate's code for an untimed hardware target; "" if not built or equal to the baseline's."""
+    """Return the hash of the candidate's code for a hardware target that this run doesn't time; "" if unbuilt or unchanged."""
     for _, target in _standing_in(opened):
         codes = [artifacts[side.value][target].code for side in Side if target in artifacts[side.value]]
         if len(set(codes)) == len(Side):
@@ -258,5 +263,5 @@ def _files(opened: OpenRun, run: Run, record: Record, parent: str) -> dict[str, 
 
 
 def _profile_key(opened: OpenRun, profiled: Profiled) -> str:
-    """Return a key of profile.json, e.g. `baseline` for the timed target, `gfx1151-static baseline` for another."""
+    """Return the key of a profile in profile.json: `baseline` or `candidate`, after the target's name if that was not timed."""
     return f"{profiled.target} {profiled.side}" if profiled.target not in {"", opened.begun.target} else profiled.side.value

@@ -1,10 +1,10 @@
 """Decode loads and stores of global memory, and of the private (scratch) memory of each lane.
 
-    global   v[1:2], off        the register pair is the address
-    global   v1, s[2:3]         the scalar pair plus the register, both without sign
-    scratch  v1 or off, s1 or off    bytes into the lane's own memory
+    global   v[1:2], off        the address is the register pair
+    global   v1, s[2:3]         the address is the scalar pair plus the register, both unsigned
+    scratch  v1 or off, s1 or off    the sum is a byte offset into the lane's own memory
 
-each plus the instruction's signed offset in bytes.
+The instruction's signed offset in bytes is added to each.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ def decode_memory(instruction: Instruction) -> Run:
 
 
 def offset_of(instruction: Instruction, fields: Fields) -> int:
-    """Return the offset modifier in bytes (0 without one). Raises Unsupported for any modifier but a cache policy."""
+    """Return the offset modifier in bytes, 0 if there is none.
+
+    Raises Unsupported for any other modifier except cache policies.
+    """
     modifiers = dict(fields.modifiers)
     offset = int(modifiers.pop("offset", "0"), 0)
     if unknown := modifiers.keys() - CACHE_POLICY:
@@ -69,7 +72,7 @@ def offset_of(instruction: Instruction, fields: Fields) -> int:
 
 
 def _addresses(instruction: Instruction, address: Operand, base: Operand, offset: int, *, private: bool) -> Source:
-    """Return a reader of each lane's uint64 address, (32,); for private memory, of each lane's byte offset into it."""
+    """Return a source of each lane's uint64 address, (32,); for private memory, of each lane's byte offset in it."""
     parts: list[Source] = []
     if address.kind is not Kind.OFF:
         wide = not private and base.kind is Kind.OFF
@@ -105,8 +108,11 @@ def _check(wave: Wave, line: int, addresses: Source, data: Iterable[int], loads:
 
 
 def _reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tuple[Indices, Flags, Bytes]:
-    """Return (arena offsets of the bytes (lanes, width), flags (32,), states of the bytes) for the active lanes whose access is
-    inside a buffer; report an OUT_OF_BOUNDS fault if there are others. `does` is the fault's verb, `reads` or `writes`."""
+    """Compute which bytes the active lanes access; report an OUT_OF_BOUNDS fault for lanes that miss every buffer.
+
+    Returns, for the other lanes, the bytes' offsets in the arena (lanes, width), a flag per lane (32,), and the bytes' states.
+    `does` is the fault's verb, `reads` or `writes`.
+    """
     memory, lanes, addresses = wave.group.memory, wave.lanes, source.read(wave)
     begin = memory.offsets(addresses)
     where = (begin if wave.full else begin[lanes])[:, None] + np.arange(width)
@@ -123,7 +129,7 @@ def _reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> t
 
 
 def _base(wave: Wave, addresses: Source) -> int | None:
-    """Return the 64-bit scalar part of an address; None if it has none."""
+    """Return the 64-bit scalar part of an address, for messages; None if it has none."""
     pair = [wave.scalar[key - SCALAR_KEY] for key in addresses.keys if key >= SCALAR_KEY]
     return pair[0] | pair[1] << 32 if len(pair) == 2 else None
 
@@ -237,8 +243,10 @@ def _private_store(instruction: Instruction, first: int, transfer: Transfer, add
 
 
 def _private_reach(wave: Wave, line: int, addresses: Anything, width: int) -> tuple[Indices, Indices, Flags]:
-    """Return (lane numbers (lanes, 1), byte offsets (lanes, width), flags (32,)) for the active lanes whose access is inside
-    the private memory; report an OUT_OF_BOUNDS fault if there are others."""
+    """Compute which bytes of private memory the active lanes access; report an OUT_OF_BOUNDS fault for lanes beyond its end.
+
+    Returns, for the other lanes, their numbers (lanes, 1), the byte offsets (lanes, width), and a flag per lane (32,).
+    """
     size = wave.group.private[wave.index].size
     begin = (addresses & np.uint64(ALL_BITS)).astype(np.int64)
     inside = wave.lanes & (begin + width <= size)

@@ -1,5 +1,7 @@
-"""Decode loads and stores of LDS. An address is a register plus an offset in bytes; in the 2addr opcodes, which have two
-offsets, these count elements, or 64 elements in stride64."""
+"""Decode loads and stores of LDS. An address is a register plus an offset in bytes.
+
+The 2addr opcodes have two offsets, which count elements; their stride64 variants count in steps of 64 elements.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ NAMES = frozenset((
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One access of an LDS instruction, which makes one or two: its offset in bytes, and the first register of its data."""
+    """One of the one or two accesses that an LDS instruction makes: its offset in bytes, and the first register of its data."""
 
     offset: int
     register: int
@@ -75,7 +77,7 @@ def decode_lds(instruction: Instruction) -> Run:
 
 
 def lds_offset(instruction: Instruction, text: str, most: int) -> int:
-    """Parse the offset of an LDS instruction. Raises Unsupported if it is no number or outside 0..`most`."""
+    """Parse the offset of an LDS instruction. Raises Unsupported if it isn't a number in 0..`most`."""
     try:
         offset = int(text, 0)
     except ValueError:

@@ -19,7 +19,8 @@ _MOST_OFFSET = 65535
 def decode_permute(instruction: Instruction) -> Run:
     """Decode ds_permute or ds_bpermute with operands `v, v, v offset:n`: destination, address, data.
 
-    ds_bpermute reads lane (address + n) / 4 modulo 32, ds_permute writes to it. Raises Unsupported for any other form.
+    A lane that executes ds_bpermute reads from lane (address + n) / 4 modulo 32; with ds_permute it writes to that lane. Raises
+    Unsupported for any other form.
     """
     fields = instruction.fields()
     modifiers = dict(fields.modifiers)
@@ -42,12 +43,15 @@ def decode_permute(instruction: Instruction) -> Run:
 
 
 def _pulled(named: Words, values: Words, active: Anything) -> Words:
-    """Return the value of lane `named[i]` for each lane i; 0 where that lane is inactive."""
+    """Return for each lane i the value of lane `named[i]`, or 0 if that lane is inactive."""
     return np.where(active, values, np.uint32(0))[named]
 
 
 def _pushed(named: Words, values: Words, active: Anything) -> Words:
-    """Return for each lane the value of the highest active lane i whose `named[i]` is its number; 0 if there is none."""
+    """Return the values after each active lane i has sent its own to lane `named[i]`; 0 where none arrived.
+
+    If several lanes send to one, the highest wins.
+    """
     sent: Words = np.zeros(LANES, dtype=np.uint32)
     for lane in np.flatnonzero(active):
         sent[named[lane]] = values[lane]

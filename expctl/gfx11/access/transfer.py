@@ -1,4 +1,4 @@
-"""Convert between the bytes of a load or store in memory and its registers."""
+"""Convert between the bytes of a load or store in memory and the registers that it reads or writes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _LOW, _HIGH = 0xFFFF, 0xFFFF0000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """The format of a load or store. `bits` masks the part of the register that is used: ALL_BITS, 0xffff or 0xffff0000."""
+    """How a load or store maps bytes of memory to registers: bytes per lane, number of registers, sign extension.
+
+    `bits` masks the part of a register that is used: ALL_BITS, 0xffff or 0xffff0000.
+    """
 
     width: int
     """Bytes per lane in memory."""
@@ -24,7 +27,7 @@ class Transfer:
 
 
 def _part(kind: str, bits: int = ALL_BITS) -> Transfer:
-    """Return the transfer of one register for a suffix like `u8`, `i16` or `b8`: i is sign-extended, u and b are not."""
+    """Return the Transfer to or from one register for a suffix like `u8`, `i16` or `b8`; only `i` is sign-extended."""
     return Transfer(width=int(kind[1:]) // 8, registers=1, is_signed=kind[0] == "i", bits=bits)
 
 
@@ -57,7 +60,10 @@ LDS_STORES: dict[str, Transfer] = {
 
 
 def write_registers(wave: Wave, first: int, transfer: Transfer, data: Bytes, undefined: Bytes, lanes: Flags) -> None:
-    """Write loaded bytes (lanes, width) and their undefined bits to the registers from `first`, in the lanes set in `lanes`."""
+    """Write loaded bytes to the registers from number `first` on, in the lanes whose flag in `lanes` is set.
+
+    `data` and `undefined` (masks of its undefined bits) have shape (lanes, width): only set lanes, `width` bytes each.
+    """
     last = first + transfer.registers
     keys = range(first, last)
     words = _words(transfer, data)
@@ -104,7 +110,10 @@ def _undefined_words(transfer: Transfer, undefined: Bytes) -> Words:
 
 
 def read_registers(rows: Words, first: int, transfer: Transfer, lanes: Flags) -> Bytes:
-    """Return the bytes (lanes, width) that a store takes from `rows`: vector registers, or masks of their undefined bits."""
+    """Return the bytes (lanes, width) that a store takes from the registers from number `first` on.
+
+    Only lanes whose flag in `lanes` is set are included. `rows` are the vector registers, or the masks of their undefined bits.
+    """
     words = rows[first : first + transfer.registers, lanes] if not lanes.all() else rows[first : first + transfer.registers]
     if transfer.width >= 4:
         return np.ascontiguousarray(words.T).view(np.uint8)

@@ -1,11 +1,12 @@
-"""Detect data races: two waves access a byte, one of them writes, and no barrier orders them, in whatever order they run.
+"""Detect data races: two waves access a byte, one of them writes, and no barrier orders the accesses.
 
-Time is counted in epochs: the number of barriers that the workgroup has passed. An access lasts from the epoch that issued
-it to the one in which a wait proved its end. Two accesses of different waves to a byte, one of them a write, are ordered only
-if one ends in an earlier epoch than the other begins; workgroups of one launch are never ordered.
+The result doesn't depend on the order in which the interpreter runs the waves. Time is counted in epochs: the number of
+barriers that the workgroup has passed. An access lasts from the epoch in which it was issued to the one in which a wait proved
+that it had ended. Two accesses of one workgroup are ordered only if one ends in an earlier epoch than the other begins;
+accesses of different workgroups are never ordered.
 
-The log keeps, for each byte, the last writer, the last reader, and the last reader of another wave than that one. So the
-latest reader other than the writing wave is always known.
+For each byte, the log keeps the last writer, the last reader, and the last reader in a different wave from that one. So
+whichever wave writes next, the last reader among the other waves is known.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Tags = NDArray[np.int32]
 
 @dataclass(slots=True)
 class Access:
-    """One execution of a memory instruction by one wave; `begun` and `ended`: barriers passed at its start and end."""
+    """One execution of a memory instruction by one wave; `begun` and `ended` are the barriers passed at its start and end."""
 
     line: int
     agent: int
@@ -35,7 +36,10 @@ class Access:
 
 
 class AccessLog:
-    """Log of the accesses to one memory of `size` bytes. A tag is the index of an access in the log; 0 means none."""
+    """Log of the accesses to one memory of `size` bytes.
+
+    A tag is the index of an access in the log; tag 0 stands for no access.
+    """
 
     def __init__(self, size: int) -> None:
         self.writers: Tags = np.zeros(size, dtype=np.int32)
@@ -47,7 +51,7 @@ class AccessLog:
         self._last_read: dict[int, int] = {}
 
     def begin(self, access: Access, *, writes: bool) -> int:
-        """Add an access that starts now to the log, a write or a read; return its tag."""
+        """Add an access that starts now to the log; return its tag. `writes` says whether it writes or reads."""
         tag = len(self._accesses)
         self._accesses.append(access)
         if tag >= len(self._agents):
@@ -64,13 +68,13 @@ class AccessLog:
         self._last_write[access.agent] = self._last_read[access.agent] = FOREVER
 
     def end(self, tag: int, epoch: int) -> None:
-        """Record that the access `tag`, for which `extend` was called, ended after `epoch` barriers."""
+        """Record that the access `tag`, for which `extend` was called, ended when `epoch` barriers had been passed."""
         self._accesses[tag].ended = epoch
 
     def read(self, tag: int, where: Indices, *, ordered: bool) -> list[Access]:
         """Record that the access `tag` reads the bytes `where`; return the writes that it races with.
 
-        `ordered` says that one workgroup makes all accesses, as to LDS, so that barriers can order them.
+        `ordered` is True for a memory that only one workgroup accesses (LDS), so that barriers order its accesses.
         """
         access = self._accesses[tag]
         is_alone = ordered and self._is_alone(self._last_write, access)
@@ -84,7 +88,7 @@ class AccessLog:
     def write(self, tag: int, where: Indices, *, ordered: bool) -> list[Access]:
         """Record that the access `tag` writes the bytes `where`; return the reads and writes that it races with.
 
-        `ordered` says that one workgroup makes all accesses, as to LDS, so that barriers can order them.
+        `ordered` is True for a memory that only one workgroup accesses (LDS), so that barriers order its accesses.
         """
         access = self._accesses[tag]
         conflicts = []
@@ -97,7 +101,7 @@ class AccessLog:
         return conflicts
 
     def _is_alone(self, last: dict[int, int], access: Access) -> bool:
-        """Has no other wave made an access since the last barrier? `last`: wave -> epoch (barriers passed) of its latest."""
+        """Have all accesses of other waves ended before the last barrier? `last` maps a wave to the epoch of its latest one."""
         return all(epoch < access.begun for agent, epoch in last.items() if agent != access.agent)
 
     def _conflicts(self, access: Access, tags: Tags) -> list[Access]:

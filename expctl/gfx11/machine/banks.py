@@ -1,8 +1,8 @@
-"""Count the passes that the LDS needs to serve one access: 32 banks of 4 bytes, each gives one word at a time.
+"""Count the passes that the LDS needs to serve one access: each of its 32 banks of 4 bytes delivers one word per pass.
 
-All 32 lanes of an access of up to 4 bytes go together, 16 lanes of one of 8 bytes, 8 lanes of one of 16 (so a group moves 128
-bytes, or asks for no more than that). Lanes that want the same word share it. A group takes as many passes as the busiest bank
-has different words to give, and at least one. It is a model of conflicts, not of time.
+An access is served in groups of lanes: all 32 lanes if it takes up to 4 bytes per lane, 16 lanes for 8 bytes, 8 lanes for 16
+bytes. Lanes that access the same word share it. A group takes as many passes as the busiest bank has different words to
+deliver, and at least one. It is a model of conflicts, not of time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ BANKS, WORD = 32, 4
 def passes(addresses: Indices, lanes: Flags, width: int) -> tuple[int, int]:
     """Return how many passes the LDS needs for an access, and how many it would need without bank conflicts.
 
-    `addresses` are byte addresses (32,), `width` bytes are accessed at each; lanes whose flag in `lanes` is off don't count.
+    `addresses` are byte addresses (32,), `width` bytes are accessed at each; lanes whose flag in `lanes` is not set are
+    ignored.
     """
     group = 32 if width <= WORD else max(8, 32 * WORD // width)
     needed = least = 0

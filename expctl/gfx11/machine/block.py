@@ -11,7 +11,10 @@ from expctl.gfx11.machine.wave import Wave
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A basic block. `leave` returns the index of the next block, BARRIER or END; `size` counts instructions."""
+    """A basic block. `leave` executes its last instruction and returns the next block's index, BARRIER or END.
+
+    `size` is its number of instructions.
+    """
 
     steps: tuple[Run, ...]
     leave: Callable[[Wave], int]

@@ -1,4 +1,4 @@
-"""Exact counts of an interpretation: how often each instruction ran, and which memory it touched."""
+"""Exact counts of an interpretation: how often each instruction ran, and how much memory it accessed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _CLASSES = (
 
 
 def class_of(instruction: Instruction) -> Class:
-    """Return the class of an instruction, by its mnemonic. Raises Unsupported for an instruction of no class."""
+    """Return the class of an instruction, by its mnemonic. Raises Unsupported if it belongs to none."""
     for pattern, kind in _CLASSES:
         if re.match(pattern, instruction.mnemonic):
             return kind
@@ -59,7 +59,7 @@ def class_of(instruction: Instruction) -> Class:
 
 @dataclass(slots=True, kw_only=True)
 class Traffic:
-    """Memory traffic summed over all executions of one instruction; `lds_least` are its LDS passes without bank conflicts."""
+    """LDS and memory traffic of one instruction, summed over its executions. `lds_least` are passes without bank conflicts."""
 
     lds_passes: int = 0
     lds_least: int = 0
@@ -72,7 +72,7 @@ class Traffic:
 
 @dataclass(slots=True)
 class Tally:
-    """Counters that the interpretation fills: executions per block, traffic per line of the assembly."""
+    """Counters that the interpreter fills while it runs: executions per block, traffic per line of the assembly."""
 
     executions: list[int]
     traffic: dict[int, Traffic] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class Tally:
     """Cache of lds.Plan, by addresses, lanes, width and size: loops repeat the same LDS accesses."""
 
     def of_line(self, line: int) -> Traffic:
-        """Return the counters of the instruction in `line` of the assembly, for the caller to add to; all 0 at first."""
+        """Return the counters of the instruction in `line` of the assembly. The caller adds to them; they begin at 0."""
         found = self.traffic.get(line)
         if found is None:
             found = self.traffic[line] = Traffic()
@@ -89,7 +89,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """Counts over a range of instructions. An instruction that a wave executes in its 32 lanes counts once."""
+    """Counts over a range of instructions. One execution by a wave counts once, not once per lane."""
 
     instructions: int
     operations: int
@@ -109,7 +109,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Counts of one launch. Waves executed instruction i of the program `executed[i]` times; `traffic` is by assembly line."""
+    """Counts of one launch: `executed[i]` is how often waves executed instruction i, `traffic` is by line of the assembly."""
 
     program: Program
     executed: tuple[int, ...]
@@ -146,7 +146,10 @@ class Counts:
         )
 
     def hot_loop(self) -> Summary | None:
-        """Return the counts of the innermost loop that executed most v_wmma (else most instructions); None without a loop."""
+        """Return the counts of the innermost loop that executed the most v_wmma, or without any the most instructions.
+
+        None if there is no loop.
+        """
         loops = self._innermost_loops()
         summaries = [self.summary(first, end) for first, end in loops]
         return max(summaries, key=lambda found: (found.matrix, found.instructions), default=None)

@@ -1,7 +1,7 @@
 """Rules for which bits of a result are undefined, given the values and the undefined bits of the sources.
 
-Rules err on the side of "undefined", but they are exact where compilers rely on it: moving, masking, shifting and
-picking bytes of a register of which only a part was ever written.
+A rule may call a bit undefined that is not, but never the reverse. Rules are exact where compilers rely on it: moving,
+masking, shifting and selecting bytes of a register of which only a part was ever written.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,19 +31,19 @@ def same_bits(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:  #
 
 
 def bits_above(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Return the undefined bits of a sum, difference or product: all from the lowest undefined bit of a source up."""
+    """Return the undefined bits of a sum, difference or product: the lowest undefined bit of any source and all above it."""
     union = same_bits(values, undefined).astype(np.uint64)
     return np.asarray(union | (~union + np.uint64(1)))
 
 
 def conjunction(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Return the undefined bits of a & b: a bit is defined where both sources are, or where either is a defined 0."""
+    """Return the undefined bits of a & b. A bit is defined if it is so in both sources, or if it is a defined 0 in one."""
     (a, b), (p, q) = values, undefined
     return np.asarray((p & q) | (p & _bits(b)) | (q & _bits(a)))
 
 
 def disjunction(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Return the undefined bits of a | b: a bit is defined where both sources are, or where either is a defined 1."""
+    """Return the undefined bits of a | b. A bit is defined if it is so in both sources, or if it is a defined 1 in one."""
     (a, b), (p, q) = values, undefined
     return np.asarray((p & q) | (p & ~_bits(b)) | (q & ~_bits(a)))
 
@@ -63,10 +63,10 @@ def disjunction_of_three(values: Sequence[Anything], undefined: Sequence[Bits]) 
 
 
 def moved_by(evaluate: Callable[..., Anything], *, amount: int) -> Rule:
-    """Return the function (a Rule) that finds the undefined bits of a shift or permute: they move as `evaluate` moves values.
+    """Return a Rule (a function that finds undefined bits) for a shift or permute: undefined bits move like the values.
 
-    `amount` is the index of the source that says how far bits move or which bytes are taken; an undefined bit in it makes the
-    whole result undefined.
+    `evaluate` is the operation. `amount` is the index of the source that says how far bits move or which bytes are taken; an
+    undefined bit in it makes the whole result undefined.
     """
 
     def rule(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
@@ -78,7 +78,7 @@ def moved_by(evaluate: Callable[..., Anything], *, amount: int) -> Rule:
 
 
 def chosen(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Return the undefined bits of v_cndmask: those of b where the mask is set, else of a; all where the mask is undefined."""
+    """Return the undefined bits of v_cndmask: those of the source that the mask selects; all if the mask's bit is undefined."""
     p, q, choice = undefined
     picked = np.where(values[2], q, p)
     return np.asarray(np.where(choice != 0, _ALL, picked))
@@ -93,7 +93,7 @@ def shifted_or(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
 
 
 def _bits(values: Anything) -> Anything:
-    """Return the bit patterns of the values as uint32 or uint64, narrower ones widened to uint32."""
+    """Return the bit patterns of the values as uint32 or uint64; values of 8 or 16 bits become uint32."""
     size = values.dtype.itemsize
     return values.view(f"u{size}") if size >= 4 else values.astype(np.uint32)
 

@@ -1,4 +1,7 @@
-"""Faults: what a kernel did wrong, as data and not exceptions, for the interpretation goes on after a fault."""
+"""Faults: what a kernel did wrong.
+
+They are returned as data, not raised, because the interpretation continues after a fault.
+"""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -24,7 +27,7 @@ class FaultKind(StrEnum):
 class Fault:
     """One fault of the kernel, at `line` of the assembly.
 
-    `other_line` is the other access of a race or the load that was not waited for; 0 if there is none.
+    `other_line` is the line of the other access of a race, or of the load that was not waited for; 0 if there is none.
     """
 
     kind: FaultKind
@@ -42,17 +45,17 @@ class Fault:
 
 @dataclass(slots=True)
 class FaultLog:
-    """The first fault of each kind at each pair of lines, and how often it occurred."""
+    """The faults found: the first of each kind at each pair (line, other line), and how often it occurred."""
 
     first: dict[tuple[FaultKind, int, int], Fault] = field(default_factory=dict)
     times: dict[tuple[FaultKind, int, int], int] = field(default_factory=dict)
 
     def add(self, fault: Fault) -> None:
-        """Count a fault; keep it if it is the first of its kind at its line and other line."""
+        """Count a fault. Only the first of its kind at its (line, other line) is stored."""
         key = (fault.kind, fault.line, fault.other_line)
         self.first.setdefault(key, fault)
         self.times[key] = self.times.get(key, 0) + 1
 
     def all(self) -> tuple[Fault, ...]:
-        """Return the kept faults, one for each kind and pair of lines, in the order of their lines."""
+        """Return the stored faults, one for each kind and (line, other line), in the order of their lines."""
         return tuple(sorted(self.first.values(), key=lambda fault: (fault.line, fault.other_line, fault.kind)))

@@ -14,7 +14,10 @@ from expctl.gfx11.machine.counts import Tally
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The bytes that one LDS access of a wave touches, computed from addresses, lanes, width and size alone."""
+    """Which bytes one LDS access of a wave touches, and in how many passes.
+
+    Computed from addresses, lanes, width and size alone.
+    """
 
     where: Indices
     """Byte indices, shape (lanes inside, width)."""
@@ -29,7 +32,7 @@ class Plan:
 
 
 class Lds:
-    """LDS of `size` bytes. `undefined[i]` is a mask of the bits of byte i that nothing has defined: 0xff at first."""
+    """LDS of `size` bytes. `undefined[i]` is a mask of the undefined bits of byte i, 0xff at first."""
 
     def __init__(self, size: int, tally: Tally) -> None:
         self.size = size
@@ -39,7 +42,10 @@ class Lds:
         self._plans = tally.plans
 
     def plan(self, addresses: Words, offset: int, active: int, width: int) -> Plan:
-        """Return which bytes an access touches: `width` bytes per lane in mask `active`, at `addresses` + `offset`. Cached."""
+        """Return which bytes an access touches; the result is cached.
+
+        The access takes `width` bytes at `addresses` + `offset` for each lane in the mask `active`.
+        """
         key = (addresses.tobytes(), offset, active, width, self.size)
         plan = self._plans.get(key)
         if plan is None:

@@ -1,7 +1,7 @@
 """Global memory: named buffers in one address space, so far apart that an access outside a buffer is noticed.
 
-An address is BASE plus an offset into one array, the arena. Its untouched pages cost nothing, so the gaps can be wide: an
-access has to miss its buffer by GAP bytes to hit another one.
+An address is BASE plus an offset in one array, the arena. Pages of it that are never touched take no memory, so the gaps
+between buffers can be wide: an access has to miss its buffer by GAP bytes to hit another one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Buffer:
 
 
 class Memory:
-    """Global memory: one array, the arena, that holds all buffers. `states` says of a byte: OUTSIDE, DEFINED or UNDEFINED."""
+    """Global memory: one array, the arena, that holds all buffers. `states[i]` is OUTSIDE, DEFINED or UNDEFINED for byte i."""
 
     def __init__(self, sizes: dict[str, int]) -> None:
         offset = GAP
@@ -55,7 +55,7 @@ class Memory:
         return next(buffer for buffer in self.buffers if buffer.name == name)
 
     def fill(self, name: str, values: Anything) -> None:
-        """Write the bytes of `values` to the start of a buffer and mark them defined; called before the launch."""
+        """Write the bytes of `values` to the start of a buffer and mark them defined. It is called before the launch."""
         buffer = self.buffer(name)
         raw = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
         self.data[buffer.offset : buffer.offset + len(raw)] = raw
@@ -78,14 +78,20 @@ class Memory:
         return np.asarray(states == DEFINED, dtype=np.uint8)
 
     def offsets(self, addresses: Anything) -> Indices:
-        """Convert uint64 addresses to offsets in the arena; an address outside it becomes 0, an offset inside no buffer."""
+        """Convert uint64 addresses to offsets in the arena.
+
+        An address outside the arena becomes 0, an offset that is in no buffer.
+        """
         offsets = (addresses - np.uint64(BASE)).astype(np.uint64)
         inside: Indices = np.where(offsets < np.uint64(len(self.data) - 64), offsets, np.uint64(0)).astype(np.int64)
         return inside
 
     def describe(self, address: int, base: int | None = None) -> str:
-        """Return an address in words, relative to the nearest buffer, e.g. `4 bytes after the end of x (64 bytes)`; relative to
-        `base`, the scalar part of the address, if that is given and more than GAP bytes away."""
+        """Describe an address relative to the nearest buffer, e.g. `4 bytes after the end of x (64 bytes)`.
+
+        If `base`, the scalar part of the address, is given and more than GAP bytes away from it, the text is relative to
+        `base`.
+        """
         if base is not None and abs(address - base) > GAP:
             return f"{address - base} bytes from an address that is {self.describe(base)}"
         offset = address - BASE

@@ -4,8 +4,8 @@
     vscnt    stores to memory       end in order
     lgkmcnt  LDS and scalar loads   LDS in order among themselves; scalar loads in any order, so only lgkmcnt(0) proves one
 
-A counter that has fallen to n proves that all but n of its operations ended. Which ones is known only for those in order:
-with k scalar loads under way, k of the ended ones may be those.
+A counter that has fallen to n proves that all but n of its operations have ended. If k of those under way are scalar loads,
+these may be k of the ended ones, so k fewer of the operations that end in order are proved to have ended.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ MOST = {Counter.VM: 63, Counter.LGKM: 63, Counter.VS: 63}
 
 @dataclass(slots=True, eq=False)
 class Operation:
-    """One memory access that a wave has begun and that no wait has proved ended."""
+    """One memory access that a wave has begun and that may not have ended yet, because no wait has proved that it has."""
 
     line: int
     counter: Counter
@@ -40,7 +40,7 @@ class Operation:
 
 @dataclass(slots=True)
 class Waits:
-    """Memory accesses of one wave that may not have ended, oldest first, by the counter that counts them."""
+    """Memory accesses of one wave that may not have ended: for each counter a list, oldest first."""
 
     under_way: dict[Counter, list[Operation]] = field(default_factory=lambda: {counter: [] for counter in Counter})
 
@@ -49,7 +49,7 @@ class Waits:
         self.under_way[operation.counter].append(operation)
 
     def wait(self, counter: Counter, most: int) -> list[Operation]:
-        """Remove and return the accesses that must have ended once `counter` is at `most` or less."""
+        """Remove and return the accesses that must have ended when `counter` has fallen to `most` or less."""
         waiting = self.under_way[counter]
         out_of_order = sum(not operation.in_order for operation in waiting)
         proven = len(waiting) if most == 0 else max(0, len(waiting) - most - out_of_order)

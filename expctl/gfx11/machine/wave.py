@@ -1,8 +1,8 @@
 """The state of one wave of 32 lanes: registers, their undefined bits, and the memory accesses under way.
 
-A register is known by a key: n for VGPR n, SCALAR_KEY + n for scalar register n (SCC among them). `dirty` holds the keys of
-all registers into which a load is under way or that have undefined bits. An instruction whose registers are all absent
-from it, the common case, needs no further checks.
+A register is identified by a key: n for VGPR n, SCALAR_KEY + n for scalar register n (SCC is one of these). `dirty` holds the
+keys of all registers that have undefined bits or into which a load is under way. An instruction that uses no register in
+`dirty`, the common case, needs no further checks.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ def name_of(key: int) -> str:
 
 
 class Wave:
-    """The state of one wave; lane arrays `u32[n]`, `i32[n]`, `f32[n]`, `low[n]`, `high[n]` are views of VGPR n, (32,) each."""
+    """The state of one wave of 32 lanes: registers, EXEC, undefined bits, memory accesses under way.
+
+    `u32[n]`, `i32[n]`, `f32[n]`, `low[n]` and `high[n]` are views of VGPR n as lane arrays, (32,); the last two of its halves.
+    """
 
     __slots__ = (
         "dirty", "exec", "f32", "full", "group", "high", "i32", "index", "instructions", "lanes", "low", "pending", "resume",
@@ -67,7 +70,7 @@ class Wave:
         self.define_scalar(EXEC, lanes)
 
     def set_exec(self, bits: int) -> None:
-        """Set EXEC to a 32-bit lane mask, and with it `lanes` (its flags) and `full` (are all lanes active?)."""
+        """Set EXEC to a 32-bit lane mask, and with it `lanes` (the same as flags) and `full` (whether all lanes are active)."""
         self.exec = self.scalar[EXEC] = bits
         self.lanes = lanes_of(bits)
         self.full = bits == ALL_BITS
@@ -98,7 +101,7 @@ class Wave:
         self.refresh(index)
 
     def refresh(self, index: int) -> None:
-        """Update the sets of registers with undefined bits after a change of vector register `index` in `vector_undefined`."""
+        """Update the sets of registers with undefined bits, after a direct change to the masks of vector register `index`."""
         self._note(index, bool(self.vector_undefined[index].any()))
 
     def _note(self, key: int, is_undefined: bool) -> None:
@@ -111,14 +114,17 @@ class Wave:
                 self.dirty.discard(key)
 
     def begin(self, operation: Operation) -> None:
-        """Record that a memory access has begun; to use a register that it writes is a fault until a wait proves its end."""
+        """Record that a memory access has begun.
+
+        Using a register that it writes is a fault until a wait proves that it has ended.
+        """
         self.waits.begin(operation)
         for key in operation.keys:
             self.pending[key] = operation
         self.dirty.update(operation.keys)
 
     def wait(self, counter: Counter, most: int) -> None:
-        """Mark as ended every memory access that must have ended once `counter` is at `most` or less."""
+        """Record that every memory access has ended that must have ended when `counter` has fallen to `most` or less."""
         for operation in self.waits.wait(counter, most):
             for key in operation.keys:
                 if self.pending.get(key) is operation:
@@ -128,7 +134,7 @@ class Wave:
                     self._log_of(counter).end(tag, self.group.epoch)
 
     def end_load(self, key: int) -> None:
-        """Record that the load into register `key` has ended, or that its missing wait has been reported."""
+        """Stop tracking the load into register `key`, because it has ended or its missing wait has been reported."""
         del self.pending[key]
         if key not in self.undefined:
             self.dirty.discard(key)
@@ -136,8 +142,8 @@ class Wave:
     def check_waited(self, line: int, keys: Iterable[int], *, loads: Counter | None = None) -> None:
         """Report a fault for each register among `keys` whose load may not have returned.
 
-        `loads` is the counter of a load that is about to write the registers: an earlier load on that counter that ends in
-        order is harmless, for it can't return after the new one.
+        `loads` is the counter of a load that is about to write these registers, None for any other use. An earlier load that
+        the same counter counts in order is then harmless, because it can't return after the new one.
         """
         for key in keys:
             operation = self.pending.get(key)
@@ -147,12 +153,15 @@ class Wave:
                 self.end_load(key)
 
     def fault(self, kind: FaultKind, line: int, what: str, *, other_line: int = 0) -> None:
-        """Report a fault of this wave at `line` of the assembly, described by `what`; for `other_line` see Fault."""
+        """Report a fault of this wave at `line` of the assembly.
+
+        `what` describes it; `other_line` is a second line involved, or 0.
+        """
         fault = Fault(kind=kind, line=line, other_line=other_line, what=what, workgroup=self.group.index, wave=self.index)
         self.group.faults.add(fault)
 
     def check_exec(self, line: int) -> None:
-        """Report a fault if EXEC has undefined bits, then treat them as defined so that it is reported once."""
+        """Report a fault if EXEC has undefined bits, then mark them as defined, so that it is reported only once."""
         if self.scalar_undefined[EXEC]:
             self.fault(FaultKind.UNINITIALISED, line, "which lanes are active depends on a value that nothing wrote")
             self.mark_scalar(EXEC, 0)
@@ -163,7 +172,7 @@ class Wave:
             self.fault(FaultKind.UNINITIALISED, line, f"the address in {name_of(key)} is a value that nothing wrote")
 
     def pass_barrier(self) -> None:
-        """Record that every memory access that nothing has waited for may still be under way after this barrier."""
+        """Record that memory accesses for which the wave has not waited may still be under way after this barrier."""
         for counter, operations in self.waits.under_way.items():
             for operation in operations:
                 for tag in operation.tags:

@@ -1,4 +1,4 @@
-"""State that the waves of one workgroup share: LDS, private memory, the count of barriers passed, the device of the launch."""
+"""What the waves of one workgroup share: LDS, the count of barriers passed, private memory, and the device of the launch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from expctl.gfx11.machine.private import Private
 
 @dataclass(slots=True, kw_only=True)
 class Device:
-    """State that all workgroups of a launch share."""
+    """What all workgroups of a launch share: global memory and its access log, faults, counters, the limit of instructions."""
 
     memory: Memory
     log: AccessLog
@@ -26,7 +26,10 @@ class Device:
 
 
 class Workgroup:
-    """One workgroup. `index` is unique in the launch; `epoch` counts the barriers passed; `private[i]` belongs to wave i."""
+    """One workgroup.
+
+    `index` is its number in the launch; `epoch` counts the barriers passed; `private[i]` is the memory of wave i.
+    """
 
     def __init__(self, index: int, device: Device, *, lds_bytes: int, private_bytes: int, most_waves: int) -> None:
         self.index = index
@@ -38,6 +41,6 @@ class Workgroup:
         self.epoch = 0
 
     def access(self, line: int, wave: int) -> Access:
-        """Return a log entry for a memory access of wave number `wave` that begins now and ends before the next barrier."""
+        """Return a new log entry for a memory access of wave number `wave` that begins and ends between two barriers."""
         agent = self.index * self.most_waves + wave
         return Access(line=line, agent=agent, group=self.index, begun=self.epoch, ended=self.epoch)

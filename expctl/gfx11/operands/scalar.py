@@ -14,7 +14,10 @@ from expctl.gfx11.text.program import Instruction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarSource:
-    """A readable scalar operand: its value, a mask of its undefined bits, and its registers' keys (wave.py, `name_of`)."""
+    """A readable scalar operand: its value, a mask of its undefined bits, and the keys of the registers read.
+
+    A key is n for VGPR n, 1024 + n for scalar register n.
+    """
 
     read: Callable[[Wave], int]
     undefined: Callable[[Wave], int]
@@ -23,7 +26,7 @@ class ScalarSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarTarget:
-    """A scalar destination: `write` stores a value, `mark` sets its undefined bits. Writing EXEC changes the active lanes."""
+    """A scalar destination: `write` stores a value, `mark` its undefined bits. Writing EXEC changes the active lanes."""
 
     write: Callable[[Wave, int], None]
     mark: Callable[[Wave, int], None]
@@ -31,7 +34,10 @@ class ScalarTarget:
 
 
 def scalar_source(instruction: Instruction, operand: Operand, *, wide: bool = False, kind: Type = Type.U32) -> ScalarSource:
-    """Return a reader of a register, a pair of them if `wide`, or a number of type `kind`. Raises Unsupported for others."""
+    """Return a source that reads a scalar register (a pair of them if `wide`), or a number as type `kind`.
+
+    Raises Unsupported for any other operand.
+    """
     if operand.negated or operand.absolute:
         raise instruction.unsupported("sign modifier on a scalar operand")
     if operand.kind is Kind.NUMBER:
@@ -54,7 +60,10 @@ def scalar_source(instruction: Instruction, operand: Operand, *, wide: bool = Fa
 
 
 def scalar_target(instruction: Instruction, operand: Operand, *, wide: bool = False) -> ScalarTarget:
-    """Return a writer to a scalar register or, if `wide`, a pair. Raises Unsupported if the operand is no destination."""
+    """Return a destination that writes a scalar register, or a pair of them if `wide`.
+
+    Raises Unsupported for any other operand.
+    """
     n = operand.index
     if operand.kind is not Kind.SCALAR or operand.negated or operand.absolute:
         raise instruction.unsupported("an operand that is not a scalar destination")

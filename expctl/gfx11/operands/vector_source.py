@@ -1,4 +1,4 @@
-"""Typed sources of vector instructions: a register or number read as a lane array of one type, with its undefined bits."""
+"""Typed sources of vector instructions: each reads a register or number as a lane array, with its undefined bits."""
 
 from __future__ import annotations
 
@@ -49,8 +49,9 @@ FLOATS = (Type.F32, Type.F16, Type.F16_HIGH)
 class Source:
     """A readable vector operand.
 
-    `read` returns the values of all lanes, (32,), perhaps as a view of the register; `undefined` masks of the undefined bits
-    among those read, (32,) uint32, or uint64 for a 64-bit type; `keys` number the registers read (`name_of` in wave.py).
+    `read` returns the values of all lanes, (32,), perhaps as a view of the register. `undefined` returns masks of their
+    undefined bits, (32,) uint32, or uint64 for a 64-bit type. `keys` are the registers read: n for VGPR n, 1024 + n for scalar
+    register n.
     """
 
     read: Callable[[Wave], Anything]
@@ -80,9 +81,10 @@ def source(instruction: Instruction, operand: Operand, kind: Type) -> Source:
 
 
 def number_bits(instruction: Instruction, number: int | float, kind: Type) -> int:
-    """Return the bits of a number in the text. An integer is a bit pattern whatever the type: 2 read as a float is a denormal.
+    """Return the bits of a number in the assembly, for an operand of type `kind`.
 
-    Raises Unsupported for more than 32 bits, or for a floating-point number read as another type.
+    An integer is a bit pattern whatever the type is: 2 read as a float is a denormal. Raises Unsupported for more than 32 bits,
+    or for a floating-point number read as a type that isn't floating-point.
     """
     if isinstance(number, int):
         if not -(1 << 31) <= number <= ALL_BITS:
@@ -110,7 +112,7 @@ def _number(instruction: Instruction, operand: Operand, kind: Type) -> Source:
 
 
 def _part(words: Words, kind: Type) -> Anything:
-    """Return a (32,) view as `kind` of (32,) words; of a 16-bit type, a view of every word's lower or upper half."""
+    """Return a view of the lane array `words` as type `kind`; for a 16-bit type, of the lower or upper half of every word."""
     if kind in _HALF:
         return words.view(_DTYPES[kind])[0::2]
     if kind in _HIGH:
@@ -119,7 +121,7 @@ def _part(words: Words, kind: Type) -> Anything:
 
 
 def used_bits(kind: Type) -> int:
-    """Return a mask of the bits that a value of type `kind` takes of a 32-bit register."""
+    """Return a mask of the bits of a 32-bit register that a value of type `kind` occupies."""
     if kind in _HALF:
         return 0xFFFF
     return 0xFFFF0000 if kind in _HIGH else ALL_BITS
@@ -153,7 +155,7 @@ def _vector_reader(n: int, kind: Type) -> Callable[[Wave], Anything]:
 
 
 def _scalar(operand: Operand, kind: Type) -> Source:
-    """Return a source with a scalar register's value in every lane; each read refills the one array of this source."""
+    """Return a source that reads a scalar register into every lane. All reads of one source reuse the same array."""
     n = operand.index
     if kind in WIDE:
         wide = np.zeros(LANES, dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""Decode control flow, waits, barriers, and hints: instructions that only advise the machine."""
+"""Decode branches, waits, barriers, and hints (instructions that only advise the hardware)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ def decode_hint(instruction: Instruction) -> None:
 
 
 def decode_wait(instruction: Instruction) -> Run:
-    """Decode `s_waitcnt vmcnt(n) lgkmcnt(n)`, either or both, or `s_waitcnt_vscnt null, n`. Raises Unsupported."""
+    """Decode `s_waitcnt` with vmcnt(n), lgkmcnt(n) or both, or `s_waitcnt_vscnt null, n`.
+
+    Raises Unsupported for other forms.
+    """
     name, rest = instruction.mnemonic, instruction.rest
     wanted: list[tuple[Counter, int]] = []
     if name == "s_waitcnt":
@@ -70,8 +73,11 @@ def decode_wait(instruction: Instruction) -> Run:
 
 
 def decode_leave(instruction: Instruction, here: int, block_of: Callable[[str], int | None]) -> Leave:
-    """Return a function that executes the last instruction of block `here` on a wave and returns the next block: its index,
-    BARRIER or END. `block_of` maps a label to a block's index. Raises Unsupported for a label outside the function."""
+    """Return a function that executes the last instruction of block `here` on a wave and returns where the wave continues.
+
+    That is the index of a block, BARRIER or END. `block_of` maps a label to the index of its block, or to None if it is outside
+    of the function. Raises Unsupported for such a label.
+    """
     name = instruction.mnemonic
     if name == "s_endpgm":
         return lambda wave: END

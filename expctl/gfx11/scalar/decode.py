@@ -1,4 +1,4 @@
-"""Decode scalar ALU instructions into steps."""
+"""Decode scalar ALU instructions into functions that execute them on a wave."""
 
 from __future__ import annotations
 
@@ -74,8 +74,12 @@ def _step(instruction: Instruction, op: ScalarOp, target: ScalarTarget | None, s
 
 
 def _undefined(op: ScalarOp, values: list[int], bits: list[int]) -> int:
-    """Return the undefined bits of the result. A bitwise operation is evaluated with each source's undefined bits all 0 and all
-    1: each result bit depends on one bit of each source, so it is defined if all combinations agree on it."""
+    """Return a mask of the undefined bits of the result; `bits` are those of the sources, whose values are `values`.
+
+    A bitwise operation is evaluated with each source's undefined bits set to all 0 and to all 1. Each bit of the result depends
+    on one bit of each source, so it is defined if all these results agree on it. Any other operation has a result whose bits
+    are all undefined if one bit of a source is.
+    """
     if not any(bits):
         return 0
     mask = (1 << max(op.result, 1)) - 1
@@ -93,7 +97,7 @@ def _undefined(op: ScalarOp, values: list[int], bits: list[int]) -> int:
 
 
 def _save_exec(instruction: Instruction, fields: Fields) -> Run:
-    """Decode s_OP_saveexec: D = EXEC; EXEC = S OP EXEC; SCC = EXEC is not 0. In `_not0_` S is negated, in `_not1_` EXEC."""
+    """Decode s_OP_saveexec: D = EXEC; EXEC = S OP EXEC; SCC = (EXEC != 0). In `_not0_` S is negated, in `_not1_` EXEC."""
     logic, swapped = _SAVE_EXEC[instruction.mnemonic]
     function = LOGIC[logic]
     if len(fields.operands) != 2:

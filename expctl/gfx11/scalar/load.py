@@ -1,4 +1,7 @@
-"""Decode s_load, which loads scalar registers from global memory, in any order: only lgkmcnt(0) proves one's end."""
+"""Decode s_load, which loads scalar registers from global memory.
+
+Scalar loads end in any order: only lgkmcnt(0) proves an end.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Tables of what scalar instructions compute, on unsigned Python integers.
 
-Definitions are the manual's (AMD, "RDNA3.5" Instruction Set Architecture, chapter 16). An evaluator takes the named sources
-and, where `reads_scc`, SCC last; it returns (result, SCC), SCC being None if the instruction leaves it unchanged.
+Definitions are the manual's (AMD, "RDNA3.5" Instruction Set Architecture, chapter 16). A table entry's function takes the
+sources that the instruction names, then SCC if `reads_scc`. It returns (result, SCC); SCC is None if the instruction leaves it
+unchanged.
 """
 
 from __future__ import annotations
@@ -65,7 +66,10 @@ def _without_scc(function: Callable[..., int], sources: tuple[int, ...] = (32, 3
 
 
 def _carrying(function: Callable[..., int], *, reads_scc: bool = False) -> ScalarOp:
-    """Return a 32-bit operation whose SCC is the carry or borrow of `function`, which also gets the old SCC if `reads_scc`."""
+    """Return a 32-bit operation that computes `function` and sets SCC to its carry or borrow.
+
+    With `reads_scc`, `function` gets the old SCC as its last argument.
+    """
 
     def evaluate(*values: int) -> tuple[int, int]:
         total = function(*values)
@@ -75,7 +79,7 @@ def _carrying(function: Callable[..., int], *, reads_scc: bool = False) -> Scala
 
 
 def _overflowing(function: Callable[[int, int], int]) -> ScalarOp:
-    """Return a 32-bit operation on signed values whose SCC is the signed overflow."""
+    """Return a 32-bit operation that computes `function` on signed values and sets SCC if the result overflows."""
 
     def evaluate(a: int, b: int) -> tuple[int, int]:
         total = function(signed(a), signed(b))
@@ -85,7 +89,7 @@ def _overflowing(function: Callable[[int, int], int]) -> ScalarOp:
 
 
 def _min_max(better: Callable[[int, int], bool]) -> ScalarOp:
-    """Return an operation that gives the first source and SCC 1 if `better(first, second)`, else the second and SCC 0."""
+    """Return an operation that selects a source: the first, with SCC 1, if `better(first, second)`, else the second, SCC 0."""
     return ScalarOp(result=32, sources=(32, 32), evaluate=lambda a, b: (a, 1) if better(a, b) else (b, 0))
 
 
@@ -108,7 +112,10 @@ def _comparisons() -> dict[str, ScalarOp]:
 
 
 def _field(value: int, where: int, bits: int, *, is_signed: bool) -> int:
-    """Return the field of `value` (`bits` wide) that s_bfe takes: `where` holds offset (low bits) and width (bits 16..22)."""
+    """Return the bit field that s_bfe extracts from `value`, an integer of `bits` bits; sign-extended if `is_signed`.
+
+    `where` is the second source: its low bits are the field's offset, its bits 16..22 the field's width.
+    """
     offset, width = where & (bits - 1), (where >> 16) & 0x7F
     if width == 0:
         return 0

@@ -1,4 +1,4 @@
-"""Parse what clang's text says of a kernel beside its code: .amdhsa_ directives and the argument list of the metadata note."""
+"""Parse the description of a kernel in clang's text: .amdhsa_ directives, and the argument list in the metadata."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ class Argument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Descriptor:
-    """The kernel's resources and the initial registers of its waves. Sizes are bytes; LDS is static, per workgroup."""
+    """The kernel's resources and what its waves' registers hold at the start. Sizes are in bytes.
+
+    `lds_bytes` is the static LDS of a workgroup, `private_bytes` the scratch memory of a lane.
+    """
 
     name: str
     arguments: tuple[Argument, ...]
@@ -103,7 +106,7 @@ def parse_descriptor(assembly: str, name: str) -> Descriptor:
 
 
 def _directives(assembly: str, name: str) -> dict[str, tuple[int, str]]:
-    """Return directive -> (line, value) of kernel `name`, from between .amdhsa_kernel and .end_amdhsa_kernel."""
+    """Return directive -> (line number, value) for kernel `name`, read between .amdhsa_kernel and .end_amdhsa_kernel."""
     kernels = _all_directives(assembly)
     if name not in kernels:
         raise BadLaunch(
@@ -118,7 +121,7 @@ def _directives(assembly: str, name: str) -> dict[str, tuple[int, str]]:
 
 @lru_cache(maxsize=2)
 def _all_directives(assembly: str) -> dict[str, dict[str, tuple[int, str]]]:
-    """Return kernel -> directive -> (line, value). A kernel described twice keeps its first description."""
+    """Return kernel -> directive -> (line number, value). If a kernel is described twice, the first description is used."""
     kernels: dict[str, dict[str, tuple[int, str]]] = {}
     inside: dict[str, tuple[int, str]] | None = None
     for number, line in enumerate(lines_of(assembly), 1):
@@ -135,8 +138,11 @@ def _all_directives(assembly: str) -> dict[str, dict[str, tuple[int, str]]]:
 
 
 def _metadata(lines: tuple[str, ...], name: str) -> tuple[dict[str, str], tuple[Argument, ...]]:
-    """Return fields and arguments of the kernel in the metadata note, which clang writes as block-style YAML: kernels are list
-    entries indented by two, their arguments list entries indented by six. Raises BadLaunch if it has no such kernel."""
+    """Return the fields and arguments of kernel `name` from the metadata. Raises BadLaunch if it isn't there.
+
+    clang writes the metadata as block-style YAML: kernels are list entries indented by two, their arguments entries indented by
+    six.
+    """
     try:
         begin = lines.index("amdhsa.kernels:") + 1
     except ValueError:

@@ -1,10 +1,10 @@
-"""Errors that stop an interpretation. Mistakes of the kernel itself are returned as data (machine/faults.py)."""
+"""Errors that stop an interpretation. Mistakes of the kernel itself don't: they are returned as data (machine/faults.py)."""
 
 from expctl.domain.errors import Refused
 
 
 class Unsupported(Refused):
-    """An opcode, operand, modifier or directive in line `line` (from 1) of the assembly is not implemented."""
+    """Raised for an opcode, operand, modifier or directive that is not implemented, in line `line` (from 1) of the assembly."""
 
     def __init__(self, why: str, *, line: int, text: str) -> None:
         super().__init__(
@@ -19,8 +19,8 @@ class Unsupported(Refused):
 
 
 class BadLaunch(Refused):
-    """The launch doesn't fit the kernel: a wrong argument, block size or symbol."""
+    """Raised if a launch doesn't fit the kernel: a wrong argument, block size or symbol."""
 
 
 class Runaway(Refused):
-    """A wave ran more instructions than it was allowed."""
+    """Raised if a wave executes more instructions than the launch allows."""

@@ -50,7 +50,7 @@ class Operand:
 
 
 def parse_operand(text: str) -> Operand | None:
-    """Parse one operand; return None for a form that is not known, `sext(v1)` for example."""
+    """Parse one operand; None if its form is not known, such as `sext(v1)`."""
     if text.startswith("-") and not (_INTEGER.match(text) or _FLOAT.match(text)):
         inner = parse_operand(text[1:])
         return replace(inner, negated=True) if _may_carry_sign(inner) and not inner.negated else None

@@ -1,4 +1,4 @@
-"""Parse the body of one function of clang's -S text: instructions with their line numbers, and where the labels point."""
+"""Parse the body of one function of clang's -S text: its instructions with their line numbers, and its labels."""
 
 import re
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Instruction:
         return f"{self.mnemonic} {self.rest}".strip()
 
     def unsupported(self, why: str) -> Unsupported:
-        """Return an error, for the caller to raise, that this instruction is not supported; `why` is the reason."""
+        """Return (not raise) the error that this instruction is not supported; `why` is the reason."""
         return Unsupported(why, line=self.line, text=one_line(self.text, 200))
 
     def fields(self) -> "Fields":
@@ -46,7 +46,7 @@ class Instruction:
         return Fields(operands=tuple(operands), modifiers=modifiers)
 
     def halves(self) -> tuple["Instruction", "Instruction"]:
-        """Split a v_dual instruction into its two operations. Raises Unsupported if there is but one."""
+        """Split a v_dual instruction into its two operations. Raises Unsupported if there is only one."""
         first, separator, second = self.text.partition("::")
         if not separator:
             raise self.unsupported("v_dual without :: and a second operation")
@@ -59,7 +59,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fields:
-    """The operands and modifiers of an instruction. A modifier without a value has the value ''."""
+    """The operands and modifiers of an instruction. `modifiers` maps names to values, "" for a modifier without a value."""
 
     operands: tuple[Operand, ...]
     modifiers: dict[str, str]
@@ -67,8 +67,11 @@ class Fields:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A function's instructions in order. `labels` maps a label to the index of the instruction after it; `alignments` maps the
-    index of an instruction to the .p2align directive before it."""
+    """A function's instructions in order.
+
+    `labels` maps a label to the index of the instruction after it; `alignments` maps an instruction's index to the .p2align
+    directive before it.
+    """
 
     name: str
     instructions: tuple[Instruction, ...]
@@ -90,12 +93,15 @@ def _split(rest: str) -> tuple[list[str], dict[str, str]]:
 
 @lru_cache(maxsize=2)
 def lines_of(assembly: str) -> tuple[str, ...]:
-    """Split a text into lines. Cached, for a text of many kernels is parsed once for each of them."""
+    """Split a text into lines. The result is cached, because a text is parsed once for each kernel in it."""
     return tuple(assembly.splitlines())
 
 
 def parse_program(assembly: str, name: str) -> Program:
-    """Parse the code of function `name`. Raises BadLaunch if it is not in the text, Unsupported for what can't be parsed."""
+    """Parse the code of function `name`.
+
+    Raises BadLaunch if it is not in the text, Unsupported for a line that can't be parsed.
+    """
     lines = lines_of(assembly)
     begin = next((i for i, line in enumerate(lines) if line.startswith(f"{name}:")), None)
     if begin is None:

@@ -1,7 +1,7 @@
-"""Write a parsed kernel out again, so that a caller can check that the parser read the text as the assembler does.
+"""Write a parsed kernel as assembly text again, so that a caller can check that the parser reads the text as an assembler does.
 
 An assembler knows comments, macros and directives that the parser may misread, and inline assembly can hold any of them.
-The written text has nothing but the parsed instructions, labels and alignments; assembled, it must give the same bytes.
+The new text has only the parsed instructions, labels and alignments; assembled, it must give the same bytes as the old one.
 """
 
 import re
@@ -13,7 +13,7 @@ _DIRECTIVES = re.compile(r"^\s*\.amdhsa_(\w+)\s+([\w.$]+)\s*$")
 
 
 def unparse(assembly: str, kernels: list[str]) -> str:
-    """Return assembly text of `kernels` alone, written from their parsed form.
+    """Return assembly text that contains only `kernels`, written from their parsed form.
 
     Raises BadLaunch for a kernel that is not in `assembly`, Unsupported for a line that can't be parsed.
     """
@@ -37,7 +37,7 @@ def unparse(assembly: str, kernels: list[str]) -> str:
 
 
 def _descriptor(assembly: str, name: str) -> list[str]:
-    """Return the lines of the kernel's first .amdhsa_kernel block, as the interpreter parses it; none if there is none."""
+    """Return the lines of the kernel's first .amdhsa_kernel block, which the interpreter uses; empty if there is none."""
     found: list[str] = []
     for line in lines_of(assembly):
         if "amdhsa_" not in line:

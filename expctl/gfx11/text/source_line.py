@@ -9,8 +9,11 @@ MOST_FRAMES = 3
 
 
 def source_line(assembly: str, line: int) -> str:
-    """Return source file and line of assembly line `line` and where it was inlined, at most 3 places, e.g.
-    `put.h:41 in ring.h:103`; empty if the text has no line table or the compiler invented the instruction (line 0)."""
+    """Return the source file and line that line `line` of the assembly was compiled from, e.g. `put.h:41 in ring.h:103`.
+
+    At most 3 places are named, from the inlined function outwards. Empty if the text has no line table, or if the compiler
+    invented the instruction (line 0).
+    """
     for text in reversed(assembly.splitlines()[:line]):
         found = _LOC.match(text)
         if found is not None:

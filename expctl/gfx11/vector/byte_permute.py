@@ -1,4 +1,4 @@
-"""v_perm_b32: each of the four result bytes is selected from eight source bytes."""
+"""v_perm_b32: each of the four bytes of the result is selected from the eight bytes of two sources."""
 
 from functools import lru_cache
 
@@ -8,9 +8,10 @@ from expctl.gfx11.machine.arrays import LANES, Anything, Bytes
 
 
 def permute_bytes(a: Anything, b: Anything, selector: Anything) -> Anything:
-    """Return v_perm_b32 of lane arrays: byte i of the selector says what byte i of the result is.
+    """Return v_perm_b32 of lane arrays: byte i of `selector` selects byte i of the result.
 
-    0..3 is a byte of b, 4..7 a byte of a; 8..11 repeat the sign of byte 1, 3, 5, 7; 12 is 0x00; 13 and above are 0xff.
+    0..3 select a byte of b, 4..7 a byte of a; 8..11 fill the byte with the sign of byte 1, 3, 5 or 7; 12 gives 0x00, 13 and
+    above 0xff.
     """
     where, picked, ones = _picks(selector.tobytes())
     pool = np.empty((LANES, 2), dtype=np.uint32)
@@ -23,8 +24,11 @@ def permute_bytes(a: Anything, b: Anything, selector: Anything) -> Anything:
 
 @lru_cache(maxsize=256)
 def _picks(selector: bytes) -> tuple[Anything, Anything, Anything]:
-    """Return for 32 selectors: indices into the flat (32, 8) pool of source bytes (None if a sign is selected), a mask of the
-    result bytes that come from the pool, and a mask of those that are 0xff. Cached: most selectors are constants."""
+    """Translate the selectors of 32 lanes; cached, because most selectors are constants.
+
+    Returns indices into the flat (32, 8) array of source bytes (None if a selector asks for a sign), a mask of the result bytes
+    that are taken from there, and a mask of those that are 0xff.
+    """
     names = np.frombuffer(selector, dtype=np.uint8).reshape(LANES, 4)
     places = np.arange(LANES)[:, None] * 8 + np.minimum(names, 7)
     picked = np.where(names < 8, 0xFF, 0).astype(np.uint8).reshape(-1).view(np.uint32)
@@ -42,7 +46,7 @@ def _permute_signs(pool: Bytes, selector: Anything) -> Anything:
 
 
 def permuted_undefined(a: Anything, b: Anything, selector: Anything) -> Anything:
-    """Return the undefined bits of v_perm_b32, given those of a and b; a result byte that is a constant has none."""
+    """Return the undefined bits of v_perm_b32, if `a` and `b` are those of its sources; a constant result byte has none."""
     names = np.ascontiguousarray(selector).view(np.uint8)
     not_constant = np.where(names < 12, 0xFF, 0).astype(np.uint8).view(np.uint32)
     return permute_bytes(a, b, selector) & not_constant

@@ -1,4 +1,7 @@
-"""Decode vector ALU instructions into steps. The tables in compare, floats, halves and integers define what they compute."""
+"""Decode vector ALU instructions into functions that execute them on a wave.
+
+What an instruction computes is in the tables of compare.py, floats.py, halves.py and integers.py.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ TABLE: dict[str, VectorOp] = {**integers.OPS, **floats.OPS, **compare.OPS, **hal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """A vector operation with its operands: `evaluate` returns results, `writes` store them, `marks` their undefined bits."""
+    """A vector operation with its operands: `evaluate` computes the results, `undefined` their undefined bits.
+
+    `writes` store the results, `marks` the undefined bits; the keys are those of the registers read and written.
+    """
 
     evaluate: Callable[[Wave], tuple[Anything, ...]]
     undefined: Callable[[Wave], Bits]
@@ -33,19 +39,20 @@ class Bound:
 
 
 def base_name(mnemonic: str) -> str:
-    """Return a mnemonic without the suffix _e32 or _e64; other suffixes, such as _dpp, stay."""
+    """Return a mnemonic without the suffix _e32 or _e64. Other suffixes, such as _dpp, are kept."""
     return mnemonic.removesuffix("_e32").removesuffix("_e64")
 
 
 def decode_vector(instruction: Instruction) -> Run:
-    """Return the function that executes a vector ALU instruction on a wave. Raises Unsupported if TABLE lacks its name."""
+    """Return the function that executes a vector ALU instruction on a wave. Raises Unsupported if it is not implemented."""
     return step_of(instruction, bind(instruction))
 
 
 def bind(instruction: Instruction, name: str | None = None) -> Bound:
-    """Check an instruction's operands and modifiers against TABLE and bind them to its operation. Raises Unsupported.
+    """Look up an instruction's operation in TABLE and bind it to the operands and modifiers.
 
-    `name` is the key in TABLE if it is not the instruction's own mnemonic (as in v_dual).
+    Raises Unsupported if they don't fit. `name` is the key in TABLE, if it is not the instruction's own mnemonic (as in
+    v_dual).
     """
     op = TABLE.get(name or base_name(instruction.mnemonic))
     if op is None:
@@ -75,7 +82,7 @@ def bound_to(
     sources: list[Source],
     finish: Callable[[Anything], Anything] | None = None,
 ) -> Bound:
-    """Bind an operation to its destinations and sources; `finish`, if given, is applied to the result before it is written."""
+    """Bind an operation to its destinations and sources; `finish`, if given, is applied to the result before writing."""
     return Bound(
         evaluate=_evaluator(op, sources, finish),
         undefined=_undefined(op, sources),
@@ -87,7 +94,10 @@ def bound_to(
 
 
 def step_of(instruction: Instruction, bound: Bound) -> Run:
-    """Return a function that executes a bound operation on a wave, and checks undefined bits and missing waits where needed."""
+    """Return a function that executes a bound operation on a wave.
+
+    It reports loads that were not waited for and tracks undefined bits.
+    """
     evaluate, line = bound.evaluate, instruction.line
     keys = frozenset((*bound.read_keys, *bound.write_keys))
     if len(bound.writes) == 1:
@@ -143,7 +153,7 @@ def _undefined(op: VectorOp, sources: list[Source]) -> Callable[[Wave], Bits]:
 
 
 def _finisher(instruction: Instruction, op: VectorOp, modifiers: dict[str, str]) -> Callable[[Anything], Anything] | None:
-    """Return the function of the modifier `clamp`: limit a result to 0..1, a NaN to 0 (dx10_clamp). None without modifiers.
+    """Return the function of the modifier `clamp`, which limits a result to 0..1 and makes a NaN 0; None without modifiers.
 
     Raises Unsupported for any other modifier, and for `clamp` on a result that is not one float.
     """

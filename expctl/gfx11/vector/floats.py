@@ -1,8 +1,8 @@
 """Single-precision vector operations and conversions. Rounding is to nearest even and denormals are kept (descriptor.py).
 
-v_rcp, v_rsq, v_sqrt, v_exp, v_log, v_sin and v_cos are approximations in the machine, within one unit in the last place or so;
-here they are the correctly rounded result, so results that depend on them may differ from the machine in the last bits. All but
-v_sin and v_cos take a denormal for a zero, and give a zero for one, whatever the mode.
+The hardware approximates v_rcp, v_rsq, v_sqrt, v_exp, v_log, v_sin and v_cos to about one unit in the last place; here their
+results are correctly rounded, so values computed from them may differ from the hardware's in the last bits. All but v_sin and
+v_cos treat a denormal source as zero, and return zero instead of a denormal, whatever the mode is.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def _flushed(a: Anything) -> Anything:
 
 
 def _sine(turns: Anything, quarter: int) -> Anything:
-    """Return sin(2 pi (turns + quarter / 4)) as float32, exact at multiples of a quarter, however large `turns` is."""
+    """Return sin(2 pi (turns + quarter / 4)) as float32; exact at multiples of a quarter turn, however large `turns` is."""
     quarters = np.fmod(turns.astype(np.float64), 1.0) * 4.0
     whole = np.rint(quarters)
     angle = (quarters - whole) * (np.pi / 2.0)
@@ -47,8 +47,11 @@ def _exponent(a: Anything) -> Anything:
 
 
 def _scale(a: Anything, b: Anything, c: Anything) -> Anything:
-    """Return v_div_scale_f32: a (which is denominator b or numerator c) scaled so that the steps of the division c / b stay in
-    range, and a flag for v_div_fmas to undo that. Where the manual is ambiguous, the case that rounds c / b correctly."""
+    """Return v_div_scale_f32, which prepares the division c / b: a scaled so that no step overflows or underflows, and a flag.
+
+    `a` is equal to b or c. The flag tells v_div_fmas to undo the scaling. Where the manual is ambiguous, this takes the reading
+    that rounds c / b correctly.
+    """
     down = (a.astype(np.float64) * 2.0**-64).astype(np.float32)
     top = np.float32(2.0) ** 64
     numerator, denominator = _exponent(c), _exponent(b)
@@ -74,15 +77,17 @@ def _scale(a: Anything, b: Anything, c: Anything) -> Anything:
 
 
 def _fma_and_unscale(a: Anything, b: Anything, c: Anything, undo: Anything) -> Anything:
-    """Return v_div_fmas_f32: a * b + c, times 2^64 if `undo` and the exponent of c is positive, times 2^-64 if not positive."""
+    """Return v_div_fmas_f32: a * b + c, and where `undo`, times 2^64 if c's unbiased exponent is positive, else times 2^-64."""
     product = fma32(a, b, c)
     factor = np.where(_exponent(c) > 127, np.float32(2.0**64), np.float32(2.0**-64))
     return np.where(undo, product * factor, product)
 
 
 def _fix_up(a: Anything, b: Anything, c: Anything) -> Anything:
-    """Return v_div_fixup_f32: the quotient `a` with the sign of c / b, or the special value of c / b where b or c is zero,
-    infinite or NaN. A NaN in `a` counts as overflow."""
+    """Return v_div_fixup_f32: the quotient `a` with the sign of c / b, or where b or c is zero, infinite or NaN, c / b itself.
+
+    A NaN in `a` means that the division overflowed, and gives infinity.
+    """
     negative = np.signbit(b) ^ np.signbit(c)
     sign = np.where(negative, np.float32(-1), np.float32(1))
     infinite, zero = sign * np.float32(np.inf), sign * np.float32(0)
@@ -96,8 +101,9 @@ def _fix_up(a: Anything, b: Anything, c: Anything) -> Anything:
 
 
 def _classes(a: Anything, wanted: Anything) -> Anything:
-    """Return v_cmp_class_f32: whether the class of a is set in `wanted`. Its bits 0..9 are signalling NaN, quiet NaN, -inf,
-    -normal, -denormal, -0, +0, +denormal, +normal, +inf."""
+    """Return v_cmp_class_f32: whether `wanted` has the bit of the class of a. Bits 0..9 are signalling NaN, quiet NaN, -inf,
+    -normal, -denormal, -0, +0, +denormal, +normal, +inf.
+    """
     bits = a.view(np.uint32)
     quiet = (bits >> np.uint32(22)) & np.uint32(1)
     tiny = (_exponent(a) == 0) & (a != 0)
@@ -115,7 +121,7 @@ def _approximate(function: Callable[[Anything], Anything]) -> VectorOp:
 
 
 def _to_zero(a: Anything) -> Anything:
-    """Return float16 bits of float32 values, rounded toward zero; a value too large gives the largest finite half."""
+    """Convert float32 values to float16 bits, rounded toward zero; a value too large becomes the largest finite half."""
     nearest = a.astype(np.float16)
     too_large = np.abs(nearest.astype(np.float64)) > np.abs(a.astype(np.float64))
     return np.where(too_large, np.nextafter(nearest, np.float16(0)), nearest).view(np.uint16).astype(np.uint32)

@@ -1,6 +1,7 @@
 """Tables of half-precision and 16-bit vector operations: plain, packed, and mixed with single precision.
 
-Plain ones work on the low half of their registers and leave the high half of the destination unchanged, as on gfx10 and later.
+Plain operations use the low half of their registers and leave the high half of the destination unchanged, as on gfx10 and
+later.
 """
 
 import numpy as np
@@ -15,7 +16,10 @@ _15 = np.uint16(15)
 
 
 def _dot(a_low: Anything, a_high: Anything, b_low: Anything, b_high: Anything, c: Anything) -> Anything:
-    """Return a_low * b_low + a_high * b_high + c, summed in double, rounded once. The machine's rounding is not documented."""
+    """Return a_low * b_low + a_high * b_high + c, summed in double and rounded once.
+
+    The hardware's rounding is not documented.
+    """
     wide = [x.astype(np.float64) for x in (a_low, a_high, b_low, b_high, c)]
     return (wide[0] * wide[2] + wide[1] * wide[3] + wide[4]).astype(np.float32)
 
@@ -96,8 +100,10 @@ MIXED: dict[str, Type] = {"v_fma_mix_f32": Type.F32, "v_fma_mixlo_f16": Type.F16
 
 
 def mixed(a: Anything, b: Anything, c: Anything) -> Anything:
-    """Return a * b + c in float32, rounded once: the result of v_fma_mix_f32. v_fma_mixlo and v_fma_mixhi round it again, to
-    float16: LLVM selects them for fptrunc(fma(...))."""
+    """Return a * b + c in float32, rounded once: the result of v_fma_mix_f32.
+
+    v_fma_mixlo and v_fma_mixhi round it again, to float16; LLVM selects them for fptrunc(fma(...)).
+    """
     return fma32(a.astype(np.float32), b.astype(np.float32), c.astype(np.float32))
 
 

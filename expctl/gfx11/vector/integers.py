@@ -1,6 +1,6 @@
 """Table of integer vector operations, by the manual's definitions (AMD, "RDNA3.5" Instruction Set Architecture, chapter 16).
 
-Shift amounts are taken modulo the width. A name ending in "rev" has its first two sources swapped.
+Shift amounts are taken modulo the width. An opcode ending in "rev" takes its first two sources in reverse order.
 """
 
 from collections.abc import Callable
@@ -69,14 +69,14 @@ def _multiply_add_64(a: Anything, b: Anything, c: Anything) -> Anything:
 
 
 def _multiply_add_i64(a: Anything, b: Anything, c: Anything) -> Anything:
-    """Return v_mad_i64_i32: a * b + c modulo 2^64, and per lane whether the exact sum is negative (its bit 64)."""
+    """Return v_mad_i64_i32: a * b + c modulo 2^64, and for each lane whether the exact sum is negative."""
     product = a.astype(np.int64) * b
     total = product + c
     return total, np.where((product < 0) == (c < 0), product < 0, total < 0)
 
 
 def _count_leading(a: Anything) -> Anything:
-    """Return the number of zero bits above the highest one bit; -1 for 0."""
+    """Return the number of zero bits above the highest one bit (v_clz); -1 for 0."""
     return np.where(a == 0, -1, 32 - np.frexp(a.astype(np.float64))[1]).astype(np.int32).view(np.uint32)
 
 
@@ -111,7 +111,7 @@ def _shift_right(a: Anything, b: Anything) -> Anything:
 
 
 def _count_below(a: Anything, b: Anything) -> Anything:
-    """Return v_mbcnt_lo: b plus the number of bits set in mask a for lanes below this one."""
+    """Return v_mbcnt_lo: b plus the number of bits that are set in mask a for lanes with lower numbers than this one."""
     below = (np.uint32(1) << np.arange(LANES, dtype=np.uint32)) - np.uint32(1)
     return np.bitwise_count(a & below).astype(np.uint32) + b
 

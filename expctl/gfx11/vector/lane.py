@@ -1,4 +1,4 @@
-"""Decode vector instructions that move single lanes, or select a register by M0 at run time."""
+"""Decode vector instructions that move the value of a single lane, or that select a register by M0 at run time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def decode_readfirstlane(instruction: Instruction) -> Run:
 
 
 def decode_readlane(instruction: Instruction) -> Run:
-    """Decode v_readlane: read the lane that a scalar gives (modulo 32), active or not, into a scalar register."""
+    """Decode v_readlane: read one lane into a scalar register. A scalar operand gives the lane (modulo 32), active or not."""
     fields = instruction.fields()
     if len(fields.operands) != 3 or fields.modifiers or fields.operands[1].kind is not Kind.VECTOR:
         raise instruction.unsupported("operands not of the form s, v, lane")
@@ -46,7 +46,7 @@ def decode_readlane(instruction: Instruction) -> Run:
 
 
 def decode_writelane(instruction: Instruction) -> Run:
-    """Decode v_writelane: write a scalar to the lane that another scalar gives (modulo 32), active or not."""
+    """Decode v_writelane: write a scalar to one lane. Another scalar operand gives the lane (modulo 32), active or not."""
     fields = instruction.fields()
     if len(fields.operands) != 3 or fields.modifiers or fields.operands[0].kind is not Kind.VECTOR:
         raise instruction.unsupported("operands not of the form v, s, lane")
@@ -64,7 +64,7 @@ def decode_writelane(instruction: Instruction) -> Run:
 
 
 def decode_movrels(instruction: Instruction) -> Run:
-    """Decode v_movrels: copy vector register n + M0 to the destination, n being the source named in the text."""
+    """Decode v_movrels: copy vector register n + M0 to the destination, where n is the source register in the text."""
     destination, vector = _two(instruction)
     if destination.kind is not Kind.VECTOR:
         raise instruction.unsupported("the destination is not a vector register")

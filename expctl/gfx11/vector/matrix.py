@@ -5,7 +5,7 @@
     C, D  register s of lane l is row 2 s + l / 16, column l % 16
 
 Products of halves are exact; here their sum and C are added in double precision and rounded once to single. The order and the
-width of the machine's own additions are not documented, so the last bits may differ there.
+width of the hardware's own additions are not documented, so the last bits may differ.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def decode_matrix(instruction: Instruction) -> Run:
 
 
 def fragment(registers: Words) -> tuple[Anything, bool]:
-    """Convert the registers of matrix A or B, (8, 32) words, to float64 (16, 16), k last, taken from lanes 0..15.
+    """Convert the registers of matrix A or B, (8, 32) words, to a float64 array (16, 16) whose last axis is k.
 
-    Also return whether lanes 16..31 repeat lanes 0..15, as the hardware requires.
+    The values are those of lanes 0..15; also returned is whether lanes 16..31 repeat them, as the hardware requires.
     """
     return _fragment_of(registers.tobytes())
 
@@ -86,7 +86,7 @@ def _fragment_of(raw: bytes) -> tuple[Anything, bool]:
 
 
 def _mark(wave: Wave, outputs: list[int], bad: Anything) -> None:
-    """Set the undefined bits of the output registers in all lanes: every bit where `bad`, (8, 32), is True; none elsewhere."""
+    """Set the undefined bits of the output registers in all lanes: all bits where `bad`, (8, 32), is True, none elsewhere."""
     for register, row in zip(outputs, bad, strict=True):
         wave.vector_undefined[register] = np.where(row, np.uint32(ALL_BITS), np.uint32(0))
         wave.refresh(register)

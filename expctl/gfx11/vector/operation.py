@@ -1,4 +1,4 @@
-"""The type of a table entry for a vector instruction: what it computes, apart from where its operands are."""
+"""The type of a table entry for a vector instruction: what it computes, independent of which registers hold its operands."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ U32, I32, F32, F16, U16, I16, U64, I64, MASK = (
 class VectorOp:
     """What a vector instruction computes: `evaluate` maps the sources' lane arrays to one lane array, or a tuple of several.
 
-    It may return a view of a source. A 16-bit result goes to the low half of its register and leaves the high half alone.
-    `rule` says which bits of the result are undefined.
+    The array returned may be a view of a source. A 16-bit result replaces the low half of its register and leaves the high half
+    unchanged. `rule` finds the undefined bits of the result.
     """
 
     results: tuple[Type, ...]
@@ -34,17 +34,17 @@ class VectorOp:
 
 
 def unary(result: Type, a: Type, evaluate: Callable[[Anything], Anything], rule: Rule = any_bit) -> VectorOp:
-    """Return an operation with a source of type `a` and a result of type `result`, whose undefined bits `rule` finds."""
+    """Return an operation with a source of type `a` and a result of type `result`; `rule` finds its undefined bits."""
     return VectorOp(results=(result,), sources=(a,), evaluate=evaluate, rule=rule)
 
 
 def binary(kind: Type, evaluate: Callable[[Anything, Anything], Anything], rule: Rule = any_bit) -> VectorOp:
-    """Return an operation with two sources and a result, all of type `kind`; `rule` finds the undefined bits of the result."""
+    """Return an operation with two sources and a result, all of type `kind`; `rule` finds the result's undefined bits."""
     return VectorOp(results=(kind,), sources=(kind, kind), evaluate=evaluate, rule=rule)
 
 
 def ternary(kind: Type, evaluate: Callable[..., Anything], rule: Rule = any_bit) -> VectorOp:
-    """Return an operation with three sources and a result, all of type `kind`; `rule` finds undefined bits of the result."""
+    """Return an operation with three sources and a result, all of type `kind`; `rule` finds the result's undefined bits."""
     return VectorOp(results=(kind,), sources=(kind, kind, kind), evaluate=evaluate, rule=rule)
 
 

@@ -28,9 +28,9 @@ def decode_packed(instruction: Instruction, name: str) -> Run:
 
 
 def bits_of_modifier(instruction: Instruction, value: str | None, count: int, default: int) -> list[int]:
-    """Parse a modifier's value, e.g. `[1,0,1]`, into `count` bits, one per source; all `default` if it is None.
+    """Parse a modifier's value, e.g. `[1,0,1]`, into `count` bits, one per source. If it is None, every bit is `default`.
 
-    Raises Unsupported for another number of bits.
+    Raises Unsupported if it has another number of bits.
     """
     if value is None:
         return [default] * count
@@ -89,7 +89,10 @@ def _packed(instruction: Instruction, op: VectorOp) -> Run:
 
 
 def _mixed(instruction: Instruction, result: Type) -> Run:
-    """Decode a mixed multiply-add. op_sel_hi[i] says that source i is a half, op_sel[i] that it is the upper one."""
+    """Decode a mixed multiply-add.
+
+    If op_sel_hi[i] is set, source i is a half: the upper one if op_sel[i] is set, else the lower.
+    """
     fields = instruction.fields()
     _modifiers(instruction, fields.modifiers, ("op_sel", "op_sel_hi"))
     destination, *operands = fields.operands

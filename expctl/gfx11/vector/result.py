@@ -1,4 +1,4 @@
-"""Write vector results: to the active lanes, to part of a register, and with a note of the bits that are undefined."""
+"""Write vector results to the active lanes of a register or of a part of one, and record which of their bits are undefined."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ Write = Callable[[Wave, Anything], None]
 
 
 def writer(instruction: Instruction, destination: Operand, kind: Type) -> Write:
-    """Return a function that writes results of type `kind`, (32,), to the active lanes of `destination`. Raises Unsupported."""
+    """Return a function that writes results of type `kind`, (32,), to the active lanes of `destination`.
+
+    Raises Unsupported if `destination` can't hold that type.
+    """
     if kind is Type.MASK:
         if destination.kind is not Kind.SCALAR or destination.count != 1:
             raise instruction.unsupported("a lane mask goes to one scalar register")
@@ -54,7 +57,7 @@ def writer(instruction: Instruction, destination: Operand, kind: Type) -> Write:
 
 
 def part_of(destination: Operand, kind: Type) -> Type:
-    """Return `kind`, or its HIGH type if it is a 16-bit type and the destination is the upper half of a register."""
+    """Return `kind`, or its HIGH type if it is a 16-bit type and `destination` is the upper half of a register."""
     return UPPER[kind] if destination.kind is Kind.HALF and destination.upper and kind in UPPER else kind
 
 
@@ -90,7 +93,7 @@ def _mask_writer(n: int) -> Write:
 
 
 def write_keys(destination: Operand, kind: Type) -> tuple[int, ...]:
-    """Return which registers a result of type `kind` changes, by key: n for VGPR n, 1024 + n for scalar register n."""
+    """Return the keys of the registers that a result of type `kind` changes: n for VGPR n, 1024 + n for scalar register n."""
     if destination.is_null:
         return ()
     if destination.kind is Kind.SCALAR:
@@ -99,7 +102,10 @@ def write_keys(destination: Operand, kind: Type) -> tuple[int, ...]:
 
 
 def undefined_mask(destination: Operand, kind: Type) -> Callable[[Wave, Bits], None]:
-    """Return a function that records a result's undefined bits, (32,) masks; called before the result is written."""
+    """Return a function that records the undefined bits of a result, (32,) masks.
+
+    It must be called before the result is written.
+    """
     n, kind = destination.index, part_of(destination, kind)
     if destination.is_null:
         return lambda wave, undefined: None

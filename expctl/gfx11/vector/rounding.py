@@ -1,4 +1,4 @@
-"""Floating-point operations that numpy lacks, rounded once as the machine does."""
+"""Floating-point operations that numpy lacks, rounded once, as the hardware does."""
 
 import numpy as np
 
@@ -8,8 +8,8 @@ from expctl.gfx11.machine.arrays import Anything
 def fma32(a: Anything, b: Anything, c: Anything) -> Anything:
     """Return float32 a * b + c with one rounding, to nearest even.
 
-    The product of two floats is exact in a double. The sum is rounded to odd there (Boldo and Melquiond, "Emulation of FMA and
-    correctly rounded sums", 2008), so that the rounding to float sees on which side of a tie the exact sum lies.
+    The product of two floats is exact in double precision. The sum is first rounded to odd in double (Boldo and Melquiond,
+    "Emulation of FMA and correctly rounded sums", 2008), so that the final rounding to float32 can't hit a false tie.
     """
     return _odd_sum(a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)).astype(np.float32)
 
@@ -32,13 +32,13 @@ def _odd_sum(x: Anything, y: Anything) -> Anything:
 
 
 def maximum(a: Anything, b: Anything) -> Anything:
-    """Return IEEE maxNum: a quiet NaN loses to a number, a signalling one gives a NaN (ieee_mode); +0 is above -0."""
+    """Return IEEE maxNum: a quiet NaN gives way to a number, a signalling NaN makes the result NaN; +0 is above -0."""
     same = np.where(np.signbit(a), b, a)
     return _unless_signalling(a, b, np.where(a == b, same, np.fmax(a, b)))
 
 
 def minimum(a: Anything, b: Anything) -> Anything:
-    """Return IEEE minNum: a quiet NaN loses to a number, a signalling one gives a NaN (ieee_mode); -0 is below +0."""
+    """Return IEEE minNum: a quiet NaN gives way to a number, a signalling NaN makes the result NaN; -0 is below +0."""
     same = np.where(np.signbit(a), a, b)
     return _unless_signalling(a, b, np.where(a == b, same, np.fmin(a, b)))
 
@@ -50,7 +50,7 @@ def _unless_signalling(a: Anything, b: Anything, result: Anything) -> Anything:
 
 
 def _is_signalling(a: Anything) -> Anything:
-    """Flag the signalling NaNs: those whose highest bit of mantissa is 0."""
+    """Flag the values that are signalling NaNs: NaNs whose highest bit of the mantissa is 0."""
     quiet = np.float16(np.nan).view(np.uint16) if a.dtype == np.float16 else np.float32(np.nan).view(np.uint32)
     return np.isnan(a) & ((a.view(quiet.dtype) & quiet) != quiet)
 
