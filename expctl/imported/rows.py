@@ -13,7 +13,7 @@ DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?", re.ASCI
 
 
 def read_document(document: Document) -> ParsedLedger:
-    """Return the experiments in all tables that are ledgers, and what was left out: tables, lines, rows without a verdict yet."""
+    """Return the experiments in all tables that are ledgers, and all that was left out: tables, lines, unfinished rows."""
     rows: list[Row] = []
     columns: list[str] = []
     waiting: list[Unread] = []

@@ -41,7 +41,7 @@ def split_lines(naming: IdAssignment) -> list[str]:
 
 
 def summary_line(records: Sequence[Record]) -> str:
-    """Return the number of records by verdict, e.g. `18 records: 8 KEEP, 10 REJECT`, and how many are of kind perf by default."""
+    """Return the number of records by verdict, e.g. `18 records: 8 KEEP, 10 REJECT`, and how many state no kind."""
     verdicts = Counter(record.verdict for record in records)
     perf = sum(record.kind is Kind.PERF for record in records)
     counted = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())

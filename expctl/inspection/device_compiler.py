@@ -125,7 +125,7 @@ def wheel_flags(arch: str) -> tuple[str, ...]:
 
 
 def _option_flags(source: Path, options: Options) -> list[str]:
-    """Return compiler flags for `options`; for a .cu file also one that includes the HIP runtime header, as nvcc does its own."""
+    """Return compiler flags for `options`; for a .cu file also one that includes the HIP runtime header."""
     words = [options.level, options.standard]
     words += [f"-D{each}" for each in options.defines] + [f"-I{each}" for each in options.includes]
     return words + (["-include", "hip/hip_runtime.h"] if source.suffix.lower() == ".cu" else [])

@@ -1,4 +1,4 @@
-"""Format the figures of a comparison as short text."""
+"""Format the figures that a comparison of profiles shows as short text."""
 
 from expctl.profiles.model.kernel_profile import Extent
 
@@ -26,7 +26,7 @@ def bytes_text(value: int | None) -> str:
 
 
 def extent_text(extent: Extent | None) -> str:
-    """Return an extent without its last axes if their size is 1, e.g. `32x32` or `256`; `?` for None."""
+    """Return an extent (x, y, z) as text, without its last axes of size 1, e.g. `32x32` or `256`; `?` for None."""
     if extent is None:
         return UNKNOWN
     x, y, z = extent
