@@ -14,7 +14,10 @@ POLL_S = 0.002
 
 
 class Identity(Struct, frozen=True, kw_only=True):
-    """Identity of a process even if its pid is reused: `start_ticks` is its start in clock ticks since boot, `boot` the boot's id."""
+    """Identity of a process, valid even if its pid is reused. `boot` is the kernel's id of the boot.
+
+    `start_ticks` is the process's start in clock ticks since boot.
+    """
 
     pid: int
     start_ticks: int

@@ -195,7 +195,7 @@ def _timelines(parts: Sequence[RawProfile], path: Path) -> tuple[Timeline, ...]:
 def _owners(parts: Sequence[RawProfile], path: Path) -> list[str]:
     """Return a prefix for the GPU names of each part (data of one process), so that no two GPUs get the same name.
 
-    It is the host, file or folder; "" where names are unique already. For torch.profiler and nsys it is always the file,
+    It is the host, file or folder; "" where names are unique already. Several files of torch.profiler or nsys always get one,
     because their clocks start anew in each session.
     """
     hosts, files = {part.host for part in parts}, [Path(part.file) for part in parts]

@@ -30,7 +30,10 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """The matched kernels of two runs, most time first; `missing` are kernels only in the first run, `extra` only in the second."""
+    """The matched kernels of two runs, most time first.
+
+    `missing` are kernels only in the first run, `extra` those only in the second.
+    """
 
     pairs: tuple[Pair, ...]
     missing: tuple[Kernel, ...]
