@@ -117,7 +117,7 @@ class Library(Port):
 
 
 class FindingsEditor(Port):
-    """Adds findings to the text of findings.yaml, or marks them as superseded or contradicted; all other text stays as it is."""
+    """Adds findings to the text of findings.yaml, or marks them as superseded or contradicted; other text stays as it is."""
 
     def added(self, text: bytes, finding: Finding) -> bytes: ...
     def marked(self, text: bytes, finding: Finding) -> bytes: ...

@@ -10,7 +10,7 @@ from expctl.profiles.model.kernel_profile import Kernel, KernelClass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One kernel of a repeated sequence: `calls` per pass (one repetition), and `time_ns`, these calls times its mean duration."""
+    """One kernel of a repeated sequence: `calls` per pass (one repetition), and the time in ns that they take together."""
 
     name: str
     kind: KernelClass

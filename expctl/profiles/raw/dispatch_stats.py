@@ -160,11 +160,11 @@ class DispatchTimes:
             end_to(end)
 
     def add_isolated(self, key: Hashable, duration: int) -> None:
-        """Add the duration (ns) of a dispatch, but no start and end: the profiler ran it alone, so gaps around it mean nothing."""
+        """Add the duration (ns) of a dispatch without start and end: the profiler ran it alone, so gaps mean nothing."""
         self.durations.setdefault(key, []).append(duration)
 
     def finish(self) -> None:
-        """Sort the durations of each launch key, and leave out dispatches of negative duration, counting them in `impossible`."""
+        """Sort the durations of each launch key, and move dispatches of negative duration to the count `impossible`."""
         found = 0
         for key, values in self.durations.items():
             values.sort()
