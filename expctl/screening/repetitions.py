@@ -61,7 +61,7 @@ def is_above(one: float, other: float) -> bool:
 
 
 def _averaged(counted: Sequence[float]) -> tuple[Sequence[float], str]:
-    """Return those of two to five times that are to be averaged, () if they disagree, and a remark if it isn't the first three."""
+    """Return which of two to five times to average (none if they disagree), and a remark unless it is the first three."""
     first = counted[:ROWS_AVERAGED]
     if _is_close(first):
         return first, ""

@@ -21,7 +21,7 @@ class ZigCpuRecipe:
         return tool_versions.packages("ziglang", "elftools", extra="cpu")
 
     def commands(self, build: Build, *, out: Path, layout: int = 0, objects: Path | None = None) -> tuple[tuple[str, ...], ...]:
-        """Return one call of `zig cc`. Its source path is relative to the work tree, so that the tree's path doesn't enter the code.
+        """Return one call of `zig cc`. The source's path is relative to the work tree, so that code doesn't depend on the tree.
 
         For a `layout` other than 0 it links with a linker script that places the functions differently. The script is written
         to `out`, from the object files that zig left in `objects` when it built layout 0.

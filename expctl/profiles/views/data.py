@@ -1,4 +1,4 @@
-"""A profile as a JSON document, or as CSV with a row per kernel. Every key is always present; an unknown value is null or empty."""
+"""A profile as a JSON document, or as CSV with a row per kernel. Every key is always there, null or empty if unknown."""
 
 import csv
 import io

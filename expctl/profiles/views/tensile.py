@@ -10,7 +10,7 @@ from expctl.gpu.tensile.types import type_words
 
 
 def tensile_lines(reading: DecodedName) -> list[str]:
-    """Return a decoded Tensile kernel name as lines of text: what the kernel computes, each key with its meaning, unknown parts."""
+    """Return a decoded Tensile kernel name as lines of text: what the kernel computes, its keys explained, unknown parts."""
     kernel = reading.kernel
     return [
         plain_text(kernel.name),
