@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def here() -> Place:
-    """Return the place of the git repository that contains the working directory."""
+    """Return the location of the git repository that contains the working directory."""
     return locate(Path.cwd())
 
 
@@ -207,7 +207,10 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
 
 
 def checkup(place: Place) -> "tuple[Finding, ...]":
-    """Return the problems that `expctl doctor` finds. Raises Refused if the repository has no commit."""
+    """Return what `expctl doctor` finds: for each checked part of the installation whether it is right, else how to mend it.
+
+    Raises Refused if the repository has no commit.
+    """
     from expctl.adapters.doctor.machine import machine_findings
     from expctl.adapters.doctor.repository import StateCheckup
     from expctl.adapters.records.ledger_file import ledger_mend

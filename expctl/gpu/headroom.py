@@ -56,7 +56,10 @@ def headroom(gpu: Architecture, usage: Usage, figure: Callable[[Usage], int]) ->
 
 
 def _more(figure: Callable[[int], int], now: int, most: int) -> int | None:
-    """Return the largest n for which figure(now + n) equals figure(now); None if figure(`most`), the limit, equals it too."""
+    """Return the largest n for which figure(now + n) equals figure(now); None if figure(most) equals it too.
+
+    `most` is the highest value that the GPU permits.
+    """
     low, high = now, most + 1
     if now >= most or figure(most) == figure(now):
         return None

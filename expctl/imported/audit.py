@@ -113,7 +113,7 @@ def _impossible(figures: Sequence[Figure], roofline: Roofline, line: int, rows: 
 def _contradictions(figures: Sequence[Figure], roofline: Roofline, line: int, rows: tuple[str, ...]) -> Iterator[Remark]:
     """Yield a remark on each throughput that differs by over 5 % from FLOP / time, for the time stated just before it.
 
-    Only pairs of the same problem size are compared. `line` and `rows` are where `figures` are from.
+    Only figures of the same problem size are compared. `line` and `rows` say where `figures` were found.
     """
     for time, throughput in itertools.pairwise(figures):
         kinds = (time.quantity, throughput.quantity) == (Quantity.TIME, Quantity.THROUGHPUT)
@@ -127,7 +127,7 @@ def _contradictions(figures: Sequence[Figure], roofline: Roofline, line: int, ro
 def _kept_regressions(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]) -> Iterator[Remark]:
     """Yield a remark on each kept row whose time or throughput is worse than that of the last kept row of the same size.
 
-    `figures` are by the row's line.
+    `figures` maps a row's line number to the figures in it.
     """
     standing: dict[tuple[Quantity, str], tuple[str, Figure]] = {}
     for row in rows:
@@ -203,8 +203,8 @@ def _stale_figures(
 ) -> Iterator[Remark]:
     """Yield a remark on each figure in `section` (on the current state) that is outdated.
 
-    That is: it equals the figure of a kept row, but a row kept later has another figure for the same size. `figures` are by the
-    row's line; `unit` is that of throughputs without one.
+    That is: it equals the figure of a kept row, but a row kept later has another figure for the same size. `figures` maps a
+    row's line number to the figures in it; `unit` is that of throughputs without one.
     """
     kept = [row for row in rows if any(ruling.verdict is Verdict.KEEP for ruling in row.rulings)]
     for line in section.lines:

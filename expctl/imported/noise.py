@@ -22,10 +22,10 @@ class Noise:
 
 
 def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], unit: str) -> Noise | None:
-    """Return the largest difference, in percent, that a ledger calls noise; None if it calls none so.
+    """Return the largest difference, in percent, that a ledger calls noise; None if it mentions no noise.
 
-    It searches sentences outside tables and the results and reasons of rows. `figures` are by the row's line; `unit` is `G` or
-    `T` for throughputs without a unit.
+    It searches sentences outside tables and the results and reasons of rows. `figures` maps a row's line number to the figures
+    in it; `unit` is `G` or `T` for throughputs without a unit.
     """
     stated: list[Noise] = []
     for line in document.lines():
@@ -45,9 +45,9 @@ def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, 
 
 
 def noise_remarks(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], noise: Noise) -> Iterator[tuple[Row, str]]:
-    """Yield each row with a verdict although no difference that it states or implies exceeds `noise`, and a text that says so.
+    """Yield each row that has a verdict although none of its changes exceeds `noise`, and a text that says so.
 
-    `figures` are by the row's line.
+    `figures` maps a row's line number to the figures in it.
     """
     for row, changes in _changes(rows, figures):
         if changes and all(abs(value) <= noise.percent for value, _ in changes):
@@ -76,9 +76,10 @@ def _is_called_noise(row: Row) -> bool:
 def _changes(
     rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]
 ) -> Iterator[tuple[Row, tuple[tuple[float, str], ...]]]:
-    """Yield each row with its changes, each as (percent, words for it); `figures` are by the row's line.
+    """Yield each row with its changes of performance, each as (percent, words for it).
 
     They are the percentages that the row states; without any, those computed against the last kept row of the same size.
+    `figures` maps a row's line number to the figures in it.
     """
     standing: dict[tuple[Quantity, str], tuple[Row, Figure]] = {}
     for row in rows:

@@ -38,8 +38,8 @@ def records_of(
 ) -> tuple[Record, ...]:
     """Return one imported record for each entry in `named`, in order.
 
-    `remarks` are the audit's, which become corrections in the records; `rules` are do-not-repeat texts by the row's line.
-    `file` is the ledger's name, `target` the architecture it is about.
+    `remarks` are the audit's, which become corrections in the records; `rules` maps a row's line number to a do-not-repeat
+    text. `file` is the ledger's name, `target` the architecture it is about.
     """
     beside: dict[int, list[NamedEntry]] = {}
     for each in named:

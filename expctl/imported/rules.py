@@ -18,7 +18,7 @@ COMMON = {
 
 
 def rules_by_row(document: Document, rows: Sequence[Row]) -> tuple[dict[int, str], tuple[Unread, ...]]:
-    """Return the do-not-repeat texts by the line of the row that each is about, and those texts that match no single row."""
+    """Return the do-not-repeat texts that match a row, by the row's line number, and those that match no single row."""
     rules: dict[int, str] = {}
     unread: list[Unread] = []
     for line in _bullets(document):

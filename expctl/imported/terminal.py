@@ -50,7 +50,7 @@ def summary_line(records: Sequence[Record]) -> str:
 
 
 def unread_lines(label: str, lines: Sequence[Unread]) -> list[str]:
-    """Return text below `label` that lists ledger lines that were left out; [] without any."""
+    """Return `label` and below it a line for each of `lines`, which were left out of an import; [] if there are none."""
     shown = [f"    line {each.line:<4} {plain_text(each.text)}  ({plain_text(each.why)})" for each in lines]
     return [f"  {label}", *shown] if shown else []
 

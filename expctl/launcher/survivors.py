@@ -1,4 +1,4 @@
-"""Find and kill processes that an ended run left behind, by their control groups and a mark in their environment."""
+"""Find and kill processes that a run left behind, by their control groups and a mark in their environment."""
 
 import contextlib
 import os

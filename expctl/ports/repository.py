@@ -29,7 +29,7 @@ from expctl.domain.run.step_result import Failed
 
 
 class Workspace(Port):
-    """The git repository and its working tree. A branch moves only from an expected commit (compare-and-swap)."""
+    """The git repository and its working tree. It moves a branch only if that is still at the expected commit."""
 
     root: Path
     state: Path

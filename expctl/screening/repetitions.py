@@ -56,7 +56,7 @@ def timing_of(times: Sequence[float]) -> Timing | None:
 
 
 def is_above(one: float, other: float) -> bool:
-    """Return whether `one` > `other` by more than a rounding error, taken as a share of 1e-12."""
+    """Return whether `one` > `other` by more than a rounding error (1e-12 of `other`)."""
     return one > other * (1 + TIE)
 
 

@@ -13,7 +13,7 @@ from expctl.domain.text import one_line
 
 
 def verdict_lines(record: Record) -> list[str]:
-    """Return the lines that a run prints at its end: estimates, figures of profile or build, and the verdict with its reasons."""
+    """Return the lines that a run prints at its end: estimates, figures of profile or build, the verdict and its reasons."""
     lines = [f"  {'benchmark' if i == 0 else '':<10} {estimate_line(each)}" for i, each in enumerate(record.estimates)]
     label = "profile" if record.verdict is Verdict.KEEP and record.estimates else "builds"  # only a timed KEEP is profiled
     lines += [f"  {label if i == 0 else '':<10} {one_line(text, 220)}" for i, text in enumerate(record.profile)]

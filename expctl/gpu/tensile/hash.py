@@ -16,8 +16,8 @@ KEY_LIKE = re.compile(r"\d?[A-Z]+(?:n?\d+|\d+p\d+|n\d+p\d+)?", re.ASCII)
 def hash_pieces(bare: str, keys: tuple[Key, ...]) -> int:
     """Return how many of the last `keys` (parsed from the kernel name `bare`) are in truth pieces of a hash; 0 without a hash.
 
-    Generators cut a long name after 48 characters and append a hash of 43. Split at `_`, its pieces rarely look like keys: in a
-    complete hash at most a quarter of the letters may, in one that a profiler cut short none.
+    Generators cut a long name after 48 characters and append a hash of 43. The rest after 48 characters is taken for a hash if
+    at most a quarter of its letters happen to form known keys, or none if it is cut short (by a profiler).
     """
     pieces = [piece for piece in bare[SHORTENED_AT:].split("_") if piece]
     last: list[Key] = []

@@ -177,7 +177,10 @@ def _own_word(token: str) -> str:
 
 
 def _helper(name: str, found: re.Match[str], words: tuple[str, ...]) -> KernelName:
-    """Parse the name of a helper kernel, e.g. `Cijk_SB_BiasS_PostGSU4_VW2`; `found[2]` is the part after the indices of C."""
+    """Parse the name of a helper kernel, e.g. `Cijk_SB_BiasS_PostGSU4_VW2`.
+
+    Group 2 of the match `found` is the part after the indices of C; `words` are explanations of other parts, which are kept.
+    """
     tokens = found[2].split("_")
     types = types_of(tokens[0])
     parts = next((PARTIAL_SUMS.fullmatch(token) for token in tokens if PARTIAL_SUMS.fullmatch(token)), None)

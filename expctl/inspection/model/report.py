@@ -77,7 +77,7 @@ class KernelReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileReport:
-    """Reports on all kernels in a file; `compiler` is "" if the file had not to be compiled."""
+    """Reports on all kernels in a file; `compiler` is "" if the file didn't have to be compiled."""
 
     file: str
     form: Form

@@ -1,4 +1,4 @@
-"""Evaluate the figures of kernels on their GPU: occupancy, FLOP/s and bytes per second, position under the roofline, bound."""
+"""Evaluate kernels on their GPU: occupancy, FLOP/s and bytes per second, position under the roofline, what bounds them."""
 
 import math
 import re
@@ -83,7 +83,7 @@ def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) ->
 def work_of(profile: Profile, kernel: Kernel, problem: Problem, device: Device, *, is_main: bool) -> Work:
     """Return the FLOP, bytes and duration (ns) of an average call of `kernel`, and where each figure is from.
 
-    Only if `is_main` is true, the sizes M, N and K in `problem` are used for the FLOP.
+    M, N and K in `problem` are used only if `is_main` is true, because they describe the GEMM with the most time.
     """
     duration = kernel.mean_ns or 0.0
     moved, moved_from = _bytes(kernel, problem, duration, is_main=is_main)

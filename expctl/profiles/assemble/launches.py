@@ -1,4 +1,4 @@
-"""Correct the register counts of launches, merge equal launches, and compute their occupancy."""
+"""Correct the register counts of launch configurations, merge equal ones, and compute their occupancy."""
 
 import math
 from collections.abc import Iterable

@@ -8,7 +8,7 @@ _DIVISORS = {"G": 1e9, "M": 1e6, "k": 1e3}
 
 
 def count_text(value: float | None) -> str:
-    """Return a count with three digits and a prefix, e.g. `13.5 M` or `4.44 G`; `?` for None."""
+    """Return a count with three digits and a unit prefix, e.g. `13.5 M` or `4.44 G`; `?` for None."""
     if value is None:
         return UNKNOWN
     unit = next((name for scale, name in _SCALES if abs(value) >= scale), "")

@@ -50,10 +50,10 @@ _INSTRUCTIONS = ("SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_VMEM", "SQ_INSTS_SM
 class KernelEvidence:
     """Figures of one kernel, means per call, that can explain a change of its time; None is an unknown figure.
 
-    `work` is a count that depends on the problem alone (see `_work`), `arithmetic` counts vector instructions. `bytes_used` is
-    how many of the 32 bytes of a loaded sector are used. `waits` are warp-cycles by the reason to wait, `warp_cycles` those of
-    all warps. `pipes` are in percent of each pipe's peak. `waves_percent` is the measured occupancy, `resident_percent` the
-    possible one, and `slots` the number of workgroups that fit on the whole GPU.
+    `work` is a count that depends on the problem alone, e.g. bytes stored; `arithmetic` counts vector instructions.
+    `bytes_used` is how many of the 32 bytes of a loaded sector are used. `waits` are warp-cycles by the reason to wait,
+    `warp_cycles` those of all warps. `pipes` are in percent of each pipe's peak. `waves_percent` is the measured occupancy,
+    `resident_percent` the possible one, and `slots` the number of workgroups that fit on the whole GPU.
     """
 
     time_ns: float | None

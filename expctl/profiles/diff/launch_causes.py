@@ -20,7 +20,7 @@ WORK_PERCENT = 5.0
 
 
 def size(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words for the change if another problem size explains why the time is `slower` times as long; else "".
+    """Return text about the change if another problem size explains why the time is `slower` times as long; else "".
 
     That is so if the number of workgroups and the total work changed, and registers, LDS and workgroup shape did not.
     """
@@ -41,7 +41,7 @@ def size(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words for the change if another tile size explains why the time is `slower` times as long; else "".
+    """Return text about the change if another tile size explains why the time is `slower` times as long; else "".
 
     That is so if fewer, larger workgroups do the same work, or more, smaller ones. Without counters the result is "" if the
     time changed along with the number of workgroups, because then the problem may have changed.
@@ -70,9 +70,9 @@ def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def shape(before: KernelEvidence, after: KernelEvidence, _slower: float) -> str:
-    """Return words for the change if only the workgroup's shape changed; else "".
+    """Return text about the change if only the workgroup's shape changed; else "".
 
-    The total number of work-items, the registers and LDS, and about the instructions must be the same.
+    The total number of work-items, the registers and the LDS must be the same, and the number of instructions about the same.
     """
     if before.workgroup is None or after.workgroup is None or before.grid is None or after.grid is None:
         return ""

@@ -15,9 +15,9 @@ OCCUPANCY_PERCENT = 10.0
 
 
 def spill(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words for the change if register spills explain a change of time; else "".
+    """Return text about the change if register spills explain a change of time; else "".
 
-    Spills are known from spill instructions, or without these counters from the size of scratch memory.
+    Spills are known from counts of spill instructions, or without these from the size of scratch memory.
     """
     registers = f" at {before.vgpr} -> {after.vgpr} registers" if before.vgpr != after.vgpr else ""
     if before.spills is not None and after.spills is not None and before.instructions and after.instructions:
@@ -41,7 +41,7 @@ def _uses_other_scratch(before: KernelEvidence, after: KernelEvidence, slower: f
 
 
 def _may_fit_other(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
-    """Return whether a changed number of workgroups that fit at once may be the cause: fewer for slower, more for faster."""
+    """Return whether the number of workgroups that fit at once may explain the time: fewer for slower, more for faster."""
     if _all_at_once(before) and _all_at_once(after):
         return False
     resident = ratio(before.resident_percent, after.resident_percent)
@@ -62,7 +62,7 @@ def _all_at_once(evidence: KernelEvidence) -> bool:
 
 
 def occupancy(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words for the change if occupancy explains a change of time, with the code the same; else "".
+    """Return text about the change if occupancy explains a change of time, with the code the same; else "".
 
     Both the possible occupancy and, where measured, the real one must have changed.
     """

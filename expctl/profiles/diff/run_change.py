@@ -121,8 +121,8 @@ def _may_compare_times(before: KernelEvidence, after: KernelEvidence) -> bool:
 def _passes(changes: Sequence[KernelChange], before: Sequence[Kernel], after: Sequence[Kernel]) -> tuple[int, int] | None:
     """Return how often the first and the second run repeat their kernels; None if that can't be told.
 
-    Most pairs of kernels have the same ratio of calls after / before; of these pairs, the calls of the one with the most time
-    are returned. If these pairs make up less than 40 % of either run's time, the runs are of two programs or phases.
+    Pairs of kernels are grouped by their ratio of calls after / before. In the largest group, the calls of the pair with the
+    most time are returned. If it makes up less than 40 % of either run's time, the runs are of two programs or phases.
     """
     timed = [each.pair for each in changes if each.pair.before.total_ns and each.pair.after.total_ns]
     if not timed:

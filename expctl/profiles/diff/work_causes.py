@@ -29,9 +29,10 @@ MEMORY = "long_scoreboard"
 
 
 def loads_scattered(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words for the change if scattered loads explain a slower kernel; else "".
+    """Return text about the change if scattered loads explain a slower kernel; else "".
 
-    That is so if fewer bytes of each loaded sector are used, so that more sectors are loaded.
+    That is so if fewer bytes of each loaded sector are used, so that more sectors are loaded. For a faster kernel (`slower` <
+    1) it is the reverse.
     """
     used, sectors = ratio(before.bytes_used, after.bytes_used), ratio(before.load_sectors, after.load_sectors)
     if used is None or not _moves_with(1 / used, slower, SCATTERED) or not _moves_with(sectors, slower, SCATTERED):
@@ -44,9 +45,9 @@ def loads_scattered(before: KernelEvidence, after: KernelEvidence, slower: float
 
 
 def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words for the change if narrower loads explain a slower kernel; else "".
+    """Return text about the change if narrower loads explain a slower kernel; else "".
 
-    That is so if more load instructions load the same number of sectors.
+    That is so if more load instructions load the same number of sectors. For a faster kernel (`slower` < 1) it is the reverse.
     """
     requests, sectors = ratio(before.load_requests, after.load_requests), ratio(before.load_sectors, after.load_sectors)
     if requests is None or not is_about(sectors, SAME_WORK_PERCENT) or not _moves_with(requests, slower, NARROWED):
@@ -62,9 +63,10 @@ def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -
 
 
 def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words for the change if bank conflicts in shared memory explain a slower kernel; else "".
+    """Return text about the change if bank conflicts in shared memory explain a slower kernel; else "".
 
-    That is so if the same number of accesses takes more cycles, mostly by conflicts.
+    That is so if the same number of accesses takes more cycles, mostly by conflicts. For a faster kernel (`slower` < 1) it is
+    the reverse.
     """
     wavefronts = ratio(before.shared_wavefronts, after.shared_wavefronts)
     if not is_about(ratio(before.shared_requests, after.shared_requests), COUNT_PERCENT) or wavefronts is None:
@@ -83,9 +85,10 @@ def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: floa
 
 
 def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words for the change if barriers explain a slower kernel; else "".
+    """Return text about the change if barriers explain a slower kernel; else "".
 
-    That is so if warps execute more barriers and wait longer at them, with the number of loads unchanged.
+    That is so if warps execute more barriers and wait longer at them, with the number of loads unchanged. For a faster kernel
+    (`slower` < 1) it is the reverse.
     """
     count = ratio(before.barrier_pipe, after.barrier_pipe)
     wait = ratio(before.waits.get("barrier"), after.waits.get("barrier"))
@@ -105,7 +108,10 @@ def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> st
 
 
 def instructions_explain_half(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
-    """Return whether log(instructions after / before), without spills, is at least half of log(slower)."""
+    """Return whether more (or fewer) instructions, spills not counted, may explain half of a kernel's change of time.
+
+    That is so if log(instructions after / before) is at least half of log(`slower`), where `slower` is time after / before.
+    """
     if None in (before.spills, after.spills) and before.scratch_bytes != after.scratch_bytes:
         # All instructions include spills, which weren't counted here; vector arithmetic doesn't.
         arithmetic = ratio(before.arithmetic, after.arithmetic)
@@ -122,9 +128,9 @@ def _explains_half(grown: float, slower: float) -> bool:
 
 
 def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words for the change if more instructions, with as many loads, explain a slower kernel; else "".
+    """Return text about the change if more instructions, with as many loads, explain a slower kernel; else "".
 
-    They name the pipe (kind of arithmetic unit) whose use grew most.
+    The text names the pipe (kind of arithmetic unit) whose use grew most. For a faster kernel (`slower` < 1) it is the reverse.
     """
     instructions = ratio(before.instructions, after.instructions)
     if instructions is None or not differs(instructions, INSTRUCTIONS_PERCENT) or (instructions > 1) != (slower > 1):
@@ -144,7 +150,10 @@ def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) ->
 
 
 def traffic(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words for the change if more DRAM traffic explains a slower kernel; else "". DRAM must be at least 50 % busy."""
+    """Return text about the change if more DRAM traffic, with DRAM at least 50 % busy, explains a slower kernel; else "".
+
+    For a faster kernel (`slower` < 1) it is the reverse.
+    """
     moved = ratio(before.dram_bytes, after.dram_bytes)
     busy = max(before.dram_percent or 0.0, after.dram_percent or 0.0)
     if moved is None or busy < BUSY_DRAM_PERCENT or not _moves_with(moved, slower, MORE_WAITING):
@@ -153,10 +162,10 @@ def traffic(before: KernelEvidence, after: KernelEvidence, slower: float) -> str
 
 
 def waiting(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words for the change if memory latency explains a slower kernel; else "".
+    """Return text about the change if memory latency explains a slower kernel; else "".
 
-    That is so if warps wait longer for global memory, with instructions, occupancy and loads unchanged. Other reasons to wait
-    are no causes but symptoms, e.g. of bank conflicts or busy units.
+    That is so if warps wait longer for global memory, with instructions, occupancy and loads unchanged. For a faster kernel
+    (`slower` < 1) it is the reverse.
     """
     same = (
         ratio(before.instructions, after.instructions),
@@ -176,7 +185,7 @@ def waiting(before: KernelEvidence, after: KernelEvidence, slower: float) -> str
 
 
 def _moves_with(value: float | None, slower: float, least: float) -> bool:
-    """Return whether `value` (after / before) is at least `least` for a slower kernel, at most 1 / `least` for a faster one."""
+    """Return whether `value` (after / before) is at least `least` if `slower` > 1, and at most 1 / `least` otherwise."""
     return value is not None and (value >= least if slower > 1 else value <= 1 / least)
 
 

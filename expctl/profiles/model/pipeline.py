@@ -43,7 +43,8 @@ def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passe
     """Return the mean cost of one pass of a program that repeats `kernels` `passes` times.
 
     If `passes` is None, it is the number of calls of the GEMM with the most time. `size` is (M, N, K) of the GEMM; without it
-    there are no TFLOP/s. Raises Misused if there is no such GEMM, or if no kernel's calls are a multiple of the passes.
+    there are no TFLOP/s. Raises Misused if that GEMM is needed but missing, or if no kernel's calls are a multiple of the
+    passes.
     """
     timed = [kernel for kernel in kernels if kernel.mean_ns is not None]
     given = "--passes"

@@ -69,7 +69,10 @@ class Position:
 
 
 def position(work: Work, peak: Peak | None) -> Position:
-    """Return where `work` lies under the roofline that `peak` gives, and what bounds it."""
+    """Return the position of a kernel with this `work` under the roofline of the rates `peak`, and what bounds it.
+
+    Without `peak`, figures that depend on it are None.
+    """
     tflops = work.flop / work.duration_ns / 1e3 if work.flop is not None and work.duration_ns > 0 else None
     gbs = work.bytes_moved / work.duration_ns if work.bytes_moved is not None and work.duration_ns > 0 else None
     intensity = work.flop / work.bytes_moved if work.flop and work.bytes_moved else None

@@ -1,4 +1,4 @@
-"""Draw the roofline of a profile and the time of its kernels as PNG or SVG. Only this module loads matplotlib."""
+"""Draw the roofline of a profile and the time of its kernels as PNG or SVG. It loads matplotlib, which is optional."""
 
 import io
 import warnings

@@ -1,4 +1,4 @@
-"""Draw the rounds of an experiment as a PNG or SVG file. For this kind of plot, only this module loads matplotlib."""
+"""Draw the rounds of an experiment as a PNG or SVG file. It loads matplotlib, which is optional."""
 
 import io
 import warnings

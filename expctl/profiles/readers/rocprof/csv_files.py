@@ -60,7 +60,7 @@ def gather_trace(table: Table) -> RawProfile:
 
 
 def describe(found: RawProfile, columns: dict[str, int]) -> None:
-    """Add notes to `found` on what a rocprofv3 table with these `columns` (name -> number) gets wrong or lacks."""
+    """Add notes to `found` on which figures of a rocprofv3 table are wrong or missing; `columns` maps names to numbers."""
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
     if "lds_block_size" in columns and "guid" not in columns and any(raw.lds_bytes for raw in found.launches.values()):
         found.notes.append("LDS: the static size rounded up to 512 B; what a launch adds is not in this file")

@@ -66,7 +66,7 @@ class DeviceColumn:
         return different.pop() if len(different) == 1 else ""
 
     def name_of(self, value: object) -> str:
-        """Return the name of the GPU of a dispatch, whose row has `value` in the column."""
+        """Return the name of the GPU for the value that a dispatch's row has in this column."""
         return self.single or self.names.get(value) or (f"agent {value}" if self.column else "the GPU")
 
 
