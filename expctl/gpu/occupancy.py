@@ -118,9 +118,9 @@ def occupancy(gpu: Architecture, usage: Usage, mode: ModeName | None = None) -> 
 def llvm_waves(gpu: Architecture, mode: Mode, usage: Usage) -> int:
     """Return the waves per SIMD that LLVM computes for `usage`: the least that any resource allows, at least 1.
 
-    Registers allow floor(all / (used, rounded up to the granule)). Other limits are workgroups per unit: floor(LDS of the unit
-    / LDS used), the barrier slots, and floor(wave slots / w) for workgroups of w waves; n workgroups are ceil(n w / SIMDs)
-    waves. Source: GCNSubtarget::computeOccupancy and AMDGPU::IsaInfo of LLVM 19; later versions differ for a range of workgroup
+    Registers allow floor(registers of a SIMD / registers per wave, rounded up to the granule). Other resources allow ceil(n w /
+    SIMDs) for n workgroups of w waves, where n is floor(LDS of the unit / LDS used), the barrier slots, or floor(wave slots /
+    w). Source: GCNSubtarget::computeOccupancy and AMDGPU::IsaInfo of LLVM 19; later versions differ for a range of workgroup
     sizes.
     """
     return min(_llvm_limits(gpu, mode, usage).values())

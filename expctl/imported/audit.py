@@ -145,8 +145,8 @@ def _kept_regressions(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, .
 def _compare_kept(row: Row, figure: Figure, name: str, before: Figure) -> Iterator[Remark]:
     """Yield a remark if `figure` of `row` is worse than `before`, the figure of the row `name`, which was kept earlier.
 
-    If they differ by a factor of 500 or more, the remark is that a unit is wrong; without a problem size there is none then,
-    because the two figures may be of different things.
+    If they differ by a factor of more than 500, the remark is that a unit is wrong; but without a problem size there is no such
+    remark, because the two figures may be of different things.
     """
     at = f" at {figure.size}" if figure.size else ""
     if before.value and figure.value and max(figure.value / before.value, before.value / figure.value) > SLIP / 2:

@@ -106,8 +106,8 @@ def assign_ids(
     """Give each entry of the ledger `file` the id that it states, or the next free number `P<n>` if that is no valid id.
 
     `taken` are ids in use. An entry that states one of them, or whose row has changed since it was imported, is a conflict;
-    with `renumber` it gets a free number instead. `records` tell which entries are imported already, perhaps by hand in other
-    words.
+    with `renumber` it gets a free number instead. An entry that one of `records` was made from, by an import or by hand, keeps
+    that record.
     """
     by_id = {record.id: record for record in records}
     contents, keys = _imported(by_id.values(), file)

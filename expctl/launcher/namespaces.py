@@ -166,7 +166,7 @@ def _hide(path: str) -> None:
 
 
 def _raise_loopback() -> None:
-    """Switch on the loopback interface of a new network namespace; profilers reach the profiled program by it."""
+    """Switch on the loopback interface of a new network namespace; profilers reach the profiled program through it."""
     import socket  # imported here, for it takes longer to load than the rest of the package
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:

@@ -106,7 +106,10 @@ def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _delimiter(text: str) -> str:
-    """Return the delimiter that splits the header into the most wanted columns (kernel, shape, time_us), then into the most."""
+    """Return the delimiter for which the header has the most of the columns kernel, shape and time_us.
+
+    If several are equally good, it is the one for which the header has the most columns of any name.
+    """
     wanted = {_plain(name) for name in COLUMNS}
 
     def fit(delimiter: str) -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """Escape untrusted text for Markdown documents, terminals and commit messages.
 
-Titles, hypotheses and reasons are written by proposers, and a reader of the ledger may be an agent. So text can't create
-tables, links, images, HTML, headings, code or formulas, can't move the cursor, can't reorder or hide letters, and is always one
-line. All else stays as typed; a backslash precedes what Markdown would take for syntax.
+Titles, hypotheses and reasons are written by proposers, and a reader of the ledger may be an agent. Once escaped, such text
+can't create tables, links, images, HTML, headings, code or formulas, can't move the cursor, can't reorder or hide letters, and
+is one line. All else stays as typed; a backslash precedes what Markdown would take for syntax.
 """
 
 import functools

@@ -162,7 +162,10 @@ def _instruction(tokens: tuple[str, ...]) -> tuple[Instruction | None, tuple[str
 
 
 def _dialect(instruction: Instruction | None, keys: tuple[Key, ...], head: str) -> Dialect:
-    """Return the generator, told by keys or flags in `head` that only one generator writes, else by the matrix instruction."""
+    """Return the generator of a kernel name.
+
+    It is told by keys, or flags in `head`, that only one generator writes, else by whether the matrix instruction has a `k`.
+    """
     names = {key.key for key in keys}
     if names & LITE_KEYS or LITE_FLAGS.search(head):
         return Dialect.TENSILE_LITE
@@ -177,9 +180,10 @@ def _own_word(token: str) -> str:
 
 
 def _helper(name: str, found: re.Match[str], words: tuple[str, ...]) -> KernelName:
-    """Parse the name of a helper kernel, e.g. `Cijk_SB_BiasS_PostGSU4_VW2`.
+    """Parse the name of a helper kernel, e.g. `Cijk_SB_BiasS_PostGSU4_VW2`, which has no tile.
 
-    Group 2 of the match `found` is the part after the indices of C; `words` are explanations of other parts, which are kept.
+    `found` is a match of a regular expression, whose group 2 is all that follows the indices of C (`SB_...`). `words` are
+    explanations to be put before those found here.
     """
     tokens = found[2].split("_")
     types = types_of(tokens[0])

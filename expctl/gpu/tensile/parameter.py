@@ -1,8 +1,8 @@
 """Describe what one key of a Tensile name means.
 
 A key consists of the capitals of a parameter's name: PrefetchGlobalRead is PGR. Tensile keeps digits (1LDSBuffer is 1LDSB),
-TensileLite doesn't (LDSB). Keys and parameters are those in tables that both generators print, ROCm 6.2 to 7.1; the meanings
-are in our words.
+TensileLite doesn't (LDSB). Keys and parameters are from tables that both generators print (ROCm 6.2 to 7.1); the meanings were
+written for expctl.
 """
 
 from collections.abc import Mapping

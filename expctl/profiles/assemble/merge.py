@@ -75,7 +75,10 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
 
 
 def _register_rules(parts: Sequence[RawProfile], devices: Mapping[str, Device]) -> dict[str, RegisterRules]:
-    """Return the rules by which reported register counts are corrected, by architecture; only rocprofv3's counts need them."""
+    """Return, for each architecture, the rules by which its reported register counts are corrected.
+
+    Only rocprofv3's counts need correction, so files of other tools are ignored.
+    """
     raws = [raw for part in parts if part.source in ROCPROF for raw in part.launches.values()]
     archs = dict.fromkeys(devices[raw.device].arch for raw in raws)
     return {

@@ -1,4 +1,4 @@
-"""Upper limits that no GPU reaches: a larger figure means a damaged file, or stands for an unknown one."""
+"""Upper limits that no GPU reaches: a larger figure means a damaged file, or is how the tool writes an unknown value."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -39,9 +39,9 @@ class RegisterRules:
 
 
 def register_rules(arch: str, counts: Iterable[tuple[int | None, int | None, int | None]]) -> RegisterRules:
-    """Return which corrections the counts of a rocprofv3 profile on the GPU `arch` need ("": the GPU isn't named).
+    """Return which corrections the register counts of a rocprofv3 profile on the GPU `arch` need.
 
-    Each of `counts` is (architectural VGPRs, accumulation VGPRs, SGPRs) as reported.
+    `arch` is "" if the GPU isn't named. Each of `counts` is (architectural VGPRs, accumulation VGPRs, SGPRs) as reported.
     """
     known = [(vgpr, accum or 0, sgpr) for vgpr, accum, sgpr in counts if vgpr is not None]
     if not known:
