@@ -1,4 +1,4 @@
-"""Construct the concrete classes behind the ports. Imports are inside functions so that `--help` and `status` stay quick."""
+"""Construct the concrete classes behind the interfaces in ports/. Modules are imported in functions, to keep `--help` quick."""
 
 import contextlib
 import hashlib
@@ -35,38 +35,42 @@ if TYPE_CHECKING:
 
 
 def here() -> Place:
-    """Return the git repository that contains the working directory."""
+    """Return the location of the git repository that contains the working directory."""
     return locate(Path.cwd())
 
 
 def reader(place: Place) -> GitReader:
-    """Return a reader of the files in the repository's commits."""
+    """Return a reader of the files in a repository's commits."""
     return GitReader(place)
 
 
 def library(git: GitReader) -> "GitLibrary":
-    """Return a reader of the protocol, proposals, findings and records in commits."""
+    """Return a reader of the protocol, proposals, findings and records in a repository's commits."""
     from expctl.adapters.records.repository_contents import GitLibrary
 
     return GitLibrary(git, index(git))
 
 
 def index(git: GitReader) -> "RecordIndex":
-    """Return the SQLite index of committed records, by which many are read quickly."""
+    """Return the index of committed records, a SQLite file by which many records are read quickly."""
     from expctl.adapters.index.record_index import RecordIndex
 
     return RecordIndex(git, git.place.state / "records.sqlite")
 
 
 def pictures(place: Place, git: GitReader) -> "Pictures":
-    """Return the source of plot data for `show --plot`: records at HEAD, and runs under way."""
+    """Return the source of data for `show --plot`: records at HEAD, and runs under way."""
     from expctl.adapters.records.plots import Pictures
 
     return Pictures(library(git), git.head(), place.state / "journal")
 
 
 def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None, *, tries: bool = True) -> "RuleLookup":
-    """Return the lookup of do-not-repeat rules. `assumed` replaces this machine's values; `tries`: try new probes."""
+    """Return an object that looks up do-not-repeat rules.
+
+    `assumed` (name -> value) replaces facts about this machine on which rules depend. Probes that have no stored answer are
+    tried only if `tries` is true.
+    """
     from expctl.adapters.rules.lookup import RuleLookup
 
     return RuleLookup(git, index(git), tool=_version, probe=partial(_probe, place, tries), machine=machine, assumed=assumed)
@@ -86,7 +90,7 @@ def _version(tool: str) -> str:
 
 
 def _device_compiler() -> str:
-    """Return name and version of the compiler of kernels for AMD GPUs; "" if there is none."""
+    """Return the name and version of the compiler for AMD GPUs; "" if none is installed."""
     return next((f"{tool} {version}" for tool in ("hipcc", "ziglang") if (version := _version(tool))), "")
 
 
@@ -97,7 +101,7 @@ def _assemble(source: Path, arch: str) -> str:
 
 
 def _interpret(assembly: str) -> None:
-    """Raise Refused for the first instruction that the gfx11 interpreter doesn't know."""
+    """Raise Refused if the gfx11 interpreter doesn't know an instruction in `assembly`."""
     from expctl.gfx11.launch import load
     from expctl.inspection.readers.assembly_text import kernel_names
 
@@ -113,7 +117,7 @@ def confinement() -> "Capabilities":
 
 
 def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
-    """Return the stored calibrations of this machine."""
+    """Return the store of calibrations; `machine` are facts (name -> text) by which it recognises those of this machine."""
     from expctl.adapters.machine.facts import noise_fingerprint
     from expctl.adapters.records.calibrations import FileCalibrations, state_folder
 
@@ -128,12 +132,15 @@ def findings_editor() -> "FindingsEditor":
 
 
 def mark_of(place: Place) -> str:
-    """Return a hash that marks child processes of this repository, so that a later run finds those that a killed run left."""
+    """Return a hash that identifies the repository in the environment of its child processes.
+
+    By it a later run finds the processes that a killed run left behind.
+    """
     return hashlib.sha256(str(place.state).encode(errors="surrogateescape")).hexdigest()[:16]
 
 
 def running(place: Place) -> "tuple[Running, ...]":
-    """Return the run that holds the repository's lock, else the interrupted runs."""
+    """Return the run that is under way in the repository; if there is none, the runs that were interrupted."""
     from expctl.adapters.machine.lock_holder import read_holder
     from expctl.flow.status import Running
 
@@ -145,14 +152,17 @@ def running(place: Place) -> "tuple[Running, ...]":
 
 
 def machine() -> "dict[str, str]":
-    """Return name -> text for the facts of this machine that a record stores."""
+    """Return facts about this machine (name -> text), which are stored in records."""
     from expctl.adapters.machine.facts import machine_facts
 
     return machine_facts()
 
 
 def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
-    """Return processes that hold the machine's lock or whose name matches a pattern, without asking other sensors."""
+    """Return processes that hold the machine's lock, or whose names match one of `patterns`.
+
+    This is quicker than the gate, because no other sensor is asked.
+    """
     from expctl.adapters.machine.device_lock import MachineLock
     from expctl.adapters.machine.gate import held
     from expctl.adapters.sensors.process_patterns import ProcessPatterns
@@ -163,7 +173,10 @@ def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
 
 
 def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
-    """Return the gate with its sensors, which waits until nothing disturbs a measurement; its lock shows `experiment`."""
+    """Return the gate, which waits until nothing disturbs a measurement, with all its sensors.
+
+    `rule` are the gate's limits in protocol.yaml; others who wait for the machine's lock are told the id `experiment`.
+    """
     from expctl.adapters.machine.device_lock import MachineLock
     from expctl.adapters.machine.gate import MachineGate
     from expctl.adapters.sensors.amd_smi import AmdSmi
@@ -194,7 +207,10 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
 
 
 def checkup(place: Place) -> "tuple[Finding, ...]":
-    """Return what `expctl doctor` finds. Raises Refused if the repository has no commit."""
+    """Return what `expctl doctor` finds: for each checked part of the installation whether it is right, else how to mend it.
+
+    Raises Refused if the repository has no commit.
+    """
     from expctl.adapters.doctor.machine import machine_findings
     from expctl.adapters.doctor.repository import StateCheckup
     from expctl.adapters.records.ledger_file import ledger_mend
@@ -234,7 +250,7 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
 
 
 def clear(place: Place) -> None:
-    """Remove what killed runs left: processes, worktrees, half-made commits. Raises Busy if a run is alive."""
+    """Remove what killed runs left behind: processes, worktrees, half-made commits. Raises Busy while a run is alive."""
     from expctl.flow.repository.recovery import clean_up_dead_runs
     from expctl.views.console import ConsoleProgress
 
@@ -244,7 +260,10 @@ def clear(place: Place) -> None:
 
 
 def asking(place: Place) -> "Callable[[Context, str], Proposed | NothingProposed | SweepFinished]":
-    """Return a function (context, name of the target) that asks the proposer of protocol.yaml for one experiment."""
+    """Return a function that asks the proposer in protocol.yaml for one experiment.
+
+    Its arguments are the context and the name of a target.
+    """
     from expctl.adapters.proposers.command import ProposerCommand
     from expctl.adapters.proposers.sweep_search import search_of
     from expctl.adapters.records.proposal_file import proposal_bytes
@@ -256,14 +275,18 @@ def asking(place: Place) -> "Callable[[Context, str], Proposed | NothingProposed
 
 
 def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
-    """Return a notifier that runs the command `argv` with each outcome as JSON on its input."""
+    """Return a notifier that runs the command `argv` for each outcome and passes it as JSON on the command's input."""
     from expctl.adapters.notifier import Notifier
 
     return Notifier(argv, place.state / "notify", mark=mark_of(place))
 
 
 def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False) -> "Context":
-    """Return what commands that change something depend on; this process becomes the parent of orphaned descendants."""
+    """Return all interfaces and functions that commands need to change anything, made for one repository.
+
+    It also makes this process the parent of orphaned descendants, so that none is lost. `stop_requested` tells whether the user
+    has asked to stop.
+    """
     from expctl.adapters.child.contained_process import become_subreaper, end_survivors
     from expctl.adapters.codec.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.git.workspace import GitWorkspace

@@ -1,4 +1,4 @@
-"""Resources that a kernel uses, and how much more or less of each would change its occupancy."""
+"""Compute how many more or fewer registers or bytes of LDS a kernel could use before its occupancy changes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from expctl.gpu.architectures import Architecture
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Resources of one kernel: registers per wave (`vgpr` with accumulation registers), LDS and work-items per workgroup."""
+    """Resources of one kernel: VGPRs (with accumulation registers) and SGPRs per wave, LDS bytes, work-items per workgroup."""
 
     vgpr: int
     sgpr: int
@@ -18,9 +18,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headroom:
-    """How far a resource is from changing a figure (e.g. waves): `more` can be added without loss, `fewer` must go for a gain.
+    """How far a kernel's VGPRs and LDS bytes are from changing a figure such as waves per SIMD, with all else equal.
 
-    `fewer_gives` is the figure after that saving. None where no amount within the limits changes the figure.
+    `..._more` is the most that can be added without lowering the figure, `..._fewer` the least that must be saved to raise it,
+    `..._fewer_gives` the figure after that saving. A field is None where no permitted amount changes the figure.
     """
 
     vgpr_more: int | None
@@ -32,7 +33,10 @@ class Headroom:
 
 
 def headroom(gpu: Architecture, usage: Usage, figure: Callable[[Usage], int]) -> Headroom:
-    """Return how far `usage` is from the next change of `figure`, which must never rise with more registers or LDS."""
+    """Return how many VGPRs and LDS bytes separate `usage` from a lower or higher value of `figure`.
+
+    `figure` computes the value, e.g. waves per SIMD, from a usage. It must never rise when a usage has more registers or LDS.
+    """
 
     def with_vgpr(vgpr: int) -> int:
         return figure(replace(usage, vgpr=vgpr))
@@ -52,7 +56,10 @@ def headroom(gpu: Architecture, usage: Usage, figure: Callable[[Usage], int]) ->
 
 
 def _more(figure: Callable[[int], int], now: int, most: int) -> int | None:
-    """Return the most that can be added to `now` without lowering `figure`; None when even `most` lowers nothing."""
+    """Return the largest n for which figure(now + n) equals figure(now); None if figure(most) equals it too.
+
+    `most` is the highest value that the GPU permits.
+    """
     low, high = now, most + 1
     if now >= most or figure(most) == figure(now):
         return None
@@ -63,7 +70,7 @@ def _more(figure: Callable[[int], int], now: int, most: int) -> int | None:
 
 
 def _fewer(figure: Callable[[int], int], now: int) -> int | None:
-    """Return the least that must be taken from `now` to raise `figure`; None when even 0 raises nothing."""
+    """Return the smallest n for which figure(now - n) exceeds figure(now); None if even figure(0) doesn't."""
     low, high = 0, now
     if figure(0) == figure(now):
         return None

@@ -1,8 +1,8 @@
 """Compute how many waves of a kernel fit on a GPU at once, and which resource limits them.
 
-There are two figures. LLVM's is waves per SIMD as the AMDGPU backend prints it (`; Occupancy:`): it spreads the waves of
-workgroups over the SIMDs, rounding up, and takes LDS without rounding. The resident figure counts whole workgroups that fit
-into a compute unit, with LDS rounded up to its granule. Both are upper bounds, not measurements.
+There are two figures, both upper bounds and not measurements. LLVM's is the waves per SIMD that the AMDGPU backend prints
+(`; Occupancy:`): it spreads the waves of workgroups over the SIMDs, rounding up, and doesn't round LDS up to its granule.
+The resident figure counts the whole workgroups that fit into one compute unit, with LDS rounded up to its granule.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,10 @@ class Limiter(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resident:
-    """Whole workgroups that fit on one unit; `percent` is of its wave slots. With 0 workgroups the kernel can't be launched."""
+    """How many whole workgroups of a kernel fit at once on one unit (CU, WGP or SM), and what limits their number.
+
+    `percent` is the share of the unit's wave slots that these workgroups fill. With 0 workgroups the kernel can't be launched.
+    """
 
     mode: ModeName
     workgroups: int
@@ -47,8 +50,8 @@ class Resident:
 class Occupancy:
     """Occupancy of one kernel on one GPU.
 
-    `waves_per_simd` is LLVM's figure (for sm_90: resident warps per scheduler, rounded up). `naive_percent` is the common but
-    wrong estimate that ignores granules and whole workgroups; it is shown for comparison.
+    `waves_per_simd` is LLVM's figure (for sm_90: resident warps per scheduler, rounded up). `naive_percent` is a common, wrong
+    estimate, for comparison: it ignores that registers and LDS are allocated in granules, and workgroups as a whole.
     """
 
     arch: str
@@ -64,7 +67,10 @@ class Occupancy:
 
 
 def architecture(name: str, wave: int | None = None) -> Architecture:
-    """Return the GPU `name` for waves of 32 or 64 lanes (default: its own). Raises Refused for an unknown GPU or wave size."""
+    """Return the limits of the GPU `name` for waves of `wave` (32 or 64) lanes; None means the GPU's default wave size.
+
+    Raises Refused for a GPU without occupancy figures, and for a wave size that the GPU doesn't have.
+    """
     found = ARCHITECTURES.get(name)
     if found is None:
         raise Refused(
@@ -88,9 +94,10 @@ def architecture(name: str, wave: int | None = None) -> Architecture:
 
 
 def occupancy(gpu: Architecture, usage: Usage, mode: ModeName | None = None) -> Occupancy:
-    """Return the occupancy of a kernel; LLVM's figure is for `mode`, by default the mode that the compiler uses.
+    """Return the occupancy of a kernel that uses `usage` on `gpu`.
 
-    Raises Refused for more registers, LDS or work-items than the GPU can give to a kernel.
+    `mode` (CU or WGP: which unit a workgroup runs on) is for LLVM's figure; None means the compiler's default. Raises Refused
+    for more registers, LDS or work-items than the GPU can give to a kernel.
     """
     _check(gpu, usage)
     chosen = next((each for each in gpu.modes if each.name is mode), gpu.modes[0])
@@ -109,11 +116,12 @@ def occupancy(gpu: Architecture, usage: Usage, mode: ModeName | None = None) -> 
 
 
 def llvm_waves(gpu: Architecture, mode: Mode, usage: Usage) -> int:
-    """Return LLVM's waves per SIMD, at least 1.
+    """Return the waves per SIMD that LLVM computes for `usage`: the least that any resource allows, at least 1.
 
-    Registers: floor(total / used, rounded up to the granule). LDS and workgroup size: n workgroups share a unit, the least of
-    floor(pool / LDS), the barrier slots and floor(wave slots / waves of a workgroup); n workgroups are ceil(n w / SIMDs) waves.
-    Source: GCNSubtarget::computeOccupancy and AMDGPU::IsaInfo of LLVM 19; later versions differ for a range of workgroup sizes.
+    Registers allow floor(registers of a SIMD / registers per wave, rounded up to the granule). Other resources allow ceil(n w /
+    SIMDs) for n workgroups of w waves, where n is floor(LDS of the unit / LDS used), the barrier slots, or floor(wave slots /
+    w). Source: GCNSubtarget::computeOccupancy and AMDGPU::IsaInfo of LLVM 19; later versions differ for a range of workgroup
+    sizes.
     """
     return min(_llvm_limits(gpu, mode, usage).values())
 
@@ -153,14 +161,17 @@ def _resident(gpu: Architecture, mode: Mode, usage: Usage) -> Resident:
 
 
 def _obstacle(gpu: Architecture, mode: Mode, usage: Usage) -> str:
-    """Return in words why not one workgroup fits: too few vector registers, the only cause that `_check` leaves."""
+    """Return in words why not even one workgroup fits on a unit: it has too few vector registers.
+
+    No other cause is possible, because `_check` has refused usages beyond the other limits.
+    """
     most = register_waves(gpu, usage.vgpr) * mode.simds
     needed = f"its {workgroup_waves(gpu, usage)} waves need {round_up(usage.vgpr, gpu.vgpr_granule)} VGPRs each"
     return f"{needed}, and one {mode.name} has registers for {most} such waves"
 
 
 def _resident_limits(gpu: Architecture, mode: Mode, usage: Usage) -> dict[Limiter, int]:
-    """Return the workgroups per unit that each resource allows: quotients are rounded down, LDS up to its granule."""
+    """Return how many whole workgroups per unit each resource allows by itself, LDS use being rounded up to its granule."""
     w, most = workgroup_waves(gpu, usage), gpu.waves_per_simd
     registers = min(register_waves(gpu, usage.vgpr), most)
     lds = round_up(usage.lds_bytes + gpu.lds_reserved, gpu.lds_granule)
@@ -175,7 +186,7 @@ def _resident_limits(gpu: Architecture, mode: Mode, usage: Usage) -> dict[Limite
 
 
 def _limiter(limits: dict[Limiter, int]) -> str:
-    """Return the names of the resources with the lowest limit, comma-separated; only `wave slots` at full occupancy."""
+    """Return the resources with the lowest limit, joined by commas; only `wave slots` if those are among them."""
     least = min(limits.values())
     if limits.get(Limiter.WAVE_SLOTS) == least:
         return Limiter.WAVE_SLOTS.value

@@ -1,4 +1,4 @@
-"""All GPUs by their architectures' names in compilers: those of LLVM 21 from gfx9 on, and of CUDA 13."""
+"""List the architecture names of GPUs, as compilers write them: those of LLVM 21 from gfx9 on, and those of CUDA 13."""
 
 import re
 
@@ -13,6 +13,6 @@ _FEATURES = re.compile(r"(sm_\d+)[af]")
 
 
 def is_target(name: str) -> bool:
-    """Return whether `name` is a known GPU architecture, e.g. gfx1151, sm_90, or sm_90a with chip-specific features."""
+    """Return whether `name` is a known GPU architecture, e.g. gfx1151 or sm_90; suffixes as in sm_90a are accepted."""
     found = _FEATURES.fullmatch(name)
     return (found[1] if found else name) in _NAMES

@@ -1,4 +1,4 @@
-"""Audit a hand-kept ledger for errors that show without measuring. Each remark names its evidence."""
+"""Audit a hand-kept ledger of experiments for errors that can be found without measuring. Each remark names its evidence."""
 
 import itertools
 import re
@@ -15,7 +15,7 @@ from expctl.imported.roofline import Roofline, agrees
 
 
 class Flaw(StrEnum):
-    """Kinds of errors in a hand-kept ledger: impossible, contradictory or stale figures, verdicts within noise, reused ids."""
+    """Kinds of errors in a hand-kept ledger, e.g. a figure above the GPU's peak, or an id used twice."""
 
     IMPOSSIBLE = "impossible figure"
     UNIT_SLIP = "unit slip"
@@ -28,7 +28,7 @@ class Flaw(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """An error found in line `line` of the ledger; `rows` are names of the rows it concerns, () for text outside tables."""
+    """An error found in line `line` of the ledger; `rows` are ids of the table rows concerned, () for text outside tables."""
 
     flaw: Flaw
     line: int
@@ -46,7 +46,11 @@ SIZELESS = 10
 
 
 def audit(document: Document, rows: Sequence[Row], roofline: Roofline, fallback_noise: Noise) -> tuple[Remark, ...]:
-    """Return all errors found in a hand-kept ledger, sorted by line; `fallback_noise` is used if the ledger states no noise."""
+    """Return all errors found in a hand-kept ledger, sorted by line.
+
+    `rows` are its experiments, `roofline` the limits that no figure can exceed. `fallback_noise` is used if the ledger states
+    no noise.
+    """
     unit = throughput_unit([line.text for line in document.lines()] + [row.results() for row in rows])
     figures = {row.line: figures_of(row, unit) for row in rows}
     # An impossible figure is reported as such, and not used in comparisons.
@@ -107,7 +111,10 @@ def _impossible(figures: Sequence[Figure], roofline: Roofline, line: int, rows: 
 
 
 def _contradictions(figures: Sequence[Figure], roofline: Roofline, line: int, rows: tuple[str, ...]) -> Iterator[Remark]:
-    """Report a throughput that differs by more than 5 % from FLOP / the time stated just before it, at the same size."""
+    """Yield a remark on each throughput that differs by over 5 % from FLOP / time, for the time stated just before it.
+
+    Only figures of the same problem size are compared. `line` and `rows` say where `figures` were found.
+    """
     for time, throughput in itertools.pairwise(figures):
         kinds = (time.quantity, throughput.quantity) == (Quantity.TIME, Quantity.THROUGHPUT)
         work = roofline.work(time.size) if time.size == throughput.size else 0
@@ -118,7 +125,10 @@ def _contradictions(figures: Sequence[Figure], roofline: Roofline, line: int, ro
 
 
 def _kept_regressions(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]) -> Iterator[Remark]:
-    """Report kept rows that are slower than the row kept before, at the same size and in the same quantity."""
+    """Yield a remark on each kept row whose time or throughput is worse than that of the last kept row of the same size.
+
+    `figures` maps a row's line number to the figures in it.
+    """
     standing: dict[tuple[Quantity, str], tuple[str, Figure]] = {}
     for row in rows:
         if not any(ruling.verdict is Verdict.KEEP and ruling.kind not in (Kind.ANALYSIS, Kind.INFRA) for ruling in row.rulings):
@@ -133,9 +143,10 @@ def _kept_regressions(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, .
 
 
 def _compare_kept(row: Row, figure: Figure, name: str, before: Figure) -> Iterator[Remark]:
-    """Report `figure` if it is worse than `before`, that of row `name` kept before; a factor of about 1000 as a unit slip.
+    """Yield a remark if `figure` of `row` is worse than `before`, the figure of the row `name`, which was kept earlier.
 
-    Without a size, such a factor is ignored: the two figures may be of different things.
+    If they differ by a factor of more than 500, the remark is that a unit is wrong; but without a problem size there is no such
+    remark, because the two figures may be of different things.
     """
     at = f" at {figure.size}" if figure.size else ""
     if before.value and figure.value and max(figure.value / before.value, before.value / figure.value) > SLIP / 2:
@@ -154,7 +165,7 @@ def _compare_kept(row: Row, figure: Figure, name: str, before: Figure) -> Iterat
 
 
 def _reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
-    """Report two rows with one id, and headings that use a row's id for something else."""
+    """Yield a remark on each row with an earlier row's id, and on each heading that uses a row's id for something else."""
     first: dict[str, Row] = {}
     for row in rows:
         earlier = first.setdefault(row.name, row)
@@ -190,7 +201,11 @@ def _stale_sections(
 def _stale_figures(
     section: Section, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], unit: str
 ) -> Iterator[Remark]:
-    """Report figures in a section on the current state that belong to an older kept row than the last one of that size."""
+    """Yield a remark on each figure in `section` (on the current state) that is outdated.
+
+    That is: it equals the figure of a kept row, but a row kept later has another figure for the same size. `figures` maps a
+    row's line number to the figures in it; `unit` is that of throughputs without one.
+    """
     kept = [row for row in rows if any(ruling.verdict is Verdict.KEEP for ruling in row.rulings)]
     for line in section.lines:
         for figure in figures_in(line.text, unit):
@@ -213,7 +228,7 @@ def _stale_figures(
 
 
 def _id_and_title(section: Section) -> tuple[str, str]:
-    """Split a heading, e.g. `P11: Stage2 pipeline` into `P11` and `Stage2 pipeline`; two times "" without an id."""
+    """Split a heading, e.g. `P11: Stage2 pipeline` into `P11` and `Stage2 pipeline`; return ("", "") if it has no id."""
     found = re.match(r"([A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?)\s*[:.)–—-]\s*(.*)", section.title)
     return (found[1], found[2]) if found else ("", "")
 

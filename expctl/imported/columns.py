@@ -1,4 +1,4 @@
-"""Find the role of each column in a hand-kept table, by its head, and by its cells where the head is ambiguous."""
+"""Find out what each column of a hand-kept table holds, by its head, and by its cells where the head is ambiguous."""
 
 import re
 import unicodedata
@@ -57,7 +57,7 @@ NAME_LIKE = re.compile(r"[A-Za-z]{0,6}[-#.]?\d[\w.\-/]*|[0-9a-f]{7,40}", re.ASCI
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Column indices by role, None where the table has no such column; `figures` are all other columns."""
+    """The index of the column for each role (None: the table has no such column); `figures` are all columns without a role."""
 
     name: int | None
     verdict: int
@@ -108,7 +108,7 @@ def columns_of(table: Table) -> Columns | None:
 
 
 def why_no_ledger(table: Table) -> str:
-    """Return why `table` is no ledger; if too few cells of a verdict column are recognised, it names that column."""
+    """Return in words why `table` is no ledger of experiments, e.g. that too few cells below `Verdict` are verdicts."""
     for index, head in enumerate(table.heads):
         cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
         recognised = sum(map(speaks_of_verdicts, cells))
@@ -118,7 +118,11 @@ def why_no_ledger(table: Table) -> str:
 
 
 def _verdict_column(table: Table, plain: Sequence[str]) -> int | None:
-    """Return the index of the column with the largest share of verdicts, preferring a head (in `plain`) for them; else None."""
+    """Return the index of the column that holds the verdicts; None if there is none.
+
+    It is the one with the most cells recognised as verdicts, those with a fitting head (in `plain`) first. They must be 60 % of
+    its cells, or 90 % without such a head.
+    """
     words = HEADS[Role.VERDICT]
     best: tuple[float, int] | None = None
     for index, head in enumerate(plain):

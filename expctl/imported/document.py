@@ -1,4 +1,4 @@
-"""Data of a ledger that somebody kept by hand: its tables and the text around them, with line numbers."""
+"""Data classes for a ledger of experiments that somebody kept by hand: its tables and the text around them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A heading and the lines below it that belong to no table; `under` is the enclosing heading, or ""."""
+    """A heading (in line `line`) and the lines below it that belong to no table; `under` is the enclosing heading, or ""."""
 
     line: int
     title: str
@@ -52,7 +52,7 @@ class Document:
     sections: tuple[Section, ...]
 
     def lines(self) -> Iterator[Line]:
-        """Yield all headings and lines outside tables, in order."""
+        """Yield all headings and all lines outside tables, in order of the file."""
         for section in self.sections:
             yield Line(number=section.line, text=section.title)
             yield from section.lines
@@ -60,7 +60,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
-    """A verdict and the author's words for it; `kind` is None where they name no kind of experiment."""
+    """A verdict in a hand-kept ledger and the author's words for it; `kind` of experiment is None if they name none."""
 
     verdict: Verdict
     kind: Kind | None
@@ -69,7 +69,10 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One experiment of a ledger; `name` is its id as written, `figures` are (head, cell) of columns without a role."""
+    """One experiment in a table of a hand-kept ledger, at line `line`; `name` is its id as written, "" without one.
+
+    `figures` are (column head, cell) for all columns that hold neither id, verdict, change, result, reason nor date.
+    """
 
     line: int
     name: str
@@ -82,16 +85,16 @@ class Row:
 
     @property
     def label(self) -> str:
-        """Return the row's id, or its line where it has none."""
+        """Return the row's id; without one, text that names its line."""
         return self.name or f"the row of line {self.line}"
 
     def repeats(self, other: "Row") -> bool:
-        """Return whether `other` has this row's id, verdicts, change and results, so that one is a copy of the other."""
+        """Return whether both rows have equal ids, verdicts, changes and results, so that one is a copy of the other."""
         mine, its = ((row.name, row.rulings, row.change, row.results()) for row in (self, other))
         return mine == its
 
     def results(self) -> str:
-        """Return the result column and all columns without a role as one text."""
+        """Return as one text the result column and all columns whose meaning isn't known, the latter with their heads."""
         others = "; ".join(f"{head}: {cell}" for head, cell in self.figures)
         return "; ".join(part for part in (self.result, others) if part)
 
@@ -107,7 +110,11 @@ class Unread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedLedger:
-    """Experiments found in a ledger; `columns` says how each table was read, `waiting` are rows without a verdict yet."""
+    """The contents of a hand-kept ledger: `rows` are its experiments.
+
+    `columns` are sentences on how each table's columns were understood, `waiting` rows without a verdict yet, `unread` lines
+    that were not understood, `skipped_tables` the tables that are no ledger.
+    """
 
     rows: tuple[Row, ...]
     columns: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Find figures in the text of a hand-kept ledger: times, throughputs, percentages, each with the problem size it belongs to."""
+"""Find figures in the text of a hand-kept ledger: times, throughputs and percentages, each with its problem size."""
 
 import re
 from collections.abc import Sequence
@@ -33,7 +33,10 @@ class Quantity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A figure; `value` is in ns, FLOP/s or percent, `text` is as written, `size` like `n=8192`, or ""."""
+    """A figure found in text; `value` is in ns, FLOP/s or percent.
+
+    `text` is the figure as written, `size` its problem size like `n=8192`, "" if unknown.
+    """
 
     quantity: Quantity
     value: float
@@ -42,9 +45,10 @@ class Figure:
 
 
 def figures_in(text: str, unit: str = "") -> tuple[Figure, ...]:
-    """Return the figures in `text`. `unit` (`G` or `T` FLOP/s) applies to numbers without one, like `42.86k`.
+    """Return the times, throughputs and percentages in `text`, in order.
 
-    A figure belongs to the last problem size mentioned before it, else to the only one in the text.
+    Each gets the last problem size mentioned before it, or the only one in the text. A number in thousands without a unit, like
+    `42.86k`, is a throughput in `unit` (`G` or `T` FLOP/s); it is ignored if `unit` is "".
     """
     plain = re.sub(r"[`*~≈]", "", text)
     sizes = [(found.start(), _size(found)) for found in SIZE.finditer(plain)]
@@ -65,9 +69,10 @@ def figures_in(text: str, unit: str = "") -> tuple[Figure, ...]:
 
 
 def figures_of(row: Row, unit: str = "") -> tuple[Figure, ...]:
-    """Return the measured figures of a row: of its result and its columns without a role, not of expected or previous values.
+    """Return the measured figures of a row, found in its result and in columns whose meaning isn't known.
 
-    A column's head may give the unit and the size of its cells.
+    Columns whose head speaks of expected or previous values are left out. A head may also give the unit and problem size of its
+    cells. `unit` is `G` or `T` for throughputs without a unit.
     """
     found = list(figures_in(row.result, unit))
     for head, cell in row.figures:

@@ -1,4 +1,4 @@
-"""Detect words that take a verdict back: `KEEP?`, `maybe keep`, `never reject`, `kept back`."""
+"""Recognise words that make a verdict uncertain or negate it: `KEEP?`, `maybe keep`, `never reject`, `kept back`."""
 
 import re
 
@@ -26,5 +26,8 @@ AFTER = re.compile(rf"{RULED}\s+(?:back|out|off|aside|away|later|if|unless|until
 
 
 def is_hedged(text: str) -> bool:
-    """Return whether a verdict in `text`, where the placeholder RULED stands for it, is uncertain, pending, or negated."""
+    """Return whether the verdict in `text` is uncertain, pending or negated.
+
+    `text` must have the placeholder RULED in place of the word for the verdict.
+    """
     return bool(ANYWHERE.search(text)) or any(BEFORE.search(clause) or AFTER.search(clause) for clause in CLAUSE.split(text))

@@ -1,4 +1,4 @@
-"""Assign ids to rows of a hand-kept ledger and the records made of them. An id belongs to one content and is never reused."""
+"""Give experiment ids to the records made from rows of a hand-kept ledger. An id is never used for two experiments."""
 
 import hashlib
 import json
@@ -22,7 +22,11 @@ FILE, ROW = "imported from", "row"  # keys in the environment of an imported rec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A record to be made from a row: one for each of the row's names and verdicts; `key` identifies it within its ledger."""
+    """A record to be made from a table row of a hand-kept ledger; a row with several ids or verdicts gives several.
+
+    `name` is the id as written, `part` the index of the verdict in its row, `content` a hash of the row's text. `key`
+    identifies the entry within its ledger.
+    """
 
     row: Row
     name: str
@@ -34,7 +38,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedEntry:
-    """An entry with its record's id; `note` says why that isn't the id in the ledger, "" when it is."""
+    """An entry of a hand-kept ledger with its record's id; `note` says why the ledger's id wasn't taken, "" if it was."""
 
     id: str
     entry: Entry
@@ -43,7 +47,7 @@ class NamedEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdConflict:
-    """A ledger entry whose id can't be used, and why."""
+    """An entry of a hand-kept ledger that can't get the id it states, and why."""
 
     entry: Entry
     why: str
@@ -51,7 +55,7 @@ class IdConflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdAssignment:
-    """Ledger entries that become records (`named`), are records already (`known`), or can't get an id (`conflicts`)."""
+    """Entries of a hand-kept ledger: `named` become records, `known` are records already, `conflicts` can't get their ids."""
 
     named: tuple[NamedEntry, ...]
     known: tuple[NamedEntry, ...]
@@ -59,7 +63,7 @@ class IdAssignment:
 
 
 def entries_of(rows: Iterable[Row]) -> Iterator[Entry]:
-    """Yield an entry for each name and verdict of each row: `P0/P1` gives two, and so does `REJECT config / KEEP infra`."""
+    """Yield an entry for each id and each verdict of each row: two for the id `P0/P1`, two for `REJECT config / KEEP infra`."""
     for row in rows:
         for name in names_in(row.name) or ("",):
             for part, ruling in enumerate(row.rulings):
@@ -70,14 +74,17 @@ def entries_of(rows: Iterable[Row]) -> Iterator[Entry]:
 
 
 def is_range(text: str) -> bool:
-    """Return whether `text` is a range of ids, like `P3–P5`, `P3 to P5` or `P3 & P5`; `exp-1`, `P3-5` and `P6-A` are names."""
+    """Return whether `text` is a range of ids, like `P3–P5`, `P3 to P5` or `P3 & P5`; `exp-1`, `P3-5` and `P6-A` are single."""
     return any(
         found["head"].lower() in ("", found["first"].lower()) for found in (each.fullmatch(text) for each in RANGES) if found
     )
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Split an id cell into names: `P11-B2a/B2b` into P11-B2a and P11-B2b, `X-1/2` into X-1 and X-2; else return it whole."""
+    """Split an id cell into ids: `P11-B2a/B2b` into P11-B2a and P11-B2b, `X-1/2` into X-1 and X-2.
+
+    Returns the whole text as one id where it can't be split, () for an empty one.
+    """
     first, *others = (part.strip() for part in re.split(r"[/,]", text))
     names = [first]
     for other in others:
@@ -96,10 +103,11 @@ def names_in(text: str) -> tuple[str, ...]:
 def assign_ids(
     entries: Sequence[Entry], file: str, records: Iterable[Record], taken: Iterable[str], *, renumber: bool
 ) -> IdAssignment:
-    """Assign each entry of ledger `file` its id as written; the next free number if that is no valid id.
+    """Give each entry of the ledger `file` the id that it states, or the next free number `P<n>` if that is no valid id.
 
-    An entry whose id is taken, or whose row was rewritten since its import, is a conflict; with `renumber` it too gets a free
-    number. `taken` are the ids of proposals and records. A row whose record somebody wrote by hand counts as known.
+    `taken` are ids in use. An entry that states one of them, or whose row has changed since it was imported, is a conflict;
+    with `renumber` it gets a free number instead. An entry that one of `records` was made from, by an import or by hand, keeps
+    that record.
     """
     by_id = {record.id: record for record in records}
     contents, keys = _imported(by_id.values(), file)
@@ -136,7 +144,7 @@ def assign_ids(
 
 
 def _imported(records: Iterable[Record], file: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Return (hash of the row's content -> record id, key of the row -> record id); the second only for records from `file`."""
+    """Return record ids of imported records: by hash of the row's text, and, for records from ledger `file`, by entry key."""
     imported = [record for record in records if record.origin is Origin.IMPORTED]
     return (
         {record.content: record.id for record in imported if record.content},
@@ -145,13 +153,16 @@ def _imported(records: Iterable[Record], file: str) -> tuple[Mapping[str, str], 
 
 
 def _stated_id(entry: Entry) -> str:
-    """Return the id as written, with a letter for a row's further verdicts; "" when it is no experiment id."""
+    """Return the id that the row states, with b, c, ... appended for its second and later verdicts; "" if it is no valid id."""
     name = entry.name + ("" if not entry.part else "bcdefgh"[entry.part - 1])
     return name if entry.name and ID_PATTERN.fullmatch(name) else ""
 
 
 def _is_record_by_hand(entry: Entry, record: Record | None) -> bool:
-    """Return whether somebody wrote `record` by hand from this row: it has the row's verdict and every number of its result."""
+    """Return whether somebody wrote `record` by hand from the entry's row, instead of importing it.
+
+    That is assumed if it has the entry's verdict and contains every number of the row's result.
+    """
     if record is None or record.origin is not Origin.IMPORTED or record.content or record.history is None:
         return False
     history = record.history

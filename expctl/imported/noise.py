@@ -1,4 +1,4 @@
-"""Find the noise that a hand-kept ledger states, and verdicts whose differences lie within it."""
+"""Find the noise that a hand-kept ledger states, and verdicts that rest on differences no larger than it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,9 +22,10 @@ class Noise:
 
 
 def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], unit: str) -> Noise | None:
-    """Return the largest difference that a ledger calls noise, or None; `figures` are by row line, `unit` as in `figures_in`.
+    """Return the largest difference, in percent, that a ledger calls noise; None if it mentions no noise.
 
-    It looks at sentences outside tables, at noise that a row states, and at rows that call their own figures noise.
+    It searches sentences outside tables and the results and reasons of rows. `figures` maps a row's line number to the figures
+    in it; `unit` is `G` or `T` for throughputs without a unit.
     """
     stated: list[Noise] = []
     for line in document.lines():
@@ -44,7 +45,10 @@ def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, 
 
 
 def noise_remarks(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], noise: Noise) -> Iterator[tuple[Row, str]]:
-    """Yield each row that has a verdict although all its differences are at most `noise`, and a text that says so."""
+    """Yield each row that has a verdict although none of its changes exceeds `noise`, and a text that says so.
+
+    `figures` maps a row's line number to the figures in it.
+    """
     for row, changes in _changes(rows, figures):
         if changes and all(abs(value) <= noise.percent for value, _ in changes):
             shown = ", ".join(words for _, words in changes)
@@ -72,7 +76,11 @@ def _is_called_noise(row: Row) -> bool:
 def _changes(
     rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]
 ) -> Iterator[tuple[Row, tuple[tuple[float, str], ...]]]:
-    """Yield each row with its (change in percent, its words): those it states, else those from the last kept figures."""
+    """Yield each row with its changes of performance, each as (percent, words for it).
+
+    They are the percentages that the row states; without any, those computed against the last kept row of the same size.
+    `figures` maps a row's line number to the figures in it.
+    """
     standing: dict[tuple[Quantity, str], tuple[Row, Figure]] = {}
     for row in rows:
         noise = {each.text for each in _stated_in_row(row)}

@@ -1,4 +1,4 @@
-"""Turn rows of a hand-kept ledger into records of origin imported: the author's words, plus the audit's remarks."""
+"""Turn rows of a hand-kept ledger into imported records, which hold the author's words and the audit's remarks."""
 
 import re
 from collections.abc import Container, Mapping, Sequence
@@ -16,7 +16,7 @@ TITLE_MAX = 100
 
 
 def stated_target(document: Document) -> str:
-    """Return the architecture (`gfx942`) that the title of the ledger names; "" when it names none or several."""
+    """Return the architecture, e.g. gfx942, that the title of the ledger names; "" when it names none or several."""
     named = set(ARCHITECTURE.findall(document.title))
     return named.pop() if len(named) == 1 else ""
 
@@ -36,7 +36,11 @@ def records_of(
     target: str,
     number_kind: NumberKind,
 ) -> tuple[Record, ...]:
-    """Return one imported record per named entry, in order; `remarks` are the audit's, `rules` are rule texts by row line."""
+    """Return one imported record for each entry in `named`, in order.
+
+    `remarks` are the audit's, which become corrections in the records; `rules` maps a row's line number to a do-not-repeat
+    text. `file` is the ledger's name, `target` the architecture it is about.
+    """
     beside: dict[int, list[NamedEntry]] = {}
     for each in named:
         beside.setdefault(each.entry.row.line, []).append(each)
@@ -56,7 +60,11 @@ def records_of(
 
 
 def _corrections(remarks: Sequence[Remark], lines: Container[int]) -> Mapping[tuple[int, str], list[str]]:
-    """Return the texts of remarks: by (line, "") on the line of a row, by (0, row name) on other lines and on reused ids."""
+    """Return the texts of `remarks`, grouped by the records that they will be added to; `lines` are those of the rows.
+
+    The key is (line, "") for a remark on the row in that line, and (0, id) for a reused id and for a remark on text outside
+    tables that names rows.
+    """
     texts: dict[tuple[int, str], list[str]] = {}
     for remark in remarks:
         of_the_row = remark.line in lines and remark.flaw is not Flaw.REUSED_ID
@@ -116,7 +124,11 @@ def _notes(named: NamedEntry, beside: Sequence[NamedEntry]) -> list[str]:
 
 
 def _rule(named: NamedEntry, rules: Mapping[int, str], target: str) -> Rule | None:
-    """Return the do-not-repeat rule of the row; for a REJECT without one, a rule with the text of the change; else None."""
+    """Return the do-not-repeat rule for a record, None if it needs none.
+
+    Its text is that in `rules` for the row's line (for a row with several verdicts, only its REJECT gets it), else for a REJECT
+    the row's change.
+    """
     row = named.entry.row
     last = named.entry.ruling.verdict is Verdict.REJECT or all(ruling.verdict is not Verdict.REJECT for ruling in row.rulings)
     text = rules.get(row.line, "") if last else ""

@@ -1,4 +1,4 @@
-"""Limits of any kernel for the audit: the machine's peak, and the work of one iteration at each size."""
+"""Limits that no kernel can exceed, for the audit of a hand-kept ledger: the GPU's peak, and the work of one iteration."""
 
 import math
 import re
@@ -13,14 +13,20 @@ CUBE = re.compile(r"n=(\d+)", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roofline:
-    """The peak in FLOP/s (0 if unknown), and FLOP of one iteration by size (`n=8192`); `source` says where they come from."""
+    """The GPU's peak in FLOP/s (0: unknown), and the FLOP of one iteration by problem size, e.g. `n=8192`.
+
+    `source` says where they were stated.
+    """
 
     peak_flops: float = 0.0
     flop: Mapping[str, int] = field(default_factory=dict)
     source: str = ""
 
     def work(self, size: str) -> int:
-        """Return the FLOP of one iteration at `size` (`n=8192`); if unknown, 2 n^3 if all known sizes have that, else 0."""
+        """Return the FLOP of one iteration at `size` (`n=8192`), 0 if unknown.
+
+        For a size not in `flop` they are 2 n^3, provided that all known sizes follow this formula.
+        """
         if size in self.flop:
             return self.flop[size]
         cube = CUBE.fullmatch(size)
@@ -32,9 +38,9 @@ class Roofline:
         return 0
 
     def times_peak(self, figure: Figure) -> float:
-        """Return the throughput that a figure implies, as a multiple of the peak; 0 where that can't be computed.
+        """Return the throughput that a figure states or implies, as a multiple of the peak; 0 where that can't be computed.
 
-        A time without a size counts with the least work of all sizes, so that it is never wrongly said to exceed the peak.
+        A time without a size is taken as that of the least work of all sizes, so that it isn't wrongly found too fast.
         """
         if not self.peak_flops:
             return 0.0
@@ -47,7 +53,7 @@ class Roofline:
 
 
 def roofline_of(protocol: Protocol, target: str) -> Roofline:
-    """Return peak and work of `target` as the protocol states them; unknown where it has no benchmark or peak."""
+    """Return the peak and the work per size that protocol.yaml gives for `target`; fields that it doesn't give stay empty."""
     found = protocol.targets.get(target)
     benchmark = found.benchmark if found else None
     if benchmark is None:

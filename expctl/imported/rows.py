@@ -1,4 +1,4 @@
-"""Turn the tables of a document into experiments: every line becomes a Row, or is listed with the reason why not."""
+"""Turn the tables of a hand-kept ledger into experiments: each table line becomes a Row, or is listed with a reason why not."""
 
 import re
 
@@ -13,7 +13,7 @@ DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?", re.ASCI
 
 
 def read_document(document: Document) -> ParsedLedger:
-    """Return the experiments of all tables that are ledgers, and every table line that was not understood."""
+    """Return the experiments in all tables that are ledgers, and all that was left out: tables, lines, unfinished rows."""
     rows: list[Row] = []
     columns: list[str] = []
     waiting: list[Unread] = []

@@ -1,4 +1,4 @@
-"""Read the do-not-repeat list of a hand-kept ledger, and find the row that each of its lines is about."""
+"""Read the do-not-repeat list of a hand-kept ledger, and find out which experiment each of its entries is about."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ COMMON = {
 
 
 def rules_by_row(document: Document, rows: Sequence[Row]) -> tuple[dict[int, str], tuple[Unread, ...]]:
-    """Return do-not-repeat texts by the line of the row that each is about, and the texts for which no single row is found."""
+    """Return the do-not-repeat texts that match a row, by the row's line number, and those that match no single row."""
     rules: dict[int, str] = {}
     unread: list[Unread] = []
     for line in _bullets(document):
@@ -41,7 +41,7 @@ def _bullets(document: Document) -> Iterator[Line]:
 
 
 def _row_of(text: str, rows: Sequence[Row]) -> Row | None:
-    """Return the row that a do-not-repeat text is about: by id, code, or most words in common; None unless just one fits."""
+    """Return the row that a do-not-repeat text is about, matched by id, code or words in common; None unless just one fits."""
     named = [row for row in rows if row.name and re.search(rf"(?<![\w-]){re.escape(row.name)}(?![\w-])", text)]
     if named:
         return named[0] if len(named) == 1 else None

@@ -1,4 +1,4 @@
-"""Parse Markdown tables and delimited text without interpretation, except where a table begins and ends."""
+"""Parse Markdown tables, or comma- or tab-separated text, into tables of cells and the text around them."""
 
 import csv
 import io
@@ -16,9 +16,10 @@ COMMENT = "#"
 
 
 def read_document(contents: bytes, name: str) -> Document:
-    """Return the tables and text in the file `contents`; the suffix of `name` tells TSV, CSV or Markdown, else the text does.
+    """Return the tables and the text in a file's `contents`.
 
-    Raises Refused for text that isn't UTF-8, unclosed quotes, and an unclosed comment.
+    The suffix of `name`, the file's name, tells TSV, CSV or Markdown, else the text does. Raises Refused for text that isn't
+    UTF-8, unclosed quotes, and an unclosed comment.
     """
     try:
         text = contents.decode("utf-8-sig")
@@ -126,7 +127,7 @@ def _markdown(text: str, name: str) -> Document:
 
 
 def _comment_lines(lines: list[str], name: str) -> set[int]:
-    """Return the indices of lines in comments, from `<!--` to `-->`, outside fences. Raises Refused for an unclosed one."""
+    """Return the indices of lines in HTML comments outside fenced code. Raises Refused for an unclosed one in file `name`."""
     found: set[int] = set()
     inside = fenced = False
     for at, line in enumerate(lines):

@@ -12,7 +12,7 @@ from expctl.imported.ids import IdAssignment, NamedEntry
 
 
 def record_lines(records: Sequence[Record], naming: IdAssignment) -> list[str]:
-    """Return one line of text per record to be made, per entry imported before, and per entry whose id conflicts."""
+    """Return one line per new record, per entry of the ledger imported before, and per entry whose id can't be used."""
     rows = {each.id: each.entry.row.line for each in naming.named}
     lines = [
         f"  {record.id:<8} {record.verdict:<12} {record.kind:<8} line {rows[record.id]:<4} {one_line(record.title, 70)}"
@@ -27,7 +27,7 @@ def record_lines(records: Sequence[Record], naming: IdAssignment) -> list[str]:
 
 
 def split_lines(naming: IdAssignment) -> list[str]:
-    """Return one line of text per row of the ledger that becomes several records."""
+    """Return one line per row of the ledger that becomes several records, because it has several ids or verdicts."""
     made: dict[int, list[NamedEntry]] = {}
     for each in (*naming.named, *naming.known):
         made.setdefault(each.entry.row.line, []).append(each)
@@ -41,7 +41,7 @@ def split_lines(naming: IdAssignment) -> list[str]:
 
 
 def summary_line(records: Sequence[Record]) -> str:
-    """Return the number of records by verdict, e.g. `18 records: 8 KEEP, 10 REJECT`, and how many don't name their kind."""
+    """Return the number of records by verdict, e.g. `18 records: 8 KEEP, 10 REJECT`, and how many state no kind."""
     verdicts = Counter(record.verdict for record in records)
     perf = sum(record.kind is Kind.PERF for record in records)
     counted = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
@@ -50,13 +50,16 @@ def summary_line(records: Sequence[Record]) -> str:
 
 
 def unread_lines(label: str, lines: Sequence[Unread]) -> list[str]:
-    """Return text below `label` that lists ledger lines that were left out; [] without any."""
+    """Return `label` and below it a line for each of `lines`, which were left out of an import; [] if there are none."""
     shown = [f"    line {each.line:<4} {plain_text(each.text)}  ({plain_text(each.why)})" for each in lines]
     return [f"  {label}", *shown] if shown else []
 
 
 def audit_lines(remarks: Sequence[Remark], roofline: str) -> list[str]:
-    """Return the audit's remarks as text, one per line; `roofline` says which peak they assume, "" for none."""
+    """Return the audit's remarks as text, one per line, below a heading.
+
+    `roofline` says which peak figures were compared with, "" if no peak is known.
+    """
     against = f"roofline {roofline}" if roofline else "no roofline known: --peak TFLOPS and --size n=8192:FLOP give one"
     lines = [f"audit    {len(remarks)} remarks; {against}"]
     for remark in remarks:

@@ -10,7 +10,7 @@ from expctl.imported.hedges import RULED, is_hedged
 
 
 class Pending(StrEnum):
-    """What stands for the verdict of a row that has none yet, being planned or running."""
+    """Placeholder for the verdict of an experiment that is planned or running."""
 
     NO_VERDICT_YET = "no verdict yet"
 
@@ -54,7 +54,10 @@ KINDS = (
 
 
 def rulings(text: str) -> tuple[Ruling, ...] | Pending | None:
-    """Return the verdict that a cell states, or both of `REJECT config / KEEP infra`; Pending if open; None if unclear."""
+    """Return the verdict that the cell `text` states, or two for `REJECT config / KEEP infra`.
+
+    Returns Pending if the experiment isn't finished, and None if the verdict is uncertain, contradictory or not recognised.
+    """
     plain = _plain(text)
     found, recognised = _verdicts(plain)
     if found and is_hedged(recognised):
@@ -81,7 +84,7 @@ def _plain(text: str) -> str:
 
 
 def _verdicts(text: str) -> tuple[set[Verdict], str]:
-    """Return the verdicts named in `text`, and the text with a placeholder (RULED) in place of their words."""
+    """Return the set of verdicts named in `text`, and the text with the placeholder RULED for each word that names one."""
     whole = WHOLE_CELL.get(text.lower())
     if whole:
         return {whole}, RULED

@@ -1,7 +1,7 @@
 """Compile the device code of a HIP source for one AMD GPU, with hipcc or else with clang of the Python package ziglang.
 
-ziglang has no HIP headers; `hip_stubs` declares what kernels use of them. C and C++ headers are those of ziglang, so that the
-result doesn't depend on the machine.
+ziglang has no HIP headers, so the folder `hip_stubs` declares the part of HIP that kernels use. C and C++ headers are those of
+ziglang, so that the result doesn't depend on the machine.
 """
 
 import importlib.util
@@ -37,7 +37,7 @@ _LIBRARY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Options for compiling a source; `defines` are NAME or NAME=VALUE."""
+    """Options for compiling a HIP source for the GPU `arch`; `defines` are NAME or NAME=VALUE, `includes` are folders."""
 
     arch: str
     level: str = "-O3"
@@ -48,7 +48,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """Result of a compilation: assembly text, and an ELF file of the same code."""
+    """Result of a compilation: the compiler's name and version, the assembly text, and an ELF file of the same code."""
 
     compiler: str
     assembly: str
@@ -76,7 +76,10 @@ def compile_source(source: Path, options: Options) -> Compiled:
 
 
 def assemble(text: Path, arch: str) -> bytes | None:
-    """Assemble the file `text` into an ELF object file; None if ziglang is not installed. Raises Refused with clang's error."""
+    """Assemble the file `text` into an ELF object file and return its bytes; None if ziglang is not installed.
+
+    Raises Refused with clang's error.
+    """
     if isinstance(tool_versions.packages("ziglang", "elftools", extra="cpu"), Unavailable):
         return None
     return _assembled(text, arch, text)
@@ -122,7 +125,7 @@ def wheel_flags(arch: str) -> tuple[str, ...]:
 
 
 def _option_flags(source: Path, options: Options) -> list[str]:
-    """Return compiler flags for the user's options; a .cu file also gets the runtime header, which nvcc includes by itself."""
+    """Return compiler flags for `options`; for a .cu file also one that includes the HIP runtime header."""
     words = [options.level, options.standard]
     words += [f"-D{each}" for each in options.defines] + [f"-I{each}" for each in options.includes]
     return words + (["-include", "hip/hip_runtime.h"] if source.suffix.lower() == ".cu" else [])

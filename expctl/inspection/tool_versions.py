@@ -1,4 +1,4 @@
-"""Find out whether a toolchain is installed: its version, or advice on how to install it."""
+"""Find out which version of a tool is installed, or how to install it."""
 
 import importlib.metadata
 import importlib.util
@@ -11,7 +11,10 @@ VERSION_WAIT_S = 10
 
 
 def packages(*names: str, extra: str) -> Available | Unavailable:
-    """Return the versions of the Python packages `names`, or advice to install expctl's optional dependencies `extra`."""
+    """Return the versions of the Python packages `names`; Unavailable if one is missing.
+
+    The latter has the advice to install expctl with its optional dependencies `extra`.
+    """
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
         return Unavailable(reason=f"no {' and no '.join(missing)} for this Python", hint=f"pip install 'expctl[{extra}]'")
@@ -19,7 +22,10 @@ def packages(*names: str, extra: str) -> Available | Unavailable:
 
 
 def program(name: str, *, hint: str) -> Available | Unavailable:
-    """Return the version of the program `name` on PATH: the last line of its --version with a digit; or advice, `hint`."""
+    """Return the version of the program `name` on PATH, or Unavailable with the advice `hint`.
+
+    The version is the last line with a digit that `name --version` prints.
+    """
     path = shutil.which(name)
     if path is None:
         return Unavailable(reason=f"no {name} on PATH", hint=hint)

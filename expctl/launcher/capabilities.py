@@ -17,7 +17,11 @@ SIGNALS_SINCE, TRUNCATE_SINCE = 6, 3
 
 
 class Capabilities(Struct, frozen=True, kw_only=True):
-    """What confines child processes here: Landlock (its version, 0: none), namespaces (`entry`), control groups."""
+    """What the Linux kernel offers here to confine child processes.
+
+    `landlock` is the version of Landlock (0: none), `entry` how namespaces can be made, `groups` whether control groups can;
+    `switched_off` tells that the user forbids confinement.
+    """
 
     landlock: int
     entry: Entry
@@ -26,7 +30,7 @@ class Capabilities(Struct, frozen=True, kw_only=True):
 
     @property
     def confines_writes(self) -> bool:
-        """Return whether a child process can be kept from writing outside its own folders."""
+        """Return whether child processes can be kept from writing outside their own folders."""
         return self.landlock > 0 or self.entry is not Entry.NONE
 
     def words(self) -> str:
@@ -39,7 +43,7 @@ class Capabilities(Struct, frozen=True, kw_only=True):
         return ", ".join([*([f"landlock {self.landlock}"] if self.landlock else []), *mounts])
 
     def gaps(self) -> tuple[str, ...]:
-        """Return a sentence for each thing that child processes can do on this machine although they should not."""
+        """Return a sentence for each thing that can't be forbidden to child processes here, e.g. using the network."""
         if self.switched_off or not self.confines_writes:
             why = f"{SWITCH} is set" if self.switched_off else "this kernel has neither Landlock nor namespaces for us"
             return (f"unconfined: {why}, so that builds and launches can write wherever you can, and use the network",)
@@ -54,7 +58,11 @@ class Capabilities(Struct, frozen=True, kw_only=True):
 
 
 def detect_capabilities() -> Capabilities:
-    """Return what confines child processes here; nothing does if the environment variable EXPCTL_UNCONFINED is set."""
+    """Return what the Linux kernel offers here to confine child processes.
+
+    If the environment variable EXPCTL_UNCONFINED is set (and not 0), the result is as if it offered no Landlock and no
+    namespaces.
+    """
     if os.environ.get(SWITCH, "") not in ("", "0"):
         return Capabilities(landlock=0, entry=Entry.NONE, groups=home_of_groups() is not None, switched_off=True)
     return _detected()

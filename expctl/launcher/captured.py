@@ -1,4 +1,4 @@
-"""Run a tool that is installed on the machine and return its output. Its writes are not confined: it is the user's own."""
+"""Run a tool that is installed on the machine, e.g. a compiler, and return its output. It may write where the user can."""
 
 import os
 import tempfile
@@ -15,11 +15,11 @@ BYTES_MAX = 16 << 20
 
 
 class Timeout(Exception):
-    """The tool did not end in time and has been killed, or could not be killed."""
+    """The tool did not end in time. It has been killed, unless the message says that this was impossible."""
 
 
 class Output(Struct, frozen=True, kw_only=True):
-    """The exit status of a tool (negative: the signal) and its standard output and error, at most 16 MiB of each."""
+    """The exit status of a tool (negative: minus the signal that ended it), and its output and errors, at most 16 MiB each."""
 
     status: int
     out: str
@@ -27,7 +27,11 @@ class Output(Struct, frozen=True, kw_only=True):
 
 
 def captured(argv: Sequence[str], *, timeout_s: float, environment: Mapping[str, str] | None = None) -> Output:
-    """Run `argv` with empty input and return its output. Raises OSError if it can't be started, Timeout after `timeout_s`."""
+    """Run the command `argv` with empty input and return its output.
+
+    `environment` replaces this process's. Raises OSError if the command can't be started, Timeout if it runs for over
+    `timeout_s`.
+    """
     launch = Launch(
         argv=argv, cwd=Path.cwd(), environment=os.environ if environment is None else environment, log=Path(os.devnull)
     )

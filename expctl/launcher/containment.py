@@ -1,7 +1,8 @@
-"""Confine a child between fork and exec. Everything that can be prepared is prepared in the parent.
+"""Confine a child process between fork and exec.
 
-The child calls `Containment.enter` as `preexec_fn`. That is safe: the runner has no second Python thread that could hold a lock
-over the fork, and only system calls are left to do. A wrapper program would take ten times as long (docs/SECURITY.md).
+`Containment.enter` runs in the child as `preexec_fn`. That is safe here: this process has no second Python thread that could
+hold a lock during the fork, and everything but system calls was done in the parent before. A wrapper program would take ten
+times as long (docs/SECURITY.md).
 """
 
 import contextlib
@@ -32,7 +33,10 @@ _mounts: dict[Hashable, WritableMounts] = {}
 
 
 class Containment:
-    """The confinement of one child process. The parent calls `release` once the child runs or could not be started."""
+    """The confinement of one child process, prepared in the parent.
+
+    The child calls `enter`. The parent calls `release` once the child runs or could not be started.
+    """
 
     def __init__(self, launch: Launch) -> None:
         self._launch, self._runner, self._gpu = launch, os.getpid(), bool(_gpus())
@@ -48,7 +52,10 @@ class Containment:
         self.group = make_group(launch.mark)
 
     def enter(self) -> None:
-        """Confine the calling process, the child. A failure is written to standard error and ends it with status 126."""
+        """Confine the calling process, which is the child before exec.
+
+        If that fails, the error is written to its standard error and the process exits with status 126.
+        """
         try:
             prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != self._runner:  # the runner died between fork and prctl
@@ -67,7 +74,7 @@ class Containment:
             os._exit(NOT_CONFINED)
 
     def release(self) -> None:
-        """Close the descriptors that were opened for the child; called in the parent."""
+        """Close the descriptors that were opened in the parent for the child."""
         if self._ruleset is not None:
             self._ruleset.close()
             self._ruleset = None
@@ -91,7 +98,10 @@ class Containment:
 
 
 def _mounts_for(entry: Entry, folders: Sequence[Path], *, gpu: bool) -> WritableMounts:
-    """Return the mounts made before for these very folders, or make them; at most MOUNTS_MAX are kept. Raises OSError."""
+    """Return namespaces in which only `folders` are writable, reusing those of an earlier launch with the same folders.
+
+    At most MOUNTS_MAX of them are kept. Raises OSError.
+    """
     key = (entry, gpu, *((str(folder), folder.stat().st_dev, folder.stat().st_ino) for folder in folders))
     if key not in _mounts:
         if len(_mounts) >= MOUNTS_MAX:

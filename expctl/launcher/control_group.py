@@ -1,6 +1,6 @@
-"""Make a control group (version 2) for each child, if the kernel permits: all its processes can be killed at once.
+"""Make a Linux control group (version 2) for each child process, so that it can be killed with all its descendants.
 
-No descendant of the child can leave the group. Without one, children are found as a subreaper (running.py).
+No descendant can leave the group. Where the kernel permits no groups, descendants are found otherwise (running.py).
 """
 
 import contextlib
@@ -19,7 +19,7 @@ _numbers = itertools.count()
 
 
 class ControlGroup:
-    """The Linux control group (version 2) at `folder`, with cgroup.procs open so that a child can join."""
+    """The Linux control group (version 2) whose directory is `folder`; it keeps a descriptor by which a child can join."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -36,14 +36,17 @@ class ControlGroup:
             self._procs = -1
 
     def remove(self) -> None:
-        """Remove the group if it is empty; otherwise it stays for `remove_abandoned` of a later run."""
+        """Remove the control group if it contains no process; otherwise a later `remove_abandoned` does."""
         self.close()
         with contextlib.suppress(OSError):
             self.folder.rmdir()
 
 
 def make_group(mark: str) -> ControlGroup | None:
-    """Make a control group for a child process; `mark` names its repository. None if the kernel doesn't permit it."""
+    """Make a control group for a child process and return it; None if the kernel doesn't permit that.
+
+    `mark` is a hash that identifies the repository for which the child works.
+    """
     home = home_of_groups()
     if home is None:
         return None
@@ -77,7 +80,10 @@ def pids_in(folder: Path) -> tuple[int, ...]:
 
 
 def remove_group(folder: Path, wait_s: float) -> None:
-    """Remove an emptied control group, trying for at most `wait_s`: the kernel may take a moment to notice that it is empty."""
+    """Remove the control group at `folder`, whose processes have ended. Try for at most `wait_s` seconds.
+
+    The kernel may take a moment to notice that a group is empty.
+    """
     deadline = time.monotonic() + wait_s
     while folder.exists() and time.monotonic() < deadline:
         with contextlib.suppress(OSError):
@@ -98,7 +104,10 @@ def remove_abandoned() -> None:
 
 @functools.cache
 def home_of_groups() -> Path | None:
-    """Return our own group's folder if groups can be made in it and have cgroup.kill (Linux 5.14), else None. Cached."""
+    """Return the folder of this process's own control group if groups can be made in it, else None. The result is cached.
+
+    They must support cgroup.kill (Linux 5.14).
+    """
     try:
         own = next(line[3:].strip() for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
         mounts = [line.split() for line in Path("/proc/self/mountinfo").read_text().splitlines()]

@@ -1,4 +1,4 @@
-"""Measure, while a child runs, how much it has written: to its folders, its log and unlinked files."""
+"""Measure, while a child process runs, how many bytes it writes: to its folders, its log and files already unlinked."""
 
 import errno
 import os
@@ -15,9 +15,9 @@ BLOCK_BYTES = 512
 
 
 class DiskWatch:
-    """Watches how many bytes one child adds to `folders` and `log`, of which `cap` and `log_cap` are allowed.
+    """Watches how many bytes one child process adds to `folders` (at most `cap`) and to `log` (at most `log_cap`).
 
-    It complains at half of that, because the child goes on writing until it is killed.
+    It complains at half of these limits, because the child goes on writing until it is killed.
     """
 
     def __init__(self, folders: Sequence[Path], log: Path, *, cap: int, log_cap: int) -> None:
@@ -30,9 +30,9 @@ class DiskWatch:
         self._free_before = self._free()
 
     def complaint(self, pids: Callable[[], Iterable[int]]) -> str:
-        """Return which limit the child exceeds, in words; empty if none, or if it is too soon to measure again.
+        """Return in words which limit the child process exceeds; "" if none, or if the last measurement was too recent.
 
-        `pids` returns the child's processes, whose unlinked files are counted too.
+        `pids` returns the pids of the child's processes: unlinked files that they hold open are counted too.
         """
         began = time.monotonic()
         if began < self._next_s:
@@ -51,7 +51,7 @@ class DiskWatch:
         return ""
 
     def _used(self) -> int:
-        """Return the bytes on disk of folders and log. More than ENTRIES_MAX entries count as more than is allowed."""
+        """Return the bytes on disk of the folders and the log; more than the limit if there are over ENTRIES_MAX files."""
         total, entries, left = 0, 0, [str(folder) for folder in self._folders]
         while left:
             try:

@@ -11,7 +11,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def checked(result: int, what: str) -> int:
-    """Return `result` if it isn't negative. Raises OSError with errno, naming `what`, if it is."""
+    """Return `result`, that of a system call. Raises OSError with the C library's errno if it is negative.
+
+    `what` names the call in the error.
+    """
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")
@@ -24,18 +27,21 @@ def prctl(option: int, argument: int = 0) -> int:
 
 
 def system_call(number: int, what: str, *arguments: object) -> int:
-    """Make system call `number`, for those that the C library doesn't wrap. Integers are passed as longs. Raises OSError."""
+    """Make the Linux system call `number`, for calls that the C library doesn't wrap, and return its result.
+
+    Integer `arguments` are passed as C longs; `what` names the call in errors. Raises OSError.
+    """
     words = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
     return checked(_libc.syscall(ctypes.c_long(number), *words), what)
 
 
 def unshare(flags: int) -> None:
-    """Move the process to new namespaces; see unshare(2) for the flags. Raises OSError."""
+    """Move the calling process to new namespaces; see unshare(2) for `flags`. Raises OSError."""
     checked(_libc.unshare(flags), "unshare")
 
 
 def setns(descriptor: int) -> None:
-    """Enter the namespace that is open as `descriptor`; see setns(2). Raises OSError."""
+    """Move the calling process to the namespace that is open as file `descriptor`; see setns(2). Raises OSError."""
     checked(_libc.setns(descriptor, 0), "setns")
 
 
@@ -46,7 +52,7 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = 
 
 
 def renameat2(one: tuple[int, str], two: tuple[int, str], flags: int) -> None:
-    """Rename `one` to `two`, each a folder's descriptor and a name in it; see renameat2(2) for the flags.
+    """Rename the file `one` to `two`, each given as (descriptor of its folder, its name); see renameat2(2) for `flags`.
 
     Raises OSError: ENOSYS if the C library lacks the call, EINVAL if the file system doesn't support a flag.
     """

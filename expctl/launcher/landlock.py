@@ -1,4 +1,4 @@
-"""Landlock: restrict a process and its descendants to writing below given paths.
+"""Landlock (a Linux security feature): let a process and its descendants write only below given paths.
 
 Numbers are those of linux/landlock.h. Reading is never restricted. Landlock doesn't stop chmod, chown, utime and extended
 attributes; read-only mounts (namespaces.py) do where the kernel permits them.
@@ -39,7 +39,7 @@ class _Rule(ctypes.Structure):
 
 @functools.cache
 def version() -> int:
-    """Return the version of the kernel's Landlock interface; 0 if it has none or it is switched off. Cached."""
+    """Return the version of the kernel's Landlock interface; 0 if it has none or it is switched off. The result is cached."""
     try:
         return system_call(CREATE_RULESET, "landlock", None, 0, ASK_VERSION)
     except OSError:
@@ -47,10 +47,10 @@ def version() -> int:
 
 
 class Ruleset:
-    """A Landlock ruleset: a process that calls `enter` can only change files below `writable` from then on.
+    """A set of Landlock rules: after a process calls `enter`, it can only change files below the paths `writable`.
 
-    The parent makes it, and calls `close` after the child has started. Without `tcp`, TCP is forbidden too (since Landlock 4).
-    Raises OSError.
+    The parent process makes it, the child enters it, and the parent closes it after the child has started. Unless `tcp` is
+    true, TCP connections are forbidden too (from Landlock 4 on). Raises OSError.
     """
 
     def __init__(self, *, writable: Iterable[Path], tcp: bool) -> None:
@@ -71,8 +71,9 @@ class Ruleset:
             raise
 
     def allow(self, path: Path, *, contents: bool = False) -> None:
-        """Permit changes to `path` and, if it is a folder, to all below it; with `contents` only to the contents of existing
-        files. Raises OSError if `path` doesn't exist.
+        """Permit changes to the file `path`, or to the folder `path` and all below it.
+
+        With `contents` only the contents of existing files may change. Raises OSError, e.g. if `path` doesn't exist.
         """
         parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
@@ -83,7 +84,7 @@ class Ruleset:
             os.close(parent)
 
     def enter(self) -> None:
-        """Apply the ruleset to the calling process, irrevocably; no exec gives new privileges either."""
+        """Apply the rules to the calling process, irrevocably; it also loses the ability to gain privileges by exec."""
         prctl(PR_SET_NO_NEW_PRIVS, 1)
         system_call(RESTRICT_SELF, "landlock", self.descriptor, 0)
 

@@ -13,10 +13,10 @@ LOG_BYTES_MAX = 64 << 20
 
 
 class ChildLimits(Struct, frozen=True, kw_only=True):
-    """The paths that a child may write: `scratch` and `tree` are its own, limited to Launch.disk_bytes; `shared` is unlimited.
+    """The folders that a child process may write: `scratch` and `tree` are its own, `shared` is written by others too.
 
-    `scratch` is emptied if the child exceeds the limit. `counters`: it reads a GPU's counters, and keeps the capabilities for
-    that if we are root.
+    What it adds to its own folders is limited (Launch.disk_bytes); if it exceeds that, `scratch` is emptied. With `counters` it
+    reads a GPU's counters, and as a child of root keeps the Linux capabilities for that.
     """
 
     scratch: tuple[Path, ...]
@@ -26,10 +26,10 @@ class ChildLimits(Struct, frozen=True, kw_only=True):
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """A command to start: argv (no shell), folder, environment, log for its output, core to pin it to.
+    """A command to start as a child process: `argv` (no shell), working folder, environment, log file for its output.
 
-    `input` is a file for its standard input, else that is a pipe. Without `limits` it is the user's own command and may write
-    where the user can. `disk_bytes` limits what it adds to its folders.
+    `core` is the CPU core to pin it to. `input` is a file for its standard input, None for a pipe. `limits` None means that it
+    may write wherever the user can; `disk_bytes` limits how much it adds to the folders of its own.
     """
 
     argv: Sequence[str]
@@ -43,10 +43,10 @@ class Launch(Struct, frozen=True, kw_only=True):
 
     @property
     def watched(self) -> tuple[Path, ...]:
-        """Return the folders that only this child writes, and whose growth is limited."""
+        """Return the folders that only this child process writes, whose growth is limited; () without `limits`."""
         return (*self.limits.scratch, *self.limits.tree) if self.limits is not None else ()
 
     @property
     def mark(self) -> str:
-        """Return EXPCTL_RUN of the child's environment, which names the repository it works for; `unmarked` without it."""
+        """Return the value of EXPCTL_RUN in the child's environment, which identifies the repository; `unmarked` if unset."""
         return self.environment.get(MARK, "unmarked")

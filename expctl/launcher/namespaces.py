@@ -1,8 +1,8 @@
-"""Namespaces for children: no network but a loopback of their own, and every mount read-only but those that they may write.
+"""Linux namespaces for child processes: no network but a loopback of their own, and every mount read-only but given folders.
 
-They are made once for a set of folders and entered by each launch. That takes a tenth of the time, and no kernel thread cleans
-up after one launch while the next is timed. Root makes them directly, other users within a user namespace, if the kernel
-permits that. Numbers are those of linux/sched.h, linux/mount.h and linux/sockios.h.
+They are made once for a set of folders, and each child process enters them. Entering takes a tenth of the time of making them,
+and no kernel thread cleans up after one child while the next is timed. Root makes them directly, other users within a user
+namespace, if the kernel permits that. Numbers are those of linux/sched.h, linux/mount.h and linux/sockios.h.
 """
 
 import contextlib
@@ -47,11 +47,11 @@ class _MountAttributes(ctypes.Structure):
 
 
 class WritableMounts:
-    """Namespaces in which only `writable` folders can be changed; with `entry` NONE no namespaces are made.
+    """Namespaces in which only the folders `writable` can be changed; if `entry` is NONE, none are made and nothing changes.
 
-    `gpu`: processes may write their own files in /proc, because CUDA names its threads there and fails if it can't. The
-    folders must not be removed: one made again at the same path can't be written. `has_own_memory`: /dev/shm is private, unless
-    one of the folders lies there. Raises OSError if the kernel doesn't permit namespaces.
+    With `gpu`, processes may also write their own files in /proc: CUDA names its threads there and fails if it can't.
+    `has_own_memory` tells whether /dev/shm is private; it isn't if a folder lies there. A folder must not be removed: one made
+    again at the same path can't be written. Raises OSError if the kernel doesn't permit namespaces.
     """
 
     def __init__(self, entry: Entry, writable: Sequence[Path], *, gpu: bool = False) -> None:
@@ -63,7 +63,7 @@ class WritableMounts:
         )
 
     def enter(self) -> None:
-        """Enter the namespaces; called in the child before exec. Its working directory is / afterwards."""
+        """Move the calling process, a child before exec, into the namespaces. Its working directory is / afterwards."""
         for descriptor in self._descriptors:
             setns(descriptor)
 
@@ -75,7 +75,7 @@ class WritableMounts:
 
 
 def entry_here(folder: Path) -> Entry:
-    """Return how namespaces can be made on this machine, found by trying with the empty folder `folder`."""
+    """Return how namespaces can be made on this machine; this is tried with the empty folder `folder`."""
     for entry in (Entry.PRIVILEGED, Entry.AS_USER):
         with contextlib.suppress(OSError), contextlib.closing(WritableMounts(entry, (folder,))) as mounts:
             if _works(mounts.enter):
@@ -84,7 +84,10 @@ def entry_here(folder: Path) -> Entry:
 
 
 def _made(build: Callable[[], None], kinds: Sequence[str]) -> tuple[int, ...]:
-    """Run `build` in a forked process and return descriptors of its namespaces of the given kinds. Raises OSError."""
+    """Make namespaces by running `build` in a forked process, and return descriptors of those of the given kinds.
+
+    A kind is a name in /proc/PID/ns, e.g. `mnt`. Raises OSError if `build` did.
+    """
     answers, answer = os.pipe2(os.O_CLOEXEC)
     maker = os.fork()
     if maker == 0:
@@ -104,7 +107,10 @@ def _made(build: Callable[[], None], kinds: Sequence[str]) -> tuple[int, ...]:
 
 
 def _make(build: Callable[[], None], answer: int) -> NoReturn:
-    """Run `build` in the forked process, write its errno (0: none) to `answer` in 4 bytes, and wait to be killed."""
+    """Run `build`, write the number of its error (0: none) in 4 bytes to the descriptor `answer`, and wait to be killed.
+
+    It is called in the forked process.
+    """
     number = 5  # EIO: something that is no error of the kernel's
     try:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -160,7 +166,7 @@ def _hide(path: str) -> None:
 
 
 def _raise_loopback() -> None:
-    """Bring up the loopback interface, by which profilers talk to the program that they profile."""
+    """Switch on the loopback interface of a new network namespace; profilers reach the profiled program through it."""
     import socket  # imported here, for it takes longer to load than the rest of the package
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:

@@ -1,4 +1,4 @@
-"""Drop capabilities in a child of root; for other users this changes nothing. Numbers are those of linux/capability.h."""
+"""Drop Linux capabilities in a child process of root; other users have none. Numbers are those of linux/capability.h."""
 
 import ctypes
 
@@ -23,7 +23,10 @@ class _Half(ctypes.Structure):
 
 
 def keep_few(*, counters: bool) -> None:
-    """Drop all Linux capabilities but those that the harness and, with `counters`, profilers need. Raises OSError."""
+    """Drop all Linux capabilities of the calling process but those that the harness needs. Raises OSError.
+
+    With `counters`, those that profilers need to read a GPU's counters are kept too.
+    """
     kept = sum(1 << number for number in (*FILES, LOCK_MEMORY, NICE, *((TRACE, ADMINISTER, PERFORMANCE) if counters else ())))
     header, halves = _Header(version=VERSION_3), (_Half * 2)()
     checked(_libc.capget(ctypes.byref(header), halves), "capget")

@@ -14,18 +14,21 @@ POLL_S = 0.002
 
 
 class Identity(Struct, frozen=True, kw_only=True):
-    """The identity of a process. `start_ticks` is its start in clock ticks since boot, `boot` the boot's id."""
+    """Identity of a process, valid even if its pid is reused. `boot` is the kernel's id of the boot.
+
+    `start_ticks` is the process's start in clock ticks since boot.
+    """
 
     pid: int
     start_ticks: int
     boot: str
 
     def is_alive(self) -> bool:
-        """Does this very process still run? A zombie does not."""
+        """Return whether this very process still runs, and not another with its pid; False for a zombie."""
         return identity_of(self.pid) == self
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to this very process; do nothing if it is gone or another user's."""
+        """Send the signal `number` to this very process; do nothing if it is gone or belongs to another user."""
         with contextlib.suppress(ProcessLookupError, PermissionError), _opened(self.pid) as descriptor:
             if self.is_alive():
                 signal.pidfd_send_signal(descriptor, number)
@@ -33,7 +36,7 @@ class Identity(Struct, frozen=True, kw_only=True):
 
 @functools.cache
 def boot_id() -> str:
-    """Return the kernel's id of this boot, which changes with each start of the machine. Cached."""
+    """Return the kernel's id of this boot, which changes with each start of the machine. The result is cached."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
@@ -51,7 +54,7 @@ def state_of(pid: int) -> str:
 
 
 def stat_of(pid: int) -> list[str]:
-    """Return the fields of /proc/PID/stat after the name: state, parent, group, session, ...; empty without such a process."""
+    """Return the fields of /proc/PID/stat after the name: state, parent, group, session, ...; [] without such a process."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().decode(errors="replace").rpartition(")")[2].split()
@@ -65,7 +68,7 @@ def pids() -> list[int]:
 
 
 def children_of(pid: int) -> tuple[int, ...]:
-    """Return the pids of a process's children, zombies included, from the kernel's list or else from every process's parent."""
+    """Return the pids of a process's children, including zombies."""
     try:
         tasks = os.listdir(f"/proc/{pid}/task")
         lists = [Path(f"/proc/{pid}/task/{task}/children").read_text() for task in tasks]
@@ -75,7 +78,7 @@ def children_of(pid: int) -> tuple[int, ...]:
 
 
 def family_of(pid: int) -> tuple[int, ...]:
-    """Return a process and all its descendants, children after their parents."""
+    """Return the pids of a process and of all its descendants, a parent before its children."""
     found, at = [pid], 0
     while at < len(found):
         found += [child for child in children_of(found[at]) if child not in found]
@@ -84,7 +87,7 @@ def family_of(pid: int) -> tuple[int, ...]:
 
 
 def ancestors_of(pid: int) -> frozenset[int]:
-    """Return a process and all its ancestors."""
+    """Return the pids of a process and of all its ancestors."""
     found = {pid}
     while (fields := stat_of(pid)) and (pid := int(fields[1])) > 0 and pid not in found:
         found.add(pid)
@@ -92,14 +95,17 @@ def ancestors_of(pid: int) -> frozenset[int]:
 
 
 def name_of(pid: int) -> str:
-    """Return a process's name from /proc/PID/comm; empty if it is gone. Its argv is not used, because that may hold secrets."""
+    """Return a process's name from /proc/PID/comm, "" if it is gone.
+
+    The command line isn't used, because it may contain secrets.
+    """
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
     return ""
 
 
 def carries(pid: int, entry: bytes) -> bool:
-    """Does the environment with which a process was started contain `entry`, as `NAME=value`?"""
+    """Return whether the environment with which a process was started contains `entry`, e.g. b"NAME=value"."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return entry in file.read().split(b"\0")
@@ -108,7 +114,7 @@ def carries(pid: int, entry: bytes) -> bool:
 
 
 def await_end(processes: Iterable[Identity], wait_s: float) -> tuple[Identity, ...]:
-    """Wait at most `wait_s` for processes to end; return those that still run."""
+    """Wait at most `wait_s` seconds for `processes` to end; return those that still run."""
     left = tuple(processes)
     deadline = time.monotonic() + wait_s
     while (left := tuple(each for each in left if each.is_alive())) and time.monotonic() < deadline:

@@ -1,6 +1,6 @@
-"""Remove what a child left: folders of any depth, without permissions or with symbolic links in them.
+"""Remove folders that a child process wrote, which may be very deep, lack permissions or contain symbolic links.
 
-Folders are walked by descriptors, at most DEEPEST levels below the root; deeper ones are first moved to the root.
+They are walked by descriptors, at most DEEPEST levels below the root folder; what lies deeper is first moved up to the root.
 """
 
 import contextlib
@@ -17,9 +17,9 @@ RIGHTS = 0o700
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder and all below it, as far as possible. Nothing happens if it doesn't exist or is a link.
+    """Remove a folder and all below it, as far as possible; do nothing if it doesn't exist or is a link.
 
-    Raises OSError only if the disk is broken or can't be written.
+    Raises OSError only if the disk or the machine is in trouble (e.g. an I/O error); what else can't be removed stays.
     """
     empty(folder)
     with _going_on():
@@ -27,14 +27,17 @@ def remove_tree(folder: Path) -> None:
 
 
 def empty(folder: Path) -> None:
-    """Remove everything in a folder, as far as possible, but not the folder. Raises OSError like `remove_tree`."""
+    """Remove everything in a folder, as far as possible, but keep the folder. Raises OSError like `remove_tree`."""
     with _going_on(), _opened(folder, None) as root:
         while _clear(root, root, 1):
             pass
 
 
 def _clear(folder: int, root: int, depth: int) -> bool:
-    """Remove the contents of an open folder; return whether anything too deep was moved to the root instead."""
+    """Remove the contents of the folder open as descriptor `folder`, which lies `depth` levels deep.
+
+    Folders below DEEPEST levels are moved to the folder `root` instead. Returns whether any was moved.
+    """
     was_lifted = False
     with os.scandir(folder) as found:
         entries = [(each.name, each.is_dir(follow_symlinks=False)) for each in found]
@@ -56,7 +59,10 @@ def _clear(folder: int, root: int, depth: int) -> bool:
 
 @contextlib.contextmanager
 def _opened(name: str | Path, folder: int | None) -> Iterator[int]:
-    """Yield a descriptor of folder `name` (in the open `folder`, if any), its owner given rwx permissions. Raises OSError."""
+    """Yield a descriptor of the folder `name`, after giving its owner all permissions; `folder` is an open parent or None.
+
+    Raises OSError.
+    """
     place = os.open(name, os.O_PATH | FOLDER, dir_fd=folder)
     try:
         mode = os.fstat(place).st_mode
@@ -74,7 +80,7 @@ def _opened(name: str | Path, folder: int | None) -> Iterator[int]:
 
 @contextlib.contextmanager
 def _going_on() -> Iterator[None]:
-    """Suppress an OSError, so that what can't be removed stays, unless it is trouble of the disk or machine."""
+    """Suppress an OSError of the enclosed block, unless it means trouble of the disk or the machine."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Start a process, and end it with all its descendants. Every process but git is started here."""
+"""Start a process, and end it with all its descendants. Every child process except git is started by this module."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ _undead: "dict[Identity, subprocess.Popen[bytes]]" = {}  # outlived KILL -> the 
 
 
 class Unkillable(Exception):
-    """Processes outlived SIGKILL, because a system call blocks them. Nothing may be measured beside them."""
+    """Processes still run after SIGKILL, because a system call blocks them. Nothing may be measured beside them."""
 
     def __init__(self, processes: Sequence[Identity]) -> None:
         pids = ", ".join(str(each.pid) for each in processes)
@@ -32,14 +32,14 @@ class Unkillable(Exception):
 
 
 def become_subreaper() -> None:
-    """Make orphaned descendants children of this process, so that they can be found and killed."""
+    """Make this process the parent of orphaned descendants, so that they can be found and killed."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 class Running:
     """A started process in a session and, if possible, a control group of its own. Its owner must call `end` or `kill`.
 
-    Without `stdin` it gets a pipe; without `stderr` it writes that to `stdout`. Raises OSError if it can't be started.
+    `stdin` None gives it a pipe as input; `stderr` None sends its errors to `stdout`. Raises OSError if it can't be started.
     """
 
     def __init__(
@@ -80,11 +80,11 @@ class Running:
         self._ended = False
 
     def pids(self) -> tuple[int, ...]:
-        """Return the pids of the process and its descendants; without a control group those that still descend from it."""
+        """Return the pids of the process and its descendants; without a control group, orphaned descendants are missing."""
         return pids_in(self._group.folder) if self._group is not None else family_of(self.process.pid)
 
     def status(self, wait_s: float) -> int | None:
-        """Wait at most `wait_s` and return the exit status (negative: the signal); None if the process still runs."""
+        """Wait at most `wait_s` seconds and return the exit status (negative: minus the signal); None if it still runs."""
         if self.process.poll() is None and wait_s > 0:
             try:
                 descriptor = os.pidfd_open(self.process.pid)
@@ -101,13 +101,16 @@ class Running:
         return self.process.poll()
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to the whole process group."""
+        """Send the signal `number` to the process's group; do nothing once the process was ended."""
         if not self._ended:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, number)
 
     def end(self) -> None:
-        """Send INT, TERM and KILL, with pauses; kill descendants outside the group. Raises Unkillable (first call only)."""
+        """Send SIGINT, after a pause SIGTERM, then kill the process and all its descendants. Do nothing in a second call.
+
+        Raises Unkillable if some still run.
+        """
         if self._ended:
             return
         for number, patience_s, grace_s in zip((signal.SIGINT, signal.SIGTERM), (0.2, 0.0), self._grace_s, strict=True):
@@ -117,7 +120,7 @@ class Running:
         self.kill()
 
     def kill(self) -> None:
-        """Kill the process and its descendants at once. Raises Unkillable. A second call does nothing."""
+        """Kill the process and its descendants at once. Do nothing in a second call. Raises Unkillable if some still run."""
         if self._ended:
             return
         before = [found for pid in self.pids() if (found := identity_of(pid)) is not None]
@@ -138,16 +141,16 @@ class Running:
 
 
 def undead() -> tuple[Identity, ...]:
-    """Return the processes that outlived an earlier SIGKILL and still run."""
+    """Return the processes that could not be killed earlier and still run."""
     for each in [each for each in _undead if not each.is_alive()]:
         _undead.pop(each).poll()
     return tuple(_undead)
 
 
 def _end_orphans(others: frozenset[int], wait_s: float) -> tuple[Identity, ...]:
-    """Kill orphans that a child left outside its group, which are our children now. `others` are older children, to be kept.
+    """Kill this process's children that it didn't start, i.e. orphaned descendants of a child; return those that still run.
 
-    Returns those that can't be killed.
+    `others` are pids of children that existed before that child and are spared. It tries for at most `wait_s` seconds.
     """
     deadline = time.monotonic() + wait_s
     known = {each.pid for each in _undead}

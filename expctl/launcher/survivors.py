@@ -1,4 +1,4 @@
-"""Find processes that a dead run left, by its control groups and the mark in their environment, and kill them."""
+"""Find and kill processes that a run left behind, by their control groups and a mark in their environment."""
 
 import contextlib
 import os
@@ -15,9 +15,10 @@ PASSES_MAX = 5
 
 
 def end_survivors(mark: str, *, kill_wait_s: float = KILL_WAIT_S) -> int:
-    """Kill every process left by a run in the repository that `mark` names, but not this one and its ancestors; count them.
+    """Kill every process that an earlier run in a repository left behind, and return their number.
 
-    Raises Busy if one can't be killed, because it would disturb every measurement.
+    `mark` identifies the repository. This process and its ancestors are spared. Raises Busy if a process still runs
+    `kill_wait_s` seconds after SIGKILL, because it would disturb every measurement.
     """
     ended: set[Identity] = set()
     for _ in range(PASSES_MAX):  # repeated for processes that were forked meanwhile

@@ -1,4 +1,4 @@
-"""Everything that a command needs from outside, passed as one value. Tests build it from fakes."""
+"""All interfaces and functions by which commands reach the outside, passed as one value. Tests build it from fakes."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -15,7 +15,7 @@ from expctl.ports.rules import Rulebook
 
 
 class Tools(Struct, frozen=True, kw_only=True):
-    """Interfaces that depend on protocol.yaml of the commit that a run starts from."""
+    """Interfaces for building and measuring, made for the protocol.yaml of one commit."""
 
     toolchains: Toolchains
     steps: Steps
@@ -24,7 +24,10 @@ class Tools(Struct, frozen=True, kw_only=True):
 
 
 class Context(Struct, frozen=True, kw_only=True):
-    """All interfaces to the outside, and functions that encode values. `gaps`: how child processes can't be confined here."""
+    """All interfaces to the outside, and functions that encode values as bytes or text.
+
+    `gaps` are sentences on what can't be forbidden to child processes on this machine.
+    """
 
     workspace: Workspace
     library: Library

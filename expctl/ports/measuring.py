@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Toolchains(Port):
-    """Builds the kernel for the targets of protocol.yaml, and finds cached builds."""
+    """Builds the kernel for the targets of protocol.yaml, and returns the paths of cached builds."""
 
     def availability(self, name: str, target: Target) -> Available | Unavailable: ...
     def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed: ...
@@ -45,7 +45,7 @@ class Steps(Port):
 
 
 class Profiles(Port):
-    """Folders with profiler output of baseline and candidate, kept until both have been read."""
+    """Keeps folders of profiler output of baseline and candidate, and reads them."""
 
     def fresh(self, target: str, side: Side) -> Path: ...
     def unreadable(self, target: str, side: Side, number: int) -> str: ...
@@ -56,7 +56,7 @@ class Profiles(Port):
 
 
 class Gate(Port):
-    """Holds the machine's lock (shared for builds and tests, exclusive for timing), and waits until no foreign load is seen."""
+    """Holds the machine's lock (shared for builds and tests, exclusive for timing) and waits until no foreign load is seen."""
 
     def wait_until_quiet(self, target: Target) -> float: ...
     def working(self) -> AbstractContextManager[None]: ...
@@ -64,7 +64,7 @@ class Gate(Port):
 
 
 class Uncalibrated(Struct, frozen=True, kw_only=True):
-    """There is no usable calibration; `reason` says why a stored one can't be used, empty if none is stored."""
+    """The answer that no usable calibration is stored; `reason` says why a stored one can't be used, "" if none is stored."""
 
     reason: str = ""
 
@@ -96,10 +96,10 @@ Commands = tuple[tuple[str, ...], ...]
 
 
 class Recipe(Port):
-    """One toolchain: is it installed, its build commands, and the code hash and figures of a finished build.
+    """How one toolchain builds the kernel: whether it is installed, its commands, and the code hash and facts of a build.
 
-    Layout 0 is the canonical build; the others differ from it in placement alone, and may use what its commands left in the
-    compiler's cache, `objects`.
+    Layout 0 is the build as the toolchain makes it. The others only place the same code elsewhere, and may use what the
+    commands of layout 0 left in the compiler's cache `objects`.
     """
 
     def availability(self, build: BuildSpec) -> Available | Unavailable: ...

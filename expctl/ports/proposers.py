@@ -1,4 +1,4 @@
-"""Interfaces to what proposes experiments."""
+"""Interfaces to programs and searches that propose experiments."""
 
 from __future__ import annotations
 
@@ -17,14 +17,20 @@ if TYPE_CHECKING:
 
 
 class Proposers(Port):
-    """Calls proposer commands; `tell` stores why the last proposal was refused (None: it was queued) for the next call."""
+    """Asks a proposer, which is a command in protocol.yaml, for its next proposal; None means that it has none.
+
+    `tell` keeps for the next call why the last proposal was refused (None: it was queued).
+    """
 
     def ask(self, proposer: Proposer, brief: object, *, cwd: Path, environment: Environment) -> Draft | Failed | None: ...
     def tell(self, refusal: Refusal | None) -> None: ...
 
 
 class Search(Port):
-    """Chooses the next combination of constants to try; `tell` reports the score of the last one, None if it failed."""
+    """Chooses combinations of constants for a sweep to try; `ask` returns None when there are no more.
+
+    `tell` reports the score of the combination asked for last, None if it failed.
+    """
 
     def ask(self) -> Combination | None: ...
     def tell(self, score: float | None) -> None: ...

@@ -1,4 +1,4 @@
-"""Interfaces to the git repository: its commits, lock, journal and contents."""
+"""Interfaces to the git repository: commits and branches, lock, journal, and the files that commits contain."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from expctl.domain.run.step_result import Failed
 
 
 class Workspace(Port):
-    """The git repository and its working tree. A branch moves only from an expected commit (compare-and-swap)."""
+    """The git repository and its working tree. It moves a branch only if that is still at the expected commit."""
 
     root: Path
     state: Path
@@ -69,19 +69,19 @@ class Workspace(Port):
 
 
 class Locks(Port):
-    """The lock of the repository, which a command holds from beginning to end."""
+    """Takes the lock of the repository, which a command that changes something holds from beginning to end."""
 
     def repository(self, *, experiment: str) -> AbstractContextManager[Holder]: ...
 
 
 class Holder(Port):
-    """The held lock of the repository; `show` lets other processes see the current step."""
+    """The lock of the repository while it is held; `show` tells other processes which step is under way."""
 
     def show(self, step: str) -> None: ...
 
 
 class Journal(Port):
-    """Stores the events of unfinished runs durably, in order, by experiment."""
+    """Stores the events of unfinished runs on disk, by experiment and in order, so that they survive a crash."""
 
     def read(self, experiment: str) -> tuple[Event, ...]: ...
     def append(self, experiment: str, event: Event) -> None: ...
@@ -90,7 +90,7 @@ class Journal(Port):
 
 
 class Library(Port):
-    """Reads protocol, proposals, findings and records of a commit."""
+    """Reads the protocol, proposals, findings and records that a commit contains."""
 
     def protocol(self, commit: str) -> Protocol: ...
     def identity(self, commit: str, paths: Sequence[str]) -> str: ...
@@ -117,7 +117,7 @@ class Library(Port):
 
 
 class FindingsEditor(Port):
-    """Adds and marks findings in the text of findings.yaml, and keeps everything else in it unchanged."""
+    """Adds findings to the text of findings.yaml, or marks them as superseded or contradicted; other text stays as it is."""
 
     def added(self, text: bytes, finding: Finding) -> bytes: ...
     def marked(self, text: bytes, finding: Finding) -> bytes: ...

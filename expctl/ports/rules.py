@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Rulebook(Port):
-    """Looks up the do-not-repeat rules of a commit without reading every record."""
+    """Looks up the do-not-repeat rules that hold at a commit, without reading every record."""
 
     def identity(self, commit: str, patch: bytes) -> ChangeIdentity: ...
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]: ...

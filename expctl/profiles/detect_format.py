@@ -1,4 +1,4 @@
-"""Read one profiler file of any known format, told by its contents; its name plays no part."""
+"""Read one profiler file of any known format, which is recognised by the contents; the file's name plays no part."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,14 +47,14 @@ _GATHER = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """Data of one profiler file: profiles of one or more processes, or (`agents`) a list of GPUs that other files refer to."""
+    """Data of one profiler file: the profiles of its processes (`gathered`), or else a list of GPUs (`agents`, by name)."""
 
     gathered: tuple[RawProfile, ...] = ()
     agents: dict[str, Device] | None = None
 
 
 def read_file(path: Path) -> Contents:
-    """Return the data of the profiler file at `path`, whose format is told by its contents.
+    """Return the data of the profiler file at `path`, whose format is recognised by its contents.
 
     Raises Refused when it is damaged, of an unknown format, or contains no kernels.
     """

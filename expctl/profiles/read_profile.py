@@ -1,4 +1,4 @@
-"""Read a profile from a path; other packages enter here."""
+"""Read the profile at a path. It is the entry point for other packages."""
 
 from pathlib import Path
 
@@ -9,10 +9,10 @@ from expctl.profiles.run_folder import read_run
 
 
 def read_profile(path: Path, *, arch: str = "") -> Profile:
-    """Return the profile in a profiler's file, or in a folder whose files belong to one program run.
+    """Return the profile in one profiler file, or in a folder whose files belong to one program run.
 
-    A non-empty `arch` (`gfx942`) overrules the GPU that the files name. Raises Refused when nothing readable is there, no
-    kernel and no copy is left, or memory runs out.
+    A non-empty `arch` (e.g. gfx942) replaces the GPU that the files name. Raises Refused when no file can be read, no kernel
+    and no memory copy is found, or memory runs out.
     """
     try:
         profile = assemble(path, read_run(path), arch)

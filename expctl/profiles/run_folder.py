@@ -1,4 +1,4 @@
-"""Choose the files of a folder that make up one run, so that no dispatch counts twice."""
+"""Read the files of a folder that belong to one run of a program, so that no dispatch counts twice."""
 
 import os
 import re
@@ -29,7 +29,10 @@ _PASS = re.compile(r"(?:pmc|pass)_(\d+)")
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """Profiler files of one program run: `timed` give times, `counted` counters, `summaries` statistics to check times."""
+    """Data of one program run: `timed` gives the times, `counted` only counters, `summaries` statistics to check the times.
+
+    `copies` are files with memory copies alone, `agents` the GPUs by name.
+    """
 
     timed: list[RawProfile]
     counted: list[RawProfile] = field(default_factory=list)
@@ -40,7 +43,7 @@ class Run:
 
 
 def read_run(path: Path) -> Run:
-    """Return the profiler files of one program run at `path`, a file or a folder.
+    """Return the data of one program run from the profiler's file or folder `path`.
 
     Raises Refused for a file that is unreadable, damaged or no profile.
     """
@@ -87,9 +90,9 @@ def _folder(path: Path) -> Run:
 
 
 def _files(path: Path) -> tuple[list[Path], list[str]]:
-    """Return all files below `path` that may be profiles, and a line about each link, pipe or device that was skipped.
+    """Return all files below `path` that may be profiles, and a line of text on each link, pipe or device that is skipped.
 
-    Raises Refused for more than 2000 files, and for a folder that can't be listed: a part of the run would be missing.
+    Raises Refused for more than 2000 files, and for a folder that can't be listed.
     """
 
     def refuse(error: OSError) -> None:
@@ -149,7 +152,10 @@ def _chosen(kernels: Sequence[RawProfile]) -> Run:
 
 
 def _contents(each: RawProfile) -> Hashable:
-    """Return all totals of a profile, to recognise copies of a file whose tool writes no process id: theirs are equal."""
+    """Return all totals of a profile. If two files have equal ones, one is taken as a copy of the other.
+
+    It is used for tools that write no process id.
+    """
     times = [(each.launches[key].kernel, len(found), sum(found)) for key, found in each.timing.durations.items()]
     counted = [(kernel, name, value.total) for kernel, names in each.counters.items() for name, value in names.items()]
     spans = [(device, interval.starts[0], interval.ends[-1]) for device, interval in each.timing.intervals.items()]
@@ -161,7 +167,10 @@ def _transfers(each: RawProfile) -> Hashable:
 
 
 def _pass_of(file: str) -> int:
-    """Return the number of the repetition whose folder (`pmc_2`, `pass_2`) contains `file`; 0 outside such folders."""
+    """Return the number n of the folder `pmc_<n>` or `pass_<n>` that contains `file`; 0 outside such folders.
+
+    rocprofv3 writes one such folder each time that it runs the program again for more counters.
+    """
     return next((int(found[1]) for part in reversed(Path(file).parts[:-1]) if (found := _PASS.fullmatch(part))), 0)
 
 

@@ -1,4 +1,4 @@
-"""Reduce a profile to the facts of profile.json: the kernels that take most of the time, by short name."""
+"""Reduce a profile to the figures that a record keeps: those of the kernels with the most time, under short names."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,9 +15,10 @@ NAME_SHOWN = 60
 
 
 def facts_of(kernels: Sequence[Kernel]) -> tuple[Fact, ...]:
-    """Return named figures (us per call, registers, ...) of up to 4 kernels that take 2 % of the time or more.
+    """Return the figures (us per call, clock, registers, ...) of the kernels that take most of the time.
 
-    `kernels` are ordered by time, most first, with their occupancy computed.
+    They are at most 4, with 2 % of the time or more each. `kernels` must be ordered by time, most first, with occupancy
+    computed.
     """
     shown = [each for each in kernels if each.share_percent is None or each.share_percent >= SHARE_PERCENT][:KERNELS]
     facts: dict[str, Fact] = {}

@@ -1,4 +1,4 @@
-"""Files that profilers write in the profile step of one run, read like `profile show` reads them."""
+"""Keep and read the files that profilers write in the profile step of a run."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,23 +17,23 @@ from expctl.profiles.step_facts import facts_of
 
 
 class StepProfiles:
-    """Profiles of one experiment: `<folder>/<target>/<side>/<pass>` holds the files of one profiler pass.
+    """The profiles of one experiment: `<folder>/<target>/<side>/<number>` holds the files of one profiler pass.
 
-    Pass 0 gives times, later passes give counters.
+    A pass is one run of the program under the profiler. Pass 0 gives the times, later ones give counters.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def fresh(self, target: str, side: Side) -> Path:
-        """Create and return an empty folder for the profiler passes of one side, removing an older one."""
+        """Create and return an empty folder for the profiler passes of one side; files of an earlier profile are removed."""
         folder = self._folder / target / side
         remove_tree(folder)
         folder.mkdir(parents=True)
         return folder
 
     def unreadable(self, target: str, side: Side, number: int) -> str:
-        """Return why the files of a profiler pass are no profile; "" if they are one, or if the pass wrote none."""
+        """Return why the files of profiler pass `number` can't be read as a profile; "" if they can, or if there are none."""
         folder = self._pass(target, side, number)
         try:
             if _has_files(folder):
@@ -43,18 +43,18 @@ class StepProfiles:
         return ""
 
     def drop(self, target: str, side: Side, number: int) -> None:
-        """Remove the files that a profiler pass wrote before it failed."""
+        """Remove the files of profiler pass `number`, which has failed."""
         remove_tree(self._pass(target, side, number))
 
     def facts(self, target: str, side: Side, arch: str) -> tuple[Fact, ...]:
-        """Return the figures of one side's profile for the record, () if no file was written.
+        """Return the figures of one side's profile that the record keeps; () if the profiler wrote no file.
 
         Raises Refused for an unreadable profile.
         """
         return facts_of(self._kernels(target, side, arch))
 
     def why(self, target: str, arch: str) -> str:
-        """Return one sentence on why the candidate's time differs from the baseline's; "" where the profiles support none."""
+        """Return one sentence on why the candidate's time differs from the baseline's; "" if the profiles don't tell."""
         sides = [self._kernels(target, side, arch) for side in (Side.BASELINE, Side.CANDIDATE)]
         found = compare_runs(*sides) if all(sides) else None
         return found.why.sentence if found and found.why else ""
@@ -67,7 +67,7 @@ class StepProfiles:
         return self._folder / target / side / str(number)
 
     def _kernels(self, target: str, side: Side, arch: str) -> tuple[Kernel, ...]:
-        """Return the kernels of pass 0 with the counters of all passes; () if pass 0 wrote no file."""
+        """Return the kernels of pass 0, each with the counters of all passes; () if pass 0 wrote no file."""
         if not _has_files(self._pass(target, side, 0)):
             return ()
         profile = read_profile(self._pass(target, side, 0), arch=arch)

@@ -1,4 +1,4 @@
-"""Read a JSON object that describes where results were measured: versions, commits, switches; flat or nested."""
+"""Read a JSON file that describes where results were measured: versions, commits, switches."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -12,9 +12,10 @@ BYTES_MAX = 1_000_000
 
 
 def environment_of(path: Path) -> dict[str, str]:
-    """Return the values of a JSON file as text by key; keys of nested objects are joined with dots, lists stay JSON.
+    """Return key -> value as text for a JSON object in a file.
 
-    Raises Refused for a file that can't be read or is no JSON object, and for a key that appears twice.
+    Keys of nested objects are joined with dots; lists stay JSON text. Raises Refused for a file that can't be read or is no
+    JSON object, and for a key that appears twice.
     """
     raw = user_file.contents(path, "the environment", bytes_max=BYTES_MAX)
     try:

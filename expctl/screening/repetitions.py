@@ -1,9 +1,9 @@
-"""Reduce repetitions of one measurement in a result file to one time.
+"""Reduce repetitions of one measurement, which are rows of a result file, to one time.
 
-One row is used as it is. Two are averaged if they lie within 5 %. Of three or more, the first three are averaged if they lie
-within 5 %, else the closest pair of the first five if that lies within 5 %; else the rows are unstable. Within 5 % means (max -
-min) / min <= 0.05. Of equally close pairs the faster one is used. Rows after the fifth never count, and a remark says so. A
-remark also flags rows (those that count, five at most) whose standard deviation (n - 1) is above 10 % of their mean.
+One row is used as it is. Two are averaged if they agree, i.e. (max - min) / min <= 0.05. Of three or more, the first three are
+averaged if they agree, else the closest pair of the first five if that agrees (of equally close pairs the faster); else the
+rows are unstable. Rows after the fifth never count. A remark says so, and another one if the standard deviation (n - 1) of the
+rows that count is above 10 % of their mean.
 """
 
 import math
@@ -20,9 +20,9 @@ TIE = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """One file's time of one kernel and shape; `time_us` is None if its rows (repetitions) disagree, `sd_us` if it has one row.
+    """The time of one kernel and shape in one file, from its `rows` repetitions; `time_us` is None if these disagree.
 
-    `longest_us` is `time_us`, or without that the longest of the repetitions that count.
+    `sd_us` is their standard deviation, None for one row. `longest_us` is `time_us`, or if that is None the longest repetition.
     """
 
     time_us: float | None
@@ -33,7 +33,10 @@ class Timing:
 
 
 def timing_of(times: Sequence[float]) -> Timing | None:
-    """Return the mean of the first three times (us) if within 5 %, else of the closest two of the first five; None for ()."""
+    """Return the time of one kernel and shape, given its repetitions (us); None if there are none.
+
+    It is the mean of the first three if they agree within 5 %, else of the closest two of the first five.
+    """
     if not times:
         return None
     if len(times) == 1:
@@ -53,12 +56,12 @@ def timing_of(times: Sequence[float]) -> Timing | None:
 
 
 def is_above(one: float, other: float) -> bool:
-    """Return whether `one` > `other` by more than a rounding error, taken as 1e-12 of `other`."""
+    """Return whether `one` > `other` by more than a rounding error (1e-12 of `other`)."""
     return one > other * (1 + TIE)
 
 
 def _averaged(counted: Sequence[float]) -> tuple[Sequence[float], str]:
-    """Return which of two to five times to average (none if unstable), and a remark on it, "" for the first three."""
+    """Return which of two to five times to average (none if they disagree), and a remark unless it is the first three."""
     first = counted[:ROWS_AVERAGED]
     if _is_close(first):
         return first, ""

@@ -1,8 +1,8 @@
 """Read result files: CSV with one row per measurement and the columns kernel, shape and time_us; others are ignored.
 
-The text is UTF-8 with or without a byte order mark, with any line ends; quoted fields may span lines. The delimiter is a comma,
-a semicolon or a tab, whichever the header shows. In header names, case, spaces and underscores don't matter. Blank rows and
-spaces around a cell are ignored. A time is a decimal number of microseconds, such as 12.5 or 1.2e3. Other units, decimal
+The text is UTF-8, with or without a byte order mark, with any line ends; quoted fields may span lines. The delimiter is a
+comma, a semicolon or a tab, whichever fits the header. In header names, case, spaces and underscores don't matter. Blank rows
+and spaces around a cell are ignored. A time is a decimal number of microseconds, such as 12.5 or 1.2e3. Other units, decimal
 commas, nan, zero and negative times are refused, never guessed at or scaled.
 """
 
@@ -31,7 +31,7 @@ INTO_US = {"n": "divide its values by 1000", "m": "multiply its values by 1000",
 
 
 def times_of(path: Path) -> dict[Case, list[float]]:
-    """Return the times (us) by case; cases and times are in file order. Raises Refused with every problem in the file."""
+    """Return the times (us) by kernel and shape, all in file order. Raises Refused, listing every problem in the file."""
     text = _text(user_file.contents(path, "the result file", bytes_max=BYTES_MAX), path)
     rows = _rows(text, path)
     header = next(rows, (1, []))[1]
@@ -106,7 +106,10 @@ def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _delimiter(text: str) -> str:
-    """Return the delimiter with which the first row has the most of the wanted columns (kernel, ...), then the most columns."""
+    """Return the delimiter for which the header has the most of the columns kernel, shape and time_us.
+
+    If several are equally good, it is the one for which the header has the most columns of any name.
+    """
     wanted = {_plain(name) for name in COLUMNS}
 
     def fit(delimiter: str) -> tuple[int, int]:
@@ -121,7 +124,7 @@ def _delimiter(text: str) -> str:
 
 
 def _column_indices(header: Sequence[str], path: Path) -> list[int]:
-    """Return the indices of columns kernel, shape and time_us. Raises Refused if one is missing or ambiguous."""
+    """Return the indices of the columns kernel, shape and time_us. Raises Refused if one is missing or appears twice."""
     if not header:
         raise Refused(
             "the result file is empty",
@@ -160,7 +163,7 @@ def _zip(wanted: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _advice(wanted: str, spare: Sequence[str]) -> str:
-    """Return advice to rename one of the `spare` columns that resembles the missing column `wanted`; "" if none does."""
+    """Return advice on which column of `spare` may be the missing column `wanted`; "" if none resembles it."""
     if wanted != "time_us":
         close = [name for name in spare if wanted in name.casefold()] or difflib.get_close_matches(wanted, spare, n=1)
         return f"; rename {close[0]!r} to {wanted}, if it is that" if close else ""

@@ -1,12 +1,12 @@
-"""Screen two result files: golden, the side to compare with, and tot ("top of tree"), the side under test.
+"""Screen two result files: golden, the reference, and tot ("top of tree"), the one under test.
 
 A screen is no verdict: both files were measured earlier and separately, so it tells where to look, never what to keep.
 Rows with equal kernel and shape are repetitions, which screening/repetitions.py reduces to one time.
 
-The first line that holds gives the status of a row:
-1. missing: one side has no such kernel and shape; a remark names the side that has it;
-2. ignored: golden is below 4 us, or unstable with every row that counts below 4 us;
-3. unstable: the rows of a side are unstable;
+The status of a kernel and shape is the first of these that applies:
+1. missing: one file has no such kernel and shape; a remark names the file that has it;
+2. ignored: golden is below 4 us (if its repetitions are unstable, all of them are);
+3. unstable: the repetitions in a file disagree;
 4. regression: tot > 1.005 golden + 0.5 us; 5. improved: golden > 1.005 tot + 0.5 us; 6. same.
 Rule and figures are those of the agreed timing rule for batched GEMM in ROCm/aiter pull request 3283.
 """
@@ -29,7 +29,7 @@ RULE = (
 
 
 class Status(StrEnum):
-    """Result for one kernel and shape: regression, improved, same, ignored (too short), unstable repetitions, or missing."""
+    """Result for one kernel and shape: slower, faster, the same, too short to judge, unstable, or missing in one file."""
 
     REGRESSION = "regression"
     IMPROVED = "improved"
@@ -40,7 +40,7 @@ class Status(StrEnum):
 
 
 class Case(NamedTuple):
-    """Kernel and shape: the key by which the rows of two result files are joined."""
+    """A kernel and a shape, by which the rows of two result files are matched."""
 
     kernel: str
     shape: str
@@ -51,9 +51,10 @@ Times = Mapping[Case, Sequence[float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Times and status of one kernel and shape; `ratio` is tot (under test) / golden (reference), `delta_us` tot - golden.
+    """Times and status of one kernel and shape; `golden` is the reference, `tot` the file under test.
 
-    Times are None where a side is missing or unstable; then ratio and delta are None too.
+    `ratio` is tot / golden, `delta_us` is tot - golden. A time is None where it is missing or unstable; then these are None
+    too.
     """
 
     kernel: str
@@ -72,7 +73,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environments:
-    """Facts (name -> value) about machine and build of both files, None for a file without; `differing` are names."""
+    """Where both files were measured, as facts (name -> value), None for a file without; `differing` are names of facts."""
 
     golden: Mapping[str, str] | None
     tot: Mapping[str, str] | None
@@ -80,17 +81,17 @@ class Environments:
 
 
 def compare(golden: Times, tot: Times) -> tuple[Row, ...]:
-    """Join two files' times (us) by kernel and shape, and judge `tot` (under test) against `golden` (reference).
+    """Match the times (us) of two files by kernel and shape, and judge `tot` (under test) against `golden` (reference).
 
-    The order is: regressions, then same and improved, unstable, missing, ignored; within each group the highest ratio first,
-    then by name.
+    Rows are in this order: regressions; same and improved; unstable; missing; ignored. Within each group the highest ratio is
+    first, equal ones are by name.
     """
     rows = [_row(case, timing_of(golden.get(case, ())), timing_of(tot.get(case, ()))) for case in {**golden, **tot}]
     return tuple(sorted(rows, key=_order))
 
 
 def counts(rows: Sequence[Row]) -> dict[Status, int]:
-    """Return how many rows have each status, including zeros."""
+    """Return the number of rows for every status, also for those without any."""
     found = dict.fromkeys(Status, 0)
     for row in rows:
         found[row.status] += 1
@@ -98,13 +99,16 @@ def counts(rows: Sequence[Row]) -> dict[Status, int]:
 
 
 def fails(rows: Sequence[Row]) -> bool:
-    """Return whether `compare` must fail: a row is a regression, or there are no rows but missing and unstable ones."""
+    """Return whether the comparison fails: a row is a regression, or every row is missing or unstable."""
     statuses = {row.status for row in rows}
     return Status.REGRESSION in statuses or statuses <= {Status.MISSING, Status.UNSTABLE}
 
 
 def environments_of(golden: Mapping[str, str] | None, tot: Mapping[str, str] | None) -> Environments | None:
-    """Join the facts (name -> value) of both files and, where both have facts, find those that differ; None if neither has."""
+    """Return the facts (name -> value) on where both files were measured, and the names of those that differ.
+
+    None stands for a file without facts, and is returned if neither file has any; with one such file, none differ.
+    """
     if golden is None and tot is None:
         return None
     known = golden is not None and tot is not None

@@ -18,7 +18,7 @@ CSV_COLUMNS = (
 
 
 def comparison_lines(rows: Sequence[Row], counts: Mapping[Status, int], environments: Environments | None) -> list[str]:
-    """Return lines: how rows are judged, the environments, one line per case, and the number of rows by status."""
+    """Return the comparison of two result files as lines: its rule, where they were measured, each row, counts by status."""
     kernels, shapes = [one_line(row.kernel) for row in rows], [one_line(row.shape) for row in rows]
     kernel_width, shape_width = _width("kernel", kernels), _width("shape", shapes)
     heads = "  ".join(f"{head:>{_number_width(head)}}" for head in NUMBERS)
@@ -30,7 +30,7 @@ def comparison_lines(rows: Sequence[Row], counts: Mapping[Status, int], environm
 
 
 def comparison_csv(rows: Sequence[Row]) -> str:
-    """Return CSV with a header and one record per case; unknown values are empty, remarks are joined with `; `."""
+    """Return CSV with a header and one line per kernel and shape; unknown values are empty, remarks are joined with `; `."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)

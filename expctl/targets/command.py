@@ -1,4 +1,4 @@
-"""Recipe of a target that is built by the protocol's own command, in any language, with any compiler."""
+"""Recipe for a target that is built by a command in protocol.yaml, in any language, with any compiler."""
 
 from pathlib import Path
 
@@ -9,10 +9,10 @@ from expctl.inspection.readers.code_identity import code_hash
 
 
 class CommandRecipe:
-    """Builds by the argv in protocol.yaml, run in the work tree; the command must write `{artifact}`."""
+    """Builds with the command (argv) in protocol.yaml, which is run in the work tree and must write the file `{artifact}`."""
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
-        """Return Available, without tool versions: only running the command shows whether it works."""
+        """Return Available without versions: only running the command shows whether its tools are installed."""
         return Available(versions={})
 
     def commands(
@@ -23,10 +23,10 @@ class CommandRecipe:
         layout: int = 0,
         objects: Path | None = None,  # noqa: ARG002  the port's signature
     ) -> tuple[tuple[str, ...], ...]:
-        """Return the protocol's argv, with `{artifact}` replaced by its path in `out`, and `{layout}` by `layout`."""
+        """Return the command in protocol.yaml; `{artifact}` in it becomes a path in `out`, `{layout}` becomes `layout`."""
         path = str(out / build.artifact)
         return (tuple(word.replace(LAYOUT, str(layout)).replace("{artifact}", path) for word in build.argv),)
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
-        """Return the hash of the artifact's code sections, or of the whole file if it isn't ELF; and no facts."""
+        """Return the hash of the artifact's code (of the whole file if it isn't ELF), and no facts."""
         return code_hash(artifact), ()

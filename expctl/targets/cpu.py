@@ -1,4 +1,4 @@
-"""Recipe of target `cpu`: compiles with clang from the Python package ziglang, so that no system compiler is needed."""
+"""Recipe for target `cpu`: compiles with clang from the Python package ziglang, so that no system compiler is needed."""
 
 from pathlib import Path
 
@@ -14,16 +14,17 @@ FIXED = ("-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-nostdinc++
 
 
 class ZigCpuRecipe:
-    """Builds a shared library for this CPU from one C++ source."""
+    """Builds a shared library for this machine's CPU from one C++ source."""
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
         """Return the versions of ziglang and pyelftools, or Unavailable if one is not installed."""
         return tool_versions.packages("ziglang", "elftools", extra="cpu")
 
     def commands(self, build: Build, *, out: Path, layout: int = 0, objects: Path | None = None) -> tuple[tuple[str, ...], ...]:
-        """Return one call of `zig cc`, with a source path relative to the work tree, so that no path enters the code.
+        """Return one call of `zig cc`. The source's path is relative to the work tree, so that code doesn't depend on the tree.
 
-        Another layout than 0 is linked by a script, which is written to `out`, from the object that zig keeps in `objects`.
+        For a `layout` other than 0 it links with a linker script that places the functions differently. The script is written
+        to `out`, from the object files that zig left in `objects` when it built layout 0.
         """
         artifact = str(out / build.artifact)
         compiles = ("{python}", "-m", "ziglang", "cc", *FIXED, *build.flags, build.source, "-o", artifact)
@@ -35,5 +36,5 @@ class ZigCpuRecipe:
         return ((*compiles, f"-Wl,-T,{script}"),)
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
-        """Return the hash of the code sections, and the size of the file in bytes as a fact."""
+        """Return the hash of the library's code, and the size of the file in bytes as a fact."""
         return code_hash(artifact), (Fact(name="library_bytes", value=artifact.stat().st_size, unit="B"),)

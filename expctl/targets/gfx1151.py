@@ -1,4 +1,4 @@
-"""Recipe of target gfx1151 without the GPU: clang of the Python package ziglang compiles HIP to assembly and objects."""
+"""Recipe for target gfx1151 without the GPU: clang of the Python package ziglang compiles HIP to assembly and code object."""
 
 import hashlib
 import re
@@ -28,9 +28,9 @@ METADATA = (
 
 
 class ZigGfxRecipe:
-    """Builds HIP -> assembly -> object -> code object. `zig clang -c` fails at its link step for HIP, so -S is used.
+    """Builds a HIP source in three steps (assembly, object file, code object), since `zig clang -c` can't link HIP.
 
-    The artifact is the assembly (a name in .s), which the interpreter can run, or the code object made from it.
+    The artifact is the assembly, which the interpreter can run, if its name ends in .s; else the code object.
     """
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
@@ -45,7 +45,7 @@ class ZigGfxRecipe:
         layout: int = 0,  # noqa: ARG002  the port's signature; protocol.yaml asks for no other layout
         objects: Path | None = None,  # noqa: ARG002
     ) -> tuple[tuple[str, ...], ...]:
-        """Return three calls of `zig`: compile, assemble, link. The files of all three are written to `out`."""
+        """Return three calls of `zig`, which compile, assemble and link. All their files are written to `out`."""
         zig = ("{python}", "-m", "ziglang")
         text, loose, code = (str(path) for path in (_text(out / build.artifact), out / LOOSE, _code(out / build.artifact)))
         return (
@@ -55,14 +55,14 @@ class ZigGfxRecipe:
         )
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
-        """Return a hash of all kernels' code, and the compiler's figures (registers, spills, ...) of the worst kernel."""
+        """Return a hash of all kernels' code, and the compiler's figures (registers, spills, ...), each of the worst kernel."""
         loose = artifact.parent / LOOSE
         found = parse_code_object(loose.read_bytes(), str(loose))
         return kernels_hash(found), compiler_facts(_text(artifact).read_text())
 
 
 def kernels_hash(found: CodeObject) -> str:
-    """Return the SHA-256 over names and code of all kernels, sorted, so that their order in the source doesn't matter."""
+    """Return the SHA-256 of names and code of all kernels, which doesn't depend on their order in the source."""
     lines = sorted(f"{kernel.name} {code}\n" for kernel, code in zip(found.kernels, found.hashes, strict=True))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 

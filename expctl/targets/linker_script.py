@@ -1,4 +1,4 @@
-"""Linker scripts that place the same machine code elsewhere: another order of functions, other addresses."""
+"""Linker scripts that place the same machine code elsewhere: functions in another order and at other addresses."""
 
 import random
 import re
@@ -12,7 +12,7 @@ PLAIN = re.compile(r"\.text(\.[\w.$@-]+)?", re.ASCII)  # a name that a script ca
 
 
 def text_sections(file: Path) -> tuple[str, ...]:
-    """Return the names of an object file's sections with functions (.text, .text.NAME), each once; none if it isn't ELF."""
+    """Return the names of the sections with functions (.text, .text.NAME) in an object file; () if it isn't ELF."""
     from elftools.common.exceptions import ELFError
     from elftools.elf.constants import SH_FLAGS
     from elftools.elf.elffile import ELFFile
@@ -30,10 +30,10 @@ def text_sections(file: Path) -> tuple[str, ...]:
 
 
 def place_sections(names: Sequence[str], layout: int) -> str:
-    """Return a script that places the sections `names` in an order of their own for each `layout`, from 1 on.
+    """Return a linker script that places the sections `names` in a random order, the same each time for equal `layout`.
 
-    Each begins 16, 32, 48 or 0 bytes behind the start of a cache line, by the number of the layout: layouts 1 to 4 bring every
-    function to each such place. Up to 63 empty cache lines lie before the first. All else stays in the linker's order.
+    Each section begins 16 x `layout` modulo 64 bytes behind the start of a cache line (64 bytes), so that layouts 1 to 4 try
+    all four offsets. Up to 63 empty cache lines precede the first section. Other sections stay where the linker puts them.
     """
     draw = random.Random(layout)  # noqa: S311  an order that is the same each time
     order = list(names)

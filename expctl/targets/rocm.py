@@ -1,4 +1,4 @@
-"""Recipe of target gfx1151 (or another AMD GPU) on the hardware: compiles with hipcc of an installed ROCm."""
+"""Recipe for target gfx1151 (or another AMD GPU) on the hardware: compiles with hipcc of an installed ROCm."""
 
 from expctl.targets.vendor import VendorRecipe
 

@@ -1,4 +1,4 @@
-"""Recipe of target sm_90 (Hopper): compiles with nvcc of an installed CUDA toolkit."""
+"""Recipe for target sm_90 (NVIDIA Hopper): compiles with nvcc of an installed CUDA toolkit."""
 
 from expctl.targets.vendor import VendorRecipe
 

@@ -1,4 +1,4 @@
-"""Recipe of a vendor's compiler (hipcc, nvcc) on PATH: one call makes a host library with embedded GPU code."""
+"""Recipe for a vendor's compiler (hipcc, nvcc) on PATH: one call makes a host library with embedded GPU code."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,10 @@ from expctl.inspection.readers.code_identity import code_hash
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorRecipe:
-    """Builds with `program`. `arch_option` is the option before the architecture; `fixed` are the options of every build."""
+    """Builds with the compiler `program`, by the options `fixed` and those of the target.
+
+    `arch_option` is the text before the architecture's name, `hint` how to install the compiler.
+    """
 
     program: str
     arch_option: str
@@ -20,7 +23,7 @@ class VendorRecipe:
     hint: str
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
-        """Return the version of the compiler (hipcc, nvcc) on PATH, or Unavailable with how to install it."""
+        """Return the version of the compiler on PATH, or Unavailable with advice on how to install it."""
         return tool_versions.program(self.program, hint=self.hint)
 
     def commands(

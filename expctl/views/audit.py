@@ -10,7 +10,10 @@ from expctl.views.report import estimate_line
 
 
 def audit_lines(audit: Audit) -> list[str]:
-    """Return the result of an audit as lines: all kept changes together, each one left out, the bisection, if measured."""
+    """Return the result of an audit as lines of text.
+
+    They show the effect of all kept changes together, the effect of leaving each one out, and the bisection if there was one.
+    """
     lines = [
         f"audit of {audit.target}, epoch {audit.epoch}: {audit.head[:10]} against {audit.first[:10]}, its first baseline",
         f"  {'stack':<10} {', '.join(audit.layers)}",

@@ -1,4 +1,4 @@
-"""The brief as Markdown in plain text, one bullet a line, so that no quoted text can open a section."""
+"""The brief for proposers as Markdown in plain text, with one bullet per line, so that quoted text can't begin a section."""
 
 from __future__ import annotations
 

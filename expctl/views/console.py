@@ -1,4 +1,4 @@
-"""Progress output: a line per step, and on a terminal a bar for the current step."""
+"""Progress of a command as text: a line per step, and on a terminal a bar for the step under way."""
 
 import os
 import sys
@@ -10,9 +10,9 @@ BAR_CELLS = 24
 
 
 class ConsoleProgress:
-    """Prints progress to `stream`. On a terminal the last line is rewritten; otherwise there are only whole lines.
+    """Prints progress to `stream` (default: standard output), whole lines only unless it is a terminal.
 
-    When the reader closes the stream, output goes to /dev/null and the measurement continues.
+    When the program that reads the stream ends, output goes to /dev/null, so that the measurement continues.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -23,14 +23,17 @@ class ConsoleProgress:
         self._waits = False
 
     def title(self, experiment: str, title: str, *, base: str, target: str, protocol: str) -> None:
-        """Print the heading of a run (`base`: commit, `protocol`: hash); not again when it is tried again after waiting."""
+        """Print the heading of a run; `base` is the baseline commit, `protocol` a hash of protocol.yaml.
+
+        It isn't printed again if the same run is tried again after waiting.
+        """
         text = f"{experiment}  {one_line(title, 60)}   base {base[:7]}  target {target}  protocol {protocol[:4]}"
         if not self._waits or text != self._title:
             self._line(text)
         self._title = text
 
     def working(self, name: str, text: str) -> None:
-        """Show on a terminal which step is under way; otherwise do nothing."""
+        """Show on a terminal that the step `name` is under way; `text` says what it does. Otherwise do nothing."""
         self._bar(f"  {name:<10} {one_line(text, 90)} ...")
 
     def step(self, name: str, text: str, duration_s: float = 0.0) -> None:
@@ -40,7 +43,7 @@ class ConsoleProgress:
         self._line(f"  {name:<10} {one_line(text, 220)}{took}")
 
     def advance(self, name: str, done: int, total: int) -> None:
-        """Show on a terminal how much of a step is done; `total` 0 means unknown."""
+        """Show on a terminal that `done` of `total` parts of the step `name` are done; `total` 0 means unknown."""
         if not total:
             self._bar(f"  {name:<10} {done}")
             return

@@ -1,8 +1,8 @@
 """Escape untrusted text for Markdown documents, terminals and commit messages.
 
-Titles, hypotheses and reasons are written by proposers, and a reader of the ledger may be an agent. So text can't create
-tables, links, images, HTML, headings, code or formulas, can't move the cursor, can't reorder or hide letters, and is always one
-line. All else is kept as typed; a backslash precedes what Markdown would take for syntax.
+Titles, hypotheses and reasons are written by proposers, and a reader of the ledger may be an agent. Once escaped, such text
+can't create tables, links, images, HTML, headings, code or formulas, can't move the cursor, can't reorder or hide letters, and
+is one line. All else stays as typed; a backslash precedes what Markdown would take for syntax.
 """
 
 import functools
@@ -29,14 +29,14 @@ HARMLESS = re.compile(r"(?:[A-Za-z(]|[-+]?\d+(?!\d|[.)](?: |$)))[^\\`*|~$_&<]*")
 
 
 class Markdown(str):
-    """Text that needs no escaping, because expctl composed it as Markdown from escaped parts."""
+    """Text that is Markdown already and must not be escaped: expctl composed it from escaped parts."""
 
     __slots__ = ()
 
 
 @functools.lru_cache(maxsize=4096)  # kinds, verdicts and targets repeat in most rows
 def markdown_text(text: str) -> str:
-    """Escape `text` so that Markdown shows it as typed, both at the start of a line and in a table cell."""
+    """Escape `text` so that Markdown displays it as typed, also at the start of a line and in a table cell."""
     plain = plain_text(text)
     if HARMLESS.fullmatch(plain) and not ("](" in plain or "][" in plain or ":/" in plain or "w." in plain or "W." in plain):
         return plain
@@ -44,12 +44,12 @@ def markdown_text(text: str) -> str:
 
 
 def shown(value: object) -> str:
-    """Return `value` as text for a Markdown document: escaped, unless its type is `Markdown`."""
+    """Return `value` as text for a Markdown document, escaped unless it is a `Markdown`."""
     return value if isinstance(value, Markdown) else markdown_text(str(value))
 
 
 def escaped_text(plain: str) -> str:
-    """Escape `plain`, which is one line without control characters, so that Markdown shows it as typed."""
+    """Escape `plain`, which must be one line without control characters, so that Markdown displays it as typed."""
     escaped = ALWAYS.sub(_after_backslash, plain)
     escaped = OUTER_UNDERSCORE.sub(r"\_", escaped) if "_" in escaped else escaped
     escaped = ENTITY.sub("&amp;", escaped) if "&" in escaped else escaped
@@ -65,6 +65,6 @@ def _after_backslash(found: re.Match[str]) -> str:
 
 
 def code_text(text: str) -> Markdown:
-    """Return `text` as a code span, for paths, commands and commits; as escaped text where a span can't contain it."""
+    """Return `text` (a path, command or commit) as a Markdown code span; escaped if a code span can't contain it."""
     plain = plain_text(text)
     return Markdown(f"`{plain}`" if plain and not NOT_IN_CODE.search(plain) else markdown_text(plain))

@@ -1,4 +1,4 @@
-"""The gate as text for a terminal: what blocks it, and the state of each sensor."""
+"""The gate (the check for foreign work before a measurement) as text for a terminal: what blocks it, and its sensors."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,9 +8,9 @@ from expctl.views.report import foreign_lines
 
 
 def gate_lines(target: str, blocking: Sequence[Foreign], sensors: Iterable[tuple[str, str, str, str]]) -> list[str]:
-    """Return a heading, a line for each process or device that blocks a measurement, and one for each sensor.
+    """Return the state of the gate for a target: a line for each process or device that blocks it, and one for each sensor.
 
-    A sensor is (name, what it observes, why it is absent or "", why it isn't used or "").
+    Each of `sensors` is (name, what it observes, why it can't work here or "", why the target doesn't use it or "").
     """
     head = f"{'blocked' if blocking else 'quiet'} for {one_line(target)}"
     return [head, *foreign_lines(blocking), "sensors", *(_line(*each) for each in sensors)]

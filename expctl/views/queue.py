@@ -1,4 +1,4 @@
-"""The queue as text for a terminal, in the order in which it runs, with the reason why each entry waits."""
+"""The queue of proposals as text for a terminal, in the order in which they will run, and why some of them wait."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,10 @@ def queue_lines(entries: Sequence[Entry]) -> list[str]:
 
 
 def entry_line(entry: Entry) -> str:
-    """Return a queued proposal as a line, e.g. `P7 ready Wider reads`, then its priority and why it waits, if any."""
+    """Return a queued proposal as a line of text: its id, state and title, e.g. `P7 ready Wider reads`.
+
+    Its priority and the reason why it waits follow, if it has any.
+    """
     words = [one_line(entry.proposal.title, 80)]
     words += [f"priority {entry.priority}"] if entry.priority else []
     words += [one_line(entry.why, 200)] if entry.why else []

@@ -13,7 +13,7 @@ from expctl.domain.text import one_line
 
 
 def verdict_lines(record: Record) -> list[str]:
-    """Return the lines at the end of a run: estimates, figures of profile or build, and the verdict with its reasons."""
+    """Return the lines that a run prints at its end: estimates, figures of profile or build, the verdict and its reasons."""
     lines = [f"  {'benchmark' if i == 0 else '':<10} {estimate_line(each)}" for i, each in enumerate(record.estimates)]
     label = "profile" if record.verdict is Verdict.KEEP and record.estimates else "builds"  # only a timed KEEP is profiled
     lines += [f"  {label if i == 0 else '':<10} {one_line(text, 220)}" for i, text in enumerate(record.profile)]
@@ -26,7 +26,10 @@ def verdict_lines(record: Record) -> list[str]:
 
 
 def estimate_line(estimate: Estimate) -> str:
-    """Return an estimate, e.g. `n=768 46.8 -> 47.9 GFLOP/s +2.3 % [+1.7, +2.9] 10 rounds`."""
+    """Return an estimated effect as text, e.g. `n=768 46.8 -> 47.9 GFLOP/s +2.3 % [+1.7, +2.9] 10 rounds, sd 0.81 %`.
+
+    It has the size, the baseline's and the candidate's speed, and the gain with its interval.
+    """
     effect = f"{estimate.effect_percent:+.2f} % [{estimate.low_percent:+.2f}, {estimate.high_percent:+.2f}]"
     if not estimate.baseline_ns:
         return f"{estimate.size:<10} {effect}"
@@ -36,7 +39,10 @@ def estimate_line(estimate: Estimate) -> str:
 
 
 def record_lines(record: Record, references: Iterable[str] = (), placed: Iterable[str] = ()) -> list[str]:
-    """Return all about one experiment as lines. `placed`: lines on epoch and predictions; `references`: further reading."""
+    """Return all about one experiment as lines of text.
+
+    `placed` are lines on its epoch and on the predictions scored so far, `references` texts for further reading.
+    """
     lines = [f"{record.id}  {one_line(record.title)}", f"  {record.kind}, {record.origin}, target {record.target}"]
     lines += labelled("hypothesis", record.hypothesis) + prediction_lines(record.prediction) + _outcome_lines(record)
     lines += placed
@@ -64,7 +70,7 @@ def record_lines(record: Record, references: Iterable[str] = (), placed: Iterabl
 
 
 def _times_lines(estimates: Iterable[Estimate]) -> list[str]:
-    """Return a line for each size and side: median, mean and quantiles of single iterations."""
+    """Return a line for each size and side (baseline, candidate) on the times of single iterations: median, mean, quantiles."""
     sides = [
         (f"{each.size}, {side}", ns, times)
         for each in estimates
@@ -82,19 +88,19 @@ def _times_lines(estimates: Iterable[Estimate]) -> list[str]:
 
 
 def replication_lines(record: Record) -> list[str]:
-    """Return a line for each replication of an experiment: verdict, target, date and first reason."""
+    """Return a line for each time that a concluded experiment was measured again: verdict, target, date and first reason."""
     found = enumerate(record.replications, start=1)
     words = [(f"again {index}", f"{each.verdict} on {each.target}, {each.date}: {each.reasons[0]}") for index, each in found]
     return [line for label, text in words for line in labelled(label, text)]
 
 
 def epoch_lines(epoch: Epoch) -> list[str]:
-    """Return the line that names an experiment's epoch: only measurements of the same epoch can be compared."""
+    """Return a line on an experiment's epoch: its number, its target, and the experiment with which it began."""
     return labelled("epoch", f"{epoch.number} of {epoch.target}, since {epoch.first.id} ({epoch.first.date[:10]})")
 
 
 def proposal_lines(proposal: Proposal, references: Iterable[str]) -> list[str]:
-    """Return a queued proposal as lines for a terminal, with protocol.yaml's `references` for further reading."""
+    """Return a queued proposal as lines of text; `references` are texts for further reading, from protocol.yaml."""
     lines = [f"{proposal.id}  {one_line(proposal.title)}", f"  {proposal.kind}, queued, mode {proposal.mode}"]
     lines += labelled("hypothesis", proposal.hypothesis) + prediction_lines(proposal.prediction)
     lines += labelled("depends on", ", ".join(proposal.depends_on)) + labelled("precondition", proposal.precondition)
@@ -102,7 +108,7 @@ def proposal_lines(proposal: Proposal, references: Iterable[str]) -> list[str]:
 
 
 def prediction_lines(prediction: Prediction | None) -> list[str]:
-    """Return the line with the predicted verdict and gain; [] without a prediction."""
+    """Return a line with the predicted verdict and gain; [] without a prediction."""
     if prediction is None:
         return []
     gain = f", {prediction.gain_percent[0]:+g} to {prediction.gain_percent[1]:+g} %" if prediction.gain_percent else ""
@@ -137,7 +143,7 @@ def foreign_lines(foreign: Iterable[Foreign]) -> list[str]:
 
 
 def labelled(label: str, text: str) -> list[str]:
-    """Return `label` and `text` as a list of one line; [] if the text is empty."""
+    """Return [one line with `label` and `text`]; [] if `text` is empty."""
     return [f"  {label:<10} {one_line(text, 1200)}"] if text.strip() else []
 
 

@@ -15,7 +15,10 @@ HEADS = {
 
 
 def rules_lines(states: Iterable[RuleState]) -> list[str]:
-    """Return do-not-repeat rules by state, each with how a repeat is recognised and which conditions it depends on."""
+    """Return do-not-repeat rules as lines, grouped by state.
+
+    Each is shown with how a repeat is recognised and on which conditions the rule depends.
+    """
     by_state: dict[State, list[RuleState]] = {state: [] for state in State}
     for each in states:
         by_state[each.state].append(each)
@@ -28,7 +31,10 @@ def rules_lines(states: Iterable[RuleState]) -> list[str]:
 
 
 def probe_lines(experiment: str, probe: Probe, answers: Iterable[tuple[str, ProbeAnswer]]) -> list[str]:
-    """Return lines on the probe of a do-not-repeat rule (a snippet that is compiled): its result for each architecture."""
+    """Return lines on the probe of an experiment's rule, with the answer for each architecture.
+
+    A probe is a snippet that is compiled; the rule holds for as long as that fails.
+    """
     lines = [f"{experiment}  its rule holds for as long as this fails: {probe.until} for {probe.arch}"]
     for arch, answer in answers:
         lines.append(f"  {arch:<10} {'passes' if answer.passes else 'fails'}: {one_line(answer.said)}")

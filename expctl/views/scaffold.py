@@ -1,11 +1,15 @@
-"""Make a first protocol.yaml for a repository that has none."""
+"""Make a first protocol.yaml for a repository that has none, from a template."""
 
 import json
 from importlib import resources
 
 
 def protocol_text(*, name: str, scope: str, harness: str, build: tuple[str, ...], artifact: str) -> str:
-    """Return the text of a first protocol.yaml: kernel folder (`scope`), harness folder, build command and its output."""
+    """Return the text of a first protocol.yaml.
+
+    `scope` is the kernel's folder, `harness` the folder of its scripts, `build` the build command, `artifact` the file it
+    writes.
+    """
     import jinja2
 
     environment = jinja2.Environment(

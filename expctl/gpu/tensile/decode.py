@@ -1,4 +1,4 @@
-"""Decode a Tensile kernel name completely, and list which parameters it leaves open."""
+"""Decode all that the name of a Tensile kernel says, and list the parameters whose values it leaves out."""
 
 from dataclasses import dataclass
 
@@ -28,9 +28,10 @@ WHY = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodedName:
-    """A decoded name; `layout` is NN, NT, TN or TT; `omitted` are important keys that the name leaves out, `why` says why.
+    """The decoded name of a Tensile kernel.
 
-    `differs` are the parameters whose value in the logic file isn't that of the name.
+    `layout` tells which of A and B are transposed (NN, NT, TN, TT; "" if unknown). `omitted` are keys of important parameters
+    that the name leaves out, and `why` is the reason. `differs` are parameters with other values in the logic file.
     """
 
     kernel: KernelName
@@ -44,7 +45,8 @@ class DecodedName:
 def decode_name(name: str, arch: str = "", recorded: Recorded | None = None) -> DecodedName | None:
     """Decode the Tensile kernel name `name`; return None if it is no Tensile name.
 
-    `arch` gives the wave size where the name doesn't; `recorded` are the solution's parameters from a logic file.
+    `arch` (e.g. gfx1151) gives the wave size where the name doesn't. `recorded` are the kernel's values by parameter in a logic
+    file (Tensile's table of the kernels in a library), with which the name is compared.
     """
     kernel = read_name(name)
     if kernel is None:

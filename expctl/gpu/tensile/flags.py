@@ -1,4 +1,4 @@
-"""Explain the flags of a Tensile name about epilogue and batch: bias, activation, scales, grouping."""
+"""Explain the flags in a Tensile kernel name, which tell its epilogue and batches: bias, activation, scales, grouping."""
 
 import re
 from collections.abc import Sequence
@@ -36,9 +36,9 @@ ACTIVATION = re.compile(r"(RELU|GELU|ABS|SIGMOID|TANH|LEAKYRELU|CLIPPEDRELU|EXP|
 
 
 def flag_words(tokens: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the meanings of known flags, and the unknown tokens.
+    """Return the meanings of all tokens that are known flags, then the tokens that are not.
 
-    `HA_S` is one flag of two tokens, because newer generators write its type separately.
+    `A` or `HA` followed by a type, e.g. `HA_S`, counts as one flag: newer generators separate the type by an underscore.
     """
     words: list[str] = []
     unrecognised: list[str] = []
@@ -63,7 +63,7 @@ def _word(token: str) -> str:
 
 
 def _filled(words: str, value: str) -> str:
-    """Fill `{0}` with `value`; an optional part such as `{0: of type {}}` is left out for an empty value."""
+    """Return the text `words` with `value` inserted at `{0}`, or at `{}` in `{0: of type {}}`, which an empty value removes."""
     if "{0:" in words:
         text, _, optional = words.partition("{0:")
         return text + (optional.removesuffix("}").replace("{}", value) if value else "")

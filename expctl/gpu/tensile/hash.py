@@ -14,10 +14,10 @@ KEY_LIKE = re.compile(r"\d?[A-Z]+(?:n?\d+|\d+p\d+|n\d+p\d+)?", re.ASCII)
 
 
 def hash_pieces(bare: str, keys: tuple[Key, ...]) -> int:
-    """Return how many of the last `keys` of the kernel name `bare` are pieces of a hash; 0 without a hash.
+    """Return how many of the last `keys` (parsed from the kernel name `bare`) are in truth pieces of a hash; 0 without a hash.
 
-    Generators cut long names after 48 characters and append a hash, not written like keys. A complete hash may contain a short
-    key by chance; one that a profiler cut off must contain none.
+    Generators cut a long name after 48 characters and append a hash of 43. The rest after 48 characters is taken for a hash if
+    at most a quarter of its letters happen to form known keys, or none if it is cut short (by a profiler).
     """
     pieces = [piece for piece in bare[SHORTENED_AT:].split("_") if piece]
     last: list[Key] = []

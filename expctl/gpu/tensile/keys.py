@@ -1,7 +1,7 @@
-"""Parse the keys of a Tensile name: `PGR1`, `WG32_4_1`, `GRPM0p20`, `USFGROn1`, `KLA`.
+"""Parse the keys of a Tensile kernel name, each a parameter and its value: `PGR1`, `WG32_4_1`, `GRPM0p20`, `USFGROn1`, `KLA`.
 
-In values, true and false are 1 and 0, -1 is n1, 1.25 is 1p25, list items are joined by `_`, and a word is given by its
-capitals. So a token that is only a number continues the list of the key before it.
+A value is written with 1 and 0 for true and false, n1 for -1, 1p25 for 1.25, `_` between list items, and a word's capitals
+for the word. So a token that is only a number is a further list item of the key before it.
 """
 
 import re
@@ -42,9 +42,9 @@ Value = int | float | str | tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """One key of a name; `parameter` is "" for an unknown key.
+    """One key of a Tensile kernel name, with its value; `parameter` is "" if no generator has such a key.
 
-    `value` is a number, a list of numbers (perhaps empty), or a word of which names keep only the capitals.
+    `token` is the key with its value, as written. `value` is a number, a list of numbers (perhaps empty), or a word's capitals.
     """
 
     token: str
@@ -60,7 +60,10 @@ class Key:
 
 
 def read_keys(tokens: Iterable[str], table: Mapping[str, Parameter] = KEYS) -> tuple[Key, ...]:
-    """Return the keys in `tokens`, in order. A token that is no key of `table` becomes a key without a parameter."""
+    """Return the keys in `tokens` (parts of a kernel name between underscores), in order.
+
+    A number continues the list of the key before it. Other text that is no key of `table` becomes a Key without a parameter.
+    """
     found: list[Key] = []
     for token in tokens:
         if NUMBER.fullmatch(token) and found and _continues(found[-1]):
@@ -81,7 +84,7 @@ def unknown(token: str) -> Key:
 
 
 def _read(token: str, table: Mapping[str, Parameter]) -> Key:
-    """Parse one token of a kernel name, e.g. `PGR1`, as the longest known key that leaves a valid value."""
+    """Parse one token of a kernel name, e.g. `PGR1`, as the longest key of `table` after which a valid value remains."""
     if token in ("MAC", "MAD", "FMA"):
         parameter = table["MAC"]
         return Key(

@@ -1,4 +1,4 @@
-"""Keys of a Tensile name about loading A and B: from global memory, through LDS, into registers."""
+"""Table of keys in Tensile kernel names about loading A and B: from global memory, through LDS, into registers."""
 
 from expctl.gpu.tensile.parameter import ON_OFF, Parameter, param, per_side, switch
 

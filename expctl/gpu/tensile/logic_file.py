@@ -1,6 +1,7 @@
-"""Compare a Tensile name with the parameters that a logic file records for its solution.
+"""Compare the name of a Tensile kernel with the parameters that the library's logic file records for the same kernel.
 
-The generator changes some requested values (it limits PrefetchLocalRead to the loop's length); the name keeps the request.
+The generator changes some requested values, e.g. it limits PrefetchLocalRead to the loop's length. The name has the requested
+value, the logic file the one used.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ Recorded = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """One parameter that a kernel name and a logic file both contain, with both values."""
+    """A parameter that a kernel name (value `requested`) and a logic file (value `recorded`) both give."""
 
     parameter: str
     requested: Value
@@ -22,12 +23,15 @@ class Agreement:
 
     @property
     def agrees(self) -> bool:
-        """Return whether the value in the name is the recorded one, or the short form in which names write that."""
+        """Return whether both values are equal, allowing for how names shorten values, e.g. words to their capitals."""
         return _same(self.requested, self.recorded)
 
 
 def compare(name: KernelName, recorded: Recorded) -> tuple[Agreement, ...]:
-    """Return all parameters that a kernel name and a logic file (`recorded`) both contain, in the order of the name."""
+    """Return every parameter to which both the kernel name and the logic file (`recorded`: parameter -> value) give a value.
+
+    They are in the order of the name.
+    """
     pairs: list[tuple[str, Value]] = []
     if name.tile:
         pairs += zip(("MacroTile0", "MacroTile1", "DepthU"), name.tile, strict=True)

@@ -1,7 +1,7 @@
 """Parse the name of a Tensile or TensileLite kernel; its values are those requested from the generator.
 
 `<problem>_MT<M>x<N>x<depth>_MI<...>_SN_<keys>`: every part may be missing. Tensile gives the matrix instruction four numbers
-(M, N, K, blocks), TensileLite three (no K). Keys that a name omits are unknown: Tensile omits what is equal throughout a
+(M, N, K, blocks), TensileLite three (no K). A key that is missing tells nothing: Tensile omits what is equal throughout a
 library, TensileLite also what it passes at launch. A name too long for a file name ends in a hash after 48 characters.
 """
 
@@ -35,7 +35,7 @@ ARCHITECTURE = re.compile(r"gfx[0-9]+[0-9a-f]{2}", re.ASCII)
 
 
 class Kind(StrEnum):
-    """Sorts of Tensile kernel names: a product, a handwritten kernel, a helper, or a name cut off and ended by a hash."""
+    """Kinds of Tensile kernel names: of a matrix product, a handwritten kernel, a helper, or cut off with a hash at the end."""
 
     PRODUCT = "product"
     """A generated kernel that computes a matrix product."""
@@ -48,7 +48,7 @@ class Kind(StrEnum):
 
 
 class Dialect(StrEnum):
-    """Generator that made a kernel name: Tensile, TensileLite, or one of them (UNKNOWN)."""
+    """The generator that made a kernel name: Tensile or TensileLite; UNKNOWN if the name may be of either."""
 
     TENSILE = "Tensile"
     TENSILE_LITE = "TensileLite"
@@ -57,7 +57,7 @@ class Dialect(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instruction:
-    """A matrix instruction: rows `m`, columns `n` and `blocks` of C, and steps `k` of the sum (None in TensileLite names)."""
+    """Shape of a matrix instruction, which computes `blocks` products of m x k and k x n matrices; `k` is None if not named."""
 
     m: int
     n: int
@@ -67,7 +67,11 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelName:
-    """A parsed kernel name; `tile` is M, N and the steps of the sum per loop iteration; `words` explain other tokens."""
+    """A parsed Tensile kernel name.
+
+    `tile` is (M, N, summed elements per loop iteration), None if not given; `purpose` is what the kernel does, in words;
+    `words` explain the parts that are neither problem, tile, instruction nor keys.
+    """
 
     name: str
     kind: Kind
@@ -134,7 +138,10 @@ def read_name(name: str) -> KernelName | None:
 
 
 def _split_at_tile(bare: str) -> tuple[str, tuple[int, int, int] | None, tuple[str, ...]]:
-    """Return the text before the tile, the tile (None without one), and the tokens after it."""
+    """Split a kernel name into the text before its tile (`MT64x128x16`), the tile's numbers, and the tokens after it.
+
+    Without a tile these are the whole name, None and ().
+    """
     tokens = tuple(token for token in bare.split("_") if token)
     for index, token in enumerate(tokens):
         found = TILE.fullmatch(token)
@@ -155,7 +162,10 @@ def _instruction(tokens: tuple[str, ...]) -> tuple[Instruction | None, tuple[str
 
 
 def _dialect(instruction: Instruction | None, keys: tuple[Key, ...], head: str) -> Dialect:
-    """Return the generator: by keys, or flags in `head`, that only one of the two writes, else by the matrix instruction."""
+    """Return the generator of a kernel name.
+
+    It is told by keys, or flags in `head`, that only one generator writes, else by whether the matrix instruction has a `k`.
+    """
     names = {key.key for key in keys}
     if names & LITE_KEYS or LITE_FLAGS.search(head):
         return Dialect.TENSILE_LITE
@@ -170,7 +180,11 @@ def _own_word(token: str) -> str:
 
 
 def _helper(name: str, found: re.Match[str], words: tuple[str, ...]) -> KernelName:
-    """Parse the name of a helper kernel, e.g. `Cijk_SB_BiasS_PostGSU4_VW2`: types of partial sums and result, flags, keys."""
+    """Parse the name of a helper kernel, e.g. `Cijk_SB_BiasS_PostGSU4_VW2`, which has no tile.
+
+    `found` is a match of a regular expression, whose group 2 is all that follows the indices of C (`SB_...`). `words` are
+    explanations to be put before those found here.
+    """
     tokens = found[2].split("_")
     types = types_of(tokens[0])
     parts = next((PARTIAL_SUMS.fullmatch(token) for token in tokens if PARTIAL_SUMS.fullmatch(token)), None)

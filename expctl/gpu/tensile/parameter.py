@@ -1,8 +1,8 @@
 """Describe what one key of a Tensile name means.
 
 A key consists of the capitals of a parameter's name: PrefetchGlobalRead is PGR. Tensile keeps digits (1LDSBuffer is 1LDSB),
-TensileLite doesn't (LDSB). Source of keys and parameters: the tables that both generators print, ROCm 6.2 to 7.1; the meanings
-are ours.
+TensileLite doesn't (LDSB). Keys and parameters are from tables that both generators print (ROCm 6.2 to 7.1); the meanings were
+written for expctl.
 """
 
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ ON_OFF = {"0": "off", "1": "on"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A parameter of the Tensile generators; `words` explains values by their text in a kernel name.
+    """A parameter of the Tensile generators; `words` maps a value, as a kernel name writes it, to its meaning.
 
-    Only a value listed in `words` may be letters or empty; any other value must be a number.
+    A value that is text or empty must be listed in `words`; any other value must be a number.
     """
 
     name: str
@@ -36,9 +36,10 @@ def switch(name: str, meaning: str) -> Parameter:
 def per_side(
     key: str, name: str, meaning: str, sides: Mapping[str, str], words: Mapping[str, str] | None = None
 ) -> dict[str, Parameter]:
-    """Return key in kernel names -> Tensile parameter for several tensors: `{}` in `key`, `name` and `meaning` is the tensor.
+    """Return a parameter for each tensor in `sides`, by its key in kernel names, e.g. for A and for B.
 
-    `sides` maps the tensor's part of the name, such as `A`, to its words in the meaning.
+    `sides` maps what a parameter's name calls the tensor, such as `A`, to words for it. The former replaces `{}` in `name` (in
+    `key` only its capitals), the latter replaces `{}` in `meaning`.
     """
     return {key.format(_capitals(side)): param(name.format(side), meaning.format(what), words) for side, what in sides.items()}
 

@@ -1,8 +1,8 @@
 """Parse the head of a Tensile name: which tensors are multiplied, and their types.
 
-`Cijk_Ailk_Bljk_HHS_BH`: C[i,j,k] is the sum over l of A[i,l,k] B[l,j,k]. The first index of a tensor is contiguous, so A is
-transposed when the summed index comes first in it, and B when it doesn't. Types follow (of A and B where these differ from what
-is multiplied; of what is multiplied, of C and D, of the computation), then flags.
+`Cijk_Ailk_Bljk_HHS_BH`: C[i,j,k] is the sum over l of A[i,l,k] B[l,j,k]. A tensor's first index is contiguous in memory, so A
+is transposed if its first index is summed over, and B if its first index isn't. Next are letters for the types (of the factors,
+of C and D, of the arithmetic; before them those of A and B if they are converted first), then flags.
 """
 
 import re
@@ -22,7 +22,7 @@ GLUED = re.compile(r"(.*B[HR]*)(Bias.*)", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operand:
-    """One factor of the product: its indices as written, and its type in memory, "" where the name doesn't say."""
+    """One factor (A or B) of the product: its indices as written, and its type in memory, "" where the name doesn't say."""
 
     indices: str
     transposed: bool
@@ -32,7 +32,10 @@ class Operand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """The product that a kernel computes, with number types, "" where not named; factors are converted to `multiplied`."""
+    """The product that a kernel computes: formula, factors, and number types as letters, "" where the name doesn't say.
+
+    The factors are converted to type `multiplied`; `result` is the type of C and D, `computed` that of the arithmetic.
+    """
 
     formula: str
     a: Operand
@@ -45,12 +48,15 @@ class Problem:
 
     @property
     def layout(self) -> str:
-        """Return `NN`, `NT`, `TN` or `TT`, with C in place of a letter for a conjugated operand."""
+        """Return one letter for A and one for B: N as it is, T transposed, C conjugated; e.g. `NT`."""
         return "".join("C" if each.conjugated else "T" if each.transposed else "N" for each in (self.a, self.b))
 
 
 def read_problem(head: str) -> tuple[Problem, tuple[str, ...]] | None:
-    """Return the problem that `head` (a name up to its tile) states, and its unknown tokens; None if it names no tensors."""
+    """Return the problem that `head` (a kernel name up to its tile) states, and the tokens that aren't understood.
+
+    Returns None if `head` names no tensors.
+    """
     found = TENSORS.fullmatch(head)
     if found is None:
         return None
@@ -84,9 +90,9 @@ def _split_glued(token: str) -> Sequence[str]:
 
 
 def _parts(tokens: Sequence[str]) -> tuple[Sequence[str], str, Sequence[str]]:
-    """Split the tokens after the tensors into those of types, the letters of flags, and the rest.
+    """Split the tokens after the tensors into (tokens of types, one-letter flags as one text, other tokens).
 
-    The letters of flags may end the only token of types, e.g. `HBH`.
+    The flags may be glued to a single token of types, e.g. `HBH` is type `H` and flags `BH`.
     """
     for index, token in enumerate(tokens[1:4], start=1):
         if FLAGS.fullmatch(token):
@@ -99,7 +105,7 @@ def _parts(tokens: Sequence[str]) -> tuple[Sequence[str], str, Sequence[str]]:
 
 
 def _types(tokens: Sequence[str], letters: str) -> tuple[str, str, str, str, str]:
-    """Return the types of A, B, the multiplied values, C and D, and the computation; "" where the name doesn't say."""
+    """Return the types of A, of B, of the multiplied values, of C and D, and of the computation; "" where not given."""
     math = next((token[1:] for token in tokens if MATH.fullmatch(token)), "")
     parts = [types_of(token) for token in tokens if not MATH.fullmatch(token)]
     last = [each for part in parts[-2:] for each in part]

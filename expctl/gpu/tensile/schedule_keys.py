@@ -1,4 +1,4 @@
-"""Keys of a Tensile name about instruction order, problem sizes that a kernel requires, and how it was generated."""
+"""Table of keys in Tensile kernel names about instruction order, required problem sizes, and how the kernel was generated."""
 
 from expctl.gpu.tensile.parameter import ON_OFF, Parameter, param, per_side, switch
 

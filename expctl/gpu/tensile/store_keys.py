@@ -1,4 +1,4 @@
-"""Keys of a Tensile name about stores of D, reads of C, and cache hints."""
+"""Table of keys in Tensile kernel names about stores of D, reads of C, and cache hints."""
 
 from expctl.gpu.tensile.parameter import ON_OFF, Parameter, param, per_side, switch
 

@@ -1,4 +1,4 @@
-"""Compute the number of threads in a workgroup of a Tensile kernel, as far as the name tells."""
+"""Compute the number of threads in a workgroup of a Tensile kernel, as far as its name tells."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,10 @@ ASSUMED = "if the sum is not split within the workgroup, which the name leaves o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threads:
-    """Threads and waves of a workgroup, lanes of a wave; None if unknown. `assumed` is what must hold for that, or ""."""
+    """Threads and waves of a workgroup, and lanes of a wave; None if unknown.
+
+    `assumed` is a condition under which these numbers hold, "" if they hold in any case.
+    """
 
     workgroup: int | None
     waves: int | None
@@ -21,7 +24,7 @@ class Threads:
 def threads(name: KernelName, arch: str = "") -> Threads:
     """Return the threads of a workgroup: by the key WG, else by the macro tile divided by what one wave or thread computes.
 
-    `arch` (gfx1151, ...) gives the lanes of a wave where the name doesn't: libraries are built for waves of 32 from gfx10 on.
+    `arch` (e.g. gfx1151) gives the lanes of a wave if the name doesn't: 64 for gfx9, 32 for later ones.
     """
     wave = _lanes(name, arch)
     group = name.value("WorkGroup")
@@ -39,7 +42,7 @@ def threads(name: KernelName, arch: str = "") -> Threads:
 
 
 def _share(name: KernelName) -> tuple[int, int] | None:
-    """Return the rows and columns of C that one wave computes, or one thread where there is no matrix instruction."""
+    """Return (rows, columns) of C that one wave computes, or one thread without a matrix instruction; None if unknown."""
     tiles, columns = name.value("MIWaveTile"), name.value("ThreadTile")
     instruction = name.instruction
     if instruction is None:

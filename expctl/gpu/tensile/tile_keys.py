@@ -1,4 +1,4 @@
-"""Keys of a Tensile name about the division of work: tiles, waves, and splitting of the sum."""
+"""Table of keys in Tensile kernel names about the division of work: tiles, waves, and splitting of the sum."""
 
 from expctl.gpu.tensile.parameter import Parameter, param, switch
 

@@ -1,4 +1,4 @@
-"""Number types in Tensile names: `HHS`, `F8H`, `4xi8II`."""
+"""Number types in Tensile kernel names, which are written without separators: `HHS` is H, H, S; others are `F8H`, `4xi8II`."""
 
 import re
 
@@ -28,10 +28,10 @@ TYPES = re.compile(f"(?:{TYPE})+", re.ASCII)
 
 
 def types_of(text: str) -> list[str]:
-    """Split `text` into its types, e.g. `F8H` into F8 and H; [] if it contains anything else."""
+    """Split `text` into the codes of number types, e.g. `F8H` into F8 and H; [] if any part of it is no such code."""
     return ONE_TYPE.findall(text) if TYPES.fullmatch(text) else []
 
 
 def type_words(text: str, between: str = " and ") -> str:
-    """Return the names of types, e.g. `float16 and float32` for HS."""
+    """Return the full names of the types in `text`, e.g. `float16 and float32` for HS; "" if it isn't made of types."""
     return between.join(TYPE_NAMES[each] for each in types_of(text))

@@ -1,4 +1,4 @@
-"""The difference between two builds of a kernel, figure by figure."""
+"""The difference between two builds (a and b) of a kernel, figure by figure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,10 @@ FIGURES = ("vgpr", "sgpr", "lds_bytes", "scratch_bytes", "spills", "code_bytes",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One figure in builds a and b; `delta` is b - a, `percent` is 100 delta / a. None where a build lacks it or a is 0."""
+    """One figure in builds a and b; `delta` is b - a, `percent` is 100 delta / a.
+
+    `delta` and `percent` are None where a build lacks the figure, `percent` also where a is 0.
+    """
 
     name: str
     a: float | None
@@ -21,7 +24,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelChange:
-    """Changes of a kernel, named `a` in one build, `b` in the other. `same_code`: are code hashes equal? None without one."""
+    """What changed in a kernel between two builds; `a` and `b` are its names in them.
+
+    `same_code` tells whether the machine code is equal, None if unknown.
+    """
 
     a: str
     b: str
@@ -35,7 +41,7 @@ class KernelChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InspectionChange:
-    """All changes between two files, and the names of kernels that only one of them has."""
+    """The differences between two inspected files a and b: kernels in both, and the names of kernels in only one."""
 
     a: FileReport
     b: FileReport
@@ -45,7 +51,11 @@ class InspectionChange:
 
 
 def change_between(a: FileReport, b: FileReport) -> InspectionChange:
-    """Compare `a` to `b`. Kernels are paired by name, the others in order if both files have equally many of them."""
+    """Compare the reports of two files.
+
+    Kernels are paired by name. Those without a namesake are paired in order, provided that both files have equally many of
+    them.
+    """
     right = {each.name: each for each in b.kernels}
     pairs = [(each, right[each.name]) for each in a.kernels if each.name in right]
     left_over = [each for each in a.kernels if each.name not in right]
@@ -77,7 +87,10 @@ def _kernel_change(a: KernelReport, b: KernelReport) -> KernelChange:
 
 
 def _changes(a: Mapping[str, int] | None, b: Mapping[str, int] | None) -> tuple[Change, ...]:
-    """Compare instruction class -> count in builds a and b, then the totals; () when a build (None) wasn't counted."""
+    """Return the change of each class's count and then of the total; `a` and `b` map instruction class to count.
+
+    Returns () if either is None, i.e. if the instructions of that build were not counted.
+    """
     if a is None or b is None:
         return ()
     classes = [*a, *(name for name in b if name not in a)]

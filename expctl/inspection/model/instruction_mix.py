@@ -1,4 +1,4 @@
-"""Count the instructions of AMD assembly by class, as written (not as executed).
+"""Count the instructions of AMD assembly by class, each once as it is written, however often it is executed.
 
 Every instruction is in exactly one class. Mnemonics are those of gfx9 to gfx12: `ds_read_b128` and `ds_load_b128` count alike.
 """
@@ -101,7 +101,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """Statements `first` to `end` - 1 of a body, which a branch at their end repeats."""
+    """A loop: statements `first` to `end` - 1 of a body, of which the last is a branch to the first."""
 
     first: int
     end: int
@@ -119,10 +119,10 @@ def counts(statements: Sequence[Statement]) -> dict[str, int]:
 
 
 def hot_loop(body: Body) -> Loop | None:
-    """Return the innermost loop with the most matrix instructions; among equals, the one with the fewest others.
+    """Return the loop that probably takes most of the time; None if there is no loop. It is a guess: nothing is executed.
 
-    A loop is a branch backwards, and an innermost one contains no other. This is a guess, since nothing is executed: without
-    matrix instructions it returns the longest innermost loop. None without a loop.
+    Of the innermost loops (backward branches that enclose no other) it is the one with the most matrix instructions; among
+    equals, the shortest. Without matrix instructions it is the longest.
     """
     loops = []
     for index, each in enumerate(body.statements):

@@ -1,4 +1,4 @@
-"""Facts about kernels that are known without running them: one report per kernel, for all kinds of files."""
+"""Facts about kernels that are known without running them, in the same form for sources, assembly and code objects."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resources:
-    """Resources that the compiler recorded for a kernel; `vgpr` includes accumulation registers (`agpr`)."""
+    """Resources of a kernel as the compiler recorded them; `vgpr` includes the accumulation registers (`agpr`)."""
 
     name: str
     vgpr: int
@@ -46,8 +46,8 @@ class Resources:
 class KernelReport:
     """Resources, occupancy and instructions of one kernel; `notes` say why a figure is None.
 
-    `occupancy` is LLVM's waves per SIMD, to which `limiter` and `headroom` belong; `resident` counts whole workgroups.
-    `instructions` and `hot_loop` are counts per class, None without assembly.
+    `occupancy` is LLVM's waves per SIMD; `limiter` and `headroom` are about that figure. `resident` tells how many whole
+    workgroups fit on a unit. `instructions` and `hot_loop` are counts by class, None without assembly.
     """
 
     name: str
@@ -77,7 +77,7 @@ class KernelReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileReport:
-    """Reports of all kernels in a file; `compiler` is "" if none was needed."""
+    """Reports on all kernels in a file; `compiler` is "" if the file didn't have to be compiled."""
 
     file: str
     form: Form
@@ -90,7 +90,10 @@ class FileReport:
 def kernel_report(
     arch: str, resources: Resources, *, code_bytes: int | None, body: Body | None, code_hash: str | None
 ) -> KernelReport:
-    """Return the report of one kernel, with occupancy computed from its resources and counts from `body`, its assembly."""
+    """Return the report on one kernel: occupancy is computed from its resources, instructions are counted in `body`.
+
+    `body` is the kernel's assembly, None if there is none.
+    """
     remarks: list[str] = []
     found = None
     if arch in ARCHITECTURES:
@@ -137,7 +140,10 @@ def kernel_report(
 
 
 def select(report: FileReport, name: str) -> FileReport:
-    """Return the report with only the kernel `name`, else those whose names contain it. Raises Refused if there is none."""
+    """Return the report with only the kernel `name`; if no kernel has that name, with all whose names contain it.
+
+    Raises Refused if there is none.
+    """
     exact = tuple(each for each in report.kernels if each.name == name)
     kept = exact or tuple(each for each in report.kernels if name in each.name)
     if not kept:

@@ -1,4 +1,4 @@
-"""Parse clang's assembly text (-S) for an AMD GPU: kernels, the metadata that the compiler wrote, and their code."""
+"""Parse the assembly text that clang -S writes for an AMD GPU: the kernels, their metadata and their code."""
 
 import re
 from dataclasses import dataclass
@@ -33,7 +33,10 @@ class AssemblyText:
 
 
 def parse_assembly(text: str, where: str) -> AssemblyText:
-    """Parse the text of file `where`. Raises Refused if it is not for an AMD GPU, has no kernel, or has bad metadata."""
+    """Parse assembly `text`; `where` names its file in errors.
+
+    Raises Refused if it is not for an AMD GPU, has no kernel, or has bad metadata.
+    """
     target = _TARGET.search(text)
     if target is None:
         raise Refused(
@@ -84,7 +87,7 @@ def kernel_names(text: str) -> tuple[str, ...]:
 
 
 def no_kernel(where: str) -> Refused:
-    """Return an error, for the caller to raise, that the file `where` has no kernel."""
+    """Return the error, not raised, that the file named `where` contains no kernel."""
     return Refused(
         "there is no GPU kernel in this file",
         code="no-kernel-in-file",

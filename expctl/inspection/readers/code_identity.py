@@ -1,4 +1,4 @@
-"""Hash machine code so that equal builds are recognised: without debug information, notes and symbol names."""
+"""Compute hashes of machine code by which equal builds are recognised; most leave out symbol names and debug information."""
 
 import hashlib
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ DESCRIPTIVE = (".note", ".dynsym", ".dynstr", ".hash", ".gnu.hash", ".gnu.versio
 
 
 def code_hash(artifact: Path) -> str:
-    """Return the SHA-256 of an ELF file's code and data, without notes, symbols and the like; of the whole file if not ELF."""
+    """Return the SHA-256 of a file: for ELF only of its loaded code and data, without notes and symbols; else of all bytes."""
     with open(artifact, "rb") as file:
         if file.read(4) != b"\x7fELF":
             file.seek(0)
@@ -26,9 +26,9 @@ def code_hash(artifact: Path) -> str:
 
 
 def image_hash(artifact: Path) -> str:
-    """Return the SHA-256 of all loaded sections of an ELF file but notes that can't be executed; "" when it isn't ELF.
+    """Return the SHA-256 of all that is loaded from an ELF file, except non-executable notes; "" when it isn't ELF.
 
-    Unlike `code_hash` it changes with the names by which functions are called or found, e.g. with `sinf` for `cosf`.
+    Unlike `code_hash` it includes symbols, so it changes when a call of `sinf` becomes one of `cosf`.
     """
     with open(artifact, "rb") as file:
         if file.read(4) != b"\x7fELF":
@@ -46,10 +46,10 @@ def image_hash(artifact: Path) -> str:
 
 
 def kernel_hash(code: bytes, descriptor: bytes, shared: Iterable[bytes]) -> str:
-    """Return the SHA-256 of one AMD kernel: its instructions, its descriptor, and the parts of the file that kernels share.
+    """Return the SHA-256 of one AMD kernel: its instructions, its descriptor, and `shared`, what all kernels of the file use.
 
-    The order of `shared` doesn't matter. In a linked file, instructions that address data contain a distance, so the hash also
-    depends on the layout; in a relocatable file it doesn't.
+    The order of `shared` doesn't matter. In a linked file the hash also depends on where code and data lie, because
+    instructions contain the distance to data; in a relocatable file it doesn't.
     """
     digest = hashlib.sha256()
     for part in (code, descriptor, *sorted(each for each in shared if each)):

@@ -1,4 +1,4 @@
-"""Parse an AMD GPU's ELF file, linked or relocatable: kernels, their metadata, and hashes of their machine code."""
+"""Parse an ELF file for AMD GPUs, linked or relocatable: its kernels, their metadata, and hashes of their machine code."""
 
 import io
 import struct
@@ -37,7 +37,10 @@ class CodeObject:
 
 
 def parse_code_object(data: bytes, where: str) -> CodeObject:
-    """Parse the bytes of file `where`. Raises Refused if it is no code object of an AMD GPU, is damaged, or has no kernel."""
+    """Parse the bytes of a code object; `where` names its file in errors.
+
+    Raises Refused if it is no code object of an AMD GPU, is damaged, or has no kernel.
+    """
     from elftools.common.exceptions import ELFError
     from elftools.construct import ConstructError
     from elftools.elf.elffile import ELFFile
@@ -78,14 +81,14 @@ def parse_code_object(data: bytes, where: str) -> CodeObject:
 
 
 def _without_entry(descriptor: bytes) -> bytes:
-    """Return the descriptor without the offset to the code, which depends on the rest of the file."""
+    """Return the kernel descriptor without its offset to the code, which depends on the rest of the file."""
     return descriptor[: _ENTRY_OFFSET.start] + descriptor[_ENTRY_OFFSET.stop :]
 
 
 def _contents(elf: "ELFFile") -> tuple[dict[str, bytes], bytes]:
-    """Return functions and data by symbol, and the data that no symbol covers (switch tables, literals) without padding.
+    """Return the bytes of functions and data by symbol, and all data that belong to no symbol (switch tables, literals).
 
-    Symbol values count from the start of the section in a relocatable file. Raises BadHeaders for a symbol outside its section.
+    Padding is left out of the latter. Raises BadHeaders for a symbol outside its section.
     """
     from elftools.elf.sections import SymbolTableSection
 
@@ -120,7 +123,7 @@ def _contents(elf: "ELFFile") -> tuple[dict[str, bytes], bytes]:
 
 
 def _metadata(elf: "ELFFile") -> Any:
-    """Return the metadata note, from sections or (in a stripped file) from segments; None without one."""
+    """Return the decoded AMDGPU metadata note, searched in sections or, in a stripped file, in segments; None without one."""
     for section in elf.iter_sections():
         if section["sh_type"] == "SHT_NOTE" and (found := _note(section.data())) is not None:
             return unpack(found)

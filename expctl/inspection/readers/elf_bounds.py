@@ -1,6 +1,6 @@
-"""Check that an ELF file's headers stay within the file, before a reader follows them.
+"""Check that offsets and sizes in an ELF file's headers stay within the file, before a library reads them.
 
-Source: the System V ABI, chapter 4 (64-bit, little-endian: what AMD GPUs have).
+Source: the System V ABI, chapter 4 (64-bit little-endian files, the only ones for AMD GPUs).
 """
 
 import struct
@@ -18,7 +18,10 @@ class BadHeaders(Exception):
 
 
 def check_bounds(data: bytes) -> None:
-    """Raise BadHeaders unless `data` is 64-bit little-endian ELF whose tables, sections and segments lie within it."""
+    """Check that `data` is a 64-bit little-endian ELF file whose tables, sections and segments lie within it.
+
+    Raises BadHeaders if it isn't.
+    """
     if not data.startswith(_MAGIC_64_LITTLE) or len(data) < _HEADER.size:
         raise BadHeaders("not 64-bit little-endian ELF, or cut off in its header")
     (*_, segments_at, sections_at, _flags, _size, segment_size, segments, section_size, sections, _names) = _HEADER.unpack_from(

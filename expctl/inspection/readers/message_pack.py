@@ -10,11 +10,11 @@ DEPTH_MAX = 32
 
 
 class BadMessage(Exception):
-    """MessagePack data is cut off, or contains a type that metadata doesn't use."""
+    """The MessagePack data is cut off, or contains a type that metadata doesn't use."""
 
 
 def unpack(data: bytes) -> Any:
-    """Decode the first MessagePack value in `data`; ignore padding after it. Raises BadMessage."""
+    """Decode the first MessagePack value in `data` and ignore the rest. Raises BadMessage for damaged data."""
     try:
         return _Reader(data).value(0)
     except (struct.error, IndexError, UnicodeDecodeError, TypeError) as error:

@@ -1,7 +1,7 @@
-"""Read the YAML of clang's metadata: maps, lists and text, without tags, aliases and deep nesting.
+"""Parse the YAML in which clang writes metadata: maps, lists and text, without tags, aliases and deep nesting.
 
-It reads YAML events: the loaders of the YAML package recurse (in C, without a limit), and raise odd exceptions for damaged
-scalars.
+It builds the values from YAML events: the YAML package's own loaders recurse without a limit, and raise odd exceptions for
+damaged values.
 """
 
 from typing import Any
@@ -10,11 +10,11 @@ DEPTH_MAX = 32
 
 
 class BadMetadata(Exception):
-    """Metadata is no YAML, or uses YAML features that clang doesn't."""
+    """The metadata is no YAML, or uses YAML features that clang doesn't."""
 
 
 def load(text: str) -> Any:
-    """Parse YAML, the form of AMDGPU metadata, into dicts, lists and strings; None for an empty text. Raises BadMetadata."""
+    """Parse AMDGPU metadata, written as YAML, into dicts, lists and strings; None for an empty text. Raises BadMetadata."""
     import yaml
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)

@@ -17,7 +17,7 @@ ENTRIES_MAX = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One part of a bundle; `target` is for example hipv4-amdgcn-amd-amdhsa--gfx1151."""
+    """The code for one GPU, or for the host, in an offload bundle; `target` is e.g. hipv4-amdgcn-amd-amdhsa--gfx1151."""
 
     target: str
     contents: bytes
@@ -34,7 +34,7 @@ def is_bundle(data: bytes) -> bool:
 
 
 def device_entry(data: bytes, arch: str, where: str) -> bytes:
-    """Return the code object for `arch` in the offload bundle `data`, or the only one when `arch` is "".
+    """Return the bytes of the code object for `arch` in the offload bundle `data`; "" stands for the only one.
 
     Raises Refused, naming the file `where`, for a compressed or damaged bundle, and unless exactly one code object fits.
     """

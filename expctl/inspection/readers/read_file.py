@@ -1,4 +1,4 @@
-"""Inspect one file, whatever its kind: a HIP source, clang's assembly, or a code object."""
+"""Inspect one file, whatever its kind: HIP source, clang's assembly, or code object."""
 
 import re
 from dataclasses import replace
@@ -23,9 +23,10 @@ NEEDS_TEXT = "instruction classes and the hot loop need assembly: give the sourc
 
 
 def inspect(path: Path, options: Options) -> FileReport:
-    """Return the report on a file for `options.arch`, else for the GPU that the file names, else for gfx1151.
+    """Return the report on the kernels in a file.
 
-    Raises Refused for a file of another kind, a damaged one, and one that doesn't compile.
+    The GPU is `options.arch`, else the one that the file names, else gfx1151. Raises Refused for a file of an unknown kind, a
+    damaged one, and a source that doesn't compile.
     """
     data = kernel_bytes(path)
     if options.arch and not _AMD.fullmatch(options.arch):

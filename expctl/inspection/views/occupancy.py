@@ -1,4 +1,4 @@
-"""Occupancy as text: LLVM's figure, resident workgroups, and the distance to the next change."""
+"""Occupancy as text: waves per SIMD, resident workgroups, and how far each resource is from changing them."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from expctl.gpu.occupancy import Occupancy, Resident
 
 
 def occupancy_lines(found: Occupancy) -> list[str]:
-    """Return the lines that `expctl occupancy` prints."""
+    """Return the lines that `expctl occupancy` prints about the occupancy of a kernel on a GPU."""
     nvidia = found.resident[0].mode is ModeName.SM
     label, unit = ("warps", "per scheduler") if nvidia else ("LLVM", "waves per SIMD")
     return [
@@ -20,7 +20,10 @@ def occupancy_lines(found: Occupancy) -> list[str]:
 
 
 def resident_lines(resident: Sequence[Resident], naive_percent: float | None) -> list[str]:
-    """Return a line per mode (WGP, CU, SM) with the workgroups that fit, and one for `naive_percent` unless it is None."""
+    """Return a line on the whole workgroups that fit on each kind of unit (WGP, CU or SM).
+
+    Another line gives `naive_percent`, the common but wrong estimate of occupancy, unless it is None.
+    """
     lines = [f"{'resident' if i == 0 else '':<9} {_resident_phrase(each)}" for i, each in enumerate(resident)]
     if resident and all(each.obstacle for each in resident):
         lines.insert(0, f"{'launch':<9} impossible: not one workgroup fits, though the compiler counts its waves")
@@ -39,7 +42,7 @@ def _resident_phrase(each: Resident) -> str:
 
 
 def headroom_phrase(room: Headroom) -> str:
-    """Return the headroom of a wave count, e.g. `5 more VGPR keep it, 19 fewer give 9; 128 more B of LDS keep it`."""
+    """Return the headroom of a wave count as text, e.g. `5 more VGPR keep it, 19 fewer give 9; 128 more B of LDS keep it`."""
     vgpr = _steps(room.vgpr_more, room.vgpr_fewer, room.vgpr_fewer_gives, "VGPR")
     lds = _steps(room.lds_bytes_more, room.lds_bytes_fewer, room.lds_bytes_fewer_gives, "B of LDS")
     return "; ".join((vgpr, lds))

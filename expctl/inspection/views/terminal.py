@@ -1,4 +1,4 @@
-"""An inspection as text: each kernel's figures and instruction mix, or two builds side by side."""
+"""The inspection of a kernel file as text: each kernel's figures and instruction counts, or those of two builds compared."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ SAME_CODE = {True: "machine code unchanged", False: "machine code differs", None
 
 
 def report_lines(report: FileReport) -> list[str]:
-    """Return lines about the file and each of its kernels."""
+    """Return the report on an inspected file as lines of text: what the file is, each of its kernels, notes."""
     by = f", {one_line(report.compiler)}" if report.compiler else ""
     lines = [f"{one_line(report.file)}  {report.form} for {one_line(report.arch)}{by}"]
     for kernel in report.kernels:
@@ -22,7 +22,7 @@ def report_lines(report: FileReport) -> list[str]:
 
 
 def change_lines(change: InspectionChange) -> list[str]:
-    """Return lines with the figures of both builds and their change, kernel by kernel."""
+    """Return the comparison of two inspected files as lines of text: both files, and the figures of each pair of kernels."""
     lines = [
         f"a  {one_line(change.a.file)}  {change.a.form} for {one_line(change.a.arch)}",
         f"b  {one_line(change.b.file)}  {change.b.form} for {one_line(change.b.arch)}",

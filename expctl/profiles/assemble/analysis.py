@@ -1,4 +1,4 @@
-"""Evaluate the figures of kernels on their GPU: occupancy, FLOP/s and bytes per second, position under the roofline, bound."""
+"""Evaluate kernels on their GPU: occupancy, FLOP/s and bytes per second, position under the roofline, what bounds them."""
 
 import math
 import re
@@ -26,9 +26,10 @@ CLOCK_NEEDS_NS = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What the user states about the computed problem: M, N and K, number types, bytes moved, clock, bandwidth.
+    """What the user states about the problem that the kernels solve; None where nothing is stated.
 
-    `types` are those of A, B and C; `moves` are pairs of a pattern for kernel names and the bytes that a call moves.
+    `size` is (M, N, K), `types` are those of A, B and C; `moves` are pairs of a pattern for kernel names and the bytes that one
+    call moves.
     """
 
     size: tuple[int, int, int] | None = None
@@ -41,7 +42,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """Kernels with occupancy, roofline positions by kernel name, and peak rates of the GPU (None if not known)."""
+    """Kernels with their occupancy, their roofline positions by kernel name, and the GPU's peak rates (None if unknown)."""
 
     kernels: tuple[Kernel, ...]
     positions: Mapping[str, Position]
@@ -49,7 +50,7 @@ class Analysis:
 
 
 def analyse(profile: Profile, kernels: Sequence[Kernel], problem: Problem) -> Analysis:
-    """Return occupancies and roofline positions of `kernels`, a selection of the profile's kernels."""
+    """Compute occupancies and roofline positions of `kernels`, which are all or some of the profile's kernels."""
     device = profile.devices[0] if profile.devices else Device(name="")
     alike = {(each.arch, each.product) for each in profile.devices}
     peak = peak_of(device.arch, device.product, device.units, device.clock_mhz) if len(alike) == 1 else None
@@ -65,7 +66,10 @@ def analyse(profile: Profile, kernels: Sequence[Kernel], problem: Problem) -> An
 
 
 def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) -> tuple[Kernel, ...]:
-    """Return `kernels` (None: all) with the occupancy of the launch that took most time; unknown if the GPUs' types differ."""
+    """Return `kernels` (None: all of the profile) with their occupancy filled in, computed for the launch with the most time.
+
+    It stays unknown where the profile's GPUs are of different architectures.
+    """
     arch = profile.devices[0].arch if len({each.arch for each in profile.devices}) == 1 else ""
     units = profile.devices[0].units if len({each.units for each in profile.devices}) == 1 else None
     occupancies = Occupancies()
@@ -77,7 +81,10 @@ def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) ->
 
 
 def work_of(profile: Profile, kernel: Kernel, problem: Problem, device: Device, *, is_main: bool) -> Work:
-    """Return FLOP, bytes and duration of an average call; `is_main`: M, N and K of `problem` describe this kernel."""
+    """Return the FLOP, bytes and duration (ns) of an average call of `kernel`, and where each figure is from.
+
+    M, N and K in `problem` are used only if `is_main` is true, because they describe the GEMM with the most time.
+    """
     duration = kernel.mean_ns or 0.0
     moved, moved_from = _bytes(kernel, problem, duration, is_main=is_main)
     flop = 2.0 * math.prod(problem.size) if problem.size and is_main else None

@@ -1,4 +1,4 @@
-"""Classify kernels by name. The first rule that matches decides, so more specific rules come first."""
+"""Classify kernels by name (GEMM, copy, ...). The first rule that matches decides, so more specific rules come first."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Find out which GPU each dispatch ran on: from the file, the folder's agent list, `--arch`, or a Tensile kernel's name."""
+"""Find out on which GPU each kernel ran: by the file, a separate list of GPUs, `--arch`, or a Tensile kernel's name."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,8 +12,11 @@ _TENSILE_ISA = re.compile(r"_ISA(\d{3,4}[a-f]?)_")
 
 
 def known_devices(parts: Sequence[RawProfile], agents: Mapping[str, Device], arch: str) -> tuple[dict[str, Device], list[str]]:
-    """Return the GPUs by the names that launches in `parts` use, and notes for the user. GPUs come from the parts, else from
-    `agents` (name -> GPU, from lists of GPUs); a non-empty `arch` overrules theirs."""
+    """Return the GPUs, by the names that launches in `parts` use for them, and notes for the user.
+
+    Facts about a GPU are from `parts`, else from `agents`, which maps a name to a GPU. A non-empty `arch` replaces their
+    architecture.
+    """
     keys = dict.fromkeys(raw.device for part in parts for raw in part.launches.values())
     listed: dict[str, Device] = {**agents}
     for part in parts:
@@ -41,6 +44,6 @@ def _unnamed(parts: Sequence[RawProfile], devices: Iterable[Device]) -> str:
 
 
 def _from_names(names: Iterable[str]) -> str:
-    """Return the instruction set in Tensile kernel names (`_ISA1151_` means gfx1151); "" for none or several."""
+    """Return the architecture that names of Tensile kernels contain (gfx1151 for `_ISA1151_`); "" for none or several."""
     seen = {match[1] for name in names if (match := _TENSILE_ISA.search(name))}
     return f"gfx{seen.pop()}" if len(seen) == 1 else ""

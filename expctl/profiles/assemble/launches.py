@@ -1,4 +1,4 @@
-"""Correct the register counts of launches, merge equal launches, and compute their occupancy."""
+"""Correct the register counts of launch configurations, merge equal ones, and compute their occupancy."""
 
 import math
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ def launches_of(
 ) -> tuple[Launch, ...]:
     """Return the launch configurations of one kernel, most time first, with equal ones merged.
 
-    `raws` are (raw launch, unit of its grid, how to correct its registers, calls, total ns or None).
+    Each of `raws` is (launch as reported, unit of its grid, rules to correct its registers, calls, total ns or None).
     """
     calls: dict[Launch, int] = {}
     times: dict[Launch, int] = {}
@@ -32,7 +32,10 @@ def launches_of(
 
 
 def launch_of(raw: RawLaunch, unit: GridUnit, how: RegisterRules) -> Launch:
-    """Return a launch with corrected register counts and the number of workgroups; what can't be known is None."""
+    """Return `raw` with corrected register counts (by `how`) and its number of workgroups; unknown figures are None.
+
+    `unit` tells whether its grid counts work-items or workgroups.
+    """
     registers = corrected(how, raw.vgpr, raw.accum, raw.sgpr)
     size = math.prod(raw.workgroup) if raw.workgroup else raw.workgroup_size
     return Launch(
@@ -61,7 +64,7 @@ def _groups(raw: RawLaunch, unit: GridUnit, size: int | None) -> int | None:
 
 
 class Occupancies:
-    """Computes the occupancy of launches, and remembers it for launches of equal resources."""
+    """Computes occupancies of launches, and caches them for launches that use equal resources."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, int, int, int, int], tuple[Occupancy | None, str]] = {}

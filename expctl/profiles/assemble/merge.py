@@ -1,4 +1,4 @@
-"""Make one profile of the data of all files: kernels grouped by name, corrected and classified, and each device's busy time."""
+"""Make one profile from the data of all files: kernels grouped by name, corrected and classified, and busy time per GPU."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,9 +27,9 @@ class _Group:
 
 
 def assemble(path: Path, run: Run, arch: str) -> Profile:
-    """Return one profile from all files of `run`; a non-empty `arch` overrules the GPU that the files name.
+    """Return one profile from the data of all files in `run`; a non-empty `arch` replaces the GPU that the files name.
 
-    Raises Refused for times and counters that no GPU reaches.
+    `path` is the file or folder that the user gave. Raises Refused for times and counters that no GPU reaches.
     """
     parts = run.timed
     for each in (*parts, *run.counted):
@@ -75,7 +75,10 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
 
 
 def _register_rules(parts: Sequence[RawProfile], devices: Mapping[str, Device]) -> dict[str, RegisterRules]:
-    """Return rules to correct register counts, by architecture; those of NVIDIA's tools need none and are left out."""
+    """Return, for each architecture, the rules by which its reported register counts are corrected.
+
+    Only rocprofv3's counts need correction, so files of other tools are ignored.
+    """
     raws = [raw for part in parts if part.source in ROCPROF for raw in part.launches.values()]
     archs = dict.fromkeys(devices[raw.device].arch for raw in raws)
     return {
@@ -132,7 +135,10 @@ def _kernel(name: str, group: _Group, counters: Mapping[str, float]) -> Kernel:
 
 
 def _of_statistics(name: str, statistics: Sequence[Statistic]) -> Kernel:
-    """Return a kernel from the tool's own statistics; with several processes, figures that can't be added up are None."""
+    """Return a kernel whose figures are the tool's own statistics, of which there is one per process.
+
+    With several processes, the standard deviation is None, because it can't be combined.
+    """
     calls, total = sum(each.calls for each in statistics), sum(each.total_ns for each in statistics)
     least = [each.min_ns for each in statistics if each.min_ns is not None]
     most = [each.max_ns for each in statistics if each.max_ns is not None]
@@ -167,7 +173,10 @@ def _counters(parts: Iterable[RawProfile]) -> dict[str, dict[str, float]]:
 
 
 def _unmatched_counters(kernels: Sequence[str]) -> list[str]:
-    """Return a note about `kernels`, which have counters but no dispatch: their names may be written in two ways."""
+    """Return a note that `kernels` have counters but no dispatch; [] if there are none.
+
+    The cause may be that the tool writes their names in two ways.
+    """
     if not kernels:
         return []
     shown = ", ".join(one_line(name, 60) for name in kernels[:3]) + (", ..." if len(kernels) > 3 else "")
@@ -187,9 +196,10 @@ def _timelines(parts: Sequence[RawProfile], path: Path) -> tuple[Timeline, ...]:
 
 
 def _owners(parts: Sequence[RawProfile], path: Path) -> list[str]:
-    """Return a prefix for the GPU names of each part (data of one process), so that no two GPUs share a name; "" if not needed.
+    """Return a prefix for the GPU names of each part (data of one process), so that no two GPUs get the same name.
 
-    rocprofv3 writes a folder per host; torch.profiler and nsys start their clocks anew in each session.
+    It is the host, file or folder; "" where names are unique already. Several files of torch.profiler or nsys always get one,
+    because their clocks start anew in each session.
     """
     hosts, files = {part.host for part in parts}, [Path(part.file) for part in parts]
     if len(hosts) > 1:
@@ -235,7 +245,10 @@ def _copies(parts: Iterable[RawProfile]) -> tuple[Copy, ...]:
 
 
 def _compare_with_summaries(parts: Sequence[RawProfile], summaries: Sequence[RawProfile]) -> list[str]:
-    """Return a note on whether the tool's own statistics agree with the dispatches in calls and total time of each kernel."""
+    """Return a note on whether the tool's own statistics have the same calls and total time per kernel as the dispatches.
+
+    Returns [] without such statistics (`summaries`).
+    """
     if not summaries:
         return []
     calls: dict[str, list[int]] = {}

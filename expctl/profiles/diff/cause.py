@@ -1,7 +1,7 @@
-"""Find the cause of a kernel's change of time, where the figures of two profiles leave only one.
+"""Find the cause of a change of a kernel's time, where the figures of two profiles leave only one.
 
-A rule names a cause when its figure changed far enough, in the direction that explains the change of time, and the work stayed
-the same. Usually no rule does.
+A rule for a cause holds if the figure that it looks at changed by enough and in the direction that explains the time, while the
+work stayed the same. Usually no rule holds.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ class Cause:
 def cause_of(before: KernelEvidence, after: KernelEvidence) -> Cause | None:
     """Return why a kernel's time changed, by the first rule that holds; None if no rule holds or two causes are possible.
 
-    Rules on what is compared (clock, problem, tile) come before those on what happens within a kernel.
+    Rules on how the kernel was run (clock, problem size, tile) come before those on what happens within it.
     """
     if (clock := clock_change(before, after)) is not None and not _is_other_launch(before, after):
         words = f"the clock went from {before.clock_mhz:.0f} to {after.clock_mhz:.0f} MHz ({100 * (clock - 1):+.1f} %)"

@@ -1,4 +1,4 @@
-"""Decide whether two profiles can be compared at all, and whether a kernel changed by itself or with all others."""
+"""Decide whether two profiles can be compared at all, and whether a kernel became slower alone or together with others."""
 
 import math
 from collections.abc import Iterable
@@ -14,9 +14,9 @@ _ALIKE = {Source.NCU_DETAILS: Source.NCU_RAW}
 
 
 def why_incomparable(before: Profile, after: Profile) -> str:
-    """Return why a change between two profiles can't be explained (another GPU or kind of tool); "" if it can.
+    """Return in words why two profiles can't be compared (other GPUs, other kinds of tools); "" if they can.
 
-    A fact about the GPU counts only where both files contain it.
+    A fact about the GPU that only one of them contains is ignored.
     """
     if _ALIKE.get(before.source, before.source) is not _ALIKE.get(after.source, after.source):
         return f"before is a {before.source}, after a {after.source}: these measure times and resources in different ways"
@@ -28,10 +28,10 @@ def why_incomparable(before: Profile, after: Profile) -> str:
 
 
 def moved_along(slower: float, others: Iterable[tuple[KernelEvidence, KernelEvidence]]) -> bool:
-    """Return whether other kernels changed in time like a kernel whose time after / before is `slower`.
+    """Return whether other kernels changed in time as well; `slower` is one kernel's ratio of times after / before.
 
-    Of the (before, after) pairs in `others`, those with equal launch configurations count: log(their total time after / before)
-    must be at least half of log(slower).
+    `others` are (before, after) pairs of the other kernels, of which only those with unchanged launch configurations count. The
+    log of the ratio of their total times must be at least half of log(slower).
     """
     same = [(mine, its) for mine, its in others if _launch(mine) == _launch(its) and mine.time_ns and its.time_ns]
     times = [math.fsum((pair[side].time_ns or 0.0) * pair[0].calls for pair in same) for side in (0, 1)]

@@ -1,4 +1,4 @@
-"""Format the figures of a comparison as short text."""
+"""Format the figures that a comparison of profiles shows as short text."""
 
 from expctl.profiles.model.kernel_profile import Extent
 
@@ -8,7 +8,7 @@ _DIVISORS = {"G": 1e9, "M": 1e6, "k": 1e3}
 
 
 def count_text(value: float | None) -> str:
-    """Return a count with three digits and a prefix, e.g. `13.5 M` or `4.44 G`; `?` for None."""
+    """Return a count with three digits and a unit prefix, e.g. `13.5 M` or `4.44 G`; `?` for None."""
     if value is None:
         return UNKNOWN
     unit = next((name for scale, name in _SCALES if abs(value) >= scale), "")
@@ -26,7 +26,7 @@ def bytes_text(value: int | None) -> str:
 
 
 def extent_text(extent: Extent | None) -> str:
-    """Return an extent without its last axes if their size is 1, e.g. `32x32` or `256`; `?` for None."""
+    """Return an extent (x, y, z) as text, without its last axes of size 1, e.g. `32x32` or `256`; `?` for None."""
     if extent is None:
         return UNKNOWN
     x, y, z = extent

@@ -1,7 +1,7 @@
 """Figures of one kernel that can explain a change of its time, under names independent of the profiler.
 
 Metric names are those of Nsight Compute 2024 and later and of rocprofv3 (gfx9 to gfx12). NVIDIA gives the use of a pipe (a kind
-of arithmetic unit) in percent of its peak; that percentage times cycles is proportional to the pipe's instructions.
+of arithmetic unit) in percent of its peak; this percentage times cycles is proportional to the instructions of the pipe.
 """
 
 import math
@@ -50,10 +50,10 @@ _INSTRUCTIONS = ("SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_VMEM", "SQ_INSTS_SM
 class KernelEvidence:
     """Figures of one kernel, means per call, that can explain a change of its time; None is an unknown figure.
 
-    `work` counts what depends on the problem alone, e.g. bytes stored (`_work`). `bytes_used` are those used of a loaded sector
-    of 32. `waits` are warp-cycles by reason, `warp_cycles` their sum. `pipes` are in percent of each pipe's peak;
-    `waves_percent` is measured occupancy, `resident_percent` the possible one, `slots` how many workgroups fit on the whole
-    GPU. `arithmetic` counts vector instructions, without moves of registers to scratch.
+    `work` is a count that depends on the problem alone, e.g. bytes stored; `arithmetic` counts vector instructions.
+    `bytes_used` is how many of the 32 bytes of a loaded sector are used. `waits` are warp-cycles by the reason to wait,
+    `warp_cycles` those of all warps. `pipes` are in percent of each pipe's peak. `waves_percent` is the measured occupancy,
+    `resident_percent` the possible one, and `slots` the number of workgroups that fit on the whole GPU.
     """
 
     time_ns: float | None
@@ -91,7 +91,7 @@ class KernelEvidence:
 
 
 def evidence_of(kernel: Kernel) -> KernelEvidence:
-    """Return the figures of `kernel` that can explain a change of its time; its occupancy must be set, if known."""
+    """Return the figures of `kernel` that can explain a change of its time. Its occupancy must have been computed before."""
     launch, counters = kernel.launch, kernel.counters
     resident = kernel.occupancy.resident[0] if kernel.occupancy else None
     issued = _first(counters, "smsp__inst_issued.sum", "smsp__inst_executed.sum")
@@ -145,7 +145,7 @@ def _slots(kernel: Kernel) -> int | None:
 
 
 def _clock(kernel: Kernel, cycles: float | None) -> float | None:
-    """Return the clock in MHz: cycles over time where both are of the same calls, else the sampled mean."""
+    """Return the GPU's clock in MHz during the kernel: `cycles` over mean time, else the clock that the profiler sampled."""
     if cycles and kernel.mean_ns:
         return cycles / kernel.mean_ns * 1e3
     sampled = kernel.counters.get(CLOCK)
@@ -153,8 +153,11 @@ def _clock(kernel: Kernel, cycles: float | None) -> float | None:
 
 
 def _work(counters: Mapping[str, float], cycles: float | None) -> float | None:
-    """Return a count that depends on the problem, not on its tiles: the first known of bytes stored, matrix instructions and
-    multiply-adds. `cycles` turns counters that are rates into counts."""
+    """Return a count that depends on the problem but not on its tiles; None if no counter gives one.
+
+    It is the first known of: bytes stored, matrix instructions, multiply-adds. Some counters are percentages of a peak or
+    rates; times `cycles` they are proportional to a count.
+    """
     sectors = counters.get("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum")
     if sectors and (used := counters.get(BYTES_USED.format("st"))):
         return sectors * used

@@ -1,4 +1,4 @@
-"""Pair the kernels of two runs: by name, by name without arguments, then by role."""
+"""Pair the kernels of two runs: by name, by name without arguments, then by role (kind of work, share of the time)."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ HALF_PERCENT = 50.0
 
 
 class PairedBy(StrEnum):
-    """How a kernel of one run was matched with one of another: name, name without arguments, or role (class, share of time)."""
+    """How a kernel of one run was matched with one of another run: by name, name without arguments, or role."""
 
     NAME = "name"
     SHORT_NAME = "name without arguments"
@@ -30,7 +30,10 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """The matched kernels of two runs, most time first; `missing` are only in the first run, `extra` only in the second."""
+    """The matched kernels of two runs, most time first.
+
+    `missing` are kernels only in the first run, `extra` those only in the second.
+    """
 
     pairs: tuple[Pair, ...]
     missing: tuple[Kernel, ...]
@@ -38,7 +41,7 @@ class Pairing:
 
 
 def pair_up(before: Sequence[Kernel], after: Sequence[Kernel]) -> Pairing:
-    """Match the kernels of two runs; each sequence is ordered by time, most first, and its names are unique."""
+    """Match the kernels of two runs. Each sequence must be ordered by time, most first, without repeated names."""
     left, right = list(before), list(after)
     pairs = _take_named(left, right, lambda kernel: kernel.name, PairedBy.NAME)
     pairs += _take_named(left, right, short_name, PairedBy.SHORT_NAME)
@@ -54,7 +57,10 @@ def pair_up(before: Sequence[Kernel], after: Sequence[Kernel]) -> Pairing:
 
 
 def _take_named(left: list[Kernel], right: list[Kernel], name: Callable[[Kernel], str], by: PairedBy) -> list[Pair]:
-    """Return pairs of kernels with equal `name`s that are unique on each side, and remove them from both lists."""
+    """Return pairs of kernels for which `name` gives the same text, and remove them from `left` and `right`.
+
+    A text that two kernels of one list share is not used. `by` is noted in the pairs.
+    """
     mine, theirs = _unique(left, name), _unique(right, name)
     pairs = [Pair(before=kernel, after=theirs[key], by=by) for key, kernel in mine.items() if key in theirs]
     for pair in pairs:
@@ -69,13 +75,16 @@ def _unique(kernels: Sequence[Kernel], name: Callable[[Kernel], str]) -> dict[st
 
 
 def short_name(kernel: Kernel) -> str:
-    """Return the kernel's function name, without return type, template arguments and parameters."""
+    """Return the name of the kernel's function, without return type, template arguments and parameters."""
     return function_name(kernel.name)
 
 
 def _may_replace(kernel: Kernel, other: Kernel, left: Sequence[Kernel], right: Sequence[Kernel]) -> bool:
-    """May `other`, of the second run, have replaced `kernel`, of the first? Yes if both are of one class, or each has most of
-    its run's time and no unmatched kernel of the other run (`left`: first, `right`: second) is of its class."""
+    """Return whether `other` in the second run may have replaced `kernel` in the first.
+
+    Either both are of one class; or each takes most of its run's time, and neither has an unmatched kernel of its class in the
+    other run. `left` and `right` are the unmatched kernels of the first and second run.
+    """
     if kernel.kind is other.kind:
         return True
     most = (kernel.share_percent or 0.0) > HALF_PERCENT and (other.share_percent or 0.0) > HALF_PERCENT
@@ -84,7 +93,7 @@ def _may_replace(kernel: Kernel, other: Kernel, left: Sequence[Kernel], right: S
 
 
 def _likeness(kernel: Kernel, other: Kernel) -> tuple[bool, bool, bool]:
-    """Return a sort key, greatest for the most similar kernels: whether calls, grid and workgroup are equal."""
+    """Return whether calls, grid and workgroup of two kernels are equal, as a sort key: the greater, the more alike."""
     mine, its = kernel.launch, other.launch
     return kernel.calls == other.calls, mine.grid == its.grid, mine.workgroup == its.workgroup
 

@@ -1,4 +1,7 @@
-"""Explain a change of time by size, tile or shape. `slower` is time after / before; below 1 causes act in reverse."""
+"""Rules that explain a change of a kernel's time by another problem size, tile size or workgroup shape.
+
+`slower` is time after / before; below 1 the kernel became faster, and a rule looks for the opposite change.
+"""
 
 import math
 
@@ -17,9 +20,9 @@ WORK_PERCENT = 5.0
 
 
 def size(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if another problem size explains a time `slower` times as long; else "".
+    """Return text about the change if another problem size explains why the time is `slower` times as long; else "".
 
-    That is: the same registers, LDS and workgroup, but another number of workgroups, and other work in total.
+    That is so if the number of workgroups and the total work changed, and registers, LDS and workgroup shape did not.
     """
     groups, work = ratio(before.groups, after.groups), ratio(before.work, after.work)
     if groups is None or is_about(groups, GROUPS_PERCENT) or is_about(work, WORK_PERCENT):
@@ -38,10 +41,10 @@ def size(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if another tile size explains a time `slower` times as long; else "".
+    """Return text about the change if another tile size explains why the time is `slower` times as long; else "".
 
-    That is: fewer, larger workgroups for the same work, or the reverse. Without counters, time that changes with the number of
-    workgroups may as well mean another problem: the result is "" then.
+    That is so if fewer, larger workgroups do the same work, or more, smaller ones. Without counters the result is "" if the
+    time changed along with the number of workgroups, because then the problem may have changed.
     """
     groups, work = ratio(before.groups, after.groups), ratio(before.work, after.work)
     if groups is None or is_about(groups, GROUPS_PERCENT) or differs(work, WORK_PERCENT):
@@ -67,7 +70,10 @@ def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def shape(before: KernelEvidence, after: KernelEvidence, _slower: float) -> str:
-    """Return text if another workgroup shape explains a change of time, with work-items and resources unchanged; else ""."""
+    """Return text about the change if only the workgroup's shape changed; else "".
+
+    The total number of work-items, the registers and the LDS must be the same, and the number of instructions about the same.
+    """
     if before.workgroup is None or after.workgroup is None or before.grid is None or after.grid is None:
         return ""
     if before.workgroup == after.workgroup or not _same_resources(before, after):

@@ -1,8 +1,8 @@
-"""Noise limits: how far two profiles of the same program differ, and so what a real difference has to exceed.
+"""Noise limits: how much the figures of two profiles must differ before the difference counts as real.
 
-Source: ten captures of one kernel and two of another (benchmarks/profiles/captures). The farthest two differ by 0.78 % in time,
-0.25 % in cycles, 0.75 % in clock, 0.6 % in bank conflicts and not at all in counts of instructions and sectors. The limits are
-about twice that.
+They are about twice the largest differences between ten captures of one kernel and two of another
+(benchmarks/profiles/captures): 0.78 % in time, 0.25 % in cycles, 0.75 % in clock, 0.6 % in bank conflicts, none in counts of
+instructions and sectors.
 """
 
 import math
@@ -25,17 +25,20 @@ def ratio(before: float | None, after: float | None) -> float | None:
 
 
 def is_about(value: float | None, percent: float) -> bool:
-    """Is the ratio `value` from 1 / f to f, where f = 1 + `percent` / 100? False for None."""
+    """Return whether the ratio `value` is within 1 / f to f, where f = 1 + `percent` / 100; False for None."""
     return value is not None and abs(math.log(value)) <= math.log1p(percent / 100)
 
 
 def differs(value: float | None, percent: float) -> bool:
-    """Is the ratio `value` below 1 / f or above f, where f = 1 + `percent` / 100? False for None."""
+    """Return whether the ratio `value` is below 1 / f or above f, where f = 1 + `percent` / 100; False for None."""
     return value is not None and not is_about(value, percent)
 
 
 def slowdown(before: KernelEvidence, after: KernelEvidence) -> float | None:
-    """Return a kernel's time (in cycles, where known) after / before; None if unknown or changed within the noise."""
+    """Return how many times as long a kernel takes after as before, in cycles where known, else in time.
+
+    Returns None if that is unknown or the change is within the noise.
+    """
     time, cycles = ratio(before.time_ns, after.time_ns), ratio(before.cycles, after.cycles)
     if time is None:
         return None
@@ -46,7 +49,10 @@ def slowdown(before: KernelEvidence, after: KernelEvidence) -> float | None:
 
 
 def clock_change(before: KernelEvidence, after: KernelEvidence) -> float | None:
-    """Return the ratio of clocks after / before if cycles explain at most a third of a change of time; else None."""
+    """Return the GPU's clock after / before if the clock explains most of a change of time; else None.
+
+    It does if the time changed more than noise, and the log of the ratio of cycles is at most a third of that of times.
+    """
     time, cycles = ratio(before.time_ns, after.time_ns), ratio(before.cycles, after.cycles)
     clock = ratio(before.clock_mhz, after.clock_mhz)
     if time is None or cycles is None or not differs(clock, CLOCK_PERCENT) or not differs(time, TIME_PERCENT):

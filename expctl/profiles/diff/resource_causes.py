@@ -1,4 +1,7 @@
-"""Explain a change of time by spills or occupancy. `slower` is time after / before; below 1 causes act in reverse."""
+"""Rules that explain a change of a kernel's time by register spills or occupancy.
+
+`slower` is time after / before; below 1 the kernel became faster, and a rule looks for the opposite change.
+"""
 
 from expctl.profiles.diff.figures import bytes_text
 from expctl.profiles.diff.kernel_evidence import KernelEvidence
@@ -12,7 +15,10 @@ OCCUPANCY_PERCENT = 10.0
 
 
 def spill(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if spills explain a change of time, by spill instructions or else by scratch memory; else ""."""
+    """Return text about the change if register spills explain a change of time; else "".
+
+    Spills are known from counts of spill instructions, or without these from the size of scratch memory.
+    """
     registers = f" at {before.vgpr} -> {after.vgpr} registers" if before.vgpr != after.vgpr else ""
     if before.spills is not None and after.spills is not None and before.instructions and after.instructions:
         share = [100 * each for each in (before.spills / before.instructions, after.spills / after.instructions)]
@@ -35,7 +41,7 @@ def _uses_other_scratch(before: KernelEvidence, after: KernelEvidence, slower: f
 
 
 def _may_fit_other(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
-    """Return whether fewer workgroups may fit at once and the kernel became slower, or more fit and it became faster."""
+    """Return whether the number of workgroups that fit at once may explain the time: fewer for slower, more for faster."""
     if _all_at_once(before) and _all_at_once(after):
         return False
     resident = ratio(before.resident_percent, after.resident_percent)
@@ -56,7 +62,10 @@ def _all_at_once(evidence: KernelEvidence) -> bool:
 
 
 def occupancy(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if occupancy, possible and measured, explains a change of time for equal code; else ""."""
+    """Return text about the change if occupancy explains a change of time, with the code the same; else "".
+
+    Both the possible occupancy and, where measured, the real one must have changed.
+    """
     resident = ratio(before.resident_percent, after.resident_percent)
     measured = ratio(before.waves_percent, after.waves_percent)
     if resident is None or is_about(resident, OCCUPANCY_PERCENT) or (resident < 1) != (slower > 1):

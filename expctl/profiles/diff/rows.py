@@ -1,4 +1,4 @@
-"""Rows of a comparison of two kernels: figures that differ by more than the noise; resources that differ at all."""
+"""Rows that compare the figures of one kernel in two profiles: those that differ by more than noise, and changed resources."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ COUNTER_PERCENT = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One figure of a kernel in two profiles, as text; `ratio` is after / before, None where that is meaningless."""
+    """One figure of a kernel in two profiles, as text; `ratio` is after / before, None for figures without a ratio."""
 
     what: str
     before: str
@@ -27,14 +27,14 @@ class Row:
 
 
 def rows_of(change: KernelChange) -> tuple[Row, ...]:
-    """Return a row per figure that differs between two kernels: launch, resources, clock, instructions, pipes, waiting."""
+    """Return a row for each figure that differs before and after: launch, resources, clock, instructions, pipes, waiting."""
     before, after = change.before, change.after
     rows = [*_launch_rows(before, after), *_count_rows(before, after), *_pipe_rows(before, after), *_wait_rows(before, after)]
     return tuple(rows)
 
 
 def counter_rows(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[Row, ...]:
-    """Return a row for each counter in both profiles that changed by more than 10 %, without cycles, which `rows_of` gives."""
+    """Return a row for each hardware counter in both profiles that changed by more than 10 %, except cycles."""
     return tuple(
         Row(what=name, before=f"{before[name]:.6g}", after=f"{after[name]:.6g}", ratio=ratio(before[name], after[name]))
         for name in sorted(before.keys() & after.keys() - {CYCLES})

@@ -1,4 +1,4 @@
-"""Compare two runs: the change of every pair of kernels, and one sentence that explains the total, where there is one."""
+"""Compare two profiled runs: how each kernel changed, and one sentence on why the total changed, if there is a clear reason."""
 
 import math
 from collections import Counter
@@ -27,7 +27,10 @@ NAME_SHOWN = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelChange:
-    """Figures of both kernels of a pair, and the cause if known; `slower` is time after / before, None within the noise."""
+    """The change of a kernel between two runs: its figures before and after, and the cause (None if unknown).
+
+    `slower` is time after / before, None if the change is within the noise.
+    """
 
     pair: Pair
     before: KernelEvidence
@@ -38,7 +41,7 @@ class KernelChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """Why a program run became slower or faster, as one sentence, with the kind of cause and the kernel's name."""
+    """The reason why a run became slower or faster, as one sentence; `kernel` is the name of the kernel that caused it."""
 
     kind: CauseKind
     kernel: str
@@ -47,10 +50,10 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunChange:
-    """The changes between two runs: pairs of kernels, kernels without a partner, and the time of one pass of each run in ns.
+    """The changes between two runs: `missing` kernels are only in the first, `extra` ones only in the second.
 
-    A pass is one call of the kernel with the most time, with everything that runs along with it. Times are None where the runs
-    have no common pass. `why` explains the total, `incomparable` says why nothing can.
+    `before_ns` and `after_ns` are the mean times of one pass, i.e. one repetition of the kernels that the program repeats; None
+    if it can't be told how often they are repeated. `why` explains the change of this time, None if there is no clear reason.
     """
 
     changes: tuple[KernelChange, ...]
@@ -64,9 +67,10 @@ class RunChange:
 
 
 def compare_runs(before: Sequence[Kernel], after: Sequence[Kernel], *, incomparable: str = "") -> RunChange:
-    """Return what changed between two runs, whose kernels are ordered by time, most first, with occupancies computed.
+    """Return what changed between the kernels of two runs.
 
-    A non-empty `incomparable` says why the profiles can't explain a change; then no cause is given.
+    Both must be ordered by time, most first, with occupancies computed. A non-empty `incomparable` says why the runs can't be
+    compared; then times are compared, but no cause is given.
     """
     paired = pair_up(before, after)
     changes = tuple(replace(each, cause=None) if incomparable else each for each in map(_change, paired.pairs))
@@ -96,23 +100,29 @@ def _change(pair: Pair) -> KernelChange:
 
 
 def _is_same_mix(before: Kernel, after: Kernel) -> bool:
-    """Have both several launch configurations, with equal calls of each, and MIX_FREEDOM more calls than configurations?"""
+    """Return whether both kernels were called with the same mix of several launch configurations.
+
+    There must also be MIX_FREEDOM more calls than configurations, enough to compute a deviation within each.
+    """
     calls = [[launch.calls or 0 for launch in kernel.launches] for kernel in (before, after)]
     return len(calls[0]) > 1 and calls[0] == calls[1] and sum(calls[0]) - len(calls[0]) >= MIX_FREEDOM
 
 
 def _may_compare_times(before: KernelEvidence, after: KernelEvidence) -> bool:
-    """Return whether the times of two differently named kernels may be compared: equal resources, or the work of both known."""
+    """Return whether times of two kernels with different names may be compared.
+
+    They may if both use equal resources, or if it is known how much work each does.
+    """
     mine, its = ((each.vgpr, each.lds_bytes, each.scratch_bytes, each.workgroup) for each in (before, after))
     same_code = before.vgpr is not None and mine == its
     return same_code or (before.work is not None and after.work is not None)
 
 
 def _passes(changes: Sequence[KernelChange], before: Sequence[Kernel], after: Sequence[Kernel]) -> tuple[int, int] | None:
-    """Return how often each run repeats its kernels (before, after): the calls of one pair of kernels.
+    """Return how often the first and the second run repeat their kernels; None if that can't be told.
 
-    It is the pair with the most time among those whose calls grew by the most frequent factor. None where these make up less
-    than 40 % of either run's time: then the runs are of two programs, or of two phases of one.
+    Pairs of kernels are grouped by their ratio of calls after / before. In the largest group, the calls of the pair with the
+    most time are returned. If it makes up less than 40 % of either run's time, the runs are of two programs or phases.
     """
     timed = [each.pair for each in changes if each.pair.before.total_ns and each.pair.after.total_ns]
     if not timed:
@@ -132,7 +142,11 @@ def _total(kernels: Sequence[Kernel]) -> int:
 
 
 def _why(found: RunChange, passes: tuple[int, int]) -> Explanation | None:
-    """Return an explanation by the largest change, if it is half of all changes or more, in the direction of the total."""
+    """Return the explanation of the change of a pass's time by the kernel that changed most; None if none is clear.
+
+    That kernel's change must be at least half of all kernels' changes, and in the direction of the total. `passes` is how often
+    each run repeats its kernels.
+    """
     moved = [(_per_pass(each.pair.after, passes[1]) - _per_pass(each.pair.before, passes[0]), each) for each in found.changes]
     added = [(_per_pass(each, passes[1]), each) for each in found.extra]
     gone = [(-_per_pass(each, passes[0]), each) for each in found.missing]

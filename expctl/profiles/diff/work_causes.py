@@ -1,4 +1,7 @@
-"""Explain a change of time by executed code. `slower` is time after / before; below 1 causes act in reverse."""
+"""Rules that explain a change of a kernel's time by the instructions it executes and how they wait.
+
+`slower` is time after / before; below 1 the kernel became faster, and a rule looks for the opposite change.
+"""
 
 import math
 
@@ -26,7 +29,11 @@ MEMORY = "long_scoreboard"
 
 
 def loads_scattered(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if scattered loads explain a change of time: fewer bytes used per sector, so more sectors; else ""."""
+    """Return text about the change if scattered loads explain a slower kernel; else "".
+
+    That is so if fewer bytes of each loaded sector are used, so that more sectors are loaded. For a faster kernel (`slower` <
+    1) it is the reverse.
+    """
     used, sectors = ratio(before.bytes_used, after.bytes_used), ratio(before.load_sectors, after.load_sectors)
     if used is None or not _moves_with(1 / used, slower, SCATTERED) or not _moves_with(sectors, slower, SCATTERED):
         return ""
@@ -38,7 +45,10 @@ def loads_scattered(before: KernelEvidence, after: KernelEvidence, slower: float
 
 
 def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if narrow loads explain a change of time: more load instructions for as many sectors; else ""."""
+    """Return text about the change if narrower loads explain a slower kernel; else "".
+
+    That is so if more load instructions load the same number of sectors. For a faster kernel (`slower` < 1) it is the reverse.
+    """
     requests, sectors = ratio(before.load_requests, after.load_requests), ratio(before.load_sectors, after.load_sectors)
     if requests is None or not is_about(sectors, SAME_WORK_PERCENT) or not _moves_with(requests, slower, NARROWED):
         return ""
@@ -53,7 +63,11 @@ def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -
 
 
 def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if bank conflicts explain a change of time: equal shared-memory accesses take more cycles; else ""."""
+    """Return text about the change if bank conflicts in shared memory explain a slower kernel; else "".
+
+    That is so if the same number of accesses takes more cycles, mostly by conflicts. For a faster kernel (`slower` < 1) it is
+    the reverse.
+    """
     wavefronts = ratio(before.shared_wavefronts, after.shared_wavefronts)
     if not is_about(ratio(before.shared_requests, after.shared_requests), COUNT_PERCENT) or wavefronts is None:
         return ""
@@ -71,7 +85,11 @@ def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: floa
 
 
 def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if barriers explain a change of time: more barriers, more waiting at them, as many loads; else ""."""
+    """Return text about the change if barriers explain a slower kernel; else "".
+
+    That is so if warps execute more barriers and wait longer at them, with the number of loads unchanged. For a faster kernel
+    (`slower` < 1) it is the reverse.
+    """
     count = ratio(before.barrier_pipe, after.barrier_pipe)
     wait = ratio(before.waits.get("barrier"), after.waits.get("barrier"))
     if count is None or wait is None or not _same_loads(before, after):
@@ -90,7 +108,10 @@ def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> st
 
 
 def instructions_explain_half(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
-    """Is log(instructions after / before, without spills) at least half of log(slower), the time after / before?"""
+    """Return whether more (or fewer) instructions, spills not counted, may explain half of a kernel's change of time.
+
+    That is so if log(instructions after / before) is at least half of log(`slower`), where `slower` is time after / before.
+    """
     if None in (before.spills, after.spills) and before.scratch_bytes != after.scratch_bytes:
         # All instructions include spills, which weren't counted here; vector arithmetic doesn't.
         arithmetic = ratio(before.arithmetic, after.arithmetic)
@@ -107,7 +128,10 @@ def _explains_half(grown: float, slower: float) -> bool:
 
 
 def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if more instructions, but as many loads, explain a change of time; it names the busier pipe. Else ""."""
+    """Return text about the change if more instructions, with as many loads, explain a slower kernel; else "".
+
+    The text names the pipe (kind of arithmetic unit) whose use grew most. For a faster kernel (`slower` < 1) it is the reverse.
+    """
     instructions = ratio(before.instructions, after.instructions)
     if instructions is None or not differs(instructions, INSTRUCTIONS_PERCENT) or (instructions > 1) != (slower > 1):
         return ""
@@ -126,7 +150,10 @@ def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) ->
 
 
 def traffic(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if more DRAM bytes explain a change of time, and DRAM is 50 % busy or more; else ""."""
+    """Return text about the change if more DRAM traffic, with DRAM at least 50 % busy, explains a slower kernel; else "".
+
+    For a faster kernel (`slower` < 1) it is the reverse.
+    """
     moved = ratio(before.dram_bytes, after.dram_bytes)
     busy = max(before.dram_percent or 0.0, after.dram_percent or 0.0)
     if moved is None or busy < BUSY_DRAM_PERCENT or not _moves_with(moved, slower, MORE_WAITING):
@@ -135,9 +162,10 @@ def traffic(before: KernelEvidence, after: KernelEvidence, slower: float) -> str
 
 
 def waiting(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if latency explains a change of time: equal work and occupancy, more waiting for memory; else "".
+    """Return text about the change if memory latency explains a slower kernel; else "".
 
-    Other reasons to wait are symptoms of conflicts, dependent arithmetic or other busy units.
+    That is so if warps wait longer for global memory, with instructions, occupancy and loads unchanged. For a faster kernel
+    (`slower` < 1) it is the reverse.
     """
     same = (
         ratio(before.instructions, after.instructions),
@@ -157,7 +185,7 @@ def waiting(before: KernelEvidence, after: KernelEvidence, slower: float) -> str
 
 
 def _moves_with(value: float | None, slower: float, least: float) -> bool:
-    """Return whether `value` (after / before) is `least` or more for a slower kernel, 1 / `least` or less for a faster one."""
+    """Return whether `value` (after / before) is at least `least` if `slower` > 1, and at most 1 / `least` otherwise."""
     return value is not None and (value >= least if slower > 1 else value <= 1 / least)
 
 

@@ -35,7 +35,7 @@ class KernelClass(StrEnum):
 
 
 class GridUnit(StrEnum):
-    """Unit in which a grid is counted: ROCm's tools print work-items, CUDA's print workgroups (blocks)."""
+    """Whether a profiler counts a grid in work-items (ROCm's tools) or in workgroups (CUDA's); UNSURE if either is possible."""
 
     WORK_ITEMS = "work-items"
     WORKGROUPS = "workgroups"
@@ -84,10 +84,10 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """Calls, times (ns), launch configurations and counters of one kernel in a profile; None is an unknown figure.
+    """One kernel in a profile: its calls, times in ns, launch configurations and counters; None is an unknown figure.
 
-    `sd_ns` is the sample standard deviation of all calls' durations; `repeat_sd_ns` is pooled over calls of equal
-    configuration. `counters` are means per call. `launches` are ordered by time, most first.
+    `sd_ns` is the standard deviation (n - 1) of all calls' durations; `repeat_sd_ns` is pooled over groups of calls with the
+    same launch configuration. `counters` are means per call. `launches` are ordered by time, most first.
     """
 
     name: str
@@ -117,7 +117,7 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
-    """Memory copies in one direction, by copy engines or the runtime; `total_bytes` is None where no size was recorded."""
+    """All memory copies in one direction (`name`); `total_bytes` is None where the profiler recorded no size."""
 
     name: str
     calls: int
@@ -127,10 +127,10 @@ class Copy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """Busy and idle time of one GPU from the start of its first dispatch to the end of the last.
+    """Busy and idle time of one GPU, from the start of its first dispatch to the end of its last.
 
-    Overlapping kernels count once as busy. A gap is a time without a running kernel: a launch gap if it lasts at most
-    `launch_gap_most_ns`; in a longer one the host kept the GPU idle.
+    Time in which several kernels overlap counts once. A gap is a time without a running kernel. It is a launch gap if it lasts
+    at most `launch_gap_most_ns`; a longer one means that the host gave the GPU no work.
     """
 
     device: str
@@ -145,7 +145,7 @@ class Timeline:
 
     @property
     def idle_ns(self) -> int:
-        """Return the length of all gaps together, in ns."""
+        """Return the total length of all gaps in ns."""
         return self.span_ns - self.busy_ns
 
     @property
@@ -156,7 +156,7 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassShare:
-    """Number of kernels, calls and total time (ns) of all kernels of one class in a profile."""
+    """Totals of all kernels of one class (e.g. GEMM) in a profile: number of kernels, calls, time in ns, share of the time."""
 
     kind: KernelClass
     kernels: int
@@ -167,9 +167,9 @@ class ClassShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One profiled program run; `kernels` are ordered by time, most first.
+    """A profiled run of a program; `kernels` are ordered by time, most first.
 
-    `notes` say what the tool is known to get wrong, `missing` what the files don't contain.
+    `notes` say which figures the profiler is known to get wrong, `missing` what the files don't contain.
     """
 
     path: str
@@ -187,7 +187,10 @@ class Profile:
 
 
 def class_shares(kernels: Sequence[Kernel], total: int) -> tuple[ClassShare, ...]:
-    """Return the totals of each class of `kernels`, most time first; shares are percent of `total`, the run's time in ns."""
+    """Return the totals of each class of `kernels`, most time first.
+
+    `total` is the time of the whole run in ns, of which shares are percentages.
+    """
     found = []
     for kind in KernelClass:
         members = [kernel for kernel in kernels if kernel.kind is kind]

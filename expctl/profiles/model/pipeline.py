@@ -1,4 +1,4 @@
-"""Cost of one pass of a pipeline: several kernels that together solve one problem, over and over."""
+"""Mean time of one pass of a program that runs the same sequence of kernels over and over."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from expctl.profiles.model.kernel_profile import Kernel, KernelClass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One kernel in a pass (one repetition) of a pipeline; `time_ns` is its mean duration times its calls per pass."""
+    """One kernel of a repeated sequence: `calls` per pass (one repetition), and the time in ns that they take together."""
 
     name: str
     kind: KernelClass
@@ -21,10 +21,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """Mean cost of one pass through a sequence of kernels that a program repeats; times are in ns.
+    """Mean cost of one pass, i.e. one repetition of a program's sequence of kernels; times are in ns.
 
-    `tflops` is 2 M N K over the whole pass, `gemm_tflops` over its GEMM kernels alone. `outside` names kernels whose calls are
-    no multiple of `passes`, such as preparations; `passes_from` says where the number of passes was taken from.
+    `tflops` is 2 M N K over the time of a pass, `gemm_tflops` over that of its GEMM kernels alone. `outside` names kernels that
+    are not part of every pass, such as preparations. `passes_from` says how the number of passes is known.
     """
 
     passes: int
@@ -40,10 +40,11 @@ class Pipeline:
 
 
 def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passes: int | None) -> Pipeline:
-    """Return the mean cost of one of `passes` repetitions of `kernels`; None counts the calls of the GEMM with the most time.
+    """Return the mean cost of one pass of a program that repeats `kernels` `passes` times.
 
-    `size` is M, N and K of the GEMM; without it there are no TFLOP/s. Raises Misused if `passes` is None and there is no GEMM,
-    or if no timed kernel's calls are a multiple of the passes.
+    If `passes` is None, it is the number of calls of the GEMM with the most time. `size` is (M, N, K) of the GEMM; without it
+    there are no TFLOP/s. Raises Misused if that GEMM is needed but missing, or if no kernel's calls are a multiple of the
+    passes.
     """
     timed = [kernel for kernel in kernels if kernel.mean_ns is not None]
     given = "--passes"

@@ -1,4 +1,7 @@
-"""Collect kernel dispatches in plain Python: durations by launch, start and end times by device. Sized for a million rows."""
+"""Collect the times of kernel dispatches in plain Python: durations by launch configuration, start and end times by GPU.
+
+It is fast enough for a million dispatches.
+"""
 
 import math
 from array import array
@@ -17,7 +20,7 @@ Appenders = tuple[Callable[[int], None], Callable[[int], None], Callable[[int], 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gaps:
-    """Number and length (ns) of times in which a GPU ran no kernel; `short` ones last 100 us at most."""
+    """Number and length (ns) of the times in which a GPU ran no kernel; `short` and `short_ns` are of those up to 100 us."""
 
     number: int
     total_ns: int
@@ -26,7 +29,7 @@ class Gaps:
     longest_ns: int
 
     def join(self, between_ns: int, later: "Gaps") -> "Gaps":
-        """Return gaps that contain these, then one of `between_ns` (none if 0), then those in `later`."""
+        """Return the gaps of two periods together, with one more gap of `between_ns` ns between them (none if that is 0)."""
         between = gaps_of((between_ns,))
         return Gaps(
             number=self.number + between.number + later.number,
@@ -39,7 +42,7 @@ class Gaps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SerialDispatches:
-    """First start, last end (ns on the GPU's clock) and gaps of dispatches that are in time order and don't overlap."""
+    """Dispatches that are in time order and don't overlap: first start and last end (ns on the GPU's clock), and their gaps."""
 
     first_ns: int
     last_ns: int
@@ -50,7 +53,7 @@ class SerialDispatches:
 class Intervals:
     """Start and end times (ns on the GPU's clock) of all dispatches of one GPU, in file order.
 
-    `find_serial` sets `serial` where no two of them overlap and they are in time order.
+    `serial` sums them up if they are in time order and don't overlap; `find_serial` sets it.
     """
 
     starts: "array[int]" = field(default_factory=lambda: array("q"))
@@ -63,7 +66,7 @@ class Intervals:
         return len(self.starts)
 
     def join(self, later: "Intervals") -> "Intervals":
-        """Return these dispatches followed by those in `later`, of the same GPU in another process or file."""
+        """Return these dispatches followed by `later`, which are of the same GPU in another process or file."""
         before, after = self.serial, later.serial
         serial = None
         if before and after and after.first_ns >= before.last_ns:
@@ -77,7 +80,7 @@ class Intervals:
         return Intervals(array("q", (start for start, _ in kept)), array("q", (end for _, end in kept)))
 
     def find_serial(self) -> None:
-        """Set `serial` if no dispatch starts before the previous one ended. Requires that none ends before it starts."""
+        """Set `serial` if each dispatch starts after the previous one ended. None may end before it starts."""
         apart = list(map(sub, islice(self.starts, 1, None), self.ends))
         if self.starts and min(apart, default=0) >= 0:
             self.serial = SerialDispatches(first_ns=self.starts[0], last_ns=self.ends[-1], gaps=gaps_of(apart))
@@ -85,7 +88,7 @@ class Intervals:
     def span_and_gaps(self) -> tuple[int, Gaps]:
         """Return the time from the first start to the last end in ns, and the gaps; overlapping dispatches count once.
 
-        Requires at least one dispatch, and that none ends before it starts.
+        There must be a dispatch, and none may end before it starts.
         """
         if self.serial is None:
             self.find_serial()
@@ -97,7 +100,10 @@ class Intervals:
 
 
 def _gaps_between(ordered: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
-    """Return the idle times (ns) between (start, end) pairs sorted by start, which may overlap, and the last end."""
+    """Return the idle times (ns) between dispatches, and the end of the last.
+
+    `ordered` are their (start, end) in ns, sorted by start; they may overlap.
+    """
     found = []
     reached = ordered[0][1]
     for start, end in ordered:
@@ -109,7 +115,7 @@ def _gaps_between(ordered: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
 
 
 def gaps_of(apart: Sequence[int]) -> Gaps:
-    """Return number and lengths of the gaps among the idle times `apart` (ns, none negative); zeros are no gaps."""
+    """Sum up idle times between dispatches, `apart` (ns, none negative); one of 0 ns is no gap."""
     number, total, longest = len(apart) - apart.count(0), sum(apart), max(apart, default=0)
     long = [each for each in apart if each > LAUNCH_GAP_MOST_NS] if longest > LAUNCH_GAP_MOST_NS else []
     return Gaps(number=number, total_ns=total, short=number - len(long), short_ns=total - sum(long), longest_ns=longest)
@@ -117,10 +123,10 @@ def gaps_of(apart: Sequence[int]) -> Gaps:
 
 @dataclass(slots=True)
 class DispatchTimes:
-    """Durations (ns) of dispatches by launch key, and start and end times by GPU.
+    """Durations (ns) of dispatches by launch key, and their start and end times by GPU.
 
-    Dispatches of one kernel with equal launch configurations share a key. `impossible` counts dispatches left out: `finish`
-    leaves out those that end before they start, a reader those with start and end of 0, which tools write for unknown times.
+    Dispatches of one kernel with equal launch configurations share a launch key. `impossible` counts dispatches that are left
+    out: those that end before they start, and those with start and end 0, by which tools mean unknown times.
     """
 
     durations: dict[Hashable, list[int]] = field(default_factory=dict)
@@ -128,9 +134,10 @@ class DispatchTimes:
     impossible: int = 0
 
     def appenders(self, device: str, key: Hashable) -> Appenders:
-        """Return functions that append the duration, start and end of a dispatch with launch `key` on GPU `device`.
+        """Return three functions that append the duration, the start and the end of a dispatch, each in ns.
 
-        They raise TypeError or OverflowError for a start or end that is no 64-bit integer.
+        They are for dispatches with launch `key` on GPU `device`, and raise TypeError or OverflowError for a start or end that
+        is no 64-bit integer.
         """
         interval = self.intervals.setdefault(device, Intervals())
         return self.durations.setdefault(key, []).append, interval.starts.append, interval.ends.append
@@ -153,11 +160,11 @@ class DispatchTimes:
             end_to(end)
 
     def add_isolated(self, key: Hashable, duration: int) -> None:
-        """Record only the duration (ns) of a dispatch that the profiler ran alone: gaps around it mean nothing."""
+        """Add the duration (ns) of a dispatch without start and end: the profiler ran it alone, so gaps mean nothing."""
         self.durations.setdefault(key, []).append(duration)
 
     def finish(self) -> None:
-        """Sort the durations of each launch key, and remove negative ones, counting them in `impossible`."""
+        """Sort the durations of each launch key, and move dispatches of negative duration to the count `impossible`."""
         found = 0
         for key, values in self.durations.items():
             values.sort()
@@ -184,9 +191,9 @@ def sample_deviation(values: Sequence[int], total: int) -> float | None:
 
 
 def repeat_deviation(groups: Sequence[Sequence[int]]) -> float | None:
-    """Return the standard deviation pooled over groups: sqrt(sum of squares around each group's mean / sum of (n - 1)).
+    """Return the standard deviation within `groups`, pooled over them; None where no group has two values.
 
-    None where no group has two values.
+    It is sqrt(sum of squared differences from each group's mean / sum of (n - 1) of the groups).
     """
     squares, freedom = 0.0, 0
     for values in groups:

@@ -1,4 +1,4 @@
-"""Extents of grids and workgroups in x, y and z, as profilers name them."""
+"""Sizes of grids and workgroups in x, y and z."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,6 @@ AXES = ("x", "y", "z")
 
 
 def extent(values: Sequence[int | None]) -> Extent | None:
-    """Return the x, y and z in `values` as a tuple; None unless all three are positive."""
+    """Return the three `values` as (x, y, z); None unless all of them are positive."""
     x, y, z = values
     return (x, y, z) if x and y and z and min(x, y, z) > 0 else None

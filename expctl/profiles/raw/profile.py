@@ -1,4 +1,4 @@
-"""Data of one profiler file as the tool wrote it: uncorrected, and not yet grouped by kernel."""
+"""Data of one profiler file as the profiler wrote it: uncorrected, and not yet grouped by kernel."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
@@ -9,7 +9,7 @@ from expctl.profiles.raw.dispatch_stats import DispatchTimes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawLaunch:
-    """One launch configuration of a kernel as the profiler reported it; None is a figure that the profiler doesn't give."""
+    """One launch configuration of a kernel as the profiler reported it; None is a figure that it didn't report."""
 
     kernel: str
     device: str = ""
@@ -27,7 +27,7 @@ class RawLaunch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistic:
-    """Calls and times (ns) of one kernel as the tool itself summed them up."""
+    """Calls and times (ns) of one kernel, in total and per call, as the profiler itself computed them."""
 
     calls: int
     total_ns: int
@@ -39,7 +39,7 @@ class Statistic:
 
 @dataclass(slots=True, kw_only=True)
 class CopyTotals:
-    """Number, time (ns) and bytes of all memory copies in one direction; `total_bytes` is None where no size was recorded."""
+    """Number, time (ns) and bytes of all memory copies in one direction; `total_bytes` is None where none was recorded."""
 
     calls: int = 0
     total_ns: int = 0
@@ -61,18 +61,18 @@ class CounterTotals:
     calls: int = 0
 
     def add(self, value: float) -> None:
-        """Add the counter's value over one more call of the kernel."""
+        """Add the value that the counter had over one more call of the kernel."""
         self.total += value
         self.calls += 1
 
 
 @dataclass(slots=True, kw_only=True)
 class RawProfile:
-    """Everything that one profiler file tells about one process.
+    """Everything that one profiler file says about one process.
 
-    `launches` maps a launch key (a kernel in one configuration) to its description. `identity` is the profiler's id of the
-    process, "" without one. `untimed` counts calls by launch key where the file has no times. `counters` is by kernel, then by
-    counter name.
+    A launch key stands for a kernel in one launch configuration; `launches` maps it to its description, and `untimed` to the
+    number of its calls if the file has no times. `identity` is the profiler's id of the process, "" without one. `counters` are
+    by kernel, then by counter name.
     """
 
     source: Source
@@ -97,7 +97,10 @@ class RawProfile:
         return bool(self.timing.durations or self.statistics or self.untimed)
 
     def prefix_devices(self, owner: str, agents: Mapping[str, Device]) -> None:
-        """Prefix all GPU names with `owner`, so that `agent 1` of two hosts stays two GPUs; set `devices` to `agents`."""
+        """Prefix all GPU names with `owner` (e.g. a host), so that `agent 1` of two hosts stays two GPUs.
+
+        `devices` becomes `agents` with the same prefix.
+        """
         self.launches = {key: replace(raw, device=f"{owner} {raw.device}") for key, raw in self.launches.items()}
         self.timing.intervals = {f"{owner} {name}": interval for name, interval in self.timing.intervals.items()}
         self.devices = {f"{owner} {key}": replace(each, name=f"{owner} {each.name}") for key, each in agents.items()}
@@ -107,7 +110,7 @@ class RawProfile:
         self.counters.setdefault(kernel, {}).setdefault(counter, CounterTotals()).add(value)
 
     def add_copy(self, name: str, duration_ns: int, size: int | None = None) -> None:
-        """Add one memory copy in direction `name`; one of negative duration is only counted in `impossible_copies`."""
+        """Add one memory copy in direction `name`; one of negative duration is left out and counted in `impossible_copies`."""
         if duration_ns < 0:
             self.impossible_copies += 1
         else:

@@ -1,4 +1,4 @@
-"""Errors for files that can't be read as a profile; each says what was expected, what was found, where, and what to do."""
+"""Make the errors for files that can't be read as a profile; the caller raises them."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ READ = (
 
 
 def damaged(path: Path, found: str, *, hint: str = "profile again, or copy the file again") -> Refused:
-    """Return the error for a profile that is cut off, has flipped bits or impossible values; `found` says which."""
+    """Return the error for a profile that is cut off or has impossible contents; `found` says which."""
     return Refused(
         "this profile is damaged",
         code="profile-damaged",
@@ -23,7 +23,7 @@ def damaged(path: Path, found: str, *, hint: str = "profile again, or copy the f
 
 
 def no_kernels(path: Path, found: str, hint: str) -> Refused:
-    """Return the error for a file whose format is understood, but which contains no kernel."""
+    """Return the error for a file of a known format that contains no kernel; `found` says what it is."""
     return Refused(
         "no kernels in this file",
         code="profile-without-kernels",
@@ -35,7 +35,7 @@ def no_kernels(path: Path, found: str, hint: str) -> Refused:
 
 
 def unknown(path: Path, found: str, hint: str = "docs/PROFILES.md lists the formats") -> Refused:
-    """Return the error for a file of a format that expctl doesn't read."""
+    """Return the error for a file of a format that expctl doesn't read; `found` says what it is."""
     return Refused(
         "this isn't a profile that expctl can read",
         code="not-a-profile",

@@ -1,4 +1,4 @@
-"""Upper limits that no GPU reaches: a larger figure means a damaged file, or is a tool's way to say that it doesn't know."""
+"""Upper limits that no GPU reaches: a larger figure means a damaged file, or is how the tool writes an unknown value."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -23,9 +23,9 @@ _EXTENT_MOST = {"grid": 1 << 32, "workgroup": 1 << 16}
 
 
 def check_limits(part: RawProfile) -> list[str]:
-    """Set figures of launches that no GPU reaches to None, in place, and return a note about each such field.
+    """Set impossible figures in the launches of `part` to None, and return a note about each field concerned.
 
-    Raises Refused for a duration or counter beyond its limit.
+    Raises Refused for an impossible duration or counter.
     """
     _check_times(part)
     _check_counters(part)
@@ -49,7 +49,7 @@ def _check_counters(part: RawProfile) -> None:
 
 
 def _impossible(raw: RawLaunch) -> dict[str, str]:
-    """Return the launch's fields that exceed their limits, with the values as text."""
+    """Return the launch's fields that exceed what any GPU has, by name, with their values as text."""
     numbers = {name: getattr(raw, name) for name in _MOST}
     found = {name: str(value) for name, value in numbers.items() if value is not None and not 0 <= value <= _MOST[name]}
     extents: dict[str, Extent | None] = {name: getattr(raw, name) for name in _EXTENT_MOST}

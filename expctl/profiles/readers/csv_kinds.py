@@ -1,4 +1,4 @@
-"""Tell what a profiler's CSV table contains: from its column heads, and for statistics also from the names in its rows."""
+"""Recognise what a profiler's CSV table contains, from its column heads, and for statistics also from names in its rows."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -60,7 +60,7 @@ _NSYS_SAYS = ("processing [", "generating sqlite file")
 
 
 def csv_kind(heads: Collection[str]) -> CsvKind | None:
-    """Return the kind of the table with these column heads (lower case); None where expctl reads no such table."""
+    """Return the kind of a table with the column heads `heads` (lower case); None where expctl reads no such table."""
     if set(heads) == _ROCPROF_V1:
         return None
     if "gpu_id" in heads and "node_id" not in heads:
@@ -74,7 +74,7 @@ def csv_kind(heads: Collection[str]) -> CsvKind | None:
 
 
 def why_not(heads: Collection[str]) -> tuple[str, str] | None:
-    """Return what a table with these heads (lower case) is, and advice, if it is known but not read by expctl; else None."""
+    """Return (what a table is, advice) for a known kind that expctl doesn't read; else None. `heads` are in lower case."""
     if set(heads) == _ROCPROF_V1:
         return "statistics of rocprof v1, which are not read", "profile with rocprofv3 --kernel-trace"
     if any(head.startswith(_NSYS_SAYS) for head in heads):
@@ -86,7 +86,10 @@ def why_not(heads: Collection[str]) -> tuple[str, str] | None:
 
 
 def why_not_kernels(names: Iterable[str]) -> str:
-    """Return what a statistics table is about if all row names are API calls, copies or domains (`HIP_API`); "" for kernels."""
+    """Return what a statistics table is about instead of kernels, e.g. `API calls`; "" if it is about kernels.
+
+    `names` are the names in its rows.
+    """
     seen = list(names)
     for pattern, what in ((_DOMAIN, "whole domains"), (_API, "API calls"), (_COPY, "memory copies")):
         if seen and all(pattern.fullmatch(name) for name in seen):

@@ -1,4 +1,4 @@
-"""Read CSV files in bulk and strictly: every row is as wide as the header, and every number is a number."""
+"""Read CSV files in bulk and strictly: rows of another width than the header, and text where a number belongs, are errors."""
 
 import csv
 import re
@@ -29,7 +29,7 @@ Row = list[str]
 
 @dataclass(slots=True)
 class Table:
-    """A CSV table that is open for reading; `names` maps column heads in lower case to column numbers."""
+    """A CSV file that is open for reading; `names` maps column heads in lower case to column numbers."""
 
     path: Path
     names: dict[str, int]
@@ -44,7 +44,10 @@ class Table:
         return len(self.names)
 
     def chunks(self) -> Iterator[list[Row]]:
-        """Yield the rows in file order, in lists of 2,000. Raises Refused for a row with too many or too few fields."""
+        """Yield the rows in file order, in lists of 2,000 (the last is shorter).
+
+        Raises Refused for a row with too many or too few fields.
+        """
         while rows := self._next():
             if set(map(len, rows)) != {self.width}:
                 rows = [row + [""] * (self.width - len(row)) for row in rows if self._is_whole(row)]
@@ -74,7 +77,7 @@ class Table:
 
 
 class _Lines:
-    """Iterates over the lines of a text; `ended` tells afterwards whether the last line had a line end."""
+    """Iterates over the lines of a text; after the last line, `ended` tells whether it had a line end (else it was cut off)."""
 
     def __init__(self, text: TextIO) -> None:
         self._text = text
@@ -89,7 +92,10 @@ class _Lines:
 
 @contextmanager
 def open_table(path: Path) -> Iterator[Table]:
-    """Open the CSV table at `path` and read its column heads. Raises Refused for text that is no table, or a repeated head."""
+    """Open the CSV table at `path` and read its column heads.
+
+    Raises Refused for text that is no table, and for a column head that appears twice.
+    """
     previous = csv.field_size_limit(FIELD_MOST)
     try:
         with open_text(path) as text:
@@ -118,7 +124,10 @@ def _heads(rows: Iterator[Row]) -> list[str]:
 
 
 def integers(path: Path, name: str, cells: Sequence[str]) -> list[int]:
-    """Return the `cells` of column `name` as integers. Raises Refused, naming the cell, for one that is no 64-bit integer."""
+    """Return the `cells` of column `name` as integers. Raises Refused if one is no 64-bit integer.
+
+    `path` and `name` are for the error.
+    """
     if "_" not in "".join(cells):  # int() would accept 1_000, which no tool writes
         with suppress(ValueError):
             found = list(map(int, cells))
@@ -130,16 +139,19 @@ def integers(path: Path, name: str, cells: Sequence[str]) -> list[int]:
 
 
 def optional_integer(cell: str) -> int | None:
-    """Return the integer in a cell, None for other text; 2^63 for more than 18 digits, which `check_limits` rejects."""
+    """Return the integer in a cell; None for other text.
+
+    More than 18 digits give 2^63, which `check_limits` recognises as impossible.
+    """
     if _LONG.fullmatch(cell):
         return BITS_64
     return int(cell) if _is_integer(cell) else None
 
 
 def number(path: Path, name: str, cell: str) -> float:
-    """Return the number in a cell of column `name`; exponents and thousands' commas are allowed.
+    """Return the number in a cell; exponents and commas between thousands are allowed.
 
-    Raises Refused for anything else, and for numbers beyond 1e30.
+    Raises Refused, naming file and column `name`, for anything else and for numbers beyond 1e30.
     """
     plain = cell.replace(",", "") if _THOUSANDS.fullmatch(cell.strip()) else cell
     try:

@@ -10,10 +10,10 @@ from expctl.profiles.readers.text_file import open_text
 
 
 def read_json(path: Path) -> Any:
-    """Return the JSON document in a file, parsed. Raises Refused for an empty file, and for text that isn't JSON.
+    """Return the parsed JSON document in a file. Raises Refused for an empty file, and for text that isn't JSON.
 
-    Fractions stay text, so that no digit of a time stamp is lost. Control characters inside strings are accepted, because torch
-    writes annotation names unescaped.
+    Numbers with a fraction stay text, so that no digit of a time stamp is lost. Control characters inside strings are accepted,
+    because torch writes some unescaped.
     """
     with open_text(path) as text:
         contents = text.read()
@@ -38,7 +38,7 @@ def sequence(value: object) -> list[Any]:
 
 
 def integer(value: object) -> int | None:
-    """Return an integer, or text of decimal digits, as an int clamped to +-2^63; None for any other value."""
+    """Return an integer, or text of decimal digits, as an int between -2^63 and 2^63; None for any other value."""
     if isinstance(value, int) and not isinstance(value, bool):
         return max(-BITS_64, min(value, BITS_64))
     return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20 else None

@@ -1,4 +1,4 @@
-"""Find the table in output of Nsight Compute that also contains ncu's messages and what the program printed."""
+"""Find the table in output of Nsight Compute (ncu) that also contains messages of ncu and output of the profiled program."""
 
 import re
 from collections.abc import Iterator
@@ -23,10 +23,10 @@ def is_ncu_message(line: str) -> bool:
 
 
 def lines_of_table(lines: Iterator[str], line_most: int) -> Iterator[str]:
-    """Return the lines from the header of ncu's table on, or all lines of text that ncu didn't write.
+    """Return the lines of ncu's table from its header on; all lines if the text isn't ncu's output.
 
-    Text is ncu's if its first lines, up to the first of `line_most` or more characters, have a message of ncu. The header
-    may follow the program's last output on the same line.
+    It is ncu's output if a message of ncu is among its first lines, up to the first one of `line_most` or more characters.
+    Output of the program before the header on the same line is dropped.
     """
     begun = []
     for line in islice(lines, LINES_BEFORE):
@@ -52,7 +52,7 @@ def _heads(line: str) -> str:
 
 
 def why_empty(path: Path) -> str:
-    """Return why a file contains no table, as text: it is empty, or the first error, else warning, that ncu wrote into it."""
+    """Return in words why a file contains no table: it is empty, or the first error (else warning) that ncu wrote into it."""
     messages: dict[str, str] = {}
     blank = True
     with open_text(path) as text:

@@ -1,4 +1,4 @@
-"""Read a large table in two processes, this one and a forked child, where a second core is free."""
+"""Read a large table in two processes, this one and a forked child, where a second CPU core is free."""
 
 import marshal
 import os
@@ -10,10 +10,10 @@ _SIZE = 8
 
 
 def read_in_parallel(read: Callable[[int], Any], parts: int) -> list[Any]:
-    """Return [read(0)], or for two `parts` [read(0), read(1)], the second computed in a forked child.
+    """Return [read(0)] for one part, [read(0), read(1)] for two `parts`; read(1) is computed in a forked child.
 
-    Results must be data that marshal writes: numbers, text, bytes, lists, tuples, dicts. Where the child fails, `read(1)` is
-    called here, so that its error is raised in this process.
+    Results must be data that marshal can write: numbers, text, bytes, lists, tuples, dicts. If the child fails, `read(1)` is
+    called in this process, so that its error is raised here.
     """
     if parts < 2:
         return [read(0)]
@@ -35,7 +35,10 @@ def read_in_parallel(read: Callable[[int], Any], parts: int) -> list[Any]:
 
 
 def _serve(read: Callable[[int], Any], receiver: int, sender: int) -> None:
-    """Run in the child: close `receiver`, write size and bytes of marshalled read(1) to `sender`, exit without cleanup."""
+    """Write the size and the bytes of marshalled read(1) to the pipe `sender`, then exit; called in the forked child.
+
+    `receiver` is the pipe's other end, which is closed first.
+    """
     try:
         os.close(receiver)
         data = marshal.dumps(read(1))
@@ -47,13 +50,13 @@ def _serve(read: Callable[[int], Any], receiver: int, sender: int) -> None:
 
 
 def usable_cores() -> int:
-    """Return the number of cores that this process may use; 1 on a system without fork."""
+    """Return the number of CPU cores that this process may use; 1 on a system without fork."""
     if not hasattr(os, "fork"):
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def halves(first: int, last: int) -> Sequence[tuple[int, int]]:
-    """Split the range of ids from `first` to `last` into two ranges; all ends are included."""
+    """Split the ids from `first` to `last` into two ranges, each as (its first id, its last id)."""
     middle = (first + last) // 2
     return ((first, middle), (middle + 1, last))

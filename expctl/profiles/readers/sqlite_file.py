@@ -1,4 +1,4 @@
-"""Open SQLite databases read-only, and turn SQLite's errors into refusals."""
+"""Open SQLite databases read-only, and turn SQLite's errors into Refused."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ WAIT_S = 1.0
 
 @contextmanager
 def open_database(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open the SQLite database at `path` for reading; neither it nor any file beside it is written.
+    """Open the SQLite database at `path` for reading, and yield the connection; no file is written.
 
-    Raises Refused, also while the caller reads, for a database that is locked, damaged, or of another schema.
+    Raises Refused for a database that is locked, damaged, or of another schema, also while the caller reads from it.
     """
     try:
         _check_size(path)
@@ -32,14 +32,14 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def tables(database: sqlite3.Connection) -> tuple[str, ...]:
-    """Return the names of all tables of a database, without its views."""
+    """Return the names of all tables of a database; views are left out."""
     return tuple(
         name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'") if isinstance(name, str)
     )
 
 
 def columns(database: sqlite3.Connection, table: str) -> dict[str, bool]:
-    """Return the columns of a table: names in lower case, each with whether its values may be NULL."""
+    """Return the columns of a table: name in lower case -> whether its values may be NULL."""
     return {row[1].lower(): not row[3] for row in database.execute(f"PRAGMA table_info({quoted(table)})")}
 
 
@@ -49,9 +49,10 @@ def quoted(name: str) -> str:
 
 
 def _address(path: Path) -> str:
-    """Return the read-only URI of a database, with `immutable` for one in WAL mode that has nothing to replay.
+    """Return the URI by which SQLite opens a database read-only.
 
-    Without `immutable`, SQLite can't open a WAL database in a folder that isn't writable.
+    A database in WAL mode without a log to replay is opened as `immutable`, because SQLite can't open it otherwise in a folder
+    that isn't writable.
     """
     wal = path.with_name(path.name + "-wal")
     settled = not wal.exists() or wal.stat().st_size == 0
@@ -65,7 +66,10 @@ def _is_wal(path: Path) -> bool:
 
 
 def _check_size(path: Path) -> None:
-    """Raise Refused for a file shorter than its SQLite header says, which SQLite itself notices only at the missing page."""
+    """Raise Refused if a database file is shorter than its header says, i.e. cut off.
+
+    SQLite itself would notice that only when it reads a missing page.
+    """
     with open(path, "rb") as file:
         header = file.read(100)
     if len(header) < 100:

@@ -1,4 +1,4 @@
-"""Open text files that may be gzipped, which is told by their first bytes and not by their name."""
+"""Open text files that may be gzipped, which is recognised by their first bytes and not by their name."""
 
 import gzip
 import io
@@ -20,9 +20,9 @@ BYTES_MOST = 2 << 30
 
 @contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
-    """Open the text of `path`, decompressed if it is gzip; bytes that are no UTF-8 become U+FFFD.
+    """Open the file `path` as text, decompressed if it is gzip; bytes that aren't UTF-8 become U+FFFD.
 
-    Raises Refused, also while the caller reads, for a file that is unreadable, larger than 2 GiB, or damaged gzip data.
+    Raises Refused for a file that is unreadable, larger than 2 GiB, or damaged gzip data, also while the caller reads from it.
     """
     try:
         with open(path, "rb") as raw:
@@ -39,9 +39,9 @@ def open_text(path: Path) -> Iterator[TextIO]:
 
 
 def first_bytes(path: Path, size: int = 65536) -> bytes:
-    """Return the first `size` bytes of a file, decompressed if it is gzip; fewer where the data end early.
+    """Return the first `size` bytes of a file, or fewer; of a gzip file, decompressed bytes.
 
-    Raises Refused if the file is unreadable.
+    Raises Refused if the file is unreadable or its gzip data are wrong.
     """
     try:
         with open(path, "rb") as raw:

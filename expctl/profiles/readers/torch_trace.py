@@ -26,9 +26,9 @@ def is_trace(document: object) -> bool:
 
 
 def gather_torch(path: Path, document: Any) -> RawProfile:
-    """Return all kernels and copies of a torch.profiler trace, parsed in `document`.
+    """Return all kernels and memory copies of a torch.profiler trace; `document` is the parsed JSON of the file `path`.
 
-    Raises Refused for a trace without any, and for times that are no numbers.
+    Raises Refused for a trace without any of them, and for times that aren't numbers.
     """
     facts = mapping(document)
     events = sequence(document if isinstance(document, list) else facts.get("traceEvents"))
@@ -77,7 +77,7 @@ def _describe(path: Path, found: RawProfile, events: list[Any], *, rocm: bool, r
 
 
 def _is_cuda(devices: Sequence[Device], found: RawProfile) -> bool:
-    """Return whether the run used CUDA: by the GPU's name, or without one by register counts, which ROCm traces lack."""
+    """Return whether the run used CUDA, told by the GPU's name, or without one by register counts, which ROCm traces lack."""
     if devices:
         return any(device.arch.startswith("sm_") or "NVIDIA" in device.product for device in devices)
     return any(raw.vgpr is not None for raw in found.launches.values())
@@ -100,7 +100,7 @@ def _extent(value: object) -> tuple[int, int, int] | None:
 
 
 def _ns(path: Path, event: Mapping[str, Any], field: str) -> int:
-    """Return the time in `event[field]` (microseconds as an integer or decimal text) in ns. Raises Refused for other values."""
+    """Return the time in `event[field]`, given in us as an integer or decimal text, in ns. Raises Refused for other values."""
     value = event.get(field)
     if isinstance(value, int) and abs(value) < MOST_US:
         return value * 1000

@@ -1,6 +1,6 @@
-"""Position of a kernel under the roofline of its device, and what bounds it, with the reason in figures.
+"""Compute where a kernel lies under the roofline of its GPU, and what bounds it, with a reason in figures.
 
-Williams, Waterman, Patterson: Roofline (CACM 2009). The roof is min(peak FLOP/s, bandwidth x FLOP per byte).
+The roofline is min(peak FLOP/s, bandwidth x FLOP per byte): Williams, Waterman, Patterson: Roofline (CACM 2009).
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ LAUNCH_NS = 5_000.0
 
 
 class Bound(StrEnum):
-    """Which limit holds back a kernel: compute, memory, latency, the cost of launching it, or unknown."""
+    """What a kernel's speed is limited by: compute, memory, latency, the cost of launching it, or unknown."""
 
     COMPUTE = "compute-bound"
     MEMORY = "memory-bound"
@@ -26,11 +26,11 @@ class Bound(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """Mean work of one call of a kernel; `kind` is the number type of its arithmetic, such as `f16`.
+    """The work of an average call of a kernel; `kind` is the number type of its arithmetic, e.g. `f16`.
 
-    `flop` and `bytes_moved` are None where neither counters nor the user give them; `bytes_least` marks a lower limit.
-    `compute_percent` and `memory_percent` are the use of the busiest compute and memory unit, as the profiler measured it.
-    `from_what` names the source of each figure.
+    `flop` and `bytes_moved` are None if unknown; `bytes_least` says that more bytes may have moved. `compute_percent` and
+    `memory_percent` are the use of the busiest compute and memory unit, as measured by the profiler. `from_what` are sentences
+    on the source of each figure.
     """
 
     duration_ns: float
@@ -48,7 +48,11 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A kernel's point under the roofline; percentages are of the peak at the highest clock, `..._sampled` at the measured."""
+    """A kernel's position under the roofline, and what bounds it; a figure that can't be computed is None.
+
+    Percentages are of the peak at the highest clock; `compute_percent_sampled` is of the peak at `clock_mhz`, the clock
+    measured.
+    """
 
     bound: Bound
     reason: str
@@ -65,7 +69,10 @@ class Position:
 
 
 def position(work: Work, peak: Peak | None) -> Position:
-    """Return where `work` lies under the roofline of `peak`, and what bounds it; a figure that lacks an input is None."""
+    """Return the position of a kernel with this `work` under the roofline of the rates `peak`, and what bounds it.
+
+    Without `peak`, figures that depend on it are None.
+    """
     tflops = work.flop / work.duration_ns / 1e3 if work.flop is not None and work.duration_ns > 0 else None
     gbs = work.bytes_moved / work.duration_ns if work.bytes_moved is not None and work.duration_ns > 0 else None
     intensity = work.flop / work.bytes_moved if work.flop and work.bytes_moved else None
@@ -92,7 +99,10 @@ def position(work: Work, peak: Peak | None) -> Position:
 
 
 def _bound(work: Work, compute: float | None, memory: float | None) -> tuple[Bound, str]:
-    """Return the bound and its reason; `compute` and `memory` (computed % of peak) count where the profiler measured none."""
+    """Return what bounds the kernel, and the reason in words.
+
+    `compute` and `memory` are computed percentages of the peak, used where the profiler measured none.
+    """
     by_compute, by_memory = _first(work.compute_percent, compute), _first(work.memory_percent, memory)
     top = max(by_compute or 0.0, by_memory or 0.0)
     if work.duration_ns <= LAUNCH_NS and top < NEAR_PERCENT:

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arithmetic:
-    """Operations per unit (CU or SM) and cycle by number type, of matrix or vector instructions, whichever is faster."""
+    """Operations per unit (CU or SM) and cycle, by number type; of matrix and vector instructions the faster ones count."""
 
     per_cycle: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """A GPU on the market; `word` is a lower-case part of the name that tools print.
+    """A GPU on the market; `word` is a lower-case part of its name by which it is recognised.
 
-    `clock_mhz` is the highest compute clock, `bandwidth_gbs` is in 10^9 bytes per second.
+    `units` are its CUs or SMs, `clock_mhz` its highest compute clock, `bandwidth_gbs` is in 10^9 bytes per second.
     """
 
     word: str
@@ -32,7 +32,10 @@ class Product:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peak:
-    """Peak rates of one GPU; `flops_per_cycle` is of all its units together, by number type (`f16`)."""
+    """Peak rates of one GPU; `flops_per_cycle` is for all its units together, by number type (e.g. `f16`).
+
+    `clock_mhz` is the highest compute clock, `bandwidth_gbs` is in 10^9 bytes per second (None if unknown).
+    """
 
     name: str
     clock_mhz: int
@@ -40,7 +43,10 @@ class Peak:
     flops_per_cycle: Mapping[str, int]
 
     def tflops(self, kind: str, clock_mhz: float | None = None) -> float | None:
-        """Return peak TFLOP/s for number type `kind` at `clock_mhz` (None: the highest); None for a type that the GPU lacks."""
+        """Return the peak TFLOP/s for the number type `kind` at `clock_mhz` (None: the highest clock).
+
+        Returns None if the rate of this type isn't known.
+        """
         per_cycle = self.flops_per_cycle.get(kind)
         return None if per_cycle is None else per_cycle * (clock_mhz or self.clock_mhz) / 1e6
 
@@ -95,9 +101,9 @@ _TYPICAL = {"gfx1151": "8060s", "gfx90a": "mi210", "gfx950": "mi350"}
 
 
 def peak_of(arch: str, product: str, units: int | None, clock_mhz: int | None) -> Peak | None:
-    """Return the peak rates of a GPU from its architecture and product name; None when they aren't known.
+    """Return the peak rates of a GPU, which is found by architecture and product name; None when they aren't known.
 
-    `units` and `clock_mhz` (None if unknown) take precedence over those of the product table.
+    `units` and `clock_mhz`, if not None, replace those in the table of products.
     """
     known = _product(arch, product)
     arithmetic = ARITHMETIC.get(arch or (known.arch if known else ""))
@@ -114,7 +120,7 @@ def peak_of(arch: str, product: str, units: int | None, clock_mhz: int | None) -
 
 
 def arch_of(product: str) -> str:
-    """Return the architecture (`gfx942`) of a product name that a tool prints; "" when it isn't known."""
+    """Return the architecture, e.g. gfx942, of the GPU with the product name `product`; "" when it isn't known."""
     found = _product("", product)
     return found.arch if found else ""
 

@@ -1,9 +1,9 @@
 """Correct the register counts that rocprofv3 reports: it misreads parts of the kernel descriptor on some GPUs.
 
-Sources: LLVM's AMDGPU usage guide (kernel descriptor: granulated counts, accumulation offset), and the source of
-rocprofiler-sdk. It takes arch VGPRs from the accumulation offset on gfx90a and gfx94x, otherwise from the granulated count in
-steps of 4 for waves of 64 and 8 for waves of 32; on gfx908, whose accumulation VGPRs are a separate file, it reports one count
-for both. All counts are allocated registers in steps of the encoding, at least what the code uses.
+It takes architectural VGPRs from the accumulation offset on gfx90a and gfx94x, otherwise from the granulated count, in steps of
+4 for waves of 64 lanes and 8 for waves of 32. On gfx908, where accumulation VGPRs are a separate file, it reports one count for
+both. All counts are allocated registers, i.e. rounded up. Sources: LLVM's AMDGPU usage guide (kernel descriptor) and the source
+of rocprofiler-sdk.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ WRAPPED_ABOVE = 128
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registers:
-    """Registers of a wave; `vgpr` includes accumulation registers. None stands for a count that the tool gets wrong."""
+    """Registers per wave; `vgpr` includes accumulation registers (`agpr`). None is a count that isn't known."""
 
     vgpr: int | None
     agpr: int | None
@@ -25,7 +25,11 @@ class Registers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterRules:
-    """How to correct the register counts that rocprofv3 reported in one profile; `notes` tell the user about it."""
+    """Which corrections the register counts of one rocprofv3 profile need; `notes` tell the user about them.
+
+    `halved`: VGPR counts are half the true ones. `accum_copied`: `agpr` repeats the count of `vgpr`. `split_unknown`: only the
+    sum of both is right. `sgpr_unknown`: SGPR counts are wrong.
+    """
 
     halved: bool = False
     accum_copied: bool = False
@@ -35,7 +39,10 @@ class RegisterRules:
 
 
 def register_rules(arch: str, counts: Iterable[tuple[int | None, int | None, int | None]]) -> RegisterRules:
-    """Return how to correct (arch VGPR, accumulation VGPR, SGPR) `counts` of a profile on `arch`, "" for an unnamed GPU."""
+    """Return which corrections the register counts of a rocprofv3 profile on the GPU `arch` need.
+
+    `arch` is "" if the GPU isn't named. Each of `counts` is (architectural VGPRs, accumulation VGPRs, SGPRs) as reported.
+    """
     known = [(vgpr, accum or 0, sgpr) for vgpr, accum, sgpr in counts if vgpr is not None]
     if not known:
         return RegisterRules()
@@ -63,7 +70,10 @@ def register_rules(arch: str, counts: Iterable[tuple[int | None, int | None, int
 
 
 def _gfx950(known: list[tuple[int, int, int | None]]) -> RegisterRules:
-    """Return how to correct counts of gfx950, which allocates registers in eights: a tool that assumes fours prints half."""
+    """Return the corrections for gfx950, of which versions of rocprofv3 before 2026-05 report half the registers.
+
+    gfx950 allocates registers in steps of 8, so a count that is no multiple of 8 shows such a version.
+    """
     if any((vgpr + accum) % 8 for vgpr, accum, _ in known):
         note = "registers: this rocprofv3 prints half the VGPRs of gfx950 (some counts are no multiple of 8); doubled"
         return RegisterRules(halved=True, notes=(f"{note}, with accumulation registers among them",))
@@ -72,7 +82,10 @@ def _gfx950(known: list[tuple[int, int, int | None]]) -> RegisterRules:
 
 
 def corrected(how: RegisterRules, vgpr: int | None, accum: int | None, sgpr: int | None) -> Registers:
-    """Return one kernel's register counts corrected by the rules `how`; None for counts that can't be known."""
+    """Return one kernel's register counts after the corrections `how`; None for counts that can't be known.
+
+    `vgpr` is without accumulation registers (`accum`).
+    """
     shown_sgpr = None if how.sgpr_unknown else sgpr
     if vgpr is None:
         return Registers(vgpr=None, agpr=accum, sgpr=shown_sgpr)

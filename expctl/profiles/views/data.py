@@ -1,4 +1,4 @@
-"""A profile as one JSON document, or as CSV with a row per kernel; all keys are always present, null or empty if unknown."""
+"""A profile as a JSON document, or as CSV with a row per kernel. Every key is always there, null or empty if unknown."""
 
 import csv
 import io
@@ -24,8 +24,8 @@ def profile_data(
 ) -> dict[str, Any]:
     """Return a profile as a JSON document that lists `kernels`.
 
-    Its totals per kernel class (GEMM, copy, ...) are over `totals`, all selected kernels before --top shortened the list.
-    `positions` maps a kernel's name to its place in the roofline; `pipeline` adds the times of a whole pass (None: left out).
+    `positions` are roofline positions by kernel name, `pipeline` the mean times of one repetition of the kernels, None if not
+    asked for. `totals` are the kernels over which classes (GEMM, copy, ...) are summed up; they may be more than `kernels`.
     """
     return {
         "path": profile.path,
@@ -49,7 +49,7 @@ def profile_data(
 
 
 def profile_csv(kernels: Sequence[Kernel], positions: Mapping[str, Position]) -> str:
-    """Return CSV text with a header and one row per kernel; `positions` (roofline) are by kernel name."""
+    """Return CSV text with a header and one row per kernel; `positions` are roofline positions by kernel name."""
     lines = [_csv_line(_HEADS)]
     for kernel in kernels:
         facts, launch = _kernel(kernel, positions.get(kernel.name)), kernel.launch
@@ -68,7 +68,7 @@ def profile_csv(kernels: Sequence[Kernel], positions: Mapping[str, Position]) ->
 
 
 def _csv_line(cells: Sequence[object]) -> str:
-    """Return one CSV row without its line end. The writer only quotes CR and LF in cells if its own line end contains both."""
+    """Return one CSV row without its line end; cells with a CR or LF are quoted."""
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\r\n").writerow(cells)
     return text.getvalue().removesuffix("\r\n")
@@ -89,7 +89,7 @@ def _kernel(kernel: Kernel, place: Position | None) -> dict[str, Any]:
 
 
 def plain_fields(value: Any) -> dict[str, Any]:
-    """Return the fields of a slotted dataclass by name, as JSON types: nested dataclasses as dicts, tuples as lists."""
+    """Return the fields of a dataclass that has slots, by name, with nested dataclasses as dicts and tuples as lists."""
     return {name: _plain(getattr(value, name)) for name in value.__slots__}
 
 

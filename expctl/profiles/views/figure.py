@@ -1,4 +1,4 @@
-"""Draw the roofline of a profile and the time of its kernels as PNG or SVG. Only this module loads matplotlib."""
+"""Draw the roofline of a profile and the time of its kernels as PNG or SVG. It loads matplotlib, which is optional."""
 
 import io
 import warnings
@@ -29,7 +29,7 @@ COLOURS = {
 def figure_bytes(
     title: str, kernels: Sequence[Kernel], positions: Mapping[str, Position], peak: Peak | None, suffix: str
 ) -> bytes:
-    """Return a picture of roofline and kernel times as the bytes of a file; equal kernels give equal bytes.
+    """Return a picture of the roofline and of kernel times, as the bytes of a file; equal input gives equal bytes.
 
     `suffix` is `png` or `svg`; `positions` are by kernel name. Raises ImportError without matplotlib.
     """
@@ -90,7 +90,7 @@ def _draw_roof(axes: "Axes", kernels: Sequence[Kernel], positions: Mapping[str, 
 def _draw_limit(
     axes: "Axes", kind: str, intensities: Sequence[float], peak: Peak | None, points: Sequence[tuple[Kernel, Position]]
 ) -> None:
-    """Draw the roof of one number type at the highest clock and, dashed, at the sampled one."""
+    """Draw the roofline for the number type `kind`, a full line at the GPU's highest clock and a dashed one at the measured."""
     most = peak.tflops(kind) if peak else None
     if peak is None or most is None or not peak.bandwidth_gbs:
         return

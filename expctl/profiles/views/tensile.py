@@ -10,7 +10,7 @@ from expctl.gpu.tensile.types import type_words
 
 
 def tensile_lines(reading: DecodedName) -> list[str]:
-    """Return a decoded Tensile kernel name as lines of text: what it computes, its keys and their meanings, what is unknown."""
+    """Return a decoded Tensile kernel name as lines of text: what the kernel computes, its keys explained, unknown parts."""
     kernel = reading.kernel
     return [
         plain_text(kernel.name),
@@ -32,7 +32,7 @@ def tensile_lines(reading: DecodedName) -> list[str]:
 
 
 def value(found: Value) -> str:
-    """Return the value of a Tensile key as text, as in a Tensile configuration: a list is in brackets."""
+    """Return a key's value as text, in the form of a Tensile configuration: a list is in brackets."""
     return f"[{', '.join(map(str, found))}]" if isinstance(found, tuple) else f"{found}"
 
 

@@ -1,4 +1,4 @@
-"""A profile as text: the run, classes of kernels, kernels, what bounds them, and what the tool gets wrong."""
+"""A profile as text: the run, totals by class of kernels, each kernel with what bounds it, and what the profiler gets wrong."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,9 +23,10 @@ def profile_lines(
     totals: Sequence[Kernel],
     explained: int = EXPLAINED,
 ) -> list[str]:
-    """Return a profile as lines of text that list `kernels` and explain the first `explained` of them.
+    """Return a profile as lines of text that list `kernels` and explain what bounds the first `explained` of them.
 
-    Totals by class are of `totals`, all selected kernels before --top shortened the list; `positions` are by kernel name.
+    `positions` are roofline positions by kernel name, `pipeline` the mean times of one repetition of the kernels. `totals` are
+    the kernels over which classes (GEMM, copy, ...) are summed up; they may be more than `kernels`.
     """
     lines = _head_lines(profile)
     if totals:

@@ -1,4 +1,4 @@
-"""Render ledger.md from a Jinja2 template. Equal records give equal text.
+"""Render ledger.md from a Jinja2 template; equal records give equal text.
 
 The template may come from the repository, so it runs in a sandbox. Every value is escaped for Markdown, unless it is a
 `Markdown` that a function here returned.
@@ -80,13 +80,16 @@ def _broken(path: str, error: Exception) -> Refused:
 
 
 def names_text(names: Sequence[str]) -> str:
-    """Return at most NAMED_MAX names, e.g. `P1, P2 and 7 more`."""
+    """Return a list of names as text, with at most NAMED_MAX of them, e.g. `P1, P2 and 7 more`."""
     rest = f" and {len(names) - NAMED_MAX} more" if len(names) > NAMED_MAX else ""
     return ", ".join(names[:NAMED_MAX]) + rest
 
 
 def wrap_text(text: object, indent: int = 2) -> Markdown:
-    """Escape `text` and wrap it at about WRAP_AT characters; later lines are indented by `indent` to continue a list item."""
+    """Escape `text` for Markdown and wrap it at about WRAP_AT characters.
+
+    Lines after the first are indented by `indent` spaces, to belong to the same list item.
+    """
     lines, current = [], ""
     for word in shown(text).split(" "):
         if len(current) + len(word) >= WRAP_AT and BEGINS.match(word):
@@ -98,7 +101,7 @@ def wrap_text(text: object, indent: int = 2) -> Markdown:
 
 
 def now_text(target: TargetState) -> str:
-    """Return a target's present speed, at the size of the largest weight, e.g. `90.67 GFLOP/s at n=768, since P16`."""
+    """Return the present speed on a target, at the size with the largest weight, e.g. `90.67 GFLOP/s at n=768, since P16`."""
     if target.baseline is None:
         return f"only figures given by hand ({target.given.id})" if target.given else "nothing timed yet"
     figures = target.baseline.figures
@@ -112,7 +115,10 @@ def peak_text(target: TargetState) -> str:
 
 
 def gained_text(target: TargetState) -> Markdown | str:
-    """Return the joint effect of comparable kept changes, e.g. `**+19.5 %** [+18.6, +20.4], 2 KEEP`."""
+    """Return the effect of all kept changes of the present epoch together, e.g. `**+19.5 %** [+18.6, +20.4], 2 KEEP`.
+
+    If there are none, it says so.
+    """
     if target.path is None:
         return f"nothing kept in epoch {target.epoch}" if target.decided and target.epoch else "nothing decided yet"
     steps = target.path.steps
@@ -120,12 +126,15 @@ def gained_text(target: TargetState) -> Markdown | str:
 
 
 def speed_text(figure: Figure) -> str:
-    """Return the throughput of a figure, or its time if the number of operations is unknown."""
+    """Return a measured time as throughput, e.g. `90.67 GFLOP/s`, or as a time if the number of operations isn't known."""
     return throughput_text(figure.flop, figure.ns) or time_text(figure.ns)
 
 
 def baseline_text(baseline: Baseline) -> str:
-    """Return a baseline, e.g. `cpu, commit 4f2c91a, wall_time, shown by P16 (2026-11-20): n=768 9.992 ms = 90.67 GFLOP/s`."""
+    """Return what stands on a target as text: its commit, how and by which experiment it was measured, its time at each size.
+
+    It is e.g. `cpu, commit 4f2c91a, wall_time, shown by P16 (2026-11-20): n=768 9.992 ms = 90.67 GFLOP/s`.
+    """
     figures = (f"{each.size} {time_text(each.ns)} = {speed_text(each)}{_scatter(each)}" for each in baseline.figures)
     later = f"; landed later, not timed here: {names_text(baseline.later)}" if baseline.later else ""
     return (
@@ -139,30 +148,33 @@ def _scatter(figure: Figure) -> str:
 
 
 def first_sentence_text(finding: Finding) -> str:
-    """Return the first sentence of a finding with its full stop, at most HEAD_MAX characters."""
+    """Return the first sentence of a finding with its full stop, cut to HEAD_MAX characters."""
     first = SENTENCE_END.split(finding.text, maxsplit=1)[0]
     return one_line(first if first.endswith(".") else f"{first}.", HEAD_MAX)
 
 
 def rest_text(finding: Finding) -> str:
-    """Return a finding's text after its first sentence; "" if there is no more."""
+    """Return a finding's text after its first sentence; "" if it has only one."""
     return one_line(SENTENCE_END.split(finding.text, maxsplit=1)[1], TEXT_MAX) if SENTENCE_END.search(finding.text) else ""
 
 
 def standing_text(item: QueueItem) -> str:
-    """Return state, reason and priority of a queued proposal, e.g. `BLOCKED: on 4f2c91a: ...`; "" if ready without any."""
+    """Return state, reason and priority of a queued proposal, e.g. `BLOCKED: on 4f2c91a: ...; priority 2`.
+
+    A state of ready and a priority of 0 are left out.
+    """
     priority = f"priority {item.priority}" if item.priority else ""
     state = "" if item.state == "ready" else str(item.state)
     return "; ".join(part for part in (": ".join(word for word in (state, item.why) if word), priority) if part)
 
 
 def depends_text(item: QueueItem) -> str:
-    """Return the conditions of `depends_on`, each followed by its present answer in parentheses."""
+    """Return the conditions in a proposal's `depends_on`, each followed in parentheses by what is known of it now."""
     return ", ".join(f"{condition} ({known})" for condition, known in item.depends_on)
 
 
 def tally_text(verdicts: Sequence[tuple[Any, int]]) -> str:
-    """Return counts of verdicts, e.g. `2 KEEP, 3 REJECT`."""
+    """Return (verdict, count) pairs as text, e.g. `2 KEEP, 3 REJECT`."""
     return ", ".join(f"{count} {verdict}" for verdict, count in verdicts)
 
 

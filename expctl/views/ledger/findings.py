@@ -1,4 +1,4 @@
-"""Show findings as text in a terminal."""
+"""Findings (sentences with evidence) as text for a terminal."""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ TEXT_MAX = 1300
 
 
 def finding_lines(findings: Sequence[Finding]) -> list[str]:
-    """Return two lines per finding, its text and its evidence; findings that are still valid come first."""
+    """Return two lines per finding: its text, and its evidence. Findings that are still valid come first."""
     order = sorted(findings, key=lambda each: not each.stands)
     return [line for each in order for line in _lines(each)] or ["no finding yet: expctl finding add TEXT --evidence ID"]
 
 
 def noted_lines(finding: Finding, commit: str) -> list[str]:
-    """Return a finding as lines, with the commit that recorded it; `commit` is "" if nothing had to change."""
+    """Return a finding as lines, with the commit that recorded it; `commit` is "" if it was recorded already."""
     return [*_lines(finding), f"  committed as {commit[:10]}, ledger.md updated" if commit else "  stands so already"]
 
 
 def about(finding: Finding) -> str:
-    """Return kind, date, evidence and state of a finding, e.g. `measured; since 2026-03-01; shown by P16; SUPERSEDED by F9`."""
+    """Return kind, date, evidence and state of a finding, e.g. `measured; since 2026-03-01; shown by P16`.
+
+    A finding that is superseded or contradicted has a further part, such as `SUPERSEDED by F9`.
+    """
     parts = (
         finding.kind,
         f"since {finding.since}" if finding.since else "",

@@ -1,4 +1,7 @@
-"""Draw the rows of the ledger's Markdown tables. A row depends on its record only: cells aren't padded to a common width."""
+"""Make the rows of the ledger's Markdown tables.
+
+A row depends on its own record only: cells aren't padded to a common width, so that one new record changes one line.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ TRIED_MAX, FAILED_MAX, OPENS_MAX = 50, 42, 44
 
 
 def cell(text: object, limit: int = CELL_MAX) -> Markdown:
-    """Escape `text` and cut it to `limit` characters of Markdown; `-` if it is empty. Markdown is returned unchanged."""
+    """Return `text` as a table cell: escaped and cut to `limit` characters of Markdown; `-` if it is empty.
+
+    A `Markdown` is returned unchanged.
+    """
     if isinstance(text, Markdown):
         return text or Markdown("-")
     plain = plain_text(str(text))
@@ -32,17 +38,17 @@ def cell(text: object, limit: int = CELL_MAX) -> Markdown:
 
 
 def line(*cells: object) -> Markdown:
-    """Return one row of a Markdown table with these cells, escaped and cut to the usual width."""
+    """Return one row of a Markdown table with these cells, each escaped and cut to CELL_MAX characters."""
     return Markdown(f"| {' | '.join(map(cell, cells))} |")
 
 
 def head(*names: object) -> Markdown:
-    """Return the header row of a table and the delimiter row below it."""
+    """Return the header row of a Markdown table with these column heads, and the delimiter row below it."""
     return Markdown(f"{line(*names)}\n|{' --- |' * len(names)}")
 
 
 def link(experiment: str) -> Markdown:
-    """Return a link to an experiment's folder. Ids need no escaping."""
+    """Return a Markdown link to an experiment's folder; `experiment` is its id, which needs no escaping."""
     return Markdown(f"[{experiment}](experiments/{experiment})")
 
 
@@ -62,12 +68,12 @@ def rule_rows(found: Sequence[LedgerRule]) -> Markdown:
 
 
 def step_rows(found: Sequence[Step]) -> Markdown:
-    """Return Markdown table rows, one for each kept change: experiment, title, its effect, effect of all up to it."""
+    """Return Markdown table rows, one for each kept change: id, title, its effect, and the effect of all kept so far."""
     return Markdown("\n".join(map(step_row, found)))
 
 
 def measured_row(row: Row) -> Markdown:
-    """Return the table row of a measured experiment, at most LINE_MAX characters: its reason is cut to fit."""
+    """Return the table row of a measured experiment, at most LINE_MAX characters long: its last cell, the reason, is cut."""
     percent, low, high = row.effect_percent, row.low_percent, row.high_percent
     effect = Markdown("-") if percent is None or low is None or high is None else effect_text((percent, low, high))
     cells = (link(row.id), cell(row.verdict), cell(row.title, TITLE_MAX), cell(row.target, TARGET_MAX), effect)
@@ -76,18 +82,21 @@ def measured_row(row: Row) -> Markdown:
 
 
 def imported_row(row: Row) -> Markdown:
-    """Return the table row of an imported experiment, with the figures that the old ledger gave."""
+    """Return the table row of an imported experiment, with the figures as the ledger kept by hand gave them."""
     return line(link(row.id), row.verdict, row.title, row.target, row.given, row.why)
 
 
 def rule_row(rule: LedgerRule) -> Markdown:
-    """Return the table row of a do-not-repeat rule; `(you)` marks one that only a reader can check: its patch is unknown."""
+    """Return the table row of a do-not-repeat rule.
+
+    `(you)` marks a rule that only a reader can apply, because expctl doesn't know the patch that failed.
+    """
     by = rule.id if rule.known else f"{rule.id} (you)"
     return line(by, cell(rule.tried, TRIED_MAX), cell(rule.why, FAILED_MAX), cell(rule.opens, OPENS_MAX))
 
 
 def step_row(step: Step) -> Markdown:
-    """Return the table row of a kept change, with its own effect and that of all changes up to it."""
+    """Return the table row of a kept change, with its own effect and the effect of all changes kept so far."""
     return line(link(step.id), cell(step.title, TITLE_MAX), effect_text(step.effect), gain_text(step.total))
 
 
@@ -98,6 +107,6 @@ def effect_text(effect: Interval) -> Markdown:
 
 
 def gain_text(effect: Interval) -> Markdown:
-    """Return the joint effect of several changes with its interval, e.g. `**+19.5 %** [+18.6, +20.4]`."""
+    """Return the effect of several changes together, with its interval, e.g. `**+19.5 %** [+18.6, +20.4]`."""
     percent, low, high = effect
     return Markdown(f"**{percent:+.1f} %** [{low:+.1f}, {high:+.1f}]")

@@ -1,4 +1,4 @@
-"""Draw the rounds of an experiment in ASCII, at most 80 columns wide."""
+"""Draw the rounds of an experiment as ASCII art, at most 80 columns wide."""
 
 import textwrap
 
@@ -17,7 +17,7 @@ LABELS_EVERY = 3
 
 
 class _Canvas:
-    """A grid of characters; a later one replaces an earlier one. Heights range from `low` (bottom row) to `high` (top row)."""
+    """A grid of characters on which a chart is drawn; the bottom row is at height `low`, the top row at height `high`."""
 
     def __init__(self, low: float, high: float) -> None:
         self._low, self._high = low, high
@@ -78,7 +78,10 @@ def _draw(canvas: _Canvas, picture: Picture, columns: list[int]) -> None:
 
 
 def _columns(search: int, confirm: int) -> list[int]:
-    """Return the text column of each round: `search` rounds, then `confirm`; adjacent ones share one if there are too many."""
+    """Return the text column of each round: `search` rounds, a gap, and `confirm` rounds.
+
+    Neighbouring rounds share a column if there are too many of them.
+    """
     gap = GAP if confirm else 0
     step = min(STEP_MOST, (PLOT - 1 - gap) / max(1, search + confirm - 1))
     step = float(int(step)) if step >= 1 else step

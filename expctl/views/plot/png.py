@@ -1,4 +1,4 @@
-"""Draw the rounds of an experiment as a PNG or SVG file. Only this module loads matplotlib for that."""
+"""Draw the rounds of an experiment as a PNG or SVG file. It loads matplotlib, which is optional."""
 
 import io
 import warnings
@@ -22,7 +22,10 @@ GAP = 1.5  # distance between the two sessions, in rounds
 
 
 def figure_bytes(picture: Picture, suffix: str) -> bytes:
-    """Return an experiment's rounds drawn as PNG or SVG (`suffix`), always equal bytes. Raises ImportError (matplotlib)."""
+    """Return a plot of an experiment's rounds as the bytes of a file; `suffix` is `png` or `svg`.
+
+    Equal input gives equal bytes. Raises ImportError without matplotlib.
+    """
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -111,7 +114,11 @@ def _frame(axes: "Axes", picture: Picture, places: list[float]) -> None:
 
 
 def _ticks(picture: Picture) -> list[tuple[int, int]]:
-    """Return (index of a round, its number): those where the search may stop, if far enough apart, and each session's last."""
+    """Return (index of a round, its number in its session) for the labels of the horizontal axis.
+
+    Labelled are the last rounds of the search and the confirmation, and rounds at which the search may stop, if far enough
+    apart.
+    """
     searched, confirmed = len(picture.search), len(picture.confirm)
     apart = max(1, round((searched + confirmed) / 40))
     ends = {searched - 1: searched} if searched else {}

@@ -48,7 +48,10 @@ _EXTENT = re.compile(r"\(\s*(SIZE)\s*,\s*(SIZE)\s*,\s*(SIZE)\s*\)".replace("SIZE
 
 
 def gather_raw(table: Table) -> RawProfile:
-    """Return the kernels in a table of `ncu --csv --page raw`. Raises Refused if kernels, or units in row 2, are missing."""
+    """Return the kernels in a table of `ncu --csv --page raw`.
+
+    Raises Refused if it has no kernels, or if its second row isn't the units.
+    """
     found = RawProfile(source=Source.NCU_RAW, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
     units: Row = []
     for row in _rows(table):
@@ -88,7 +91,7 @@ def gather_details(table: Table) -> RawProfile:
 
 
 def _rows(table: Table) -> Iterator[Row]:
-    """Yield the rows of one table. Raises Refused at the heads of a second one, whose ids would begin again at 0."""
+    """Yield the rows of ncu's table. Raises Refused if a second table follows, whose kernel ids would begin at 0 again."""
     at = table.names["id"], table.names["kernel name"]
     for row in table.all_rows():
         if (row[at[0]].lower(), row[at[1]].lower()) == ("id", "kernel name"):
@@ -106,7 +109,10 @@ def _details_name(name: str, unit: str) -> str:
 
 
 def _kernel(found: RawProfile, table: Table, row: Row, texts: Mapping[str, tuple[str, str]]) -> None:
-    """Add one profiled kernel to `found`: its duration, launch, device and counters; `texts` are (value, unit) by metric."""
+    """Add the profiled kernel in `row` to `found`: its duration, launch configuration, GPU and counters.
+
+    `texts` maps a metric to its (value, unit) as text.
+    """
     columns = table.names
     if foreign := next((text for text, _ in texts.values() if has_decimal_comma(text)), ""):
         raise refusals.unknown(

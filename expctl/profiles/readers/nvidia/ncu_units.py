@@ -16,7 +16,10 @@ def has_decimal_comma(text: str) -> bool:
 
 
 def in_base_units(text: str, unit: str) -> float | None:
-    """Return a number in base units, e.g. 1234500.0 (ns) for `1,234.5` in `us`; None for text such as "n/a", and for NaN."""
+    """Return the number `text` in the base unit of `unit`, e.g. 1234500.0 (ns) for `1,234.5` in `us`.
+
+    Returns None if it is no finite number.
+    """
     try:
         value = float(text.replace(",", ""))
     except ValueError:
@@ -27,7 +30,7 @@ def in_base_units(text: str, unit: str) -> float | None:
 
 
 def scale_of(unit: str) -> float:
-    """Return the factor from `unit` (lower case) to its base unit; 1 for percent, counts, register/thread and unknown units."""
+    """Return the factor from `unit` (lower case) to its base unit; 1 for percent, counts and unknown units."""
     if match := _TIME.fullmatch(unit):
         return _TIMES[f"{match[1]}s"]
     if match := _SCALED.fullmatch(unit):

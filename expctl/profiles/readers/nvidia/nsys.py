@@ -1,4 +1,4 @@
-"""Read databases that Nsight Systems exports (`nsys export --type sqlite`); tables exist only for what was recorded."""
+"""Read databases that Nsight Systems exports (`nsys export --type sqlite`), which have a table for each recorded activity."""
 
 import sqlite3
 from pathlib import Path
@@ -29,7 +29,10 @@ _PARTS = (
 
 
 def gather_nsys(path: Path) -> RawProfile:
-    """Return all kernels and memory copies of an nsys database. Raises Refused for an unknown schema, and if it has neither."""
+    """Return all kernels and memory copies of an nsys database.
+
+    Raises Refused for an unknown schema, and if it has neither kernels nor copies.
+    """
     found = RawProfile(source=Source.NSYS, file=str(path), grid_unit=GridUnit.WORKGROUPS)
     with open_database(path) as database:
         names = tables(database)
@@ -50,7 +53,7 @@ def gather_nsys(path: Path) -> RawProfile:
 
 
 def is_nsys(names: tuple[str, ...]) -> bool:
-    """Return whether a database with these tables is an export of nsys, with kernels or not."""
+    """Return whether a database with the tables `names` is an export of nsys, even one without kernels."""
     return any(name.startswith("CUPTI_ACTIVITY_KIND_") for name in names) or {"StringIds", "META_DATA_EXPORT"} <= set(names)
 
 
@@ -141,7 +144,7 @@ def _fills(database: sqlite3.Connection, found: RawProfile) -> None:
 
 
 def _graphs(database: sqlite3.Connection) -> str:
-    """Return a remark on CUDA graphs, which nsys records as a whole, without their kernels; "" when there is none."""
+    """Return a remark that the kernels of CUDA graphs are missing, because nsys recorded whole graphs; "" without graphs."""
     have = columns(database, GRAPHS)
     time = 'total("end" - start)' if {"start", "end"} <= have.keys() else "0"
     calls, total = database.execute(f"SELECT count(*), {time} FROM {GRAPHS}").fetchone()  # noqa: S608  constant names

@@ -1,4 +1,4 @@
-"""Find the GPUs in an nsys database: a kernel names its GPU by CUDA's number, which each process counts from 0."""
+"""Find the GPUs in an nsys database. A kernel names its GPU by a CUDA device number, which each process counts from 0."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -13,13 +13,16 @@ GPUS, NUMBERS = "TARGET_INFO_GPU", "TARGET_INFO_CUDA_DEVICE"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NsysDevices:
-    """GPUs by nsys's id; `numbers` maps (process id, CUDA device number) to that id, None where the database lacks it."""
+    """GPUs by nsys's id of the GPU; `numbers` maps (process id, CUDA device number) to this id.
+
+    `numbers` is None where the database lacks that table.
+    """
 
     gpus: Mapping[int, Device]
     numbers: Mapping[tuple[int, int], int] | None
 
     def name_of(self, number: object, process: object) -> str:
-        """Return the name of the GPU that a kernel's deviceId (`number`) and globalPid (`process`) refer to."""
+        """Return a name for the GPU of a kernel, whose row has the CUDA device number `number` and the globalPid `process`."""
         if self.numbers is None or not isinstance(number, int) or not isinstance(process, int):
             return f"device {number}"
         pid = pid_of(process)
@@ -27,17 +30,20 @@ class NsysDevices:
         return f"device {number} of process {pid}" if gpu is None else f"device {gpu}"
 
     def numbers_are_unique(self, processes: int) -> bool:
-        """Do device numbers identify GPUs? Yes if the database maps them, or has at most one process and at most one GPU."""
+        """Return whether a CUDA device number identifies the GPU; `processes` is the number of processes in the database.
+
+        It does if the database maps numbers to GPUs, or has at most one process and one GPU.
+        """
         return self.numbers is not None or (processes < 2 and len(self.gpus) < 2)
 
 
 def pid_of(process: int) -> int:
-    """Return the operating system's process id that a globalPid of nsys contains in its bits 24 to 47."""
+    """Return the operating system's process id, which nsys stores in bits 24 to 47 of a globalPid (`process`)."""
     return process >> 24 & 0xFFFFFF
 
 
 def read_devices(database: sqlite3.Connection, names: tuple[str, ...]) -> NsysDevices:
-    """Return the GPUs in an nsys database with the tables `names`, and how its processes number them."""
+    """Return the GPUs in an nsys database whose tables are `names`, and how its processes number them."""
     numbers = None
     if NUMBERS in names and {"gpuid", "cudaid", "pid"} <= columns(database, NUMBERS).keys():
         rows = database.execute(f"SELECT pid, cudaId, gpuId FROM {NUMBERS} WHERE gpuId IS NOT NULL")  # noqa: S608  constant

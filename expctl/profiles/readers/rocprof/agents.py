@@ -1,4 +1,4 @@
-"""Assign lists of GPUs (rocprofv3: agents) to the traces of a folder, where `agent 1` differs between hosts."""
+"""Find the GPUs of rocprofv3's traces in lists of GPUs (agent_info.csv), where `agent 1` may be another GPU on each host."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ class AgentList:
 
 
 def assign_agents(parts: Sequence[RawProfile], lists: Sequence[AgentList], folder: Path) -> dict[str, Device]:
-    """Return the GPUs, by name, that all agent lists of a folder describe alike.
+    """Return the GPUs by name, as far as all `lists` of a folder give a name to the same GPU.
 
-    Where lists disagree, each of `parts` without GPUs gets those of the list beside its file, and its GPU names are prefixed by
-    host and process.
+    If two lists give one name to different GPUs, each of `parts` without GPUs gets those of the list that belongs to its file,
+    and its GPU names are prefixed by folder and process id.
     """
     seen: dict[str, set[Device]] = {}
     for each in lists:
@@ -35,7 +35,10 @@ def assign_agents(parts: Sequence[RawProfile], lists: Sequence[AgentList], folde
 
 
 def _nearest(file: Path, lists: Sequence[AgentList]) -> AgentList | None:
-    """Return the list of the process in `file`'s name (11 in `11_kernel_trace.csv`), else the only one beside it, else None."""
+    """Return the list in `file`'s folder that belongs to it, or None.
+
+    It is the one whose name begins with the same process id (11 in `11_kernel_trace.csv`), else the only one there.
+    """
     beside = [each for each in lists if each.file.parent == file.parent]
     same = [each for each in beside if _process(each.file) == _process(file)]
     return same[0] if same else beside[0] if len(beside) == 1 else None

@@ -1,4 +1,4 @@
-"""Read kernel traces of rocprofv3 6.2 to 7.x and of `rocpd convert`: CSV of 16 to 23 columns, in any capitalisation."""
+"""Read kernel traces in CSV of rocprofv3 6.2 to 7.x and of `rocpd convert`, with 16 to 23 columns."""
 
 from collections.abc import Callable
 from operator import itemgetter
@@ -22,7 +22,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
 
 
 def gather_trace(table: Table) -> RawProfile:
-    """Return the dispatches of a rocprofv3 kernel trace (CSV). Raises Refused for no rows and for bad time stamps."""
+    """Return the dispatches in a kernel trace of rocprofv3. Raises Refused if it has no rows or a bad time stamp."""
     found = RawProfile(source=Source.ROCPROF_CSV, file=str(table.path))
     columns = table.names
     figures = [next((each for each in names if each in columns), "") for names in _NAMES.values()]
@@ -60,7 +60,7 @@ def gather_trace(table: Table) -> RawProfile:
 
 
 def describe(found: RawProfile, columns: dict[str, int]) -> None:
-    """Add notes to `found` on what a rocprofv3 table with these `columns` (name -> number) gets wrong or lacks."""
+    """Add notes to `found` on which figures of a rocprofv3 table are wrong or missing; `columns` maps names to numbers."""
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
     if "lds_block_size" in columns and "guid" not in columns and any(raw.lds_bytes for raw in found.launches.values()):
         found.notes.append("LDS: the static size rounded up to 512 B; what a launch adds is not in this file")
@@ -69,7 +69,10 @@ def describe(found: RawProfile, columns: dict[str, int]) -> None:
 
 
 def device_key(agent: str) -> str:
-    """Return the GPU's name for an Agent_Id cell: a node number before ROCm 6.4, `Agent 4` or `GPU 0` since then."""
+    """Return the name of a GPU from the text of an Agent_Id cell.
+
+    That is a node number before ROCm 6.4, and text like `Agent 4` or `GPU 0` since then.
+    """
     plain = agent.strip().lower()
     return f"node {plain}" if plain.isdigit() else plain or "the GPU"
 
@@ -97,7 +100,7 @@ def _getter(columns: list[int]) -> "Callable[[Row], tuple[str, ...]]":
 
 
 def gather_copies(table: Table) -> RawProfile:
-    """Return the memory copies of a rocprofv3 copy trace (CSV), summed by direction. Raises Refused for bad time stamps."""
+    """Return the memory copies in a copy trace of rocprofv3, summed up by direction. Raises Refused for bad time stamps."""
     found = RawProfile(source=Source.ROCPROF_CSV, file=str(table.path))
     columns = table.names
     size = next((columns[name] for name in ("size", "size_bytes", "bytes") if name in columns), None)
@@ -108,7 +111,10 @@ def gather_copies(table: Table) -> RawProfile:
 
 
 def gather_agents(table: Table) -> dict[str, Device]:
-    """Return the GPUs of an agent_info.csv by every name that traces may use for them. Raises Refused for a damaged row."""
+    """Return the GPUs listed in an agent_info.csv, by every name that traces may use for them.
+
+    Raises Refused for a damaged row.
+    """
     found: dict[str, Device] = {}
     nodes: dict[str, Device] = {}
     columns = table.names

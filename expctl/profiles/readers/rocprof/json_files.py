@@ -1,4 +1,4 @@
-"""Read rocprofv3's JSON: one `rocprofiler-sdk-tool` entry per process, with kernels named by ids."""
+"""Read rocprofv3's JSON, which has an entry per process in `rocprofiler-sdk-tool` and refers to kernels by ids."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,9 +16,9 @@ _SIZES = ("private_segment_size", "group_segment_size")
 
 
 def gather_rocprof_json(path: Path, document: Mapping[str, Any]) -> list[RawProfile]:
-    """Return one profile per process in a JSON `document` of rocprofv3.
+    """Return one profile per process from a parsed JSON `document` of rocprofv3; `path` is its file.
 
-    Raises Refused for damaged records, and when no process has kernels or copies.
+    Raises Refused for damaged records, and when no process has kernels or memory copies.
     """
     entries = document[ROOT] if isinstance(document[ROOT], list) else [document[ROOT]]
     try:
@@ -60,7 +60,10 @@ def _dispatches(found: RawProfile, records: list[Any], symbols: Mapping[Any, Any
 def _counted_dispatches(
     found: RawProfile, entry: Mapping[str, Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device], *, timed: bool
 ) -> None:
-    """Add the counters of each dispatch; with `timed`, for files without a kernel trace, also its duration."""
+    """Add the counters of each dispatch in `entry` to `found`; with `timed`, also its duration.
+
+    `timed` is for files without a kernel trace, which gives durations otherwise.
+    """
     names = {_handle(each.get("id")): str(each.get("name")) for each in map(mapping, sequence(entry.get("counters")))}
     for record in sequence(mapping(entry.get("callback_records")).get("counter_collection")):
         data = record["dispatch_data"]
@@ -112,7 +115,7 @@ def _handle(value: object) -> Any:
 
 
 def _direction(entry: Mapping[str, Any], copy: Mapping[str, Any]) -> str:
-    """Return the name of a memory copy's operation (its direction), which the record `copy` gives as a number."""
+    """Return the direction of a memory copy as text; the record `copy` has its number, `entry` the list of directions."""
     kinds = sequence(mapping(entry.get("strings")).get("buffer_records"))
     kind, operation = copy.get("kind"), copy.get("operation")
     if isinstance(kind, int) and 0 <= kind < len(kinds):

@@ -1,7 +1,7 @@
-"""Read rocpd databases of rocprofv3 from their base tables `rocpd_<what>_<guid>`, never through their views.
+"""Read rocpd databases of rocprofv3 from their tables `rocpd_<what>_<guid>`, never through their views.
 
-The views are joins that silently drop a dispatch whose region, thread or event is NULL. Columns are found by name, because
-versions that all call themselves schema 3 name them differently.
+The views silently leave out a dispatch whose region, thread or event is NULL. Columns are looked up, because databases that all
+call themselves schema 3 name them differently.
 """
 
 import json
@@ -23,7 +23,7 @@ _COUNTS = ("dispatches:", "replays:", "names:")
 
 
 def gather_rocpd(path: Path) -> list[RawProfile]:
-    """Return one profile per process in a rocpd database. Raises Refused for another schema or no dispatches."""
+    """Return one profile per process in a rocpd database. Raises Refused for another schema, and if it has no dispatches."""
     with open_database(path) as database:
         names = tables(database)
         suffixes = _processes(names)
@@ -68,13 +68,16 @@ def _process(source: Tables) -> RawProfile:
 
 
 def _processes(names: Collection[str]) -> list[str]:
-    """Return the suffixes that mark the tables of each process; names that only begin like a dispatch table are skipped."""
+    """Return the suffixes of the table names in `names`; each process has its own set of tables with its own suffix."""
     endings = [name.removeprefix(DISPATCH) for name in names if name.startswith(DISPATCH)]
     return [each for each in endings if f"rocpd_info_kernel_symbol{each}" in names] or endings
 
 
 def _device_column(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, Device]) -> DeviceColumn:
-    """Return which column of the dispatch table (columns `have`) tells the GPU: `agent_id`, in newer databases `track_id`."""
+    """Return the column of the dispatch table that tells the GPU: `agent_id`, or `track_id` in newer databases.
+
+    `have` are that table's columns, `agents` the GPUs by id.
+    """
     names = {agent: device.name for agent, device in agents.items()}
     if "agent_id" in have or "track_id" not in have:
         return DeviceColumn(column="agent_id" if "agent_id" in have else "", names=names)
@@ -154,7 +157,10 @@ def _copies(source: Tables, found: RawProfile) -> None:
 
 
 def _counters(source: Tables, found: RawProfile, have: Mapping[str, bool]) -> None:
-    """Add counters by kernel: total and number of dispatches, without streamed samples. `have`: columns of dispatches."""
+    """Add the counters of each kernel to `found`: their totals and the number of dispatches with them.
+
+    Samples that were streamed during a kernel don't count. `have` are the columns of the dispatch table.
+    """
     if "event_id" not in have or not source.columns("pmc_event") or not source.columns("info_pmc"):
         return
     whole = "WHERE E.sample_id IS NULL " if "sample_id" in source.columns("pmc_event") else ""

@@ -1,4 +1,4 @@
-"""Read the dispatches of a rocpd database in one pass over their table, shared by two processes where two cores are free."""
+"""Read the dispatches of a rocpd database in one pass over their table, half of it in a second process if a core is free."""
 
 import sqlite3
 from array import array
@@ -39,10 +39,10 @@ REPLAY = "replay_pass"
 
 @dataclass(slots=True, kw_only=True)
 class Dispatches:
-    """All dispatches of one process in a rocpd database; `firsts` maps a launch key to the id of its first dispatch.
+    """All dispatches of one process in a rocpd database.
 
-    `hidden` counts those of the `rows` that the database's own views leave out; `replays` counts rows that repeat a dispatch to
-    collect counters.
+    `firsts` maps a launch key (a kernel in one launch configuration) to the id of its first dispatch. `rows` counts dispatches,
+    `hidden` those of them that the database's own views leave out, `replays` rows that repeat a dispatch to collect counters.
     """
 
     timing: DispatchTimes = field(default_factory=DispatchTimes)
@@ -54,26 +54,26 @@ class Dispatches:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceColumn:
-    """The column of the dispatch table that tells the GPU ("" without one), and names of GPUs by the column's values."""
+    """The column of the dispatch table that tells the GPU ("" if there is none); `names` are GPU names by its values."""
 
     column: str
     names: Mapping[Any, str]
 
     @property
     def single(self) -> str:
-        """Return the name of the only GPU; "" where there are several or none."""
+        """Return the name of the GPU if the database has just one; else ""."""
         different = set(self.names.values())
         return different.pop() if len(different) == 1 else ""
 
     def name_of(self, value: object) -> str:
-        """Return the name of the GPU that `value` of the column stands for."""
+        """Return the name of the GPU for the value that a dispatch's row has in this column."""
         return self.single or self.names.get(value) or (f"agent {value}" if self.column else "the GPU")
 
 
 def read_dispatches(source: Tables, have: Mapping[str, bool], devices: DeviceColumn) -> Dispatches:
-    """Return the dispatches of one process in a rocpd database, whose dispatch table has the columns `have` (name -> nullable).
+    """Return the dispatches of one process in a rocpd database.
 
-    Raises Refused for a start or end that is no integer.
+    `have` are the columns of the dispatch table (name -> may it be NULL). Raises Refused for a start or end that is no integer.
     """
     table = source.name("kernel_dispatch")
     ends = f"SELECT (SELECT min(id) FROM {table}), (SELECT max(id) FROM {table})"  # noqa: S608  a quoted name
@@ -93,7 +93,7 @@ def read_dispatches(source: Tables, have: Mapping[str, bool], devices: DeviceCol
 
 
 def _range(source: Tables, have: Mapping[str, bool], devices: DeviceColumn, ids: tuple[int, int]) -> Any:
-    """Return the dispatches with ids from `ids[0]` to `ids[1]`, both included, as plain data for another process."""
+    """Return the dispatches with ids from `ids[0]` to `ids[1]`, both included, as a tuple that marshal can write."""
     timing = DispatchTimes()
     firsts: dict[Any, int] = {}
     entries: dict[Any, Appenders] = {}
@@ -170,7 +170,10 @@ def _intervals(starts: bytes, ends: bytes, serial: Any) -> Intervals:
 
 
 def _key(have: Mapping[str, bool], devices: DeviceColumn) -> str:
-    """Return an SQL expression for a dispatch's launch key, from columns in `have`, without the GPU if only one is known."""
+    """Return an SQL expression that is equal for dispatches with the same launch configuration.
+
+    `have` are the columns of the dispatch table. The GPU is left out if the database has only one.
+    """
     found = [(next((name for name in names if name in have), ""), weight) for names, weight in _PARTS]
     terms = [
         f"{_value(name, have[name])} * {weight}"

@@ -1,4 +1,4 @@
-"""Access to the tables that belong to one process in a rocpd database."""
+"""Access to the tables of one process in a rocpd database."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -13,22 +13,25 @@ DISPATCH = "rocpd_kernel_dispatch"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """Tables of one process in a rocpd database; `suffix` ends their names: its guid with underscores, or ""."""
+    """The tables of one process in a rocpd database, whose names end in `suffix` (the process's guid, or "")."""
 
     database: sqlite3.Connection
     path: Path
     suffix: str
 
     def name(self, what: str) -> str:
-        """Return the quoted name of this process's table `what`, such as `kernel_dispatch`."""
+        """Return the full name, quoted for SQL, of this process's table `what`, e.g. `kernel_dispatch`."""
         return quoted(f"rocpd_{what}{self.suffix}")
 
     def columns(self, what: str) -> dict[str, bool]:
-        """Return the columns of table `what`, each with whether it may be NULL; empty where there is no such table."""
+        """Return the columns of this process's table `what` (name -> may it be NULL); {} where there is no such table."""
         return columns(self.database, f"rocpd_{what}{self.suffix}")
 
     def rows(self, what: str) -> Iterator[Mapping[str, Any]]:
-        """Yield the rows of table `what`, each by column name in lower case; none where there is no such table."""
+        """Yield the rows of this process's table `what` as mappings from column name (lower case) to value.
+
+        Yields nothing where there is no such table.
+        """
         if self.columns(what):
             yield from by_column(self.database.execute(f"SELECT * FROM {self.name(what)}"))  # noqa: S608  a quoted name
 

@@ -1,4 +1,4 @@
-"""Read rocprofv3's kernel statistics and counter collections in CSV."""
+"""Read two kinds of CSV files of rocprofv3: statistics per kernel, and counter collections."""
 
 from itertools import pairwise
 
@@ -18,9 +18,9 @@ _DEVIATION = ("stddev", "std_dev")
 
 
 def gather_statistics(table: Table) -> RawProfile:
-    """Return the kernels in a rocprofv3 table of kernel statistics (CSV), one per row.
+    """Return the kernels in a table of kernel statistics of rocprofv3, one per row.
 
-    Raises Refused for impossible figures, and for statistics of anything but kernels.
+    Raises Refused for impossible figures, and for statistics that aren't about kernels.
     """
     found = RawProfile(source=Source.ROCPROF_STATS, file=str(table.path))
     for row in table.all_rows():
@@ -65,9 +65,10 @@ def _statistic(table: Table, row: Row) -> Statistic:
 
 
 def gather_counters(table: Table) -> RawProfile:
-    """Return counters and durations from a rocprofv3 counter collection (CSV): a row is one counter of one dispatch.
+    """Return counters and durations in a counter collection of rocprofv3, each row of which is one counter of one dispatch.
 
-    A dispatch counts and is timed once, also when it was replayed. Raises Refused for a table without rows or dispatch ids.
+    A dispatch that was repeated to collect more counters is timed and counted once. Raises Refused for a table without rows or
+    without ids of dispatches.
     """
     found = RawProfile(source=Source.ROCPROF_COUNTERS, file=str(table.path))
     columns = table.names
