@@ -1,5 +1,6 @@
-"""Checks of `expctl doctor` on files below the git folder (journals, refs, work trees, locks, publications) and on the
-machine's lock. They change nothing."""
+"""Checks of `expctl doctor` on journals, refs, work trees, locks and publications below the git folder, and on the machine's
+lock. They change nothing.
+"""
 
 import os
 import shlex
@@ -21,7 +22,10 @@ CLEAR = "expctl doctor --clear"
 
 
 class StateCheckup:
-    """Looks for what dead runs left in one repository. `known` are the ids of experiments that have a proposal or a record."""
+    """Looks below the git folder for what runs that were killed left there.
+
+    `known` are the ids of all experiments that have a proposal or a record.
+    """
 
     def __init__(self, git: GitReader, known: frozenset[str]) -> None:
         self._git, self._known = git, known
@@ -30,7 +34,9 @@ class StateCheckup:
         self._runner = holder if holder is not None and holder.alive() else None
 
     def findings(self) -> Iterator[Finding]:
-        """Yield the findings about journals, refs, work trees and locks; a single `ok` for each of the four without trouble."""
+        """Yield the findings about journals, refs, work trees and locks: the troubles of each of the four, or one `ok` if it
+        has none.
+        """
         yield from self._kinds()
         for part, look in (
             ("journal", self._journals),

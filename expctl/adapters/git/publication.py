@@ -33,7 +33,10 @@ NO_COMMIT = re.compile("Not a valid (commit|object) name")
 
 
 class Publication:
-    """Moves a branch, index and files to a commit. Its intent is on disk first: the run after a kill completes or undoes it."""
+    """Moves a branch, the index and the files of the work tree to a commit.
+
+    What is intended is written to disk first, so that after a kill the next run completes or undoes it.
+    """
 
     def __init__(self, workspace: GitPlumbing, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
         self._ws = workspace
@@ -91,7 +94,11 @@ class Publication:
             raise
 
     def recover_intended(self) -> None:
-        """Finish or undo a killed run's publication, in the work tree that its file of intent names, if there is one."""
+        """Complete or undo the publication that a killed run began, in the work tree where it was begun; do nothing if there is
+        none.
+
+        A file on disk (the file of intent) says which branch, commits and work tree it concerns.
+        """
         try:
             name, root, branch, old, new, last_step = json.loads(self._intent.read_bytes())
         except FileNotFoundError:
@@ -111,8 +118,9 @@ class Publication:
         self._intent.unlink(missing_ok=True)
 
     def recover(self, *, branch: str, old: str, new: str, last_step: bool = False) -> None:
-        """Complete the publication that a killed run began if HEAD contains `new`, else undo it. `last_step`: all that it had
-        left to do was to replace the index.
+        """Complete the killed publication of `new` on `branch` if HEAD contains `new`; otherwise undo it, back to `old`.
+
+        `last_step` is True if the killed run had done everything but to put the new index into place.
         """
         files_moved = self._files.recover()
         ours = self._lock_is_ours()

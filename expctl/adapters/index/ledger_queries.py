@@ -51,7 +51,9 @@ PREDICTED = "select told from live where told is not null order by number desc, 
 
 
 def ledger_totals(index: sqlite3.Connection) -> LedgerTotals:
-    """Return all totals and rows of the ledger. `epochs.of` (experiment -> epoch) has only each target's newest experiment."""
+    """Return all totals and table rows of the ledger; `epochs.of` (experiment -> epoch) has each target's newest experiment
+    only.
+    """
     found = status_totals(index)
     return LedgerTotals(
         epochs=replace(found.epochs, of=_epochs_of(index, found.epochs, found.standing.values())),

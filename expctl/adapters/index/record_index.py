@@ -36,7 +36,7 @@ UNAVAILABLE = {
 
 
 class RecordIndex:
-    """The index of one repository's records in `file`, or in memory if that is None; waits `busy_s` s for other writers."""
+    """The index of one repository's records in `file`, or in memory if that is None; waits up to `busy_s` s for other writers."""
 
     def __init__(self, reader: GitReader, file: Path | None, *, busy_s: float = BUSY_S) -> None:
         self._git = reader
@@ -47,7 +47,9 @@ class RecordIndex:
         self._trees: dict[str, str] = {}
 
     def ask(self, commit: str, question: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what `question` returns for the index of the records in `commit`. Raises Refused on a damaged record."""
+        """Call `question` on the index, updated to the records in `commit`, and return what it returns. Raises Refused on a
+        damaged record.
+        """
         tree = self._trees.get(commit) or self._git.tree_of(commit, EXPERIMENTS)
         self._trees[commit] = tree
         if self._file is not None and self._memory is None:
@@ -64,7 +66,9 @@ class RecordIndex:
         return self._answer(self._memory, tree, question)
 
     def look(self, question: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """Ask the index file without bringing it up to date; `otherwise` if it is missing, damaged, or built by other code."""
+        """Call `question` on the index file as it is, not updated; return `otherwise` if it is missing, damaged or of other
+        code.
+        """
         if self._file is not None and self._file.exists():
             with suppress(sqlite3.DatabaseError), closing(self._opened(self._file)) as index:
                 if self._is_ours(index):
