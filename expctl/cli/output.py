@@ -9,7 +9,9 @@ from expctl.domain.text import is_unseen
 
 
 def print_json(value: object) -> None:
-    """Print `value` (data classes, lists, dicts, ...) as JSON. Invisible characters are escaped: a terminal may act on them."""
+    """Print `value` (data classes, lists, dicts, ...) as JSON. Invisible characters are escaped, since a terminal may obey
+    them.
+    """
     import json
 
     from expctl.adapters.codec.decode import encode

@@ -75,7 +75,7 @@ def check(
 
 
 def assumed(words: list[str]) -> dict[str, str]:
-    """Return condition -> value from words of --assume such as `ziglang=0.17.0`. Raises Misused for any other word."""
+    """Return condition -> value, from words of --assume such as `ziglang=0.17.0`. Raises Misused for a malformed word."""
     if not words:
         return {}
     from expctl.domain.errors import Misused

@@ -1,4 +1,4 @@
-"""Read AMD GPUs by amd-smi, if sysfs doesn't say how busy they are; only between launches, for it takes a second."""
+"""Read AMD GPUs with the tool amd-smi where sysfs doesn't say how busy they are; only between launches, as it takes 1 s."""
 
 import json
 import time
@@ -21,7 +21,7 @@ class AmdSmi(GpuSource):
         self._kept: tuple[float, tuple[GpuReading, ...] | None] | None = None
 
     def why_absent(self) -> str:
-        """Return why amd-smi isn't used: not installed, not needed or without an answer; empty if it is used."""
+        """Return why amd-smi isn't used: not installed, not needed, or it doesn't answer; empty if it is used."""
         if not self._sysfs.why_absent():
             return "not needed: sysfs says how busy the GPU is"
         if not self._tool.path():
