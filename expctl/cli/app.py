@@ -76,7 +76,7 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
 
 
 def command_without_typer(words: Sequence[str]) -> Callable[[], object] | None:
-    """Return the function that runs the command line `words`, if they have no options to parse; None if typer must parse them."""
+    """Return the function that runs the command line `words`, if they have no options; None if typer must parse them."""
     match words:
         case ["status"]:
             from expctl.cli.status import status

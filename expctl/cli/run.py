@@ -127,7 +127,7 @@ def _queue(context: "Context", place: "Place", target: str, budget: "Budget") ->
 
 
 def _notifier(place: "Place", command: str) -> "Callable[[object], str] | None":
-    """Return a function that runs `command` with facts as JSON and returns why that failed, or ""; None if `command` is empty."""
+    """Return a function that runs `command` with facts as JSON and returns why that failed, or ""; None without a command."""
     import shlex
 
     from expctl import wiring

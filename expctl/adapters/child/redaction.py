@@ -12,7 +12,7 @@ CHUNK_BYTES = 1 << 20
 
 @functools.cache
 def known_secrets() -> tuple[str, ...]:
-    """Return the values of this process' environment variables whose name contains token, secret, password or the like. Cached."""
+    """Return the values of environment variables whose name contains token, secret, password or the like. Cached."""
     return tuple(value for name, value in os.environ.items() if SECRET_NAME.search(name) and len(value) >= VALUE_LENGTH_LEAST)
 
 

@@ -1,4 +1,4 @@
-"""Check the lines that a script writes to its result channel: JSON objects, with the nonce that it was given if it uses that."""
+"""Check the lines that a script writes to its result channel: JSON objects, with the nonce it was given if it uses that."""
 
 import json
 import secrets

@@ -168,7 +168,7 @@ class GitReader:
         return known | (self._read(names) if names else {})
 
     def read_ahead(self, blobs: Iterable[str]) -> None:
-        """Read all of `blobs` (COMMIT:PATH or TREE:PATH, ids in full) by one git process, so that later `read_blobs` need none."""
+        """Read all `blobs` (COMMIT:PATH or TREE:PATH, ids in full) by one git process, so that later `read_blobs` need none."""
         self._ahead |= self.read_blobs(blobs)
 
     def _read(self, names: Sequence[str]) -> dict[str, bytes]:

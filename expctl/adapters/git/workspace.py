@@ -30,7 +30,7 @@ PLAIN_DIFF = (
 
 
 class GitWorkspace(GitPlumbing):
-    """A repository that can be changed. All methods raise MachineTrouble if a git command fails that can't fail in a sound one."""
+    """A repository that can be changed. All methods raise MachineTrouble if git fails where it can't in a sound one."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
@@ -274,7 +274,7 @@ class GitWorkspace(GitPlumbing):
             self.call(["reset", "-q", "HEAD", "--", *back])
 
     def apply(self, patch: bytes) -> None:
-        """Apply a patch to the user's files. The caller makes sure that it applies; MachineTrouble is raised if git refuses it."""
+        """Apply a patch to the user's files. The caller makes sure that it applies; raises MachineTrouble if git refuses it."""
         self.must(["apply", "--whitespace=nowarn", "-"], stdin=patch)
 
     # ------------------------------------------------------------------ check-outs

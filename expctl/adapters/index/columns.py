@@ -17,7 +17,7 @@ SURROGATES = re.compile("[\ud800-\udfff]")  # valid in JSON, but SQLite can't st
 
 
 def grounds_of(index: sqlite3.Connection) -> dict[int, Comparability]:
-    """Read all rows of the table `grounds`: return row number -> Comparability, everything a measurement's figures depend on."""
+    """Read the table `grounds`: return row number -> Comparability, everything a measurement's figures depend on."""
     return {number: ground_of_text(text) for number, text in index.execute("select number, text from grounds")}
 
 

@@ -36,7 +36,7 @@ UNAVAILABLE = {
 
 
 class RecordIndex:
-    """The index of one repository's records in `file`, or in memory if that is None; waits up to `busy_s` s for other writers."""
+    """The index of one repository's records in `file`, or in memory if that is None; waits `busy_s` s for other writers."""
 
     def __init__(self, reader: GitReader, file: Path | None, *, busy_s: float = BUSY_S) -> None:
         self._git = reader

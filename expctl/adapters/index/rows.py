@@ -1,4 +1,4 @@
-"""Convert record summaries to rows of the index and back. Rows have plain columns, because a command may read 10,000 of them."""
+"""Convert record summaries to rows of the index and back. Rows have plain columns, as a command may read 10,000 of them."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence

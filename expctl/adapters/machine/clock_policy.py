@@ -10,7 +10,7 @@ NVIDIA_VERSION = re.compile(r"Kernel Module.*?\s(\d+\.[\d.]+)")
 
 
 def clock_policy(root: Path = Path("/")) -> str:
-    """Return the CPUs' frequency governor and boost, and AMD GPUs' performance level, e.g. `performance, boost on, gpu auto`."""
+    """Return the CPUs' frequency governor and boost, and AMD GPUs' performance level: `performance, boost on, gpu auto`."""
     cpus = root / "sys/devices/system/cpu"
     governors = sorted({_word(file) for file in cpus.glob("cpufreq/policy*/scaling_governor")} - {""})
     levels = sorted({_word(file) for file in root.glob("sys/class/drm/card*/device/power_dpm_force_performance_level")} - {""})

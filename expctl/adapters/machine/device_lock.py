@@ -76,7 +76,7 @@ class MachineLock:
             os.close(descriptor)
 
     def check(self) -> None:
-        """Create the lock file if it is missing. Raises Refused if it can't be created or opened; called before a run builds."""
+        """Create the lock file if it is missing. Raises Refused if it can't be created or opened. Called before a build."""
         os.close(self._open())
 
     def look(self) -> None:

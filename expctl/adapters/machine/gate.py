@@ -63,7 +63,7 @@ class MachineGate:
             yield time.monotonic() - started
 
     def wait_until_quiet(self, target: Target) -> float:
-        """Wait until nothing has disturbed for `rule.quiet_s` s; return the seconds waited. Raises Busy after `rule.wait_s` s."""
+        """Wait until nothing has disturbed for `rule.quiet_s` s; return the seconds waited. Raises Busy after `rule.wait_s`."""
         self._lock.check()
         self._target = target
         return self._wait_until_quiet(self._rule.wait_s)
@@ -81,7 +81,7 @@ class MachineGate:
         return (*held(self._lock, self._table), *self._foreign(target))
 
     def seen(self, target: Target | None) -> tuple[Seen, ...]:
-        """Return for each sensor what it saw in the last call of `blocking`, or why it can't see, or isn't used for `target`."""
+        """Return for each sensor what it saw in the last call of `blocking`, or why it can't see or isn't used for `target`."""
         return tuple(
             Seen(sensor=each.name, unused=unused)
             if (unused := each.why_unused(target))

@@ -32,7 +32,7 @@ LAYOUT = (
 
 
 class ProposerCommand:
-    """Runs commands that write proposals. `folder` holds input, log and scratch folder of the last call, and refused proposals."""
+    """Runs commands that write proposals. `folder` holds input, log and scratch folder of the last call, and refusals."""
 
     def __init__(self, folder: Path, *, mark: str) -> None:
         self._folder, self._mark = folder, mark
@@ -55,7 +55,7 @@ class ProposerCommand:
             raise _misplaced(f"{Path(str(error.filename)).name}: {error.strerror}") from error
 
     def refusals(self) -> tuple[Refusal, ...]:
-        """Return the last refused proposals with their reasons, at most 20, oldest first; none if they can't be read from disk."""
+        """Return the last refused proposals with their reasons, at most 20, oldest first; none if they can't be read."""
         try:
             raw = json.loads((self._folder / "refused.json").read_bytes())
         except (OSError, ValueError):

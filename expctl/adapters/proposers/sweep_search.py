@@ -73,7 +73,7 @@ class OptunaSearch:
 
 
 def search_of(sweep: Sweep, combinations: Sequence[Combination]) -> Search:
-    """Return the search over `combinations` that `sweep.sampler` names. Raises Refused if that is Optuna and isn't installed."""
+    """Return the search over `combinations` that `sweep.sampler` names. Raises Refused if Optuna is wanted and missing."""
     return OptunaSearch(combinations, sweep.trials) if sweep.sampler is Sampler.OPTUNA else GridSearch(combinations)
 
 

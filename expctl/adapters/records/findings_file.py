@@ -22,7 +22,7 @@ findings:
 
 
 def findings_of(text: bytes, *, where: str) -> tuple[Finding, ...]:
-    """Parse findings.yaml; a finding without an id gets one from its position in the file. Raises Refused with every problem."""
+    """Parse findings.yaml; a finding without an id gets one from its position there. Raises Refused with every problem."""
     if not text.strip():
         return ()
     found = load(text, FindingsFile, where=where).findings

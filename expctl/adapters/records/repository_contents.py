@@ -91,7 +91,7 @@ class GitLibrary:
         return benchmark_identity_of(protocol, target, harness=files, code=code)
 
     def comparability(self, commit: str, protocol: Protocol, target: str, environment: Mapping[str, str]) -> Comparability:
-        """Return everything on which figures of `target` on `commit` depend; `environment` has the facts of machine and tools."""
+        """Return all on which figures of `target` on `commit` depend; `environment` has the facts of machine and tools."""
         from expctl.domain.history.comparability import comparability_of
 
         return comparability_of(
@@ -256,7 +256,7 @@ class GitLibrary:
         return self._git.read_file(commit, FINDINGS) or b""
 
     def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, QueuedTicket]:
-        """Return id -> the queue ticket of a proposal and the hash of its present content (with its patch), for `experiments`."""
+        """Return id -> a proposal's queue ticket, and the hash of its present content with its patch, for `experiments`."""
         wanted = tuple(experiments)
         found = self._some(commit, wanted, *PROPOSAL)
         texts = {each: tuple(found.get((each, file)) for file in PROPOSAL) for each in wanted}

@@ -101,7 +101,7 @@ class RepositoryFacts:
         return self._keys[path]
 
     def shape(self, path: str) -> str:
-        """Return a hash of the code in the file `path`, the same whatever its numeric constants are; empty without such a file."""
+        """Return a hash of the code in the file `path`, the same whatever its numeric constants are; empty without a file."""
         text = self._text(path)
         return shape_hash(items_of(path, text)) if text else ""
 
@@ -116,7 +116,7 @@ class RepositoryFacts:
         return self._standing
 
     def own_lines(self, experiment: str) -> tuple[str, ...] | None:
-        """Return the lines that an experiment's patch adds: all without comments, then all as written. None if it has no patch."""
+        """Return the lines that an experiment's patch adds: all without comments, then all as written. None without a patch."""
         patch = self._git.read_file(self._commit, f"experiments/{experiment}/change.patch")
         texts = texts_of(parse_diff(patch), {}) if patch is not None else ()
         plain = (line for file in texts for line in added_lines(file.path, file.after, file.added))

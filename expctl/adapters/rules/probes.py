@@ -33,7 +33,7 @@ class ProbeCache(Struct, frozen=True):
     interpret: Callable[[str], None]
 
     def __call__(self, probe: Probe) -> ProbeAnswer:
-        """Return the result of `probe` with the installed compiler: did it pass, and why not. Runs it if no result is stored."""
+        """Return the result of `probe` with the installed compiler: did it pass, and why not. Run it if none is stored."""
         answer = self.known(probe)
         if answer.tried:
             return answer

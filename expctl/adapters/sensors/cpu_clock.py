@@ -15,7 +15,7 @@ COUNTS = ("thermal_throttle/core_throttle_count", "thermal_throttle/package_thro
 
 
 class CpuClock(Sensor):
-    """Reads cpufreq and the kernel's counts of thermal events below `root`; only during launches, as an idle core slows down."""
+    """Reads cpufreq and the kernel's counts of thermal events below `root`; during launches only: an idle core slows down."""
 
     name = "clock"
     every_s = 0.25

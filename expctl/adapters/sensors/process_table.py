@@ -22,7 +22,7 @@ KTHREADD = 2
 
 
 class Process(Struct, frozen=True, kw_only=True):
-    """A process as /proc/PID/stat shows it. `name` has at most 15 characters; `start_ticks` is its start in ticks since boot."""
+    """A process as /proc/PID/stat shows it. `name` has at most 15 characters; it started `start_ticks` ticks after boot."""
 
     name: str
     state: str
@@ -46,7 +46,7 @@ class ProcessTable:
         return not os.path.exists(f"{self._root}/1")
 
     def words(self, pid: int) -> list[str]:
-        """Return the words of a process' command line, from its first 4096 bytes; empty if it is gone, or is a kernel thread."""
+        """Return the words of a process' command line, from its first 4096 bytes; empty if it is gone or a kernel thread."""
         text = self.read(pid, "cmdline")
         return [word.decode(errors="replace") for word in text.rstrip(b"\0").split(b"\0")] if text else []
 

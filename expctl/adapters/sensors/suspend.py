@@ -1,4 +1,4 @@
-"""Sensor of suspends (sleep) during a launch: CLOCK_BOOTTIME counts the time that the machine sleeps, CLOCK_MONOTONIC doesn't."""
+"""Sensor of suspends (sleep) during a launch: CLOCK_BOOTTIME counts the time of a suspend, CLOCK_MONOTONIC doesn't."""
 
 import time
 from collections.abc import Callable

@@ -47,7 +47,7 @@ class Builder(Struct, frozen=True):
     space_least_bytes: int = SPACE_LEAST_BYTES
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:  # noqa: ARG002  the port's signature
-        """Return the versions of the target's toolchain; Unavailable if the toolchain, a program or a device is missing here."""
+        """Return the versions of the target's toolchain; Unavailable if it, a program or a device is missing here."""
         requires = target.requires
         for program in requires.executables:
             if shutil.which(program) is None:

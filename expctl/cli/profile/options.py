@@ -12,7 +12,7 @@ TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8", "i8")
 
 
 def profile_path(text: str) -> Path:
-    """Return `text` as a path. Raises Misused for "", which would mean the working directory (often an unset shell variable)."""
+    """Return `text` as a path. Raises Misused for "" (often an unset shell variable), which would mean the work directory."""
     from expctl.domain.errors import Misused
 
     if not text:
