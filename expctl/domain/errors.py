@@ -43,7 +43,7 @@ class Refused(Exception):
 
 
 class Misused(Refused):
-    """The command line is wrong: an option or argument has no allowed value, or doesn't fit the others."""
+    """The command line is wrong: an option or argument has a value that isn't allowed, or contradicts another one."""
 
     status = ExitStatus.USAGE
 
@@ -59,6 +59,6 @@ class MachineTrouble(Refused):
 
 
 class Interrupted(Exception):
-    """The user asked to stop. Finished steps are in the journal, and `expctl run` resumes the run."""
+    """The user asked to stop. The journal has the finished steps, and `expctl run` goes on after them."""
 
     status = ExitStatus.INTERRUPTED
