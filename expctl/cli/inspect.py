@@ -1,4 +1,4 @@
-"""The command `expctl inspect`: show what a kernel needs and consists of, without running it."""
+"""The command `expctl inspect`: show a kernel's resources and instructions, without running it."""
 
 import re
 from pathlib import Path

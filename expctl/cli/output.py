@@ -1,4 +1,4 @@
-"""Write facts as JSON, or lines, to standard output."""
+"""Write a command's result to standard output, as JSON or as lines of text."""
 
 import os
 import sys
@@ -29,7 +29,7 @@ def print_lines(lines: Sequence[str]) -> None:
 
 
 def print_result(facts: object, lines: Callable[[], Sequence[str]], as_json: bool) -> None:
-    """Print a command's result: `facts` as JSON if `as_json`, else the text that `lines` returns."""
+    """Print a command's result: the object `facts` as JSON if `as_json`, else the text that `lines` returns."""
     if as_json:
         print_json(facts)
     else:

@@ -1,4 +1,4 @@
-"""The command `expctl rules check`: find out whether a patch would be refused."""
+"""The command `expctl rules check`: say whether a do-not-repeat rule would refuse a patch."""
 
 from __future__ import annotations
 

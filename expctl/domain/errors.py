@@ -15,9 +15,9 @@ class ExitStatus(IntEnum):
 
 
 class Refused(Exception):
-    """A request that the user can correct. Nothing was changed.
+    """Raised for a request that can't be fulfilled until the user corrects something. Nothing was changed.
 
-    `code` names the kind of refusal and stays when the message changes: docs/ERRORS.md lists all of them. `hint` is the next
+    `code` names the kind of error and stays when the message changes: docs/ERRORS.md lists all of them. `hint` is the next
     command to type or the edit to make.
     """
 

@@ -72,7 +72,7 @@ def _not_through_a_link(path: str, flags: int) -> int:
 
 
 class Child:
-    """A running child, used as a context manager: on exit all its descendants are dead, or Unkillable is raised."""
+    """A running child process, used as a context manager: on exit all its descendants are dead, or Unkillable is raised."""
 
     def __init__(self, launch: Launch, *, grace_s: tuple[float, float] = GRACE_S, kill_wait_s: float = KILL_WAIT_S) -> None:
         reading, writing = os.pipe()
@@ -189,7 +189,9 @@ class Child:
         return f"died of {_signal_name(-status)}" if status < 0 else f"exited with status {status}"
 
     def end(self) -> None:
-        """End the child by INT, TERM and KILL, close the pipes, mask secrets in the log. Raises Unkillable if it survives."""
+        """End the child by INT, TERM and KILL, close its pipes, mask secrets in its log. Raises Unkillable if
+        it survives KILL.
+        """
         self.close_input()
         self.go_on()
         try:

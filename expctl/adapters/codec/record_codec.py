@@ -93,7 +93,9 @@ def ticket_bytes(ticket: Ticket) -> bytes:
 
 
 def typed_json(text: bytes, wanted: type[T], *, where: str) -> T:
-    """Decode JSON that expctl wrote into `wanted`, which must forbid unknown fields. Raises Refused with every problem."""
+    """Decode JSON that expctl wrote into the type `wanted`, one that forbids unknown fields. Raises Refused
+    with every problem.
+    """
     try:
         plain = _plain(text)
         return msgspec.convert(plain, wanted)

@@ -34,7 +34,7 @@ class Found(NamedTuple):
 
 
 class DirEntry(NamedTuple):
-    """The file `name` in the folder that is open as descriptor `folder`."""
+    """Names the file `name` in a folder that is open; `folder` is its descriptor."""
 
     folder: int
     name: str
@@ -90,7 +90,10 @@ def rename_no_replace(one: DirEntry, two: DirEntry) -> None:
 
 
 def rename_to_free_name(entry: DirEntry, folder: int, name: str) -> None:
-    """Move `entry` to `name` in `folder`, or else to the first of NAME.edit1, NAME.edit2, ... that is free; flush `folder`."""
+    """Move the file `entry` to `name` in `folder` or, if that exists, to the first free one of NAME.edit1, NAME.edit2, ...
+
+    Flushes `folder` to disk.
+    """
     short = os.fsdecode(os.fsencode(name)[:LONGEST])
     for each in itertools.chain((name,), (f"{short}.edit{n}" for n in itertools.count(1))):
         try:
@@ -154,8 +157,9 @@ def read_entry(entry: DirEntry) -> Found | None:
 
 
 def is_open_for_writing(entry: DirEntry) -> bool:
-    """Does a process have the file open for writing? The kernel then refuses a read lease (fcntl F_SETLEASE). False on a file
-    system that refuses every lease.
+    """Return whether a process has the file open for writing; the kernel then refuses a read lease (fcntl F_SETLEASE).
+
+    False on a file system that refuses every lease.
     """
     try:
         with _opened(entry.name, READ, entry.folder) as file:

@@ -1,4 +1,4 @@
-"""Tell from git's exit status and messages what kept it from its work: the machine, a signal, or another git."""
+"""Find out from git's exit status and messages whether the machine, a signal or another git process made it fail."""
 
 import errno
 import math

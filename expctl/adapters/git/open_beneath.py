@@ -1,4 +1,4 @@
-"""Open folders below a root name by name, so that no symbolic link leads out of it."""
+"""Open a folder below a root, one part of its path after the other, so that no symbolic link leads out of the root."""
 
 import contextlib
 import os

@@ -20,7 +20,7 @@ LOST = re.compile("not a valid object|bad object|unable to read|invalid object|m
 
 
 class GitPlumbing(GitReader):
-    """A GitReader that can also run commands which change the repository. Creates expctl's state folder."""
+    """A GitReader that can also run commands which change the repository. Creating one makes expctl's state folder."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)

@@ -1,12 +1,13 @@
 """Publish a commit: the only operation that moves the user's branch, index and files. A kill at any point loses nothing.
 
-    1  our copy of the index becomes git's index.lock (a hard link, so a dead run's lock is recognised by its inode)
-    2  the merged index is worked out beside it; git refuses when a local change would be lost; the new files are staged
-    3  compare-and-swap of the branch                 <- HEAD doesn't have the result yet: undo; it has: complete
+    1  a copy of the index is made git's index.lock by a hard link, so that the lock of a killed run is known by its inode
+    2  the merged index is written beside it (git refuses if a local change would be lost); the new files are staged
+    3  the branch moves to the commit by compare-and-swap
     4  the files that changed are exchanged for the staged ones, unless somebody edited them meanwhile (work_tree.py)
     5  the merged index is renamed into place
 
-Without the lock, a kill between ref and index would make the user's next commit revert the experiment.
+After a kill before step 3 the next run undoes what was done; after step 3 it completes the rest. Without the lock, a kill
+between steps 3 and 5 would make the user's next commit revert the experiment.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Read a git repository by plain subprocesses: enough for `status`, without loading GitPython (about 60 ms)."""
+"""Read a git repository by calling git: enough for `status`, without loading GitPython, which takes about 60 ms."""
 
 import os
 import re
@@ -36,7 +36,9 @@ EXPERIMENTS = "experiments"
 
 
 def locate(start: Path) -> Place:
-    """Find the repository around `start`. Raises Refused if there is none, or no work tree, or a line break in its path."""
+    """Find the repository around `start`. Raises Refused if there is none, it has no work tree, or its path
+    has a line break.
+    """
     # HEAD is resolved twice, to notice when it moves while its folder is looked up.
     asked = ["rev-parse", *WHERE, HEAD, f"HEAD:{EXPERIMENTS}", HEAD]
     answer, foreign = run_git(start, asked, accepted=(0, 128)), False

@@ -189,7 +189,7 @@ class WorkTreeFiles:
         return True
 
     def remove_temporary(self) -> None:
-        """Remove all temporary files of an `update` that is complete or was never begun."""
+        """Remove all temporary files of an `update` that is complete, or was prepared (`stage`) and never begun."""
         for file in (self._step, self._index, self._index.with_name(f"{self._index.name}.lock")):
             file.unlink(missing_ok=True)
         for folder in (self._aside, self._staged, self._empty):

@@ -1,6 +1,7 @@
-"""Record who holds a lock: its holder writes into the lock file, others read it without locking.
+"""Record which process holds a lock: it writes that into the lock file, and others read it without locking.
 
-A process is identified by pid, start time and boot, never by pid alone; argv is never shown, because tokens leak that way.
+A process is identified by pid, start time and boot, never by pid alone; its arguments are never shown, as they may hold
+secrets.
 """
 
 import json

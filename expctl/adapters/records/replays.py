@@ -1,4 +1,4 @@
-"""Replay committed records: decide again from the samples and protocol in git, and compare with the record's bytes."""
+"""Replay committed records: compute verdicts again from the samples and protocol in git, and compare them with the records."""
 
 import hashlib
 import json

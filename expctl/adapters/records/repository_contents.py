@@ -72,7 +72,7 @@ class GitLibrary:
         return self._kept.read({PROTOCOL: text}, Protocol, _protocol_of)[PROTOCOL]  # type: ignore[no-any-return]
 
     def read_ahead(self, commit: str) -> None:
-        """Read now, with one git process, what most later calls need: protocol, findings, queue and newest records."""
+        """Read protocol, findings, queue and newest records by one git process now, because most commands need them later."""
         waiting, shown = self._index.ask(commit, queries.trees_to_read_ahead)
         names = [f"{commit}:{PROTOCOL}", f"{commit}:{FINDINGS}"]
         names += [f"{tree}:{file}" for tree in waiting for file in (*PROPOSAL, RECORD)]
@@ -286,7 +286,7 @@ class GitLibrary:
         )
 
     def record_text(self, commit: str, experiment: str) -> bytes:
-        """Return the bytes of one record; empty if there is none."""
+        """Return the bytes of the record of `experiment`; empty if there is none."""
         return self._git.read_file(commit, f"{EXPERIMENTS}/{check_id(experiment)}/record.json") or b""
 
     def _some(self, commit: str, ids: Iterable[str], *files: str) -> dict[tuple[str, str], bytes]:

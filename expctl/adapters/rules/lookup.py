@@ -61,7 +61,7 @@ class RuleLookup:
         self._last: tuple[str, bytes, tuple[FileTexts, ...]] | None = None
 
     def identity(self, commit: str, patch: bytes) -> ChangeIdentity:
-        """Return the hashes and lines by which rules recognise `patch` on `commit`; all empty for an empty patch."""
+        """Return the hashes and added lines by which rules recognise `patch` on `commit`; all empty for an empty patch."""
         texts = self._texts(commit, patch)
         return identify(texts, patch_id=self._git.patch_identity(patch) if texts else "")
 

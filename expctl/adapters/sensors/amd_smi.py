@@ -14,7 +14,7 @@ KEPT_S = 2.0
 
 
 class AmdSmi(GpuSource):
-    """Reads AMD GPUs by amd-smi, unless `sysfs` can read them. A reading is kept for 2 s, because the tool is slow."""
+    """Reads AMD GPUs with amd-smi, unless `sysfs` can read them. A reading is reused for 2 s, because the tool is slow."""
 
     def __init__(self, tool: VendorTool, sysfs: AmdSysfs) -> None:
         self._tool, self._sysfs = tool, sysfs

@@ -87,7 +87,7 @@ class CpuLoad(Sensor):
         return self._said or "not looked at for long enough"
 
     def why_unused(self, target: Target | None) -> str:
-        """Return why this sensor isn't used: no limit in the protocol, or a target without wall time; empty if it is used."""
+        """Return why this sensor isn't used: the protocol sets no limit, or `target` has no wall time; empty if it is used."""
         if not times_cpu(target):
             return "no wall time is measured"
         return "" if self._limit else "gate.others_percent is 0"

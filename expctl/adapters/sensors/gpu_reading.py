@@ -24,7 +24,7 @@ class GpuReading:
 
 
 class GpuSource(Protocol):
-    """Reads the GPUs of one maker, by a tool or from files of the kernel."""
+    """Reads the GPUs of one maker, with a tool or from files of the kernel."""
 
     def why_absent(self) -> str:
         """Return why the source can't read any card; empty if it can."""

@@ -99,7 +99,7 @@ class ProcessTable:
         return utc(time.time() - age_s)
 
     def read(self, pid: int, file: str, most: int = BYTES_MOST) -> bytes:
-        """Return at most `most` bytes of /proc/PID/`file`; none if the process is gone or we may not read it."""
+        """Return at most `most` bytes of /proc/PID/`file`; empty if the process is gone or we may not read it."""
         try:
             descriptor = os.open(f"{self._root}/{pid}/{file}", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -112,7 +112,7 @@ class ProcessTable:
             os.close(descriptor)
 
     def links(self, pid: int) -> list[str] | None:
-        """Return the destinations of a process's open descriptors; None if we may not read them."""
+        """Return the paths that the open file descriptors of `pid` point to; None if we may not read them."""
         folder, found = f"{self._root}/{pid}/fd", []
         try:
             names = os.listdir(folder)

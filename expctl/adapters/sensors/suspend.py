@@ -39,7 +39,7 @@ class Suspend(Sensor):
         self._before_s = self._asleep()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return one disturbance if the machine was suspended for 0.05 s or more since `start`."""
+        """Return one entry if the machine was suspended for 0.05 s or more since `start`, else none."""
         slept_s = self._asleep() - self._before_s
         if slept_s < LEAST_S:
             return ()

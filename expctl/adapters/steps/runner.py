@@ -178,10 +178,11 @@ class StepRunner:
         tree: Path | None = None,
         out: Path | None = None,
     ) -> Child:
-        """Start a child in `cwd`. Raises StepFailed if a protected file was changed or it can't be started.
+        """Start a child in `cwd` that runs the build `artifact`. Raises StepFailed if it can't, or if a protected file was
+        changed.
 
-        `tree` and `out` are given for a profiler only: the build's sources, and the folder for its output. `padding` bytes are
-        added to the environment.
+        `core` is the only core it may run on; `padding` bytes are added to its environment. For a profiler, `tree` is the
+        folder of the build's sources and `out` the folder for its output.
         """
         if broken := self._broken(cwd):
             listed = ", ".join(one_line(name, 80) for name in broken[:3])

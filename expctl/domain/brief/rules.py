@@ -84,8 +84,8 @@ def _rule_line(ban: RuleSummary, passes: Sequence[WaivedRepeat]) -> str:
 
 
 def open_questions(digests: Sequence[RecordSummary], findings: Sequence[Finding], now: RulesNow) -> Section:
-    """Return the brief's section of open questions: changes that may be tried again, are undecided or weren't measured; newest
-    first.
+    """Return the brief's section of open questions, newest first: changes that may be tried again, undecided or unmeasured
+    ones.
     """
     newest = digests[::-1]
     reopened = [each.ban for each in newest if each.ban is not None and each.id in now.opened]

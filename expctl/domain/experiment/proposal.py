@@ -36,7 +36,9 @@ class Verdict(StrEnum):
 
 
 class Prediction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The result that the proposer expects; `gain_percent` is (low, high) of the objective, negative is slower."""
+    """The result that the proposer expects. `gain_percent` is a range (low, high) of the gain of the objective; below 0 is
+    slower.
+    """
 
     verdict: Verdict
     gain_percent: tuple[float, float] | None = None

@@ -112,7 +112,7 @@ class Audit(Struct, frozen=True, kw_only=True):
 
 
 def finding_text(audit: Audit) -> str:
-    """Return the text of the finding that `expctl audit --record` stores. The audit must have been measured."""
+    """Return the text of the finding that `expctl audit --record` stores for `audit`, which must have been measured."""
     effect = audit.whole.objective
     measured = (
         f"{effect.effect_percent:+.2f} % [{effect.low_percent:+.2f}, {effect.high_percent:+.2f}]" if effect else "nothing"

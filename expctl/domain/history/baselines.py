@@ -90,7 +90,7 @@ def baselines(records: Sequence[Record]) -> tuple[Baseline, ...]:
 
 
 def baseline_of(target: str, shown_by: Record, landings: Sequence[Landing]) -> Baseline:
-    """Return the baseline of `target` from `shown_by`, the last record that timed it, and all `landings` in branch order."""
+    """Return the baseline of `target`: `shown_by` is the last record that timed it; `landings` are all, in branch order."""
     alone = next(each for each in baselines((shown_by,)) if each.target == target)
     at = _position(shown_by)
     before = next((each.id for each in reversed(landings) if each.position < at), "")

@@ -104,12 +104,12 @@ def measurings(record: Record) -> tuple[Measuring, ...]:
 
 
 def epochs_of(records: Iterable[Record]) -> Epochs:
-    """Group all measurements in `records`, which may come in any order, into epochs of comparable ones."""
+    """Group all measurements in `records`, given in any order, into epochs (of comparable measurements)."""
     return epochs_from(each for record in records for each in measurings(record))
 
 
 def epochs_from(found: Iterable[Measuring]) -> Epochs:
-    """Group measurements, which may come in any order, into epochs of comparable ones."""
+    """Group measurements, given in any order, into epochs (of comparable measurements)."""
     by_target: dict[str, tuple[Epoch, ...]] = {}  # the epoch used last comes last
     newest: dict[str, Comparability] = {}
     names: dict[str, tuple[str, int]] = {}

@@ -49,8 +49,8 @@ class RecordSummary(NamedTuple):
 
     - `timed_on`: targets on which the experiment or a replication was timed. `timed_once`: decided without confirmation.
     - `lands`: it moved the branch. `reason`: the first reason of an INCONCLUSIVE verdict. `why`: the verdict in a few words.
-    - `sd_percent`: standard deviation of one round's objective (0: not timed). `effect_percent`, `low_percent` and
-    `high_percent`: the effect on the objective with its 95 % interval (None: not timed).
+    - `effect_percent`: the effect on the objective; `low_percent`, `high_percent`: its 95 % interval (None: not timed).
+    - `sd_percent`: the standard deviation of one round's objective (0: not timed).
     - `gains`: the effect in each of `measurings`, if it moved the branch (None: not timed).
     - `debts`: remarks about targets on which the change has yet to be measured or built.
     - `given`: hand-written figures of an imported kept change; `figures`: those of any imported record.

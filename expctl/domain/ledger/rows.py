@@ -79,7 +79,7 @@ class QueueItem(Struct, frozen=True, kw_only=True):
 
 
 def rule_row(record: Record) -> RuleRow | None:
-    """Return the do-not-repeat rule of `record` for the ledger; None without a rule."""
+    """Return the do-not-repeat rule of `record` as the ledger shows it; None if the record has no rule."""
     rule = record.rule
     if rule is None:
         return None

@@ -1,4 +1,4 @@
-"""Foreign load that disturbs a measurement, and the states of a machine that a build may bring about itself."""
+"""Types for foreign work that disturbs a measurement; which states of the machine the timed build itself may bring about."""
 
 from msgspec import Struct
 
