@@ -46,9 +46,7 @@ VERBS = {
 
 
 def application(words: Sequence[str] = ()) -> typer.Typer:
-    """Return the typer application with only the subcommand that `words` (the command line) begin with, or with all if none
-    fits.
-    """
+    """Return the typer application with only the subcommand that `words` begin with, or with all subcommands."""
     from importlib import import_module
 
     import typer

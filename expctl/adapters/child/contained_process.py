@@ -189,9 +189,7 @@ class Child:
         return f"died of {_signal_name(-status)}" if status < 0 else f"exited with status {status}"
 
     def end(self) -> None:
-        """End the child by INT, TERM and KILL, close its pipes, mask secrets in its log. Raises Unkillable if
-        it survives KILL.
-        """
+        """End the child by INT, TERM and KILL, close its pipes, mask secrets in its log. Raises Unkillable if it survives."""
         self.close_input()
         self.go_on()
         try:

@@ -1,6 +1,4 @@
-"""Checks of `expctl doctor` on journals, refs, work trees, locks and publications below the git folder, and on the machine's
-lock. They change nothing.
-"""
+"""Checks of `expctl doctor` on journals, refs, work trees and locks below the git folder. They change nothing."""
 
 import os
 import shlex
@@ -34,9 +32,7 @@ class StateCheckup:
         self._runner = holder if holder is not None and holder.alive() else None
 
     def findings(self) -> Iterator[Finding]:
-        """Yield the findings about journals, refs, work trees and locks: the troubles of each of the four, or one `ok` if it
-        has none.
-        """
+        """Yield the findings about journals, refs, work trees and locks: for each of the four its troubles, or one `ok`."""
         yield from self._kinds()
         for part, look in (
             ("journal", self._journals),

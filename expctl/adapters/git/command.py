@@ -64,8 +64,9 @@ def hermetic_arguments(*, user_config: bool = True) -> list[str]:
 
 
 def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment for git: this process' without GIT_* variables, no system or global configuration, messages in
-    English, and the variables in `extra`.
+    """Return the environment for git: os.environ without GIT_*, settings that make git independent, and `extra`.
+
+    Git then reads no system or global configuration and writes its messages in English.
     """
     kept = {name: value for name, value in os.environ.items() if not _is_git_variable(name)}
     fixed = {

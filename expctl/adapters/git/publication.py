@@ -95,8 +95,7 @@ class Publication:
             raise
 
     def recover_intended(self) -> None:
-        """Complete or undo the publication that a killed run began, in the work tree where it was begun; do nothing if there is
-        none.
+        """Complete or undo the publication that a killed run began, if there is one, in the work tree where it was begun.
 
         A file on disk (the file of intent) says which branch, commits and work tree it concerns.
         """

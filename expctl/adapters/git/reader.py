@@ -36,9 +36,7 @@ EXPERIMENTS = "experiments"
 
 
 def locate(start: Path) -> Place:
-    """Find the repository around `start`. Raises Refused if there is none, it has no work tree, or its path
-    has a line break.
-    """
+    """Find the repository around `start`. Raises Refused if there is none, it is bare, or its path has a line break."""
     # HEAD is resolved twice, to notice when it moves while its folder is looked up.
     asked = ["rev-parse", *WHERE, HEAD, f"HEAD:{EXPERIMENTS}", HEAD]
     answer, foreign = run_git(start, asked, accepted=(0, 128)), False
@@ -148,8 +146,7 @@ class GitReader:
         return {name: head[12:] for head, name in entries if head.startswith("040000 tree ")}
 
     def changed_folders(self, old: str, new: str) -> dict[str, str] | None:
-        """Compare the folders directly in two trees, and return name -> tree id in `new` of those that differ ("" if gone in
-        `new`).
+        """Return name -> tree id in `new` ("": gone) of the folders directly in two trees that differ between them.
 
         None if git has lost one of the two trees.
         """
@@ -161,9 +158,7 @@ class GitReader:
         return {name: head[3] if head[1] == "040000" else "" for head, name in entries if "040000" in (head[0][1:], head[1])}
 
     def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
-        """Return key -> contents for each of `blobs`, a blob id or `commit:path`, by one git process; missing ones are left
-        out.
-        """
+        """Return key -> contents for each of `blobs`, a blob id or `commit:path`; missing ones are left out. Calls git once."""
         wanted = dict.fromkeys(blobs)
         known = {name: self._ahead[name] for name in wanted if name in self._ahead}
         names = [name for name in wanted if name not in known]

@@ -261,9 +261,7 @@ class GitWorkspace(GitPlumbing):
         return out
 
     def restore(self, paths: Sequence[str], *, tree: str) -> None:
-        """Reset to HEAD, in work tree and index, those files of `paths` that are as in `tree`; a file that differs from it
-        stays.
-        """
+        """Reset those files of `paths` that are as in `tree` to HEAD, in work tree and index. Other files stay as they are."""
         files, now = WorkTreeFiles(self), self.ref("HEAD")
         files.stage(tree, now)
         files.update(tree, now, only=paths)
@@ -292,9 +290,7 @@ class GitWorkspace(GitPlumbing):
 
 
 def _conflict(stderr: str, sentence: str) -> str:
-    """Return `sentence`, with {} replaced by the files that `git apply --3way` reports as conflicting; without any, git's
-    error.
-    """
+    """Return `sentence` with {} replaced by the files that conflict, read from `stderr`; git's error if it names none."""
     lines = stderr.splitlines()
     files = [line.partition("Applied patch to '")[2].partition("'")[0] for line in lines if line.endswith("with conflicts.")]
     if files:

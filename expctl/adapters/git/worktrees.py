@@ -20,8 +20,7 @@ class CheckOuts:
         self.protected = ProtectedFiles()
 
     def make(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
-        """Return the folder of a work tree with `commit` checked out (detached, never sparse), made or reused, without other
-        files.
+        """Return the folder of a clean work tree with `commit` checked out (detached, never sparse), made or reused.
 
         If somebody edited a file at or below `sealed` there, the folder is returned as it is, perhaps at another commit, so
         that the check of protected files reports the edit. Names of equal length give paths of equal length.

@@ -27,8 +27,7 @@ STALE_LEAST = 2000  # up to this many rows of other commits are always kept
 
 
 def update(index: sqlite3.Connection, git: GitReader, was: Stamp | None, now: Stamp) -> None:
-    """Bring an index from stamp `was` (None: the index is empty) to stamp `now`; a stamp names the code and the tree of
-    records.
+    """Bring an index from stamp `was` (None: it is empty) to stamp `now`. A stamp names the code and the tree of records.
 
     Does nothing if another process has done it meanwhile. Records are read from git before the index is locked. Raises Refused
     on a damaged record.

@@ -42,8 +42,9 @@ def epoch_of(index: sqlite3.Connection, name: str) -> Epoch | None:
 
 
 def first_date(index: sqlite3.Connection, names: Iterable[str]) -> str:
-    """Return the earliest date on which one of the experiments `names` was measured; `~`, which sorts after
-    dates, if none was.
+    """Return the earliest date on which one of the experiments `names` was measured.
+
+    If none was, `~`, which sorts after all dates.
     """
     found = (index.execute(EARLIEST, (name,)).fetchone()[0] for name in names)
     return min((date for date in found if date is not None), default="~")

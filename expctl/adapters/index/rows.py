@@ -21,8 +21,9 @@ VERDICTS = {verdict.value: verdict for verdict in Verdict}
 
 
 def row_of(summary: RecordSummary) -> Row:
-    """Return `summary` as a row for the table of records: its comparability as JSON, without lone surrogates (invalid in
-    UTF-8).
+    """Return `summary` as a row for the table of records, with its comparability as JSON.
+
+    Lone surrogates, which UTF-8 can't encode, are dropped from texts.
     """
     told: Sequence[Any] = summary.told or (None,) * len(PredictionSummary._fields)
     ban: Sequence[Any] = summary.ban[1:] if summary.ban else (None,) * (len(RuleSummary._fields) - 1)

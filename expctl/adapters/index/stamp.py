@@ -29,9 +29,7 @@ def code_stamp(package: Path = Path(__file__).parents[2]) -> str:
 
 
 def stamp_of(index: sqlite3.Connection) -> tuple[str, str] | None:
-    """Return the stamp of an index: (`code_stamp` of the code that built it, git tree id of its records);
-    None if it is empty.
-    """
+    """Return (`code_stamp` of the code that built the index, git tree id of its records); None if the index is empty."""
     if not index.execute("select 1 from sqlite_master limit 1").fetchone():
         return None
     return index.execute("select code, tree from made").fetchone() or ("", "")

@@ -41,8 +41,9 @@ class MachineGate:
 
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:
-        """Hold the machine's lock, shared with other builds and tests. Raises Busy if a measurement holds it over `rule.wait_s`
-        s.
+        """Hold the machine's lock, shared with other builds and tests.
+
+        Raises Busy if a measurement holds it for longer than `rule.wait_s` seconds.
         """
         with self._lock.shared(wait_s=self._rule.wait_s):
             yield
@@ -125,8 +126,9 @@ class MachineGate:
 
 
 def held(lock: MachineLock, table: ProcessTable) -> tuple[Foreign, ...]:
-    """Return the processes that hold the machine's lock, and since when; or, if the lock can't be opened, one entry that says
-    why.
+    """Return the processes that hold the machine's lock, and since when.
+
+    If the lock can't be opened, return one entry that says why.
     """
     try:
         lock.look()

@@ -74,9 +74,7 @@ class LaunchWatch:
 
     @contextlib.contextmanager
     def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> Iterator[None]:
-        """Watch the benchmark process of `side` in a thread during the block; `take_taints` returns the foreign work that was
-        seen.
-        """
+        """Watch the benchmark process of `side` in a thread during the block; `take_taints` returns what was seen."""
         sensors = tuple(self.sensors)
         for sensor in sensors:
             sensor.start(Launch(side=side, timed=timed, core=core))
@@ -129,8 +127,9 @@ class _Thread(threading.Thread):
             self._error = error
 
     def end(self, patience_s: float) -> Sequence[Foreign]:
-        """Stop the thread, waiting at most `patience_s` seconds; return the foreign work it saw, with an entry for a sensor
-        that hangs.
+        """Stop the thread, waiting at most `patience_s` seconds; return the foreign work it saw.
+
+        If the thread doesn't end, there is an entry for the sensor that hangs.
         """
         self._over.set()
         self.join(patience_s)

@@ -65,8 +65,8 @@ class ProposerCommand:
         return found or ()
 
     def tell(self, refusal: Refusal | None) -> None:
-        """Store a refused proposal with its reason, for `refusals` to return; None (a proposal was accepted) deletes all
-        stored.
+        """Store a refused proposal with its reason, for `refusals` to return; None (one was accepted) deletes
+        all stored ones.
         """
         kept = (*self.refusals(), refusal)[-REMEMBERED:] if refusal is not None else ()
         atomic_write.replace(self._folder / "refused.json", json.dumps(encode(kept)).encode())

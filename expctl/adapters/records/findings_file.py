@@ -67,8 +67,8 @@ class FindingsEditor:
 
 
 def _inserted(text: str, keys: Mapping[int, Mapping[str, str]]) -> str:
-    """Insert lines into findings.yaml: `keys` maps the index of a finding to the keys and values it gets, placed after its
-    `id`.
+    """Return findings.yaml with lines inserted: `keys` maps the index of a finding to the keys and values put
+    after its `id`.
     """
     items = _items(text)
     for index in sorted(keys, reverse=True):

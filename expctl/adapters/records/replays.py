@@ -60,9 +60,7 @@ class Replays:
         return tuple(outcomes)
 
     def of(self, experiment: str) -> tuple[Outcome, ...]:
-        """Recompute the verdicts of one record and of its replications. Raises Refused if there is no record or it was
-        imported.
-        """
+        """Recompute the verdicts of one record and its replications. Raises Refused if it doesn't exist or was imported."""
         record = self._library.record(self._commit, experiment)
         if record is None or record.origin is Origin.IMPORTED:
             raise Refused(

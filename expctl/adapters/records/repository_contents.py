@@ -115,8 +115,9 @@ class GitLibrary:
         return harness_code(HarnessFile(path, mode, blobs.get(name, name.encode())) for path, mode, _, name in files)
 
     def queued(self, commit: str, experiment: str) -> Queued:
-        """Read a proposal, its patch and its queue ticket. Raises Refused if a file is missing or malformed, or the patch is
-        empty.
+        """Read a proposal, its patch and its queue ticket.
+
+        Raises Refused if a file is missing or malformed, or if the patch is empty.
         """
         from expctl.adapters.records.proposal_file import proposal_of
         from expctl.domain.experiment.proposal_files import Queued

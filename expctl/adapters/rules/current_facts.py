@@ -59,9 +59,7 @@ class RepositoryFacts:
         self._comparable: dict[str, Comparability] = {}
 
     def architectures(self) -> frozenset[str]:
-        """Return the GPU architectures to consider: the assumed one, else `judges` (those to measure on), else all of the
-        protocol.
-        """
+        """Return the GPU architectures to consider: the assumed one, else `judges` (those to measure on), else all targets'."""
         return self._architectures
 
     @cached_property
@@ -77,10 +75,9 @@ class RepositoryFacts:
         return self._versions[tool]
 
     def epoch_changes(self, experiment: str) -> tuple[ChangedCondition, ...]:
-        """Return what has changed since `experiment` was measured (harness, machine, tools, ...) and makes figures
-        incomparable.
+        """Return the changes since `experiment` was measured (of harness, machine, tools, ...) that make figures incomparable.
 
-        () if nothing has, or if it was never measured.
+        () if there are none, or if it was never measured.
         """
         epoch = self._library.epoch_of(self._commit, experiment)
         if epoch is None:
@@ -93,9 +90,7 @@ class RepositoryFacts:
         )
 
     def item_keys(self, path: str) -> frozenset[str]:
-        """Return a hash for each function or other top-level item of the file `path` of the commit; none if there is no such
-        file.
-        """
+        """Return a hash for each function or other top-level item of the file `path`; none if the commit lacks the file."""
         if path not in self._keys:
             self._keys[path] = item_keys(path, self._text(path))
         return self._keys[path]

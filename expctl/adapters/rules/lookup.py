@@ -66,8 +66,9 @@ class RuleLookup:
         return identify(texts, patch_id=self._git.patch_identity(patch) if texts else "")
 
     def misfits(self, commit: str, patch: bytes) -> tuple[str, ...] | None:
-        """Return the files of `commit` that `patch` doesn't apply to; None if it changes no line. Raises Refused if it is
-        malformed.
+        """Return the files of `commit` that `patch` doesn't apply to; None if the patch changes no line.
+
+        Raises Refused if the patch is malformed.
         """
         texts = self._texts(commit, patch)
         changes = any(text.before != text.after for text in texts)
@@ -85,8 +86,8 @@ class RuleLookup:
         return self._last[2]
 
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
-        """Return the records whose rule may match `candidate`: they share a hash, or forbid a pattern that an added line
-        matches.
+        """Return the records whose rule may match `candidate`: a hash is equal, or an added line matches a
+        forbidden pattern.
         """
         keys, added = keys_for(candidate), candidate.identity.added
 

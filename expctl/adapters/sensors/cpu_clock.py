@@ -28,24 +28,22 @@ class CpuClock(Sensor):
         self._events = 0
 
     def why_absent(self) -> str:
-        """Return in words what the kernel doesn't offer: cpufreq, thermal counts or (in a virtual machine) both; empty if it
-        has both.
+        """Return in words which of cpufreq and thermal counts the kernel lacks (a virtual machine's lacks both); empty if
+        neither.
         """
         missing = [name for name, has in (("cpufreq", self._has_clock()), ("throttle counts", self._has_counts())) if not has]
         return f"the kernel shows no {' and no '.join(missing)} of the CPU" if missing else ""
 
     def says(self) -> str:
-        """Return in words how many percent a clock may lie below the median of earlier launches, or that there is no such
-        limit.
-        """
+        """Return in words the limit in percent by which a clock may lie below earlier launches, or that there is none."""
         limit = (
             f"the limit is {self._slow_percent:g} % below the median" if self._slow_percent else "gate.slow_clock_percent is 0"
         )
         return f"judged during launches; {limit}"
 
     def why_unused(self, target: Target | None) -> str:
-        """Return `no wall time is measured` if that is so for `target`; empty if it is measured on a CPU and the sensor is
-        used.
+        """Return in words that the wall time of `target` isn't measured on a CPU; empty if it is, so that the
+        sensor is used.
         """
         return "" if times_cpu(target) else "no wall time is measured"
 

@@ -57,9 +57,7 @@ class Gpus(Sensor):
         return tuple(found for each in readings for found in (*self._busy(each), *self._unhealthy(each)))
 
     def start(self, launch: Launch) -> None:
-        """Read the throttling counters at the start of a benchmark process, and forget the clock rates of the process before
-        it.
-        """
+        """Read the throttling counters at the start of a benchmark process, and forget the last process' clock rates."""
         self._launch = launch
         self._clocks.clear()
         readings = self._source.read() if self._is_here else ()

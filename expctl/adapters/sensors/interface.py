@@ -17,8 +17,9 @@ ONLY_AROUND = float("inf")
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """A benchmark process that sensors watch: its `side` (baseline, candidate or both), whether it is being `timed`, and the
-    only `core` it runs on (None: any).
+    """A benchmark process that sensors watch. `side` is baseline, candidate or both.
+
+    `timed` says that its times are being measured; `core` is the only core it runs on, None if it may run on any.
     """
 
     side: str

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
 
 
 def protocol_section(protocol: Protocol) -> Section:
-    """Return the brief's section about the protocol. It is never shortened, because a proposal that breaks the protocol is
-    refused.
-    """
+    """Return the brief's section about the protocol. It is never shortened: a proposal that breaks the protocol is refused."""
     return Section(key="protocol", title="Protocol: what is fixed and what you may touch", intro=tuple(_lines(protocol)))
 
 

@@ -11,8 +11,7 @@ ITEMS_MAX = 150  # more never fit into the words of a brief
 
 
 class Section(Struct, frozen=True, kw_only=True):
-    """One section of a text. `intro` is never shortened; of `items`, sentences with the most useful first, the last are
-    dropped.
+    """One section of a text. `intro` is never shortened; `items` are sentences, of which the last are dropped first.
 
     `share` is the fraction of the available words that is reserved for its items. `left_out` counts the dropped items; `more`
     is the file or command that shows all.
@@ -49,9 +48,7 @@ def within(sections: Sequence[Section], cap: int) -> tuple[Section, ...]:
 
 
 def _fill(section: Section, start: int, free: int) -> int:
-    """Return how many items of `section` to keep: the first `start`, and of the following ones as many as fit into `free`
-    words.
-    """
+    """Return how many items of `section` to keep: the first `start`, and the following ones that fit into `free` words."""
     for number, item in enumerate(section.items[start:], start=start):
         free -= _cost(item)
         if free < 0:

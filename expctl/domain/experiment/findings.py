@@ -86,9 +86,7 @@ def unknown_evidence(links: Sequence[str], *, concluded: Mapping[str, bool], com
 
 
 def leads_back(findings: Sequence[Finding], start: str, by: str) -> bool:
-    """Return whether marking the finding `start` as superseded by `by` would make a cycle of findings that supersede each
-    other.
-    """
+    """Return whether marking the finding `start` as superseded by `by` would make findings supersede each other in a cycle."""
     follow = {each.id: each.superseded_by for each in numbered(findings)}
     seen = {start}
     while by in follow and by not in seen:

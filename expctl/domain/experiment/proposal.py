@@ -16,9 +16,7 @@ class Kind(StrEnum):
 
 
 class Mode(StrEnum):
-    """What a KEEP requires: a significant gain, a larger gain (for more complex code), or (simplify) no more
-    than a small loss.
-    """
+    """What a KEEP requires: a gain, a larger gain (for more complex code), or (simplify) no more than a small loss."""
 
     GAIN = "gain"
     GAIN_COSTLY = "gain-costly"
@@ -36,9 +34,7 @@ class Verdict(StrEnum):
 
 
 class Prediction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The result that the proposer expects. `gain_percent` is a range (low, high) of the gain of the objective; below 0 is
-    slower.
-    """
+    """The result that the proposer expects. `gain_percent` is a range (low, high) for the objective; below 0 is slower."""
 
     verdict: Verdict
     gain_percent: tuple[float, float] | None = None
@@ -46,9 +42,7 @@ class Prediction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Until(StrEnum):
-    """When a rule with a code snippet (`Probe`) stops to hold: when the snippet compiles, or when the gfx11 interpreter runs
-    it.
-    """
+    """When a rule with a code snippet (`Probe`) ends: when the snippet compiles, or when the gfx11 interpreter runs it."""
 
     COMPILES = "compiles"
     INTERPRETS = "interprets"

@@ -48,9 +48,7 @@ class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Times(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The times of single iterations of one side at one size: the mean in ns; the 90 % and 99 % quantiles divided by the
-    median.
-    """
+    """The times of single iterations of one side at one size: mean (ns), 90 % and 99 % quantile (divided by the median)."""
 
     mean_ns: float
     p90: float
@@ -107,9 +105,7 @@ class Test(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ChangedCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A condition of a do-not-repeat rule that has changed: its value when the experiment failed, its value
-    now, the evidence.
-    """
+    """A condition of a do-not-repeat rule that has changed: its value at the failure, its value now, and the evidence."""
 
     condition: str
     was: str
@@ -177,9 +173,7 @@ class BenchmarkIdentity(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The result of an experiment, with everything needed to review it later. `explanation` says what profiles tell of the
-    effect.
-    """
+    """The result of an experiment, with all that a later review needs. `explanation` is what profiles tell of the effect."""
 
     schema: Count = 1
     id: str

@@ -46,9 +46,7 @@ class Baseline(Struct, frozen=True, kw_only=True):
 
 
 class ImportedBaseline(Struct, frozen=True, kw_only=True):
-    """The last kept change of a target according to an imported, hand-written ledger, if expctl has not timed the target
-    itself.
-    """
+    """The last kept change of a target in an imported, hand-written ledger; used if expctl has not timed the target."""
 
     target: str
     id: str

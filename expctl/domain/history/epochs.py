@@ -50,8 +50,8 @@ class Epoch(Struct, frozen=True, kw_only=True):
         return f"{self.target} {self.number}"
 
     def holds(self, conditions: Comparability) -> bool:
-        """Return whether a measurement under `conditions` would be comparable with those of this epoch; the unknown counts as
-        equal.
+        """Return whether a measurement under `conditions` is comparable with those of this epoch; unknown
+        ones count as equal.
         """
         return not self.changes_to(conditions)
 
@@ -76,9 +76,7 @@ class Epochs(Struct, frozen=True, kw_only=True):
         return {target: known[-1] for target, known in self.used.items()}
 
     def current(self, target: str, conditions: Comparability) -> Epoch | None:
-        """Return the epoch of `target` with which a measurement under `conditions` would be comparable; None
-        if there is none.
-        """
+        """Return the epoch of `target` with which a measurement under `conditions` would be comparable; None if none is."""
         return next((each for each in reversed(self.used.get(target, ())) if each.holds(conditions)), None)
 
     def at(self, conditions: Mapping[str, Comparability]) -> Epochs:
@@ -137,8 +135,9 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
 
 
 def _joined(known: tuple[Epoch, ...], each: Measuring) -> tuple[Epoch, ...]:
-    """Return a target's epochs `known` after the measurement `each`, with the one it belongs to last: a comparable one or a new
-    one.
+    """Return a target's epochs `known` after the measurement `each`.
+
+    The epoch that it belongs to, the newest comparable one or else a new one, comes last.
     """
     at = next((index for index in reversed(range(len(known))) if known[index].holds(each.conditions)), -1)
     if at < 0:

@@ -93,9 +93,7 @@ def _tree_words(tree: ast.AST) -> Iterator[str]:
 
 
 class _Name(str):
-    """A word that stands for syntax (a field name, the end of a node or list); its type keeps it unequal to words of the
-    source.
-    """
+    """A word that stands for syntax (a field name, the end of a node or list) and so is never equal to a word of the source."""
 
     __slots__ = ()
 

@@ -16,9 +16,7 @@ from expctl.domain.verdict.statistics import percent
 
 
 class Promise(Struct, frozen=True, kw_only=True):
-    """The gain that records state for one or more kept changes, in log units: `effect`, and its 95 %
-    interval's `half_width`.
-    """
+    """The gain that records state for kept changes, and the half-width of its 95 % interval; both in log units."""
 
     effect: float = 0.0
     half_width: float = 0.0
@@ -54,9 +52,7 @@ class KeptChange(Struct, frozen=True, kw_only=True):
 
 
 def kept_changes_of(commits: Sequence[str], records: Sequence[Record], epoch: Epoch) -> tuple[KeptChange, ...]:
-    """Return one kept change for each of `commits`, in their order, with the gains that `records` state as
-    measured in `epoch`.
-    """
+    """Return one kept change for each of `commits`, in their order, with the gains recorded for it in `epoch`."""
     kept = {record.candidate: record for record in records if lands(record)}
     return tuple(_kept_change(commit, kept.get(commit), epoch) for commit in commits)
 
@@ -86,8 +82,7 @@ def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -
 
 
 def falls_short(measured: Estimate, promised: Promise, worthwhile_percent: float) -> bool:
-    """Return whether the measured effect is smaller than the promised one, by more than noise and more than
-    `worthwhile_percent`.
+    """Return whether the measured effect is below the promised one by more than noise and `worthwhile_percent`, each alone.
 
     Noise is the hypotenuse of the two half-widths; effects and half-widths are in log units (percent / 100).
     """

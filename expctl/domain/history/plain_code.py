@@ -75,8 +75,9 @@ def shell_words(text: str) -> list[str] | None:
 
 
 def _quote_after(line: str, quote: str) -> tuple[str, bool] | None:
-    """Return which quote is open at the end of a shell `line` that begins inside `quote` ("": none), and whether it ends in a
-    backslash; None if that is uncertain.
+    """Return (the quote open after a shell `line` that begins inside `quote`, whether the line ends in a backslash).
+
+    No quote is ""; the result is None if it is uncertain.
     """
     at = 0
     while at < len(line):

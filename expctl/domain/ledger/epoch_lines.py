@@ -24,7 +24,5 @@ def conditions_text(conditions: Comparability) -> str:
 
 
 def changed_text(begins: Sequence[Change]) -> str:
-    """Return the changes that made figures incomparable as text: `; changed: compiler ziglang 0.16.0 ->
-    ziglang 0.17.0`, or "".
-    """
+    """Return changes between epochs as text, e.g. `; changed: compiler ziglang 0.16.0 -> ziglang 0.17.0`; "" for none."""
     return f"; changed: {'; '.join(str(change) for change in begins)}" if begins else ""

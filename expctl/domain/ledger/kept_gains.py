@@ -23,9 +23,7 @@ class Landed(NamedTuple):
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """One kept change: its own effect, and the effect of it and all kept changes before it (`total`);
-    percent, 95 % intervals.
-    """
+    """One kept change: its own effect, and that of all kept changes up to it (`total`), each in percent with 95 % interval."""
 
     id: str
     title: str
@@ -60,9 +58,7 @@ def kept_gains(landed: Iterable[Landed], epochs: Mapping[str, Epoch]) -> tuple[P
 
 
 def _effect_in(landed: Landed, epoch: Epoch) -> Interval | None:
-    """Return a change's effect as measured in `epoch`: that of the verdict, else of its newest replication;
-    None without one.
-    """
+    """Return a change's effect measured in `epoch`: the verdict's, else its newest replication's; None if there is none."""
     pairs = zip(landed.measurings, landed.gains, strict=True)
     found = [gain for one, gain in pairs if gain and one.target == epoch.target and epoch.holds(one.conditions)]
     return None if not found else found[0] if landed.target == epoch.target else found[-1]

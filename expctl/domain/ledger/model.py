@@ -126,8 +126,7 @@ def ledger_from(
     conditions: Mapping[str, Comparability],
     template: str = "",
 ) -> Ledger:
-    """Return the contents of ledger.md for the records that `totals` sums up; `records` has at least the last one of each
-    target.
+    """Return the contents of ledger.md for the records that `totals` sums up; `records` has at least each target's last.
 
     `conditions` maps a target to the conditions of its next run, as far as the commit determines them.
     """

@@ -119,9 +119,7 @@ def queue_items(entries: Sequence[Entry]) -> tuple[QueueItem, ...]:
 
 
 def why_of(record: Record) -> str:
-    """Return a verdict's explanation in one line: why a repeat was allowed, what profiles say, the reasons
-    without the effect.
-    """
+    """Explain a verdict in one line: why a repeat was allowed, what profiles say, the reasons except the effect."""
     if record.origin is Origin.IMPORTED:
         return one_line(record.history.why if record.history else "; ".join(record.reasons), WHY_MAX)
     again = (f"again on {each.target}: {each.verdict}" for each in record.replications)

@@ -32,9 +32,7 @@ def is_trouble(error: OSError) -> bool:
 
 
 def explained(error: OSError, what: str = "expctl can't go on", then: str = AGAIN) -> MachineTrouble | None:
-    """Return an error that says `what` failed, the reason, the remedy and what to do `then`; None if a user
-    can't correct it.
-    """
+    """Return an error that says `what` failed, why, the remedy, and what to do `then`; None if a user can't correct it."""
     if error.errno not in REMEDIES:
         return None
     why, remedy = REMEDIES[error.errno]
