@@ -93,7 +93,7 @@ def ticket_bytes(ticket: Ticket) -> bytes:
 
 
 def typed_json(text: bytes, wanted: type[T], *, where: str) -> T:
-    """Decode JSON that expctl wrote into a type that forbids unknown fields, `wanted`. Raises Refused with every problem."""
+    """Decode JSON that expctl wrote as `wanted`, a type that forbids unknown fields. Raises Refused with every problem."""
     try:
         plain = _plain(text)
         return msgspec.convert(plain, wanted)

@@ -1,4 +1,7 @@
-"""Checks of `expctl doctor` on journals, refs, work trees and locks below the git folder. They change nothing."""
+"""Checks of `expctl doctor` on the machine's lock, and on what expctl keeps below the git folder. They change nothing.
+
+That is: journals, refs, work trees, locks, and a publication that a killed run left.
+"""
 
 import os
 import shlex

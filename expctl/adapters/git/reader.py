@@ -16,8 +16,8 @@ class Place(Struct, frozen=True, kw_only=True):
     """The folders of a repository: root of its work tree, git directory of this work tree, expctl's state folder.
 
     `foreign` says that another user owns it (and safe.directory allows its use). `head` is the commit of HEAD when the
-    repository was located, "" if there was none. `experiments` is the git tree id of the folder experiments/: "" without one,
-    None if it was not looked up.
+    repository was located, "" if there was none. `experiments` is the git tree id of the folder experiments/ in that commit: ""
+    if it has none, None if it isn't known.
     """
 
     root: Path
@@ -36,7 +36,10 @@ EXPERIMENTS = "experiments"
 
 
 def locate(start: Path) -> Place:
-    """Find the repository around `start`. Raises Refused if there is none, it is bare, or its path has a line break."""
+    """Find the repository around `start`.
+
+    Raises Refused if there is none, if it has no work tree there, or if its path has a line break.
+    """
     # HEAD is resolved twice, to notice when it moves while its folder is looked up.
     asked = ["rev-parse", *WHERE, HEAD, f"HEAD:{EXPERIMENTS}", HEAD]
     answer, foreign = run_git(start, asked, accepted=(0, 128)), False

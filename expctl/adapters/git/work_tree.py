@@ -2,7 +2,8 @@
 
 New files are staged and flushed in a folder of expctl's, then exchanged atomically for those of the work tree. The file that
 was there before is then inspected: if it is the old commit's version it is deleted, otherwise it is a user's edit and is put
-back. After a kill the next run finds it in the folder `aside`. No symbolic link is followed, so no file outside is touched.
+back. After a kill the next run finds such a file in the folder `aside` and does the same. No symbolic link is followed, so no
+file outside is touched.
 """
 
 import contextlib

@@ -65,9 +65,7 @@ class ProposerCommand:
         return found or ()
 
     def tell(self, refusal: Refusal | None) -> None:
-        """Store a refused proposal with its reason, for `refusals` to return; None (one was accepted) deletes
-        all stored ones.
-        """
+        """Store a refused proposal with its reason, for `refusals` to return; None (one was accepted) deletes the stored."""
         kept = (*self.refusals(), refusal)[-REMEMBERED:] if refusal is not None else ()
         atomic_write.replace(self._folder / "refused.json", json.dumps(encode(kept)).encode())
 

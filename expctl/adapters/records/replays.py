@@ -119,7 +119,9 @@ class Replays:
 
 
 def _difference(recorded: Any, computed: Any, path: str = "") -> str:
-    """Name the first field, at or below `path`, in which two JSON values differ, with both values (None for a missing one)."""
+    """Return the path (below `path`) of the first field in which two JSON values differ, with both values; None for a missing
+    one.
+    """
     if isinstance(recorded, list) and isinstance(computed, list):
         recorded, computed = dict(enumerate(recorded)), dict(enumerate(computed))
     if isinstance(recorded, dict) and isinstance(computed, dict):

@@ -86,9 +86,7 @@ class RuleLookup:
         return self._last[2]
 
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
-        """Return the records whose rule may match `candidate`: a hash is equal, or an added line matches a
-        forbidden pattern.
-        """
+        """Return the records whose rule may match `candidate`: by an equal hash, or an added line that matches a pattern."""
         keys, added = keys_for(candidate), candidate.identity.added
 
         def search(index: sqlite3.Connection) -> set[str]:

@@ -181,8 +181,8 @@ class StepRunner:
         """Start a child in `cwd` that runs the build `artifact`.
 
         `core` is the only core it may run on; `padding` bytes are added to its environment. For a profiler, `tree` is the
-        folder of the build's sources and `out` the folder for its output. Raises StepFailed if it can't be started, or a
-        protected file was changed.
+        folder of the build's sources and `out` the folder for its output. Raises StepFailed if it can't start or a protected
+        file was changed.
         """
         if broken := self._broken(cwd):
             listed = ", ".join(one_line(name, 80) for name in broken[:3])

@@ -82,7 +82,7 @@ def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -
 
 
 def falls_short(measured: Estimate, promised: Promise, worthwhile_percent: float) -> bool:
-    """Return whether the measured effect is below the promised one by more than noise and `worthwhile_percent`, each alone.
+    """Return whether the measured effect is below the promised one by more than noise and by more than `worthwhile_percent`.
 
     Noise is the hypotenuse of the two half-widths; effects and half-widths are in log units (percent / 100).
     """
@@ -100,7 +100,9 @@ def _kept_change(commit: str, record: Record | None, epoch: Epoch) -> KeptChange
 
 
 def _estimates(record: Record, epoch: Epoch) -> tuple[Estimate, ...]:
-    """Return the estimates of an experiment that are comparable in `epoch`: its own, else its newest replication's, else ()."""
+    """Return the estimates of an experiment that were measured in `epoch`: its own, else those of its newest
+    such replication.
+    """
     measured: tuple[Record | Replication, ...] = (record, *record.replications)
     found = [
         each.estimates
