@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Health(StrEnum):
-    """The state of one part of the installation; NOTE is mere information."""
+    """The state of one part of the installation: it works (OK), it doesn't (WRONG), or NOTE, which is only information."""
 
     OK = "ok"
     NOTE = "note"

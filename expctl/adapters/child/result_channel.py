@@ -20,7 +20,7 @@ class Unexpected(Exception):
 class UnknownContract(Unexpected):
     """The script follows a version of docs/HARNESS.md that expctl doesn't know.
 
-    The text of the error is a predicate; whoever reports it puts the script's name in front.
+    Its text begins with a verb, e.g. `keeps version 3 of ...`: who reports it puts the script's name in front.
     """
 
 

@@ -23,7 +23,7 @@ CLEAR = "expctl doctor --clear"
 
 
 class StateCheckup:
-    """Looks below the git folder for what runs that were killed left there.
+    """Finds what killed runs left below the git folder.
 
     `known` are the ids of all experiments that have a proposal or a record.
     """

@@ -23,7 +23,7 @@ ROOM_MIN = 1 << 20
 def git_trouble(command: str, status: int, stderr: str) -> MachineTrouble | None:
     """Return the error if `git command` was ended by the machine (e.g. a full disk), a signal or another git's lock.
 
-    `stderr` is what git wrote there, in English (LC_ALL=C). None if it names none of these reasons.
+    `stderr` is git's standard error, in English (LC_ALL=C). Returns None for any other end.
     """
     told = {os.strerror(each): each for each in REMEDIES if each not in OF_ONE_FILE} | OWN_WORDS
     number = next((each for words, each in told.items() if words in stderr), 0)

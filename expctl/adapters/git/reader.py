@@ -149,7 +149,7 @@ class GitReader:
         return {name: head[12:] for head, name in entries if head.startswith("040000 tree ")}
 
     def changed_folders(self, old: str, new: str) -> dict[str, str] | None:
-        """Return name -> tree id in `new` ("": gone) of the folders directly in two trees that differ between them.
+        """Return name -> tree id in `new` of the folders directly in tree `old` or `new` that differ; "" for one gone in `new`.
 
         None if git has lost one of the two trees.
         """

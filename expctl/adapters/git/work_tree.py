@@ -147,7 +147,7 @@ class WorkTreeFiles:
         return folder is not None and self._state(change, read_entry(DirEntry(folder, change.path.name))) is _State.THEIRS
 
     def update(self, old: str, new: str, *, only: Collection[str] | None = None) -> None:
-        """Replace the files that differ between trees `old` and `new` by the staged ones of `new`; only paths in `only`, if
+        """Replace the files that differ between trees `old` and `new` by the staged ones of `new`; only those in `only`, if
         given.
 
         A file that is not as in `old`, because the user edited it, is kept. Call `stage` before; both may be repeated.

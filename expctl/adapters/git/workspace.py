@@ -30,7 +30,7 @@ PLAIN_DIFF = (
 
 
 class GitWorkspace(GitPlumbing):
-    """A repository that can be changed. All methods raise MachineTrouble if git fails where it can't in a sound one."""
+    """Changes one git repository. Its methods raise MachineTrouble if git fails although the repository is sound."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)

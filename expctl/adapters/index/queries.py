@@ -27,7 +27,7 @@ def experiments(index: sqlite3.Connection) -> Mapping[str, Verdict | None]:
 
 
 def trees(index: sqlite3.Connection, ids: Iterable[str]) -> Mapping[str, str]:
-    """Return experiment -> git tree id of its folder, for those of `ids` that have a folder. Asking git is slower."""
+    """Return experiment -> git tree id of its folder, for those of `ids` that have a folder. Faster than asking git."""
     found = {name: index.execute(TREE, (name,)).fetchone() for name in ids}
     return {name: row[0] for name, row in found.items() if row}
 
@@ -38,7 +38,7 @@ def waiting(index: sqlite3.Connection) -> tuple[str, ...]:
 
 
 def trees_to_read_ahead(index: sqlite3.Connection) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the git tree ids of the folders a command will probably read: (of proposals that wait, of the newest records).
+    """Return the git tree ids of folders that a command will probably read: (those of waiting proposals, of newest records).
 
     The newest records are the last few of all and the last one timed on each target.
     """

@@ -18,7 +18,10 @@ def clock_policy(root: Path = Path("/")) -> str:
 
 
 def driver(root: Path = Path("/")) -> str:
-    """Return the versions of the GPU drivers, e.g. `nvidia 550.54`; without drivers that have no version but the kernel's."""
+    """Return the versions of the GPU drivers, e.g. `nvidia 550.54`; empty if there are none.
+
+    A driver that is part of Linux has no version of its own and is left out.
+    """
     nvidia = NVIDIA_VERSION.search(_text(root / "proc/driver/nvidia/version"))
     amd = _word(root / "sys/module/amdgpu/version")
     return ", ".join([*([f"nvidia {nvidia[1]}"] if nvidia else []), *([f"amdgpu {amd}"] if amd else [])])

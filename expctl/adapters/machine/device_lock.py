@@ -38,7 +38,7 @@ class LockHolder(Struct, frozen=True, kw_only=True):
 class MachineLock:
     """The lock that keeps builds and tests (shared holders) away from measurements (an exclusive holder), for all users.
 
-    It is a file in `folder` (None: `lock_folder()`). While it is held exclusively, the file names `experiment`, an id.
+    It is a file in `folder` (None: `lock_folder()`). While it is held exclusively, the file contains the id `experiment`.
     """
 
     def __init__(self, folder: Path | None = None, *, experiment: str = "") -> None:

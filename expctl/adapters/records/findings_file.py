@@ -67,9 +67,7 @@ class FindingsEditor:
 
 
 def _inserted(text: str, keys: Mapping[int, Mapping[str, str]]) -> str:
-    """Return findings.yaml with lines inserted: `keys` maps the index of a finding to the keys and values put
-    after its `id`.
-    """
+    """Return `text` (findings.yaml) with keys inserted after the `id` of some findings; `keys`: index -> key -> value."""
     items = _items(text)
     for index in sorted(keys, reverse=True):
         node = items[index]

@@ -119,9 +119,7 @@ class Replays:
 
 
 def _difference(recorded: Any, computed: Any, path: str = "") -> str:
-    """Return the path (below `path`) of the first field in which two JSON values differ, with both values; None for a missing
-    one.
-    """
+    """Return in words the first field in which two JSON values differ, with both values; `path` is its path so far."""
     if isinstance(recorded, list) and isinstance(computed, list):
         recorded, computed = dict(enumerate(recorded)), dict(enumerate(computed))
     if isinstance(recorded, dict) and isinstance(computed, dict):

@@ -46,7 +46,8 @@ PROPOSAL = ("experiment.yaml", "change.patch", "queued.json")
 
 
 class GitLibrary:
-    """Reads protocol, records etc. from commits as typed values, never from the work tree: editing that changes no judgement.
+    """Reads protocol, records etc. as typed values from commits, never from the work tree, whose edits must not influence
+    verdicts.
 
     Queries over many experiments use `index`; without one, an index in memory is built from all records. Modules that `status`
     doesn't need are imported inside functions.
@@ -269,7 +270,7 @@ class GitLibrary:
         return {name: profile_of(text, where=f"{EXPERIMENTS}/{name}/profile.json") for (name, _), text in found.items()}
 
     def samples(self, commit: str, experiment: str, file: str = "samples.jsonl") -> bytes | None:
-        """Return the bytes of samples.jsonl, or of the `file` of a replication's samples; None if that isn't committed."""
+        """Return the bytes of samples.jsonl or, for a replication, of its samples file `file`; None if it isn't committed."""
         return self._git.read_file(commit, f"{EXPERIMENTS}/{check_id(experiment)}/{file}")
 
     def read_samples(self, commit: str, experiment: str) -> tuple[Sample, ...]:

@@ -28,9 +28,7 @@ class CpuClock(Sensor):
         self._events = 0
 
     def why_absent(self) -> str:
-        """Return in words which of cpufreq and thermal counts the kernel lacks (a virtual machine's lacks both); empty if
-        neither.
-        """
+        """Return in words which of cpufreq and thermal counts the kernel lacks; empty if none. A virtual machine lacks both."""
         missing = [name for name, has in (("cpufreq", self._has_clock()), ("throttle counts", self._has_counts())) if not has]
         return f"the kernel shows no {' and no '.join(missing)} of the CPU" if missing else ""
 
@@ -42,9 +40,7 @@ class CpuClock(Sensor):
         return f"judged during launches; {limit}"
 
     def why_unused(self, target: Target | None) -> str:
-        """Return in words that the wall time of `target` isn't measured on a CPU; empty if it is, so that the
-        sensor is used.
-        """
+        """Return in words that no wall time on a CPU is measured for `target`; empty if one is."""
         return "" if times_cpu(target) else "no wall time is measured"
 
     def session(self) -> AbstractContextManager[object]:

@@ -39,7 +39,7 @@ def since(before: Schedule | None, now: Schedule) -> Schedule:
 
 
 def kept_waiting(threads: Sequence[Schedule]) -> tuple[int, int]:
-    """Return (ns run, ns waited), summed over process groups: of each the time its busiest thread ran, and waited for others.
+    """Return (ns run, ns waited) of the busiest thread of each process group, summed over the groups.
 
     Waiting for threads of the same group is not counted.
     """
@@ -93,10 +93,10 @@ class CpuLoad(Sensor):
         return "" if self._limit else "gate.others_percent is 0"
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """Return one entry if other processes have used at least `limit_percent` % of one core since the last call.
+        """Return one entry if no core was free enough since the last call.
 
-        It is computed from the idle times of all cores we may use. Returns nothing in the first call and in one that comes less
-        than 0.2 s after the last.
+        That is: the idle times of all cores that we may use were together at most 100 - `limit_percent` % of the time passed.
+        Returns nothing in the first call, and in one that comes less than 0.2 s after the last.
         """
         now_s, busy_s = self._clock_s(), self._busy_s()
         if self._looked is None or now_s - self._looked[0] < WINDOW_S:

@@ -48,7 +48,7 @@ class Sensor(Protocol):
         return ""
 
     def why_unused(self, target: Target | None) -> str:  # noqa: ARG002  most sensors serve every target
-        """Return why the sensor isn't used for `target` (None: for no target at all); empty if it is used."""
+        """Return why the sensor isn't used for `target` (None: for whichever target comes); empty if it is used."""
         return ""
 
     def session(self) -> AbstractContextManager[object]:

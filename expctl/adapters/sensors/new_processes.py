@@ -28,8 +28,9 @@ class NewProcesses:
         self._share = 1
 
     def fresh(self) -> list[int]:
-        """Return the pids to check in this call: processes new since the last call, or since 1, 4 or 16 calls before it, and in
-        turn 1/40 of all. Some may have ended meanwhile.
+        """Return the pids to check: each new process at once and again 1, 4 and 16 calls later, and 1/40 of all others in turn.
+
+        Some of them may have ended.
         """
         self._ages |= dict.fromkeys(self._arrivals(), 0)
         found = [pid for pid, age in self._ages.items() if age in AGES]

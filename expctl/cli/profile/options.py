@@ -12,7 +12,7 @@ TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8", "i8")
 
 
 def profile_path(text: str) -> Path:
-    """Return `text` as a path. Raises Misused for "" (often an unset shell variable), which would mean the work directory."""
+    """Return `text` as a path. Raises Misused for "" (often an unset shell variable), which would mean the current folder."""
     from expctl.domain.errors import Misused
 
     if not text:

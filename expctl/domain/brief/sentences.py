@@ -89,7 +89,10 @@ def next_section(proposals: Sequence[Proposal], queued: int) -> Section:
 
 
 def prediction_section(digests: Sequence[RecordSummary], accuracy: Accuracy) -> Section:
-    """Return the brief's section about predictions: how many came true, wrong ones, right ones; each newest first."""
+    """Return the brief's section about predictions: how many came true, then those that didn't, then those that did.
+
+    Both lists are newest first.
+    """
     told = [(each.id, each.told) for each in digests if each.told]
     order = sorted(told, key=lambda each: (not _is_hit(each[1]), id_order(each[0])), reverse=True)
     items = tuple(each.sentence for _, each in order[:ITEMS_MAX])

@@ -30,7 +30,10 @@ def is_free_keep(record: Record, entry: Record | Replication) -> bool:
 
 
 def debt(id: str, target: str) -> str:
-    """Return the remark that the simplification `id` was kept untimed, its code uncompared as `target` couldn't be built."""
+    """Return the remark that the simplification `id` was kept untimed without comparing its code on `target`.
+
+    That happens if `target` couldn't be built.
+    """
     return f"{UNCOMPARED} on {target}, which could not be built; expctl run {id} --again compares it where it can be"
 
 

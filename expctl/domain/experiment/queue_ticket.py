@@ -10,8 +10,8 @@ PRIORITY_MAX = 1_000_000  # and its negative is the smallest
 class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The queue entry of a proposal. `content` is the hash of its files when it was queued, on the commit `base`.
 
-    `by` is the proposer that made it, empty for a person. A larger `priority` runs earlier. `withdrawn` and `blocked` are the
-    reasons why it is, empty if it isn't; `blocked_on` is the commit to which its patch doesn't apply.
+    `by` is the proposer that made it, "" for a person. A larger `priority` runs earlier. `withdrawn` is the reason for taking
+    it out of the queue; `blocked` is the reason why its patch doesn't apply to the commit `blocked_on`; both are "" otherwise.
     """
 
     content: str

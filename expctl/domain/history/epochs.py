@@ -50,9 +50,7 @@ class Epoch(Struct, frozen=True, kw_only=True):
         return f"{self.target} {self.number}"
 
     def holds(self, conditions: Comparability) -> bool:
-        """Return whether a measurement under `conditions` is comparable with those of this epoch; unknown
-        ones count as equal.
-        """
+        """Return whether a measurement under `conditions` is comparable with those of this epoch, as far as both are known."""
         return not self.changes_to(conditions)
 
     def changes_to(self, conditions: Comparability) -> tuple[Change, ...]:
@@ -135,9 +133,9 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
 
 
 def _joined(known: tuple[Epoch, ...], each: Measuring) -> tuple[Epoch, ...]:
-    """Return a target's epochs `known` after the measurement `each`.
+    """Return a target's epochs `known` after the measurement `each`, ordered by their last use.
 
-    The epoch that it belongs to, the newest comparable one or else a new one, comes last.
+    The epoch that it belongs to, the most recently used comparable one or else a new one, comes last.
     """
     at = next((index for index in reversed(range(len(known))) if known[index].holds(each.conditions)), -1)
     if at < 0:

@@ -70,9 +70,9 @@ def combined_promises(kept: Sequence[KeptChange]) -> dict[str, Promise]:
 
 
 def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -> tuple[Sample, ...]:
-    """Return `samples` with the candidate's times multiplied by the sure part of the promised gain, at each size.
+    """Return `samples` with the candidate's times lengthened by the promised gain (the lower end of its interval) at each size.
 
-    The effect that is then computed is >= 0 if, and only if, at least that gain was measured.
+    The effect computed from them is >= 0 if, and only if, at least that gain was measured.
     """
     stretch = {size: math.exp(promise.sure) for size, promise in promises.items() if size != OBJECTIVE}
     return tuple(
