@@ -51,7 +51,10 @@ def first_date(index: sqlite3.Connection, names: Iterable[str]) -> str:
 
 
 def fold_epochs(index: sqlite3.Connection, *, since: str) -> None:
-    """Compute and store the epochs (stretches of comparable figures) anew from the measurements dated `since` or later."""
+    """Compute and store all epochs (stretches of comparable figures) anew.
+
+    Call it after a change among the measurements dated `since` or later ("": any).
+    """
     grounds = grounds_of(index)
     before = _measurings(index.execute(TURNS, (since,)), grounds)
     rows = index.execute(SINCE, (since,)).fetchall()
