@@ -118,7 +118,7 @@ class GitLibrary:
     def queued(self, commit: str, experiment: str) -> Queued:
         """Read a proposal, its patch and its queue ticket.
 
-        Raises Refused if a file is missing or malformed, or if change.patch is not a diff that changes something.
+        Raises Refused if a file is missing or malformed, or if change.patch is not a diff.
         """
         from expctl.adapters.records.proposal_file import proposal_of
         from expctl.domain.experiment.proposal_files import Queued
