@@ -23,7 +23,10 @@ ASIDE = "run expctl doctor and type the command that it shows for this journal: 
 
 
 class FileJournal:
-    """The journals of unfinished runs in `folder`. `heals` (unsafe beside a live run): reading removes a torn last line."""
+    """The journals of unfinished runs in `folder`.
+
+    If `heals`, reading a journal removes a torn last line from the file, which is safe only while no run writes to it.
+    """
 
     def __init__(self, folder: Path, *, heals: bool = True) -> None:
         self._folder, self._heals = folder, heals
@@ -38,8 +41,10 @@ class FileJournal:
         return tuple(_event(line, self._path(experiment)) for line in self._lines(experiment))
 
     def append(self, experiment: str, event: Event) -> None:
-        """Append one event and flush it to the disk. On a full disk, a file kept for that is deleted: raises MachineTrouble
-        if the event could then be written, OSError if not. The next `read` removes a half-written line.
+        """Append one event and flush it to disk. On a full disk a reserve file is deleted to make room for it.
+
+        Raises MachineTrouble if the event was written thanks to that, OSError if it could not be written. The next `read`
+        removes a half-written line.
         """
         self._reserve.refill()
         lines = self._lines(experiment)

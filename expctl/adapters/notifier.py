@@ -1,4 +1,4 @@
-"""Run the command of `--notify` for each outcome, with JSON on its standard input. Its failure is a note, never an error."""
+"""Run the command of `--notify` for each outcome, with JSON on its standard input. If it fails, a line is printed, no more."""
 
 import json
 import os
@@ -13,7 +13,7 @@ TIMEOUT_S = 10.0
 
 
 class Notifier:
-    """Runs the user's command `argv` with the user's environment; `folder` gets its input (outcome.json) and its log."""
+    """Runs the user's command `argv` with the user's environment; its input (outcome.json) and log are written to `folder`."""
 
     def __init__(self, argv: tuple[str, ...], folder: Path, *, mark: str, timeout_s: float = TIMEOUT_S) -> None:
         self._argv, self._folder, self._mark, self._timeout_s = argv, folder, mark, timeout_s

@@ -1,6 +1,6 @@
-"""The command line: one verb per file, which is only imported when that verb is used.
+"""The command line: each verb (run, status, ...) has a file of its own, which is imported only when that verb is used.
 
-For verbs that are typed all day, importing typer takes longer than the answer: without options they start without it.
+Verbs that are used all day start without the library typer if they have no options, because importing it takes long.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ VERBS = {
 
 
 def application(words: Sequence[str] = ()) -> typer.Typer:
-    """Return the typer application with the one subcommand with which the arguments `words` begin, or else with all."""
+    """Return the typer application with only the subcommand that `words` begin with, or with all subcommands."""
     from importlib import import_module
 
     import typer
@@ -74,7 +74,7 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
 
 
 def command_without_typer(words: Sequence[str]) -> Callable[[], object] | None:
-    """Return the command for words that need no option parsing; None where typer has to parse them."""
+    """Return the function that runs the command line `words`, if they have no options; None if typer must parse them."""
     match words:
         case ["status"]:
             from expctl.cli.status import status
@@ -127,7 +127,7 @@ def main() -> None:
 
 
 def _prepare_output() -> None:
-    """Make standard output escape characters that its encoding lacks; use /dev/null if it is closed."""
+    """Make standard output escape characters that its encoding can't show; send it to /dev/null if it is closed."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     elif sys.stdout is None:

@@ -20,10 +20,10 @@ def compare(
 ) -> None:
     """Screen two result files for regressions: tot_us > 1.005 golden_us + 0.5 us. Needs no repository.
 
-    GOLDEN.csv holds the results that stand, TOT.csv those under test. Both have a header with kernel, shape and time_us; other
-    columns don't matter. Rows with equal kernel and shape are repetitions: the first three count if they lie within 5 %, else
-    the closest pair of up to five. Rows below 4 us in GOLDEN are ignored. The ratio is TOT / GOLDEN: above 1, TOT is slower.
-    docs/COMPARE.md has the whole rule.
+    GOLDEN.csv holds the accepted results, TOT.csv the ones to be checked. Both have a header with kernel, shape and time_us;
+    other columns don't matter. Rows with equal kernel and shape are repetitions: the first three count if they lie within 5 %,
+    else the closest pair of up to five. Rows below 4 us in GOLDEN are ignored. The ratio is TOT / GOLDEN: above 1, TOT is
+    slower. docs/COMPARE.md has the whole rule.
     """
     import sys
 

@@ -12,7 +12,7 @@ def doctor(
     clear: Annotated[bool, typer.Option("--clear", help="First clear what dead runs of expctl left here.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Check unfinished runs, git refs, worktrees, locks, records, ledger.md and this machine. Exit 1 if one is wrong."""
+    """Check unfinished runs, git refs, worktrees, locks, records, ledger.md and this machine. Exit 1 if anything is wrong."""
     from expctl import wiring
     from expctl.cli.output import print_result
     from expctl.domain.checkup import Health

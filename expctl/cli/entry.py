@@ -1,4 +1,4 @@
-"""Entry point of the command; it handles Ctrl-C before anything else is imported."""
+"""Entry point of the command `expctl`; it handles Ctrl-C before anything else is imported."""
 
 import signal
 import sys

@@ -102,7 +102,7 @@ def _check_numbers(peak: float, noise: float | None) -> None:
 
 
 def _sizes(words: list[str]) -> dict[str, int]:
-    """Return size -> FLOP of one iteration, from words such as `n=8192:1099511627776`. Raises Misused."""
+    """Return size -> FLOP of one iteration, from `words` such as `n=8192:1099511627776`. Raises Misused for a bad word."""
     from expctl.domain.errors import Misused
 
     sizes = {}

@@ -1,4 +1,4 @@
-"""The command `expctl init`: write a protocol.yaml for somebody else's kernel repository."""
+"""The command `expctl init`: write a first protocol.yaml for a repository with a kernel of your own."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The command `expctl inspect`: show what a kernel needs and consists of, without running it."""
+"""The command `expctl inspect`: show a kernel's resources and instructions, without running it."""
 
 import re
 from pathlib import Path
@@ -126,7 +126,7 @@ def _check_used(asked: list[str], *reports: "FileReport") -> None:
 
 
 def _flat(report: "FileReport") -> dict[str, Any]:
-    """Return the report as a dict for JSON; if the file has only one kernel, its figures are also at the top level."""
+    """Return the report as a dict for JSON; if the file has only one kernel, its figures also stand at the top level."""
     from expctl.adapters.codec.decode import encode
 
     facts: dict[str, Any] = encode(report)

@@ -1,4 +1,4 @@
-"""The command `expctl ledger`: render ledger.md from the records, or check that it is their rendering."""
+"""The command `expctl ledger`: write ledger.md from the records, or check that it is what would be written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def ledger(
     check: Annotated[bool, typer.Option("--check", help="Fail when ledger.md on disk differs from the records.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the ledger's facts as JSON instead of writing it.")] = False,
 ) -> None:
-    """Write ledger.md, which is computed from the committed records alone; with --check only compare it."""
+    """Write ledger.md, computed from the committed records alone; with --check compare it with them and write nothing."""
     import gc
 
     from expctl import wiring

@@ -1,4 +1,4 @@
-"""The command `expctl occupancy`: compute how many waves fit, for given resources."""
+"""The command `expctl occupancy`: compute how many waves fit on a GPU's SIMD, given the resources of a kernel."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Write facts as JSON, or lines, to standard output."""
+"""Write a command's result to standard output, as JSON or as lines of text."""
 
 import os
 import sys
@@ -9,7 +9,10 @@ from expctl.domain.text import is_unseen
 
 
 def print_json(value: object) -> None:
-    """Print `value` (data classes, lists, dicts, ...) as JSON. Invisible characters are escaped: a terminal may act on them."""
+    """Print `value` (data classes, lists, dicts, ...) as JSON.
+
+    Invisible characters are escaped, because a terminal may obey them.
+    """
     import json
 
     from expctl.adapters.codec.decode import encode
@@ -27,7 +30,7 @@ def print_lines(lines: Sequence[str]) -> None:
 
 
 def print_result(facts: object, lines: Callable[[], Sequence[str]], as_json: bool) -> None:
-    """Print a command's result: `facts` as JSON if `as_json`, else the text that `lines` returns."""
+    """Print a command's result: the object `facts` as JSON if `as_json`, else the text that `lines` returns."""
     if as_json:
         print_json(facts)
     else:

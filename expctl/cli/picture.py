@@ -7,7 +7,7 @@ SUFFIXES = ("png", "svg")
 
 
 def picture_format(file: Path, hint: str) -> str:
-    """Return `png` or `svg`, from the ending of the file's name. Raises Misused, with `hint`, for any other ending."""
+    """Return `png` or `svg`, by the suffix of `file`. Raises Misused, with the advice `hint`, for any other suffix."""
     from expctl.domain.errors import Misused
 
     suffix = file.suffix.lower().removeprefix(".")
@@ -23,9 +23,9 @@ def picture_format(file: Path, hint: str) -> str:
 
 
 def write_picture(file: Path, draw: Callable[[], bytes], *, otherwise: str = "") -> None:
-    """Write to `file` the bytes that `draw` returns. `otherwise` is advice for a machine without matplotlib.
+    """Write the bytes that `draw` returns to `file`.
 
-    Raises Refused if matplotlib is not installed or the file can't be written.
+    Raises Refused if matplotlib is not installed (its hint then includes the advice `otherwise`) or `file` can't be written.
     """
     from expctl.domain.errors import Refused
     from expctl.files import atomic_write

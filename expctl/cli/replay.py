@@ -13,7 +13,7 @@ def replay(
     everything: Annotated[bool, typer.Option("--all", help="Every experiment that was measured.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Recompute verdicts from the committed samples; exit 1 if a record says something else."""
+    """Recompute verdicts from the committed samples; exit 1 if a record has another verdict."""
     from expctl import wiring
     from expctl.adapters.records.replays import Replays
     from expctl.cli.output import print_result

@@ -1,4 +1,4 @@
-"""The command `expctl rules check`: find out whether a patch would be refused."""
+"""The command `expctl rules check`: say whether a do-not-repeat rule would refuse a patch."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def check(
 
 
 def assumed(words: list[str]) -> dict[str, str]:
-    """Return condition -> value from words of --assume such as `ziglang=0.17.0`. Raises Misused for any other word."""
+    """Return condition -> value, from words of --assume such as `ziglang=0.17.0`. Raises Misused for a malformed word."""
     if not words:
         return {}
     from expctl.domain.errors import Misused

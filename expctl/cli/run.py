@@ -105,7 +105,7 @@ def run(
 
 
 def _run_listed(context: "Context", wanted: list[str], target: str, *, again: bool, extend: bool) -> "Iterator[Step]":
-    """Run the experiments `wanted` in order, yielding each outcome. Raises Refused before any runs if one doesn't exist."""
+    """Run the experiments `wanted` in order, yielding each outcome. Raises Refused, before the first, if one doesn't exist."""
     from expctl.flow.run.experiment import run_experiment
 
     head = context.workspace.head()
@@ -127,7 +127,7 @@ def _queue(context: "Context", place: "Place", target: str, budget: "Budget") ->
 
 
 def _notifier(place: "Place", command: str) -> "Callable[[object], str] | None":
-    """Return a function that sends facts as JSON to `command` and says why that failed, or ""; None without a command."""
+    """Return a function that runs `command` with facts as JSON and returns why that failed, or ""; None without a command."""
     import shlex
 
     from expctl import wiring

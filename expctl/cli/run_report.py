@@ -1,4 +1,4 @@
-"""Report each step of `expctl run`: lines for a person, facts for --json and --notify."""
+"""Report each step of `expctl run`: as lines for a person, or as dicts for --json and --notify."""
 
 import sys
 from collections.abc import Callable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def print_step(step: Step) -> None:
-    """Print something that happened in `expctl run`: a verdict or a change of the queue, or (to standard error) a refusal."""
+    """Print one step of `expctl run`: a verdict or a change of the queue; a refusal goes to standard error."""
     from expctl.cli.console_errors import explain
     from expctl.cli.output import print_lines
 
@@ -38,7 +38,7 @@ def print_step(step: Step) -> None:
 
 
 def facts(step: Step) -> dict[str, object]:
-    """Return something that happened in `expctl run` as a dict for --json and --notify; key `event` says what: verdict, ..."""
+    """Return one step of `expctl run` as a dict for --json and --notify; its key `event` names the kind, e.g. `verdict`."""
     match step:
         case Outcome(record=record):
             return {
@@ -78,9 +78,9 @@ def facts(step: Step) -> dict[str, object]:
 
 
 def step_printer(as_json: bool, notify: "Callable[[object], str] | None") -> Callable[[Step], None]:
-    """Return a function that prints what happened in `expctl run` (not if `as_json`) and calls `notify`, if given, with a dict.
+    """Return a function that prints a step of `expctl run` (unless `as_json`) and passes it as a dict to `notify`, if given.
 
-    `notify` returns why it failed, or "". A failure is printed and otherwise ignored.
+    `notify` returns why it failed, or ""; a failure is printed and otherwise ignored.
     """
 
     def on_step(step: Step) -> None:

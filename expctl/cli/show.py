@@ -19,10 +19,10 @@ TERMINAL = "-"
 
 
 class ShowCommand(TyperCommand):
-    """The command `show`, in which `--plot` may stand without a value and then means the terminal."""
+    """The command `show` for typer. Its option `--plot` may have no value, which means to draw in the terminal."""
 
     def parse_args(self, ctx: "click.Context", args: list[str]) -> list[str]:
-        """Add the value `-` to a `--plot` without one, because typer has no options with optional values."""
+        """Insert the value `-` after a `--plot` without one, because typer has no options with optional values."""
         given = []
         for word, following in zip(args, [*args, ""][1:], strict=True):
             given.append(word)

@@ -1,4 +1,4 @@
-"""The command `expctl status`: show what stands, runs, waits and blocks."""
+"""The command `expctl status`: show baselines, the running experiment, the queue and what blocks a measurement."""
 
 from __future__ import annotations
 

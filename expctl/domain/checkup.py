@@ -1,4 +1,4 @@
-"""Findings of `expctl doctor` about parts of the installation, each with the command that corrects it."""
+"""Types of what `expctl doctor` finds about parts of the installation, each with the command that corrects it."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Health(StrEnum):
-    """State of one checked part of the installation; NOTE is for information and needs no correction."""
+    """The state of one part of the installation: it works (OK), it doesn't (WRONG), or NOTE, which is only information."""
 
     OK = "ok"
     NOTE = "note"
@@ -23,15 +23,15 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 def ok(part: str, what: str) -> Finding:
-    """Return a finding that says that `part` works; `what` is the sentence shown to the user."""
+    """Return the finding that `part` works; `what` is the sentence shown to the user."""
     return Finding(part=part, health=Health.OK, what=what)
 
 
 def note(part: str, what: str) -> Finding:
-    """Return a finding for information about `part`, which needs no correction."""
+    """Return a finding with the information `what` about `part`; nothing needs to be corrected."""
     return Finding(part=part, health=Health.NOTE, what=what)
 
 
 def wrong(part: str, what: str, mend: str) -> Finding:
-    """Return a finding that `part` doesn't work; `mend` is the command that corrects it."""
+    """Return the finding that `part` doesn't work; `what` says why, and `mend` is the command that corrects it."""
     return Finding(part=part, health=Health.WRONG, what=what, mend=mend)

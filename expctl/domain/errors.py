@@ -15,9 +15,9 @@ class ExitStatus(IntEnum):
 
 
 class Refused(Exception):
-    """A request that the user can correct. Nothing was changed.
+    """Raised for a request that can't be fulfilled until the user corrects something. Nothing was changed.
 
-    `code` names the kind of refusal and stays when the message changes: docs/ERRORS.md lists all of them. `hint` is the next
+    `code` names the kind of error and stays when the message changes: docs/ERRORS.md lists all of them. `hint` is the next
     command to type or the edit to make.
     """
 
@@ -43,7 +43,7 @@ class Refused(Exception):
 
 
 class Misused(Refused):
-    """The command line is wrong: an option or argument has no allowed value, or doesn't fit the others."""
+    """The command line is wrong: an option or argument has a value that isn't allowed, or contradicts another one."""
 
     status = ExitStatus.USAGE
 
@@ -59,6 +59,6 @@ class MachineTrouble(Refused):
 
 
 class Interrupted(Exception):
-    """The user asked to stop. Finished steps are in the journal, and `expctl run` resumes the run."""
+    """The user asked to stop. The journal has the finished steps, and `expctl run` goes on after them."""
 
     status = ExitStatus.INTERRUPTED

@@ -16,7 +16,11 @@ def fill(argv: Sequence[str], words: Mapping[str, str]) -> list[str]:
 
 
 def child_environment(environment: Environment, scratch: Path, mark: str) -> dict[str, str]:
-    """Return a child's environment: PATH etc., what `environment` adds, EXPCTL_RUN=`mark`, and HOME, made in `scratch`."""
+    """Return the environment variables of a child process; create its HOME, a folder in `scratch`.
+
+    They are: PATH and a few others of this process, those that `environment` passes through or sets, TMPDIR=`scratch`, and
+    EXPCTL_RUN=`mark`, by which survivors of a run are recognised.
+    """
     names = ("PATH", "LANG", "LD_LIBRARY_PATH", "VIRTUAL_ENV", *environment.pass_through)
     passed = {name: os.environ[name] for name in names if name in os.environ}
     home = scratch / "home"
@@ -32,5 +36,5 @@ def child_environment(environment: Environment, scratch: Path, mark: str) -> dic
 
 
 def shared_folders(environment: Environment) -> tuple[Path, ...]:
-    """Return the paths that exist of `environment.writable`, which every child may write besides its scratch folder."""
+    """Return those paths of `environment.writable` that exist. Every child may write there, besides its own scratch folder."""
     return tuple(path for name in environment.writable if (path := Path(name)).exists())

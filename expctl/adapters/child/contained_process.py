@@ -1,7 +1,8 @@
-"""Start a child process confined by expctl/launcher, with a result channel, a log and a deadline. Every step is one.
+"""Start a child process confined by expctl/launcher, with a result channel, a log and a deadline.
 
-A child runs in a session of its own with an allow-listed environment, dies with the runner and has a mark in its environment
-by which the next run finds survivors. Its standard output goes to a log, its results to a pipe.
+Every build, test, benchmark and profiler of a run is such a child. It runs in a session of its own with an allow-listed
+environment, dies with expctl, and carries a mark in its environment by which the next run finds processes that survived. Its
+standard output goes to a log; its results, one line each, go to a pipe (the result channel).
 """
 
 import contextlib
@@ -49,11 +50,11 @@ class TimedOut(Exception):
 
 
 class Gone(Exception):
-    """The child process ended, or closed the pipe for its results, before it answered."""
+    """The child process ended, or closed its result channel, before it answered a request."""
 
 
 class TooMuch(Gone):
-    """The child wrote more to disk than its limit, and has been killed."""
+    """The child process wrote more bytes to disk than it may, so expctl has killed it."""
 
 
 @contextlib.contextmanager
@@ -71,7 +72,7 @@ def _not_through_a_link(path: str, flags: int) -> int:
 
 
 class Child:
-    """A running child, used as a context manager: on exit all its descendants are dead, or Unkillable is raised."""
+    """A running child process, used as a context manager: on exit all its descendants are dead, or Unkillable is raised."""
 
     def __init__(self, launch: Launch, *, grace_s: tuple[float, float] = GRACE_S, kill_wait_s: float = KILL_WAIT_S) -> None:
         reading, writing = os.pipe()
@@ -126,9 +127,10 @@ class Child:
                 self._stdin.close()
 
     def lines(self, deadline_s: float) -> Iterator[str]:
-        """Yield the lines of the child's result channel, with secrets masked, until it closes that.
+        """Yield the lines of the child's result channel, with secrets masked, until the child closes the channel.
 
-        Raises TimedOut at `deadline_s` (monotonic clock), Gone for a line above 1 MiB, TooMuch if it exceeds its disk limit.
+        Raises TimedOut at `deadline_s` (seconds of the monotonic clock), Gone for a line above 1 MiB, TooMuch if the child
+        exceeds its disk limit.
         """
         while True:
             while b"\n" in self._buffer:
@@ -146,11 +148,14 @@ class Child:
                 raise Gone(f"a result line of more than {LINE_BYTES_MAX} bytes")
 
     def has_unread_lines(self) -> bool:
-        """Has the child written a result line, or a part of one, that was not read yet?"""
+        """Return whether the result channel holds a line, or a part of one, that `lines` has not yielded yet."""
         return bool(self._buffer) or (bool(self._selector.select(0)) and self._fill())
 
     def wait(self, deadline_s: float) -> int:
-        """Await the end; return exit status or minus the signal. Raises TimedOut at `deadline_s` (monotonic clock), TooMuch."""
+        """Wait until the child ends; return its exit status, or minus the number of the signal that ended it.
+
+        Raises TimedOut at `deadline_s` (seconds of the monotonic clock), TooMuch if the child exceeds its disk limit.
+        """
         while True:
             left = max(0.0, deadline_s - time.monotonic())
             status = self._running.status(min(left, LOOK_EVERY_S))
@@ -184,7 +189,7 @@ class Child:
         return f"died of {_signal_name(-status)}" if status < 0 else f"exited with status {status}"
 
     def end(self) -> None:
-        """End the child by INT, TERM and KILL, close the pipes, mask secrets in the log. Raises Unkillable if it survives."""
+        """End the child by INT, TERM and KILL, close its pipes, mask secrets in its log. Raises Unkillable if it survives."""
         self.close_input()
         self.go_on()
         try:

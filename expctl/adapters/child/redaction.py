@@ -12,12 +12,12 @@ CHUNK_BYTES = 1 << 20
 
 @functools.cache
 def known_secrets() -> tuple[str, ...]:
-    """Return the values of environment variables whose name says token, secret, password or the like. Cached."""
+    """Return the values of environment variables whose name contains token, secret, password or the like. Cached."""
     return tuple(value for name, value in os.environ.items() if SECRET_NAME.search(name) and len(value) >= VALUE_LENGTH_LEAST)
 
 
 def redacted(text: str) -> str:
-    """Return `text` with asterisks in place of secrets."""
+    """Return `text` with asterisks in place of known secrets and of everything that looks like a secret."""
     return masked(text, known_secrets())
 
 

@@ -1,4 +1,4 @@
-"""Check the lines of a script's result channel: JSON objects, with the run's nonce if the script uses it."""
+"""Check the lines that a script writes to its result channel: JSON objects, with the nonce it was given if it uses that."""
 
 import json
 import secrets
@@ -18,14 +18,18 @@ class Unexpected(Exception):
 
 
 class UnknownContract(Unexpected):
-    """The script follows a version of docs/HARNESS.md that expctl doesn't know. Its text lacks the subject, `the script`."""
+    """The script follows a version of docs/HARNESS.md that expctl doesn't know.
+
+    Its text begins with a verb, e.g. `keeps version 3 of ...`: who reports it puts the script's name in front.
+    """
 
 
 class Channel:
-    """Parses the lines that one script writes; the script gets `nonce` by its standard input.
+    """Parses the lines that one script writes; the script gets the random text `nonce` on its standard input.
 
     A script whose first line repeats the nonce must repeat it in every line, so that a line written by other code is noticed.
-    If the first line lacks it, all must: a script that loads the build into its own process can't hide a nonce from the build.
+    If the first line lacks the nonce, all lines must lack it: a script that loads the build under test into its own process
+    can't hide a nonce from that build.
     """
 
     def __init__(self) -> None:
@@ -57,5 +61,5 @@ class Channel:
 
 
 def shown(said: Mapping[str, Any]) -> str:
-    """Return a message as JSON of at most 60 characters, for an error."""
+    """Return the message `said` as JSON, shortened to 60 characters, to be quoted in an error."""
     return one_line(json.dumps(said), 60)

@@ -1,7 +1,8 @@
-"""Decode plain data strictly into msgspec structs and dataclasses, and encode them.
+"""Decode plain data (dicts, lists, text, numbers) strictly into msgspec structs and dataclasses, and encode them.
 
-A wrong type, an unknown key and a missing one are problems; all problems of a file are collected before any is reported.
-YAML values are `Scalar`, the text as it was typed, so that the wanted type decides its meaning: `no` is never false.
+A wrong type, an unknown key and a missing key are problems; all problems of a file are collected before any is reported. A
+value from YAML is a `Scalar`, its text as it was typed: the type that the field wants decides what the text means, so that `no`
+in a text field stays text and never becomes false.
 """
 
 import functools
@@ -20,7 +21,7 @@ DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)(\.[0-9]+)?", re.ASCII)
 
 
 class Field(typing.NamedTuple):
-    """A field of a struct or dataclass; `default` returns its default value, and must not be used if it is `required`."""
+    """A field of a struct or dataclass. `default` makes its default value; a field that is `required` has none."""
 
     name: str
     required: bool
@@ -42,7 +43,7 @@ class Problems:
         self.found: list[str] = []
 
     def add(self, path: str, expected: str, raw: object) -> None:
-        """Add the problem that the file holds `raw` at `path` (e.g. `gate.wait_s`) where `expected` (words) belongs."""
+        """Add a problem: at `path` (e.g. `gate.wait_s`) the file holds `raw`, but should hold what `expected` says in words."""
         line = f" (line {raw.line})" if isinstance(raw, Scalar) else ""
         self.found.append(f"{path or 'the file'}{line}: expected {expected}, found {_show(raw)}")
 

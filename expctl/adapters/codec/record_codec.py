@@ -48,7 +48,10 @@ def record_in(folder: str, text: bytes) -> Record:
 
 
 def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0) -> bytes:
-    """Return record.json (`text`) with `parts` (field -> new value) set in the record (0) or its `replication`, from 1 on."""
+    """Return the record.json `text` with `parts` (field -> new value) replaced in it.
+
+    With `replication` 0 the fields are those of the record, with N >= 1 those of the Nth entry of its list `replications`.
+    """
     plain = json.loads(text)
     entry = plain["replications"][replication - 1] if replication else plain
     for key, value in parts.items():
@@ -59,7 +62,7 @@ def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0
 
 
 def samples_bytes(samples: Iterable[Sample]) -> bytes:
-    """Return the bytes of samples.jsonl: one line per process and size, times as integer nanoseconds."""
+    """Return the bytes of samples.jsonl: one line of JSON per sample, with times as whole nanoseconds."""
     return "".join(json.dumps(encode(sample), separators=(",", ":")) + "\n" for sample in samples).encode()
 
 
@@ -73,7 +76,7 @@ def samples_of(text: bytes, *, where: str) -> tuple[Sample, ...]:
 
 
 def profile_bytes(profile: Mapping[str, Sequence[Fact]]) -> bytes:
-    """Return the bytes of profile.json, from side (baseline or candidate) -> facts (named figures of the profiler)."""
+    """Return the bytes of profile.json for `profile`: side (baseline or candidate) -> named figures of the profiler."""
     return _indented(encode(dict(profile)))
 
 
@@ -90,7 +93,7 @@ def ticket_bytes(ticket: Ticket) -> bytes:
 
 
 def typed_json(text: bytes, wanted: type[T], *, where: str) -> T:
-    """Decode JSON that expctl wrote into `wanted`, which must forbid unknown fields. Raises Refused with every problem."""
+    """Decode JSON that expctl wrote as `wanted`, a type that forbids unknown fields. Raises Refused with every problem."""
     try:
         plain = _plain(text)
         return msgspec.convert(plain, wanted)

@@ -87,7 +87,7 @@ def _text(text: str, line: int, where: str) -> str:
 
 
 def contradiction(where: str, faults: Iterable[str]) -> Refused:
-    """Return the error for the file `where`, which parses but has values that are not allowed: `faults`, one line for each."""
+    """Return the error for the file `where`, which parses but has forbidden values; `faults` has a line for each."""
     return Refused(
         f"{where} has values that are wrong or contradict each other",
         code="file-contradicts-itself",

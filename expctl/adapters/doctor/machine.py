@@ -17,7 +17,7 @@ GIT_ANSWERS_S = 10.0
 
 
 def machine_findings(state: Path) -> Iterator[Finding]:
-    """Yield doctor's findings about Python, git, the disk of the folder `state` (expctl's), and the confinement of children."""
+    """Yield findings on Python, git, the disk that holds expctl's folder `state`, and the confinement of children."""
     version = sys.version_info[:3]
     text = f"Python {'.'.join(map(str, version))}"
     yield ok("python", text) if version >= PYTHON_LEAST else wrong("python", text, "install Python 3.11 or newer")

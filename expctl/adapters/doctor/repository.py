@@ -1,5 +1,7 @@
-"""Checks of `expctl doctor` on files below the git folder (journals, refs, work trees, locks, publications) and on the
-machine's lock. They change nothing."""
+"""Checks of `expctl doctor` on the machine's lock, and on what expctl keeps below the git folder. They change nothing.
+
+That is: journals, refs, work trees, locks, and a publication that a killed run left.
+"""
 
 import os
 import shlex
@@ -21,7 +23,10 @@ CLEAR = "expctl doctor --clear"
 
 
 class StateCheckup:
-    """Looks for what dead runs left in one repository. `known` are the ids of experiments that have a proposal or a record."""
+    """Finds what killed runs left below the git folder.
+
+    `known` are the ids of all experiments that have a proposal or a record.
+    """
 
     def __init__(self, git: GitReader, known: frozenset[str]) -> None:
         self._git, self._known = git, known
@@ -30,7 +35,7 @@ class StateCheckup:
         self._runner = holder if holder is not None and holder.alive() else None
 
     def findings(self) -> Iterator[Finding]:
-        """Yield the findings about journals, refs, work trees and locks; a single `ok` for each of the four without trouble."""
+        """Yield the findings about journals, refs, work trees and locks: for each of the four its troubles, or one `ok`."""
         yield from self._kinds()
         for part, look in (
             ("journal", self._journals),

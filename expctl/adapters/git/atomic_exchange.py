@@ -1,4 +1,4 @@
-"""Exchange files atomically, by name in an open folder: at no moment is the name free, or are both files lost."""
+"""Exchange files atomically, by name in a folder that is open: at every moment the name exists, and no content is lost."""
 
 import contextlib
 import errno
@@ -24,27 +24,32 @@ READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Found(NamedTuple):
-    """The mode and contents of a file or link; mode NO_FILE for something that git can't store, or that can't be read."""
+    """The mode (as git writes it) and the contents of a file or link.
+
+    `mode` is NO_FILE for an entry that git can't store, such as a socket, or that can't be read.
+    """
 
     mode: str
     contents: bytes
 
 
 class DirEntry(NamedTuple):
-    """The file `name` in the folder that is open as descriptor `folder`."""
+    """Names the file `name` in a folder that is open; `folder` is its descriptor."""
 
     folder: int
     name: str
 
 
 def backup_of(entry: DirEntry) -> DirEntry:
-    """Return the entry to which `exchange` moves the old file where renameat2 can't exchange two files."""
+    """Return the entry to which `exchange(..., out=entry)` moves the old file on a file system without renameat2."""
     return DirEntry(entry.folder, f"{entry.name}{TAKEN}")
 
 
 def exchange(new: DirEntry | None, file: DirEntry, out: DirEntry, *, exists: bool) -> None:
-    """Put `new` in place of `file`, and the old file, if one `exists`, at `out`, which may equal `new`; if `new` is None, only
-    move the old file. Without renameat2 the old file goes to `backup_of(out)`. Raises OSError, e.g. FileExistsError.
+    """Move `new` to the name `file`; if `file` `exists`, its old content moves to `out`, which may be the same entry as `new`.
+
+    If `new` is None, `file` is only moved to `out`. Where renameat2 is missing, the old content goes to `backup_of(out)`.
+    Raises OSError, e.g. FileExistsError if `file` has appeared although `exists` is False.
     """
     if new is None:
         os.rename(file.name, out.name, src_dir_fd=file.folder, dst_dir_fd=out.folder)
@@ -62,7 +67,10 @@ def exchange(new: DirEntry | None, file: DirEntry, out: DirEntry, *, exists: boo
 
 
 def rename_no_replace(one: DirEntry, two: DirEntry) -> None:
-    """Rename `one` to `two`. Raises FileExistsError if `two` exists. A kill may leave both names where renameat2 is missing."""
+    """Rename `one` to `two`. Raises FileExistsError if `two` exists.
+
+    On a file system without renameat2 it makes a hard link and removes `one`: a kill in between leaves both names.
+    """
     try:
         renameat2(one, two, RENAME_NOREPLACE)
     except OSError as error:
@@ -82,7 +90,10 @@ def rename_no_replace(one: DirEntry, two: DirEntry) -> None:
 
 
 def rename_to_free_name(entry: DirEntry, folder: int, name: str) -> None:
-    """Move `entry` to `name` in `folder`, or else to the first of NAME.edit1, NAME.edit2, ... that is free; flush `folder`."""
+    """Move the file `entry` to `name` in `folder` or, if that exists, to the first free one of NAME.edit1, NAME.edit2, ...
+
+    Flushes `folder` to disk.
+    """
     short = os.fsdecode(os.fsencode(name)[:LONGEST])
     for each in itertools.chain((name,), (f"{short}.edit{n}" for n in itertools.count(1))):
         try:
@@ -94,7 +105,10 @@ def rename_to_free_name(entry: DirEntry, folder: int, name: str) -> None:
 
 
 def copy(one: DirEntry, two: DirEntry) -> None:
-    """Copy the file (with permissions) or link `one` to `two` and flush it. A kill leaves no half `two`, but `part(two)`."""
+    """Copy the file or link `one`, with its permissions, to `two` and flush it to disk.
+
+    It is written to `part(two)` first and renamed, so a kill never leaves a half-written `two`.
+    """
     found, half = read_entry(one), part(two)
     remove(half)
     if found is None or found.mode == LINK:
@@ -143,8 +157,9 @@ def read_entry(entry: DirEntry) -> Found | None:
 
 
 def is_open_for_writing(entry: DirEntry) -> bool:
-    """Does a process have the file open for writing? The kernel then refuses a read lease (fcntl F_SETLEASE). False on a file
-    system that refuses every lease.
+    """Return whether a process has the file open for writing; the kernel then refuses a read lease (fcntl F_SETLEASE).
+
+    False on a file system that refuses every lease.
     """
     try:
         with _opened(entry.name, READ, entry.folder) as file:
@@ -180,7 +195,7 @@ def _lease_is_refused(descriptor: int) -> bool:
 
 
 def remove_empty_folders(entry: DirEntry) -> None:
-    """Remove a folder and the folders below it, as far as they are empty of anything but folders."""
+    """Remove a folder and all folders below it, except those that hold a file, directly or further below."""
     with contextlib.suppress(OSError):
         for _, folders, _, here in os.fwalk(entry.name, topdown=False, follow_symlinks=False, dir_fd=entry.folder):
             for name in folders:

@@ -1,4 +1,4 @@
-"""Arguments and environment that keep git calls independent of configuration, and the call for commands that only read."""
+"""Build arguments and environment that make git independent of its configuration, and run git commands that only read."""
 
 import contextlib
 import functools
@@ -55,13 +55,19 @@ def user_settings() -> tuple[str, ...]:
 
 
 def hermetic_arguments(*, user_config: bool = True) -> list[str]:
-    """Return `git` with `-c` settings that switch off hooks, monitors and filters; `user_config` adds `user_settings`."""
+    """Return the start of a git command: `git` and `-c` options that switch off hooks, file monitors and filters.
+
+    `user_config` adds the settings that `user_settings` returns.
+    """
     settings = (*SETTINGS, *user_settings()) if user_config else SETTINGS
     return ["git", *(word for setting in settings for word in ("-c", setting))]
 
 
 def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment for git: without GIT_*, system and global configuration, messages in English, plus `extra`."""
+    """Return the environment for git: os.environ without GIT_*, settings that make git independent, and `extra`.
+
+    Git then reads no system or global configuration and writes its messages in English.
+    """
     kept = {name: value for name, value in os.environ.items() if not _is_git_variable(name)}
     fixed = {
         "GIT_CONFIG_NOSYSTEM": "1",
@@ -98,9 +104,10 @@ def run_git(
     accepted: Sequence[int] = (0,),
     user_config: bool = False,
 ) -> Answer:
-    """Run git in `cwd`. Raises MachineTrouble if git was killed, Refused if it isn't installed or its status isn't `accepted`.
+    """Run git in the folder `cwd` and return its answer. `user_config` passes it the settings of `user_settings`.
 
-    `user_config` adds `user_settings`. With an open file as `stdin`, git's messages are dropped.
+    Raises MachineTrouble if git was killed, Refused if git isn't installed or its exit status is not one of `accepted`. If
+    `stdin` is an open file, git's error messages are not in the answer.
     """
     streams: dict[str, Any] = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
     try:

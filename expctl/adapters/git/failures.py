@@ -1,4 +1,4 @@
-"""Tell from git's exit status and messages what kept it from its work: the machine, a signal, or another git."""
+"""Find out from git's exit status and messages whether the machine, a signal or another git process made it fail."""
 
 import errno
 import math
@@ -21,9 +21,9 @@ ROOM_MIN = 1 << 20
 
 
 def git_trouble(command: str, status: int, stderr: str) -> MachineTrouble | None:
-    """Return the error if the machine (e.g. a full disk), a signal or another git's lock ended `git command`; None otherwise.
+    """Return the error if `git command` was ended by the machine (e.g. a full disk), a signal or another git's lock.
 
-    `stderr` is git's standard error, in English (LC_ALL=C).
+    `stderr` is git's standard error, in English (LC_ALL=C). Returns None for any other end.
     """
     told = {os.strerror(each): each for each in REMEDIES if each not in OF_ONE_FILE} | OWN_WORDS
     number = next((each for words, each in told.items() if words in stderr), 0)
@@ -46,7 +46,10 @@ def git_trouble(command: str, status: int, stderr: str) -> MachineTrouble | None
 
 
 def gave_up(command: str, stderr: str, where: str, *, room_min: int = ROOM_MIN) -> MachineTrouble:
-    """Return the error for an unexpected failure of git `command`; says if the disk of `where` has under `room_min` bytes."""
+    """Return the error for an unexpected failure of `git command`, quoting the first line of `stderr`.
+
+    It says that the disk may be full if the disk of the folder `where` has fewer than `room_min` free bytes.
+    """
     is_full = NO_FILE.search(stderr) is not None or _room(where) < room_min
     return MachineTrouble(
         f"git {command} failed{': the disk may be full' if is_full else ''}",
@@ -60,7 +63,10 @@ def gave_up(command: str, stderr: str, where: str, *, room_min: int = ROOM_MIN) 
 
 
 def unfit_index(index: Path, where: Path, *, found: str = "no such file", first: str = "") -> Refused:
-    """Return the error for `index` of work tree `where`, with fault `found`; its hint begins with `first`, e.g. `rm X && `."""
+    """Return the error that the file `index` of the work tree `where` is missing or damaged; `found` says what was found.
+
+    Its hint, a command to type, begins with `first`, e.g. `rm X && `.
+    """
     aside = f"mv {index} {index}.damaged && " if index.exists() else ""
     return Refused(
         "the index of this work tree is missing or damaged",

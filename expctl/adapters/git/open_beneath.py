@@ -1,4 +1,4 @@
-"""Open folders below a root name by name, so that no symbolic link leads out of it."""
+"""Open a folder below a root, one part of its path after the other, so that no symbolic link leads out of the root."""
 
 import contextlib
 import os
@@ -20,7 +20,10 @@ def opened(folder: Path) -> Iterator[int]:
 
 @contextlib.contextmanager
 def folder_beneath(root: Path, parts: Sequence[str], *, make: bool = False) -> Iterator[int | None]:
-    """Yield a descriptor of the folder `parts` below `root`, created if `make`; None if there is none, or a part is a link."""
+    """Open the folder whose path below `root` is `parts`; yield its descriptor. `make` creates missing folders on the way.
+
+    Yields None if the folder doesn't exist, or if a part of its path is a symbolic link.
+    """
     with contextlib.ExitStack() as stack:
         folder: int | None = stack.enter_context(opened(root))
         for part in parts:

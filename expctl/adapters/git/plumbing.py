@@ -1,4 +1,4 @@
-"""Run git commands through GitPython. No other module imports it, for loading it takes longer than the command `status`."""
+"""Run git commands through GitPython. No other module imports GitPython, because loading it is slower than all of `status`."""
 
 import contextlib
 import os
@@ -20,7 +20,7 @@ LOST = re.compile("not a valid object|bad object|unable to read|invalid object|m
 
 
 class GitPlumbing(GitReader):
-    """A GitReader that can also run commands which change the repository. Creates expctl's state folder."""
+    """A GitReader that can also run commands which change the repository. Creating one makes expctl's state folder."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
@@ -32,7 +32,10 @@ class GitPlumbing(GitReader):
     def call(
         self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None
     ) -> tuple[int, bytes, str]:
-        """Run git, its environment extended by `env`. Return (status, output, messages). Raises what `git_trouble` returns."""
+        """Run git, its environment extended by `env`. Return (exit status, standard output, messages).
+
+        Raises MachineTrouble if the machine (e.g. a full disk), a signal or another git's lock ended it.
+        """
         source = None
         if stdin is not None:
             source = tempfile.TemporaryFile()  # noqa: SIM115  closed below; a pipe could block on large patches
@@ -82,7 +85,10 @@ class GitPlumbing(GitReader):
         return os.path.relpath(self.place.git_dir.resolve(), self.place.state.parent)
 
     def tree_named(self, name: str, last_seen: Path) -> Path | None:
-        """Return the root of the work tree that `tree_name` calls `name`, tried at `last_seen` first; None if it is gone."""
+        """Return the root folder of the work tree that git calls `name` (see `tree_name`), looking at `last_seen` first.
+
+        None if that work tree is gone.
+        """
         if name == self.tree_name():
             return self.root
         listing = self.must(["worktree", "list", "--porcelain", "-z"]).split("\0")

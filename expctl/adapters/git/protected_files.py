@@ -1,4 +1,4 @@
-"""Checksums of protected files (those that judge a candidate), so that a change is noticed before the next launch."""
+"""Keep checksums of protected files (those that judge a candidate), so that an edit of one is noticed before each launch."""
 
 import hashlib
 import os
@@ -7,13 +7,16 @@ from pathlib import Path
 
 
 class ProtectedFiles:
-    """SHA-256 of files that a candidate must not change, by folder. Kept in memory, where no child process can change them."""
+    """The SHA-256 of every file that a candidate must not change, for each folder in which a commit is checked out.
+
+    They are kept in memory, where no child process can change them.
+    """
 
     def __init__(self) -> None:
         self._recorded: dict[Path, tuple[tuple[str, ...], Mapping[str, str]]] = {}
 
     def protect(self, folder: Path, paths: Sequence[str]) -> None:
-        """Record the checksums of the files of `folder` at or below `paths`, for `changed` to compare."""
+        """Compute the checksums of the files of `folder` at or below `paths`; `changed` compares the files with them later."""
         self._recorded[folder] = (tuple(paths), _contents(folder, paths))
 
     def changed(self, folder: Path) -> tuple[str, ...]:

@@ -1,12 +1,13 @@
 """Publish a commit: the only operation that moves the user's branch, index and files. A kill at any point loses nothing.
 
-    1  our copy of the index becomes git's index.lock (a hard link, so a dead run's lock is recognised by its inode)
-    2  the merged index is worked out beside it; git refuses when a local change would be lost; the new files are staged
-    3  compare-and-swap of the branch                 <- HEAD doesn't have the result yet: undo; it has: complete
+    1  a copy of the index is made git's index.lock by a hard link, so that the lock of a killed run is known by its inode
+    2  the merged index is written beside it (git refuses if a local change would be lost); the new files are staged
+    3  the branch moves to the commit by compare-and-swap
     4  the files that changed are exchanged for the staged ones, unless somebody edited them meanwhile (work_tree.py)
     5  the merged index is renamed into place
 
-Without the lock, a kill between ref and index would make the user's next commit revert the experiment.
+After a kill before step 3 the next run undoes what was done; after step 3 it completes the rest. Without the lock, a kill
+between steps 3 and 5 would make the user's next commit revert the experiment.
 """
 
 import contextlib
@@ -33,7 +34,10 @@ NO_COMMIT = re.compile("Not a valid (commit|object) name")
 
 
 class Publication:
-    """Moves a branch, index and files to a commit. Its intent is on disk first: the run after a kill completes or undoes it."""
+    """Moves a branch, the index and the files of the work tree to a commit.
+
+    What is intended is written to disk first, so that after a kill the next run completes or undoes it.
+    """
 
     def __init__(self, workspace: GitPlumbing, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
         self._ws = workspace
@@ -91,7 +95,10 @@ class Publication:
             raise
 
     def recover_intended(self) -> None:
-        """Finish or undo a killed run's publication, in the work tree that its file of intent names, if there is one."""
+        """Complete or undo the publication that a killed run began, if there is one, in the work tree where it was begun.
+
+        A file on disk (the file of intent) says which branch, commits and work tree it concerns.
+        """
         try:
             name, root, branch, old, new, last_step = json.loads(self._intent.read_bytes())
         except FileNotFoundError:
@@ -111,8 +118,9 @@ class Publication:
         self._intent.unlink(missing_ok=True)
 
     def recover(self, *, branch: str, old: str, new: str, last_step: bool = False) -> None:
-        """Complete the publication that a killed run began if HEAD contains `new`, else undo it. `last_step`: all that it had
-        left to do was to replace the index.
+        """Complete the killed publication of `new` on `branch` if HEAD contains `new`; otherwise undo it, back to `old`.
+
+        `last_step` is True if the killed run had done everything but to put the new index into place.
         """
         files_moved = self._files.recover()
         ours = self._lock_is_ours()

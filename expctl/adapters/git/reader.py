@@ -1,4 +1,4 @@
-"""Read a git repository by plain subprocesses: enough for `status`, without loading GitPython (about 60 ms)."""
+"""Read a git repository by calling git: enough for `status`, without loading GitPython, which takes about 60 ms."""
 
 import os
 import re
@@ -15,8 +15,9 @@ from expctl.domain.errors import Refused
 class Place(Struct, frozen=True, kw_only=True):
     """The folders of a repository: root of its work tree, git directory of this work tree, expctl's state folder.
 
-    `foreign`: another user owns it and safe.directory allows it. `head` is the commit of HEAD when the repository was located,
-    empty if there was none; `experiments` is the git tree id of its folder experiments/, empty without one, None if not known.
+    `foreign` says that another user owns it (and safe.directory allows its use). `head` is the commit of HEAD when the
+    repository was located, "" if there was none. `experiments` is the git tree id of the folder experiments/ in that commit: ""
+    if it has none, None if it isn't known.
     """
 
     root: Path
@@ -35,7 +36,10 @@ EXPERIMENTS = "experiments"
 
 
 def locate(start: Path) -> Place:
-    """Find the repository around `start`. Raises Refused if there is none, or no work tree, or a line break in its path."""
+    """Find the repository around `start`.
+
+    Raises Refused if there is none, if it has no work tree there, or if its path has a line break.
+    """
     # HEAD is resolved twice, to notice when it moves while its folder is looked up.
     asked = ["rev-parse", *WHERE, HEAD, f"HEAD:{EXPERIMENTS}", HEAD]
     answer, foreign = run_git(start, asked, accepted=(0, 128)), False
@@ -145,7 +149,7 @@ class GitReader:
         return {name: head[12:] for head, name in entries if head.startswith("040000 tree ")}
 
     def changed_folders(self, old: str, new: str) -> dict[str, str] | None:
-        """Return name -> tree id in `new` ("": gone) of each folder directly in tree `old` or `new` that differs between them.
+        """Return name -> tree id in `new` of the folders directly in tree `old` or `new` that differ; "" for one gone in `new`.
 
         None if git has lost one of the two trees.
         """
@@ -157,14 +161,14 @@ class GitReader:
         return {name: head[3] if head[1] == "040000" else "" for head, name in entries if "040000" in (head[0][1:], head[1])}
 
     def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
-        """Return blob -> contents for `blobs`, each an id or `commit:path`, by one process; absent ones are left out."""
+        """Return key -> contents for each of `blobs`, a blob id or `commit:path`; missing ones are left out. Calls git once."""
         wanted = dict.fromkeys(blobs)
         known = {name: self._ahead[name] for name in wanted if name in self._ahead}
         names = [name for name in wanted if name not in known]
         return known | (self._read(names) if names else {})
 
     def read_ahead(self, blobs: Iterable[str]) -> None:
-        """Read `blobs`, each COMMIT:PATH or TREE:PATH with a full id, by one process now, for later calls of `read_blobs`."""
+        """Read all `blobs` (COMMIT:PATH or TREE:PATH, ids in full) by one git process, so that later `read_blobs` need none."""
         self._ahead |= self.read_blobs(blobs)
 
     def _read(self, names: Sequence[str]) -> dict[str, bytes]:
@@ -186,7 +190,7 @@ class GitReader:
         return answer.stdout.decode().strip()
 
     def files_identity(self, commit: str, paths: Sequence[str]) -> str:
-        """Return one SHA-256 of all files at and below `paths` in `commit`: of their names, modes and contents."""
+        """Return one SHA-256 of the names, modes and contents of all files at or below `paths` in `commit`."""
         import hashlib
 
         return hashlib.sha256(self.listing(commit, paths).strip()).hexdigest()
@@ -207,7 +211,10 @@ class GitReader:
         return frozenset(self._ask(["rev-list", commit]).stdout.decode().split())
 
     def last_with(self, commit: str, path: str) -> str:
-        """Return the newest ancestor of `commit` that had the file `path`; empty if `commit` has it too, or none is known."""
+        """Return the newest ancestor of `commit` that had the file `path`, if a later commit deleted it.
+
+        "" if `commit` itself has the file, or if no ancestor is known to have had it.
+        """
         asked = ["log", "-1", "--no-renames", "--diff-filter=D", "--format=%P", commit, "--", path]
         parents = self._ask(asked, accepted=(0, 128)).stdout.decode().split()
         return parents[0] if parents and not self.list_files(commit, path) else ""

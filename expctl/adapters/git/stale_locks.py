@@ -1,7 +1,7 @@
-"""Remove lock files that a killed git of expctl left. Locks that another git may hold stay.
+"""Remove lock files that a killed git process of expctl left. A lock that another git process may hold stays.
 
-A lock below refs/expctl/ is always expctl's. A lock on a branch or HEAD is expctl's if the file of intent of a dead publication
-names that branch, and the lock is empty or holds the commit that was to be published.
+A lock below refs/expctl/ is always expctl's. A lock on a branch or on HEAD is expctl's if a killed publication was to move that
+branch, and the lock is empty or holds the commit that was to be published.
 """
 
 import os
@@ -9,7 +9,10 @@ from pathlib import Path
 
 
 def remove_own(git: Path, common: Path, branch: str, new: str) -> None:
-    """Remove ref locks that a killed publication of `new` on `branch` left in the git folder of work tree or repository."""
+    """Remove the lock files that a killed publication of commit `new` left on `branch` and HEAD.
+
+    `git` is the git folder of the work tree, `common` that of the repository.
+    """
     for lock in (common / "refs" / "heads" / f"{branch}.lock", git / "HEAD.lock"):
         if _text(lock) in ("", new) and not _is_open(lock):
             lock.unlink(missing_ok=True)

@@ -1,8 +1,9 @@
 """Change the files of the work tree from one commit to another, without losing an edit that a user makes meanwhile.
 
-New files are staged and flushed in a folder of expctl's, then exchanged atomically for those of the work tree. Each file that
-was replaced is inspected: the old version is deleted, anything else is a user's edit and is put back. A kill in between leaves
-it in the folder `aside`, where the next run finds it. No symbolic link is followed, so nothing outside is touched.
+New files are staged and flushed in a folder of expctl's, then exchanged atomically for those of the work tree. The file that
+was there before is then inspected: if it is the old commit's version it is deleted, otherwise it is a user's edit and is put
+back. After a kill the next run finds such a file in the folder `aside` and does the same. No symbolic link is followed, so no
+file outside is touched.
 """
 
 import contextlib
@@ -56,7 +57,10 @@ class Item(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A path that differs between two git trees, with both entries (None: absent). `number`: its index among all of them."""
+    """A path that differs between two git trees, with its entry in either (None: absent).
+
+    `number` is its position in the list of all differing paths.
+    """
 
     number: int
     path: PurePosixPath
@@ -143,9 +147,10 @@ class WorkTreeFiles:
         return folder is not None and self._state(change, read_entry(DirEntry(folder, change.path.name))) is _State.THEIRS
 
     def update(self, old: str, new: str, *, only: Collection[str] | None = None) -> None:
-        """Replace files that are as in tree `old` by the staged ones of `new`: all that differ, or those with a path in `only`.
+        """Replace the files that differ between trees `old` and `new` by the staged ones of `new`; only those in `only`, if
+        given.
 
-        A file that the user edited is kept. May be repeated after another `stage`.
+        A file that is not as in `old`, because the user edited it, is kept. Call `stage` before; both may be repeated.
         """
         atomic_write.replace(self._step, json.dumps([self._ws.tree_name(), str(self._ws.root), old, new]).encode())
         self._aside.mkdir(exist_ok=True)
@@ -161,7 +166,10 @@ class WorkTreeFiles:
                     self._remove_empty_parents(change)
 
     def recover(self) -> bool:
-        """Return whether an `update` was killed; if so, delete the files it replaced, but put back those the user edited."""
+        """Clean up after an `update` that was killed: delete the old versions it set aside, put the user's edits back.
+
+        Returns whether there was such an `update`.
+        """
         try:
             name, root, old, new = json.loads(self._step.read_bytes())
         except FileNotFoundError:
@@ -182,7 +190,7 @@ class WorkTreeFiles:
         return True
 
     def remove_temporary(self) -> None:
-        """Remove all temporary files of an `update` that is complete or was never begun."""
+        """Remove all temporary files of an `update` that is complete, or was prepared (`stage`) and never begun."""
         for file in (self._step, self._index, self._index.with_name(f"{self._index.name}.lock")):
             file.unlink(missing_ok=True)
         for folder in (self._aside, self._staged, self._empty):

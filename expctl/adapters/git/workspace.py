@@ -1,6 +1,6 @@
-"""Change a git repository with plumbing commands: pin a candidate, commit records, check out for measuring.
+"""Change a git repository with plumbing commands: pin a candidate, commit records, check commits out to measure them.
 
-The user's work tree is changed in three places only: publication (publication.py), `restore` and `apply`.
+The user's work tree is changed by `publish`, `restore` and `apply` only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ PLAIN_DIFF = (
 
 
 class GitWorkspace(GitPlumbing):
-    """A repository that can be changed. Methods raise MachineTrouble if git fails where it can't in a sound repository."""
+    """Changes one git repository. Its methods raise MachineTrouble if git fails although the repository is sound."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
@@ -54,9 +54,9 @@ class GitWorkspace(GitPlumbing):
         return commit
 
     def dirty(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Return paths below `paths` that differ from HEAD in index or work tree, or are untracked and not ignored.
+        """Return the files at or below `paths` that differ from HEAD in index or work tree, or are untracked and not ignored.
 
-        Raises Refused without an index that can be read: else every file would be said to be staged for removal.
+        Raises Refused if git's index is missing or damaged, since git would then report every file as deleted.
         """
         index = self.place.git_dir / "index"
         if not index.exists():
@@ -127,7 +127,8 @@ class GitWorkspace(GitPlumbing):
     def rebased_tree(self, base: str, patch: bytes, *, origin: str) -> str | Failed:
         """Return the id of the tree of `base` with `patch` applied by three-way merge, or Failed if they conflict.
 
-        The merge base is `origin`, the commit that the patch was made on; if "" or missing, the blobs that the patch names.
+        The merge base is `origin`, the commit that the patch was made on. If that is "" or missing, the file versions whose ids
+        the patch names serve instead.
         """
         if fault := no_diff(patch):
             return Failed(reason=fault)
@@ -151,7 +152,7 @@ class GitWorkspace(GitPlumbing):
         return patch
 
     def tree_with(self, head: str, other: str, paths: Sequence[str]) -> str:
-        """Return the tree id of `head` in which `paths` are as in the commit `other`."""
+        """Return the id of a new tree: that of commit `head`, with everything at or below `paths` as in commit `other`."""
         env = self._fresh_index(head)
         gone = [f"0 {NO_BLOB}\t{path}" for each in paths for path in self.list_files(head, each)]
         there = self.must(["ls-tree", "-r", "-z", other, "--", *paths]).split("\0")
@@ -160,9 +161,10 @@ class GitWorkspace(GitPlumbing):
         return self.must(["write-tree"], env=env)
 
     def reapplied_tree(self, tree: str, commit: str, paths: Sequence[str]) -> str | Failed:
-        """Return the id of `tree` with what `commit` changed in `paths`, merged in three ways, or Failed if they conflict.
+        """Return the id of a new tree: `tree` with the changes that `commit` made in `paths`; or Failed if they conflict.
 
-        As by a cherry-pick, the merge base is the (first) parent of `commit`, and a renamed file is followed.
+        It is a three-way merge as for a cherry-pick: the merge base is the first parent of `commit`, renamed files are
+        followed.
         """
         status, patch, stderr = self.call(["diff", *PLAIN_DIFF, "--find-renames", f"{commit}^", commit, "--", *paths])
         if status:
@@ -193,18 +195,24 @@ class GitWorkspace(GitPlumbing):
         )
 
     def pin(self, *, base: str, tree: str, message: str, ref: str) -> str:
-        """Commit `tree` on `base` and set `ref` to it. The date is that of `base`, so the id doesn't depend on the time."""
+        """Commit `tree` with parent `base`, set `ref` to the new commit and return its id.
+
+        Its date is that of `base`, so the same tree and message always give the same id.
+        """
         commit = self.commit_tree(base=base, tree=tree, message=message)
         self.must(["update-ref", ref, commit])
         return commit
 
     def commit_tree(self, *, base: str, tree: str, message: str) -> str:
-        """Commit `tree` on `base` with the date of `base`, without a ref: git's garbage collection may remove the commit."""
+        """Commit `tree` with parent `base` and the date of `base`; return the commit's id.
+
+        No ref points to it, so git's garbage collection may remove it.
+        """
         date = self.must(["show", "-s", "--format=%ct +0000", base])
         return self._commit(tree=tree, parent=base, message=message, date=date)
 
     def commit_files(self, *, parent: str, files: Mapping[str, bytes], message: str, date: str) -> str:
-        """Return the id of a new commit on `parent` that writes exactly `files` (path -> contents). No ref moves."""
+        """Commit the tree of `parent` with `files` (path -> contents) written into it; return the commit's id. No ref moves."""
         env = self._fresh_index(parent)
         entries = []
         for path, contents in sorted(files.items()):
@@ -214,7 +222,7 @@ class GitWorkspace(GitPlumbing):
         return self._commit(tree=self.must(["write-tree"], env=env), parent=parent, message=message, date=date)
 
     def publish(self, *, branch: str, old: str, new: str) -> bool:
-        """Move `branch` from commit `old` to `new`, with index and files. Return False if it isn't at `old` any more."""
+        """Move `branch` from commit `old` to `new`, with index and files. Return False, doing nothing, if it isn't at `old`."""
         return Publication(self).publish(branch=branch, old=old, new=new)
 
     def finish_publication(self) -> None:
@@ -243,7 +251,7 @@ class GitWorkspace(GitPlumbing):
     # ------------------------------------------------------------------ the user's changes
 
     def capture(self, paths: Sequence[str]) -> bytes:
-        """Return the local changes below `paths` against HEAD as one patch, with new files, without ignored ones."""
+        """Return the local changes below `paths` against HEAD as one patch; untracked files are in it, ignored ones aren't."""
         env = self._fresh_index("HEAD")
         known = [path for path in paths if (self.root / path).exists() or self.list_files("HEAD", path)]
         self.must(["add", "-A", "--", *known], env=env)
@@ -253,7 +261,7 @@ class GitWorkspace(GitPlumbing):
         return out
 
     def restore(self, paths: Sequence[str], *, tree: str) -> None:
-        """Reset to HEAD those of `paths` that are as in `tree`, in work tree and index. A file that was edited since stays."""
+        """Reset those files of `paths` that are as in `tree` to HEAD, in work tree and index. Other files stay as they are."""
         files, now = WorkTreeFiles(self), self.ref("HEAD")
         files.stage(tree, now)
         files.update(tree, now, only=paths)
@@ -264,13 +272,16 @@ class GitWorkspace(GitPlumbing):
             self.call(["reset", "-q", "HEAD", "--", *back])
 
     def apply(self, patch: bytes) -> None:
-        """Apply a patch to the user's files. Raises MachineTrouble if git refuses it, which callers have excluded."""
+        """Apply a patch to the user's files. The caller makes sure that it applies; raises MachineTrouble if git refuses it."""
         self.must(["apply", "--whitespace=nowarn", "-"], stdin=patch)
 
     # ------------------------------------------------------------------ check-outs
 
     def check_out(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
-        """Return the folder of a clean work tree of `commit`; left alone if a file below `sealed` was edited in it."""
+        """Return the folder of a work tree with `commit` checked out, made or reused under `name`, cleaned of other files.
+
+        If somebody edited a file at or below `sealed` in it, it is returned as it is, perhaps at another commit.
+        """
         return self.check_outs.make(commit, name, sealed=sealed)
 
     def remove_check_outs(self) -> None:
@@ -279,7 +290,7 @@ class GitWorkspace(GitPlumbing):
 
 
 def _conflict(stderr: str, sentence: str) -> str:
-    """Return why `git apply --3way` failed: `sentence` with {} replaced by the conflicting files, or git's error."""
+    """Return `sentence` with {} replaced by the files that conflict, read from `stderr`; git's error if it names none."""
     lines = stderr.splitlines()
     files = [line.partition("Applied patch to '")[2].partition("'")[0] for line in lines if line.endswith("with conflicts.")]
     if files:

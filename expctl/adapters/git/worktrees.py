@@ -20,10 +20,10 @@ class CheckOuts:
         self.protected = ProtectedFiles()
 
     def make(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
-        """Return the folder of a detached, clean work tree of `commit`, made or reused; never sparse.
+        """Return the folder of a clean work tree with `commit` checked out (detached, never sparse), made or reused.
 
-        If somebody edited a file at or below `sealed` there after it was made, the folder is returned untouched, perhaps at
-        another commit, for `protected.changed` to report the edit. Names of equal length give paths of equal length.
+        If somebody edited a file at or below `sealed` there, the folder is returned as it is, perhaps at another commit, so
+        that the check of protected files reports the edit. Names of equal length give paths of equal length.
         """
         path = self._state / "checkouts" / f"{OURS}{name}"
         if self.protected.changed(path):

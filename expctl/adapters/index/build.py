@@ -1,4 +1,4 @@
-"""Build the index of records, or update it from one tree of `experiments/` to another."""
+"""Build the index of records, or change it from one git tree of `experiments/` to another."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ STALE_LEAST = 2000  # up to this many rows of other commits are always kept
 
 
 def update(index: sqlite3.Connection, git: GitReader, was: Stamp | None, now: Stamp) -> None:
-    """Update an index built for the code and records `was` (None: empty) to `now`; do nothing if another process has done it.
+    """Bring an index from stamp `was` (None: it is empty) to stamp `now`. A stamp names the code and the tree of records.
 
-    Records are read from git before the index is locked. Raises Refused on a damaged record.
+    Does nothing if another process has done it meanwhile. Records are read from git before the index is locked. Raises Refused
+    on a damaged record.
     """
     rebuild = was is None or was[0] != now[0]
     if was is None:

@@ -1,4 +1,4 @@
-"""Convert lists, and the Comparability of a measurement, to and from the JSON in one column of the index."""
+"""Convert lists and Comparability objects to JSON, and back, for columns of the index."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SURROGATES = re.compile("[\ud800-\udfff]")  # valid in JSON, but SQLite can't st
 
 
 def grounds_of(index: sqlite3.Connection) -> dict[int, Comparability]:
-    """Return number in the table `grounds` -> Comparability (all on which the figures of a measurement depend), of all rows."""
+    """Read the table `grounds`: return row number -> Comparability, everything a measurement's figures depend on."""
     return {number: ground_of_text(text) for number, text in index.execute("select number, text from grounds")}
 
 
 @functools.lru_cache(maxsize=4096)
 def ground_of_text(text: str) -> Comparability:
-    """Return the Comparability in `text`, JSON as `ground_text` writes it."""
+    """Return the Comparability that `ground_text` wrote as the JSON `text`."""
     from expctl.domain.history.comparability import Comparability
 
     protocol, parts = msgspec.json.decode(text)
@@ -31,7 +31,7 @@ def ground_of_text(text: str) -> Comparability:
 
 
 def ground_text(ground: Comparability) -> str:
-    """Return `ground` (all on which a measurement's figures depend) as JSON; equal ones give equal text."""
+    """Return `ground`, everything on which a measurement's figures depend, as JSON; equal values give equal text."""
     return json_text((ground.protocol, tuple(sorted(ground.parts.items()))))
 
 

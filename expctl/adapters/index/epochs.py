@@ -1,4 +1,4 @@
-"""Store epochs in the index and read them. They are recomputed when the index is updated; records hold their epoch's number."""
+"""Store epochs in the index and read them. They are computed anew at each update of the index."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NUMBERED = "update records indexed by folders set epoch = ? where name = ? and l
 
 
 def read_epochs(index: sqlite3.Connection) -> Epochs:
-    """Read all epochs (stretches of comparable figures). `Epochs.of`, from experiment to epoch, stays empty: see `epoch_of`."""
+    """Read all epochs (stretches of comparable figures), but leave `Epochs.of` (experiment -> epoch) empty to save time."""
     rows = index.execute("select used, text from epochs order by number").fetchall()
     found = [(at, msgspec.json.decode(text, type=Epoch)) for at, text in rows]
     used: dict[str, tuple[Epoch, ...]] = {}
@@ -36,19 +36,25 @@ def read_epochs(index: sqlite3.Connection) -> Epochs:
 
 
 def epoch_of(index: sqlite3.Connection, name: str) -> Epoch | None:
-    """Return the epoch (stretch of comparable figures) in which the experiment `name` was measured; None without one."""
+    """Return the epoch (stretch of comparable figures) in which the experiment `name` was measured; None if it never was."""
     key = index.execute("select target, epoch from live where name = ?", (name,)).fetchone()
     return next((each for each in read_epochs(index).all if (each.target, each.number) == key), None)
 
 
 def first_date(index: sqlite3.Connection, names: Iterable[str]) -> str:
-    """Return the earliest date on which one of the experiments `names` was measured; `~`, after all dates, if none was."""
+    """Return the earliest date on which one of the experiments `names` was measured.
+
+    If none was, `~`, which sorts after all dates.
+    """
     found = (index.execute(EARLIEST, (name,)).fetchone()[0] for name in names)
     return min((date for date in found if date is not None), default="~")
 
 
 def fold_epochs(index: sqlite3.Connection, *, since: str) -> None:
-    """Compute and store the epochs (comparable stretches) anew after a change among measurements dated `since` or later."""
+    """Compute and store all epochs (stretches of comparable figures) anew.
+
+    Call it after a change among the measurements dated `since` or later ("": any).
+    """
     grounds = grounds_of(index)
     before = _measurings(index.execute(TURNS, (since,)), grounds)
     rows = index.execute(SINCE, (since,)).fetchall()

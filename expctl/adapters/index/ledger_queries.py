@@ -51,7 +51,10 @@ PREDICTED = "select told from live where told is not null order by number desc, 
 
 
 def ledger_totals(index: sqlite3.Connection) -> LedgerTotals:
-    """Return all totals and rows of the ledger. `epochs.of` (experiment -> epoch) has only each target's newest experiment."""
+    """Return all totals and table rows of the ledger.
+
+    To save time, `epochs.of` (experiment -> epoch) has only the newest experiment of each target.
+    """
     found = status_totals(index)
     return LedgerTotals(
         epochs=replace(found.epochs, of=_epochs_of(index, found.epochs, found.standing.values())),

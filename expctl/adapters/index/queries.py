@@ -27,7 +27,7 @@ def experiments(index: sqlite3.Connection) -> Mapping[str, Verdict | None]:
 
 
 def trees(index: sqlite3.Connection, ids: Iterable[str]) -> Mapping[str, str]:
-    """Return experiment -> id of its folder's git tree, for those of `ids` that have one. Faster than asking git for each."""
+    """Return experiment -> git tree id of its folder, for those of `ids` that have a folder. Faster than asking git."""
     found = {name: index.execute(TREE, (name,)).fetchone() for name in ids}
     return {name: row[0] for name, row in found.items() if row}
 
@@ -38,14 +38,17 @@ def waiting(index: sqlite3.Connection) -> tuple[str, ...]:
 
 
 def trees_to_read_ahead(index: sqlite3.Connection) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return (git tree ids of waiting proposals' folders, those of the newest records' folders, in all and by target)."""
+    """Return the git tree ids of folders that a command will probably read: (those of waiting proposals, of newest records).
+
+    The newest records are the last few of all and the last one timed on each target.
+    """
     newest = [name for (name,) in index.execute(NEWEST, (LAST,))]
     shown = {*standing(index).values(), *newest}
     return tuple(trees(index, waiting(index)).values()), tuple(trees(index, sorted(shown)).values())
 
 
 def standing(index: sqlite3.Connection) -> Mapping[str, str]:
-    """Return target -> id of the newest experiment timed on it (where the target stands); the oldest of these comes first."""
+    """Return target -> id of the newest experiment timed on it; the target whose newest experiment is oldest comes first."""
     newest = {}
     for (timed_on,) in index.execute("select distinct timed_on from live where timed_on <> ''").fetchall():
         newest[timed_on] = index.execute(SHOWN, (timed_on,)).fetchone()

@@ -1,4 +1,4 @@
-"""Convert record summaries to rows of the index and back: plain columns, because a command may read ten thousand."""
+"""Convert record summaries to rows of the index and back. Rows have plain columns, as a command may read 10,000 of them."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,10 @@ VERDICTS = {verdict.value: verdict for verdict in Verdict}
 
 
 def row_of(summary: RecordSummary) -> Row:
-    """Return a summary as a row of the table of records, its comparability as JSON; lone surrogates are dropped."""
+    """Return `summary` as a row for the table of records, with its comparability as JSON.
+
+    Lone surrogates, which UTF-8 can't encode, are dropped from texts.
+    """
     told: Sequence[Any] = summary.told or (None,) * len(PredictionSummary._fields)
     ban: Sequence[Any] = summary.ban[1:] if summary.ban else (None,) * (len(RuleSummary._fields) - 1)
     own, *again = summary.measurings or (None,)
@@ -59,14 +62,14 @@ def row_of(summary: RecordSummary) -> Row:
 
 
 def summaries(index: sqlite3.Connection) -> tuple[RecordSummary, ...]:
-    """Return the summary of every record of the index's commit, in order of id."""
+    """Return a summary of every record in the commit that the index is made of, in order of id."""
     grounds = grounds_of(index)
     rows = index.execute("select * from summaries")
     return tuple(sorted([summary_of_row(row, grounds) for row in rows], key=lambda each: id_order(each.id)))
 
 
 def summary_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSummary:
-    """Return the summary in a row of the table of records, whose column `ground` holds a key of `grounds`."""
+    """Return the summary stored in `row` of the table of records; `grounds` maps the number in its column `ground`."""
     # fmt: off
     (
         name, _, title, kind, target, verdict, imported, date, lands, timed_once, sd_percent,
@@ -115,9 +118,9 @@ def summary_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSumm
 
 
 def measurings_of(own: tuple[str, str, str, str, str], ground: Comparability | None) -> tuple[Measuring, ...]:
-    """Return the measurements of a record (none for `ground` None) and of its replications.
+    """Return the measurements of one record: its own, unless `ground` is None, and those of its replications.
 
-    `own`: id, target, date, baseline commit, and the replications as JSON.
+    `own` is (id, target, date, baseline commit, replications as JSON); `ground` is the Comparability of its own measurement.
     """
     name, target, date, base, again = own
     first = () if ground is None else (Measuring(name, target, date, base, ground),)

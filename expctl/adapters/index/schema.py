@@ -1,6 +1,7 @@
-"""SQL schema of the index of records. Each partial index covers one query, in its order, with the columns of its condition.
+"""SQL schema of the index of records. Each partial index serves one query: it has that query's order and columns.
 
-The view `live` has the records of the tree that the index belongs to. A row without a verdict is a folder without a record.
+The view `live` has the rows of the git tree that the index belongs to. A row without a verdict stands for a folder without a
+record.
 """
 
 COLUMNS = (

@@ -1,4 +1,4 @@
-"""Identify the code that built an index of records, and the tree of `experiments/` in it."""
+"""Identify the code that built an index of records, and the git tree of `experiments/` whose records are in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ ROOMS = ("adapters", "domain")  # packages whose code reads and summarises recor
 
 
 def code_stamp(package: Path = Path(__file__).parents[2]) -> str:
-    """Return a text that changes with the code that builds the index: Python's version; path, size and time of each module."""
+    """Return a text that differs if the code that builds the index differs.
+
+    It is made of Python's version and of the path, size and modification time of each module below `package`.
+    """
     found: list[tuple[str, int, int]] = []
     folders = [str(package / room) for room in ROOMS]
     for folder in folders:
@@ -26,7 +29,7 @@ def code_stamp(package: Path = Path(__file__).parents[2]) -> str:
 
 
 def stamp_of(index: sqlite3.Connection) -> tuple[str, str] | None:
-    """Return (`code_stamp` of its builder, id of the git tree of its records) of an index; None if it is empty."""
+    """Return (`code_stamp` of the code that built the index, git tree id of its records); None if the index is empty."""
     if not index.execute("select 1 from sqlite_master limit 1").fetchone():
         return None
     return index.execute("select code, tree from made").fetchone() or ("", "")

@@ -1,4 +1,4 @@
-"""Summarise the bytes of a record into what the index stores of it."""
+"""Turn the bytes of a record into the summary that the index stores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Folder = tuple[str, str]
 
 
 class Measured(NamedTuple):
-    """One measurement, of a record or a replication; `ground` is all on which its figures depend (Comparability), as JSON."""
+    """One measurement, of a record or of one of its replications. `ground`, as JSON, is all on which its figures depend."""
 
     target: str
     date: str
@@ -35,8 +35,8 @@ class Measured(NamedTuple):
 class FolderSummary(NamedTuple):
     """What the index stores of one experiment's folder. `row` is for the table of records; None if the folder has no record.
 
-    If the record has a do-not-repeat rule, `words` (hashes) and `patterns` (of lines) are what a look-up finds it by,
-    `hold` the conditions under which it holds, as JSON. `ruled`: the record has such a rule, or waives another one.
+    If the record has a do-not-repeat rule, a look-up finds it by `words` (hashes) and `patterns` (for added lines), and `hold`
+    (JSON) has the conditions under which it holds. `ruled` says that the record has such a rule or waives one.
     """
 
     folder: Folder

@@ -1,6 +1,6 @@
 """Read the clock policy of CPU and GPU, and the GPU driver's version: a change of either starts a new epoch.
 
-They are read from /sys and /proc, without a tool. What a machine doesn't show (a virtual one shows nothing) stays empty.
+They are read from /sys and /proc, without a tool; what these don't show (a virtual machine shows nothing) stays empty.
 """
 
 import re
@@ -10,7 +10,7 @@ NVIDIA_VERSION = re.compile(r"Kernel Module.*?\s(\d+\.[\d.]+)")
 
 
 def clock_policy(root: Path = Path("/")) -> str:
-    """Return frequency governor and boost of the CPUs and performance level of AMD GPUs: `performance, boost on, gpu auto`."""
+    """Return the CPUs' frequency governor and boost, and AMD GPUs' performance level: `performance, boost on, gpu auto`."""
     cpus = root / "sys/devices/system/cpu"
     governors = sorted({_word(file) for file in cpus.glob("cpufreq/policy*/scaling_governor")} - {""})
     levels = sorted({_word(file) for file in root.glob("sys/class/drm/card*/device/power_dpm_force_performance_level")} - {""})
@@ -18,7 +18,10 @@ def clock_policy(root: Path = Path("/")) -> str:
 
 
 def driver(root: Path = Path("/")) -> str:
-    """Return the GPU drivers' versions, e.g. `nvidia 550.54`; leaving out a driver that is part of Linux."""
+    """Return the versions of the GPU drivers, e.g. `nvidia 550.54`; empty if there are none.
+
+    A driver that is part of Linux has no version of its own and is left out.
+    """
     nvidia = NVIDIA_VERSION.search(_text(root / "proc/driver/nvidia/version"))
     amd = _word(root / "sys/module/amdgpu/version")
     return ", ".join([*([f"nvidia {nvidia[1]}"] if nvidia else []), *([f"amdgpu {amd}"] if amd else [])])

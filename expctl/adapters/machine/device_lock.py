@@ -28,7 +28,7 @@ TRIES = 3
 
 
 class LockHolder(Struct, frozen=True, kw_only=True):
-    """A process that holds the lock; `facts` are what it wrote into the lock file, if it holds the lock exclusively."""
+    """A process that holds the machine's lock. `facts` are what an exclusive holder wrote into the lock file."""
 
     pid: int
     is_alone: bool
@@ -36,9 +36,9 @@ class LockHolder(Struct, frozen=True, kw_only=True):
 
 
 class MachineLock:
-    """The lock that keeps builds and tests (shared) out of measurements (exclusive), for all users; a file in `folder`.
+    """The lock that keeps builds and tests (shared holders) away from measurements (an exclusive holder), for all users.
 
-    `folder` None stands for `lock_folder()`. While the lock is held exclusively, the file contains the id `experiment`.
+    It is a file in `folder` (None: `lock_folder()`). While it is held exclusively, the file contains the id `experiment`.
     """
 
     def __init__(self, folder: Path | None = None, *, experiment: str = "") -> None:
@@ -76,11 +76,11 @@ class MachineLock:
             os.close(descriptor)
 
     def check(self) -> None:
-        """Make the lock file if there is none. Raises Refused if it can't be made or opened, before a run builds in vain."""
+        """Create the lock file if it is missing. Raises Refused if it can't be created or opened. Called before a build."""
         os.close(self._open())
 
     def look(self) -> None:
-        """Raise Refused if the lock file can't be opened or, without one, couldn't be made. Changes nothing."""
+        """Raise Refused if the lock file exists but can't be opened, or is missing and can't be created. Changes nothing."""
         try:
             os.lstat(self.path)
         except FileNotFoundError:
@@ -98,7 +98,10 @@ class MachineLock:
             raise self._refused("a folder that can't be written")
 
     def holders(self) -> tuple[LockHolder, ...]:
-        """Return who holds the lock, without taking it: by /proc/locks, and by the lock file if the process it names lives."""
+        """Return the processes that hold the lock, without taking it.
+
+        They come from /proc/locks, and from the lock file if the process that it names still lives.
+        """
         try:
             found = os.stat(self.path, follow_symlinks=False)
         except OSError:

@@ -19,7 +19,7 @@ POLL_S = 0.1
 
 
 class Seen(Struct, frozen=True, kw_only=True):
-    """The state of one sensor: what it observed (`says`), why it can't observe (`absent`) or why it isn't used (`unused`)."""
+    """What one sensor reports: its observation (`says`), why it can't observe (`absent`) or why it isn't used (`unused`)."""
 
     sensor: str
     says: str = ""
@@ -28,7 +28,10 @@ class Seen(Struct, frozen=True, kw_only=True):
 
 
 class MachineGate:
-    """Keeps other programs out of one run's timings. `rule` holds the protocol's waiting times, `table` reads processes."""
+    """Keeps other programs out of the timings of one run.
+
+    `rule` has the waiting times of the protocol, `table` reads the list of processes.
+    """
 
     def __init__(self, rule: Gate, *, lock: MachineLock, table: ProcessTable, sensors: Sequence[Sensor]) -> None:
         self._rule, self._lock, self._table, self._sensors = rule, lock, table, tuple(sensors)
@@ -38,13 +41,19 @@ class MachineGate:
 
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:
-        """Hold the machine's lock, shared, to build or test. Raises Busy if a measurement holds it beyond `rule.wait_s`."""
+        """Hold the machine's lock, shared with other builds and tests.
+
+        Raises Busy if a measurement holds it for longer than `rule.wait_s` seconds.
+        """
         with self._lock.shared(wait_s=self._rule.wait_s):
             yield
 
     @contextlib.contextmanager
     def measuring(self, target: Target) -> Iterator[float]:
-        """Hold the machine's lock exclusively, on a quiet machine; yield the seconds waited. Raises Busy after rule.wait_s."""
+        """Hold the machine's lock exclusively, once no other program disturbs; yield the seconds waited for that.
+
+        Raises Busy after `rule.wait_s` seconds.
+        """
         started = time.monotonic()
         with self._lock.alone(wait_s=self._rule.wait_s), contextlib.ExitStack() as sessions:
             self._target, self.watch.sensors = target, self._asked(target)
@@ -55,7 +64,7 @@ class MachineGate:
             yield time.monotonic() - started
 
     def wait_until_quiet(self, target: Target) -> float:
-        """Wait until nothing disturbed for `rule.quiet_s`; return the seconds waited. Raises Busy after `rule.wait_s`."""
+        """Wait until nothing has disturbed for `rule.quiet_s` s; return the seconds waited. Raises Busy after `rule.wait_s`."""
         self._lock.check()
         self._target = target
         return self._wait_until_quiet(self._rule.wait_s)
@@ -73,7 +82,7 @@ class MachineGate:
         return (*held(self._lock, self._table), *self._foreign(target))
 
     def seen(self, target: Target | None) -> tuple[Seen, ...]:
-        """Return what every sensor saw in the last call of `blocking`, or why it saw nothing or isn't used for `target`."""
+        """Return for each sensor what it saw in the last call of `blocking`, or why it can't see or isn't used for `target`."""
         return tuple(
             Seen(sensor=each.name, unused=unused)
             if (unused := each.why_unused(target))
@@ -117,7 +126,10 @@ class MachineGate:
 
 
 def held(lock: MachineLock, table: ProcessTable) -> tuple[Foreign, ...]:
-    """Return who holds the machine's lock and since when; or, as one entry, why the lock can't be opened."""
+    """Return the processes that hold the machine's lock, and since when.
+
+    If the lock can't be opened, return one entry that says why.
+    """
     try:
         lock.look()
     except Refused as refusal:
@@ -134,6 +146,6 @@ def held(lock: MachineLock, table: ProcessTable) -> tuple[Foreign, ...]:
 
 
 def sentence(foreign: Foreign) -> str:
-    """Return what disturbs in words, e.g. `ncu matches ncu: ncu (pid 12, user alice), since 2026-03-01T10:00:00Z`."""
+    """Return in words what disturbs, e.g. `ncu matches ncu: ncu (pid 12, user alice), since 2026-03-01T10:00:00Z`."""
     told = ", ".join(part for part in (foreign.detail, foreign.who) if part)
     return f"{foreign.what}{f': {told}' if told else ''}{f', since {foreign.since}' if foreign.since else ''}"

@@ -1,8 +1,8 @@
-"""Watch for foreign work during a launch, in a thread of the parent; what it sees taints the launch's samples.
+"""Watch for foreign work during a launch, in a thread of this process; what is seen taints the launch's samples.
 
 A poll costs some tens of microseconds. The pauses grow with that cost, so that the thread never takes more than half a percent
-of a core, and it stays off the core that is timed. The thread lives between two forks only, because a child that is forked
-beside a thread may inherit a lock that is never released.
+of a core, and it stays off the core that is timed. The thread is ended before the next process is started, because a child that
+is forked while a thread runs may inherit a lock that is never released.
 """
 
 import contextlib
@@ -22,13 +22,16 @@ PATIENCE_S = 2.0  # time for a poll under way when the launch ends
 
 
 class Watch(Protocol):
-    """Tells code that times processes (launches) whether other programs disturbed one."""
+    """Reports whether other programs disturbed a launch (one process that is timed)."""
 
     def clear(self) -> None:
         """Wait until no other program disturbs measurements. Raises Busy after `gate.wait_s` of the protocol."""
 
     def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> contextlib.AbstractContextManager[None]:
-        """Watch processes of `side` in the block, which starts none. `core`: their only core; `timed`: they are being timed."""
+        """Watch a process of `side` (baseline or candidate) during the block, which must not start one.
+
+        `core` is the only core it runs on, None if it may run on any; `timed` says that its times are measured.
+        """
 
     def take_taints(self) -> tuple[str, ...]:
         """Return in words the foreign work that was seen beside launches since the last call, and forget it."""
@@ -60,7 +63,10 @@ class LaunchWatch:
         self._is_disturbed = False
 
     def clear(self) -> None:
-        """Wait for a quiet machine if the last launch was disturbed, or a new process disturbs. Raises what `wait` raises."""
+        """Wait for a quiet machine if the last launch was disturbed, or if a process started since then disturbs.
+
+        Raises what `wait` raises.
+        """
         fresh = self._new_processes.fresh()
         if self._is_disturbed or any(sensor.look(fresh) for sensor in self.sensors if not sensor.every_s):
             self._wait()
@@ -68,7 +74,7 @@ class LaunchWatch:
 
     @contextlib.contextmanager
     def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> Iterator[None]:
-        """Watch the benchmark process of `side` in a thread, during the block; `take_taints` returns what was seen."""
+        """Watch the benchmark process of `side` in a thread during the block; `take_taints` returns what was seen."""
         sensors = tuple(self.sensors)
         for sensor in sensors:
             sensor.start(Launch(side=side, timed=timed, core=core))
@@ -85,7 +91,7 @@ class LaunchWatch:
                 self._note(sensor.stop())
 
     def take_taints(self) -> tuple[str, ...]:
-        """Return in words the foreign work seen since the last call, sorted, each once; the next `clear` then waits."""
+        """Return in words the foreign work seen since the last call, sorted, without duplicates; after any, `clear` waits."""
         taints = tuple(sorted(self._seen))
         self._seen.clear()
         self._is_disturbed = self._is_disturbed or bool(taints)
@@ -121,7 +127,10 @@ class _Thread(threading.Thread):
             self._error = error
 
     def end(self, patience_s: float) -> Sequence[Foreign]:
-        """Stop the thread, waiting at most `patience_s`; return the foreign work it saw, and any sensor that hangs."""
+        """Stop the thread, waiting at most `patience_s` seconds; return the foreign work it saw.
+
+        If the thread doesn't end, there is an entry for the sensor that hangs.
+        """
         self._over.set()
         self.join(patience_s)
         if self._error is not None:

@@ -1,6 +1,7 @@
-"""Record who holds a lock: its holder writes into the lock file, others read it without locking.
+"""Record which process holds a lock: it writes that into the lock file, and others read it without locking.
 
-A process is identified by pid, start time and boot, never by pid alone; argv is never shown, because tokens leak that way.
+A process is identified by pid, start time and boot, never by pid alone; its arguments are never shown, as they may hold
+secrets.
 """
 
 import json
@@ -31,7 +32,7 @@ class HolderFacts(Struct, frozen=True, kw_only=True):
     since: str = ""
 
     def alive(self) -> bool:
-        """Does this very process still run, by pid, start time and boot?"""
+        """Return whether the process with this pid, start time and boot still runs (not another that has got its pid since)."""
         return self.boot_id in ("", boot_id()) and start_ticks(self.pid) == self.start_ticks
 
 
@@ -44,7 +45,7 @@ def boot_id() -> str:
 
 
 def start_ticks(pid: int) -> int:
-    """Return a process's start in clock ticks since boot; -1 if there is no such process or it is a zombie."""
+    """Return when process `pid` started, in clock ticks since boot; -1 if there is no such process or it is a zombie."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
@@ -70,7 +71,10 @@ def mark_holder(descriptor: int, *, experiment: str, step: str) -> None:
 
 
 def read_holder(lock: Path) -> HolderFacts | None:
-    """Return who last wrote into the lock file `lock`, alive or not; None if it is absent, empty or holds something else."""
+    """Return the process that last wrote into the lock file `lock`, whether it still runs or not.
+
+    None if the file is absent or empty or has other contents.
+    """
     try:
         descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -84,13 +88,13 @@ def read_holder(lock: Path) -> HolderFacts | None:
 
 
 def is_lock_file(descriptor: int) -> bool:
-    """Is the open file empty or written by `mark_holder`? Any other file is a user's and must not be overwritten."""
+    """Return whether the open file is empty or was written by `mark_holder`; any other file is a user's and not overwritten."""
     text = os.pread(descriptor, BYTES_MOST + 1, 0)
     return not text or (len(text) <= BYTES_MOST and parse_holder(text) is not None)
 
 
 def parse_holder(text: bytes) -> HolderFacts | None:
-    """Parse the contents of a lock file, which any user may write; None if they don't have the form of `mark_holder`."""
+    """Parse the contents of a lock file; None if `mark_holder` can't have written them (any user may write to the file)."""
     try:
         facts = json.loads(text)
         return HolderFacts(
@@ -119,7 +123,7 @@ def _word(found: object) -> str:
 
 
 def describe_holder(lock: Path | HolderFacts) -> str:
-    """Return the holder in one line for an error message, e.g. `expctl (pid 12, running P15, step test)`."""
+    """Return in one line, for an error message, which process holds `lock`, e.g. `expctl (pid 12, running P15, step test)`."""
     holder = read_holder(lock) if isinstance(lock, Path) else lock
     if holder is None:
         return "a process that has not written its name into the lock file yet"

@@ -1,4 +1,4 @@
-"""The lock of a repository, held for a whole run. A second run ends at once and names the holder."""
+"""The lock of a repository, held for a whole run. A second run ends at once with an error that names the holder."""
 
 import contextlib
 import fcntl
@@ -18,7 +18,7 @@ class HeldLock:
         self._descriptor, self._experiment = descriptor, experiment
 
     def show(self, step: str, experiment: str = "") -> None:
-        """Write the present step and experiment into the lock file, for other processes to read."""
+        """Write the present `step` and, unless "", the `experiment` into the lock file, for other processes to read."""
         self._experiment = experiment or self._experiment
         mark_holder(self._descriptor, experiment=self._experiment, step=step)
 
@@ -31,7 +31,10 @@ class RepositoryLock:
 
     @contextlib.contextmanager
     def repository(self, *, experiment: str) -> Iterator[HeldLock]:
-        """Hold the lock during the block. Raises Busy if another process holds it, Refused if it is no plain file."""
+        """Hold the lock during the block; yield an object that writes the present step into the lock file.
+
+        Raises Busy if another process holds the lock, Refused if the lock file is not a plain file.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:

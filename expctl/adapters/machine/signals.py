@@ -1,4 +1,4 @@
-"""Handle signals: the first Ctrl-C asks to stop after the step, the second aborts; TERM and HUP abort at once."""
+"""Handle signals: the first Ctrl-C asks to stop after the present step, a second one aborts; TERM and HUP abort at once."""
 
 import contextlib
 import signal
@@ -27,7 +27,10 @@ def uninterrupted() -> Iterator[None]:
 
 
 class Interruption:
-    """In a `with` block, the first Ctrl-C asks to stop; a second, TERM and HUP raise Interrupted. `then` says how to go on."""
+    """Handles signals in a `with` block: the first Ctrl-C only sets `requested`; a second one, TERM and HUP raise Interrupted.
+
+    `then` is the sentence that tells the user how to go on.
+    """
 
     def __init__(self, then: str = "expctl run goes on from the last whole step", *, again_s: float = AGAIN_S) -> None:
         self._then, self._again_s = then, again_s
@@ -50,7 +53,7 @@ class Interruption:
             signal.signal(number, handler)
 
     def requested(self) -> bool:
-        """Was Ctrl-C pressed, or Interrupted raised?"""
+        """Return whether Ctrl-C was pressed or Interrupted was raised in the block."""
         return self._asked
 
     def _drop(self, dropped: "sys.UnraisableHookArgs") -> None:

@@ -1,4 +1,4 @@
-"""Ask a proposer, which is any command, for a proposal, and read nothing but the two files that it was asked to write."""
+"""Ask a proposer, which is any command, for a proposal; only the two files that it is asked to write are read."""
 
 import json
 import os
@@ -32,7 +32,7 @@ LAYOUT = (
 
 
 class ProposerCommand:
-    """Runs commands that write proposals. `folder` holds the last call's scratch folder, input and log, and refusals."""
+    """Runs commands that write proposals. `folder` holds input, log and scratch folder of the last call, and refusals."""
 
     def __init__(self, folder: Path, *, mark: str) -> None:
         self._folder, self._mark = folder, mark
@@ -55,7 +55,7 @@ class ProposerCommand:
             raise _misplaced(f"{Path(str(error.filename)).name}: {error.strerror}") from error
 
     def refusals(self) -> tuple[Refusal, ...]:
-        """Return the last refused proposals with their reasons, oldest first, at most 20; none if they can't be read."""
+        """Return the last refused proposals with their reasons, at most 20, oldest first; none if they can't be read."""
         try:
             raw = json.loads((self._folder / "refused.json").read_bytes())
         except (OSError, ValueError):
@@ -65,7 +65,7 @@ class ProposerCommand:
         return found or ()
 
     def tell(self, refusal: Refusal | None) -> None:
-        """Store a refused proposal with its reason for the next `ask`; None, for an accepted one, removes all stored."""
+        """Store a refused proposal with its reason, for `refusals` to return; None (one was accepted) deletes the stored."""
         kept = (*self.refusals(), refusal)[-REMEMBERED:] if refusal is not None else ()
         atomic_write.replace(self._folder / "refused.json", json.dumps(encode(kept)).encode())
 

@@ -21,13 +21,14 @@ class GridSearch:
         return self._left.pop() if self._left else None
 
     def tell(self, score: float | None) -> None:
-        """Ignore the score: a grid does not depend on it."""
+        """Do nothing: the order in which a grid is searched does not depend on scores."""
 
 
 class OptunaSearch:
-    """Tries at most `trials` combinations of the values in `combinations`, picked by Optuna's TPE sampler with a fixed seed.
+    """Tries at most `trials` of `combinations`, picked by Optuna's TPE sampler with a fixed seed.
 
-    A pick that `combinations` lacks is skipped, and counts as a trial. Raises Refused if Optuna isn't installed.
+    Optuna picks a value for each constant; a pick that is not in `combinations` is skipped and counts as a trial. Raises
+    Refused if Optuna isn't installed.
     """
 
     def __init__(self, combinations: Sequence[Combination], trials: int) -> None:
@@ -64,7 +65,7 @@ class OptunaSearch:
         return None
 
     def tell(self, score: float | None) -> None:
-        """Report the score of the combination that `ask` returned last, more being better; None if it has none."""
+        """Report the `score` (higher is better) of the combination that `ask` returned last; None if it could not be scored."""
         if score is None:
             self._study.tell(self._trial, state=self._pruned)
         else:
@@ -72,7 +73,7 @@ class OptunaSearch:
 
 
 def search_of(sweep: Sweep, combinations: Sequence[Combination]) -> Search:
-    """Return the search over `combinations` that `sweep.sampler` names. Raises Refused if it needs Optuna and there is none."""
+    """Return the search over `combinations` that `sweep.sampler` names. Raises Refused if Optuna is wanted and missing."""
     return OptunaSearch(combinations, sweep.trials) if sweep.sampler is Sampler.OPTUNA else GridSearch(combinations)
 
 

@@ -1,6 +1,6 @@
-"""Store calibrations as one JSON file per target and benchmark, in a folder per machine in the user's state folder.
+"""Store calibrations (a machine's measurement noise) as JSON files, one per target and benchmark, in a folder per machine.
 
-They describe a machine, not a repository: they are never committed, and all clones share them.
+They lie in the user's state folder, where all clones on a machine share them, and are never committed.
 """
 
 import json
@@ -21,13 +21,19 @@ NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class FileCalibrations:
-    """Calibrations of the machine with hash `fingerprint` below `folder`. If `folder` is None, none is found, writing fails."""
+    """Reads and writes calibrations of the machine with the hash `fingerprint`, in files below `folder`.
+
+    If `folder` is None, `read` finds nothing and `write` raises Refused.
+    """
 
     def __init__(self, folder: Path | None, fingerprint: str) -> None:
         self._folder = folder / "expctl" / "calibrations" / fingerprint if folder is not None else None
 
     def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated:
-        """Return the noise of `target` found with `benchmark`; Uncalibrated if none is stored or, with a reason, it is bad."""
+        """Return the stored noise of `target` measured with `benchmark`.
+
+        Uncalibrated if there is none; it has a `reason` if the file is unreadable, damaged or implausible.
+        """
         if self._folder is None:
             return Uncalibrated()
         path = self._path(self._folder, target, benchmark)
@@ -61,7 +67,7 @@ class FileCalibrations:
 
 
 def state_folder() -> Path | None:
-    """Return the user's state folder by the XDG base directory specification; None without a home."""
+    """Return the user's state folder by the XDG base directory specification; None if the user has no home folder."""
     for text in (os.environ.get(FOLDER, ""), os.path.expanduser("~/.local/state")):
         if os.path.isabs(text):
             return Path(text)

@@ -22,7 +22,7 @@ findings:
 
 
 def findings_of(text: bytes, *, where: str) -> tuple[Finding, ...]:
-    """Parse findings.yaml; a finding without an id gets one by its position. Raises Refused with every problem."""
+    """Parse findings.yaml; a finding without an id gets one from its position there. Raises Refused with every problem."""
     if not text.strip():
         return ()
     found = load(text, FindingsFile, where=where).findings
@@ -33,7 +33,7 @@ def findings_of(text: bytes, *, where: str) -> tuple[Finding, ...]:
 
 
 class FindingsEditor:
-    """Edits the text of findings.yaml. Every edit also writes the ids of findings that had none."""
+    """Edits the text of findings.yaml. Every edit also writes an id to each finding that has none in the file."""
 
     def added(self, text: bytes, finding: Finding) -> bytes:
         """Return the file `text` with `finding` added at its end. Raises Refused if the file's layout doesn't allow it."""
@@ -44,7 +44,10 @@ class FindingsEditor:
         return _checked(decoded.rstrip("\n") + "\n" + lines, (*before, finding))
 
     def marked(self, text: bytes, finding: Finding) -> bytes:
-        """Return `text` with the finding of equal id superseded or contradicted like `finding`. Raises Refused like `added`."""
+        """Return `text` with `superseded_by` and `contradicted_by` of one finding, known by its id, set as in `finding`.
+
+        Raises Refused if the file's layout doesn't allow it.
+        """
         before = {each.id: each for each in findings_of(text, where="findings.yaml")}
         was = before[finding.id]
         keys = {
@@ -64,7 +67,7 @@ class FindingsEditor:
 
 
 def _inserted(text: str, keys: Mapping[int, Mapping[str, str]]) -> str:
-    """Return `text` with `keys` (index of a finding -> key -> value) inserted at the start of these findings, after `id`."""
+    """Return `text` (findings.yaml) with keys inserted after the `id` of some findings; `keys`: index -> key -> value."""
     items = _items(text)
     for index in sorted(keys, reverse=True):
         node = items[index]

@@ -1,4 +1,4 @@
-"""Compute plot data of records and of runs under way from their samples and the protocol of their baseline."""
+"""Compute the data of plots from samples and protocol, for records and for runs that are not finished."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -25,7 +25,8 @@ def proposal_text(
 ) -> bytes:
     """Return the bytes of experiment.yaml with all strings quoted as JSON, which is valid YAML.
 
-    `expect` is the predicted verdict, `gain` "LOW,HIGH" in percent or "". `proposal_of` checks values, this function doesn't.
+    `expect` is the predicted verdict, `gain` the predicted range "LOW,HIGH" in percent or "". Values are not checked here;
+    `proposal_of` checks them when it reads the file.
     """
     words = {
         "title": title,

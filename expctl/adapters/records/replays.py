@@ -1,4 +1,4 @@
-"""Replay committed records: decide again from the samples and protocol in git, and compare with the record's bytes."""
+"""Replay committed records: compute verdicts again from the samples and protocol in git, and compare them with the records."""
 
 import hashlib
 import json
@@ -20,8 +20,9 @@ from expctl.domain.verdict.samples import MalformedRound
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The recomputed verdict of a record (`number` 0) or its n-th replication. `differs`: the record says another; `rule`:
-    the version of the decision rule, "" if nothing could be decided; `text`: the outcome in words.
+    """The recomputed verdict of one record (`number` 0) or of its replication `number`, from 1 on; `text` says it in words.
+
+    `differs` says that the record has another verdict. `rule` is the version of the decision rule, "" if none was applied.
     """
 
     id: str
@@ -38,7 +39,10 @@ class Replays:
         self._library, self._commit = library, commit
 
     def all(self) -> tuple[Outcome, ...]:
-        """Recompute every measured record's verdict. Samples without a record, or with an imported one, count as different."""
+        """Recompute the verdict of every measured record and its replications.
+
+        An experiment with samples but without a record, or with an imported one, is returned as one that differs.
+        """
         records = {record.id: record for record in self._library.records(self._commit)}
         sampled = self._library.sampled(self._commit)
         outcomes: list[Outcome] = []
@@ -56,7 +60,7 @@ class Replays:
         return tuple(outcomes)
 
     def of(self, experiment: str) -> tuple[Outcome, ...]:
-        """Recompute one record's verdict and its replications'. Raises Refused if there is no record or it was imported."""
+        """Recompute the verdicts of one record and its replications. Raises Refused if it doesn't exist or was imported."""
         record = self._library.record(self._commit, experiment)
         if record is None or record.origin is Origin.IMPORTED:
             raise Refused(
@@ -115,7 +119,7 @@ class Replays:
 
 
 def _difference(recorded: Any, computed: Any, path: str = "") -> str:
-    """Name the first field (below `path`) that differs in two JSON values, and both values; an absent one is shown as None."""
+    """Return in words the first field in which two JSON values differ, with both values; `path` is its path so far."""
     if isinstance(recorded, list) and isinstance(computed, list):
         recorded, computed = dict(enumerate(recorded)), dict(enumerate(computed))
     if isinstance(recorded, dict) and isinstance(computed, dict):

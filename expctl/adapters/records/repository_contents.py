@@ -46,10 +46,11 @@ PROPOSAL = ("experiment.yaml", "change.patch", "queued.json")
 
 
 class GitLibrary:
-    """Reads typed contents of commits, never of the work tree, so that editing it can't change how an experiment is judged.
+    """Reads protocol, records etc. as typed values from commits, never from the work tree, whose edits must not influence
+    verdicts.
 
-    Answers about many experiments come from `index`; without one, an index in memory is built from all records. Modules that
-    `status` doesn't need are imported inside functions.
+    Queries over many experiments use `index`; without one, an index in memory is built from all records. Modules that `status`
+    doesn't need are imported inside functions.
     """
 
     def __init__(self, reader: GitReader, index: RecordIndex | None = None) -> None:
@@ -72,18 +73,18 @@ class GitLibrary:
         return self._kept.read({PROTOCOL: text}, Protocol, _protocol_of)[PROTOCOL]  # type: ignore[no-any-return]
 
     def read_ahead(self, commit: str) -> None:
-        """Read now, with one git process, what most later calls need: protocol, findings, queue and newest records."""
+        """Read protocol, findings, queue and newest records by one git process now, because most commands need them later."""
         waiting, shown = self._index.ask(commit, queries.trees_to_read_ahead)
         names = [f"{commit}:{PROTOCOL}", f"{commit}:{FINDINGS}"]
         names += [f"{tree}:{file}" for tree in waiting for file in (*PROPOSAL, RECORD)]
         self._git.read_ahead([*names, *(f"{tree}:{RECORD}" for tree in shown)])
 
     def identity(self, commit: str, paths: Sequence[str]) -> str:
-        """Return one SHA-256 of all files at and below `paths` in `commit`: of their names, modes and contents."""
+        """Return one SHA-256 of the names, modes and contents of all files at or below `paths` in `commit`."""
         return self._git.files_identity(commit, paths)
 
     def benchmark_identity(self, commit: str, protocol: Protocol, target: str) -> BenchmarkIdentity:
-        """Return hashes of what measures `target` on `commit`: the harness scripts, its sizes with weights (KPI), its build."""
+        """Return hashes of what measures `target` on `commit`: the harness scripts, the sizes with their weights, the build."""
         from expctl.domain.history.benchmark_identity import benchmark_identity_of
 
         files, listing = self.identity(commit, protocol.harness), self._git.listing(commit, protocol.harness)
@@ -91,7 +92,7 @@ class GitLibrary:
         return benchmark_identity_of(protocol, target, harness=files, code=code)
 
     def comparability(self, commit: str, protocol: Protocol, target: str, environment: Mapping[str, str]) -> Comparability:
-        """Return all on which figures of `target` on `commit` depend; `environment` holds facts of machine and tools."""
+        """Return all on which figures of `target` on `commit` depend; `environment` has the facts of machine and tools."""
         from expctl.domain.history.comparability import comparability_of
 
         return comparability_of(
@@ -101,7 +102,7 @@ class GitLibrary:
         )
 
     def epoch_of(self, commit: str, experiment: str) -> Epoch | None:
-        """Return the epoch (stretch of comparable figures) of an experiment in the history of `commit`; None without one."""
+        """Return the epoch (stretch of comparable figures) of an experiment in the history of `commit`; None if it has none."""
         from expctl.adapters.index.epochs import epoch_of
 
         return self._index.ask(commit, lambda index: epoch_of(index, experiment))
@@ -115,7 +116,10 @@ class GitLibrary:
         return harness_code(HarnessFile(path, mode, blobs.get(name, name.encode())) for path, mode, _, name in files)
 
     def queued(self, commit: str, experiment: str) -> Queued:
-        """Read a proposal, its patch and its queue ticket. Raises Refused if it is missing, malformed or changes nothing."""
+        """Read a proposal, its patch and its queue ticket.
+
+        Raises Refused if a file is missing or malformed, or if change.patch is not a diff.
+        """
         from expctl.adapters.records.proposal_file import proposal_of
         from expctl.domain.experiment.proposal_files import Queued
 
@@ -230,7 +234,7 @@ class GitLibrary:
         return tuple(record_in(folder, text) for folder, text in self._read_all(commit, "record.json"))
 
     def damaged(self, commit: str) -> tuple[Refused, ...]:
-        """Return the error of each record that can't be read."""
+        """Return an error for each record that can't be read; none if all can."""
         found = []
         for folder, text in self._read_all(commit, "record.json"):
             try:
@@ -254,7 +258,7 @@ class GitLibrary:
         return self._git.read_file(commit, FINDINGS) or b""
 
     def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, QueuedTicket]:
-        """Return id -> queue ticket and content hash (proposal with patch) for `experiments`, as they are in `commit`."""
+        """Return id -> a proposal's queue ticket, and the hash of its present content with its patch, for `experiments`."""
         wanted = tuple(experiments)
         found = self._some(commit, wanted, *PROPOSAL)
         texts = {each: tuple(found.get((each, file)) for file in PROPOSAL) for each in wanted}
@@ -266,7 +270,7 @@ class GitLibrary:
         return {name: profile_of(text, where=f"{EXPERIMENTS}/{name}/profile.json") for (name, _), text in found.items()}
 
     def samples(self, commit: str, experiment: str, file: str = "samples.jsonl") -> bytes | None:
-        """Return the bytes of samples.jsonl, or of a replication's `file`; None if it isn't committed."""
+        """Return the bytes of samples.jsonl or, for a replication, of its samples file `file`; None if it isn't committed."""
         return self._git.read_file(commit, f"{EXPERIMENTS}/{check_id(experiment)}/{file}")
 
     def read_samples(self, commit: str, experiment: str) -> tuple[Sample, ...]:
@@ -284,7 +288,7 @@ class GitLibrary:
         )
 
     def record_text(self, commit: str, experiment: str) -> bytes:
-        """Return the bytes of one record; empty if there is none."""
+        """Return the bytes of the record of `experiment`; empty if there is none."""
         return self._git.read_file(commit, f"{EXPERIMENTS}/{check_id(experiment)}/record.json") or b""
 
     def _some(self, commit: str, ids: Iterable[str], *files: str) -> dict[tuple[str, str], bytes]:
@@ -306,7 +310,10 @@ class GitLibrary:
         return [(folder, text) for folder, text in folders if ID_PATTERN.fullmatch(PurePosixPath(folder).name)]
 
     def _with_probe(self, commit: str, proposal: Proposal, folder: str) -> Proposal:
-        """Return the proposal with its probe's source code in place of a file's name. Raises Refused if there is no file."""
+        """Return `proposal` with the source code of its probe, where it has only the name of a file in `folder`.
+
+        Raises Refused if there is no such file.
+        """
         probe = proposal.probe
         if probe is None or not PROBE_FILE.fullmatch(probe.source.strip()):
             return proposal

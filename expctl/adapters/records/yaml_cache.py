@@ -1,4 +1,4 @@
-"""Cache parsed YAML as JSON in the index of records, because strict YAML takes a hundred times as long to read.
+"""Cache parsed YAML as JSON in the index of records, because parsing strict YAML takes a hundred times as long.
 
 An entry's key is the path and the bytes of the document. The cache is ignored if another version of the code built the index.
 """
@@ -31,9 +31,10 @@ class YamlCache:
         self._known: Documents | None = None
 
     def read(self, texts: Mapping[str, bytes], wanted: Any, read: Callable[[str, bytes], Any]) -> dict[str, Any]:
-        """Return path -> document for `texts` (path -> YAML): from the cache, else by `read(path, YAML)`, of type `wanted`.
+        """Return path -> parsed document of type `wanted`, for `texts` (path -> YAML).
 
-        A document for which `read` returns None is left out and not cached. Raises what `read` raises.
+        A document that isn't cached is parsed by `read(path, YAML)`, whose errors are passed on; one for which it returns None
+        is left out and not cached.
         """
         if self._known is None:
             nothing: Documents = {}

@@ -1,4 +1,4 @@
-"""Read the current facts on which rules depend from a commit and this machine, each on first use."""
+"""Read from a commit and this machine the current facts that decide whether a do-not-repeat rule holds, each on first use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ TryProbe = Callable[["Probe"], "ProbeAnswer"]
 
 
 class RepositoryFacts:
-    """Facts of a commit and this machine on which rules depend. `assumed` (as of --assume: name -> value) replaces some."""
+    """The facts of one commit and this machine that decide whether do-not-repeat rules hold.
+
+    `assumed` (name -> value, from the option --assume) replaces some of them.
+    """
 
     def __init__(
         self,
@@ -56,7 +59,7 @@ class RepositoryFacts:
         self._comparable: dict[str, Comparability] = {}
 
     def architectures(self) -> frozenset[str]:
-        """Return the assumed architecture, else `judges` (those to measure on), else those of all targets in the protocol."""
+        """Return the GPU architectures to consider: the assumed one, else `judges` (those to measure on), else all targets'."""
         return self._architectures
 
     @cached_property
@@ -66,13 +69,16 @@ class RepositoryFacts:
         return self._judges if self._judges is not None else architectures(self._protocol, tuple(self._protocol.targets))
 
     def version(self, tool: str) -> str:
-        """Return the version of a compiler on this machine; empty if it isn't installed."""
+        """Return the version of the compiler `tool` on this machine; empty if it isn't installed."""
         if tool not in self._versions:
             self._versions[tool] = self._assumed.get(tool) or self._tool(tool)
         return self._versions[tool]
 
     def epoch_changes(self, experiment: str) -> tuple[ChangedCondition, ...]:
-        """Return what has changed since `experiment` was measured: harness, machine, tools, ...; () if it never was."""
+        """Return the changes since `experiment` was measured (of harness, machine, tools, ...) that make figures incomparable.
+
+        () if there are none, or if it was never measured.
+        """
         epoch = self._library.epoch_of(self._commit, experiment)
         if epoch is None:
             return ()
@@ -84,18 +90,18 @@ class RepositoryFacts:
         )
 
     def item_keys(self, path: str) -> frozenset[str]:
-        """Return keys (hashes) of the functions and other items in a file of the commit; none if there is no such file."""
+        """Return a hash for each function or other top-level item of the file `path`; none if the commit lacks the file."""
         if path not in self._keys:
             self._keys[path] = item_keys(path, self._text(path))
         return self._keys[path]
 
     def shape(self, path: str) -> str:
-        """Return a hash of a file of the commit in which constants don't count; empty if there is no such file."""
+        """Return a hash of the code in the file `path`, the same whatever its numeric constants are; empty without a file."""
         text = self._text(path)
         return shape_hash(items_of(path, text)) if text else ""
 
     def probe(self, probe: Probe) -> ProbeAnswer:
-        """Return the answer of a probe (does a snippet compile here?); each is run once."""
+        """Return the result of a rule's probe (does its snippet compile here?), which is run at the first call only."""
         if probe not in self._answers:
             self._answers[probe] = self._probe(probe)
         return self._answers[probe]
@@ -105,7 +111,7 @@ class RepositoryFacts:
         return self._standing
 
     def own_lines(self, experiment: str) -> tuple[str, ...] | None:
-        """Return the lines that an experiment's patch adds, first without comments, then as written; None without a patch."""
+        """Return the lines that an experiment's patch adds: all without comments, then all as written. None without a patch."""
         patch = self._git.read_file(self._commit, f"experiments/{experiment}/change.patch")
         texts = texts_of(parse_diff(patch), {}) if patch is not None else ()
         plain = (line for file in texts for line in added_lines(file.path, file.after, file.added))

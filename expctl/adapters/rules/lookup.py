@@ -1,4 +1,4 @@
-"""Look up the rules of a commit by words in the index of records, so that a query reads few records.
+"""Look up do-not-repeat rules by their hashes in the index of records, so that only the records that may match are read.
 
 Modules that read records are imported inside functions, because `rules check` mostly finds no rule and needs none.
 """
@@ -37,9 +37,9 @@ FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 
 
 class RuleLookup:
-    """Looks up rules in commits of one repository.
+    """Looks up do-not-repeat rules in commits of one repository.
 
-    `machine` returns the facts of this machine that a record stores; `assumed` replaces some current facts (current_facts.py).
+    `machine` returns the facts of this machine that a record stores; `assumed` (name -> value) replaces current facts.
     """
 
     def __init__(
@@ -61,12 +61,15 @@ class RuleLookup:
         self._last: tuple[str, bytes, tuple[FileTexts, ...]] | None = None
 
     def identity(self, commit: str, patch: bytes) -> ChangeIdentity:
-        """Return the hashes and lines by which rules recognise `patch` on `commit`; all empty for an empty patch."""
+        """Return the hashes and added lines by which rules recognise `patch` on `commit`; all empty for an empty patch."""
         texts = self._texts(commit, patch)
         return identify(texts, patch_id=self._git.patch_identity(patch) if texts else "")
 
     def misfits(self, commit: str, patch: bytes) -> tuple[str, ...] | None:
-        """Return files of `commit` that `patch` doesn't fit; None if it changes no line. Raises Refused if it is malformed."""
+        """Return the files of `commit` that `patch` doesn't apply to; None if the patch changes no line.
+
+        Raises Refused if the patch is malformed.
+        """
         texts = self._texts(commit, patch)
         changes = any(text.before != text.after for text in texts)
         return tuple(text.path for text in texts if not text.whole) if changes else None
@@ -83,7 +86,7 @@ class RuleLookup:
         return self._last[2]
 
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
-        """Return records whose rule shares a key (hash) with the candidate, or forbids a pattern that an added line matches."""
+        """Return the records whose rule may match `candidate`: by an equal hash, or an added line that matches a pattern."""
         keys, added = keys_for(candidate), candidate.identity.added
 
         def search(index: sqlite3.Connection) -> set[str]:
@@ -98,14 +101,14 @@ class RuleLookup:
         return self._read(commit, self._index.ask(commit, lambda index: [name for (name,) in index.execute(RULED)]))
 
     def holds(self, commit: str) -> Mapping[str, RuleConditions]:
-        """Return experiment -> the conditions that open its rule again, for all that have a rule, in order of id."""
+        """Return experiment -> the conditions that would reopen its rule, for all experiments with a rule, in order of id."""
         from expctl.domain.rules.open_conditions import RuleConditions
 
         rows = self._index.ask(commit, lambda index: index.execute(HELD).fetchall())
         return {name: msgspec.json.decode(text, type=RuleConditions) for name, text in rows}
 
     def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> RepositoryFacts:
-        """Return the facts of `commit` and this machine on which rules depend, for `architectures` (None: all)."""
+        """Return the facts of `commit` and this machine that decide whether rules hold, for `architectures` (None: all)."""
         from expctl.adapters.rules.current_facts import RepositoryFacts
 
         return RepositoryFacts(

@@ -1,4 +1,7 @@
-"""Run probes of rules (does a snippet compile and, if asked, run through the interpreter?) and store answers by compiler."""
+"""Run probes of do-not-repeat rules and store their results for each compiler.
+
+A probe asks whether a snippet compiles and, if it says so, runs through the interpreter.
+"""
 
 import hashlib
 import json
@@ -18,7 +21,7 @@ NAME = "probe.hip"
 
 
 class ProbeCache(Struct, frozen=True):
-    """Runs probes (do snippets compile?) and stores their answers below `folder`, which may be deleted at any time.
+    """Runs probes (does a snippet compile?) and stores their results below `folder`, which may be deleted at any time.
 
     `compiler` returns the compiler's name and version ("": none), `assemble` compiles a file to assembly for an architecture,
     `interpret` decodes that assembly; `assemble` and `interpret` raise Refused.
@@ -30,7 +33,7 @@ class ProbeCache(Struct, frozen=True):
     interpret: Callable[[str], None]
 
     def __call__(self, probe: Probe) -> ProbeAnswer:
-        """Return the answer of a probe (does it pass, compiler, first error); run it if no answer is stored."""
+        """Return the result of `probe` with the installed compiler: did it pass, and why not. Run it if none is stored."""
         answer = self.known(probe)
         if answer.tried:
             return answer
@@ -40,7 +43,10 @@ class ProbeCache(Struct, frozen=True):
         return answer
 
     def known(self, probe: Probe) -> ProbeAnswer:
-        """Return a probe's answer without running it: the stored one, or `tried` is False. No compiler: `passes` is False."""
+        """Return the stored result of `probe` without running it; `tried` is False if there is none.
+
+        If no compiler is installed the result is that the probe doesn't pass.
+        """
         compiler = self.compiler()
         if not compiler:
             return ProbeAnswer(passes=False, said="no compiler is installed here that could try it")

@@ -1,1 +1,1 @@
-"""Sensors of the gate: a module for each way to detect other programs that disturb, and modules that sensors share."""
+"""Sensors of the gate: one module for each way to detect that other programs disturb, and modules that sensors share."""

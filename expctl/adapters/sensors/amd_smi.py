@@ -1,4 +1,4 @@
-"""Read AMD GPUs by amd-smi, if sysfs doesn't say how busy they are; only between launches, for it takes a second."""
+"""Read AMD GPUs with the tool amd-smi where sysfs doesn't say how busy they are; only between launches, as it takes 1 s."""
 
 import json
 import time
@@ -14,14 +14,14 @@ KEPT_S = 2.0
 
 
 class AmdSmi(GpuSource):
-    """Reads AMD GPUs by amd-smi, unless `sysfs` can read them. A reading is kept for 2 s, because the tool is slow."""
+    """Reads AMD GPUs with amd-smi, unless `sysfs` can read them. A reading is reused for 2 s, because the tool is slow."""
 
     def __init__(self, tool: VendorTool, sysfs: AmdSysfs) -> None:
         self._tool, self._sysfs = tool, sysfs
         self._kept: tuple[float, tuple[GpuReading, ...] | None] | None = None
 
     def why_absent(self) -> str:
-        """Return why amd-smi isn't used: not installed, not needed or without an answer; empty if it is used."""
+        """Return why amd-smi isn't used: not installed, not needed, or it doesn't answer; empty if it is used."""
         if not self._sysfs.why_absent():
             return "not needed: sysfs says how busy the GPU is"
         if not self._tool.path():

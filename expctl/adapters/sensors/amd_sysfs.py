@@ -19,7 +19,7 @@ RESIDENCY_AT = {(3, 0): {"prochot": 228, "core heat": 244, "gfx heat": 248, "soc
 
 
 class AmdSysfs(GpuSource):
-    """Reads the AMD GPUs below `root` (/sys). `names` replaces the environment variable HIP_VISIBLE_DEVICES."""
+    """Reads the AMD GPUs below `root` (/sys). `names` is used instead of the environment variable HIP_VISIBLE_DEVICES."""
 
     def __init__(self, root: Path = Path("/sys"), *, names: str | None = None) -> None:
         self._root = root
@@ -37,7 +37,7 @@ class AmdSysfs(GpuSource):
         )
 
     def read(self) -> tuple[GpuReading, ...]:
-        """Return a reading of every card that is awake and visible by HIP_VISIBLE_DEVICES."""
+        """Return a reading of every card that is awake and that HIP_VISIBLE_DEVICES doesn't hide."""
         cards = [card for number, card in enumerate(self._cards()) if visible(self._names, number)]
         return tuple(_reading(card) for card in cards if _word(card / "power/runtime_status") != "suspended")
 
@@ -63,7 +63,10 @@ def _reading(card: Path) -> GpuReading:
 
 
 def _throttling(file: Path) -> tuple[tuple[str, ...], dict[str, int]]:
-    """Return (reasons of throttling that hold now, reason -> counter), from a gpu_metrics file; none for unknown revisions."""
+    """Read a gpu_metrics file: return (reasons for which the card is throttled now, reason -> a counter that grows meanwhile).
+
+    Both are empty for an unknown revision of the format.
+    """
     try:
         table = file.read_bytes()
     except OSError:

@@ -1,4 +1,4 @@
-"""Compare the clock of a launch with those of earlier launches in the session.
+"""Compare the clock rate during a launch with that of earlier launches of the session.
 
 Each side has a history of its own: a candidate that draws more power may run at a lower clock, which is a result, not noise.
 """
@@ -9,16 +9,17 @@ LAUNCHES_LEAST = 4
 
 
 class ClockHistory:
-    """Median clocks (MHz) during earlier launches (timed processes), by side (baseline or candidate)."""
+    """The median clock rate (MHz) of each earlier launch (timed process), by side (baseline or candidate)."""
 
     def __init__(self, slow_percent: float) -> None:
         self._slow_percent = slow_percent
         self._medians: dict[str, list[float]] = {}
 
     def judge(self, side: str, clocks_mhz: list[float]) -> str:
-        """Return a complaint if a launch's median clock is over `slow_percent` % below the median of earlier ones of `side`.
+        """Compare the median of a launch's `clocks_mhz` with the median of the earlier launches of `side`.
 
-        Otherwise add it to the history and return ""; so also while `side` has fewer than 4 launches there.
+        Returns a complaint if it is more than `slow_percent` % lower. Otherwise, and while there are fewer than 4 earlier
+        launches, it adds the launch to the history and returns "".
         """
         if not clocks_mhz or not self._slow_percent:
             return ""

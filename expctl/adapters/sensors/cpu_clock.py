@@ -1,4 +1,4 @@
-"""Sensor of the clock of the measured core, and of thermal throttling of the CPU during a launch."""
+"""Sensor of the clock rate of the core that is measured, and of thermal throttling of the CPU during a launch."""
 
 import os
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ COUNTS = ("thermal_throttle/core_throttle_count", "thermal_throttle/package_thro
 
 
 class CpuClock(Sensor):
-    """Reads cpufreq and the kernel's counts of thermal events from `root`, during launches only: an idle core slows down."""
+    """Reads cpufreq and the kernel's counts of thermal events below `root`; during launches only: an idle core slows down."""
 
     name = "clock"
     every_s = 0.25
@@ -28,40 +28,43 @@ class CpuClock(Sensor):
         self._events = 0
 
     def why_absent(self) -> str:
-        """Return in words which of cpufreq and thermal counts the kernel lacks (a virtual machine's: both); empty if none."""
+        """Return in words which of cpufreq and thermal counts the kernel lacks; empty if none. A virtual machine lacks both."""
         missing = [name for name, has in (("cpufreq", self._has_clock()), ("throttle counts", self._has_counts())) if not has]
         return f"the kernel shows no {' and no '.join(missing)} of the CPU" if missing else ""
 
     def says(self) -> str:
-        """Return the limit for slow clocks in words, or that there is none."""
+        """Return in words the limit in percent by which a clock may lie below earlier launches, or that there is none."""
         limit = (
             f"the limit is {self._slow_percent:g} % below the median" if self._slow_percent else "gate.slow_clock_percent is 0"
         )
         return f"judged during launches; {limit}"
 
     def why_unused(self, target: Target | None) -> str:
-        """Return why this sensor isn't used for `target`: no wall time is measured; empty if it is used."""
+        """Return in words that no wall time on a CPU is measured for `target`; empty if one is."""
         return "" if times_cpu(target) else "no wall time is measured"
 
     def session(self) -> AbstractContextManager[object]:
-        """Forget the clocks of earlier launches, with which later ones are compared."""
+        """Forget the clock rates of launches before this session; launches are compared with those of their session only."""
         self._history = ClockHistory(self._slow_percent)
         return nullcontext()
 
     def start(self, launch: Launch) -> None:
-        """Read the counts of thermal events as a benchmark process begins its work; `stop` compares."""
+        """Read the counts of thermal events at the start of a benchmark process; `stop` compares them with later ones."""
         self._launch, self._clocks = launch, []
         self._events = self._count()
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:  # noqa: ARG002  the port's signature
-        """Store the core's present clock for `stop`; return nothing."""
+        """Add the core's present clock rate to those that `stop` judges; return nothing."""
         khz = _integer(self._root / f"cpu{self._launch.core}" / "cpufreq/scaling_cur_freq")
         if self._launch.core is not None and self._slow_percent and khz:
             self._clocks.append(khz / 1000)
         return ()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return thermal events since `start`, and a clock too far below the median of the side's earlier launches."""
+        """Return an entry if there were thermal events since `start`, and one if a timed launch's clock rate was too low.
+
+        Too low is a limit in percent below the median of the side's earlier launches.
+        """
         hot = self._count() - self._events
         found = [Foreign(sensor=self.name, what=f"the CPU {THROTTLED_BY} heat", detail=f"{hot} times")] if hot > 0 else []
         slow = self._history.judge(self._launch.side, self._clocks) if self._launch.timed else ""

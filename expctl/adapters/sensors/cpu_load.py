@@ -1,9 +1,9 @@
 """Sensor of the CPU time that other processes take, for targets whose wall time is measured.
 
-During a launch it reads how long our workers were ready but waited for their core (schedstat: time on the CPU and in the run
-queue, in ns), and how much of it the host of a virtual machine took (steal). A worker is a group of processes that share a
-core: time that its busiest thread waited for the group's other threads is not counted. Work on other cores isn't either.
-Before a launch, when there are no workers, it reads the share of the cores that is free.
+During a launch it reads how long the threads of our workers (benchmark processes) were ready to run but waited for their core,
+from schedstat (ns on the CPU and ns in the run queue), and how much CPU time the host of a virtual machine took (steal). A
+worker is a group of processes that share a core: the time that its busiest thread waited for other threads of the group is not
+counted, nor is work on other cores. Before a launch, when there are no workers, it reads the share of the cores that is free.
 """
 
 import os
@@ -24,7 +24,7 @@ IDLE, IOWAIT, STEAL, GUEST = 3, 4, 7, 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """How long one thread has run and waited in the run queue since its start (ns), and its process group."""
+    """Nanoseconds that one thread has run, and waited in the run queue, since its start; and its process group."""
 
     group: str
     ran_ns: int
@@ -39,7 +39,10 @@ def since(before: Schedule | None, now: Schedule) -> Schedule:
 
 
 def kept_waiting(threads: Sequence[Schedule]) -> tuple[int, int]:
-    """Return (ns that the busiest thread of each process group ran, ns that it waited for other groups), both summed."""
+    """Return (ns run, ns waited) of the busiest thread of each process group, summed over the groups.
+
+    Waiting for threads of the same group is not counted.
+    """
     ran_ns = waited_ns = 0
     for group in {thread.group for thread in threads}:
         own = [thread for thread in threads if thread.group == group]
@@ -50,7 +53,7 @@ def kept_waiting(threads: Sequence[Schedule]) -> tuple[int, int]:
 
 
 class CpuLoad(Sensor):
-    """Detects processes of others that take at least `limit_percent` % of one core's time; 0 switches the sensor off."""
+    """Detects that processes of others take at least `limit_percent` % of one core's time. A limit of 0 switches it off."""
 
     name = "cpu"
     every_s = ONLY_AROUND
@@ -74,24 +77,26 @@ class CpuLoad(Sensor):
         self._steal, self._started_s, self._said = 0, 0.0, ""
 
     def why_absent(self) -> str:
-        """Return that the kernel has no /proc/stat or no schedstat; empty if it has both."""
+        """Return in words which of /proc/stat and schedstat the kernel lacks; empty if it has both."""
         if not self._ticks():
             return "no /proc/stat"
         return "" if self._waited(os.getpid(), PROC) else "this kernel has no schedstat"
 
     def says(self) -> str:
-        """Return in words how many cores were busy, on average, between the last two calls of `blocking`."""
+        """Return in words how many cores were busy on average between the last two calls of `blocking`."""
         return self._said or "not looked at for long enough"
 
     def why_unused(self, target: Target | None) -> str:
-        """Return why this sensor isn't used: no limit in the protocol, or a target without wall time; empty if it is used."""
+        """Return why this sensor isn't used: the protocol sets no limit, or `target` has no wall time; empty if it is used."""
         if not times_cpu(target):
             return "no wall time is measured"
         return "" if self._limit else "gate.others_percent is 0"
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """Return one entry if the idle times of our cores since the last call, summed, are at most 100 - `limit_percent` % of
-        the time that has passed; nothing in the first call, and if the last one was less than 0.2 s ago.
+        """Return one entry if no core was free enough since the last call.
+
+        That is: the idle times of all cores that we may use were together at most 100 - `limit_percent` % of the time passed.
+        Returns nothing in the first call, and in one that comes less than 0.2 s after the last.
         """
         now_s, busy_s = self._clock_s(), self._busy_s()
         if self._looked is None or now_s - self._looked[0] < WINDOW_S:
@@ -111,7 +116,9 @@ class CpuLoad(Sensor):
             self._waits, self._steal, self._started_s = self._workers(), self._stolen(), self._clock_s()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return one entry if the benchmark waited, or the host took its CPU, `limit_percent` % of the time since `start`."""
+        """Return one entry if, since `start`, the benchmark waited for a core at least `limit_percent` % of its time, or the
+        host of the virtual machine took as much of the core. Returns nothing for a process that is not timed.
+        """
         if not self._launch.timed:
             return ()
         now = self._workers()

@@ -1,7 +1,8 @@
-"""Sensor of processes that hold a GPU: those with /dev/kfd or a /dev/nvidia* card open that aren't ours.
+"""Sensor of processes that hold a GPU: those, not ours, that have /dev/kfd or the device file of an NVIDIA card open.
 
-During a launch the AMD driver's list of processes in sysfs is read, which has every user's. Without it, the open descriptors
-of processes are read: of all processes before a launch, of new and sampled ones during it.
+During a launch the AMD driver's list of processes in sysfs is read, which covers all users. Where that list is missing, the
+open files of processes are read: before a launch those of all processes, during it those of new processes and, in turn, of some
+others.
 """
 
 import os
@@ -22,7 +23,7 @@ OUTERMOST = "pid:[4026531836]"  # the first pid namespace (linux/proc_ns.h: PROC
 
 
 class DeviceHolders(Sensor):
-    """Finds processes that aren't ours and hold a GPU, except those whose name matches a pattern in `idle`."""
+    """Finds processes that aren't ours and hold a GPU; those whose name matches a pattern in `idle` are ignored."""
 
     name = "device"
     every_s = EACH_TIME
@@ -36,17 +37,17 @@ class DeviceHolders(Sensor):
         self._innocent: set[int] = set()
 
     def why_absent(self) -> str:
-        """Return that there is no card, or that descriptors of other users' processes can't be read; else empty."""
+        """Return that there is no card, or that open files of other users' processes can't be seen; empty if neither is so."""
         if not self._cards():
             return "no /dev/kfd and no /dev/nvidia*"
         return f"the descriptors of {self._hidden} processes of other users can't be looked into" if self._hidden else ""
 
     def says(self) -> str:
-        """Return the words for the case that `blocking` found no process."""
+        """Return in words that no other process holds a card, which is shown when `blocking` has returned nothing."""
         return f"nobody else holds {', '.join(sorted(self._cards()))}"
 
     def why_unused(self, target: Target | None) -> str:
-        """Return why this sensor isn't used for `target`: it isn't timed on a GPU; empty if it is used."""
+        """Return in words that `target` isn't timed on a GPU; empty if it is, so that the sensor is used."""
         return "" if uses_gpu(target) else "no GPU is timed"
 
     def blocking(self) -> tuple[Foreign, ...]:
@@ -55,11 +56,14 @@ class DeviceHolders(Sensor):
         return self._foreign(self._table.pids(), cards) if cards else ()
 
     def start(self, launch: Launch) -> None:  # noqa: ARG002  a holder disturbs whoever is measured
-        """Forget which pids hold no GPU or are ours, because the kernel reuses pids."""
+        """Forget which pids were found not to hold a GPU, or to be ours, because the kernel gives pids to other processes."""
         self._innocent.clear()
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:
-        """Return processes that aren't ours and hold a GPU, by the AMD driver's list or, without it, among the pids `fresh`."""
+        """Return processes that aren't ours and hold a GPU.
+
+        They come from the AMD driver's list or, without it, from the pids `fresh`.
+        """
         listed = self._listed()
         if listed is not None:
             return tuple(self._sighting(pid, str(self._dev / "kfd")) for pid in listed if self._is_foreign(pid))

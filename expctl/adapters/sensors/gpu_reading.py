@@ -1,4 +1,4 @@
-"""The reading of a GPU, independent of its maker and of the tool, and the interface of a source of readings."""
+"""The reading of a GPU, the same for all makers and tools, and the interface of what makes such readings (a source)."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -8,10 +8,10 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuReading:
-    """One reading of one GPU; None stands for what it does not report.
+    """One reading of one GPU; a figure that the GPU does not report is None.
 
-    `throttles` are reasons for which it is throttled now; `throttle_counts` (reason -> counter) grow while it is. Power limits
-    are not among them, because a loaded card runs at its limit.
+    `throttles` are the reasons for which its clock is lowered now; `throttle_counts` maps a reason to a counter that grows
+    while it applies. A power limit is not such a reason, because a loaded card runs at its limit.
     """
 
     name: str
@@ -24,21 +24,24 @@ class GpuReading:
 
 
 class GpuSource(Protocol):
-    """Reads the GPUs of one maker, by a tool or from files of the kernel."""
+    """Reads the GPUs of one maker, with a tool or from files of the kernel."""
 
     def why_absent(self) -> str:
         """Return why the source can't read any card; empty if it can."""
 
     def session(self) -> AbstractContextManager[object]:
-        """Return a context in which cards are read repeatedly; a source may keep its tool running in it."""
+        """Return a context in which `read` is called repeatedly; a source may keep its tool running in it."""
         return nullcontext()
 
     def read(self) -> tuple[GpuReading, ...] | None:
-        """Return a reading of every visible card; None if the source doesn't answer."""
+        """Return a reading of every visible card; None if the source's tool doesn't answer."""
 
 
 def visible(names: str, index: int, uuid: str = "") -> bool:
-    """Does `names` (of *_VISIBLE_DEVICES) list the card? True if it is empty, or not only indices and UUIDs (e.g. -1)."""
+    """Return whether `names`, the value of a variable such as CUDA_VISIBLE_DEVICES, lists the card `index` or `uuid`.
+
+    True if it is empty, or has a word that is neither an index nor a UUID (e.g. -1).
+    """
     words = [word.strip() for word in names.split(",") if word.strip()]
     if not words or not all(word.isdigit() or word.upper().startswith("GPU-") for word in words):
         return True

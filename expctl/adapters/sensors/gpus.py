@@ -1,4 +1,4 @@
-"""Sensor of GPUs that are busy, hot or throttled, or run below the clock that they had in earlier launches."""
+"""Sensor of GPUs that are busy, hot or throttled, or whose clock rate is lower than in earlier launches."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -15,9 +15,9 @@ HEAT_MARGIN_C = 3.0
 
 
 class Gpus(Sensor):
-    """Judges every GPU that `source` reads: load before a launch (during it the load is ours), heat and clock always.
+    """Judges every GPU that `source` reads: its load before a launch (during it the load is ours), its heat and clock always.
 
-    With `looks` False the source is not read during launches, because reading takes too long.
+    If `looks` is False the source is not read during launches, because reading it takes too long.
     """
 
     every_s = EVERY_S
@@ -39,11 +39,11 @@ class Gpus(Sensor):
         return self._said
 
     def why_unused(self, target: Target | None) -> str:
-        """Return why this sensor isn't used for `target`: it isn't timed on a GPU; empty if it is used."""
+        """Return in words that `target` isn't timed on a GPU; empty if it is, so that the sensor is used."""
         return "" if uses_gpu(target) else "no GPU is timed"
 
     def session(self) -> AbstractContextManager[object]:
-        """Open a session of the source and forget the clocks of earlier launches."""
+        """Return a context that keeps the source's tool running; forget the clock rates of launches before it."""
         stack = ExitStack()
         stack.enter_context(self._source.session())
         self._is_here = self._looks and not self._source.why_absent()
@@ -51,20 +51,20 @@ class Gpus(Sensor):
         return stack
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """Return the cards that are busy, hot or throttled now, while nothing of ours runs."""
+        """Return the cards that are busy, hot or throttled now. Called while no process of ours uses a GPU."""
         readings = self._source.read() or ()
         self._said = "; ".join(_words(each) for each in readings)
         return tuple(found for each in readings for found in (*self._busy(each), *self._unhealthy(each)))
 
     def start(self, launch: Launch) -> None:
-        """Read the throttling counters as a benchmark process begins its work, and forget the clock rates of the last one."""
+        """Read the throttling counters at the start of a benchmark process, and forget the last process' clock rates."""
         self._launch = launch
         self._clocks.clear()
         readings = self._source.read() if self._is_here else ()
         self._counts = {each.name: dict(each.throttle_counts) for each in readings or ()}
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:  # noqa: ARG002  the port's signature
-        """Return the cards that are hot or throttled now; add the clocks of loaded cards to those of the launch."""
+        """Return the cards that are hot or throttled now; remember the clock rates of the loaded cards for `stop`."""
         if not self._is_here:
             return ()
         readings = self._source.read()
@@ -80,7 +80,7 @@ class Gpus(Sensor):
         return tuple(found)
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return the cards whose clock was lower than in earlier launches of the same side."""
+        """Return the cards whose clock rate in this launch was lower than in earlier launches of the same side."""
         found = []
         for card, clocks in self._clocks.items():
             history = self._histories.setdefault(card, ClockHistory(self._rule.slow_clock_percent))

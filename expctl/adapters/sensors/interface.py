@@ -1,6 +1,6 @@
-"""The interface of the gate's sensors: each reports what blocks a launch, what disturbs it, and judges it at its end.
+"""The interface of the gate's sensors, which detect what would disturb a launch, or disturbs it while it is timed.
 
-A sensor that doesn't work on this machine says so in `absent`; its silence never counts as quiet.
+A sensor that doesn't work on this machine says so in `why_absent`: that it finds nothing never counts as a quiet machine.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,10 @@ ONLY_AROUND = float("inf")
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """A watched process of a side (baseline, candidate or both); is it being timed; its only core (None: any)."""
+    """A benchmark process that sensors watch. `side` is baseline, candidate or both.
+
+    `timed` says that its times are being measured; `core` is the only core it runs on, None if it may run on any.
+    """
 
     side: str
     timed: bool = True
@@ -25,7 +28,7 @@ class Launch(Struct, frozen=True, kw_only=True):
 
 
 class Sensor(Protocol):
-    """One way to detect what disturbs measurements. A method that a sensor doesn't define does nothing."""
+    """One way to detect what disturbs measurements. A method that a sensor doesn't define has no effect, or returns nothing."""
 
     name: str
     every_s: float
@@ -37,7 +40,7 @@ class Sensor(Protocol):
         """Return why the sensor doesn't work on this machine; empty if it does."""
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """Return what would disturb a process that was timed from now on. Called while nothing of ours is timed."""
+        """Return what would disturb a process if it were timed now. Called while no process of ours is timed."""
         return ()
 
     def says(self) -> str:
@@ -45,19 +48,19 @@ class Sensor(Protocol):
         return ""
 
     def why_unused(self, target: Target | None) -> str:  # noqa: ARG002  most sensors serve every target
-        """Return why the sensor isn't used for `target` (None: whatever target comes); empty if it is used."""
+        """Return why the sensor isn't used for `target` (None: for whichever target comes); empty if it is used."""
         return ""
 
     def session(self) -> AbstractContextManager[object]:
-        """Return a context that the gate holds from before the first launch until after the last."""
+        """Return a context that the gate enters before the first launch and leaves after the last."""
         return nullcontext()
 
     def start(self, launch: Launch) -> None:  # noqa: ARG002  not every sensor compares
-        """Note the machine's state as a benchmark process begins its work, for `stop` to compare; on the main thread."""
+        """Read the machine's counters at the start of a benchmark process, for `stop` to compare. Called on the main thread."""
         return
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:  # noqa: ARG002  most sensors don't look at processes
-        """Return what disturbs the process now; `fresh` are the pids new since the last call. Must be cheap."""
+        """Return what disturbs the benchmark process now; `fresh` are the pids to check (mostly new ones). Must be cheap."""
         return ()
 
     def stop(self) -> tuple[Foreign, ...]:
@@ -66,10 +69,10 @@ class Sensor(Protocol):
 
 
 def uses_gpu(target: Target | None) -> bool:
-    """Is the target timed on a GPU? True without a target."""
+    """Return whether `target` is timed on a GPU; True if it is None."""
     return target is None or bool(target.requires.devices) or target.number_kind is NumberKind.DEVICE_TIME
 
 
 def times_cpu(target: Target | None) -> bool:
-    """Is the target's wall time on a CPU measured? True without a target."""
+    """Return whether the wall time of `target` on a CPU is measured; True if it is None."""
     return target is None or (target.number_kind is NumberKind.WALL_TIME and not target.requires.devices)

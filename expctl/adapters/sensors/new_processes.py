@@ -1,8 +1,8 @@
 """Select the processes to check now, cheaply enough for twenty calls a second while something is timed.
 
 The kernel numbers processes and threads in sequence and shows the last number in /proc/loadavg, so new ones are known without
-listing all. A new process is selected several times, because it may call exec; and all others in turn within two seconds,
-because an old shell may call exec too.
+listing all. A new process is selected several times, because it may replace its program by exec; so may an old shell, so all
+other processes are selected in turn within two seconds.
 """
 
 import os
@@ -16,7 +16,7 @@ GAP_MOST = 50  # trying so many numbers is cheaper than listing all processes
 
 
 class NewProcesses:
-    """Selects the processes to check, for one thread that asks repeatedly; the first time all of them."""
+    """Selects the processes to check; one thread calls `fresh` repeatedly. The first call selects all processes."""
 
     def __init__(self, table: ProcessTable, root: Path = PROC) -> None:
         self._table, self._root = table, root
@@ -28,7 +28,10 @@ class NewProcesses:
         self._share = 1
 
     def fresh(self) -> list[int]:
-        """Return pids to check: new since the last call, again 1, 4, 16 calls later; and 1/40 of all. Some may have ended."""
+        """Return the pids to check: each new process at once and again 1, 4 and 16 calls later, and 1/40 of all others in turn.
+
+        Some of them may have ended.
+        """
         self._ages |= dict.fromkeys(self._arrivals(), 0)
         found = [pid for pid, age in self._ages.items() if age in AGES]
         self._ages = {pid: age + 1 for pid, age in self._ages.items() if age < max(AGES)}

@@ -1,4 +1,4 @@
-"""Read NVIDIA GPUs by nvidia-smi: one call per reading between measurements, one running process during them."""
+"""Read NVIDIA GPUs with nvidia-smi: it is called for each reading between measurements, and keeps running during them."""
 
 import os
 import time
@@ -17,7 +17,7 @@ REASONS = {0x8: "hardware slowdown", 0x20: "heat (software)", 0x40: "heat (hardw
 
 
 class NvidiaSmi:
-    """Reads NVIDIA GPUs by nvidia-smi. `names` replaces the environment variable CUDA_VISIBLE_DEVICES."""
+    """Reads NVIDIA GPUs with nvidia-smi. `names` is used instead of the environment variable CUDA_VISIBLE_DEVICES."""
 
     def __init__(self, tool: VendorTool, *, names: str | None = None) -> None:
         self._tool, self._fields = tool, FIELDS
@@ -26,14 +26,17 @@ class NvidiaSmi:
         self._kept: tuple[float, tuple[GpuReading, ...] | None] | None = None
 
     def why_absent(self) -> str:
-        """Return that nvidia-smi is not installed or doesn't answer; empty if it does."""
+        """Return in words that nvidia-smi is not installed or doesn't answer; empty if it answers."""
         if not self._tool.path():
             return "no nvidia-smi on PATH"
         return "nvidia-smi gives no answer" if self.read() is None else ""
 
     @contextmanager
     def session(self) -> Iterator[None]:
-        """Keep one nvidia-smi running during the block, if it answers at all."""
+        """Keep one nvidia-smi running during the block, for `read` to read its output.
+
+        Does nothing if the tool doesn't answer.
+        """
         if not self._tool.path() or self.read() is None:
             yield
             return

@@ -25,11 +25,11 @@ class ProcessPatterns(Sensor):
         self._is_timed = False
 
     def why_absent(self) -> str:
-        """Return that /proc hides other users' processes, so that only some are seen; else empty."""
+        """Return in words that /proc hides other users' processes, so that only some are seen; empty if it shows them."""
         return "/proc hides the processes of other users (hidepid)" if self._table.hides_others() else ""
 
     def says(self) -> str:
-        """Return how many processes were checked last, and for which patterns."""
+        """Return in words how many processes `blocking` checked last, and for which patterns."""
         return f"looked at {self._looked_at} for {', '.join(pattern for pattern, _ in self._patterns) or 'nothing'}"
 
     def blocking(self) -> tuple[Foreign, ...]:
@@ -39,7 +39,7 @@ class ProcessPatterns(Sensor):
         return tuple(self._matching(everybody))
 
     def start(self, launch: Launch) -> None:
-        """Note whether this benchmark process is being timed: only then `stop` checks all processes."""
+        """Remember whether this benchmark process is being timed: only then does `stop` check all processes."""
         self._is_timed = launch.timed
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:
@@ -47,7 +47,10 @@ class ProcessPatterns(Sensor):
         return tuple(self._matching(fresh))
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return the processes that match at the end of a timed launch: one that didn't at its start may have called exec."""
+        """Return the processes that match a pattern at the end of a timed launch; nothing after one that was not timed.
+
+        All are checked again, because a process that didn't match at the start may have replaced its program by exec.
+        """
         return self.blocking() if self._is_timed else ()
 
     def _matching(self, pids: Iterable[int]) -> Iterator[Foreign]:

@@ -1,7 +1,7 @@
 """Read the processes of this machine from /proc, and tell which of them are ours.
 
-A process is ours if it has our mark in its environment, descends from us, or is our ancestor (the script that called expctl
-may well be named benchmark_all.sh).
+A process is ours if it has our mark in its environment, descends from this process, or is its ancestor (the script that called
+expctl may well be named benchmark_all.sh).
 """
 
 import contextlib
@@ -22,7 +22,7 @@ KTHREADD = 2
 
 
 class Process(Struct, frozen=True, kw_only=True):
-    """A process as in /proc/PID/stat; `name` is the kernel's, at most 15 characters. `start_ticks` count since boot."""
+    """A process as /proc/PID/stat shows it. `name` has at most 15 characters; it started `start_ticks` ticks after boot."""
 
     name: str
     state: str
@@ -31,7 +31,7 @@ class Process(Struct, frozen=True, kw_only=True):
 
 
 class ProcessTable:
-    """The processes in `root` (/proc). `me` is our pid, `mark` the value of EXPCTL_RUN in our children's environment."""
+    """Reads the processes in `root` (/proc). `me` is our pid, `mark` the value of EXPCTL_RUN in our children's environment."""
 
     def __init__(self, *, mark: str, root: Path = PROC, me: int | None = None) -> None:
         self._root, self._me = str(root), os.getpid() if me is None else me
@@ -42,11 +42,11 @@ class ProcessTable:
         return [int(name) for name in os.listdir(self._root) if name.isdigit()]
 
     def hides_others(self) -> bool:
-        """Is /proc mounted so that processes of other users can't be seen (hidepid)?"""
+        """Return whether /proc is mounted so that processes of other users can't be seen (hidepid)."""
         return not os.path.exists(f"{self._root}/1")
 
     def words(self, pid: int) -> list[str]:
-        """Return a process's argv, from its first 4096 bytes; empty if it is gone, or a kernel thread."""
+        """Return the words of a process' command line, from its first 4096 bytes; empty if it is gone or a kernel thread."""
         text = self.read(pid, "cmdline")
         return [word.decode(errors="replace") for word in text.rstrip(b"\0").split(b"\0")] if text else []
 
@@ -60,12 +60,12 @@ class ProcessTable:
         return Process(name=name, state=fields[0].decode(), parent=int(fields[1]), start_ticks=int(fields[19]))
 
     def is_kernel(self, pid: int) -> bool:
-        """Is `pid` a kernel thread, which never becomes a program?"""
+        """Return whether `pid` is a kernel thread."""
         process = self.process(pid)
         return pid == KTHREADD or (process is not None and process.parent == KTHREADD)
 
     def is_ours(self, pid: int) -> bool:
-        """Is `pid` this process, its descendant or ancestor, or marked as a child of ours?"""
+        """Return whether `pid` is this process, its descendant or ancestor, or has our mark in its environment."""
         return (
             self._me in self._line(pid)
             or pid in self._line(self._me)
@@ -73,7 +73,7 @@ class ProcessTable:
         )
 
     def descendants(self, pid: int) -> list[int]:
-        """Return the pids of the children of `pid`, of theirs and so on; empty if the kernel has no lists of children."""
+        """Return the pids of all descendants of `pid`; empty if the kernel has no lists of children."""
         found = []
         with contextlib.suppress(OSError):
             for task in os.listdir(f"{self._root}/{pid}/task"):
@@ -99,7 +99,7 @@ class ProcessTable:
         return utc(time.time() - age_s)
 
     def read(self, pid: int, file: str, most: int = BYTES_MOST) -> bytes:
-        """Return at most `most` bytes of /proc/PID/`file`; none if the process is gone or we may not read it."""
+        """Return at most `most` bytes of /proc/PID/`file`; empty if the process is gone or we may not read it."""
         try:
             descriptor = os.open(f"{self._root}/{pid}/{file}", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -112,7 +112,7 @@ class ProcessTable:
             os.close(descriptor)
 
     def links(self, pid: int) -> list[str] | None:
-        """Return the destinations of a process's open descriptors; None if we may not read them."""
+        """Return the paths that the open file descriptors of `pid` point to; None if we may not read them."""
         folder, found = f"{self._root}/{pid}/fd", []
         try:
             names = os.listdir(folder)
@@ -147,5 +147,5 @@ class ProcessTable:
 
 
 def utc(seconds: float) -> str:
-    """Return seconds since 1970 as UTC in the form of records, e.g. `2026-03-01T10:00:00Z`."""
+    """Return a time, in `seconds` since 1970, as UTC in the form that records use, e.g. `2026-03-01T10:00:00Z`."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

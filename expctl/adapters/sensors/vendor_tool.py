@@ -1,4 +1,4 @@
-"""Run a vendor's tool in a child that can be killed, so that a driver that hangs doesn't hang us."""
+"""Run a GPU maker's tool as a child that can be killed, so that a driver that hangs doesn't hang expctl."""
 
 import os
 import shutil
@@ -16,7 +16,10 @@ TAIL_BYTES = 4096
 
 
 class VendorTool:
-    """A command of a GPU's maker. `folder` gets its output and HOME; `mark` in its environment says that it is ours."""
+    """Runs `program`, a command-line tool of a GPU's maker. `folder` gets its output and is its HOME.
+
+    `mark` in its environment makes it recognisable as a process of ours; one call may take `timeout_s` seconds.
+    """
 
     def __init__(self, program: str, folder: Path, *, mark: str, timeout_s: float = TIMEOUT_S) -> None:
         self.program = program

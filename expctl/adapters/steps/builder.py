@@ -34,8 +34,8 @@ ZIG_COMPILES = (("cc",), ("c++",), ("clang",))  # `zig build` runs build.zig
 class Builder(Struct, frozen=True):
     """Builds targets by `recipes`, with a cache below `state` that can be deleted at any time.
 
-    The cache's key is all that can change a build: the sources' tree, the protocol's build entry, its environment settings, the
-    toolchain's versions and the machine (builds may be for its own CPU).
+    The key of a cached build is all that can change it: the git tree of the sources, the target's build entry and environment
+    in the protocol, the versions of the toolchain, and the machine (a build may be made for its own CPU).
     """
 
     recipes: Mapping[Toolchain, Recipe]
@@ -47,7 +47,7 @@ class Builder(Struct, frozen=True):
     space_least_bytes: int = SPACE_LEAST_BYTES
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:  # noqa: ARG002  the port's signature
-        """Return the versions of the target's toolchain, or Unavailable if that, an executable or a device is missing."""
+        """Return the versions of the target's toolchain; Unavailable if it, a program or a device is missing here."""
         requires = target.requires
         for program in requires.executables:
             if shutil.which(program) is None:
@@ -58,9 +58,10 @@ class Builder(Struct, frozen=True):
         return self.recipes[target.build.toolchain].availability(target.build)
 
     def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed:
-        """Build `target` in folder `tree`, whose contents have the hash `sources`, in all layouts, or return a cached build.
+        """Build `target` in folder `tree`, in all its layouts, or return a cached build; `sources` is the hash of the contents.
 
-        Raises Busy if a process of the build can't be killed, OSError for trouble of the machine or a full disk.
+        Returns Failed if the build fails. Raises Busy if a process of the build can't be killed, OSError for a full disk or
+        other trouble of the machine.
         """
         recipe = self.recipes[target.build.toolchain]
         available = recipe.availability(target.build)
@@ -97,11 +98,14 @@ class Builder(Struct, frozen=True):
         return artifact
 
     def path(self, target: Target, artifact: Artifact) -> Path | None:
-        """Return the file of an artifact, checked against its hash; None if it is missing or was changed."""
+        """Return the file of `artifact`, checked against its hash; None if it is missing or was changed."""
         return self._stored(target, artifact.sha256)
 
     def layouts(self, target: Target, artifact: Artifact) -> tuple[Path, ...] | None:
-        """Return the files of an artifact, one for each layout (order of code), the usual first; None if one isn't intact."""
+        """Return the files of `artifact`, one per layout (builds that differ in where their code lies), the usual layout first.
+
+        None if one is missing or was changed.
+        """
         found = [self._stored(target, sha256) for sha256 in (artifact.sha256, *artifact.layouts)]
         paths = tuple(path for path in found if path is not None)
         return paths if len(paths) == len(found) else None
@@ -175,7 +179,7 @@ class Builder(Struct, frozen=True):
         return None if problems.found or self.layouts(target, artifact) is None else artifact
 
     def _store(self, target: Target, folder: Path, sha256: str) -> None:
-        """Move a build's folder to where builds are kept by their hash, unless it is there."""
+        """Move a build's `folder` to the place for builds with the hash `sha256`, unless one is there already."""
         home = self.state / "artifacts" / sha256
         if self._stored(target, sha256) is None:
             atomic_write.remove_tree(home)

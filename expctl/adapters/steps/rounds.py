@@ -1,4 +1,8 @@
-"""Measure rounds: four new launches (ABBA or BAAB), or two workers that take turns in short groups of four visits (quads)."""
+"""Measure rounds, in style `launch` or `fine`.
+
+In style `launch` a round is four new processes, in the order ABBA or BAAB of the two sides. In style `fine` one process of each
+side is kept and they take turns, in groups of four visits (quads).
+"""
 
 import os
 import secrets
@@ -29,7 +33,10 @@ Start = Callable[[Sequence[str], Path, Path, Path, int | None, int], Child]
 
 
 class Pair:
-    """Two workers, one per side, started in random order in round number `born`, with inputs from one secret seed."""
+    """Two workers (benchmark processes), one per side, started in random order, whose inputs are made from one secret seed.
+
+    `born` is the number of the round in which they were started, `layout` that of the builds that they run.
+    """
 
     def __init__(self, begin: Callable[[Side, int, ExitStack], Worker], born: int, layout: int) -> None:
         self._open, self.rounds, self.born, self.layout, seed = ExitStack(), 0, born, layout, secrets.randbits(62)
@@ -47,12 +54,12 @@ class Pair:
             worker.ask({"do": request}, wanted)
 
     def close(self) -> None:
-        """End both processes, whatever they are doing."""
+        """End both processes at once, even while they work."""
         self._open.close()
 
 
 class Rounds:
-    """Measures rounds in style `launch` (fresh processes) or `fine` (two that take turns, kept for `respawn` rounds)."""
+    """Measures rounds in style `launch` (new processes for each) or `fine` (two that take turns, kept for `respawn` rounds)."""
 
     def __init__(self, start: Start, log: Path, watch: Watch | None = None) -> None:
         self._start, self._log, self._watch = start, log, watch or Unwatched()
@@ -63,9 +70,11 @@ class Rounds:
     def measure(
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
-        """Return one round's samples, of both sides at every size; Failed if a worker failed. What foreign work disturbed is
-        measured again; raises Busy if that goes on. `artifacts` are builds of each side with different code order: rounds, or
-        pairs of workers that live for several, take them in turn.
+        """Return the samples of one round, of both sides at every size; Failed if a worker failed.
+
+        `artifacts` has the builds of each side, one per layout (where their code lies); rounds, or the pairs of workers that
+        live for several, take the layouts in turn. A round that foreign work disturbed is measured again; raises Busy if that
+        goes on.
         """
         if self._pair is None:
             self._log.unlink(missing_ok=True)  # so that later quotes are from these workers
@@ -87,7 +96,7 @@ class Rounds:
         raise _not_quiet(taints)
 
     def close(self) -> None:
-        """End the pair of workers that is still alive, if there is one."""
+        """End the pair of workers that was kept for the next round, if there is one."""
         if self._pair is not None:
             self._pair.close()
             self._pair = None

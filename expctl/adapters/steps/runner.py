@@ -35,10 +35,10 @@ T = TypeVar("T")
 
 
 class StepRunner:
-    """Runs test, profile and measurements of one run. `scratch` gets logs and folders; children get EXPCTL_RUN=`mark`.
+    """Runs tests, profiles and measurements of one run. Logs and folders go below `scratch`; children get EXPCTL_RUN=`mark`.
 
-    `broken` returns the protected files of a check-out that were changed: then nothing is started. Each build has a scratch
-    folder of its own, empty at first, so that a candidate can't leave anything for the baseline.
+    `broken` returns the protected files of a check-out that were changed; if there are any, no child is started. Each build has
+    a scratch folder of its own, empty at first, so that a candidate can't leave files for the baseline.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class StepRunner:
     ) -> tuple[Fact, ...] | Failed:
         """Run one pass of the profile step on the build `artifact` of the sources `tree`; a profiler writes below `out`.
 
-        Return the facts (named figures), or Failed, which never decides a verdict.
+        Returns the facts (named figures), or Failed, which has no influence on the verdict.
         """
         return self._ended(lambda: self._profile(step, cwd, tree, artifact, out, progress))
 
@@ -151,13 +151,16 @@ class StepRunner:
     def measure(
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
-        """Measure a round of the builds `artifacts`. Return its samples of both sides at every size, or Failed. Raises Busy."""
+        """Measure one round of the builds `artifacts`; return the samples of both sides at every size, or Failed.
+
+        Raises Busy if foreign work disturbs again and again.
+        """
         return self._ended(
             lambda: self._rounds.measure(benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress)
         )
 
     def close(self) -> None:
-        """End the workers that were kept for the next round. If one can't be killed, the next measurement says so."""
+        """End the workers that were kept for the next round. One that can't be killed is reported by the next measurement."""
         with contextlib.suppress(Unkillable):
             self._rounds.close()
 
@@ -175,10 +178,11 @@ class StepRunner:
         tree: Path | None = None,
         out: Path | None = None,
     ) -> Child:
-        """Start a child in `cwd`. Raises StepFailed if a protected file was changed or it can't be started.
+        """Start a child in `cwd` that runs the build `artifact`.
 
-        `tree` and `out` are given for a profiler only: the build's sources, and the folder for its output. `padding` bytes are
-        added to the environment.
+        `core` is the only core it may run on; `padding` bytes are added to its environment. For a profiler, `tree` is the
+        folder of the build's sources and `out` the folder for its output. Raises StepFailed if it can't start or a protected
+        file was changed.
         """
         if broken := self._broken(cwd):
             listed = ", ".join(one_line(name, 80) for name in broken[:3])

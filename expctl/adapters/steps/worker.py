@@ -1,4 +1,4 @@
-"""Talk to a benchmark worker, one process of one side, by requests and answers of one line (docs/HARNESS.md)."""
+"""Talk to a benchmark worker, one process of one side: each request and each answer is one line (docs/HARNESS.md)."""
 
 import json
 import time
@@ -17,7 +17,7 @@ NS_MAX = 1 << 53
 
 
 class StepFailed(Exception):
-    """A step ended early; `failed` holds the reason."""
+    """Raised when a step can't go on; `failed` holds the reason."""
 
     def __init__(self, failed: Failed) -> None:
         super().__init__(failed.reason)
@@ -26,16 +26,16 @@ class StepFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """One timed batch: ns of each iteration, and ns of the whole batch beyond their sum (domain/verdict/untimed_work.py)."""
+    """The times of one batch of iterations: `ns` of each iteration; `hidden_ns`, what the whole batch took beyond their sum."""
 
     ns: tuple[int, ...]
     hidden_ns: int
 
 
 class Worker:
-    """One benchmark process of one side, with requests and answers of one line each.
+    """One benchmark process of one side, to which requests are sent; request and answer are one line each.
 
-    With `takes_turns` it is stopped between requests, so that none of its threads runs beside the other side's work.
+    With `takes_turns` it is stopped (SIGSTOP) between requests, so that none of its threads runs while the other side works.
     """
 
     def __init__(self, child: Child, side: Side, deadline_s: float, log: Path, *, takes_turns: bool = False) -> None:
@@ -49,7 +49,7 @@ class Worker:
         self.ask({"do": "begin", NONCE: self._channel.nonce, "seed": seed, "sizes": sizes}, "ready")
 
     def ask(self, request: Mapping[str, Any], wanted: str) -> dict[str, Any]:
-        """Send one request and return its answer. Raises StepFailed unless that is in time and its `event` is `wanted`."""
+        """Send one request and return its answer. Raises StepFailed if it is late, or its `event` is not `wanted`."""
         if self.child.has_unread_lines():
             self._fail("said something that it was not asked")
         self.child.go_on()

@@ -1,4 +1,4 @@
-"""Parse the options of `expctl profile`: expressions, GPUs, sizes, types, bytes. Errors are raised before a file is opened."""
+"""Check and convert the option values of `expctl profile` (expressions, GPUs, sizes, types, bytes) before a file is opened."""
 
 import math
 import re
@@ -12,7 +12,7 @@ TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8", "i8")
 
 
 def profile_path(text: str) -> Path:
-    """Return `text` as a path. Raises Misused for "" (an unset variable of a script), which would be the working directory."""
+    """Return `text` as a path. Raises Misused for "" (often an unset shell variable), which would mean the current folder."""
     from expctl.domain.errors import Misused
 
     if not text:
@@ -46,7 +46,7 @@ def gpu(text: str) -> str:
 
 
 def problem_of(size: str, types: str, moves: list[str], clock: float | None, bandwidth: float | None) -> "Problem":
-    """Return the GEMM, clock and bandwidth that options describe. Raises Misused for a bad size, type, number or --moves."""
+    """Return the GEMM, clock (MHz) and bandwidth (GB/s) that the options describe. Raises Misused for a malformed option."""
     from expctl.domain.errors import Misused
     from expctl.profiles.assemble.analysis import Problem
 

@@ -30,9 +30,9 @@ OF_TITLE = 60  # words that a view may put before the sections
 class Known(Struct, frozen=True, kw_only=True):
     """The data of the brief: one commit (`head`), its queue, and the do-not-repeat rules and noise on this machine.
 
-    `calibrated`, `seen` (noise in records) and `begins` (what makes new figures incomparable to old ones) are by target.
-    `digests` are summaries of all records in branch order. `proposals` are the first of the queue, `queued` is the number of
-    all.
+    `calibrated`, `seen` (noise found in records) and `begins` (what will make new figures incomparable to old ones) have an
+    entry per target. `digests` are summaries of all records in branch order. `proposals` are the first of the queue, `queued`
+    is how many it has in all.
     """
 
     protocol: Protocol
@@ -50,7 +50,7 @@ class Known(Struct, frozen=True, kw_only=True):
 
 
 class Brief(Struct, frozen=True, kw_only=True):
-    """What a proposer must know before the next experiment, as text (`sections`, in reading order) and as facts.
+    """What a proposer must know before the next experiment: as text in `sections`, and in the other fields as data for --json.
 
     `open_again` maps the id of each do-not-repeat rule that no longer holds to the condition that changed.
     """

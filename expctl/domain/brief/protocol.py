@@ -1,4 +1,4 @@
-"""The section of the brief about protocol.yaml: what is fixed, what a patch may touch, what decides, what to type."""
+"""The section of the brief about protocol.yaml: what is fixed, what a patch may touch, which targets decide, what to type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def protocol_section(protocol: Protocol) -> Section:
-    """Return the brief's section about the protocol. It is never shortened, because a proposal that ignores it is refused."""
+    """Return the brief's section about the protocol. It is never shortened: a proposal that breaks the protocol is refused."""
     return Section(key="protocol", title="Protocol: what is fixed and what you may touch", intro=tuple(_lines(protocol)))
 
 

@@ -30,9 +30,10 @@ LOOKED = "A rule holds when nothing that it hangs on has changed, as of this com
 
 
 class RulesNow(Struct, frozen=True, kw_only=True):
-    """Which do-not-repeat rules no longer hold on this machine and commit: `opened` maps a rule's id to what changed.
+    """Which do-not-repeat rules no longer hold on this machine and commit.
 
-    `untried` are the ids of the other rules whose probe (a code snippet) has not been tried here.
+    `opened` maps the id of such a rule to the condition that changed. `untried` are the ids of rules that still hold and have a
+    probe (a code snippet) that has not been run here.
     """
 
     opened: Mapping[str, str]
@@ -40,7 +41,10 @@ class RulesNow(Struct, frozen=True, kw_only=True):
 
 
 def rules_now(rules: Mapping[str, RuleConditions], now: CurrentFacts) -> RulesNow:
-    """Find the first changed condition of each do-not-repeat rule, by its id. Probes come last, because they take longest."""
+    """Find out which of `rules` (id -> conditions) no longer hold under the facts `now`, from the first condition that changed.
+
+    Probes are asked last, because they take longest.
+    """
     opened, untried = {}, []
     for name, conditions in rules.items():
         change = next(conditions.changed(now), None)
@@ -53,7 +57,7 @@ def rules_now(rules: Mapping[str, RuleConditions], now: CurrentFacts) -> RulesNo
 
 
 def rule_section(digests: Sequence[RecordSummary], now: RulesNow) -> Section:
-    """Return the brief's section about rules in force: first those that expctl can't enforce itself, then the newest."""
+    """Return the brief's section about the rules that hold: those whose repeats expctl can't recognise, then the newest."""
     held = [each.ban for each in digests if each.ban is not None and each.id not in now.opened]
     order = sorted(sorted(held, key=lambda ban: id_order(ban.id), reverse=True), key=lambda ban: ban.known)
     passes = waived(digests)
@@ -78,7 +82,7 @@ def _rule_line(ban: RuleSummary, passes: Sequence[WaivedRepeat]) -> str:
 
 
 def open_questions(digests: Sequence[RecordSummary], findings: Sequence[Finding], now: RulesNow) -> Section:
-    """Return the brief's section of what may be tried again or is undecided or unmeasured, the newest first."""
+    """Return the brief's section of open questions: what may be tried again, is undecided or unmeasured; newest first."""
     newest = digests[::-1]
     reopened = [each.ban for each in newest if each.ban is not None and each.id in now.opened]
     disputed = [each for each in findings if each.contradicted_by and not each.superseded_by]

@@ -34,7 +34,10 @@ def baseline_section(
     epochs: Epochs,
     begins: Mapping[str, Sequence[str]],
 ) -> Section:
-    """Return the section about current times. `given`: imported ones; `begins`: by target, why new times are incomparable."""
+    """Return the brief's section about the current times of each target.
+
+    `given` are times from an imported ledger; `begins` maps a target to the reasons why new times won't be comparable.
+    """
     lines = [_baseline(each, epochs) for each in baselines]
     lines += [
         f"{target}: the next run begins a new epoch ({one_line('; '.join(why), SHORT)}); compare nothing with those above."
@@ -47,7 +50,7 @@ def baseline_section(
 
 
 def noise_section(protocol: Protocol, calibrated: Mapping[str, Calibrated], seen: Mapping[str, SeenNoise]) -> Section:
-    """Return the brief's section about noise, for each target whose timing may decide: from its calibration, else records."""
+    """Return the brief's section about the noise of each target that may decide: as calibrated, else as seen in records."""
     return Section(
         key="noise",
         title="Noise floor",
@@ -67,7 +70,7 @@ def finding_section(findings: Sequence[Finding]) -> Section:
 
 
 def next_section(proposals: Sequence[Proposal], queued: int) -> Section:
-    """Return the brief's section about the queue; `queued` is the number of all proposals, also of those not listed."""
+    """Return the brief's section about the queue. `queued` counts all its proposals; only those in `proposals` are listed."""
     intro = (
         (f"{queued} {'waits' if queued == 1 else 'wait'}; `expctl run {proposals[0].id}` starts the first.",)
         if proposals
@@ -86,7 +89,10 @@ def next_section(proposals: Sequence[Proposal], queued: int) -> Section:
 
 
 def prediction_section(digests: Sequence[RecordSummary], accuracy: Accuracy) -> Section:
-    """Return the brief's section about predictions: how many held, then wrong ones before right ones, the newest first."""
+    """Return the brief's section about predictions: how many came true, then those that didn't, then those that did.
+
+    Both lists are newest first.
+    """
     told = [(each.id, each.told) for each in digests if each.told]
     order = sorted(told, key=lambda each: (not _is_hit(each[1]), id_order(each[0])), reverse=True)
     items = tuple(each.sentence for _, each in order[:ITEMS_MAX])

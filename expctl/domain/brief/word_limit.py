@@ -11,10 +11,10 @@ ITEMS_MAX = 150  # more never fit into the words of a brief
 
 
 class Section(Struct, frozen=True, kw_only=True):
-    """One section of a text: `intro` is never shortened; `items` are sentences, the most useful first.
+    """One section of a text. `intro` is never shortened; `items` are sentences, of which the last are dropped first.
 
-    `share` is the fraction of the available words that its items get before the items of other sections. `left_out` counts
-    dropped items; `more` is the file or command that shows all.
+    `share` is the fraction of the available words that is reserved for its items. `left_out` counts the dropped items; `more`
+    is the file or command that shows all.
     """
 
     key: str
@@ -27,14 +27,14 @@ class Section(Struct, frozen=True, kw_only=True):
 
 
 def words(text: str) -> int:
-    """Count words like `wc -w`."""
+    """Return the number of words in `text`, counted like `wc -w`."""
     return len(text.split())
 
 
 def within(sections: Sequence[Section], cap: int) -> tuple[Section, ...]:
     """Return the sections with as many items as fit into `cap` words. Titles and intros are always kept.
 
-    First every section fills its share, the most useful items first; words left over go to the sections in order.
+    First every section keeps the items that fit into its share; then the words left over go to the sections in their order.
     """
     free = max(0, cap - sum(_fixed(section) for section in sections))
     kept = [_fill(section, 0, int(section.share * free)) for section in sections]
@@ -48,7 +48,7 @@ def within(sections: Sequence[Section], cap: int) -> tuple[Section, ...]:
 
 
 def _fill(section: Section, start: int, free: int) -> int:
-    """Return how many items to keep: the first `start`, and those after them, in order, that fit into `free` words."""
+    """Return how many items of `section` to keep: the first `start`, and the following ones that fit into `free` words."""
     for number, item in enumerate(section.items[start:], start=start):
         free -= _cost(item)
         if free < 0:

@@ -19,7 +19,7 @@ def time_text(ns: float) -> str:
 
 
 def throughput_text(flop: int, ns: float) -> str:
-    """Return flop / ns as text, e.g. `46.83 GFLOP/s`; empty if either is 0, which means unknown."""
+    """Return `flop` operations in `ns` nanoseconds as text, e.g. `46.83 GFLOP/s`; empty if either is 0, which means unknown."""
     if flop <= 0 or ns <= 0:
         return ""
     gflops = flop / ns
@@ -27,7 +27,10 @@ def throughput_text(flop: int, ns: float) -> str:
 
 
 def times_text(times: Times) -> str:
-    """Return mean and quantiles of single iterations, e.g. `mean 39.20 ms, p90 1.012, p99 1.304`; these are over the median."""
+    """Return the distribution of iteration times as text, e.g. `mean 39.20 ms, p90 1.012, p99 1.304`.
+
+    The quantiles are ratios to the median.
+    """
     return f"mean {time_text(times.mean_ns)}, p90 {times.p90:.3f}, p99 {times.p99:.3f}"
 
 

@@ -22,7 +22,7 @@ TEXT_MAX = 1200
 
 
 def numbered(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return the findings with ids; those without one get the free ids from F1 on, in file order."""
+    """Return the findings, giving each one without an id the next free id (F1, F2, ...), in file order."""
     taken = {each.id for each in findings}
     free = (f"F{number}" for number in range(1, 2 * len(findings) + 1) if f"F{number}" not in taken)
     return tuple(each if each.id else replace(each, id=next(free)) for each in findings)
@@ -49,12 +49,12 @@ def by_id(findings: Sequence[Finding], wanted: str) -> Finding:
 
 
 def alike(findings: Iterable[Finding], text: str) -> Finding | None:
-    """Return a finding with the same text but for case, white space and final full stop; None if there is none."""
+    """Return the first finding that says `text`, whatever its case, white space and final full stop; None if there is none."""
     return next((each for each in findings if _bare(each.text) == _bare(text)), None)
 
 
 def audit_opening(target: str, epoch: int) -> str:
-    """Return the first words of findings by audits of `target` in its `epoch`-th group of comparable measurements."""
+    """Return the words with which a finding by an audit of `target` begins; `epoch` is the number of its epoch, from 1."""
     return f"Audit of {target}, epoch {epoch}: "
 
 
@@ -66,9 +66,9 @@ def file_faults(findings: Sequence[Finding]) -> list[str]:
 
 
 def unknown_evidence(links: Sequence[str], *, concluded: Mapping[str, bool], commits: Iterable[str]) -> list[str]:
-    """Return one sentence for each piece of evidence that is no experiment with a record, existing commit or web address.
+    """Return one sentence for each of `links` that is neither an experiment with a record nor a known commit nor a web address.
 
-    `concluded` says for each experiment id whether it has a record; `commits` are the `links` that exist as commits.
+    `concluded` says for each experiment id whether it has a record; `commits` are those of `links` that exist as commits.
     """
     there, found = set(commits), []
     for link in links:
@@ -86,7 +86,7 @@ def unknown_evidence(links: Sequence[str], *, concluded: Mapping[str, bool], com
 
 
 def leads_back(findings: Sequence[Finding], start: str, by: str) -> bool:
-    """Would marking the finding `start` as superseded by the finding `by` make a cycle of superseded findings?"""
+    """Return whether marking the finding `start` as superseded by `by` would make findings supersede each other in a cycle."""
     follow = {each.id: each.superseded_by for each in numbered(findings)}
     seen = {start}
     while by in follow and by not in seen:

@@ -1,6 +1,6 @@
-"""Free changes: simplifications whose machine code is the baseline's. They land without being timed.
+"""Free changes: simplifications whose machine code is the baseline's. They are merged into the branch without being timed.
 
-The kind counts, not the mode: a mode says how timings are judged, and here there are none.
+Whether a change is free depends on the proposal's kind, not on its mode, which only says how timings are judged.
 """
 
 from collections.abc import Iterable
@@ -14,9 +14,9 @@ UNCOMPARED = "not compared"
 
 
 def is_free_keep(record: Record, entry: Record | Replication) -> bool:
-    """Is `entry` (the record, or one of its replications) a KEEP for which nothing had to be timed?
+    """Return whether `entry` (the record itself, or one of its replications) is a KEEP for which nothing had to be timed.
 
-    The record's own artifacts must agree: the same code on every target that was built, and a passed test.
+    For the record itself, its artifacts must agree with that: the same code on every target built, and a passed test.
     """
     if entry.verdict is not Verdict.KEEP or record.kind not in FREE_KINDS or entry.estimates:
         return False
@@ -30,11 +30,14 @@ def is_free_keep(record: Record, entry: Record | Replication) -> bool:
 
 
 def debt(id: str, target: str) -> str:
-    """Return the remark that the simplification `id`, kept untimed, wasn't compared on `target`, which couldn't be built."""
+    """Return the remark that the simplification `id` was kept untimed without comparing its code on `target`.
+
+    That happens if `target` couldn't be built.
+    """
     return f"{UNCOMPARED} on {target}, which could not be built; expctl run {id} --again compares it where it can be"
 
 
 def settled(flags: Iterable[str], targets: Iterable[str]) -> tuple[str, ...]:
-    """Return `flags` without remarks made by `debt` for `targets`, on which the code has been compared since."""
+    """Return `flags` without the remarks that `debt` made for `targets`, because the code has since been compared on these."""
     paid = tuple(f"{UNCOMPARED} on {target}," for target in targets)
     return tuple(flag for flag in flags if not flag.startswith(paid))

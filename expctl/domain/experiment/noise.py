@@ -17,16 +17,16 @@ class Noise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Calibrated(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The part of a calibration that verdicts use. `noise` is by problem size, with `objective` for their weighted mean."""
+    """The part of a calibration that verdicts use: `noise` of each size, and of their weighted mean (`objective`)."""
 
     date: str
     rounds: int
     noise: Mapping[str, Noise]
 
     def sd(self, name: str) -> float:
-        """Return the standard deviation of one round's effect, in log units, at a size or for `objective`; 0 where unknown."""
+        """Return the standard deviation of one round's effect, in log units, at a size or for `objective`; 0 if unknown."""
         return self.noise[name].sd_percent / 100 if name in self.noise else 0.0
 
     def spread(self, size: str) -> float:
-        """Return the median standard deviation of ln t of one build in a round, at a size; 0 where unknown."""
+        """Return the standard deviation of ln(time) of one build within a round, the median over rounds; 0 if unknown."""
         return self.noise[size].spread_percent / 100 if size in self.noise else 0.0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Forecast(Struct, frozen=True, kw_only=True):
     """A proposer's prediction and the result. `gain_percent` is the measured effect on the objective, None if not timed.
 
-    `counts` is False where the result says nothing about the idea (INVALID, or code unchanged on the target), and for an
+    `counts` is False if the result says nothing about the idea: it is INVALID, the code on the target is unchanged, or it is an
     analysis, which always ends in KEEP.
     """
 
@@ -49,17 +49,17 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
     @property
     def surplus_percent(self) -> float | None:
-        """Middle of the predicted range minus the measured gain; None without one of them."""
+        """The middle of the predicted range of gain minus the measured gain, in percent; None if either is missing."""
         if self.predicted.gain_percent is None or self.gain_percent is None:
             return None
         return sum(self.predicted.gain_percent) / 2 - self.gain_percent
 
 
 class PredictionSummary(NamedTuple):
-    """A prediction and its result in short, for lists of many records; `sentence` is the text in the brief.
+    """A prediction and its result in short, for lists of many records; `sentence` is the text that the brief shows.
 
-    `counts`: the result says something about the idea. `hoped`: a KEEP was predicted. `surplus_percent`: predicted minus
-    measured gain, None without one of them.
+    `counts` says that the result tells something about the idea, `hoped` that a KEEP was predicted. `surplus_percent` is the
+    predicted gain minus the measured one; it and `gain_holds` are None if either is missing.
     """
 
     counts: bool
@@ -71,7 +71,7 @@ class PredictionSummary(NamedTuple):
 
 
 class Accuracy(Struct, frozen=True, kw_only=True):
-    """How many predictions came true: verdicts, gain ranges and predicted KEEPs (`hits`), each with its total.
+    """How many predictions came true: of verdicts, of ranges of gain and of KEEPs, each with the number of such predictions.
 
     `optimism_percent` is the median of predicted gain (middle of the range) minus measured gain.
     """
@@ -102,7 +102,7 @@ def forecast_of(record: Record) -> Forecast | None:
 
 
 def accuracy_of(found: Iterable[Forecast | PredictionSummary]) -> Accuracy:
-    """Count the predictions that came true, among those whose result says something about the idea (`counts`)."""
+    """Count the predictions that came true, among those with `counts`: their result says something about the idea."""
     counted = [each for each in found if each.counts]
     ranged = [each for each in counted if each.gain_holds is not None]
     keeps = [each for each in counted if each.hoped]
@@ -146,7 +146,7 @@ def outcome_text(forecast: Forecast) -> str:
 
 
 def optimism(surplus: Sequence[float]) -> float:
-    """Return the median of `surplus`, 0 if it is empty; the module `statistics` would take too long to import for a ledger."""
+    """Return the median of `surplus`, 0 if it is empty. The module `statistics` is not used, as importing it takes too long."""
     ordered, middle = sorted(surplus), len(surplus) // 2
     if not ordered:
         return 0.0

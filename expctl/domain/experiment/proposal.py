@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Kind(StrEnum):
-    """Subject of a proposal. The patch of an `analysis` is measured but never kept as code."""
+    """What a proposal is about. The patch of an `analysis` is measured but never merged into the branch."""
 
     PERF = "perf"
     SIMPLIFY = "simplify"
@@ -16,7 +16,7 @@ class Kind(StrEnum):
 
 
 class Mode(StrEnum):
-    """What a KEEP requires: a significant gain, a gain large enough for more complex code, or only a small loss (simplify)."""
+    """What a KEEP requires: a gain, a larger gain (for more complex code), or (simplify) no more than a small loss."""
 
     GAIN = "gain"
     GAIN_COSTLY = "gain-costly"
@@ -34,7 +34,7 @@ class Verdict(StrEnum):
 
 
 class Prediction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The result that the proposer expects; `gain_percent` is (low, high) of the objective, negative is slower."""
+    """The result that the proposer expects. `gain_percent` is a range (low, high) for the objective; below 0 is slower."""
 
     verdict: Verdict
     gain_percent: tuple[float, float] | None = None
@@ -42,16 +42,16 @@ class Prediction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Until(StrEnum):
-    """When a rule with a code snippet (`Probe`) ends: once that compiles, or once the gfx11 interpreter can run it."""
+    """When a rule with a code snippet (`Probe`) ends: when the snippet compiles, or when the gfx11 interpreter runs it."""
 
     COMPILES = "compiles"
     INTERPRETS = "interprets"
 
 
 class Probe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A code snippet that fails as long as the reason of a do-not-repeat rule holds: `source` is HIP code or a path.
+    """A code snippet (`source`: HIP code or a path) that fails as long as the reason of a do-not-repeat rule holds.
 
-    The rule ends once the snippet compiles for `arch`, or once the gfx11 interpreter knows all instructions in it.
+    The rule ends when the snippet compiles for `arch`, or when the gfx11 interpreter knows all instructions in it.
     """
 
     source: str
@@ -60,7 +60,7 @@ class Probe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The contents of experiment.yaml. `depends_on` are conditions on other experiments (queue/depends_on.py).
+    """The contents of experiment.yaml. `depends_on` are conditions on other experiments, e.g. `P15` (it must be kept first).
 
     If the proposal is rejected, its do-not-repeat rule also forbids added lines that match the regular expressions `forbids`,
     and ends once `probe` succeeds.

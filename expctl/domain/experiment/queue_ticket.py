@@ -8,10 +8,10 @@ PRIORITY_MAX = 1_000_000  # and its negative is the smallest
 
 
 class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The queue entry of a proposal. `content` is the hash (`content_of`) of its files when it was queued on the commit `base`.
+    """The queue entry of a proposal. `content` is the hash of its files when it was queued, on the commit `base`.
 
-    `by` is the proposer that made it, empty for a person. Larger `priority` runs earlier. `withdrawn` and `blocked` are
-    reasons, empty if it is neither; `blocked_on` is the commit to which the patch doesn't apply.
+    `by` is the proposer that made it, "" for a person. A larger `priority` runs earlier. `withdrawn` is the reason for taking
+    it out of the queue; `blocked` is the reason why its patch doesn't apply to the commit `blocked_on`; both are "" otherwise.
     """
 
     content: str
@@ -28,7 +28,8 @@ class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class QueuedTicket(Struct, frozen=True, kw_only=True):
     """A proposal's ticket in one commit, and the hash of the proposal's files in that commit (`content`).
 
-    `ticket` is None for a proposal committed by hand or with a `damaged` ticket. `unfit`: why change.patch is no patch, or "".
+    `ticket` is None for a proposal committed by hand, or if the ticket is `damaged`. `unfit` says why change.patch is not a
+    patch; "" if it is one.
     """
 
     ticket: Ticket | None

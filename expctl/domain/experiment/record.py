@@ -1,4 +1,4 @@
-"""The types of record.json, the result of an experiment, which only expctl writes, and of findings.yaml."""
+"""The types of record.json (the result of an experiment, which only expctl writes) and of findings.yaml."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -33,11 +33,11 @@ class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The file that a build made. `sha256` is of the whole file, `code` of its code sections, without debug information.
+    """The file that a build made. `sha256` is its hash, `code` the hash of its code sections, without debug information.
 
-    `image` is of all that is loaded with the code and left out of `code`, such as the names of symbols; empty where it isn't
-    known, as in older records, or where `code` covers the whole file.
-    `layouts` are the SHA-256 of the builds that differ from it in placement alone, in order; the file itself is number 0.
+    `image` is the hash of what is loaded besides the code, such as symbol names; empty if unknown (older records) or if `code`
+    covers the whole file. `layouts` are the hashes of the builds that differ only in where the code lies, from layout 1 on; the
+    file itself is layout 0.
     """
 
     sha256: str
@@ -48,7 +48,7 @@ class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Times(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The times of single iterations of one side at one size: their mean, and 90 and 99 % quantile over their median."""
+    """The times of single iterations of one side at one size: mean (ns), 90 % and 99 % quantile (divided by the median)."""
 
     mean_ns: float
     p90: float
@@ -56,10 +56,10 @@ class Times(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The effect at one size, or (`size` is `objective`) their weighted mean, in percent of throughput: positive is faster.
+    """The effect at one size, in percent of throughput (positive is faster); for the size `objective` the weighted mean of all.
 
-    `low` and `high` are the two-sided 95 % interval; `baseline_ns` and `candidate_ns` are median times of one iteration, 0 for
-    the objective. `baseline_times` and `candidate_times` say how single iterations scatter; older records have none.
+    `low` and `high` bound the two-sided 95 % interval; `baseline_ns` and `candidate_ns` are median times of one iteration, 0
+    for the objective. `baseline_times` and `candidate_times` say how single iterations scatter; older records have none.
     """
 
     size: str
@@ -78,10 +78,10 @@ class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How samples decided a verdict: version of the critical values (`boundaries`), rounds measured in search and confirmation.
 
-    `looks` are the numbers of rounds at which the search could stop; `rescued_by` is the size that gained instead of the
-    objective; `simplify_used_percent` the sum of losses of earlier simplifications, as far as comparable; `calibrated` the
-    known noise of the machine; `words` the version of the reasons' wording; `extended`: `expctl run ID --extend` went on to
-    the looks beyond the usual ones. Records older than interim analyses lack all this.
+    `looks` are the numbers of rounds at which the search could stop. `rescued_by` is the size that gained instead of the
+    objective. `simplify_used_percent` is the sum of the losses of earlier simplifications that are comparable. `calibrated` is
+    the known noise of the machine, `words` the version of the wording of reasons. `extended` says that `expctl run ID --extend`
+    went on beyond the usual looks. Records from before there were looks have none of this.
     """
 
     boundaries: str
@@ -97,7 +97,7 @@ class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Test(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Result of the candidate's test: did it pass, how many cases ran, and a summary."""
+    """The result of the candidate's test: whether it passed (`ok`), how many cases ran, and a summary."""
 
     ok: bool
     cases: Count
@@ -117,9 +117,9 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A do-not-repeat rule, left by a rejected experiment: what identifies a repeat, and the conditions of the failure.
 
     Hashes: `change` of the normalised patch, `code` of the machine code on the hardware target, `region` of touched functions
-    and `shapes` of structures without constants, by file. `settings` are new constants by name, `judged` the target that failed
-    (empty: the record's own), `lapsed` the conditions that changed for good. If the loss may be smaller than
-    `worthwhile_percent`, the rule ends when later figures are no longer comparable.
+    and `shapes` of the code without its constants, both by file. `settings` are new constants by name, `judged` is the target
+    that failed ("": the record's own), `lapsed` are the conditions that changed for good. If the measured loss may be smaller
+    than `worthwhile_percent`, the rule ends when later figures are no longer comparable.
     """
 
     text: str
@@ -139,7 +139,10 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Waiver(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Why an experiment ran although a `rule` matched it. `written`: its author gave the reason; else a condition changed."""
+    """Why an experiment was run although a do-not-repeat `rule` matched it.
+
+    `written` says that its author gave the `reason`; otherwise the reason is a condition of the rule that has changed.
+    """
 
     rule: str
     level: str
@@ -159,8 +162,8 @@ class History(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class BenchmarkIdentity(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the figures of a target are measured with; figures with equal identities are comparable on one machine.
 
-    `harness` is a hash of the harness files, `harness_code` of their code without comments (empty in older records). `kpi` and
-    `build` are texts about what is timed and how it is built (history/benchmark_identity.py).
+    `harness` is a hash of the harness files, `harness_code` a hash of their code without comments (empty in older records).
+    `kpi` describes what is timed (sizes, weights, rounds), `build` how it is built; both are texts.
     """
 
     harness: str
@@ -170,7 +173,7 @@ class BenchmarkIdentity(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The result of an experiment with all that a later review needs. `explanation` is what the profiles say of the effect."""
+    """The result of an experiment, with all that a later review needs. `explanation` is what profiles tell of the effect."""
 
     schema: Count = 1
     id: str
@@ -210,19 +213,19 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def left_open(self) -> bool:
-        """Did the experiment end undecided without timing, because the code on its target didn't change?"""
+        """Whether the experiment was INCONCLUSIVE without any timing, because the code on its target didn't change."""
         return self.verdict is Verdict.INCONCLUSIVE and self.origin is Origin.MEASURED and not self.estimates
 
     @property
     def extendable(self) -> bool:
-        """Did its samples end undecided at the usual number of rounds, by today's rule, so that more rounds may decide?"""
+        """Whether more rounds may decide: it was measured, is INCONCLUSIVE by the present rule, and was not extended yet."""
         decided = self.procedure
         undecided = self.verdict is Verdict.INCONCLUSIVE and self.origin is Origin.MEASURED and bool(self.estimates)
         return undecided and decided is not None and decided.boundaries == VERSION and not decided.extended
 
 
 class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A repeated measurement of an experiment's two commits, as further evidence. It never moves the branch."""
+    """A repeated measurement of an experiment's two commits, as further evidence. It never changes the branch."""
 
     target: str
     date: str
@@ -261,11 +264,11 @@ class Finding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def stands(self) -> bool:
-        """Is the finding neither superseded nor contradicted?"""
+        """Whether the finding is neither superseded nor contradicted."""
         return not (self.superseded_by or self.contradicted_by)
 
 
 class FindingsFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The contents of experiments/findings.yaml, the most important finding first."""
+    """The contents of experiments/findings.yaml. Its authors put the most important finding first."""
 
     findings: tuple[Finding, ...] = ()

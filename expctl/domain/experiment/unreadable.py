@@ -1,4 +1,4 @@
-"""A proposal whose files can't be read. It stops no other proposal."""
+"""A proposal whose files can't be read. Other proposals run nevertheless."""
 
 from msgspec import Struct
 
@@ -15,7 +15,7 @@ class Unreadable(Struct, frozen=True, kw_only=True):
 
     @property
     def why(self) -> str:
-        """The file and its problems in one line."""
+        """Return the file and its problems in one line."""
         return f"{self.where}: {'; '.join(self.problems)}"
 
     def refusal(self) -> Refused:

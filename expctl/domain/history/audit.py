@@ -1,4 +1,4 @@
-"""Results of an audit: kept changes measured together again, against the gains that their records promise."""
+"""Types of the result of an audit, which measures kept changes together again and compares with the gains in their records."""
 
 from msgspec import Struct, field
 
@@ -12,7 +12,7 @@ SAME_CODE = "the same machine code; nothing was timed"
 
 
 class CommitComparison(Struct, frozen=True, kw_only=True):
-    """Commit `after` measured against commit `before`. Without a verdict, `note` says why nothing was measured."""
+    """Commit `after` measured against commit `before`. If `verdict` is None, `note` says why nothing was measured."""
 
     before: str
     after: str
@@ -23,19 +23,19 @@ class CommitComparison(Struct, frozen=True, kw_only=True):
 
     @property
     def fault(self) -> str:
-        """Why the measurement says nothing about the two commits (not made, or INVALID); empty when it does."""
+        """Why the comparison says nothing about the two commits (nothing was measured, or it is INVALID); empty if it does."""
         if self.verdict is None:
             return self.note
         return self.reasons[0] if self.verdict is Verdict.INVALID else ""
 
     @property
     def same_code(self) -> bool:
-        """Was nothing measured, because both commits have the same machine code?"""
+        """Whether nothing was measured because both commits have the same machine code."""
         return self.verdict is None and self.note == SAME_CODE
 
     @property
     def undecided(self) -> bool:
-        """Was the comparison measured, but ended neither in KEEP nor in REJECT?"""
+        """Whether the comparison was measured and ended neither in KEEP nor in REJECT."""
         return not self.fault and self.verdict not in (Verdict.KEEP, Verdict.REJECT)
 
     @property
@@ -45,9 +45,9 @@ class CommitComparison(Struct, frozen=True, kw_only=True):
 
 
 class LeftOut(Struct, frozen=True, kw_only=True):
-    """HEAD measured against HEAD without one kept change: the gain that this change still contributes.
+    """HEAD measured against HEAD without one kept change, which shows the gain that this change contributes today.
 
-    `needed_by` is the first later change that can't be applied without it; then nothing was measured.
+    `needed_by` is the first later change that can't be applied without it; in that case nothing was measured.
     """
 
     name: str
@@ -60,7 +60,7 @@ class LeftOut(Struct, frozen=True, kw_only=True):
 class Probe(Struct, frozen=True, kw_only=True):
     """One step of a bisection: `contest` compares HEAD with the commit after the first `layers` kept changes.
 
-    `lost`: the changes after that commit gain less together than `promise`, their recorded gains combined.
+    `lost` says that the changes after that commit gain less together than `promise`, the combination of their recorded gains.
     """
 
     layers: int
@@ -70,10 +70,10 @@ class Probe(Struct, frozen=True, kw_only=True):
 
 
 class Bisection(Struct, frozen=True, kw_only=True):
-    """A search for the kept change (`culprit`) at which a recorded gain was lost; `culprit` is empty where none was found.
+    """A search for the kept change (`culprit`) at which a recorded gain was lost; `culprit` is empty if none was found.
 
-    `own` measures the culprit against the state before it. `stopped` says why the search ended without an answer, for example
-    at a state that doesn't build.
+    `own` compares the commit of the culprit with the one before it. `stopped` says why the search ended without a result, e.g.
+    at a commit that doesn't build.
     """
 
     probes: tuple[Probe, ...]
@@ -86,15 +86,15 @@ class Bisection(Struct, frozen=True, kw_only=True):
 
     @property
     def whole(self) -> Probe | None:
-        """The first step, which measures all kept changes together; None where it gave no usable result."""
+        """The first step, which compares HEAD with the commit before all kept changes; None if it gave no usable result."""
         return self.probes[0] if self.probes and not self.probes[0].contest.fault else None
 
 
 class Audit(Struct, frozen=True, kw_only=True):
     """The result of an audit: HEAD measured against the first baseline with comparable figures (`whole`), and more on request.
 
-    `layers` are the names of the kept changes between them, `promise` their recorded gains combined. `falls_short` says that
-    less was measured than promised.
+    `layers` are the names of the changes kept since that baseline, `promise` is the combination of their recorded gains.
+    `falls_short` says that the measured gain is smaller than that.
     """
 
     target: str
@@ -112,7 +112,7 @@ class Audit(Struct, frozen=True, kw_only=True):
 
 
 def finding_text(audit: Audit) -> str:
-    """Return the text of the finding that `expctl audit --record` stores. The audit must have been measured."""
+    """Return the text of the finding that `expctl audit --record` stores for `audit`, which must have been measured."""
     effect = audit.whole.objective
     measured = (
         f"{effect.effect_percent:+.2f} % [{effect.low_percent:+.2f}, {effect.high_percent:+.2f}]" if effect else "nothing"

@@ -17,9 +17,9 @@ Position = tuple[str, tuple[int, str]]
 
 
 class Figure(Struct, frozen=True, kw_only=True):
-    """The median time `ns` of one iteration at one problem size; `flop` are its floating-point operations, 0 where unknown.
+    """The median time `ns` of one iteration at one size; `flop` is its number of floating-point operations, 0 if unknown.
 
-    `times` say how single iterations scatter (None: the record is older).
+    `times` say how single iterations scatter (None in older records).
     """
 
     size: str
@@ -31,8 +31,8 @@ class Figure(Struct, frozen=True, kw_only=True):
 class Baseline(Struct, frozen=True, kw_only=True):
     """The newest code that was timed on `target`, and its times.
 
-    `since` is the experiment that made this code (empty: it is older than all experiments), `shown_by` the one that timed it,
-    `later` the experiments that changed the branch afterwards and were not timed on this target.
+    `since` is the experiment that made this code ("": the code is older than all experiments), `shown_by` the one that timed
+    it, `later` are the experiments that changed the branch afterwards without being timed on this target.
     """
 
     target: str
@@ -46,7 +46,7 @@ class Baseline(Struct, frozen=True, kw_only=True):
 
 
 class ImportedBaseline(Struct, frozen=True, kw_only=True):
-    """The last kept change of a target in an imported, hand-written ledger, where expctl has not timed the target itself."""
+    """The last kept change of a target in an imported, hand-written ledger; used if expctl has not timed the target."""
 
     target: str
     id: str
@@ -56,7 +56,7 @@ class ImportedBaseline(Struct, frozen=True, kw_only=True):
 
 
 class Landing(NamedTuple):
-    """An experiment whose change was merged into the branch, and its date."""
+    """An experiment whose change was merged into the branch, with its date."""
 
     date: str
     id: str
@@ -75,7 +75,7 @@ class _Timing(Struct, frozen=True, kw_only=True):
 
 
 def lands(record: Record) -> bool:
-    """Did the experiment move this repository's branch? An analysis never does, nor does an imported experiment."""
+    """Return whether the experiment moved this repository's branch: it was measured here, is a KEEP and not an analysis."""
     return record.origin is Origin.MEASURED and record.verdict is Verdict.KEEP and record.kind is not Kind.ANALYSIS
 
 
@@ -88,7 +88,7 @@ def baselines(records: Sequence[Record]) -> tuple[Baseline, ...]:
 
 
 def baseline_of(target: str, shown_by: Record, landings: Sequence[Landing]) -> Baseline:
-    """Return the baseline of `target` from `shown_by`, the last record that timed it, and all `landings` in branch order."""
+    """Return the baseline of `target`: `shown_by` is the last record that timed it; `landings` are all, in branch order."""
     alone = next(each for each in baselines((shown_by,)) if each.target == target)
     at = _position(shown_by)
     before = next((each.id for each in reversed(landings) if each.position < at), "")

@@ -8,17 +8,17 @@ from expctl.domain.protocol.model import Protocol, Style, Target
 
 
 def benchmark_identity_of(protocol: Protocol, target: str, *, harness: str, code: str = "") -> BenchmarkIdentity:
-    """Return the identity of a target's benchmark; `harness` is the hash of the harness files, `code` without comments."""
+    """Return the identity of a target's benchmark. `harness` is the hash of the harness files, `code` that without comments."""
     return BenchmarkIdentity(
         harness=harness, kpi=kpi_text(protocol, target), build=_build_text(protocol.targets[target]), harness_code=code
     )
 
 
 def kpi_text(protocol: Protocol, target: str) -> str:
-    """Return everything in the protocol that affects a timing as text; empty for a target without a benchmark.
+    """Return as text everything in the protocol that affects a target's timing; empty for a target without a benchmark.
 
     Example: `n=512 (0.6), n=384 (0.4); fine, 100 quads of 1, respawn 1, wall_time; command 1f2e3d4c`. The hash at the end
-    covers the command, its environment and the work (flop) of each size. Limits of resources or noise don't count.
+    covers the command, its environment and the work (flop) of each size. Limits of resources and of noise are left out.
     """
     benchmark, kind = protocol.targets[target].benchmark, protocol.targets[target].number_kind
     if benchmark is None:

@@ -13,7 +13,10 @@ def fact_changes(baseline: Sequence[Fact], candidate: Sequence[Fact]) -> tuple[s
 
 
 def build_changes(artifacts: Mapping[str, Mapping[str, Artifact]]) -> tuple[str, ...]:
-    """Return changed figures, or `machine code unchanged`, per target built for both. `artifacts`: side -> target -> build."""
+    """Return one line per target that was built for both sides: the figures that changed, or `machine code unchanged`.
+
+    `artifacts` maps side -> target -> build.
+    """
     baseline, candidate = artifacts.get(Side.BASELINE, {}), artifacts.get(Side.CANDIDATE, {})
     lines = []
     for target in baseline:

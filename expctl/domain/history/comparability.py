@@ -27,10 +27,10 @@ NO_COMPILER = frozenset(("elftools",))  # it hashes builds and affects none
 
 
 class Comparability(Struct, frozen=True, kw_only=True):
-    """The known conditions of a measurement. `protocol` is the hash of protocol.yaml and the harness files.
+    """The conditions of a measurement, as far as they are known. `protocol` is the hash of protocol.yaml and the harness files.
 
-    `parts` are texts by name: hashes of the harness files and of their code, the KPI (problem sizes and weights), build,
-    compiler, machine, OS kernel, driver and clock policy. Unknown parts are missing.
+    `parts` maps names to texts: hashes of the harness files and of their code, the KPI (problem sizes and weights), build,
+    compiler, machine, OS kernel, driver and clock policy. An unknown part is missing.
     """
 
     protocol: str = ""
@@ -57,7 +57,8 @@ def comparability_of(
 ) -> Comparability:
     """Return the conditions of a measurement with the benchmark `yardstick` (None: unknown).
 
-    `environment` maps facts of the machine and tools to texts. `sizes` are the names of problem sizes; (): those of the KPI.
+    `environment` maps facts of the machine and tools to texts. `sizes` are the names of the problem sizes; empty for all of the
+    KPI.
     """
     tools = sorted(set(environment) - MACHINE_FACTS - NO_COMPILER)
     cores = f", {environment['cores']} cores" if "cores" in environment else ""
@@ -86,11 +87,12 @@ def measurement_conditions(record: Record) -> tuple[tuple[str, str, Comparabilit
 
 
 def changes(before: Comparability, after: Comparability, *, protocols: frozenset[str] = frozenset()) -> tuple[Change, ...]:
-    """Return the conditions that differ between two measurements. One that either side lacks counts as equal.
+    """Return the conditions that differ between two measurements. A condition that is unknown for either counts as equal.
 
-    `protocols` are hashes of protocol.yaml and harness known to be comparable with that of `before`. If `after` has one of
-    them, all that these files determine counts as equal. Another hash is a difference only where a side lacks the hashes of
-    the parts. The hash of harness files is compared only where a side lacks that of their code (without comments).
+    `protocols` are hashes of protocol.yaml and harness that are known to be comparable with that of `before`; if `after` has
+    one of them or the same, all that these files determine counts as equal. Otherwise the hash of these files is compared only
+    if a measurement lacks the parts (harness, KPI, build), and the hash of the harness files only if one lacks the hash of
+    their code.
     """
     same = bool(after.protocol) and after.protocol in (protocols | {before.protocol})
     parts_known = all(name in each.parts for each in (before, after) for name in (HARNESS, "KPI", "build"))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Measuring(NamedTuple):
-    """One measurement of an experiment, or of its replication (`again`): target, date, baseline commit and conditions."""
+    """One measurement of an experiment or, if `again`, of its replication: target, date, baseline commit and conditions."""
 
     id: str
     target: str
@@ -33,8 +33,8 @@ class Measuring(NamedTuple):
 class Epoch(Struct, frozen=True, kw_only=True):
     """A group of comparable measurements: the `number`-th of `target`, counted from 1.
 
-    `first` is the measurement that opened it, `conditions` those of all its measurements, as far as known, `protocols` their
-    hashes of protocol.yaml and harness; `begins` lists what had changed since the epoch before.
+    `first` is the measurement that opened it; `conditions` are those that all its measurements share, as far as known;
+    `protocols` are the hashes of protocol.yaml and harness they had; `begins` lists what had changed since the epoch before.
     """
 
     target: str
@@ -46,11 +46,11 @@ class Epoch(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Target and number, e.g. `cpu 2`."""
+        """The target and the number of the epoch, e.g. `cpu 2`."""
         return f"{self.target} {self.number}"
 
     def holds(self, conditions: Comparability) -> bool:
-        """Would a measurement under `conditions` be comparable with those of this epoch, as far as both are known?"""
+        """Return whether a measurement under `conditions` is comparable with those of this epoch, as far as both are known."""
         return not self.changes_to(conditions)
 
     def changes_to(self, conditions: Comparability) -> tuple[Change, ...]:
@@ -59,9 +59,9 @@ class Epoch(Struct, frozen=True, kw_only=True):
 
 
 class Epochs(Struct, frozen=True, kw_only=True):
-    """Epochs, which are groups of comparable measurements: `all`, in order of their beginning, and by experiment id (`of`).
+    """All epochs (groups of comparable measurements): `all` in order of their beginning, `of` by experiment id.
 
-    `used` maps a target to its epochs, the one that its latest measurement belongs to at the end.
+    `used` maps a target to its epochs, the most recently used one last.
     """
 
     all: tuple[Epoch, ...] = ()
@@ -70,15 +70,18 @@ class Epochs(Struct, frozen=True, kw_only=True):
 
     @property
     def last(self) -> dict[str, Epoch]:
-        """By target, the epoch (group of comparable measurements) that the latest measurement belongs to."""
+        """For each target, the epoch (group of comparable measurements) that its latest measurement belongs to."""
         return {target: known[-1] for target, known in self.used.items()}
 
     def current(self, target: str, conditions: Comparability) -> Epoch | None:
-        """Return the epoch whose figures a measurement under `conditions` would be comparable with; None without one."""
+        """Return the epoch of `target` with which a measurement under `conditions` would be comparable; None if none is."""
         return next((each for each in reversed(self.used.get(target, ())) if each.holds(conditions)), None)
 
     def at(self, conditions: Mapping[str, Comparability]) -> Epochs:
-        """Return a copy where each target's `used` ends with the epoch comparable to a run under `conditions`, if any is."""
+        """Return a copy in which the last epoch in `used` is, for each target, the one comparable to a run under `conditions`.
+
+        A target for which there is no such epoch stays as it is.
+        """
         current = {target: (epoch,) for target, ground in conditions.items() if (epoch := self.current(target, ground))}
         return replace(self, used={target: (*known, *current.get(target, ())) for target, known in self.used.items()})
 
@@ -97,12 +100,12 @@ def measurings(record: Record) -> tuple[Measuring, ...]:
 
 
 def epochs_of(records: Iterable[Record]) -> Epochs:
-    """Group all measurements in `records`, which may come in any order, into epochs of comparable ones."""
+    """Group all measurements in `records`, given in any order, into epochs (of comparable measurements)."""
     return epochs_from(each for record in records for each in measurings(record))
 
 
 def epochs_from(found: Iterable[Measuring]) -> Epochs:
-    """Group measurements, which may come in any order, into epochs of comparable ones."""
+    """Group measurements, given in any order, into epochs (of comparable measurements)."""
     by_target: dict[str, tuple[Epoch, ...]] = {}  # the epoch used last comes last
     newest: dict[str, Comparability] = {}
     names: dict[str, tuple[str, int]] = {}
@@ -130,7 +133,10 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
 
 
 def _joined(known: tuple[Epoch, ...], each: Measuring) -> tuple[Epoch, ...]:
-    """Return a target's epochs after the measurement `each`, its own last: the comparable one of `known`, else a new one."""
+    """Return a target's epochs `known` after the measurement `each`, ordered by their last use.
+
+    The epoch that it belongs to, the most recently used comparable one or else a new one, comes last.
+    """
     at = next((index for index in reversed(range(len(known))) if known[index].holds(each.conditions)), -1)
     if at < 0:
         return (*known, _opened(known, each))

@@ -30,20 +30,20 @@ class HarnessFile(NamedTuple):
 
 
 def harness_code(files: Iterable[HarnessFile]) -> str:
-    """Return a SHA-256 of the code of `files`, in any order. Paths count; comments and the executable bit do not."""
+    """Return one SHA-256 of the code of `files`, whatever their order. Paths count; comments and the executable bit do not."""
     every = sorted((each.path, _mode(each), code_identity(each)) for each in files)
     return hashlib.sha256(repr(every).encode()).hexdigest()
 
 
 def code_identity(file: HarnessFile) -> str:
-    """Return a hash of the file's code without comments; of all bytes if it is a link or can't be parsed."""
+    """Return a hash of the file's code without comments; of all its bytes if it is a link or can't be parsed."""
     words = _words(file) if _mode(file) == MODE_OF_FILE else None
     text = file.contents if words is None else SEPARATOR.join(words).encode(errors="surrogatepass")
     return f"{'bytes' if words is None else 'code'} {hashlib.sha256(text).hexdigest()}"
 
 
 def python_words(source: bytes) -> list[str] | None:
-    """Return the syntax tree of Python source as a list of words, without docstrings; None where it doesn't parse.
+    """Return the syntax tree of Python source as a list of words, without docstrings; None if it can't be parsed.
 
     Names of nodes and fields are words too. A field that is None or empty is left out, because newer versions of Python add
     such fields (`type_params`) and `ast.dump` leaves them out in some versions only.
@@ -93,7 +93,7 @@ def _tree_words(tree: ast.AST) -> Iterator[str]:
 
 
 class _Name(str):
-    """A word for syntax (field name, end of a node or list), so that it never equals a value of the source."""
+    """A word that stands for syntax (a field name, the end of a node or list) and so is never equal to a word of the source."""
 
     __slots__ = ()
 

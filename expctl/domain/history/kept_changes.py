@@ -1,4 +1,4 @@
-"""Changes that were kept since an epoch began, and the gains that their records promise. Pure."""
+"""Changes that were kept since an epoch began, and the gains that their records state (promise). Pure."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,27 +16,27 @@ from expctl.domain.verdict.statistics import percent
 
 
 class Promise(Struct, frozen=True, kw_only=True):
-    """The gain that records state for kept changes: effect, and how far its 95 % interval reaches below it (`half_width`)."""
+    """The gain that records state for kept changes, and the half-width of its 95 % interval; both in log units."""
 
     effect: float = 0.0
     half_width: float = 0.0
 
     @property
     def sure(self) -> float:
-        """Lower end of the 95 % interval, in log units."""
+        """The lower end of the 95 % interval of the gain, in log units."""
         return self.effect - self.half_width
 
     @property
     def words(self) -> str:
-        """Effect and half-width in percent as text, e.g. `+12.31 % (+- 0.42)`."""
+        """The gain and the half-width of its interval as text, in percent, e.g. `+12.31 % (+- 0.42)`."""
         return f"{percent(self.effect):+.2f} % (+- {percent(self.half_width):.2f})"
 
 
 class KeptChange(Struct, frozen=True, kw_only=True):
-    """One commit that changed code a patch may touch. `id` is its experiment, empty for a commit made by hand.
+    """One commit that changed code which a patch may touch. `id` is its experiment, empty for a commit made by hand.
 
-    `promises` maps each problem size, and `objective`, to the effect that was recorded when the change was kept, on the target
-    whose kept changes are being timed again (audited); empty if it wasn't measured on that target.
+    `promises` maps each problem size, and `objective`, to the gain that was recorded when the change was kept, on the audited
+    target; empty if it wasn't measured on that target.
     """
 
     commit: str
@@ -52,13 +52,13 @@ class KeptChange(Struct, frozen=True, kw_only=True):
 
 
 def kept_changes_of(commits: Sequence[str], records: Sequence[Record], epoch: Epoch) -> tuple[KeptChange, ...]:
-    """Return one kept change per commit, in their order. Only effects measured in `epoch` (comparable ones) count."""
+    """Return one kept change for each of `commits`, in their order, with the gains recorded for it in `epoch`."""
     kept = {record.candidate: record for record in records if lands(record)}
     return tuple(_kept_change(commit, kept.get(commit), epoch) for commit in commits)
 
 
 def combined_promises(kept: Sequence[KeptChange]) -> dict[str, Promise]:
-    """Combine the recorded effects of changes by size: log effects add up, and so do the squares of their half-widths."""
+    """Return, for each size, the gain of all changes together: log gains add up, and so do the squares of their half-widths."""
     sizes = dict.fromkeys(size for change in kept for size in change.promises)
     parts = {size: [change.promises[size] for change in kept if size in change.promises] for size in sizes}
     return {
@@ -70,7 +70,10 @@ def combined_promises(kept: Sequence[KeptChange]) -> dict[str, Promise]:
 
 
 def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -> tuple[Sample, ...]:
-    """Return `samples` with the candidate's times lengthened: the effect becomes >= 0 if the recorded gain still exists."""
+    """Return `samples` with the candidate's times lengthened by the promised gain (the lower end of its interval) at each size.
+
+    The effect computed from them is >= 0 if, and only if, at least that gain was measured.
+    """
     stretch = {size: math.exp(promise.sure) for size, promise in promises.items() if size != OBJECTIVE}
     return tuple(
         sample if sample.side is Side.BASELINE or sample.size not in stretch else _stretched(sample, stretch[sample.size])
@@ -79,7 +82,10 @@ def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -
 
 
 def falls_short(measured: Estimate, promised: Promise, worthwhile_percent: float) -> bool:
-    """Is promised minus measured effect (log units) above both hypot(half-widths) and `worthwhile_percent` / 100?"""
+    """Return whether the measured effect is below the promised one by more than noise and by more than `worthwhile_percent`.
+
+    Noise is the hypotenuse of the two half-widths; effects and half-widths are in log units (percent / 100).
+    """
     effect, high = _log(measured.effect_percent), _log(measured.high_percent)
     missing = promised.effect - effect
     return missing > math.hypot(high - effect, promised.half_width) and missing > worthwhile_percent / 100
@@ -94,7 +100,9 @@ def _kept_change(commit: str, record: Record | None, epoch: Epoch) -> KeptChange
 
 
 def _estimates(record: Record, epoch: Epoch) -> tuple[Estimate, ...]:
-    """Return the experiment's own estimates if they belong to `epoch`, else those of its newest such replication, or ()."""
+    """Return the estimates of an experiment that were measured in `epoch`: its own, else those of its newest
+    such replication.
+    """
     measured: tuple[Record | Replication, ...] = (record, *record.replications)
     found = [
         each.estimates

@@ -1,6 +1,6 @@
 """Splits C-like code and shell scripts into words without comments and white space.
 
-A text that can't be split with certainty gives None, so that different programs never look equal.
+For a text that can't be split with certainty the result is None, so that different programs never look equal.
 """
 
 import re
@@ -21,7 +21,7 @@ COMMENT_STARTS = " \t;&|()"
 
 
 def c_words(text: str) -> list[str] | None:
-    """Return the tokens of C-like code without comments; None where a quote or comment isn't closed.
+    """Return the tokens of C-like code without comments; None if a quote or comment isn't closed.
 
     A preprocessor line keeps its line end, and its white space as one space: `#define f (x)` differs from `#define f(x)`.
     """
@@ -53,7 +53,7 @@ def c_words(text: str) -> list[str] | None:
 def shell_words(text: str) -> list[str] | None:
     """Return the lines of a shell script without comment lines, blank lines, indents and trailing white space.
 
-    None where a here document or nested quotes make it uncertain what a comment is. A comment after a command stays.
+    A comment after a command stays. None if a here document or nested quotes make it uncertain what is a comment.
     """
     if SHELL_UNSURE.search(text):
         return None
@@ -75,7 +75,10 @@ def shell_words(text: str) -> list[str] | None:
 
 
 def _quote_after(line: str, quote: str) -> tuple[str, bool] | None:
-    """Return the quote open after `line` ("" for none), and whether a backslash joins the next line; None if uncertain."""
+    """Return (the quote open after a shell `line` that begins inside `quote`, whether the line ends in a backslash).
+
+    No quote is ""; the result is None if it is uncertain.
+    """
     at = 0
     while at < len(line):
         letter = line[at]

@@ -18,11 +18,11 @@ def epoch_lines(epochs: Epochs) -> tuple[str, ...]:
 
 
 def conditions_text(conditions: Comparability) -> str:
-    """Return the conditions of measurements as text, e.g. `compiler ziglang 0.16.0, machine EPYC 9354, 32 cores`."""
+    """Return conditions of measurements as text, e.g. `compiler ziglang 0.16.0, machine EPYC 9354, 32 cores`."""
     shown = ("KPI" if "KPI" in conditions.parts else "sizes", "compiler", "machine", "gpu", "kernel", "driver", "clock policy")
     return ", ".join(f"{name} {conditions.parts[name]}" for name in shown if name in conditions.parts)
 
 
 def changed_text(begins: Sequence[Change]) -> str:
-    """Return why figures stopped being comparable as text, e.g. `; changed: compiler ziglang 0.16.0 -> ziglang 0.17.0`."""
+    """Return changes between epochs as text, e.g. `; changed: compiler ziglang 0.16.0 -> ziglang 0.17.0`; "" for none."""
     return f"; changed: {'; '.join(str(change) for change in begins)}" if begins else ""

@@ -1,4 +1,4 @@
-"""The data of one commit from which its ledger and queue are computed. Only a few of many records are loaded whole."""
+"""The data of one commit from which its ledger and queue are computed. Of most records only a summary is loaded."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class LedgerInputs(Struct, frozen=True, kw_only=True):
-    """The data of one commit from which its ledger and queue are computed. `digests`: id -> summary of each record.
+    """The data of one commit from which its ledger and queue are computed. `digests` maps each id to a summary of its record.
 
-    `records` hold at least the one that last timed each target. `conditions` are those of the next run, as far as the commit
-    says, by target whose timing may decide. `template` is the repository's own template for the ledger, "" without one.
+    `records` has at least the whole record that last timed each target. `conditions` maps each target that may decide to the
+    conditions of its next run, as far as the commit determines them. `template` is the repository's own ledger template, or "".
     """
 
     protocol: Protocol
@@ -65,7 +65,7 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
         )
 
     def with_record(self, record: Record, profile: Profile) -> LedgerInputs:
-        """Return a copy with an experiment that was finished or measured again; an empty `profile` keeps the stored one."""
+        """Return a copy of this data with a new or changed `record`, and its `profile` unless that is empty."""
         inputs = self.with_records((record,))
         profiles = {**inputs.waiting.profiles, record.id: profile} if profile else inputs.waiting.profiles
         return replace(inputs, waiting=replace(inputs.waiting, profiles=profiles))
@@ -77,7 +77,7 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
         return replace(self, waiting=replace(waiting, proposals=(*waiting.proposals, proposal), filings=filings))
 
     def with_tickets(self, tickets: Mapping[str, Ticket]) -> LedgerInputs:
-        """Return a copy of this data with other tickets (priority, withdrawal) for some queued proposals, by id."""
+        """Return a copy of this data in which some queued proposals (by id) have other tickets, i.e. priority or withdrawal."""
         filings = self.waiting.filings
         changed = {name: replace(filings[name], ticket=ticket) for name, ticket in tickets.items()}
         return replace(self, waiting=replace(self.waiting, filings={**filings, **changed}))

@@ -13,7 +13,7 @@ from expctl.domain.ledger.record_summary import Interval
 
 
 class Landed(NamedTuple):
-    """A change that was kept and moved the branch, with the effect in each of its measurements (None: nothing was timed)."""
+    """A kept change that moved the branch. `gains` are its effects in each of `measurings` (None: not timed there)."""
 
     id: str
     title: str
@@ -23,7 +23,7 @@ class Landed(NamedTuple):
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """One kept change: its own effect, and that of all kept changes up to it (`total`), in percent with 95 % intervals."""
+    """One kept change: its own effect, and that of all kept changes up to it (`total`), each in percent with 95 % interval."""
 
     id: str
     title: str
@@ -32,7 +32,7 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 class Path(Struct, frozen=True, kw_only=True):
-    """The kept changes of one epoch (comparable measurements) of `target`, in branch order, with their combined effects."""
+    """The changes kept in one epoch (group of comparable measurements) of `target`, in branch order, with combined effects."""
 
     target: str
     epoch: int
@@ -40,7 +40,10 @@ class Path(Struct, frozen=True, kw_only=True):
 
 
 def kept_gains(landed: Iterable[Landed], epochs: Mapping[str, Epoch]) -> tuple[Path, ...]:
-    """Return the combined gains of each target for which a change of `landed`, in branch order, was measured in its epoch."""
+    """Return the combined gains of each target's kept changes in its epoch; `landed` is in branch order.
+
+    A target is left out if none of these changes was measured in its epoch.
+    """
     found, everything = [], tuple(landed)
     for target, epoch in sorted(epochs.items()):
         steps: list[Step] = []
@@ -55,7 +58,7 @@ def kept_gains(landed: Iterable[Landed], epochs: Mapping[str, Epoch]) -> tuple[P
 
 
 def _effect_in(landed: Landed, epoch: Epoch) -> Interval | None:
-    """Return a change's effect, comparable with others of `epoch`: that of its verdict, else of its newest replication."""
+    """Return a change's effect measured in `epoch`: the verdict's, else its newest replication's; None if there is none."""
     pairs = zip(landed.measurings, landed.gains, strict=True)
     found = [gain for one, gain in pairs if gain and one.target == epoch.target and epoch.holds(one.conditions)]
     return None if not found else found[0] if landed.target == epoch.target else found[-1]

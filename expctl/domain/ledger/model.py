@@ -31,11 +31,11 @@ COMING = (State.READY, State.WAITING)
 
 
 class TargetState(Struct, frozen=True, kw_only=True):
-    """The current state of a target that decides verdicts: its measured `baseline`, or hand-written figures (`given`).
+    """The current state of a target that may decide: its measured `baseline`, or imported hand-written figures (`given`).
 
-    `epoch` is the number, from 1, of the group of comparable measurements that the next run joins; if that run begins another
-    group, of the last one, and `next_epoch` says what changed. `path` is the combined gain of the changes kept in it (None: no
-    such change). `audits` are findings that measured the kept changes together again.
+    `epoch` is the number, from 1, of the epoch that the next run joins. If that run begins a new epoch, `epoch` is the last one
+    and `next_epoch` says what has changed. `path` is the combined gain of the changes kept in it (None: no such change).
+    `audits` are the texts of findings by audits, which measure kept changes together again.
     """
 
     name: str
@@ -60,12 +60,13 @@ class Counts(Struct, frozen=True, kw_only=True):
 
 
 class Ledger(Struct, frozen=True, kw_only=True):
-    """Contents of ledger.md. Texts are as written by people: views must escape them.
+    """The contents of ledger.md. Texts are as people wrote them: views must escape them.
 
-    `latest` are the ten newest verdicts, newest first; `earlier` the other measured experiments and `imported` those of a
-    ledger kept by hand, by id. `held` are the do-not-repeat rules in force according to records; `reopened` the ids of the
-    other rules, `ending` those of `held` that the next run ends, because its figures won't be comparable. `unused` are ids,
-    between others, that no experiment has. `template` is the repository's own template as text, empty for the built-in one.
+    `latest` are the ten newest verdicts, newest first; `earlier` are the other measured experiments and `imported` those of a
+    hand-kept ledger, both by id. `held` are the do-not-repeat rules that hold according to records; `reopened` are the ids of
+    the other rules, `ending` those of `held` that the next run will end, because its figures won't be comparable. `unused` are
+    ids below the largest one that no experiment has. `template` is the text of the repository's own template, "" for the
+    built-in one.
     """
 
     protocol: Protocol
@@ -101,7 +102,10 @@ def ledger_of(
     findings: Sequence[Finding],
     conditions: Mapping[str, Comparability] | None = None,
 ) -> Ledger:
-    """Return the contents of ledger.md for records and proposals, in any order; `conditions` are the next run's, by target."""
+    """Return the contents of ledger.md for records and proposals, given in any order.
+
+    `conditions` maps a target to the conditions of its next run.
+    """
     return ledger_from(
         protocol,
         sums_of([summary_of(record) for record in records]),
@@ -122,8 +126,9 @@ def ledger_from(
     conditions: Mapping[str, Comparability],
     template: str = "",
 ) -> Ledger:
-    """Return the ledger of records whose totals are `totals`. `records` hold at least the last that timed each target;
-    `conditions` are, by target, those of the next run as far as the commit determines them.
+    """Return the contents of ledger.md for the records that `totals` sums up; `records` has at least each target's last.
+
+    `conditions` maps a target to the conditions of its next run, as far as the commit determines them.
     """
     queued, known = queue_items(queue), numbered(findings)
     standing = {target: baseline_of(target, records[name], totals.landings) for target, name in totals.standing.items()}

@@ -1,4 +1,4 @@
-"""A record in short: what lists and totals over all records need of it.
+"""A record in short: as much of it as lists and totals over all records need.
 
 Named tuples are created in an eighth of the time of dataclasses, and one command creates ten thousand.
 """
@@ -25,9 +25,10 @@ Interval = tuple[float, float, float]
 class RuleSummary(NamedTuple):
     """A do-not-repeat rule in short.
 
-    `known`: expctl recognises a repeat by itself. `lapsed`: a condition is recorded as changed. `waits`: the record says what
-    would reopen the rule; `opened` is this text, else the changed conditions. `in_epoch`: it ends when figures
-    are no longer comparable. The brief shows `text` and `sentence`, the ledger `tried`, `why` and `opens`.
+    - `known`: expctl recognises a repeat by itself. `lapsed`: the record states that a condition has changed.
+    - `waits`: the record says what would reopen the rule. `opened`: that text, or else the conditions that have changed.
+    - `in_epoch`: the rule ends when figures are no longer comparable.
+    - `text` and `sentence` are shown in the brief; `tried`, `why` and `opens` in the ledger.
     """
 
     id: str
@@ -46,13 +47,15 @@ class RuleSummary(NamedTuple):
 class RecordSummary(NamedTuple):
     """A record in short: what ledger, brief and status show of it.
 
-    `timed_on`: the targets on which the experiment or a replication was timed. `timed_once`: decided without confirmation.
-    `lands`: it moved the branch. `reason`: the first reason of an INCONCLUSIVE verdict. `sd_percent`: the standard deviation of
-    one round's objective (0: not timed). `debts`: notes about targets that have yet to measure or build the change. `given`:
-    hand-written figures of an imported, kept change; `figures`: those of any imported record. `cost_percent`: the loss of a
-    kept simplification (None: no such). `passes`: (rule, written reason) of each rule that let it run. `told`: the prediction;
-    `ban`: the do-not-repeat rule. The effect on the objective is in percent (None: not timed). `why`: the verdict explained in
-    a few words. `gains`: the effect in each of the `measurings`, if it moved the branch (None: not timed).
+    - `timed_on`: targets on which the experiment or a replication was timed. `timed_once`: decided without confirmation.
+    - `lands`: it moved the branch. `reason`: the first reason of an INCONCLUSIVE verdict. `why`: the verdict in a few words.
+    - `effect_percent`: the effect on the objective; `low_percent`, `high_percent`: its 95 % interval (None: not timed).
+    - `sd_percent`: the standard deviation of one round's objective (0: not timed).
+    - `gains`: the effect in each of `measurings`, if it moved the branch (None: not timed).
+    - `debts`: remarks about targets on which the change has yet to be measured or built.
+    - `given`: hand-written figures of an imported kept change; `figures`: those of any imported record.
+    - `cost_percent`: the loss of a kept simplification (None if it is none). `told`: the prediction. `ban`: the rule it left.
+    - `passes`: (rule, written reason) of each do-not-repeat rule that matched and let it run nevertheless.
     """
 
     id: str
@@ -107,7 +110,7 @@ class RecordSummary(NamedTuple):
 
 
 class SeenNoise(Struct, frozen=True, kw_only=True):
-    """Noise seen in comparable experiments, without calibration: median standard deviation of the objective of one round."""
+    """The noise in comparable experiments of a target: the median of their standard deviations of one round's objective."""
 
     target: str
     epoch: int
@@ -155,7 +158,7 @@ def in_order(digests: Iterable[RecordSummary]) -> tuple[RecordSummary, ...]:
 
 
 def standing(digests: Iterable[RecordSummary]) -> Mapping[str, str]:
-    """Return, by target, the id of the last experiment that was timed there. `digests` are in branch order."""
+    """Return target -> id of the last experiment that was timed on it. `digests` must be in branch order."""
     return {target: each.id for each in digests for target in each.timed_on}
 
 
@@ -165,7 +168,7 @@ def landings(digests: Iterable[RecordSummary]) -> tuple[Landing, ...]:
 
 
 def given_baselines(digests: Iterable[RecordSummary]) -> tuple[ImportedBaseline, ...]:
-    """Return, one per target that expctl has never timed itself, the latest times that an imported ledger gives for it."""
+    """Return the latest times that an imported ledger gives for each target that expctl has never timed itself."""
     known = sorted(digests, key=lambda each: id_order(each.id))
     timed = {target for each in known for target in each.timed_on}
     last = {each.target: each for each in known if each.given is not None and each.target not in timed}
@@ -176,7 +179,7 @@ def given_baselines(digests: Iterable[RecordSummary]) -> tuple[ImportedBaseline,
 
 
 def seen_noise(target: str, digests: Iterable[RecordSummary], epochs: Epochs) -> SeenNoise | None:
-    """Return the noise seen in the last epoch (comparable measurements) of `target`; None where nothing was timed in it."""
+    """Return the noise in the last epoch (group of comparable measurements) of `target`; None if nothing was timed in it."""
     import statistics
 
     last = epochs.last.get(target)

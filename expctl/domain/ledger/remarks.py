@@ -22,17 +22,14 @@ class Remark(Struct, frozen=True, kw_only=True):
 
 
 class Debt(Struct, frozen=True, kw_only=True):
-    """A kept change that has yet to be measured on a hardware target whose code it changed, or built for one.
-
-    `flag` says which target.
-    """
+    """A kept change that has yet to be measured, or built, on a hardware target; the remark `flag` names the target."""
 
     id: str
     flag: str
 
     @property
     def is_uncompared(self) -> bool:
-        """Was the change kept without timing, although its code could not be compared with the baseline's on this target?"""
+        """Whether the change was kept untimed although its code couldn't be compared with the baseline's on this target."""
         return self.flag.startswith(UNCOMPARED)
 
 
@@ -47,7 +44,7 @@ def debts(digests: Iterable[RecordSummary]) -> tuple[Debt, ...]:
 
 
 def waived(digests: Iterable[RecordSummary]) -> Mapping[str, tuple[WaivedRepeat, ...]]:
-    """Return, by the id of a do-not-repeat rule, the experiments that ran in spite of it for a written reason."""
+    """Return rule id -> the experiments that ran, for a written reason, although this do-not-repeat rule matched them."""
     by_rule: dict[str, list[WaivedRepeat]] = {}
     for each in digests:
         for rule, reason in each.passes:
@@ -56,7 +53,7 @@ def waived(digests: Iterable[RecordSummary]) -> Mapping[str, tuple[WaivedRepeat,
 
 
 def remarks(said: Iterable[tuple[str, str]]) -> tuple[Remark, ...]:
-    """Turn (experiment id, sentence) pairs into one entry per different sentence."""
+    """Turn (experiment id, sentence) pairs into remarks, one for each different sentence."""
     ids: dict[str, list[str]] = {}
     for row, text in said:
         ids.setdefault(text, []).append(row)

@@ -45,9 +45,9 @@ class Row(Struct, frozen=True, kw_only=True):
 class RuleRow(Struct, frozen=True, kw_only=True):
     """A do-not-repeat rule for the ledger: what was tried, why it failed, under which conditions, and what reopens it.
 
-    `known_by`: what must be alike for expctl to recognise a repeat (none: only people can). `lapses` are conditions recorded as
-    changed. `in_epoch`: it ends when figures stop being comparable. A change that only this machine or commit shows is left
-    out, because the ledger is a function of records; `expctl rules` shows it.
+    `known_by` lists what expctl compares to recognise a repeat (empty: only people can). `lapses` are the conditions that
+    records state as changed; a change that only shows on this machine is not among them (`expctl rules` shows those).
+    `in_epoch` says that the rule ends when figures stop being comparable.
     """
 
     id: str
@@ -63,7 +63,7 @@ class RuleRow(Struct, frozen=True, kw_only=True):
 
 
 class QueueItem(Struct, frozen=True, kw_only=True):
-    """A row of the queue: a proposal, its state and the reason. `depends_on` pairs each condition with what is known of it."""
+    """A row of the queue: a proposal, its state and the reason. `depends_on` has each condition with what is known about it."""
 
     id: str
     title: str
@@ -79,7 +79,7 @@ class QueueItem(Struct, frozen=True, kw_only=True):
 
 
 def rule_row(record: Record) -> RuleRow | None:
-    """Return the do-not-repeat rule of `record` for the ledger; None without a rule."""
+    """Return the do-not-repeat rule of `record` as the ledger shows it; None if the record has no rule."""
     rule = record.rule
     if rule is None:
         return None
@@ -119,7 +119,7 @@ def queue_items(entries: Sequence[Entry]) -> tuple[QueueItem, ...]:
 
 
 def why_of(record: Record) -> str:
-    """Explain a verdict in one line: why a repeat was let through, what profiles say, the reasons without the effect."""
+    """Explain a verdict in one line: why a repeat was allowed, what profiles say, the reasons except the effect."""
     if record.origin is Origin.IMPORTED:
         return one_line(record.history.why if record.history else "; ".join(record.reasons), WHY_MAX)
     again = (f"again on {each.target}: {each.verdict}" for each in record.replications)
@@ -142,7 +142,7 @@ def _let_through(record: Record) -> Iterator[str]:
 
 
 def _failure(record: Record) -> str:
-    """Return what failed: the effect where it was timed, else the step that failed."""
+    """Return why a record's change failed: its measured effect or, if it wasn't timed, the step that failed."""
     history = record.history
     if record.origin is Origin.IMPORTED and history is not None:
         weak = "weak: " if history.corrections else ""
@@ -155,7 +155,7 @@ def _failure(record: Record) -> str:
 
 
 def _openings(rule: Rule, *, in_epoch: bool) -> Iterator[str]:
-    """Yield the changes for which expctl reopens the rule by itself; `in_epoch`: incomparable figures are one."""
+    """Yield what will make expctl reopen the rule by itself, in words; `in_epoch` says that incomparable figures will."""
     if rule.probe:
         yield f"a probe that {rule.probe.until} for {rule.probe.arch}"
     tools = [] if rule.probe else [name for name in COMPILERS if rule.conditions.get(name)]

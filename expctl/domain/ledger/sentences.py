@@ -14,7 +14,7 @@ TEXT_MAX, CONDITIONS_MAX = 200, 160
 
 
 def rule_sentence(rule: RuleRow) -> str:
-    """Return a do-not-repeat rule as a sentence: `P17, refused by expctl: wider tiles: slower (failed under cc 1.0)`."""
+    """Return a do-not-repeat rule in one sentence, e.g. `P17, refused by expctl: wider tiles: slower (failed under cc 1.0)`."""
     under = one_line(", ".join(f"{name} {value}" for name, value in rule.conditions), CONDITIONS_MAX)
     failed = f" (failed under {under})" if under else ""
     return f"{rule.id}, refused by {'expctl' if rule.known_by else 'you'}: {one_line(rule.text, TEXT_MAX)}{failed}"

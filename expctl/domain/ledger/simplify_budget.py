@@ -1,4 +1,4 @@
-"""Adds up what kept simplifications have cost in an epoch, because they share one budget."""
+"""Adds up the losses of the simplifications kept in an epoch, because together they may not exceed one limit."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def simplify_used_percent(digests: Sequence[RecordSummary], *, target: str, conditions: Comparability, but: str) -> float:
-    """Return the sum of the losses, in percent, of the simplifications kept on `target`; gains count as 0.
+    """Return the sum of the losses, in percent, of the simplifications kept on `target`; a gain counts as 0.
 
-    Only those count whose measurements are comparable with one under `conditions`. The experiment `but` (running) doesn't.
+    Only measurements comparable with one under `conditions` count. The experiment `but`, which is being run, is left out.
     """
     epochs = epochs_from(one for each in digests for one in each.measurings)
     epoch = epochs.current(target, conditions)

@@ -15,10 +15,10 @@ LAST = 5  # verdicts that are shown
 
 
 class StatusTotals(Struct, frozen=True, kw_only=True):
-    """Totals over all records for `expctl status`. `standing` maps a target to the experiment that was last timed there.
+    """Totals over all records for `expctl status`. `standing` maps a target to the experiment that was last timed on it.
 
     `landings` are the experiments that moved the branch, oldest first; `newest` are the ids of the last ones measured, the
-    newest at the end; `debts` are pairs of id and what has yet to be measured. The map `epochs.of` is left empty to save time.
+    newest last; `debts` are (id, what has yet to be measured). `epochs.of` is left empty to save time.
     """
 
     epochs: Epochs

@@ -21,7 +21,7 @@ PREDICTIONS = 20  # the newest ones that the ledger shows
 
 
 class Count(NamedTuple):
-    """The number of records with this target, verdict and origin (imported from a hand-kept ledger, or measured)."""
+    """A number of records that have the same target, verdict and origin (imported from a hand-kept ledger, or measured)."""
 
     target: str
     verdict: Verdict
@@ -32,7 +32,8 @@ class Count(NamedTuple):
 class LedgerRule(NamedTuple):
     """A do-not-repeat rule for the ledger: what was tried, why it failed (`why`), and what would reopen it (`opens`).
 
-    `known`: expctl recognises a repeat. `lapsed`: a condition changed. `in_epoch`: it ends when figures stop being comparable.
+    `known` says that expctl recognises a repeat by itself, `lapsed` that a condition has changed, `in_epoch` that the rule ends
+    when figures stop being comparable.
     """
 
     id: str
@@ -46,10 +47,11 @@ class LedgerRule(NamedTuple):
 
 
 class LedgerTotals(Struct, frozen=True, kw_only=True):
-    """Totals over all records for ledger.md. Lists are by id; `landings` and, with effects, `landed` in branch order.
+    """Totals over all records for ledger.md. Lists are sorted by id; `landings` and `landed` are in branch order.
 
-    `predictions` come newest first. `standing` maps a target to the id of the record last timed there; `epochs.of` maps at
-    least these ids to their epochs. `numbers` are the numbers in all ids (15 for P15), each once.
+    `landed` are the kept changes with their effects. `predictions` come newest first. `standing` maps a target to the id of the
+    record last timed on it; `epochs.of` maps at least these ids to their epochs. `numbers` are the numbers in all ids (15 for
+    P15), each once.
     """
 
     epochs: Epochs
@@ -99,7 +101,7 @@ def sums_of(digests: Sequence[RecordSummary]) -> LedgerTotals:
 
 
 def landed_of(digest: RecordSummary) -> Landed:
-    """Return the kept change, with its measured effects, of an experiment that moved the branch."""
+    """Return the kept change, with its measured effects, of an experiment (`digest`) that moved the branch."""
     return Landed(digest.id, digest.title, digest.target, digest.measurings, digest.gains)
 
 

@@ -1,4 +1,4 @@
-"""Foreign load that disturbs a measurement, and the states of a machine that a build may bring about itself."""
+"""Types for foreign work that disturbs a measurement; which states of the machine the timed build itself may bring about."""
 
 from msgspec import Struct
 
@@ -9,15 +9,15 @@ BELOW_ITS_CLOCK = "runs below its clock"
 
 
 def may_be_own_doing(what: str) -> bool:
-    """Is this a state of clock, temperature or power, which the timed build itself may have brought about?"""
+    """Return whether `what` is a state (heat, throttling, low clock) that the timed build itself may have brought about."""
     return what.endswith((f" {IS_HOT}", f" {BELOW_ITS_CLOCK}")) or f" {THROTTLED_BY} " in what
 
 
 class Foreign(Struct, frozen=True, kw_only=True):
-    """A process or state that blocks or disturbs measuring, as found by one sensor, e.g. for CPU load or a busy GPU.
+    """A process or state of the machine that blocks or disturbs measuring, as one sensor found it, e.g. a busy GPU.
 
     `what` is its description without figures and pids, `detail` has the figures. `who` is the name of a process and its user
-    (never its arguments, which may hold tokens); `since` is a UTC time of day; `pid` is 0 where no process is to blame.
+    (never its arguments, which may hold secrets); `since` is a UTC time; `pid` is 0 if no process causes it.
     """
 
     sensor: str

@@ -1,4 +1,4 @@
-"""Turns errors of the operating system that a user can correct (full disk, too many files, no memory) into refusals."""
+"""Turns operating-system errors that a user can correct (full disk, too many files, no memory) into errors with advice."""
 
 import errno
 
@@ -27,12 +27,12 @@ AGAIN = "run the same command again: nothing measured is lost"
 
 
 def is_trouble(error: OSError) -> bool:
-    """Is the error about the whole machine (disk, memory, limits), rather than about one file's permissions or kind?"""
+    """Return whether the error concerns the whole machine (disk, memory, limits), not the permissions or kind of one file."""
     return error.errno in REMEDIES and error.errno not in OF_ONE_FILE
 
 
 def explained(error: OSError, what: str = "expctl can't go on", then: str = AGAIN) -> MachineTrouble | None:
-    """Return a refusal that says `what` failed, why, the remedy and what to do `then`; None if no user can correct it."""
+    """Return an error that says `what` failed, why, the remedy, and what to do `then`; None if a user can't correct it."""
     if error.errno not in REMEDIES:
         return None
     why, remedy = REMEDIES[error.errno]
