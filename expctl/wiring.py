@@ -66,10 +66,8 @@ def pictures(place: Place, git: GitReader) -> "Pictures":
 
 
 def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None, *, tries: bool = True) -> "RuleLookup":
-    """Return an object that looks up do-not-repeat rules.
-
-    `assumed` (name -> value) replaces facts about this machine on which rules depend. Probes that have no stored answer are
-    tried only if `tries` is true.
+    """Return an object that looks up do-not-repeat rules. `assumed` (name -> value) replaces facts about this machine on which
+    rules depend. Probes that have no stored answer are tried only if `tries` is true.
     """
     from expctl.adapters.rules.lookup import RuleLookup
 
@@ -132,9 +130,8 @@ def findings_editor() -> "FindingsEditor":
 
 
 def mark_of(place: Place) -> str:
-    """Return a hash that identifies the repository in the environment of its child processes.
-
-    By it a later run finds the processes that a killed run left behind.
+    """Return a hash that identifies the repository in the environment of its child processes. By it a later run finds the
+    processes that a killed run left behind.
     """
     return hashlib.sha256(str(place.state).encode(errors="surrogateescape")).hexdigest()[:16]
 
@@ -159,9 +156,8 @@ def machine() -> "dict[str, str]":
 
 
 def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
-    """Return processes that hold the machine's lock, or whose names match one of `patterns`.
-
-    This is quicker than the gate, because no other sensor is asked.
+    """Return processes that hold the machine's lock, or whose names match one of `patterns`. This is quicker than the gate,
+    because no other sensor is asked.
     """
     from expctl.adapters.machine.device_lock import MachineLock
     from expctl.adapters.machine.gate import held
@@ -173,9 +169,8 @@ def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
 
 
 def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
-    """Return the gate, which waits until nothing disturbs a measurement, with all its sensors.
-
-    `rule` are the gate's limits in protocol.yaml; others who wait for the machine's lock are told the id `experiment`.
+    """Return the gate, which waits until nothing disturbs a measurement, with all its sensors. `rule` are the gate's limits in
+    protocol.yaml; others who wait for the machine's lock are told the id `experiment`.
     """
     from expctl.adapters.machine.device_lock import MachineLock
     from expctl.adapters.machine.gate import MachineGate
@@ -208,7 +203,6 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
 
 def checkup(place: Place) -> "tuple[Finding, ...]":
     """Return what `expctl doctor` finds: for each checked part of the installation whether it is right, else how to mend it.
-
     Raises Refused if the repository has no commit.
     """
     from expctl.adapters.doctor.machine import machine_findings
@@ -260,9 +254,8 @@ def clear(place: Place) -> None:
 
 
 def asking(place: Place) -> "Callable[[Context, str], Proposed | NothingProposed | SweepFinished]":
-    """Return a function that asks the proposer in protocol.yaml for one experiment.
-
-    Its arguments are the context and the name of a target.
+    """Return a function that asks the proposer in protocol.yaml for one experiment. Its arguments are the context and the name
+    of a target.
     """
     from expctl.adapters.proposers.command import ProposerCommand
     from expctl.adapters.proposers.sweep_search import search_of
@@ -282,10 +275,8 @@ def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
 
 
 def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False) -> "Context":
-    """Return all interfaces and functions that commands need to change anything, made for one repository.
-
-    It also makes this process the parent of orphaned descendants, so that none is lost. `stop_requested` tells whether the user
-    has asked to stop.
+    """Return all interfaces and functions that commands need to change anything, made for one repository. It also makes this
+    process the parent of orphaned descendants, so that none is lost. `stop_requested` tells whether the user has asked to stop.
     """
     from expctl.adapters.child.contained_process import become_subreaper, end_survivors
     from expctl.adapters.codec.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes

@@ -23,9 +23,8 @@ ASIDE = "run expctl doctor and type the command that it shows for this journal: 
 
 
 class FileJournal:
-    """The journals of unfinished runs in `folder`.
-
-    If `heals`, reading a journal removes a torn last line from the file, which is safe only while no run writes to it.
+    """The journals of unfinished runs in `folder`. If `heals`, reading a journal removes a torn last line from the file, which
+    is safe only while no run writes to it.
     """
 
     def __init__(self, folder: Path, *, heals: bool = True) -> None:

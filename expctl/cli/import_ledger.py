@@ -36,7 +36,6 @@ def import_ledger(
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
     """Turn the rows of a hand-kept ledger into records, marked as imported; list what is doubtful about figures (the audit).
-
     Texts are copied unchanged, and what a row doesn't say stays empty. Importing the same file again adds only new rows.
     """
     import sys

@@ -9,9 +9,8 @@ from expctl.domain.text import is_unseen
 
 
 def print_json(value: object) -> None:
-    """Print `value` (data classes, lists, dicts, ...) as JSON.
-
-    Invisible characters are escaped, because a terminal may obey them.
+    """Print `value` (data classes, lists, dicts, ...) as JSON. Invisible characters are escaped, because a terminal may obey
+    them.
     """
     import json
 

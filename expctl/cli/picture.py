@@ -23,9 +23,8 @@ def picture_format(file: Path, hint: str) -> str:
 
 
 def write_picture(file: Path, draw: Callable[[], bytes], *, otherwise: str = "") -> None:
-    """Write the bytes that `draw` returns to `file`.
-
-    Raises Refused if matplotlib is not installed (its hint then includes the advice `otherwise`) or `file` can't be written.
+    """Write the bytes that `draw` returns to `file`. Raises Refused if matplotlib is not installed (its hint then includes the
+    advice `otherwise`) or `file` can't be written.
     """
     from expctl.domain.errors import Refused
     from expctl.files import atomic_write

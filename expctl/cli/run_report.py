@@ -79,7 +79,6 @@ def facts(step: Step) -> dict[str, object]:
 
 def step_printer(as_json: bool, notify: "Callable[[object], str] | None") -> Callable[[Step], None]:
     """Return a function that prints a step of `expctl run` (unless `as_json`) and passes it as a dict to `notify`, if given.
-
     `notify` returns why it failed, or ""; a failure is printed and otherwise ignored.
     """
 

@@ -10,9 +10,8 @@ KERNEL_BYTES_MAX = 1 << 28
 
 
 def contents(path: Path, what: str, *, bytes_max: int) -> bytes:
-    """Return the bytes of a file or pipe.
-
-    Raises Refused if it can't be read or has over `bytes_max` bytes; `what` names it there.
+    """Return the bytes of a file or pipe. Raises Refused if it can't be read or has over `bytes_max` bytes; `what` names it
+    there.
     """
     try:
         with open(path, "rb") as file:

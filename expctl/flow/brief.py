@@ -27,10 +27,8 @@ PROPOSALS_MAX = 40  # proposals to read: more would not fit into the brief
 def brief_here(
     library: Library, calibrations: Calibrations, rulebook: Rulebook, *, head: str, machine: Mapping[str, str], words_max: int
 ) -> Brief:
-    """Return what a proposer must know about the commit `head`, in at most `words_max` words.
-
-    `machine` maps facts of the machine to texts. Only summaries of records are read, except for the last ones that timed each
-    target.
+    """Return what a proposer must know about the commit `head`, in at most `words_max` words. `machine` maps facts of the
+    machine to texts. Only summaries of records are read, except for the last ones that timed each target.
     """
     protocol = library.protocol(head)
     found = in_order(library.digests(head))

@@ -75,9 +75,8 @@ def _lost(records: Iterable[Record], history: frozenset[str]) -> Iterator[Findin
 
 
 def target_findings(protocol: Protocol, toolchains: Toolchains) -> Iterator[Finding]:
-    """Yield for each target whether it can be built here.
-
-    It is an error (WRONG) only if no target that may decide is available.
+    """Yield for each target whether it can be built here. It is an error (WRONG) only if no target that may decide is
+    available.
     """
     answers = {name: toolchains.availability(name, target) for name, target in protocol.targets.items()}
     for name, answer in answers.items():

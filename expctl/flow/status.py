@@ -51,9 +51,8 @@ class RecentVerdict(Struct, frozen=True, kw_only=True):
 
 
 class EpochNow(Struct, frozen=True, kw_only=True):
-    """The epoch to which the next run on `target` will belong; `since` is the id of the epoch's first experiment.
-
-    If the next run opens a new epoch, `since` is "" and `begins` lists what changed. The compiler isn't checked, to save time.
+    """The epoch to which the next run on `target` will belong; `since` is the id of the epoch's first experiment. If the next
+    run opens a new epoch, `since` is "" and `begins` lists what changed. The compiler isn't checked, to save time.
     """
 
     target: str
@@ -88,9 +87,8 @@ def read_status(
     machine: Mapping[str, str],
     foreign: Callable[[tuple[str, ...]], tuple[Foreign, ...]],
 ) -> Status:
-    """Read what `expctl status` prints about the commit `head`.
-
-    `foreign` returns the running processes whose names match the given patterns; `machine` holds facts of this machine.
+    """Read what `expctl status` prints about the commit `head`. `foreign` returns the running processes whose names match the
+    given patterns; `machine` holds facts of this machine.
     """
     protocol, totals = library.protocol(head), library.stock(head)
     records = library.some_records(head, {*totals.standing.values(), *totals.newest})

@@ -41,9 +41,8 @@ Value = Anything | Unwritten | Shifted | int | float | None
 
 
 def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, block: Extent) -> Memory:
-    """Return the global memory of a launch, with its buffers, kernel arguments and dispatch packet filled in.
-
-    `grid` counts workgroups and `block` threads per axis. Raises BadLaunch if the values don't fit the kernel's arguments.
+    """Return the global memory of a launch, with its buffers, kernel arguments and dispatch packet filled in. `grid` counts
+    workgroups and `block` threads per axis. Raises BadLaunch if the values don't fit the kernel's arguments.
     """
     visible = [argument for argument in descriptor.arguments if not argument.kind.startswith("hidden_")]
     if len(visible) != len(values):
@@ -119,9 +118,8 @@ def _encoded(argument: Argument, name: str, value: Value, memory: Memory) -> Byt
 
 
 def _hidden(grid: Extent, block: Extent) -> dict[str, int]:
-    """Return the hidden kernel arguments that describe grid and block, by value_kind.
-
-    Others (hostcall buffer, heap) are left out.
+    """Return the hidden kernel arguments that describe grid and block, by value_kind. Others (hostcall buffer, heap) are left
+    out.
     """
     values = {"hidden_grid_dims": max(1 + (grid[1] * block[1] > 1), 3 * (grid[2] * block[2] > 1))}
     for i, axis in enumerate("xyz"):

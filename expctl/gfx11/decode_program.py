@@ -67,10 +67,8 @@ def _decode_vector(instruction: Instruction, name: str) -> Run:
 
 
 def decode(program: Program, *, vector_registers: int = 256) -> Decoded:
-    """Decode a program into basic blocks.
-
-    Raises Unsupported, with the line, for an instruction that is not implemented, even if it can't be reached, and for a VGPR
-    whose number is `vector_registers` or above.
+    """Decode a program into basic blocks. Raises Unsupported, with the line, for an instruction that is not implemented, even
+    if it can't be reached, and for a VGPR whose number is `vector_registers` or above.
     """
     for instruction in program.instructions:
         if any(int(name[0] or name[1]) >= vector_registers for name in _VECTOR_REGISTER.findall(instruction.rest)):

@@ -46,10 +46,7 @@ class Interpretation:
 
 @lru_cache(maxsize=32)
 def load(assembly: str, kernel: str) -> Kernel:
-    """Parse and decode one kernel of an assembly text.
-
-    Raises BadLaunch if it isn't in the text, Unsupported for unknown code.
-    """
+    """Parse and decode one kernel of an assembly text. Raises BadLaunch if it isn't in the text, Unsupported for unknown code."""
     descriptor, program = parse_descriptor(assembly, kernel), parse_program(assembly, kernel)
     return Kernel(descriptor=descriptor, decoded=decode(program, vector_registers=descriptor.vector_registers))
 
@@ -88,9 +85,8 @@ def launch(
     dynamic_lds_bytes: int = 0,
     most_instructions: int = 10_000_000,
 ) -> Interpretation:
-    """Run a kernel that `load` returned, with `grid` workgroups of `block` threads; return buffers, faults and counts.
-
-    The other arguments and the errors are those of `interpret`.
+    """Run a kernel that `load` returned, with `grid` workgroups of `block` threads; return buffers, faults and counts. The
+    other arguments and the errors are those of `interpret`.
     """
     descriptor, decoded = kernel.descriptor, kernel.decoded
     threads = block[0] * block[1] * block[2]

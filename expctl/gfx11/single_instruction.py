@@ -20,9 +20,8 @@ from expctl.gfx11.text.program import Instruction
 def fresh_wave(
     *, lanes: int = ALL_BITS, lds_bytes: int = 0, private_bytes: int = 0, buffers: Mapping[str, int] | None = None
 ) -> Wave:
-    """Return a new wave, the only one of its workgroup, with undefined registers.
-
-    `lanes` is its 32-bit EXEC mask; `buffers` maps the name of each buffer of global memory to its size in bytes.
+    """Return a new wave, the only one of its workgroup, with undefined registers. `lanes` is its 32-bit EXEC mask; `buffers`
+    maps the name of each buffer of global memory to its size in bytes.
     """
     memory = Memory(dict(buffers or {"nothing": 4}))
     device = Device(

@@ -10,17 +10,15 @@ def workgroup_waves(gpu: Architecture, usage: Usage) -> int:
 
 
 def register_waves(gpu: Architecture, vgpr: int) -> int:
-    """Return how many waves that use `vgpr` vector registers each fit into a SIMD's register file.
-
-    This may be more than the SIMD has wave slots. Without registers (0), it is the number of wave slots.
+    """Return how many waves that use `vgpr` vector registers each fit into a SIMD's register file. This may be more than the
+    SIMD has wave slots. Without registers (0), it is the number of wave slots.
     """
     return gpu.vgpr_total // round_up(vgpr, gpu.vgpr_granule) if vgpr else gpu.waves_per_simd
 
 
 def sgpr_waves(gpu: Architecture, sgpr: int) -> int:
-    """Return how many waves that use `sgpr` scalar registers each fit into a SIMD, at most its number of wave slots.
-
-    Source: GCNSubtarget::getOccupancyWithNumSGPRs of LLVM (800 registers per SIMD: 100 for each of 8 waves).
+    """Return how many waves that use `sgpr` scalar registers each fit into a SIMD, at most its number of wave slots. Source:
+    GCNSubtarget::getOccupancyWithNumSGPRs of LLVM (800 registers per SIMD: 100 for each of 8 waves).
     """
     if gpu.sgpr_total is None or sgpr <= gpu.sgpr_total // gpu.waves_per_simd:
         return gpu.waves_per_simd

@@ -33,9 +33,8 @@ class Headroom:
 
 
 def headroom(gpu: Architecture, usage: Usage, figure: Callable[[Usage], int]) -> Headroom:
-    """Return how many VGPRs and LDS bytes separate `usage` from a lower or higher value of `figure`.
-
-    `figure` computes the value, e.g. waves per SIMD, from a usage. It must never rise when a usage has more registers or LDS.
+    """Return how many VGPRs and LDS bytes separate `usage` from a lower or higher value of `figure`. `figure` computes the
+    value, e.g. waves per SIMD, from a usage. It must never rise when a usage has more registers or LDS.
     """
 
     def with_vgpr(vgpr: int) -> int:
@@ -56,9 +55,8 @@ def headroom(gpu: Architecture, usage: Usage, figure: Callable[[Usage], int]) ->
 
 
 def _more(figure: Callable[[int], int], now: int, most: int) -> int | None:
-    """Return the largest n for which figure(now + n) equals figure(now); None if figure(most) equals it too.
-
-    `most` is the highest value that the GPU permits.
+    """Return the largest n for which figure(now + n) equals figure(now); None if figure(most) equals it too. `most` is the
+    highest value that the GPU permits.
     """
     low, high = now, most + 1
     if now >= most or figure(most) == figure(now):

@@ -30,9 +30,8 @@ class Limiter(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resident:
-    """How many whole workgroups of a kernel fit at once on one unit (CU, WGP or SM), and what limits their number.
-
-    `percent` is the share of the unit's wave slots that these workgroups fill. With 0 workgroups the kernel can't be launched.
+    """How many whole workgroups of a kernel fit at once on one unit (CU, WGP or SM), and what limits their number. `percent` is
+    the share of the unit's wave slots that these workgroups fill. With 0 workgroups the kernel can't be launched.
     """
 
     mode: ModeName
@@ -67,9 +66,8 @@ class Occupancy:
 
 
 def architecture(name: str, wave: int | None = None) -> Architecture:
-    """Return the limits of the GPU `name` for waves of `wave` (32 or 64) lanes; None means the GPU's default wave size.
-
-    Raises Refused for a GPU without occupancy figures, and for a wave size that the GPU doesn't have.
+    """Return the limits of the GPU `name` for waves of `wave` (32 or 64) lanes; None means the GPU's default wave size. Raises
+    Refused for a GPU without occupancy figures, and for a wave size that the GPU doesn't have.
     """
     found = ARCHITECTURES.get(name)
     if found is None:
@@ -161,9 +159,8 @@ def _resident(gpu: Architecture, mode: Mode, usage: Usage) -> Resident:
 
 
 def _obstacle(gpu: Architecture, mode: Mode, usage: Usage) -> str:
-    """Return in words why not even one workgroup fits on a unit: it has too few vector registers.
-
-    No other cause is possible, because `_check` has refused usages beyond the other limits.
+    """Return in words why not even one workgroup fits on a unit: it has too few vector registers. No other cause is possible,
+    because `_check` has refused usages beyond the other limits.
     """
     most = register_waves(gpu, usage.vgpr) * mode.simds
     needed = f"its {workgroup_waves(gpu, usage)} waves need {round_up(usage.vgpr, gpu.vgpr_granule)} VGPRs each"

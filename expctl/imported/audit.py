@@ -46,10 +46,8 @@ SIZELESS = 10
 
 
 def audit(document: Document, rows: Sequence[Row], roofline: Roofline, fallback_noise: Noise) -> tuple[Remark, ...]:
-    """Return all errors found in a hand-kept ledger, sorted by line.
-
-    `rows` are its experiments, `roofline` the limits that no figure can exceed. `fallback_noise` is used if the ledger states
-    no noise.
+    """Return all errors found in a hand-kept ledger, sorted by line. `rows` are its experiments, `roofline` the limits that no
+    figure can exceed. `fallback_noise` is used if the ledger states no noise.
     """
     unit = throughput_unit([line.text for line in document.lines()] + [row.results() for row in rows])
     figures = {row.line: figures_of(row, unit) for row in rows}
@@ -111,9 +109,8 @@ def _impossible(figures: Sequence[Figure], roofline: Roofline, line: int, rows: 
 
 
 def _contradictions(figures: Sequence[Figure], roofline: Roofline, line: int, rows: tuple[str, ...]) -> Iterator[Remark]:
-    """Yield a remark on each throughput that differs by over 5 % from FLOP / time, for the time stated just before it.
-
-    Only figures of the same problem size are compared. `line` and `rows` say where `figures` were found.
+    """Yield a remark on each throughput that differs by over 5 % from FLOP / time, for the time stated just before it. Only
+    figures of the same problem size are compared. `line` and `rows` say where `figures` were found.
     """
     for time, throughput in itertools.pairwise(figures):
         kinds = (time.quantity, throughput.quantity) == (Quantity.TIME, Quantity.THROUGHPUT)
@@ -126,7 +123,6 @@ def _contradictions(figures: Sequence[Figure], roofline: Roofline, line: int, ro
 
 def _kept_regressions(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]) -> Iterator[Remark]:
     """Yield a remark on each kept row whose time or throughput is worse than that of the last kept row of the same size.
-
     `figures` maps a row's line number to the figures in it.
     """
     standing: dict[tuple[Quantity, str], tuple[str, Figure]] = {}

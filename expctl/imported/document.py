@@ -69,9 +69,8 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One experiment in a table of a hand-kept ledger, at line `line`; `name` is its id as written, "" without one.
-
-    `figures` are (column head, cell) for all columns that hold neither id, verdict, change, result, reason nor date.
+    """One experiment in a table of a hand-kept ledger, at line `line`; `name` is its id as written, "" without one. `figures`
+    are (column head, cell) for all columns that hold neither id, verdict, change, result, reason nor date.
     """
 
     line: int

@@ -33,9 +33,8 @@ class Quantity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A figure found in text; `value` is in ns, FLOP/s or percent.
-
-    `text` is the figure as written, `size` its problem size like `n=8192`, "" if unknown.
+    """A figure found in text; `value` is in ns, FLOP/s or percent. `text` is the figure as written, `size` its problem size
+    like `n=8192`, "" if unknown.
     """
 
     quantity: Quantity

@@ -26,8 +26,7 @@ AFTER = re.compile(rf"{RULED}\s+(?:back|out|off|aside|away|later|if|unless|until
 
 
 def is_hedged(text: str) -> bool:
-    """Return whether the verdict in `text` is uncertain, pending or negated.
-
-    `text` must have the placeholder RULED in place of the word for the verdict.
+    """Return whether the verdict in `text` is uncertain, pending or negated. `text` must have the placeholder RULED in place of
+    the word for the verdict.
     """
     return bool(ANYWHERE.search(text)) or any(BEFORE.search(clause) or AFTER.search(clause) for clause in CLAUSE.split(text))

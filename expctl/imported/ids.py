@@ -81,9 +81,8 @@ def is_range(text: str) -> bool:
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Split an id cell into ids: `P11-B2a/B2b` into P11-B2a and P11-B2b, `X-1/2` into X-1 and X-2.
-
-    Returns the whole text as one id where it can't be split, () for an empty one.
+    """Split an id cell into ids: `P11-B2a/B2b` into P11-B2a and P11-B2b, `X-1/2` into X-1 and X-2. Returns the whole text as
+    one id where it can't be split, () for an empty one.
     """
     first, *others = (part.strip() for part in re.split(r"[/,]", text))
     names = [first]
@@ -159,9 +158,8 @@ def _stated_id(entry: Entry) -> str:
 
 
 def _is_record_by_hand(entry: Entry, record: Record | None) -> bool:
-    """Return whether somebody wrote `record` by hand from the entry's row, instead of importing it.
-
-    That is assumed if it has the entry's verdict and contains every number of the row's result.
+    """Return whether somebody wrote `record` by hand from the entry's row, instead of importing it. That is assumed if it has
+    the entry's verdict and contains every number of the row's result.
     """
     if record is None or record.origin is not Origin.IMPORTED or record.content or record.history is None:
         return False

@@ -45,9 +45,8 @@ def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, 
 
 
 def noise_remarks(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], noise: Noise) -> Iterator[tuple[Row, str]]:
-    """Yield each row that has a verdict although none of its changes exceeds `noise`, and a text that says so.
-
-    `figures` maps a row's line number to the figures in it.
+    """Yield each row that has a verdict although none of its changes exceeds `noise`, and a text that says so. `figures` maps a
+    row's line number to the figures in it.
     """
     for row, changes in _changes(rows, figures):
         if changes and all(abs(value) <= noise.percent for value, _ in changes):

@@ -124,10 +124,8 @@ def _notes(named: NamedEntry, beside: Sequence[NamedEntry]) -> list[str]:
 
 
 def _rule(named: NamedEntry, rules: Mapping[int, str], target: str) -> Rule | None:
-    """Return the do-not-repeat rule for a record, None if it needs none.
-
-    Its text is that in `rules` for the row's line (for a row with several verdicts, only its REJECT gets it), else for a REJECT
-    the row's change.
+    """Return the do-not-repeat rule for a record, None if it needs none. Its text is that in `rules` for the row's line (for a
+    row with several verdicts, only its REJECT gets it), else for a REJECT the row's change.
     """
     row = named.entry.row
     last = named.entry.ruling.verdict is Verdict.REJECT or all(ruling.verdict is not Verdict.REJECT for ruling in row.rulings)

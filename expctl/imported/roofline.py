@@ -13,9 +13,8 @@ CUBE = re.compile(r"n=(\d+)", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roofline:
-    """The GPU's peak in FLOP/s (0: unknown), and the FLOP of one iteration by problem size, e.g. `n=8192`.
-
-    `source` says where they were stated.
+    """The GPU's peak in FLOP/s (0: unknown), and the FLOP of one iteration by problem size, e.g. `n=8192`. `source` says where
+    they were stated.
     """
 
     peak_flops: float = 0.0
@@ -23,9 +22,8 @@ class Roofline:
     source: str = ""
 
     def work(self, size: str) -> int:
-        """Return the FLOP of one iteration at `size` (`n=8192`), 0 if unknown.
-
-        For a size not in `flop` they are 2 n^3, provided that all known sizes follow this formula.
+        """Return the FLOP of one iteration at `size` (`n=8192`), 0 if unknown. For a size not in `flop` they are 2 n^3,
+        provided that all known sizes follow this formula.
         """
         if size in self.flop:
             return self.flop[size]
@@ -38,9 +36,8 @@ class Roofline:
         return 0
 
     def times_peak(self, figure: Figure) -> float:
-        """Return the throughput that a figure states or implies, as a multiple of the peak; 0 where that can't be computed.
-
-        A time without a size is taken as that of the least work of all sizes, so that it isn't wrongly found too fast.
+        """Return the throughput that a figure states or implies, as a multiple of the peak; 0 where that can't be computed. A
+        time without a size is taken as that of the least work of all sizes, so that it isn't wrongly found too fast.
         """
         if not self.peak_flops:
             return 0.0

@@ -16,10 +16,8 @@ COMMENT = "#"
 
 
 def read_document(contents: bytes, name: str) -> Document:
-    """Return the tables and the text in a file's `contents`.
-
-    The suffix of `name`, the file's name, tells TSV, CSV or Markdown, else the text does. Raises Refused for text that isn't
-    UTF-8, unclosed quotes, and an unclosed comment.
+    """Return the tables and the text in a file's `contents`. The suffix of `name`, the file's name, tells TSV, CSV or Markdown,
+    else the text does. Raises Refused for text that isn't UTF-8, unclosed quotes, and an unclosed comment.
     """
     try:
         text = contents.decode("utf-8-sig")

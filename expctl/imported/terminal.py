@@ -56,9 +56,8 @@ def unread_lines(label: str, lines: Sequence[Unread]) -> list[str]:
 
 
 def audit_lines(remarks: Sequence[Remark], roofline: str) -> list[str]:
-    """Return the audit's remarks as text, one per line, below a heading.
-
-    `roofline` says which peak figures were compared with, "" if no peak is known.
+    """Return the audit's remarks as text, one per line, below a heading. `roofline` says which peak figures were compared with,
+    "" if no peak is known.
     """
     against = f"roofline {roofline}" if roofline else "no roofline known: --peak TFLOPS and --size n=8192:FLOP give one"
     lines = [f"audit    {len(remarks)} remarks; {against}"]

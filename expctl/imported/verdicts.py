@@ -54,9 +54,8 @@ KINDS = (
 
 
 def rulings(text: str) -> tuple[Ruling, ...] | Pending | None:
-    """Return the verdict that the cell `text` states, or two for `REJECT config / KEEP infra`.
-
-    Returns Pending if the experiment isn't finished, and None if the verdict is uncertain, contradictory or not recognised.
+    """Return the verdict that the cell `text` states, or two for `REJECT config / KEEP infra`. Returns Pending if the
+    experiment isn't finished, and None if the verdict is uncertain, contradictory or not recognised.
     """
     plain = _plain(text)
     found, recognised = _verdicts(plain)

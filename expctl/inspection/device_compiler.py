@@ -76,9 +76,8 @@ def compile_source(source: Path, options: Options) -> Compiled:
 
 
 def assemble(text: Path, arch: str) -> bytes | None:
-    """Assemble the file `text` into an ELF object file and return its bytes; None if ziglang is not installed.
-
-    Raises Refused with clang's error.
+    """Assemble the file `text` into an ELF object file and return its bytes; None if ziglang is not installed. Raises Refused
+    with clang's error.
     """
     if isinstance(tool_versions.packages("ziglang", "elftools", extra="cpu"), Unavailable):
         return None

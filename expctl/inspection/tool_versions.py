@@ -11,9 +11,8 @@ VERSION_WAIT_S = 10
 
 
 def packages(*names: str, extra: str) -> Available | Unavailable:
-    """Return the versions of the Python packages `names`; Unavailable if one is missing.
-
-    The latter has the advice to install expctl with its optional dependencies `extra`.
+    """Return the versions of the Python packages `names`; Unavailable if one is missing. The latter has the advice to install
+    expctl with its optional dependencies `extra`.
     """
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
@@ -22,9 +21,8 @@ def packages(*names: str, extra: str) -> Available | Unavailable:
 
 
 def program(name: str, *, hint: str) -> Available | Unavailable:
-    """Return the version of the program `name` on PATH, or Unavailable with the advice `hint`.
-
-    The version is the last line with a digit that `name --version` prints.
+    """Return the version of the program `name` on PATH, or Unavailable with the advice `hint`. The version is the last line
+    with a digit that `name --version` prints.
     """
     path = shutil.which(name)
     if path is None:

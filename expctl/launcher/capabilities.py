@@ -17,10 +17,8 @@ SIGNALS_SINCE, TRUNCATE_SINCE = 6, 3
 
 
 class Capabilities(Struct, frozen=True, kw_only=True):
-    """What the Linux kernel offers here to confine child processes.
-
-    `landlock` is the version of Landlock (0: none), `entry` how namespaces can be made, `groups` whether control groups can;
-    `switched_off` tells that the user forbids confinement.
+    """What the Linux kernel offers here to confine child processes. `landlock` is the version of Landlock (0: none), `entry`
+    how namespaces can be made, `groups` whether control groups can; `switched_off` tells that the user forbids confinement.
     """
 
     landlock: int
@@ -58,10 +56,8 @@ class Capabilities(Struct, frozen=True, kw_only=True):
 
 
 def detect_capabilities() -> Capabilities:
-    """Return what the Linux kernel offers here to confine child processes.
-
-    If the environment variable EXPCTL_UNCONFINED is set (and not 0), the result is as if it offered no Landlock and no
-    namespaces.
+    """Return what the Linux kernel offers here to confine child processes. If the environment variable EXPCTL_UNCONFINED is set
+    (and not 0), the result is as if it offered no Landlock and no namespaces.
     """
     if os.environ.get(SWITCH, "") not in ("", "0"):
         return Capabilities(landlock=0, entry=Entry.NONE, groups=home_of_groups() is not None, switched_off=True)

@@ -27,10 +27,8 @@ class Output(Struct, frozen=True, kw_only=True):
 
 
 def captured(argv: Sequence[str], *, timeout_s: float, environment: Mapping[str, str] | None = None) -> Output:
-    """Run the command `argv` with empty input and return its output.
-
-    `environment` replaces this process's. Raises OSError if the command can't be started, Timeout if it runs for over
-    `timeout_s`.
+    """Run the command `argv` with empty input and return its output. `environment` replaces this process's. Raises OSError if
+    the command can't be started, Timeout if it runs for over `timeout_s`.
     """
     launch = Launch(
         argv=argv, cwd=Path.cwd(), environment=os.environ if environment is None else environment, log=Path(os.devnull)

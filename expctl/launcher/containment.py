@@ -33,9 +33,8 @@ _mounts: dict[Hashable, WritableMounts] = {}
 
 
 class Containment:
-    """The confinement of one child process, prepared in the parent.
-
-    The child calls `enter`. The parent calls `release` once the child runs or could not be started.
+    """The confinement of one child process, prepared in the parent. The child calls `enter`. The parent calls `release` once
+    the child runs or could not be started.
     """
 
     def __init__(self, launch: Launch) -> None:
@@ -52,9 +51,8 @@ class Containment:
         self.group = make_group(launch.mark)
 
     def enter(self) -> None:
-        """Confine the calling process, which is the child before exec.
-
-        If that fails, the error is written to its standard error and the process exits with status 126.
+        """Confine the calling process, which is the child before exec. If that fails, the error is written to its standard
+        error and the process exits with status 126.
         """
         try:
             prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -98,9 +96,8 @@ class Containment:
 
 
 def _mounts_for(entry: Entry, folders: Sequence[Path], *, gpu: bool) -> WritableMounts:
-    """Return namespaces in which only `folders` are writable, reusing those of an earlier launch with the same folders.
-
-    At most MOUNTS_MAX of them are kept. Raises OSError.
+    """Return namespaces in which only `folders` are writable, reusing those of an earlier launch with the same folders. At most
+    MOUNTS_MAX of them are kept. Raises OSError.
     """
     key = (entry, gpu, *((str(folder), folder.stat().st_dev, folder.stat().st_ino) for folder in folders))
     if key not in _mounts:

@@ -43,9 +43,8 @@ class ControlGroup:
 
 
 def make_group(mark: str) -> ControlGroup | None:
-    """Make a control group for a child process and return it; None if the kernel doesn't permit that.
-
-    `mark` is a hash that identifies the repository for which the child works.
+    """Make a control group for a child process and return it; None if the kernel doesn't permit that. `mark` is a hash that
+    identifies the repository for which the child works.
     """
     home = home_of_groups()
     if home is None:
@@ -80,9 +79,8 @@ def pids_in(folder: Path) -> tuple[int, ...]:
 
 
 def remove_group(folder: Path, wait_s: float) -> None:
-    """Remove the control group at `folder`, whose processes have ended. Try for at most `wait_s` seconds.
-
-    The kernel may take a moment to notice that a group is empty.
+    """Remove the control group at `folder`, whose processes have ended. Try for at most `wait_s` seconds. The kernel may take a
+    moment to notice that a group is empty.
     """
     deadline = time.monotonic() + wait_s
     while folder.exists() and time.monotonic() < deadline:
@@ -104,9 +102,8 @@ def remove_abandoned() -> None:
 
 @functools.cache
 def home_of_groups() -> Path | None:
-    """Return the folder of this process's own control group if groups can be made in it, else None. The result is cached.
-
-    They must support cgroup.kill (Linux 5.14).
+    """Return the folder of this process's own control group if groups can be made in it, else None. The result is cached. They
+    must support cgroup.kill (Linux 5.14).
     """
     try:
         own = next(line[3:].strip() for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))

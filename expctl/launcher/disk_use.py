@@ -15,9 +15,8 @@ BLOCK_BYTES = 512
 
 
 class DiskWatch:
-    """Watches how many bytes one child process adds to `folders` (at most `cap`) and to `log` (at most `log_cap`).
-
-    It complains at half of these limits, because the child goes on writing until it is killed.
+    """Watches how many bytes one child process adds to `folders` (at most `cap`) and to `log` (at most `log_cap`). It complains
+    at half of these limits, because the child goes on writing until it is killed.
     """
 
     def __init__(self, folders: Sequence[Path], log: Path, *, cap: int, log_cap: int) -> None:
@@ -30,9 +29,8 @@ class DiskWatch:
         self._free_before = self._free()
 
     def complaint(self, pids: Callable[[], Iterable[int]]) -> str:
-        """Return in words which limit the child process exceeds; "" if none, or if the last measurement was too recent.
-
-        `pids` returns the pids of the child's processes: unlinked files that they hold open are counted too.
+        """Return in words which limit the child process exceeds; "" if none, or if the last measurement was too recent. `pids`
+        returns the pids of the child's processes: unlinked files that they hold open are counted too.
         """
         began = time.monotonic()
         if began < self._next_s:

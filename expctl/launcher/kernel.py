@@ -11,9 +11,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def checked(result: int, what: str) -> int:
-    """Return `result`, that of a system call. Raises OSError with the C library's errno if it is negative.
-
-    `what` names the call in the error.
+    """Return `result`, that of a system call. Raises OSError with the C library's errno if it is negative. `what` names the
+    call in the error.
     """
     if result < 0:
         number = ctypes.get_errno()
@@ -27,9 +26,8 @@ def prctl(option: int, argument: int = 0) -> int:
 
 
 def system_call(number: int, what: str, *arguments: object) -> int:
-    """Make the Linux system call `number`, for calls that the C library doesn't wrap, and return its result.
-
-    Integer `arguments` are passed as C longs; `what` names the call in errors. Raises OSError.
+    """Make the Linux system call `number`, for calls that the C library doesn't wrap, and return its result. Integer
+    `arguments` are passed as C longs; `what` names the call in errors. Raises OSError.
     """
     words = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
     return checked(_libc.syscall(ctypes.c_long(number), *words), what)
@@ -52,9 +50,8 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = 
 
 
 def renameat2(one: tuple[int, str], two: tuple[int, str], flags: int) -> None:
-    """Rename the file `one` to `two`, each given as (descriptor of its folder, its name); see renameat2(2) for `flags`.
-
-    Raises OSError: ENOSYS if the C library lacks the call, EINVAL if the file system doesn't support a flag.
+    """Rename the file `one` to `two`, each given as (descriptor of its folder, its name); see renameat2(2) for `flags`. Raises
+    OSError: ENOSYS if the C library lacks the call, EINVAL if the file system doesn't support a flag.
     """
     call = getattr(_libc, "renameat2", None)
     if call is None:

@@ -71,9 +71,8 @@ class Ruleset:
             raise
 
     def allow(self, path: Path, *, contents: bool = False) -> None:
-        """Permit changes to the file `path`, or to the folder `path` and all below it.
-
-        With `contents` only the contents of existing files may change. Raises OSError, e.g. if `path` doesn't exist.
+        """Permit changes to the file `path`, or to the folder `path` and all below it. With `contents` only the contents of
+        existing files may change. Raises OSError, e.g. if `path` doesn't exist.
         """
         parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:

@@ -84,9 +84,8 @@ def entry_here(folder: Path) -> Entry:
 
 
 def _made(build: Callable[[], None], kinds: Sequence[str]) -> tuple[int, ...]:
-    """Make namespaces by running `build` in a forked process, and return descriptors of those of the given kinds.
-
-    A kind is a name in /proc/PID/ns, e.g. `mnt`. Raises OSError if `build` did.
+    """Make namespaces by running `build` in a forked process, and return descriptors of those of the given kinds. A kind is a
+    name in /proc/PID/ns, e.g. `mnt`. Raises OSError if `build` did.
     """
     answers, answer = os.pipe2(os.O_CLOEXEC)
     maker = os.fork()
@@ -107,9 +106,8 @@ def _made(build: Callable[[], None], kinds: Sequence[str]) -> tuple[int, ...]:
 
 
 def _make(build: Callable[[], None], answer: int) -> NoReturn:
-    """Run `build`, write the number of its error (0: none) in 4 bytes to the descriptor `answer`, and wait to be killed.
-
-    It is called in the forked process.
+    """Run `build`, write the number of its error (0: none) in 4 bytes to the descriptor `answer`, and wait to be killed. It is
+    called in the forked process.
     """
     number = 5  # EIO: something that is no error of the kernel's
     try:

@@ -23,9 +23,8 @@ class _Half(ctypes.Structure):
 
 
 def keep_few(*, counters: bool) -> None:
-    """Drop all Linux capabilities of the calling process but those that the harness needs. Raises OSError.
-
-    With `counters`, those that profilers need to read a GPU's counters are kept too.
+    """Drop all Linux capabilities of the calling process but those that the harness needs. Raises OSError. With `counters`,
+    those that profilers need to read a GPU's counters are kept too.
     """
     kept = sum(1 << number for number in (*FILES, LOCK_MEMORY, NICE, *((TRACE, ADMINISTER, PERFORMANCE) if counters else ())))
     header, halves = _Header(version=VERSION_3), (_Half * 2)()

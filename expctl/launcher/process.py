@@ -14,9 +14,8 @@ POLL_S = 0.002
 
 
 class Identity(Struct, frozen=True, kw_only=True):
-    """Identity of a process, valid even if its pid is reused. `boot` is the kernel's id of the boot.
-
-    `start_ticks` is the process's start in clock ticks since boot.
+    """Identity of a process, valid even if its pid is reused. `boot` is the kernel's id of the boot. `start_ticks` is the
+    process's start in clock ticks since boot.
     """
 
     pid: int
@@ -95,9 +94,8 @@ def ancestors_of(pid: int) -> frozenset[int]:
 
 
 def name_of(pid: int) -> str:
-    """Return a process's name from /proc/PID/comm, "" if it is gone.
-
-    The command line isn't used, because it may contain secrets.
+    """Return a process's name from /proc/PID/comm, "" if it is gone. The command line isn't used, because it may contain
+    secrets.
     """
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()

@@ -17,9 +17,8 @@ RIGHTS = 0o700
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder and all below it, as far as possible; do nothing if it doesn't exist or is a link.
-
-    Raises OSError only if the disk or the machine is in trouble (e.g. an I/O error); what else can't be removed stays.
+    """Remove a folder and all below it, as far as possible; do nothing if it doesn't exist or is a link. Raises OSError only if
+    the disk or the machine is in trouble (e.g. an I/O error); what else can't be removed stays.
     """
     empty(folder)
     with _going_on():
@@ -34,9 +33,8 @@ def empty(folder: Path) -> None:
 
 
 def _clear(folder: int, root: int, depth: int) -> bool:
-    """Remove the contents of the folder open as descriptor `folder`, which lies `depth` levels deep.
-
-    Folders below DEEPEST levels are moved to the folder `root` instead. Returns whether any was moved.
+    """Remove the contents of the folder open as descriptor `folder`, which lies `depth` levels deep. Folders below DEEPEST
+    levels are moved to the folder `root` instead. Returns whether any was moved.
     """
     was_lifted = False
     with os.scandir(folder) as found:
@@ -60,7 +58,6 @@ def _clear(folder: int, root: int, depth: int) -> bool:
 @contextlib.contextmanager
 def _opened(name: str | Path, folder: int | None) -> Iterator[int]:
     """Yield a descriptor of the folder `name`, after giving its owner all permissions; `folder` is an open parent or None.
-
     Raises OSError.
     """
     place = os.open(name, os.O_PATH | FOLDER, dir_fd=folder)

@@ -37,9 +37,8 @@ def become_subreaper() -> None:
 
 
 class Running:
-    """A started process in a session and, if possible, a control group of its own. Its owner must call `end` or `kill`.
-
-    `stdin` None gives it a pipe as input; `stderr` None sends its errors to `stdout`. Raises OSError if it can't be started.
+    """A started process in a session and, if possible, a control group of its own. Its owner must call `end` or `kill`. `stdin`
+    None gives it a pipe as input; `stderr` None sends its errors to `stdout`. Raises OSError if it can't be started.
     """
 
     def __init__(
@@ -108,7 +107,6 @@ class Running:
 
     def end(self) -> None:
         """Send SIGINT, after a pause SIGTERM, then kill the process and all its descendants. Do nothing in a second call.
-
         Raises Unkillable if some still run.
         """
         if self._ended:
@@ -149,7 +147,6 @@ def undead() -> tuple[Identity, ...]:
 
 def _end_orphans(others: frozenset[int], wait_s: float) -> tuple[Identity, ...]:
     """Kill this process's children that it didn't start, i.e. orphaned descendants of a child; return those that still run.
-
     `others` are pids of children that existed before that child and are spared. It tries for at most `wait_s` seconds.
     """
     deadline = time.monotonic() + wait_s

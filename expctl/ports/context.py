@@ -24,9 +24,8 @@ class Tools(Struct, frozen=True, kw_only=True):
 
 
 class Context(Struct, frozen=True, kw_only=True):
-    """All interfaces to the outside, and functions that encode values as bytes or text.
-
-    `gaps` are sentences on what can't be forbidden to child processes on this machine.
+    """All interfaces to the outside, and functions that encode values as bytes or text. `gaps` are sentences on what can't be
+    forbidden to child processes on this machine.
     """
 
     workspace: Workspace

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
 
 class Proposers(Port):
-    """Asks a proposer, which is a command in protocol.yaml, for its next proposal; None means that it has none.
-
-    `tell` keeps for the next call why the last proposal was refused (None: it was queued).
+    """Asks a proposer, which is a command in protocol.yaml, for its next proposal; None means that it has none. `tell` keeps
+    for the next call why the last proposal was refused (None: it was queued).
     """
 
     def ask(self, proposer: Proposer, brief: object, *, cwd: Path, environment: Environment) -> Draft | Failed | None: ...
@@ -27,9 +26,8 @@ class Proposers(Port):
 
 
 class Search(Port):
-    """Chooses combinations of constants for a sweep to try; `ask` returns None when there are no more.
-
-    `tell` reports the score of the combination asked for last, None if it failed.
+    """Chooses combinations of constants for a sweep to try; `ask` returns None when there are no more. `tell` reports the score
+    of the combination asked for last, None if it failed.
     """
 
     def ask(self) -> Combination | None: ...

@@ -54,9 +54,8 @@ class Contents:
 
 
 def read_file(path: Path) -> Contents:
-    """Return the data of the profiler file at `path`, whose format is recognised by its contents.
-
-    Raises Refused when it is damaged, of an unknown format, or contains no kernels.
+    """Return the data of the profiler file at `path`, whose format is recognised by its contents. Raises Refused when it is
+    damaged, of an unknown format, or contains no kernels.
     """
     start = first_bytes(path)
     if not start:

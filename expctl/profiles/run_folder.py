@@ -30,7 +30,6 @@ _PASS = re.compile(r"(?:pmc|pass)_(\d+)")
 @dataclass(slots=True, kw_only=True)
 class Run:
     """Data of one program run: `timed` gives the times, `counted` only counters, `summaries` statistics to check the times.
-
     `copies` are files with memory copies alone, `agents` the GPUs by name.
     """
 
@@ -43,9 +42,8 @@ class Run:
 
 
 def read_run(path: Path) -> Run:
-    """Return the data of one program run from the profiler's file or folder `path`.
-
-    Raises Refused for a file that is unreadable, damaged or no profile.
+    """Return the data of one program run from the profiler's file or folder `path`. Raises Refused for a file that is
+    unreadable, damaged or no profile.
     """
     try:
         folder, special = path.is_dir(), path.exists() and not path.is_file()
@@ -91,7 +89,6 @@ def _folder(path: Path) -> Run:
 
 def _files(path: Path) -> tuple[list[Path], list[str]]:
     """Return all files below `path` that may be profiles, and a line of text on each link, pipe or device that is skipped.
-
     Raises Refused for more than 2000 files, and for a folder that can't be listed.
     """
 
@@ -152,9 +149,8 @@ def _chosen(kernels: Sequence[RawProfile]) -> Run:
 
 
 def _contents(each: RawProfile) -> Hashable:
-    """Return all totals of a profile. If two files have equal ones, one is taken as a copy of the other.
-
-    It is used for tools that write no process id.
+    """Return all totals of a profile. If two files have equal ones, one is taken as a copy of the other. It is used for tools
+    that write no process id.
     """
     times = [(each.launches[key].kernel, len(found), sum(found)) for key, found in each.timing.durations.items()]
     counted = [(kernel, name, value.total) for kernel, names in each.counters.items() for name, value in names.items()]
@@ -167,9 +163,8 @@ def _transfers(each: RawProfile) -> Hashable:
 
 
 def _pass_of(file: str) -> int:
-    """Return the number n of the folder `pmc_<n>` or `pass_<n>` that contains `file`; 0 outside such folders.
-
-    rocprofv3 writes one such folder each time that it runs the program again for more counters.
+    """Return the number n of the folder `pmc_<n>` or `pass_<n>` that contains `file`; 0 outside such folders. rocprofv3 writes
+    one such folder each time that it runs the program again for more counters.
     """
     return next((int(found[1]) for part in reversed(Path(file).parts[:-1]) if (found := _PASS.fullmatch(part))), 0)
 

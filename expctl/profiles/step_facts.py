@@ -15,10 +15,8 @@ NAME_SHOWN = 60
 
 
 def facts_of(kernels: Sequence[Kernel]) -> tuple[Fact, ...]:
-    """Return the figures (us per call, clock, registers, ...) of the kernels that take most of the time.
-
-    They are at most 4, with 2 % of the time or more each. `kernels` must be ordered by time, most first, with occupancy
-    computed.
+    """Return the figures (us per call, clock, registers, ...) of the kernels that take most of the time. They are at most 4,
+    with 2 % of the time or more each. `kernels` must be ordered by time, most first, with occupancy computed.
     """
     shown = [each for each in kernels if each.share_percent is None or each.share_percent >= SHARE_PERCENT][:KERNELS]
     facts: dict[str, Fact] = {}

@@ -17,9 +17,8 @@ from expctl.profiles.step_facts import facts_of
 
 
 class StepProfiles:
-    """The profiles of one experiment: `<folder>/<target>/<side>/<number>` holds the files of one profiler pass.
-
-    A pass is one run of the program under the profiler. Pass 0 gives the times, later ones give counters.
+    """The profiles of one experiment: `<folder>/<target>/<side>/<number>` holds the files of one profiler pass. A pass is one
+    run of the program under the profiler. Pass 0 gives the times, later ones give counters.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -47,9 +46,8 @@ class StepProfiles:
         remove_tree(self._pass(target, side, number))
 
     def facts(self, target: str, side: Side, arch: str) -> tuple[Fact, ...]:
-        """Return the figures of one side's profile that the record keeps; () if the profiler wrote no file.
-
-        Raises Refused for an unreadable profile.
+        """Return the figures of one side's profile that the record keeps; () if the profiler wrote no file. Raises Refused for
+        an unreadable profile.
         """
         return facts_of(self._kernels(target, side, arch))
 

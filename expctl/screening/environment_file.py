@@ -12,10 +12,8 @@ BYTES_MAX = 1_000_000
 
 
 def environment_of(path: Path) -> dict[str, str]:
-    """Return key -> value as text for a JSON object in a file.
-
-    Keys of nested objects are joined with dots; lists stay JSON text. Raises Refused for a file that can't be read or is no
-    JSON object, and for a key that appears twice.
+    """Return key -> value as text for a JSON object in a file. Keys of nested objects are joined with dots; lists stay JSON
+    text. Raises Refused for a file that can't be read or is no JSON object, and for a key that appears twice.
     """
     raw = user_file.contents(path, "the environment", bytes_max=BYTES_MAX)
     try:

@@ -20,9 +20,8 @@ TIE = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """The time of one kernel and shape in one file, from its `rows` repetitions; `time_us` is None if these disagree.
-
-    `sd_us` is their standard deviation, None for one row. `longest_us` is `time_us`, or if that is None the longest repetition.
+    """The time of one kernel and shape in one file, from its `rows` repetitions; `time_us` is None if these disagree. `sd_us`
+    is their standard deviation, None for one row. `longest_us` is `time_us`, or if that is None the longest repetition.
     """
 
     time_us: float | None
@@ -33,9 +32,8 @@ class Timing:
 
 
 def timing_of(times: Sequence[float]) -> Timing | None:
-    """Return the time of one kernel and shape, given its repetitions (us); None if there are none.
-
-    It is the mean of the first three if they agree within 5 %, else of the closest two of the first five.
+    """Return the time of one kernel and shape, given its repetitions (us); None if there are none. It is the mean of the first
+    three if they agree within 5 %, else of the closest two of the first five.
     """
     if not times:
         return None

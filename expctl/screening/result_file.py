@@ -106,9 +106,8 @@ def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _delimiter(text: str) -> str:
-    """Return the delimiter for which the header has the most of the columns kernel, shape and time_us.
-
-    If several are equally good, it is the one for which the header has the most columns of any name.
+    """Return the delimiter for which the header has the most of the columns kernel, shape and time_us. If several are equally
+    good, it is the one for which the header has the most columns of any name.
     """
     wanted = {_plain(name) for name in COLUMNS}
 

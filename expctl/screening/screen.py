@@ -51,10 +51,8 @@ Times = Mapping[Case, Sequence[float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Times and status of one kernel and shape; `golden` is the reference, `tot` the file under test.
-
-    `ratio` is tot / golden, `delta_us` is tot - golden. A time is None where it is missing or unstable; then these are None
-    too.
+    """Times and status of one kernel and shape; `golden` is the reference, `tot` the file under test. `ratio` is tot / golden,
+    `delta_us` is tot - golden. A time is None where it is missing or unstable; then these are None too.
     """
 
     kernel: str
@@ -105,9 +103,8 @@ def fails(rows: Sequence[Row]) -> bool:
 
 
 def environments_of(golden: Mapping[str, str] | None, tot: Mapping[str, str] | None) -> Environments | None:
-    """Return the facts (name -> value) on where both files were measured, and the names of those that differ.
-
-    None stands for a file without facts, and is returned if neither file has any; with one such file, none differ.
+    """Return the facts (name -> value) on where both files were measured, and the names of those that differ. None stands for a
+    file without facts, and is returned if neither file has any; with one such file, none differ.
     """
     if golden is None and tot is None:
         return None

@@ -28,9 +28,8 @@ METADATA = (
 
 
 class ZigGfxRecipe:
-    """Builds a HIP source in three steps (assembly, object file, code object), since `zig clang -c` can't link HIP.
-
-    The artifact is the assembly, which the interpreter can run, if its name ends in .s; else the code object.
+    """Builds a HIP source in three steps (assembly, object file, code object), since `zig clang -c` can't link HIP. The
+    artifact is the assembly, which the interpreter can run, if its name ends in .s; else the code object.
     """
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
@@ -68,9 +67,8 @@ def kernels_hash(found: CodeObject) -> str:
 
 
 def compiler_facts(assembly: str) -> tuple[Fact, ...]:
-    """Return VGPR, SGPR, LDS, scratch, spills, occupancy and code bytes from clang's assembly output.
-
-    A fact is the worst value among the kernels: the maximum, for occupancy the minimum.
+    """Return VGPR, SGPR, LDS, scratch, spills, occupancy and code bytes from clang's assembly output. A fact is the worst value
+    among the kernels: the maximum, for occupancy the minimum.
     """
     facts = []
     for pattern, name, unit, worst in METADATA:

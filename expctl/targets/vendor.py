@@ -12,9 +12,8 @@ from expctl.inspection.readers.code_identity import code_hash
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorRecipe:
-    """Builds with the compiler `program`, by the options `fixed` and those of the target.
-
-    `arch_option` is the text before the architecture's name, `hint` how to install the compiler.
+    """Builds with the compiler `program`, by the options `fixed` and those of the target. `arch_option` is the text before the
+    architecture's name, `hint` how to install the compiler.
     """
 
     program: str

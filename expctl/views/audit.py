@@ -10,9 +10,8 @@ from expctl.views.report import estimate_line
 
 
 def audit_lines(audit: Audit) -> list[str]:
-    """Return the result of an audit as lines of text.
-
-    They show the effect of all kept changes together, the effect of leaving each one out, and the bisection if there was one.
+    """Return the result of an audit as lines of text. They show the effect of all kept changes together, the effect of leaving
+    each one out, and the bisection if there was one.
     """
     lines = [
         f"audit of {audit.target}, epoch {audit.epoch}: {audit.head[:10]} against {audit.first[:10]}, its first baseline",

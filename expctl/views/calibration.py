@@ -8,7 +8,6 @@ LOOKS_SHOWN = (10, 36)
 
 def calibration_lines(calibration: Calibration, path: str) -> list[str]:
     """Return a calibration as lines of text: the noise of each size, the smallest effect that a run can detect, warnings.
-
     `path` is the file in which it is stored.
     """
     replaced = f", {calibration.tainted} more were tainted" if calibration.tainted else ""
@@ -22,9 +21,8 @@ def calibration_lines(calibration: Calibration, path: str) -> list[str]:
 
 
 def warnings(calibration: Calibration) -> list[str]:
-    """Return a sentence for each defect of a calibration that would distort verdicts.
-
-    Defects are a size at which one side seems faster although both are the same build, and rounds that depend on those before.
+    """Return a sentence for each defect of a calibration that would distort verdicts. Defects are a size at which one side
+    seems faster although both are the same build, and rounds that depend on those before.
     """
     found = []
     for name in calibration.biased():

@@ -10,9 +10,8 @@ BAR_CELLS = 24
 
 
 class ConsoleProgress:
-    """Prints progress to `stream` (default: standard output), whole lines only unless it is a terminal.
-
-    When the program that reads the stream ends, output goes to /dev/null, so that the measurement continues.
+    """Prints progress to `stream` (default: standard output), whole lines only unless it is a terminal. When the program that
+    reads the stream ends, output goes to /dev/null, so that the measurement continues.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -23,9 +22,8 @@ class ConsoleProgress:
         self._waits = False
 
     def title(self, experiment: str, title: str, *, base: str, target: str, protocol: str) -> None:
-        """Print the heading of a run; `base` is the baseline commit, `protocol` a hash of protocol.yaml.
-
-        It isn't printed again if the same run is tried again after waiting.
+        """Print the heading of a run; `base` is the baseline commit, `protocol` a hash of protocol.yaml. It isn't printed again
+        if the same run is tried again after waiting.
         """
         text = f"{experiment}  {one_line(title, 60)}   base {base[:7]}  target {target}  protocol {protocol[:4]}"
         if not self._waits or text != self._title:

@@ -9,7 +9,6 @@ from expctl.views.report import foreign_lines
 
 def gate_lines(target: str, blocking: Sequence[Foreign], sensors: Iterable[tuple[str, str, str, str]]) -> list[str]:
     """Return the state of the gate for a target: a line for each process or device that blocks it, and one for each sensor.
-
     Each of `sensors` is (name, what it observes, why it can't work here or "", why the target doesn't use it or "").
     """
     head = f"{'blocked' if blocking else 'quiet'} for {one_line(target)}"

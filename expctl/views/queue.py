@@ -12,9 +12,8 @@ def queue_lines(entries: Sequence[Entry]) -> list[str]:
 
 
 def entry_line(entry: Entry) -> str:
-    """Return a queued proposal as a line of text: its id, state and title, e.g. `P7 ready Wider reads`.
-
-    Its priority and the reason why it waits follow, if it has any.
+    """Return a queued proposal as a line of text: its id, state and title, e.g. `P7 ready Wider reads`. Its priority and the
+    reason why it waits follow, if it has any.
     """
     words = [one_line(entry.proposal.title, 80)]
     words += [f"priority {entry.priority}"] if entry.priority else []

@@ -26,9 +26,8 @@ def verdict_lines(record: Record) -> list[str]:
 
 
 def estimate_line(estimate: Estimate) -> str:
-    """Return an estimated effect as text, e.g. `n=768 46.8 -> 47.9 GFLOP/s +2.3 % [+1.7, +2.9] 10 rounds, sd 0.81 %`.
-
-    It has the size, the baseline's and the candidate's speed, and the gain with its interval.
+    """Return an estimated effect as text, e.g. `n=768 46.8 -> 47.9 GFLOP/s +2.3 % [+1.7, +2.9] 10 rounds, sd 0.81 %`. It has
+    the size, the baseline's and the candidate's speed, and the gain with its interval.
     """
     effect = f"{estimate.effect_percent:+.2f} % [{estimate.low_percent:+.2f}, {estimate.high_percent:+.2f}]"
     if not estimate.baseline_ns:
@@ -39,9 +38,8 @@ def estimate_line(estimate: Estimate) -> str:
 
 
 def record_lines(record: Record, references: Iterable[str] = (), placed: Iterable[str] = ()) -> list[str]:
-    """Return all about one experiment as lines of text.
-
-    `placed` are lines on its epoch and on the predictions scored so far, `references` texts for further reading.
+    """Return all about one experiment as lines of text. `placed` are lines on its epoch and on the predictions scored so far,
+    `references` texts for further reading.
     """
     lines = [f"{record.id}  {one_line(record.title)}", f"  {record.kind}, {record.origin}, target {record.target}"]
     lines += labelled("hypothesis", record.hypothesis) + prediction_lines(record.prediction) + _outcome_lines(record)

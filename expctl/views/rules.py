@@ -15,9 +15,8 @@ HEADS = {
 
 
 def rules_lines(states: Iterable[RuleState]) -> list[str]:
-    """Return do-not-repeat rules as lines, grouped by state.
-
-    Each is shown with how a repeat is recognised and on which conditions the rule depends.
+    """Return do-not-repeat rules as lines, grouped by state. Each is shown with how a repeat is recognised and on which
+    conditions the rule depends.
     """
     by_state: dict[State, list[RuleState]] = {state: [] for state in State}
     for each in states:
@@ -31,9 +30,8 @@ def rules_lines(states: Iterable[RuleState]) -> list[str]:
 
 
 def probe_lines(experiment: str, probe: Probe, answers: Iterable[tuple[str, ProbeAnswer]]) -> list[str]:
-    """Return lines on the probe of an experiment's rule, with the answer for each architecture.
-
-    A probe is a snippet that is compiled; the rule holds for as long as that fails.
+    """Return lines on the probe of an experiment's rule, with the answer for each architecture. A probe is a snippet that is
+    compiled; the rule holds for as long as that fails.
     """
     lines = [f"{experiment}  its rule holds for as long as this fails: {probe.until} for {probe.arch}"]
     for arch, answer in answers:

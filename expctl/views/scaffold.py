@@ -5,10 +5,8 @@ from importlib import resources
 
 
 def protocol_text(*, name: str, scope: str, harness: str, build: tuple[str, ...], artifact: str) -> str:
-    """Return the text of a first protocol.yaml.
-
-    `scope` is the kernel's folder, `harness` the folder of its scripts, `build` the build command, `artifact` the file it
-    writes.
+    """Return the text of a first protocol.yaml. `scope` is the kernel's folder, `harness` the folder of its scripts, `build`
+    the build command, `artifact` the file it writes.
     """
     import jinja2
 

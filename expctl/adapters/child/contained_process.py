@@ -152,9 +152,8 @@ class Child:
         return bool(self._buffer) or (bool(self._selector.select(0)) and self._fill())
 
     def wait(self, deadline_s: float) -> int:
-        """Wait until the child ends; return its exit status, or minus the number of the signal that ended it.
-
-        Raises TimedOut at `deadline_s` (seconds of the monotonic clock), TooMuch if the child exceeds its disk limit.
+        """Wait until the child ends; return its exit status, or minus the number of the signal that ended it. Raises TimedOut
+        at `deadline_s` (seconds of the monotonic clock), TooMuch if the child exceeds its disk limit.
         """
         while True:
             left = max(0.0, deadline_s - time.monotonic())

@@ -18,9 +18,8 @@ class Unexpected(Exception):
 
 
 class UnknownContract(Unexpected):
-    """The script follows a version of docs/HARNESS.md that expctl doesn't know.
-
-    Its text begins with a verb, e.g. `keeps version 3 of ...`: who reports it puts the script's name in front.
+    """The script follows a version of docs/HARNESS.md that expctl doesn't know. Its text begins with a verb, e.g. `keeps
+    version 3 of ...`: who reports it puts the script's name in front.
     """
 
 

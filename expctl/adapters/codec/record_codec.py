@@ -48,9 +48,8 @@ def record_in(folder: str, text: bytes) -> Record:
 
 
 def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0) -> bytes:
-    """Return the record.json `text` with `parts` (field -> new value) replaced in it.
-
-    With `replication` 0 the fields are those of the record, with N >= 1 those of the Nth entry of its list `replications`.
+    """Return the record.json `text` with `parts` (field -> new value) replaced in it. With `replication` 0 the fields are those
+    of the record, with N >= 1 those of the Nth entry of its list `replications`.
     """
     plain = json.loads(text)
     entry = plain["replications"][replication - 1] if replication else plain

@@ -23,9 +23,8 @@ CLEAR = "expctl doctor --clear"
 
 
 class StateCheckup:
-    """Finds what killed runs left below the git folder.
-
-    `known` are the ids of all experiments that have a proposal or a record.
+    """Finds what killed runs left below the git folder. `known` are the ids of all experiments that have a proposal or a
+    record.
     """
 
     def __init__(self, git: GitReader, known: frozenset[str]) -> None:

@@ -24,9 +24,8 @@ READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Found(NamedTuple):
-    """The mode (as git writes it) and the contents of a file or link.
-
-    `mode` is NO_FILE for an entry that git can't store, such as a socket, or that can't be read.
+    """The mode (as git writes it) and the contents of a file or link. `mode` is NO_FILE for an entry that git can't store, such
+    as a socket, or that can't be read.
     """
 
     mode: str
@@ -67,9 +66,8 @@ def exchange(new: DirEntry | None, file: DirEntry, out: DirEntry, *, exists: boo
 
 
 def rename_no_replace(one: DirEntry, two: DirEntry) -> None:
-    """Rename `one` to `two`. Raises FileExistsError if `two` exists.
-
-    On a file system without renameat2 it makes a hard link and removes `one`: a kill in between leaves both names.
+    """Rename `one` to `two`. Raises FileExistsError if `two` exists. On a file system without renameat2 it makes a hard link
+    and removes `one`: a kill in between leaves both names.
     """
     try:
         renameat2(one, two, RENAME_NOREPLACE)
@@ -91,7 +89,6 @@ def rename_no_replace(one: DirEntry, two: DirEntry) -> None:
 
 def rename_to_free_name(entry: DirEntry, folder: int, name: str) -> None:
     """Move the file `entry` to `name` in `folder` or, if that exists, to the first free one of NAME.edit1, NAME.edit2, ...
-
     Flushes `folder` to disk.
     """
     short = os.fsdecode(os.fsencode(name)[:LONGEST])
@@ -105,9 +102,8 @@ def rename_to_free_name(entry: DirEntry, folder: int, name: str) -> None:
 
 
 def copy(one: DirEntry, two: DirEntry) -> None:
-    """Copy the file or link `one`, with its permissions, to `two` and flush it to disk.
-
-    It is written to `part(two)` first and renamed, so a kill never leaves a half-written `two`.
+    """Copy the file or link `one`, with its permissions, to `two` and flush it to disk. It is written to `part(two)` first and
+    renamed, so a kill never leaves a half-written `two`.
     """
     found, half = read_entry(one), part(two)
     remove(half)
@@ -157,9 +153,8 @@ def read_entry(entry: DirEntry) -> Found | None:
 
 
 def is_open_for_writing(entry: DirEntry) -> bool:
-    """Return whether a process has the file open for writing; the kernel then refuses a read lease (fcntl F_SETLEASE).
-
-    False on a file system that refuses every lease.
+    """Return whether a process has the file open for writing; the kernel then refuses a read lease (fcntl F_SETLEASE). False on
+    a file system that refuses every lease.
     """
     try:
         with _opened(entry.name, READ, entry.folder) as file:

@@ -55,18 +55,16 @@ def user_settings() -> tuple[str, ...]:
 
 
 def hermetic_arguments(*, user_config: bool = True) -> list[str]:
-    """Return the start of a git command: `git` and `-c` options that switch off hooks, file monitors and filters.
-
-    `user_config` adds the settings that `user_settings` returns.
+    """Return the start of a git command: `git` and `-c` options that switch off hooks, file monitors and filters. `user_config`
+    adds the settings that `user_settings` returns.
     """
     settings = (*SETTINGS, *user_settings()) if user_config else SETTINGS
     return ["git", *(word for setting in settings for word in ("-c", setting))]
 
 
 def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment for git: os.environ without GIT_*, settings that make git independent, and `extra`.
-
-    Git then reads no system or global configuration and writes its messages in English.
+    """Return the environment for git: os.environ without GIT_*, settings that make git independent, and `extra`. Git then reads
+    no system or global configuration and writes its messages in English.
     """
     kept = {name: value for name, value in os.environ.items() if not _is_git_variable(name)}
     fixed = {

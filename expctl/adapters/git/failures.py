@@ -21,9 +21,8 @@ ROOM_MIN = 1 << 20
 
 
 def git_trouble(command: str, status: int, stderr: str) -> MachineTrouble | None:
-    """Return the error if `git command` was ended by the machine (e.g. a full disk), a signal or another git's lock.
-
-    `stderr` is git's standard error, in English (LC_ALL=C). Returns None for any other end.
+    """Return the error if `git command` was ended by the machine (e.g. a full disk), a signal or another git's lock. `stderr`
+    is git's standard error, in English (LC_ALL=C). Returns None for any other end.
     """
     told = {os.strerror(each): each for each in REMEDIES if each not in OF_ONE_FILE} | OWN_WORDS
     number = next((each for words, each in told.items() if words in stderr), 0)
@@ -46,9 +45,8 @@ def git_trouble(command: str, status: int, stderr: str) -> MachineTrouble | None
 
 
 def gave_up(command: str, stderr: str, where: str, *, room_min: int = ROOM_MIN) -> MachineTrouble:
-    """Return the error for an unexpected failure of `git command`, quoting the first line of `stderr`.
-
-    It says that the disk may be full if the disk of the folder `where` has fewer than `room_min` free bytes.
+    """Return the error for an unexpected failure of `git command`, quoting the first line of `stderr`. It says that the disk
+    may be full if the disk of the folder `where` has fewer than `room_min` free bytes.
     """
     is_full = NO_FILE.search(stderr) is not None or _room(where) < room_min
     return MachineTrouble(
@@ -63,9 +61,8 @@ def gave_up(command: str, stderr: str, where: str, *, room_min: int = ROOM_MIN) 
 
 
 def unfit_index(index: Path, where: Path, *, found: str = "no such file", first: str = "") -> Refused:
-    """Return the error that the file `index` of the work tree `where` is missing or damaged; `found` says what was found.
-
-    Its hint, a command to type, begins with `first`, e.g. `rm X && `.
+    """Return the error that the file `index` of the work tree `where` is missing or damaged; `found` says what was found. Its
+    hint, a command to type, begins with `first`, e.g. `rm X && `.
     """
     aside = f"mv {index} {index}.damaged && " if index.exists() else ""
     return Refused(

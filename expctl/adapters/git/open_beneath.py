@@ -21,7 +21,6 @@ def opened(folder: Path) -> Iterator[int]:
 @contextlib.contextmanager
 def folder_beneath(root: Path, parts: Sequence[str], *, make: bool = False) -> Iterator[int | None]:
     """Open the folder whose path below `root` is `parts`; yield its descriptor. `make` creates missing folders on the way.
-
     Yields None if the folder doesn't exist, or if a part of its path is a symbolic link.
     """
     with contextlib.ExitStack() as stack:

@@ -32,9 +32,8 @@ class GitPlumbing(GitReader):
     def call(
         self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None
     ) -> tuple[int, bytes, str]:
-        """Run git, its environment extended by `env`. Return (exit status, standard output, messages).
-
-        Raises MachineTrouble if the machine (e.g. a full disk), a signal or another git's lock ended it.
+        """Run git, its environment extended by `env`. Return (exit status, standard output, messages). Raises MachineTrouble if
+        the machine (e.g. a full disk), a signal or another git's lock ended it.
         """
         source = None
         if stdin is not None:
@@ -63,9 +62,8 @@ class GitPlumbing(GitReader):
         return int(status), out if isinstance(out, bytes) else str(out).encode(), stderr
 
     def must(self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> str:
-        """Run a git command that can't fail in a sound repository; return its output, stripped.
-
-        Raises Refused for a missing object, MachineTrouble for another failure, RuntimeError for arguments git doesn't know.
+        """Run a git command that can't fail in a sound repository; return its output, stripped. Raises Refused for a missing
+        object, MachineTrouble for another failure, RuntimeError for arguments git doesn't know.
         """
         status, out, stderr = self.call(arguments, stdin=stdin, env=env)
         if status and LOST.search(stderr):
@@ -85,9 +83,8 @@ class GitPlumbing(GitReader):
         return os.path.relpath(self.place.git_dir.resolve(), self.place.state.parent)
 
     def tree_named(self, name: str, last_seen: Path) -> Path | None:
-        """Return the root folder of the work tree that git calls `name` (see `tree_name`), looking at `last_seen` first.
-
-        None if that work tree is gone.
+        """Return the root folder of the work tree that git calls `name` (see `tree_name`), looking at `last_seen` first. None
+        if that work tree is gone.
         """
         if name == self.tree_name():
             return self.root

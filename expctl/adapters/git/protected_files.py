@@ -7,9 +7,8 @@ from pathlib import Path
 
 
 class ProtectedFiles:
-    """The SHA-256 of every file that a candidate must not change, for each folder in which a commit is checked out.
-
-    They are kept in memory, where no child process can change them.
+    """The SHA-256 of every file that a candidate must not change, for each folder in which a commit is checked out. They are
+    kept in memory, where no child process can change them.
     """
 
     def __init__(self) -> None:

@@ -34,9 +34,8 @@ NO_COMMIT = re.compile("Not a valid (commit|object) name")
 
 
 class Publication:
-    """Moves a branch, the index and the files of the work tree to a commit.
-
-    What is intended is written to disk first, so that after a kill the next run completes or undoes it.
+    """Moves a branch, the index and the files of the work tree to a commit. What is intended is written to disk first, so that
+    after a kill the next run completes or undoes it.
     """
 
     def __init__(self, workspace: GitPlumbing, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
@@ -51,7 +50,6 @@ class Publication:
 
     def publish(self, *, branch: str, old: str, new: str) -> bool:
         """Move `branch` from commit `old` to `new`. Return False, with nothing changed, if the branch is no longer at `old`.
-
         Raises Refused if a local change would be overwritten, Busy if another process holds git's index lock.
         """
         with uninterrupted():
@@ -95,9 +93,8 @@ class Publication:
             raise
 
     def recover_intended(self) -> None:
-        """Complete or undo the publication that a killed run began, if there is one, in the work tree where it was begun.
-
-        A file on disk (the file of intent) says which branch, commits and work tree it concerns.
+        """Complete or undo the publication that a killed run began, if there is one, in the work tree where it was begun. A
+        file on disk (the file of intent) says which branch, commits and work tree it concerns.
         """
         try:
             name, root, branch, old, new, last_step = json.loads(self._intent.read_bytes())
@@ -119,7 +116,6 @@ class Publication:
 
     def recover(self, *, branch: str, old: str, new: str, last_step: bool = False) -> None:
         """Complete the killed publication of `new` on `branch` if HEAD contains `new`; otherwise undo it, back to `old`.
-
         `last_step` is True if the killed run had done everything but to put the new index into place.
         """
         files_moved = self._files.recover()

@@ -36,9 +36,8 @@ EXPERIMENTS = "experiments"
 
 
 def locate(start: Path) -> Place:
-    """Find the repository around `start`.
-
-    Raises Refused if there is none, if it has no work tree there, or if its path has a line break.
+    """Find the repository around `start`. Raises Refused if there is none, if it has no work tree there, or if its path has a
+    line break.
     """
     # HEAD is resolved twice, to notice when it moves while its folder is looked up.
     asked = ["rev-parse", *WHERE, HEAD, f"HEAD:{EXPERIMENTS}", HEAD]
@@ -150,7 +149,6 @@ class GitReader:
 
     def changed_folders(self, old: str, new: str) -> dict[str, str] | None:
         """Return name -> tree id in `new` of the folders directly in tree `old` or `new` that differ; "" for one gone in `new`.
-
         None if git has lost one of the two trees.
         """
         answer = self._ask(["diff-tree", "-z", "--raw", "--no-renames", "--no-abbrev", old, new], accepted=(0, 1, 128))
@@ -211,9 +209,8 @@ class GitReader:
         return frozenset(self._ask(["rev-list", commit]).stdout.decode().split())
 
     def last_with(self, commit: str, path: str) -> str:
-        """Return the newest ancestor of `commit` that had the file `path`, if a later commit deleted it.
-
-        "" if `commit` itself has the file, or if no ancestor is known to have had it.
+        """Return the newest ancestor of `commit` that had the file `path`, if a later commit deleted it. "" if `commit` itself
+        has the file, or if no ancestor is known to have had it.
         """
         asked = ["log", "-1", "--no-renames", "--diff-filter=D", "--format=%P", commit, "--", path]
         parents = self._ask(asked, accepted=(0, 128)).stdout.decode().split()

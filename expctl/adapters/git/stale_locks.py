@@ -9,9 +9,8 @@ from pathlib import Path
 
 
 def remove_own(git: Path, common: Path, branch: str, new: str) -> None:
-    """Remove the lock files that a killed publication of commit `new` left on `branch` and HEAD.
-
-    `git` is the git folder of the work tree, `common` that of the repository.
+    """Remove the lock files that a killed publication of commit `new` left on `branch` and HEAD. `git` is the git folder of the
+    work tree, `common` that of the repository.
     """
     for lock in (common / "refs" / "heads" / f"{branch}.lock", git / "HEAD.lock"):
         if _text(lock) in ("", new) and not _is_open(lock):

@@ -57,9 +57,8 @@ class Item(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A path that differs between two git trees, with its entry in either (None: absent).
-
-    `number` is its position in the list of all differing paths.
+    """A path that differs between two git trees, with its entry in either (None: absent). `number` is its position in the list
+    of all differing paths.
     """
 
     number: int
@@ -148,9 +147,7 @@ class WorkTreeFiles:
 
     def update(self, old: str, new: str, *, only: Collection[str] | None = None) -> None:
         """Replace the files that differ between trees `old` and `new` by the staged ones of `new`; only those in `only`, if
-        given.
-
-        A file that is not as in `old`, because the user edited it, is kept. Call `stage` before; both may be repeated.
+        given. A file that is not as in `old`, because the user edited it, is kept. Call `stage` before; both may be repeated.
         """
         atomic_write.replace(self._step, json.dumps([self._ws.tree_name(), str(self._ws.root), old, new]).encode())
         self._aside.mkdir(exist_ok=True)
@@ -166,9 +163,8 @@ class WorkTreeFiles:
                     self._remove_empty_parents(change)
 
     def recover(self) -> bool:
-        """Clean up after an `update` that was killed: delete the old versions it set aside, put the user's edits back.
-
-        Returns whether there was such an `update`.
+        """Clean up after an `update` that was killed: delete the old versions it set aside, put the user's edits back. Returns
+        whether there was such an `update`.
         """
         try:
             name, root, old, new = json.loads(self._step.read_bytes())

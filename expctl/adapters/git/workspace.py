@@ -55,7 +55,6 @@ class GitWorkspace(GitPlumbing):
 
     def dirty(self, paths: Sequence[str]) -> tuple[str, ...]:
         """Return the files at or below `paths` that differ from HEAD in index or work tree, or are untracked and not ignored.
-
         Raises Refused if git's index is missing or damaged, since git would then report every file as deleted.
         """
         index = self.place.git_dir / "index"
@@ -161,10 +160,8 @@ class GitWorkspace(GitPlumbing):
         return self.must(["write-tree"], env=env)
 
     def reapplied_tree(self, tree: str, commit: str, paths: Sequence[str]) -> str | Failed:
-        """Return the id of a new tree: `tree` with the changes that `commit` made in `paths`; or Failed if they conflict.
-
-        It is a three-way merge as for a cherry-pick: the merge base is the first parent of `commit`, renamed files are
-        followed.
+        """Return the id of a new tree: `tree` with the changes that `commit` made in `paths`; or Failed if they conflict. It is
+        a three-way merge as for a cherry-pick: the merge base is the first parent of `commit`, renamed files are followed.
         """
         status, patch, stderr = self.call(["diff", *PLAIN_DIFF, "--find-renames", f"{commit}^", commit, "--", *paths])
         if status:
@@ -195,18 +192,16 @@ class GitWorkspace(GitPlumbing):
         )
 
     def pin(self, *, base: str, tree: str, message: str, ref: str) -> str:
-        """Commit `tree` with parent `base`, set `ref` to the new commit and return its id.
-
-        Its date is that of `base`, so the same tree and message always give the same id.
+        """Commit `tree` with parent `base`, set `ref` to the new commit and return its id. Its date is that of `base`, so the
+        same tree and message always give the same id.
         """
         commit = self.commit_tree(base=base, tree=tree, message=message)
         self.must(["update-ref", ref, commit])
         return commit
 
     def commit_tree(self, *, base: str, tree: str, message: str) -> str:
-        """Commit `tree` with parent `base` and the date of `base`; return the commit's id.
-
-        No ref points to it, so git's garbage collection may remove it.
+        """Commit `tree` with parent `base` and the date of `base`; return the commit's id. No ref points to it, so git's
+        garbage collection may remove it.
         """
         date = self.must(["show", "-s", "--format=%ct +0000", base])
         return self._commit(tree=tree, parent=base, message=message, date=date)
@@ -278,9 +273,8 @@ class GitWorkspace(GitPlumbing):
     # ------------------------------------------------------------------ check-outs
 
     def check_out(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
-        """Return the folder of a work tree with `commit` checked out, made or reused under `name`, cleaned of other files.
-
-        If somebody edited a file at or below `sealed` in it, it is returned as it is, perhaps at another commit.
+        """Return the folder of a work tree with `commit` checked out, made or reused under `name`, cleaned of other files. If
+        somebody edited a file at or below `sealed` in it, it is returned as it is, perhaps at another commit.
         """
         return self.check_outs.make(commit, name, sealed=sealed)
 

@@ -42,18 +42,16 @@ def epoch_of(index: sqlite3.Connection, name: str) -> Epoch | None:
 
 
 def first_date(index: sqlite3.Connection, names: Iterable[str]) -> str:
-    """Return the earliest date on which one of the experiments `names` was measured.
-
-    If none was, `~`, which sorts after all dates.
+    """Return the earliest date on which one of the experiments `names` was measured. If none was, `~`, which sorts after all
+    dates.
     """
     found = (index.execute(EARLIEST, (name,)).fetchone()[0] for name in names)
     return min((date for date in found if date is not None), default="~")
 
 
 def fold_epochs(index: sqlite3.Connection, *, since: str) -> None:
-    """Compute and store all epochs (stretches of comparable figures) anew.
-
-    Call it after a change among the measurements dated `since` or later ("": any).
+    """Compute and store all epochs (stretches of comparable figures) anew. Call it after a change among the measurements dated
+    `since` or later ("": any).
     """
     grounds = grounds_of(index)
     before = _measurings(index.execute(TURNS, (since,)), grounds)

@@ -51,9 +51,8 @@ PREDICTED = "select told from live where told is not null order by number desc, 
 
 
 def ledger_totals(index: sqlite3.Connection) -> LedgerTotals:
-    """Return all totals and table rows of the ledger.
-
-    To save time, `epochs.of` (experiment -> epoch) has only the newest experiment of each target.
+    """Return all totals and table rows of the ledger. To save time, `epochs.of` (experiment -> epoch) has only the newest
+    experiment of each target.
     """
     found = status_totals(index)
     return LedgerTotals(

@@ -15,7 +15,6 @@ PART_LEAST = 400  # items that repay the cost of a fork
 
 def parallel_map(work: Callable[[Sequence[T]], list[R]], items: Sequence[T], *, cores: int = 0) -> list[R]:
     """Call `work` on slices of `items` in processes on `cores` cores (0: all); return all its results, in the order of `items`.
-
     Raises what `work` raises.
     """
     parts = min(cores or len(os.sched_getaffinity(0)), len(items) // PART_LEAST)

@@ -39,7 +39,6 @@ def waiting(index: sqlite3.Connection) -> tuple[str, ...]:
 
 def trees_to_read_ahead(index: sqlite3.Connection) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the git tree ids of folders that a command will probably read: (those of waiting proposals, of newest records).
-
     The newest records are the last few of all and the last one timed on each target.
     """
     newest = [name for (name,) in index.execute(NEWEST, (LAST,))]

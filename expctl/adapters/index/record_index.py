@@ -47,9 +47,8 @@ class RecordIndex:
         self._trees: dict[str, str] = {}
 
     def ask(self, commit: str, question: Callable[[sqlite3.Connection], T]) -> T:
-        """Bring the index to the records in `commit`, call `question` on it and return its result.
-
-        Raises Refused on a damaged record.
+        """Bring the index to the records in `commit`, call `question` on it and return its result. Raises Refused on a damaged
+        record.
         """
         tree = self._trees.get(commit) or self._git.tree_of(commit, EXPERIMENTS)
         self._trees[commit] = tree
@@ -67,9 +66,8 @@ class RecordIndex:
         return self._answer(self._memory, tree, question)
 
     def look(self, question: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """Call `question` on the index file as it is, without updating it, and return its result.
-
-        Returns `otherwise` if the file is missing, damaged, or built by other code.
+        """Call `question` on the index file as it is, without updating it, and return its result. Returns `otherwise` if the
+        file is missing, damaged, or built by other code.
         """
         if self._file is not None and self._file.exists():
             with suppress(sqlite3.DatabaseError), closing(self._opened(self._file)) as index:

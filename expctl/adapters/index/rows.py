@@ -21,9 +21,8 @@ VERDICTS = {verdict.value: verdict for verdict in Verdict}
 
 
 def row_of(summary: RecordSummary) -> Row:
-    """Return `summary` as a row for the table of records, with its comparability as JSON.
-
-    Lone surrogates, which UTF-8 can't encode, are dropped from texts.
+    """Return `summary` as a row for the table of records, with its comparability as JSON. Lone surrogates, which UTF-8 can't
+    encode, are dropped from texts.
     """
     told: Sequence[Any] = summary.told or (None,) * len(PredictionSummary._fields)
     ban: Sequence[Any] = summary.ban[1:] if summary.ban else (None,) * (len(RuleSummary._fields) - 1)
@@ -118,9 +117,8 @@ def summary_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSumm
 
 
 def measurings_of(own: tuple[str, str, str, str, str], ground: Comparability | None) -> tuple[Measuring, ...]:
-    """Return the measurements of one record: its own, unless `ground` is None, and those of its replications.
-
-    `own` is (id, target, date, baseline commit, replications as JSON); `ground` is the Comparability of its own measurement.
+    """Return the measurements of one record: its own, unless `ground` is None, and those of its replications. `own` is (id,
+    target, date, baseline commit, replications as JSON); `ground` is the Comparability of its own measurement.
     """
     name, target, date, base, again = own
     first = () if ground is None else (Measuring(name, target, date, base, ground),)

@@ -11,9 +11,8 @@ ROOMS = ("adapters", "domain")  # packages whose code reads and summarises recor
 
 
 def code_stamp(package: Path = Path(__file__).parents[2]) -> str:
-    """Return a text that differs if the code that builds the index differs.
-
-    It is made of Python's version and of the path, size and modification time of each module below `package`.
+    """Return a text that differs if the code that builds the index differs. It is made of Python's version and of the path,
+    size and modification time of each module below `package`.
     """
     found: list[tuple[str, int, int]] = []
     folders = [str(package / room) for room in ROOMS]

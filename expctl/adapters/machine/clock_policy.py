@@ -18,9 +18,8 @@ def clock_policy(root: Path = Path("/")) -> str:
 
 
 def driver(root: Path = Path("/")) -> str:
-    """Return the versions of the GPU drivers, e.g. `nvidia 550.54`; empty if there are none.
-
-    A driver that is part of Linux has no version of its own and is left out.
+    """Return the versions of the GPU drivers, e.g. `nvidia 550.54`; empty if there are none. A driver that is part of Linux has
+    no version of its own and is left out.
     """
     nvidia = NVIDIA_VERSION.search(_text(root / "proc/driver/nvidia/version"))
     amd = _word(root / "sys/module/amdgpu/version")

@@ -36,9 +36,8 @@ class LockHolder(Struct, frozen=True, kw_only=True):
 
 
 class MachineLock:
-    """The lock that keeps builds and tests (shared holders) away from measurements (an exclusive holder), for all users.
-
-    It is a file in `folder` (None: `lock_folder()`). While it is held exclusively, the file contains the id `experiment`.
+    """The lock that keeps builds and tests (shared holders) away from measurements (an exclusive holder), for all users. It is
+    a file in `folder` (None: `lock_folder()`). While it is held exclusively, the file contains the id `experiment`.
     """
 
     def __init__(self, folder: Path | None = None, *, experiment: str = "") -> None:
@@ -98,9 +97,8 @@ class MachineLock:
             raise self._refused("a folder that can't be written")
 
     def holders(self) -> tuple[LockHolder, ...]:
-        """Return the processes that hold the lock, without taking it.
-
-        They come from /proc/locks, and from the lock file if the process that it names still lives.
+        """Return the processes that hold the lock, without taking it. They come from /proc/locks, and from the lock file if the
+        process that it names still lives.
         """
         try:
             found = os.stat(self.path, follow_symlinks=False)
@@ -198,9 +196,8 @@ class MachineLock:
 
 
 def lock_folder() -> Path:
-    """Return the lock's folder: $EXPCTL_LOCK_DIR (for tests), else the first folder that all users of the machine share.
-
-    TMPDIR is ignored, for the folder must not depend on the user.
+    """Return the lock's folder: $EXPCTL_LOCK_DIR (for tests), else the first folder that all users of the machine share. TMPDIR
+    is ignored, for the folder must not depend on the user.
     """
     named = os.environ.get(FOLDER)
     if named:

@@ -28,9 +28,8 @@ class Seen(Struct, frozen=True, kw_only=True):
 
 
 class MachineGate:
-    """Keeps other programs out of the timings of one run.
-
-    `rule` has the waiting times of the protocol, `table` reads the list of processes.
+    """Keeps other programs out of the timings of one run. `rule` has the waiting times of the protocol, `table` reads the list
+    of processes.
     """
 
     def __init__(self, rule: Gate, *, lock: MachineLock, table: ProcessTable, sensors: Sequence[Sensor]) -> None:
@@ -41,18 +40,16 @@ class MachineGate:
 
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:
-        """Hold the machine's lock, shared with other builds and tests.
-
-        Raises Busy if a measurement holds it for longer than `rule.wait_s` seconds.
+        """Hold the machine's lock, shared with other builds and tests. Raises Busy if a measurement holds it for longer than
+        `rule.wait_s` seconds.
         """
         with self._lock.shared(wait_s=self._rule.wait_s):
             yield
 
     @contextlib.contextmanager
     def measuring(self, target: Target) -> Iterator[float]:
-        """Hold the machine's lock exclusively, once no other program disturbs; yield the seconds waited for that.
-
-        Raises Busy after `rule.wait_s` seconds.
+        """Hold the machine's lock exclusively, once no other program disturbs; yield the seconds waited for that. Raises Busy
+        after `rule.wait_s` seconds.
         """
         started = time.monotonic()
         with self._lock.alone(wait_s=self._rule.wait_s), contextlib.ExitStack() as sessions:
@@ -71,7 +68,6 @@ class MachineGate:
 
     def blocking(self, target: Target | None) -> tuple[Foreign, ...]:
         """Return the programs and conditions that keep `target` (None: any) from being measured now, lock holders included.
-
         Takes no lock. Raises Refused if the lock file can't be opened.
         """
         self._lock.look()
@@ -126,9 +122,8 @@ class MachineGate:
 
 
 def held(lock: MachineLock, table: ProcessTable) -> tuple[Foreign, ...]:
-    """Return the processes that hold the machine's lock, and since when.
-
-    If the lock can't be opened, return one entry that says why.
+    """Return the processes that hold the machine's lock, and since when. If the lock can't be opened, return one entry that
+    says why.
     """
     try:
         lock.look()

@@ -28,9 +28,8 @@ class Watch(Protocol):
         """Wait until no other program disturbs measurements. Raises Busy after `gate.wait_s` of the protocol."""
 
     def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> contextlib.AbstractContextManager[None]:
-        """Watch a process of `side` (baseline or candidate) during the block, which must not start one.
-
-        `core` is the only core it runs on, None if it may run on any; `timed` says that its times are measured.
+        """Watch a process of `side` (baseline or candidate) during the block, which must not start one. `core` is the only core
+        it runs on, None if it may run on any; `timed` says that its times are measured.
         """
 
     def take_taints(self) -> tuple[str, ...]:
@@ -63,9 +62,8 @@ class LaunchWatch:
         self._is_disturbed = False
 
     def clear(self) -> None:
-        """Wait for a quiet machine if the last launch was disturbed, or if a process started since then disturbs.
-
-        Raises what `wait` raises.
+        """Wait for a quiet machine if the last launch was disturbed, or if a process started since then disturbs. Raises what
+        `wait` raises.
         """
         fresh = self._new_processes.fresh()
         if self._is_disturbed or any(sensor.look(fresh) for sensor in self.sensors if not sensor.every_s):
@@ -127,9 +125,8 @@ class _Thread(threading.Thread):
             self._error = error
 
     def end(self, patience_s: float) -> Sequence[Foreign]:
-        """Stop the thread, waiting at most `patience_s` seconds; return the foreign work it saw.
-
-        If the thread doesn't end, there is an entry for the sensor that hangs.
+        """Stop the thread, waiting at most `patience_s` seconds; return the foreign work it saw. If the thread doesn't end,
+        there is an entry for the sensor that hangs.
         """
         self._over.set()
         self.join(patience_s)

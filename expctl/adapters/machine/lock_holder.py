@@ -71,9 +71,8 @@ def mark_holder(descriptor: int, *, experiment: str, step: str) -> None:
 
 
 def read_holder(lock: Path) -> HolderFacts | None:
-    """Return the process that last wrote into the lock file `lock`, whether it still runs or not.
-
-    None if the file is absent or empty or has other contents.
+    """Return the process that last wrote into the lock file `lock`, whether it still runs or not. None if the file is absent or
+    empty or has other contents.
     """
     try:
         descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)

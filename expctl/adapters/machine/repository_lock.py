@@ -31,9 +31,8 @@ class RepositoryLock:
 
     @contextlib.contextmanager
     def repository(self, *, experiment: str) -> Iterator[HeldLock]:
-        """Hold the lock during the block; yield an object that writes the present step into the lock file.
-
-        Raises Busy if another process holds the lock, Refused if the lock file is not a plain file.
+        """Hold the lock during the block; yield an object that writes the present step into the lock file. Raises Busy if
+        another process holds the lock, Refused if the lock file is not a plain file.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)

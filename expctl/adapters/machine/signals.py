@@ -28,7 +28,6 @@ def uninterrupted() -> Iterator[None]:
 
 class Interruption:
     """Handles signals in a `with` block: the first Ctrl-C only sets `requested`; a second one, TERM and HUP raise Interrupted.
-
     `then` is the sentence that tells the user how to go on.
     """
 

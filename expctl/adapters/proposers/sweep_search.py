@@ -25,10 +25,8 @@ class GridSearch:
 
 
 class OptunaSearch:
-    """Tries at most `trials` of `combinations`, picked by Optuna's TPE sampler with a fixed seed.
-
-    Optuna picks a value for each constant; a pick that is not in `combinations` is skipped and counts as a trial. Raises
-    Refused if Optuna isn't installed.
+    """Tries at most `trials` of `combinations`, picked by Optuna's TPE sampler with a fixed seed. Optuna picks a value for each
+    constant; a pick that is not in `combinations` is skipped and counts as a trial. Raises Refused if Optuna isn't installed.
     """
 
     def __init__(self, combinations: Sequence[Combination], trials: int) -> None:

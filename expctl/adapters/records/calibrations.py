@@ -21,18 +21,16 @@ NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class FileCalibrations:
-    """Reads and writes calibrations of the machine with the hash `fingerprint`, in files below `folder`.
-
-    If `folder` is None, `read` finds nothing and `write` raises Refused.
+    """Reads and writes calibrations of the machine with the hash `fingerprint`, in files below `folder`. If `folder` is None,
+    `read` finds nothing and `write` raises Refused.
     """
 
     def __init__(self, folder: Path | None, fingerprint: str) -> None:
         self._folder = folder / "expctl" / "calibrations" / fingerprint if folder is not None else None
 
     def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated:
-        """Return the stored noise of `target` measured with `benchmark`.
-
-        Uncalibrated if there is none; it has a `reason` if the file is unreadable, damaged or implausible.
+        """Return the stored noise of `target` measured with `benchmark`. Uncalibrated if there is none; it has a `reason` if
+        the file is unreadable, damaged or implausible.
         """
         if self._folder is None:
             return Uncalibrated()

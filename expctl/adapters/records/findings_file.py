@@ -44,9 +44,8 @@ class FindingsEditor:
         return _checked(decoded.rstrip("\n") + "\n" + lines, (*before, finding))
 
     def marked(self, text: bytes, finding: Finding) -> bytes:
-        """Return `text` with `superseded_by` and `contradicted_by` of one finding, known by its id, set as in `finding`.
-
-        Raises Refused if the file's layout doesn't allow it.
+        """Return `text` with `superseded_by` and `contradicted_by` of one finding, known by its id, set as in `finding`. Raises
+        Refused if the file's layout doesn't allow it.
         """
         before = {each.id: each for each in findings_of(text, where="findings.yaml")}
         was = before[finding.id]

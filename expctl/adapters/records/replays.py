@@ -21,7 +21,6 @@ from expctl.domain.verdict.samples import MalformedRound
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """The recomputed verdict of one record (`number` 0) or of its replication `number`, from 1 on; `text` says it in words.
-
     `differs` says that the record has another verdict. `rule` is the version of the decision rule, "" if none was applied.
     """
 
@@ -39,9 +38,8 @@ class Replays:
         self._library, self._commit = library, commit
 
     def all(self) -> tuple[Outcome, ...]:
-        """Recompute the verdict of every measured record and its replications.
-
-        An experiment with samples but without a record, or with an imported one, is returned as one that differs.
+        """Recompute the verdict of every measured record and its replications. An experiment with samples but without a record,
+        or with an imported one, is returned as one that differs.
         """
         records = {record.id: record for record in self._library.records(self._commit)}
         sampled = self._library.sampled(self._commit)

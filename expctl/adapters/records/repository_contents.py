@@ -116,9 +116,8 @@ class GitLibrary:
         return harness_code(HarnessFile(path, mode, blobs.get(name, name.encode())) for path, mode, _, name in files)
 
     def queued(self, commit: str, experiment: str) -> Queued:
-        """Read a proposal, its patch and its queue ticket.
-
-        Raises Refused if a file is missing or malformed, or if change.patch is not a diff.
+        """Read a proposal, its patch and its queue ticket. Raises Refused if a file is missing or malformed, or if change.patch
+        is not a diff.
         """
         from expctl.adapters.records.proposal_file import proposal_of
         from expctl.domain.experiment.proposal_files import Queued
@@ -310,9 +309,8 @@ class GitLibrary:
         return [(folder, text) for folder, text in folders if ID_PATTERN.fullmatch(PurePosixPath(folder).name)]
 
     def _with_probe(self, commit: str, proposal: Proposal, folder: str) -> Proposal:
-        """Return `proposal` with the source code of its probe, where it has only the name of a file in `folder`.
-
-        Raises Refused if there is no such file.
+        """Return `proposal` with the source code of its probe, where it has only the name of a file in `folder`. Raises Refused
+        if there is no such file.
         """
         probe = proposal.probe
         if probe is None or not PROBE_FILE.fullmatch(probe.source.strip()):

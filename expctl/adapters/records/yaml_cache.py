@@ -31,10 +31,8 @@ class YamlCache:
         self._known: Documents | None = None
 
     def read(self, texts: Mapping[str, bytes], wanted: Any, read: Callable[[str, bytes], Any]) -> dict[str, Any]:
-        """Return path -> parsed document of type `wanted`, for `texts` (path -> YAML).
-
-        A document that isn't cached is parsed by `read(path, YAML)`, whose errors are passed on; one for which it returns None
-        is left out and not cached.
+        """Return path -> parsed document of type `wanted`, for `texts` (path -> YAML). A document that isn't cached is parsed
+        by `read(path, YAML)`, whose errors are passed on; one for which it returns None is left out and not cached.
         """
         if self._known is None:
             nothing: Documents = {}

@@ -27,9 +27,8 @@ TryProbe = Callable[["Probe"], "ProbeAnswer"]
 
 
 class RepositoryFacts:
-    """The facts of one commit and this machine that decide whether do-not-repeat rules hold.
-
-    `assumed` (name -> value, from the option --assume) replaces some of them.
+    """The facts of one commit and this machine that decide whether do-not-repeat rules hold. `assumed` (name -> value, from the
+    option --assume) replaces some of them.
     """
 
     def __init__(
@@ -76,7 +75,6 @@ class RepositoryFacts:
 
     def epoch_changes(self, experiment: str) -> tuple[ChangedCondition, ...]:
         """Return the changes since `experiment` was measured (of harness, machine, tools, ...) that make figures incomparable.
-
         () if there are none, or if it was never measured.
         """
         epoch = self._library.epoch_of(self._commit, experiment)

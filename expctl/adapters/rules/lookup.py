@@ -37,9 +37,8 @@ FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 
 
 class RuleLookup:
-    """Looks up do-not-repeat rules in commits of one repository.
-
-    `machine` returns the facts of this machine that a record stores; `assumed` (name -> value) replaces current facts.
+    """Looks up do-not-repeat rules in commits of one repository. `machine` returns the facts of this machine that a record
+    stores; `assumed` (name -> value) replaces current facts.
     """
 
     def __init__(
@@ -66,9 +65,8 @@ class RuleLookup:
         return identify(texts, patch_id=self._git.patch_identity(patch) if texts else "")
 
     def misfits(self, commit: str, patch: bytes) -> tuple[str, ...] | None:
-        """Return the files of `commit` that `patch` doesn't apply to; None if the patch changes no line.
-
-        Raises Refused if the patch is malformed.
+        """Return the files of `commit` that `patch` doesn't apply to; None if the patch changes no line. Raises Refused if the
+        patch is malformed.
         """
         texts = self._texts(commit, patch)
         changes = any(text.before != text.after for text in texts)

@@ -43,9 +43,8 @@ class ProbeCache(Struct, frozen=True):
         return answer
 
     def known(self, probe: Probe) -> ProbeAnswer:
-        """Return the stored result of `probe` without running it; `tried` is False if there is none.
-
-        If no compiler is installed the result is that the probe doesn't pass.
+        """Return the stored result of `probe` without running it; `tried` is False if there is none. If no compiler is
+        installed the result is that the probe doesn't pass.
         """
         compiler = self.compiler()
         if not compiler:

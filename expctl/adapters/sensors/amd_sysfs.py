@@ -64,7 +64,6 @@ def _reading(card: Path) -> GpuReading:
 
 def _throttling(file: Path) -> tuple[tuple[str, ...], dict[str, int]]:
     """Read a gpu_metrics file: return (reasons for which the card is throttled now, reason -> a counter that grows meanwhile).
-
     Both are empty for an unknown revision of the format.
     """
     try:

@@ -61,9 +61,8 @@ class CpuClock(Sensor):
         return ()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return an entry if there were thermal events since `start`, and one if a timed launch's clock rate was too low.
-
-        Too low is a limit in percent below the median of the side's earlier launches.
+        """Return an entry if there were thermal events since `start`, and one if a timed launch's clock rate was too low. Too
+        low is a limit in percent below the median of the side's earlier launches.
         """
         hot = self._count() - self._events
         found = [Foreign(sensor=self.name, what=f"the CPU {THROTTLED_BY} heat", detail=f"{hot} times")] if hot > 0 else []

@@ -39,9 +39,8 @@ def since(before: Schedule | None, now: Schedule) -> Schedule:
 
 
 def kept_waiting(threads: Sequence[Schedule]) -> tuple[int, int]:
-    """Return (ns run, ns waited) of the busiest thread of each process group, summed over the groups.
-
-    Waiting for threads of the same group is not counted.
+    """Return (ns run, ns waited) of the busiest thread of each process group, summed over the groups. Waiting for threads of
+    the same group is not counted.
     """
     ran_ns = waited_ns = 0
     for group in {thread.group for thread in threads}:

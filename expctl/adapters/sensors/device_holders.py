@@ -60,9 +60,8 @@ class DeviceHolders(Sensor):
         self._innocent.clear()
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:
-        """Return processes that aren't ours and hold a GPU.
-
-        They come from the AMD driver's list or, without it, from the pids `fresh`.
+        """Return processes that aren't ours and hold a GPU. They come from the AMD driver's list or, without it, from the pids
+        `fresh`.
         """
         listed = self._listed()
         if listed is not None:

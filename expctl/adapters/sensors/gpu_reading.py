@@ -38,9 +38,8 @@ class GpuSource(Protocol):
 
 
 def visible(names: str, index: int, uuid: str = "") -> bool:
-    """Return whether `names`, the value of a variable such as CUDA_VISIBLE_DEVICES, lists the card `index` or `uuid`.
-
-    True if it is empty, or has a word that is neither an index nor a UUID (e.g. -1).
+    """Return whether `names`, the value of a variable such as CUDA_VISIBLE_DEVICES, lists the card `index` or `uuid`. True if
+    it is empty, or has a word that is neither an index nor a UUID (e.g. -1).
     """
     words = [word.strip() for word in names.split(",") if word.strip()]
     if not words or not all(word.isdigit() or word.upper().startswith("GPU-") for word in words):

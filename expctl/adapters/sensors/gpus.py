@@ -16,7 +16,6 @@ HEAT_MARGIN_C = 3.0
 
 class Gpus(Sensor):
     """Judges every GPU that `source` reads: its load before a launch (during it the load is ours), its heat and clock always.
-
     If `looks` is False the source is not read during launches, because reading it takes too long.
     """
 

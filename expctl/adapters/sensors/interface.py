@@ -17,9 +17,8 @@ ONLY_AROUND = float("inf")
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """A benchmark process that sensors watch. `side` is baseline, candidate or both.
-
-    `timed` says that its times are being measured; `core` is the only core it runs on, None if it may run on any.
+    """A benchmark process that sensors watch. `side` is baseline, candidate or both. `timed` says that its times are being
+    measured; `core` is the only core it runs on, None if it may run on any.
     """
 
     side: str

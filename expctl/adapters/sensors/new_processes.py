@@ -29,7 +29,6 @@ class NewProcesses:
 
     def fresh(self) -> list[int]:
         """Return the pids to check: each new process at once and again 1, 4 and 16 calls later, and 1/40 of all others in turn.
-
         Some of them may have ended.
         """
         self._ages |= dict.fromkeys(self._arrivals(), 0)

@@ -47,9 +47,8 @@ class ProcessPatterns(Sensor):
         return tuple(self._matching(fresh))
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return the processes that match a pattern at the end of a timed launch; nothing after one that was not timed.
-
-        All are checked again, because a process that didn't match at the start may have replaced its program by exec.
+        """Return the processes that match a pattern at the end of a timed launch; nothing after one that was not timed. All are
+        checked again, because a process that didn't match at the start may have replaced its program by exec.
         """
         return self.blocking() if self._is_timed else ()
 

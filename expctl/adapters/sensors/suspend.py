@@ -10,9 +10,8 @@ LEAST_S = 0.05
 
 
 def asleep_s() -> float:
-    """Return how many seconds the machine was suspended since boot: the difference of two clocks, the largest of three tries.
-
-    A try gives too few seconds if this process is interrupted between reading the two clocks.
+    """Return how many seconds the machine was suspended since boot: the difference of two clocks, the largest of three tries. A
+    try gives too few seconds if this process is interrupted between reading the two clocks.
     """
     return max(time.clock_gettime(time.CLOCK_BOOTTIME) - time.clock_gettime(time.CLOCK_MONOTONIC) for _ in range(3))
 

@@ -16,9 +16,8 @@ TAIL_BYTES = 4096
 
 
 class VendorTool:
-    """Runs `program`, a command-line tool of a GPU's maker. `folder` gets its output and is its HOME.
-
-    `mark` in its environment makes it recognisable as a process of ours; one call may take `timeout_s` seconds.
+    """Runs `program`, a command-line tool of a GPU's maker. `folder` gets its output and is its HOME. `mark` in its environment
+    makes it recognisable as a process of ours; one call may take `timeout_s` seconds.
     """
 
     def __init__(self, program: str, folder: Path, *, mark: str, timeout_s: float = TIMEOUT_S) -> None:

@@ -103,7 +103,6 @@ class Builder(Struct, frozen=True):
 
     def layouts(self, target: Target, artifact: Artifact) -> tuple[Path, ...] | None:
         """Return the files of `artifact`, one per layout (builds that differ in where their code lies), the usual layout first.
-
         None if one is missing or was changed.
         """
         found = [self._stored(target, sha256) for sha256 in (artifact.sha256, *artifact.layouts)]

@@ -34,7 +34,6 @@ Start = Callable[[Sequence[str], Path, Path, Path, int | None, int], Child]
 
 class Pair:
     """Two workers (benchmark processes), one per side, started in random order, whose inputs are made from one secret seed.
-
     `born` is the number of the round in which they were started, `layout` that of the builds that they run.
     """
 

@@ -114,7 +114,6 @@ class StepRunner:
         self, step: Step, *, cwd: Path, tree: Path, artifact: Path, out: Path, progress: Progress
     ) -> tuple[Fact, ...] | Failed:
         """Run one pass of the profile step on the build `artifact` of the sources `tree`; a profiler writes below `out`.
-
         Returns the facts (named figures), or Failed, which has no influence on the verdict.
         """
         return self._ended(lambda: self._profile(step, cwd, tree, artifact, out, progress))
@@ -151,9 +150,8 @@ class StepRunner:
     def measure(
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
-        """Measure one round of the builds `artifacts`; return the samples of both sides at every size, or Failed.
-
-        Raises Busy if foreign work disturbs again and again.
+        """Measure one round of the builds `artifacts`; return the samples of both sides at every size, or Failed. Raises Busy
+        if foreign work disturbs again and again.
         """
         return self._ended(
             lambda: self._rounds.measure(benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress)

@@ -33,9 +33,8 @@ class Visit:
 
 
 class Worker:
-    """One benchmark process of one side, to which requests are sent; request and answer are one line each.
-
-    With `takes_turns` it is stopped (SIGSTOP) between requests, so that none of its threads runs while the other side works.
+    """One benchmark process of one side, to which requests are sent; request and answer are one line each. With `takes_turns`
+    it is stopped (SIGSTOP) between requests, so that none of its threads runs while the other side works.
     """
 
     def __init__(self, child: Child, side: Side, deadline_s: float, log: Path, *, takes_turns: bool = False) -> None:

@@ -14,9 +14,8 @@ def decode(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Take a Tensile or TensileLite kernel name apart: problem, tile, and every key with its meaning.
-
-    Names hold what was requested of the generator. What a name leaves out is listed as unknown, never filled in.
+    """Take a Tensile or TensileLite kernel name apart: problem, tile, and every key with its meaning. Names hold what was
+    requested of the generator. What a name leaves out is listed as unknown, never filled in.
     """
     from expctl.cli.output import print_result
     from expctl.cli.profile.options import gpu

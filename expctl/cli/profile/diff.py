@@ -18,9 +18,8 @@ def diff(
     arch: Annotated[str, typer.Option(metavar="GPU", help="The GPU, where the files don't name it: gfx1151, sm_90.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Compare two profiles, kernel by kernel, and say in one sentence what made the difference, if the figures do.
-
-    A is the profile before a change, B the one after it. Kernels are paired by name, else by their role in the run.
+    """Compare two profiles, kernel by kernel, and say in one sentence what made the difference, if the figures do. A is the
+    profile before a change, B the one after it. Kernels are paired by name, else by their role in the run.
     """
     from expctl.cli.output import print_result
     from expctl.cli.profile.options import expression, gpu

@@ -51,7 +51,6 @@ class Known(Struct, frozen=True, kw_only=True):
 
 class Brief(Struct, frozen=True, kw_only=True):
     """What a proposer must know before the next experiment: as text in `sections`, and in the other fields as data for --json.
-
     `open_again` maps the id of each do-not-repeat rule that no longer holds to the condition that changed.
     """
 

@@ -30,10 +30,8 @@ LOOKED = "A rule holds when nothing that it hangs on has changed, as of this com
 
 
 class RulesNow(Struct, frozen=True, kw_only=True):
-    """Which do-not-repeat rules no longer hold on this machine and commit.
-
-    `opened` maps the id of such a rule to the condition that changed. `untried` are the ids of rules that still hold and have a
-    probe (a code snippet) that has not been run here.
+    """Which do-not-repeat rules no longer hold on this machine and commit. `opened` maps the id of such a rule to the condition
+    that changed. `untried` are the ids of rules that still hold and have a probe (a code snippet) that has not been run here.
     """
 
     opened: Mapping[str, str]
@@ -42,7 +40,6 @@ class RulesNow(Struct, frozen=True, kw_only=True):
 
 def rules_now(rules: Mapping[str, RuleConditions], now: CurrentFacts) -> RulesNow:
     """Find out which of `rules` (id -> conditions) no longer hold under the facts `now`, from the first condition that changed.
-
     Probes are asked last, because they take longest.
     """
     opened, untried = {}, []

@@ -34,9 +34,8 @@ def baseline_section(
     epochs: Epochs,
     begins: Mapping[str, Sequence[str]],
 ) -> Section:
-    """Return the brief's section about the current times of each target.
-
-    `given` are times from an imported ledger; `begins` maps a target to the reasons why new times won't be comparable.
+    """Return the brief's section about the current times of each target. `given` are times from an imported ledger; `begins`
+    maps a target to the reasons why new times won't be comparable.
     """
     lines = [_baseline(each, epochs) for each in baselines]
     lines += [
@@ -89,9 +88,8 @@ def next_section(proposals: Sequence[Proposal], queued: int) -> Section:
 
 
 def prediction_section(digests: Sequence[RecordSummary], accuracy: Accuracy) -> Section:
-    """Return the brief's section about predictions: how many came true, then those that didn't, then those that did.
-
-    Both lists are newest first.
+    """Return the brief's section about predictions: how many came true, then those that didn't, then those that did. Both lists
+    are newest first.
     """
     told = [(each.id, each.told) for each in digests if each.told]
     order = sorted(told, key=lambda each: (not _is_hit(each[1]), id_order(each[0])), reverse=True)

@@ -32,9 +32,8 @@ def words(text: str) -> int:
 
 
 def within(sections: Sequence[Section], cap: int) -> tuple[Section, ...]:
-    """Return the sections with as many items as fit into `cap` words. Titles and intros are always kept.
-
-    First every section keeps the items that fit into its share; then the words left over go to the sections in their order.
+    """Return the sections with as many items as fit into `cap` words. Titles and intros are always kept. First every section
+    keeps the items that fit into its share; then the words left over go to the sections in their order.
     """
     free = max(0, cap - sum(_fixed(section) for section in sections))
     kept = [_fill(section, 0, int(section.share * free)) for section in sections]

@@ -27,9 +27,8 @@ def throughput_text(flop: int, ns: float) -> str:
 
 
 def times_text(times: Times) -> str:
-    """Return the distribution of iteration times as text, e.g. `mean 39.20 ms, p90 1.012, p99 1.304`.
-
-    The quantiles are ratios to the median.
+    """Return the distribution of iteration times as text, e.g. `mean 39.20 ms, p90 1.012, p99 1.304`. The quantiles are ratios
+    to the median.
     """
     return f"mean {time_text(times.mean_ns)}, p90 {times.p90:.3f}, p99 {times.p99:.3f}"
 

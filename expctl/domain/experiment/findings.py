@@ -67,7 +67,6 @@ def file_faults(findings: Sequence[Finding]) -> list[str]:
 
 def unknown_evidence(links: Sequence[str], *, concluded: Mapping[str, bool], commits: Iterable[str]) -> list[str]:
     """Return one sentence for each of `links` that is neither an experiment with a record nor a known commit nor a web address.
-
     `concluded` says for each experiment id whether it has a record; `commits` are those of `links` that exist as commits.
     """
     there, found = set(commits), []

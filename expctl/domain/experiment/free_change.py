@@ -14,9 +14,8 @@ UNCOMPARED = "not compared"
 
 
 def is_free_keep(record: Record, entry: Record | Replication) -> bool:
-    """Return whether `entry` (the record itself, or one of its replications) is a KEEP for which nothing had to be timed.
-
-    For the record itself, its artifacts must agree with that: the same code on every target built, and a passed test.
+    """Return whether `entry` (the record itself, or one of its replications) is a KEEP for which nothing had to be timed. For
+    the record itself, its artifacts must agree with that: the same code on every target built, and a passed test.
     """
     if entry.verdict is not Verdict.KEEP or record.kind not in FREE_KINDS or entry.estimates:
         return False
@@ -30,9 +29,8 @@ def is_free_keep(record: Record, entry: Record | Replication) -> bool:
 
 
 def debt(id: str, target: str) -> str:
-    """Return the remark that the simplification `id` was kept untimed without comparing its code on `target`.
-
-    That happens if `target` couldn't be built.
+    """Return the remark that the simplification `id` was kept untimed without comparing its code on `target`. That happens if
+    `target` couldn't be built.
     """
     return f"{UNCOMPARED} on {target}, which could not be built; expctl run {id} --again compares it where it can be"
 

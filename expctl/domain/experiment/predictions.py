@@ -72,7 +72,6 @@ class PredictionSummary(NamedTuple):
 
 class Accuracy(Struct, frozen=True, kw_only=True):
     """How many predictions came true: of verdicts, of ranges of gain and of KEEPs, each with the number of such predictions.
-
     `optimism_percent` is the median of predicted gain (middle of the range) minus measured gain.
     """
 

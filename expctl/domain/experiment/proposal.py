@@ -49,9 +49,8 @@ class Until(StrEnum):
 
 
 class Probe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A code snippet (`source`: HIP code or a path) that fails as long as the reason of a do-not-repeat rule holds.
-
-    The rule ends when the snippet compiles for `arch`, or when the gfx11 interpreter knows all instructions in it.
+    """A code snippet (`source`: HIP code or a path) that fails as long as the reason of a do-not-repeat rule holds. The rule
+    ends when the snippet compiles for `arch`, or when the gfx11 interpreter knows all instructions in it.
     """
 
     source: str

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 class Queued(Struct, frozen=True, kw_only=True):
     """A proposal on disk: its data, its patch, the hash of both (`content`), and the ticket that binds its id to that hash.
-
     `ticket` is None for a proposal that somebody committed by hand.
     """
 

@@ -26,10 +26,8 @@ class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class QueuedTicket(Struct, frozen=True, kw_only=True):
-    """A proposal's ticket in one commit, and the hash of the proposal's files in that commit (`content`).
-
-    `ticket` is None for a proposal committed by hand, or if the ticket is `damaged`. `unfit` says why change.patch is not a
-    patch; "" if it is one.
+    """A proposal's ticket in one commit, and the hash of the proposal's files in that commit (`content`). `ticket` is None for
+    a proposal committed by hand, or if the ticket is `damaged`. `unfit` says why change.patch is not a patch; "" if it is one.
     """
 
     ticket: Ticket | None

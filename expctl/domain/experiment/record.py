@@ -139,9 +139,8 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Waiver(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Why an experiment was run although a do-not-repeat `rule` matched it.
-
-    `written` says that its author gave the `reason`; otherwise the reason is a condition of the rule that has changed.
+    """Why an experiment was run although a do-not-repeat `rule` matched it. `written` says that its author gave the `reason`;
+    otherwise the reason is a condition of the rule that has changed.
     """
 
     rule: str

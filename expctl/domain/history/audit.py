@@ -45,9 +45,8 @@ class CommitComparison(Struct, frozen=True, kw_only=True):
 
 
 class LeftOut(Struct, frozen=True, kw_only=True):
-    """HEAD measured against HEAD without one kept change, which shows the gain that this change contributes today.
-
-    `needed_by` is the first later change that can't be applied without it; in that case nothing was measured.
+    """HEAD measured against HEAD without one kept change, which shows the gain that this change contributes today. `needed_by`
+    is the first later change that can't be applied without it; in that case nothing was measured.
     """
 
     name: str
@@ -58,9 +57,8 @@ class LeftOut(Struct, frozen=True, kw_only=True):
 
 
 class Probe(Struct, frozen=True, kw_only=True):
-    """One step of a bisection: `contest` compares HEAD with the commit after the first `layers` kept changes.
-
-    `lost` says that the changes after that commit gain less together than `promise`, the combination of their recorded gains.
+    """One step of a bisection: `contest` compares HEAD with the commit after the first `layers` kept changes. `lost` says that
+    the changes after that commit gain less together than `promise`, the combination of their recorded gains.
     """
 
     layers: int

@@ -18,7 +18,6 @@ Position = tuple[str, tuple[int, str]]
 
 class Figure(Struct, frozen=True, kw_only=True):
     """The median time `ns` of one iteration at one size; `flop` is its number of floating-point operations, 0 if unknown.
-
     `times` say how single iterations scatter (None in older records).
     """
 

@@ -14,7 +14,6 @@ def fact_changes(baseline: Sequence[Fact], candidate: Sequence[Fact]) -> tuple[s
 
 def build_changes(artifacts: Mapping[str, Mapping[str, Artifact]]) -> tuple[str, ...]:
     """Return one line per target that was built for both sides: the figures that changed, or `machine code unchanged`.
-
     `artifacts` maps side -> target -> build.
     """
     baseline, candidate = artifacts.get(Side.BASELINE, {}), artifacts.get(Side.CANDIDATE, {})

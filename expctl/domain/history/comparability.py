@@ -55,10 +55,8 @@ class Change(Struct, frozen=True, kw_only=True):
 def comparability_of(
     *, protocol: str, yardstick: BenchmarkIdentity | None, environment: Mapping[str, str], sizes: tuple[str, ...] = ()
 ) -> Comparability:
-    """Return the conditions of a measurement with the benchmark `yardstick` (None: unknown).
-
-    `environment` maps facts of the machine and tools to texts. `sizes` are the names of the problem sizes; empty for all of the
-    KPI.
+    """Return the conditions of a measurement with the benchmark `yardstick` (None: unknown). `environment` maps facts of the
+    machine and tools to texts. `sizes` are the names of the problem sizes; empty for all of the KPI.
     """
     tools = sorted(set(environment) - MACHINE_FACTS - NO_COMPILER)
     cores = f", {environment['cores']} cores" if "cores" in environment else ""

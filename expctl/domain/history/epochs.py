@@ -59,9 +59,8 @@ class Epoch(Struct, frozen=True, kw_only=True):
 
 
 class Epochs(Struct, frozen=True, kw_only=True):
-    """All epochs (groups of comparable measurements): `all` in order of their beginning, `of` by experiment id.
-
-    `used` maps a target to its epochs, the most recently used one last.
+    """All epochs (groups of comparable measurements): `all` in order of their beginning, `of` by experiment id. `used` maps a
+    target to its epochs, the most recently used one last.
     """
 
     all: tuple[Epoch, ...] = ()
@@ -79,7 +78,6 @@ class Epochs(Struct, frozen=True, kw_only=True):
 
     def at(self, conditions: Mapping[str, Comparability]) -> Epochs:
         """Return a copy in which the last epoch in `used` is, for each target, the one comparable to a run under `conditions`.
-
         A target for which there is no such epoch stays as it is.
         """
         current = {target: (epoch,) for target, ground in conditions.items() if (epoch := self.current(target, ground))}
@@ -133,9 +131,8 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
 
 
 def _joined(known: tuple[Epoch, ...], each: Measuring) -> tuple[Epoch, ...]:
-    """Return a target's epochs `known` after the measurement `each`, ordered by their last use.
-
-    The epoch that it belongs to, the most recently used comparable one or else a new one, comes last.
+    """Return a target's epochs `known` after the measurement `each`, ordered by their last use. The epoch that it belongs to,
+    the most recently used comparable one or else a new one, comes last.
     """
     at = next((index for index in reversed(range(len(known))) if known[index].holds(each.conditions)), -1)
     if at < 0:

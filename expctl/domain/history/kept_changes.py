@@ -71,7 +71,6 @@ def combined_promises(kept: Sequence[KeptChange]) -> dict[str, Promise]:
 
 def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -> tuple[Sample, ...]:
     """Return `samples` with the candidate's times lengthened by the promised gain (the lower end of its interval) at each size.
-
     The effect computed from them is >= 0 if, and only if, at least that gain was measured.
     """
     stretch = {size: math.exp(promise.sure) for size, promise in promises.items() if size != OBJECTIVE}
@@ -83,7 +82,6 @@ def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -
 
 def falls_short(measured: Estimate, promised: Promise, worthwhile_percent: float) -> bool:
     """Return whether the measured effect is below the promised one by more than noise and by more than `worthwhile_percent`.
-
     Noise is the hypotenuse of the two half-widths; effects and half-widths are in log units (percent / 100).
     """
     effect, high = _log(measured.effect_percent), _log(measured.high_percent)
@@ -100,9 +98,7 @@ def _kept_change(commit: str, record: Record | None, epoch: Epoch) -> KeptChange
 
 
 def _estimates(record: Record, epoch: Epoch) -> tuple[Estimate, ...]:
-    """Return the estimates of an experiment that were measured in `epoch`: its own, else those of its newest
-    such replication.
-    """
+    """Return the estimates of an experiment that were measured in `epoch`: its own, else those of its newest such replication."""
     measured: tuple[Record | Replication, ...] = (record, *record.replications)
     found = [
         each.estimates

@@ -21,9 +21,8 @@ COMMENT_STARTS = " \t;&|()"
 
 
 def c_words(text: str) -> list[str] | None:
-    """Return the tokens of C-like code without comments; None if a quote or comment isn't closed.
-
-    A preprocessor line keeps its line end, and its white space as one space: `#define f (x)` differs from `#define f(x)`.
+    """Return the tokens of C-like code without comments; None if a quote or comment isn't closed. A preprocessor line keeps its
+    line end, and its white space as one space: `#define f (x)` differs from `#define f(x)`.
     """
     if 'R"' not in text:  # in a raw string a line end behind a backslash stands for itself
         text = re.sub(r"\\\r?\n", "", text)
@@ -51,9 +50,8 @@ def c_words(text: str) -> list[str] | None:
 
 
 def shell_words(text: str) -> list[str] | None:
-    """Return the lines of a shell script without comment lines, blank lines, indents and trailing white space.
-
-    A comment after a command stays. None if a here document or nested quotes make it uncertain what is a comment.
+    """Return the lines of a shell script without comment lines, blank lines, indents and trailing white space. A comment after
+    a command stays. None if a here document or nested quotes make it uncertain what is a comment.
     """
     if SHELL_UNSURE.search(text):
         return None
@@ -75,9 +73,8 @@ def shell_words(text: str) -> list[str] | None:
 
 
 def _quote_after(line: str, quote: str) -> tuple[str, bool] | None:
-    """Return (the quote open after a shell `line` that begins inside `quote`, whether the line ends in a backslash).
-
-    No quote is ""; the result is None if it is uncertain.
+    """Return (the quote open after a shell `line` that begins inside `quote`, whether the line ends in a backslash). No quote
+    is ""; the result is None if it is uncertain.
     """
     at = 0
     while at < len(line):

@@ -40,9 +40,8 @@ class Path(Struct, frozen=True, kw_only=True):
 
 
 def kept_gains(landed: Iterable[Landed], epochs: Mapping[str, Epoch]) -> tuple[Path, ...]:
-    """Return the combined gains of each target's kept changes in its epoch; `landed` is in branch order.
-
-    A target is left out if none of these changes was measured in its epoch.
+    """Return the combined gains of each target's kept changes in its epoch; `landed` is in branch order. A target is left out
+    if none of these changes was measured in its epoch.
     """
     found, everything = [], tuple(landed)
     for target, epoch in sorted(epochs.items()):

@@ -102,9 +102,8 @@ def ledger_of(
     findings: Sequence[Finding],
     conditions: Mapping[str, Comparability] | None = None,
 ) -> Ledger:
-    """Return the contents of ledger.md for records and proposals, given in any order.
-
-    `conditions` maps a target to the conditions of its next run.
+    """Return the contents of ledger.md for records and proposals, given in any order. `conditions` maps a target to the
+    conditions of its next run.
     """
     return ledger_from(
         protocol,
@@ -127,7 +126,6 @@ def ledger_from(
     template: str = "",
 ) -> Ledger:
     """Return the contents of ledger.md for the records that `totals` sums up; `records` has at least each target's last.
-
     `conditions` maps a target to the conditions of its next run, as far as the commit determines them.
     """
     queued, known = queue_items(queue), numbered(findings)

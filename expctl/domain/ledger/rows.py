@@ -24,9 +24,8 @@ WHY_MAX, TRIED_MAX = 160, 120  # letters; a view shows fewer
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One experiment as a row of ledger.md. Effect and 95 % interval of the objective are in percent (None: not timed).
-
-    `given` are the hand-written figures of an imported experiment, which has no effect.
+    """One experiment as a row of ledger.md. Effect and 95 % interval of the objective are in percent (None: not timed). `given`
+    are the hand-written figures of an imported experiment, which has no effect.
     """
 
     id: str

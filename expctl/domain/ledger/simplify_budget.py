@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
 
 def simplify_used_percent(digests: Sequence[RecordSummary], *, target: str, conditions: Comparability, but: str) -> float:
-    """Return the sum of the losses, in percent, of the simplifications kept on `target`; a gain counts as 0.
-
-    Only measurements comparable with one under `conditions` count. The experiment `but`, which is being run, is left out.
+    """Return the sum of the losses, in percent, of the simplifications kept on `target`; a gain counts as 0. Only measurements
+    comparable with one under `conditions` count. The experiment `but`, which is being run, is left out.
     """
     epochs = epochs_from(one for each in digests for one in each.measurings)
     epoch = epochs.current(target, conditions)

@@ -21,10 +21,7 @@ JOINED_MAX = 400
 
 
 def code_lines(path: str, text: str) -> tuple[str, ...]:
-    """Return the lines of `text`, as many as before, without comments.
-
-    Unchanged if the language of the file `path` is unknown.
-    """
+    """Return the lines of `text`, as many as before, without comments. Unchanged if the language of the file `path` is unknown."""
     if path.endswith(C_SUFFIXES):
         return tuple(PARTS.sub(_without_comment, text).split("\n"))
     lines = text.split("\n")
@@ -32,9 +29,8 @@ def code_lines(path: str, text: str) -> tuple[str, ...]:
 
 
 def added_lines(path: str, text: str, added: Sequence[int]) -> tuple[str, ...]:
-    """Return the lines of `text` at indices `added` (from 0) without comments and blank lines.
-
-    In C-like files, every statement that spans several of these lines follows once more, joined to one line.
+    """Return the lines of `text` at indices `added` (from 0) without comments and blank lines. In C-like files, every statement
+    that spans several of these lines follows once more, joined to one line.
     """
     if not added:
         return ()

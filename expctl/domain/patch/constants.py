@@ -88,10 +88,8 @@ def _is_literal(word: str) -> bool:
 
 
 def _named(tokens: Sequence[str], index: int) -> str:
-    """Return the name that belongs to the literal at position `index`; empty if it has none.
-
-    It is the word before `=` or after `#define`. For `#pragma unroll 4` it is `pragma unroll #1`, where 1 is the number of the
-    pragma within the source item.
+    """Return the name that belongs to the literal at position `index`; empty if it has none. It is the word before `=` or after
+    `#define`. For `#pragma unroll 4` it is `pragma unroll #1`, where 1 is the number of the pragma within the source item.
     """
     at = index - 1
     while at >= 0 and (_is_literal(tokens[at]) or tokens[at] in ("{", ",", "[")):
@@ -123,9 +121,8 @@ def _function(tokens: Sequence[str]) -> str:
 
 
 def _calls(item: Item) -> tuple[int, list[tuple[str, ...]]] | None:
-    """Parse a list of macro calls with literal arguments, `#define LIST(X) X(1,2) X(3,4)`; None for any other item.
-
-    Returns the position of the first call among the tokens, and the arguments of each call.
+    """Parse a list of macro calls with literal arguments, `#define LIST(X) X(1,2) X(3,4)`; None for any other item. Returns the
+    position of the first call among the tokens, and the arguments of each call.
     """
     tokens = item.tokens
     if len(tokens) < 9 or tokens[1] != "define" or tokens[3] != "(" or tokens[5] != ")":

@@ -8,7 +8,6 @@ _ENDING = re.compile(r"(?: \[clone [^\]]*\]|\.kd)+$")
 
 def function_name(name: str) -> str:
     """Return a demangled kernel name without return type, template arguments, parameters, unnamed namespaces and `.kd`.
-
     `std::enable_if<x, void>::type prim::scan<int>(int)` becomes `prim::scan`; a plain name stays as it is.
     """
     plain = _ENDING.sub("", UNNAMED.sub("", name)).removeprefix("void ")

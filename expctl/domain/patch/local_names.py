@@ -82,9 +82,8 @@ def _starts(tokens: Sequence[str], body: int) -> Iterator[int]:
 
 
 def _declared(tokens: Sequence[str], start: int, *, inside: bool) -> set[int]:
-    """Return the positions of the names that a declaration at `start` declares; empty if none begins there.
-
-    `inside` says whether `start` is in a function's body, rather than in a parameter list.
+    """Return the positions of the names that a declaration at `start` declares; empty if none begins there. `inside` says
+    whether `start` is in a function's body, rather than in a parameter list.
     """
     at, sized = start, False
     while at < len(tokens) and (tokens[at] in QUALIFIERS or tokens[at] in SIZES or _is_decoration(tokens, at)):

@@ -35,10 +35,7 @@ GIT_BINARY = re.compile(rb"^(literal|delta) (\d{1,18})\n((?:[A-Za-z][^\n]*\n)*)"
 
 
 def patch_faults(patch: bytes, limits: PatchLimits) -> list[str]:
-    """Return why `patch` must not be given to git: it has parts so large that they could exhaust the memory.
-
-    Empty if it may.
-    """
+    """Return why `patch` must not be given to git: it has parts so large that they could exhaust the memory. Empty if it may."""
     if len(patch) > PATCH_BYTES_MAX:
         return [f"the patch has {len(patch)} bytes, expected at most {PATCH_BYTES_MAX}"]
     if b"GIT binary patch\n" not in patch:
@@ -52,9 +49,8 @@ def patch_faults(patch: bytes, limits: PatchLimits) -> list[str]:
 def tree_faults(
     files: Sequence[ChangedFile], scope: tuple[str, ...], limits: PatchLimits, names: Sequence[str] = ()
 ) -> list[str]:
-    """Return one sentence for each fault of a patch that changes `files`; empty if it is allowed.
-
-    `scope` are the folders that it may touch, `names` the paths of all files in them after the patch.
+    """Return one sentence for each fault of a patch that changes `files`; empty if it is allowed. `scope` are the folders that
+    it may touch, `names` the paths of all files in them after the patch.
     """
     if not files:
         return ["the patch changes nothing"]
@@ -72,10 +68,7 @@ def tree_faults(
 
 
 def _file_faults(file: ChangedFile, scope: tuple[str, ...]) -> Iterator[str]:
-    """Yield why `file` must not be changed, at most one reason.
-
-    A path that `scope` itself lists is not checked for its name.
-    """
+    """Yield why `file` must not be changed, at most one reason. A path that `scope` itself lists is not checked for its name."""
     below = _below(file.path, scope)
     name = below[-1].casefold() if below else ""
     if not inside(file.path, scope):
@@ -103,18 +96,16 @@ def _bytes(name: str) -> bytes:
 
 
 def _below(path: str, scope: tuple[str, ...]) -> list[str]:
-    """Return the parts of `path` below the longest folder of `scope` that contains it; all parts if none does.
-
-    Empty if `path` itself is in `scope`.
+    """Return the parts of `path` below the longest folder of `scope` that contains it; all parts if none does. Empty if `path`
+    itself is in `scope`.
     """
     fitting = max((folder.rstrip("/") for folder in scope if inside(path, (folder,))), key=len, default="")
     return path[len(fitting) :].strip("/").split("/") if path != fitting else []
 
 
 def _alike(names: Sequence[str], changed: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of a changed path (or its folder) and another path that differ only in case, accents or character width.
-
-    Some file systems can't tell such paths apart.
+    """Yield pairs of a changed path (or its folder) and another path that differ only in case, accents or character width. Some
+    file systems can't tell such paths apart.
     """
     spellings: dict[str, set[str]] = {}
     for name in {str(each) for path in names for each in (PurePosixPath(path), *PurePosixPath(path).parents)}:
@@ -134,7 +125,6 @@ def _folded(path: str) -> str:
 
 def _sizes(kind: bytes, size: int, lines: bytes) -> Iterator[int]:
     """Yield the `size` of one binary part of a patch, in bytes; for a delta then also the size of the file that it produces.
-
     The latter is encoded in the first of the part's `lines`. `kind` is `literal` or `delta`.
     """
     yield size

@@ -29,9 +29,8 @@ def combinations(sweep: Sweep) -> Iterator[Combination]:
 
 
 def with_values(text: str, combination: Combination) -> str:
-    """Return `text` with the values of `combination` (name -> value).
-
-    Raises NotAConstant for one not defined in exactly one line.
+    """Return `text` with the values of `combination` (name -> value). Raises NotAConstant for one not defined in exactly one
+    line.
     """
     for name, value in combination.items():
         match = _definition(text, name)

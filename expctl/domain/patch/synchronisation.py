@@ -14,9 +14,8 @@ WORDS = re.compile(
 
 
 def removed_synchronisation(patch: str) -> tuple[str, ...]:
-    """Return the barriers, waits and fences in the removed lines of a unified diff, sorted; those in comments are left out.
-
-    One that the patch adds again elsewhere is returned too, because moving a barrier can be as wrong as removing it.
+    """Return the barriers, waits and fences in the removed lines of a unified diff, sorted; those in comments are left out. One
+    that the patch adds again elsewhere is returned too, because moving a barrier can be as wrong as removing it.
     """
     found: set[str] = set()
     for line in patch.splitlines():

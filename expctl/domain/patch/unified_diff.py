@@ -41,9 +41,8 @@ class FileDiff(Struct, frozen=True, kw_only=True):
 
 
 class FileTexts(Struct, frozen=True, kw_only=True):
-    """The text of one file before and after a patch. `added` are the indices of the new lines in `after`, from 0.
-
-    `whole` is False if the texts are only the lines that the patch shows, because the rest of the file is unknown.
+    """The text of one file before and after a patch. `added` are the indices of the new lines in `after`, from 0. `whole` is
+    False if the texts are only the lines that the patch shows, because the rest of the file is unknown.
     """
 
     path: str
@@ -93,9 +92,8 @@ def diff_faults(files: tuple[FileDiff, ...]) -> tuple[str, ...]:
 
 
 def texts_of(files: tuple[FileDiff, ...], contents: Mapping[str, str]) -> tuple[FileTexts, ...]:
-    """Return the text of each file before and after a patch. `contents` maps old paths to the old text.
-
-    For a file that is not in `contents`, or whose text the patch doesn't fit, only the lines of its hunks are returned.
+    """Return the text of each file before and after a patch. `contents` maps old paths to the old text. For a file that is not
+    in `contents`, or whose text the patch doesn't fit, only the lines of its hunks are returned.
     """
     return tuple(_texts(file, contents.get(file.old, "")) for file in files)
 
@@ -112,9 +110,8 @@ def _texts(file: FileDiff, before: str) -> FileTexts:
 
 
 def _applied(lines: list[str], hunks: tuple[Hunk, ...]) -> tuple[list[str], list[int]] | None:
-    """Apply `hunks` to `lines`, each where it fits nearest to its line number. None if one fits nowhere.
-
-    Returns the lines after the patch, and the indices of new ones.
+    """Apply `hunks` to `lines`, each where it fits nearest to its line number. None if one fits nowhere. Returns the lines
+    after the patch, and the indices of new ones.
     """
     shift, done = 0, 0
     out: list[str] = []

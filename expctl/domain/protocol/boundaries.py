@@ -36,9 +36,8 @@ class Boundaries(Struct, frozen=True, kw_only=True):
         return tuple(look for look in self.looks if look <= n)
 
     def at(self, table: tuple[float, ...], n: int) -> float:
-        """Return the critical value after `n` values from `table`, which is one of the fields, e.g. `low`.
-
-        Between two looks it is the earlier look's, which is stricter. Raises ValueError before the first look.
+        """Return the critical value after `n` values from `table`, which is one of the fields, e.g. `low`. Between two looks it
+        is the earlier look's, which is stricter. Raises ValueError before the first look.
         """
         passed = bisect_right(self.looks, n)
         if not passed:

@@ -47,9 +47,8 @@ class Calibrate(StrEnum):
 
 
 class FreeSimplify(StrEnum):
-    """On which targets a simplification must leave the machine code unchanged to be kept without timing.
-
-    `built`: on those that this machine can build; `all`: on all targets of the protocol.
+    """On which targets a simplification must leave the machine code unchanged to be kept without timing. `built`: on those that
+    this machine can build; `all`: on all targets of the protocol.
     """
 
     BUILT = "built"
@@ -77,10 +76,8 @@ class Requires(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Size(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One problem size of the benchmark with its weight.
-
-    `flop` is the work of one iteration in FLOP, 0 to report no throughput. A `rescuer` may keep a patch by its own gain while
-    the weighted mean over all sizes is about zero.
+    """One problem size of the benchmark with its weight. `flop` is the work of one iteration in FLOP, 0 to report no
+    throughput. A `rescuer` may keep a patch by its own gain while the weighted mean over all sizes is about zero.
     """
 
     name: str
@@ -115,10 +112,8 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ResourceLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Limits on figures of a candidate's build by name (vgpr, lds, scratch, vgpr_spills, occupancy, ...).
-
-    `most` is the largest allowed value, or the baseline's where that is larger; `may_fall` is the largest allowed drop below
-    the baseline's value.
+    """Limits on figures of a candidate's build by name (vgpr, lds, scratch, vgpr_spills, occupancy, ...). `most` is the largest
+    allowed value, or the baseline's where that is larger; `may_fall` is the largest allowed drop below the baseline's value.
     """
 
     most: Mapping[str, float] = field(default_factory=dict)
@@ -187,7 +182,6 @@ class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The complete environment of every harness script: variables passed through from the user's, and variables set here.
-
     `writable` are absolute paths that a script may change besides its scratch folder (a compiler's cache, a profiler's lock).
     """
 

@@ -26,9 +26,8 @@ def profiler_of(step: Step) -> str:
 
 
 def passes_of(step: Step) -> tuple[Step, ...]:
-    """Split a profile step into one step per pass: for rocprofv3 one without counters, then one per six counters.
-
-    For ncu it is a single step with all counters.
+    """Split a profile step into one step per pass: for rocprofv3 one without counters, then one per six counters. For ncu it is
+    a single step with all counters.
     """
     profiler, plain = profiler_of(step), replace(step, counters=())
     if not step.counters or not profiler:

@@ -70,9 +70,8 @@ Result = Concluded | Pending | Hopeless
 
 
 def fault_of(comparison: Comparison, sizes: Sequence[str], targets: Sequence[str]) -> str:
-    """Return why a comparison can never be evaluated, or "" if it can.
-
-    It may name something that is not in `sizes` or `targets`, or compare a number with a word.
+    """Return why a comparison can never be evaluated, or "" if it can. It may name something that is not in `sizes` or
+    `targets`, or compare a number with a word.
     """
     names, value = comparison.names, comparison.value
     is_word = isinstance(value, str)
@@ -97,9 +96,8 @@ def fault_of(comparison: Comparison, sizes: Sequence[str], targets: Sequence[str
 
 
 def answer(condition: Condition, results: Mapping[str, Result]) -> Answer:
-    """Return whether a condition of `depends_on` holds.
-
-    `results` are by experiment id; one that is missing is not finished yet.
+    """Return whether a condition of `depends_on` holds. `results` are by experiment id; one that is missing is not finished
+    yet.
     """
     if isinstance(condition, Comparison):
         return _compare(condition, results.get(condition.experiment, Pending(f"there is no {condition.experiment}")))

@@ -40,9 +40,8 @@ RANK = {state: number for number, state in enumerate(State)} | {State.WAITING: 0
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """One proposal in the queue.
-
-    `why` explains its state, `answers` says for each condition in its `depends_on` whether it holds.
+    """One proposal in the queue. `why` explains its state, `answers` says for each condition in its `depends_on` whether it
+    holds.
     """
 
     proposal: Proposal
@@ -86,7 +85,6 @@ def line_up(
     malformed: Iterable[Unreadable] = (),
 ) -> tuple[Entry, ...]:
     """Return the queue: the proposals that can run, in the order in which they run, then the others with `malformed` ones.
-
     `filings` are the tickets of the proposals and `profiles` the profiles of finished experiments, both by experiment id.
     """
     unread = {each.id: each for each in malformed}
@@ -150,9 +148,8 @@ def _mark_hopeless(left: Mapping[str, Proposal], results: dict[str, Result]) -> 
 
 
 def _run_order(left: Mapping[str, Proposal], filed: Mapping[str, QueuedTicket], results: Mapping[str, Result]) -> list[str]:
-    """Return the ids in the order in which they run: by priority, then id, but each after those it depends on.
-
-    Proposals that depend on each other in a cycle are left out.
+    """Return the ids in the order in which they run: by priority, then id, but each after those it depends on. Proposals that
+    depend on each other in a cycle are left out.
     """
 
     def key(name: str) -> tuple[int, tuple[int, str]]:

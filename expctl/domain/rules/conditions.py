@@ -25,16 +25,14 @@ VERIFIED = frozenset((*COMPILERS, ARCHITECTURE, EPOCH, TARGET))
 
 def changed_conditions(record: Record, now: CurrentFacts, level: Level | None = None) -> tuple[ChangedCondition, ...]:
     """Return the conditions of the do-not-repeat rule of `record` that have changed, so that the rule refuses nobody any more.
-
     With `level`, how a candidate matched the rule, only conditions that matter for such a match are checked.
     """
     return tuple(conditions_of(record, level).changed(now))
 
 
 def conditions_of(record: Record, level: Level | None = None) -> RuleConditions:
-    """Return the recorded conditions of the do-not-repeat rule of `record`; all empty if it has no rule.
-
-    With `level`, how a candidate matched the rule, only conditions that matter for such a match are returned.
+    """Return the recorded conditions of the do-not-repeat rule of `record`; all empty if it has no rule. With `level`, how a
+    candidate matched the rule, only conditions that matter for such a match are returned.
     """
     rule = record.rule
     if rule is None:

@@ -13,10 +13,8 @@ if TYPE_CHECKING:
 
 
 class ProbeAnswer(Struct, frozen=True, kw_only=True):
-    """Whether a rule's probe (a code snippet) passes today.
-
-    `said` is the compiler with its first error, or why nothing was compiled. `tried` is False if no earlier result is stored
-    and the caller asked not to compile.
+    """Whether a rule's probe (a code snippet) passes today. `said` is the compiler with its first error, or why nothing was
+    compiled. `tried` is False if no earlier result is stored and the caller asked not to compile.
     """
 
     passes: bool

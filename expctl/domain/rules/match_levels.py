@@ -35,9 +35,8 @@ class WaivedRepeat(Struct, frozen=True, kw_only=True):
 
 
 def levels_of(record: Record) -> tuple[Level, ...]:
-    """Return the levels (same patch, same machine code, ...) at which the rule of `record` recognises a repeat.
-
-    Empty if `record` has no rule.
+    """Return the levels (same patch, same machine code, ...) at which the rule of `record` recognises a repeat. Empty if
+    `record` has no rule.
     """
     rule = record.rule
     if rule is None:
@@ -58,9 +57,8 @@ def changed_codes(record: Record) -> Mapping[str, str]:
 
 
 def differing_codes(baseline: Mapping[str, Artifact], candidate: Mapping[str, Artifact]) -> Mapping[str, str]:
-    """Return, by target, the hash of the candidate's machine code.
-
-    Targets not built for both sides, or with equal code, are left out.
+    """Return, by target, the hash of the candidate's machine code. Targets not built for both sides, or with equal code, are
+    left out.
     """
     return {name: made.code for name, made in candidate.items() if name in baseline and made.code != baseline[name].code}
 

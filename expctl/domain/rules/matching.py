@@ -33,9 +33,8 @@ LIKENESS = {
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
-    """A proposed change. `codes` has, by target, the hash of its machine code where that differs from the baseline's.
-
-    `built` are the targets for which candidate and baseline were built, on `machine`. Before the builds, both fields are empty.
+    """A proposed change. `codes` has, by target, the hash of its machine code where that differs from the baseline's. `built`
+    are the targets for which candidate and baseline were built, on `machine`. Before the builds, both fields are empty.
     """
 
     identity: ChangeIdentity
@@ -46,7 +45,6 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 class Match(Struct, frozen=True, kw_only=True):
     """A repeat that was found: the record whose rule forbids the candidate, the `level`, and the `likeness` as a sentence.
-
     `patterns` are the forbidden patterns that matched if the level is PATTERN, else empty.
     """
 
@@ -66,9 +64,8 @@ def rule_of(
     conditions: Mapping[str, str],
     worthwhile_percent: float,
 ) -> Rule:
-    """Return the do-not-repeat rule that a rejected proposal leaves.
-
-    `reason` says why it was rejected, `code` is a hash of its machine code, and `judged` the target on which it failed.
+    """Return the do-not-repeat rule that a rejected proposal leaves. `reason` says why it was rejected, `code` is a hash of its
+    machine code, and `judged` the target on which it failed.
     """
     from expctl.domain.experiment.record import Rule
 
@@ -95,18 +92,16 @@ def matches(records: Iterable[Record], candidate: Candidate, *, own_id: str = ""
 
 
 def without_void_patterns(found: Iterable[Match], now: CurrentFacts) -> tuple[Match, ...]:
-    """Return the matches without those forbidden patterns that are void (`void_patterns`).
-
-    A match that rests on void patterns alone is left out.
+    """Return the matches without those forbidden patterns that are void (`void_patterns`). A match that rests on void patterns
+    alone is left out.
     """
     kept = (match if match.level is not Level.PATTERN else _without_void(match, now) for match in found)
     return tuple(match for match in kept if match is not None)
 
 
 def void_patterns(record: Record, now: CurrentFacts) -> Mapping[str, str]:
-    """Return the void forbidden patterns of a record's rule, each with the reason; empty if all are valid.
-
-    A pattern is void if it doesn't match the change that it was written for, or matches too many lines of the baseline.
+    """Return the void forbidden patterns of a record's rule, each with the reason; empty if all are valid. A pattern is void if
+    it doesn't match the change that it was written for, or matches too many lines of the baseline.
     """
     forbids = record.rule.forbids if record.rule is not None else ()
     own = now.own_lines(record.id) if forbids else None
@@ -120,9 +115,8 @@ def _without_void(match: Match, now: CurrentFacts) -> Match | None:
 
 
 def keys_of(rule: Rule, codes: Iterable[str]) -> Iterator[str]:
-    """Yield the keys under which an index stores a rule. `codes` are hashes of the rejected candidate's machine code.
-
-    A candidate that has none of these keys can match the rule only by a forbidden pattern.
+    """Yield the keys under which an index stores a rule. `codes` are hashes of the rejected candidate's machine code. A
+    candidate that has none of these keys can match the rule only by a forbidden pattern.
     """
     yield from _identity_keys(rule.patch_id, rule.change, rule.settings)
     yield from (f"code:{code}" for code in sorted({*codes, rule.code} - {""}))

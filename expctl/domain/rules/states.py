@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 
 class State(StrEnum):
-    """State of a do-not-repeat rule: active, reopened by a changed condition, or waived.
-
-    A waived rule has let one repeat run for a written reason; it still refuses all others.
+    """State of a do-not-repeat rule: active, reopened by a changed condition, or waived. A waived rule has let one repeat run
+    for a written reason; it still refuses all others.
     """
 
     ACTIVE = "active"

@@ -24,10 +24,8 @@ class Test(Struct, frozen=True):
 
 
 class Measure(Struct, frozen=True):
-    """Measure one round of the search or of the confirmation.
-
-    Each of these sessions begins with fresh worktrees and a new lock. `left` is the number of rounds until the next look, this
-    one included.
+    """Measure one round of the search or of the confirmation. Each of these sessions begins with fresh worktrees and a new
+    lock. `left` is the number of rounds until the next look, this one included.
     """
 
     round: int

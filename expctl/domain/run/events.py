@@ -58,10 +58,7 @@ class BuildFailed(Struct, frozen=True, kw_only=True):
 
 
 class Tested(Struct, frozen=True, kw_only=True):
-    """The candidate's test on `target` (empty: the timed one) ended.
-
-    `fault` is True if the harness failed, not the candidate.
-    """
+    """The candidate's test on `target` (empty: the timed one) ended. `fault` is True if the harness failed, not the candidate."""
 
     ok: bool
     fault: bool
@@ -79,9 +76,8 @@ class Measured(Struct, frozen=True, kw_only=True):
 
 
 class MeasureFailed(Struct, frozen=True, kw_only=True):
-    """The benchmark failed.
-
-    `blames_candidate` is True if the candidate's outputs were wrong, False if harness or machine failed.
+    """The benchmark failed. `blames_candidate` is True if the candidate's outputs were wrong, False if harness or machine
+    failed.
     """
 
     reason: str

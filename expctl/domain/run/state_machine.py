@@ -41,7 +41,6 @@ E_ = TypeVar("E_", bound=object)
 
 class Run(Struct, frozen=True, kw_only=True):
     """The events of a run so far, in order, and what was fixed before them: kind, statistical plan and roles of targets.
-
     `before` are the samples of the undecided experiment that this run continues; empty if it continues none.
     """
 
@@ -101,10 +100,7 @@ def advance(run: Run, event: Event) -> Run:
 
 
 def next_action(run: Run) -> Action:
-    """Return the next action of a run.
-
-    It depends on the events alone, so an action that a crash interrupted is returned again.
-    """
+    """Return the next action of a run. It depends on the events alone, so an action that a crash interrupted is returned again."""
     if run.last(Published) is not None:
         return Nothing()
     if run.last(Pinned) is None and run.last(Invalidated) is None:
@@ -155,9 +151,8 @@ def _outcome(run: Run) -> Build | Test | Measure | Decision:
 
 
 def _next_build(run: Run) -> Build | Decision | None:
-    """Return the next build, or the verdict after a failed one; None when all builds are done.
-
-    A target that isn't timed is skipped if its baseline doesn't build.
+    """Return the next build, or the verdict after a failed one; None when all builds are done. A target that isn't timed is
+    skipped if its baseline doesn't build.
     """
     for target in run.targets():
         for side in (Side.BASELINE, Side.CANDIDATE):
@@ -214,7 +209,6 @@ def _is_changed(run: Run, target: str) -> bool:
 
 def _same_code(run: Run) -> Test | Decision:
     """Return the verdict if the machine code of every built target is the baseline's: NO-OP, or KEEP for a simplification.
-
     Before that KEEP, the tests of all built targets are returned one by one, because a harness may use files besides the build.
     """
     built, unbuilt = ", ".join(run.built()), ", ".join(run.unbuilt())

@@ -19,9 +19,8 @@ class Unavailable(Struct, frozen=True, kw_only=True):
 
 
 class Failed(Struct, frozen=True, kw_only=True):
-    """A build or script failed. `fault` is True if the harness or the machine failed, not the build under test.
-
-    `died`: the process ended without a result; `killed`: it was ended by SIGKILL, for which no build is to blame.
+    """A build or script failed. `fault` is True if the harness or the machine failed, not the build under test. `died`: the
+    process ended without a result; `killed`: it was ended by SIGKILL, for which no build is to blame.
     """
 
     reason: str

@@ -94,9 +94,8 @@ class _Forecast:
         return [(mean + z * error, weight / math.fsum(weights)) for z, weight in zip(GRID, weights, strict=True)]
 
     def _search_decides(self, truth: float, n: int, pairs: int) -> float:
-        """Return the chance that a search of `n` rounds rejects, or finds a gain and a confirmation then decides.
-
-        `truth` is the assumed true effect in log units; the confirmation has `pairs` pairs of rounds.
+        """Return the chance that a search of `n` rounds rejects, or finds a gain and a confirmation then decides. `truth` is
+        the assumed true effect in log units; the confirmation has `pairs` pairs of rounds.
         """
         low, high = SEARCH.at(SEARCH.low, n), SEARCH.at(SEARCH.high, n)
         keeps, rejects = self._ends(truth, n, self._seen.n, low, high, self._sd(self._name))
@@ -110,7 +109,6 @@ class _Forecast:
 
     def _ends(self, truth: float, n: int, done: int, low: float, high: float, sd: float) -> tuple[float, float]:
         """Return the chances that the interval of `n` values lies above the plan's floor, and that it lies below its ceiling.
-
         `truth` is the assumed true effect, `done` the number of values measured so far; `low` and `high` are critical values.
         """
         mean = (done * self._seen.intervals[self._name].mean + (n - done) * truth) / n

@@ -19,9 +19,8 @@ class UnplayableError(ValueError):
 
 
 class Replay(Struct, frozen=True, kw_only=True):
-    """A recomputed verdict.
-
-    `parts` are the recomputed fields of the record by key; `rule` is the VERSION of the critical values.
+    """A recomputed verdict. `parts` are the recomputed fields of the record by key; `rule` is the VERSION of the critical
+    values.
     """
 
     rule: str
@@ -42,9 +41,8 @@ def older_rule(record: Record | Replication) -> str:
 
 
 def replayed(procedure: Procedure, kind: Kind, samples: Sequence[Sample], benchmark: Benchmark, keep: KeepRule) -> Replay:
-    """Recompute the verdict of `samples` by the recorded procedure.
-
-    Raises UnplayableError if the samples are too few to decide.
+    """Recompute the verdict of `samples` by the recorded procedure. Raises UnplayableError if the samples are too few to
+    decide.
     """
     plan = Plan.of(
         benchmark,

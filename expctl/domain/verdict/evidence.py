@@ -16,10 +16,7 @@ from expctl.domain.verdict.statistics import Interval, interval, lower_bound, pe
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """The intervals at one look over `n` values.
-
-    A value is the effect of one round; in a confirmation, the mean of two rounds.
-    """
+    """The intervals at one look over `n` values. A value is the effect of one round; in a confirmation, the mean of two rounds."""
 
     plan: Plan
     bounds: Boundaries
@@ -33,17 +30,15 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return {OBJECTIVE: self.objective, **self.sizes}
 
     def regressing(self) -> list[str]:
-        """Return the sizes that lose more than the plan's tolerance on average and are surely slower.
-
-        Surely slower: mean + r sd / sqrt(n) < 0, where r is the critical value `regression` at this look.
+        """Return the sizes that lose more than the plan's tolerance on average and are surely slower. Surely slower: mean + r
+        sd / sqrt(n) < 0, where r is the critical value `regression` at this look.
         """
         r, tolerance = self.bounds.at(self.bounds.regression, self.n), self.plan.tolerance
         return [size for size, it in self.sizes.items() if it.mean < -tolerance and upper_bound(it, r) < 0]
 
     def unguarded(self) -> list[str]:
-        """Return the sizes that may lose more than the plan's guard G: mean - t sd / sqrt(n) <= -G.
-
-        t is Student's t for a one-sided 95 % bound from n values.
+        """Return the sizes that may lose more than the plan's guard G: mean - t sd / sqrt(n) <= -G. t is Student's t for a
+        one-sided 95 % bound from n values.
         """
         return [size for size, it in self.sizes.items() if lower_bound(it, t95(self.n)) <= -self.plan.guard]
 
@@ -52,9 +47,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return [size for size, it in self.sizes.items() if it.high < 0]
 
     def gains(self, rescuer: str = "") -> bool:
-        """Does the interval of the size `rescuer`, or of the objective if it is empty, lie above what a KEEP must exceed?
-
-        For a size, False if the interval of the objective lies wholly below zero.
+        """Does the interval of the size `rescuer`, or of the objective if it is empty, lie above what a KEEP must exceed? For a
+        size, False if the interval of the objective lies wholly below zero.
         """
         if rescuer:
             return self.sizes[rescuer].low > self.plan.floor_of(rescuer) and self.objective.high >= 0
@@ -62,7 +56,6 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
     def rescuer(self) -> str:
         """Return the first size whose own gain may keep the patch while the objective is about zero; empty if there is none.
-
         Its gain must lie above zero, even if the mode allows the objective a loss.
         """
         if not self.plan.rescuers or abs(self.objective.mean) > self.plan.worthwhile:
@@ -76,9 +69,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return all(self.intervals[name].high < self.plan.ceiling for name in names)
 
     def describe(self, name: str) -> str:
-        """Return the interval of `name` as text, e.g. `+2.30 % [+1.70, +2.90]`.
-
-        It has so many digits that no end is rounded onto a limit of the plan.
+        """Return the interval of `name` as text, e.g. `+2.30 % [+1.70, +2.90]`. It has so many digits that no end is rounded
+        onto a limit of the plan.
         """
         return describe(self.intervals[name], limits_of(self.plan))
 
@@ -109,7 +101,6 @@ def limit_text(limit: float) -> str:
 
 def describe(found: Interval, limits: Sequence[float] = (0.0,)) -> str:
     """Return an interval in percent, e.g. `+2.30 % [+1.70, +2.90]`, with so many digits that no end is rounded onto a limit.
-
     `limits` are effects in log units that the ends are compared with.
     """
     digits = next((digits for digits in (2, 3, 4, 5) if _apart(found, limits, digits)), 6)

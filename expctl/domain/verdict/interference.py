@@ -19,9 +19,8 @@ CHANCE = 0.05  # of the exact test
 
 
 class OwnDoing(Struct, frozen=True, kw_only=True):
-    """The launches that were disturbed by nothing but clock, temperature or power, by side.
-
-    A launch is given as (number of the round, number of the launch in it).
+    """The launches that were disturbed by nothing but clock, temperature or power, by side. A launch is given as (number of the
+    round, number of the launch in it).
     """
 
     baseline: frozenset[tuple[int, int]]
@@ -29,10 +28,8 @@ class OwnDoing(Struct, frozen=True, kw_only=True):
 
     @property
     def counts(self) -> bool:
-        """Was the candidate disturbed in this way more often than the baseline (one-sided exact binomial test, 5 %)?
-
-        Both sides have equally many undisturbed launches, so by chance a disturbed one belongs to either side with probability
-        1/2.
+        """Was the candidate disturbed in this way more often than the baseline (one-sided exact binomial test, 5 %)? Both sides
+        have equally many undisturbed launches, so by chance a disturbed one belongs to either side with probability 1/2.
         """
         mine, all_launches = len(self.candidate), len(self.candidate) + len(self.baseline)
         return binomial_tail(mine, all_launches) <= CHANCE
@@ -66,9 +63,8 @@ def counted(samples: Sequence[Sample]) -> Sequence[Sample]:
 
 
 def taint_notes(samples: Sequence[Sample]) -> tuple[str, ...]:
-    """Return one sentence for each kind of disturbance, with the number of launches of each side that it hit.
-
-    Launches of the candidate that are used although they were disturbed have sentences of their own.
+    """Return one sentence for each kind of disturbance, with the number of launches of each side that it hit. Launches of the
+    candidate that are used although they were disturbed have sentences of their own.
     """
     own = own_doing(samples)
     left_out: dict[str, set[tuple[int, int, Side]]] = {}
@@ -104,7 +100,6 @@ def _counts(sample: Sample, own: OwnDoing) -> bool:
 
 def _places(launches: Sequence[list[Sample]]) -> Iterator[list[list[Sample]]]:
     """Group the launches of one round, in order: disturbed launches go with the undisturbed repetition that replaces them.
-
     Disturbed launches without such a repetition become groups of one.
     """
     place: list[list[Sample]] = []

@@ -111,9 +111,8 @@ def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decisi
 
 
 def tail_flags(decision: Decision, samples: Sequence[Sample]) -> tuple[str, ...]:
-    """Return a sentence for each size at which one side has clearly more slow iterations (a heavier tail).
-
-    Only the rounds from which `decision` was computed are looked at.
+    """Return a sentence for each size at which one side has clearly more slow iterations (a heavier tail). Only the rounds from
+    which `decision` was computed are looked at.
     """
     chosen = set(decision.rounds)
     used = [sample for sample in counted(samples) if sample.round in chosen]

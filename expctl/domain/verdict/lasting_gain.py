@@ -23,9 +23,8 @@ def mean_time(rounds: Sequence[RoundEffect], plan: Plan) -> Interval:
 
 
 def loses_mean_time(rounds: Sequence[RoundEffect], plan: Plan) -> str:
-    """Return a sentence if the mean time surely (99.95 %) loses more than the guard allows, even if the medians gain.
-
-    Empty if it doesn't.
+    """Return a sentence if the mean time surely (99.95 %) loses more than the guard allows, even if the medians gain. Empty if
+    it doesn't.
     """
     critical = t999(len(rounds))
     found = interval([each.mean_objective(plan.weights) for each in rounds], critical, critical)
@@ -74,7 +73,6 @@ def launches_needed(plan: Plan, margin: float) -> int:
 
 def depends_on_placement(effects: Sequence[float], layouts: Sequence[int], floor: float) -> str:
     """Return a sentence if the gain may hold only for some layouts (placements of the code); empty if not, or with one layout.
-
     It holds for all if the mean over layouts surely exceeds `floor`: one-sided t test over one mean per layout, 99.5 %.
     """
     of_layout: dict[int, list[float]] = {}
@@ -91,7 +89,6 @@ def depends_on_placement(effects: Sequence[float], layouts: Sequence[int], floor
 
 def fades(effects: Sequence[float]) -> bool:
     """Is the mean of the second half of `effects` significantly below the first half's? Two-sample t test, one-sided, 99.5 %.
-
     False for fewer than six effects.
     """
     half = len(effects) // 2

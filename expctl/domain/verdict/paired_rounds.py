@@ -17,9 +17,8 @@ class Pairs(Struct, frozen=True, kw_only=True):
 
 
 def by_pairs(rounds: Sequence[RoundEffect], respawn: int) -> Pairs:
-    """Average the effects of the `respawn` rounds that each pair of worker processes measured.
-
-    The last pair of a session is left out until it has all its rounds, so that looking early changes nothing.
+    """Average the effects of the `respawn` rounds that each pair of worker processes measured. The last pair of a session is
+    left out until it has all its rounds, so that looking early changes nothing.
     """
     if respawn == 1:
         return Pairs(effects=tuple(rounds), rounds={each.round: (each.round,) for each in rounds})

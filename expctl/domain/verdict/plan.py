@@ -98,7 +98,6 @@ class Plan(Struct, frozen=True, kw_only=True):
 
     def floor_of(self, rescuer: str) -> float:
         """Effect, in log units, that the size `rescuer` must exceed to keep a patch by its own gain: `floor`, but at least 0.
-
         For an empty `rescuer`, the objective, it is `floor` itself.
         """
         return max(0.0, self.floor) if rescuer else self.floor

@@ -26,9 +26,8 @@ class Caption(Struct, frozen=True, kw_only=True):
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """The limits at one look, after `rounds` rounds, in percent.
-
-    A mean above `keep` goes on to the confirmation, one below `futile` is rejected.
+    """The limits at one look, after `rounds` rounds, in percent. A mean above `keep` goes on to the confirmation, one below
+    `futile` is rejected.
     """
 
     rounds: int

@@ -47,7 +47,6 @@ class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class RoundEffect(Struct, frozen=True, kw_only=True):
     """The effects of one round by problem size, ln(t_baseline / t_candidate): positive means that the candidate is faster.
-
     `effect` is robust, from medians (docs/METHODOLOGY.md, "A round"); `mean_effect` is from the mean times of all iterations.
     """
 
@@ -74,7 +73,6 @@ class MalformedRound(ValueError):
 
 def round_effects(samples: Iterable[Sample]) -> tuple[RoundEffect, ...]:
     """Reduce the samples to one effect per round and size, in the order of rounds. Samples with foreign load are left out.
-
     Raises MalformedRound if a round lacks a side, or its sides have different sizes or numbers of times.
     """
     by_round: dict[int, dict[str, list[Sample]]] = {}

@@ -28,9 +28,8 @@ class MeasureMore(Struct, frozen=True, kw_only=True):
 
 
 class Decision(Struct, frozen=True, kw_only=True):
-    """The verdict with its reasons, and the intervals of the objective and of each size.
-
-    `rounds` are the indices of the rounds that the intervals were computed from. A verdict without timing has neither.
+    """The verdict with its reasons, and the intervals of the objective and of each size. `rounds` are the indices of the rounds
+    that the intervals were computed from. A verdict without timing has neither.
     """
 
     verdict: Verdict
@@ -76,9 +75,8 @@ def _search(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision
 def _confirm(
     before: Sequence[RoundEffect], rounds: Sequence[RoundEffect], plan: Plan, promising: _Promising
 ) -> MeasureMore | Decision:
-    """Decide by the intervals of the confirmation alone, because the estimate that ended the search is biased upward.
-
-    If they show a gain but another condition of a KEEP fails (lasting_gain.py), more rounds are measured.
+    """Decide by the intervals of the confirmation alone, because the estimate that ended the search is biased upward. If they
+    show a gain but another condition of a KEEP fails (lasting_gain.py), more rounds are measured.
     """
     name, looks = promising.rescuer or OBJECTIVE, CONFIRM.until(max(plan.confirm, CONFIRM_LAUNCHES_ROUNDS) // CONFIRM_MERGES)
     for pairs in looks:
@@ -102,9 +100,8 @@ def _confirm(
 def _look_again(
     seen: Evidence, promising: _Promising, rounds: Sequence[RoundEffect], *, kept: bool
 ) -> tuple[Verdict, tuple[str, ...]] | None:
-    """Return the verdict and its reasons after one look of the confirmation; None to measure on.
-
-    `rounds` are those of search and confirmation; `kept` is True if the gain is confirmed and nothing speaks against it.
+    """Return the verdict and its reasons after one look of the confirmation; None to measure on. `rounds` are those of search
+    and confirmation; `kept` is True if the gain is confirmed and nothing speaks against it.
     """
     name = promising.rescuer or OBJECTIVE
     if slower := seen.regressing():
@@ -121,7 +118,6 @@ def _look_again(
 
 def _doubts(seen: Evidence, before: Sequence[RoundEffect], rounds: Sequence[RoundEffect], rescuer: str) -> tuple[str, ...]:
     """Return the reasons not to keep a confirmed gain: sizes whose interval reaches below the guard, and those of `doubts`.
-
     `rounds` are those of the confirmation, `before` those of the search.
     """
     unsafe = (size for size, it in seen.sizes.items() if it.low <= -seen.plan.guard)

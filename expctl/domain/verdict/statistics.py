@@ -41,9 +41,8 @@ T_9995 = (
 
 
 class Interval(Struct, frozen=True, kw_only=True):
-    """Mean of `n` effects with an interval of nominally 95 %, and the standard deviation of one effect (log units).
-
-    Each effect is the mean of `merged` successive rounds.
+    """Mean of `n` effects with an interval of nominally 95 %, and the standard deviation of one effect (log units). Each effect
+    is the mean of `merged` successive rounds.
     """
 
     n: int
@@ -65,10 +64,8 @@ class Interval(Struct, frozen=True, kw_only=True):
 
 
 def interval(rounds: Sequence[float], low: float, high: float, merged: int = 1) -> Interval:
-    """Return the interval [mean - low sd / sqrt(n), mean + high sd / sqrt(n)] of n effects.
-
-    Each effect is the mean of `merged` successive rounds; left-over rounds are dropped. Raises ValueError for fewer than two
-    effects.
+    """Return the interval [mean - low sd / sqrt(n), mean + high sd / sqrt(n)] of n effects. Each effect is the mean of `merged`
+    successive rounds; left-over rounds are dropped. Raises ValueError for fewer than two effects.
     """
     effects = [math.fsum(rounds[i : i + merged]) / merged for i in range(0, len(rounds) - merged + 1, merged)]
     n = len(effects)
@@ -81,9 +78,8 @@ def interval(rounds: Sequence[float], low: float, high: float, merged: int = 1) 
 
 
 def t_interval(rounds: Sequence[float], merged: int = 1) -> Interval:
-    """Return the two-sided 95 % t interval of the mean of effects, each the mean of `merged` successive `rounds`.
-
-    It is valid for a single evaluation, not for repeated looks. Raises ValueError for fewer than two effects.
+    """Return the two-sided 95 % t interval of the mean of effects, each the mean of `merged` successive `rounds`. It is valid
+    for a single evaluation, not for repeated looks. Raises ValueError for fewer than two effects.
     """
     # Beyond the table the last entry is a little too wide, never too narrow.
     critical = T_975[max(0, min(len(rounds) // merged - 1, len(T_975)) - 1)]

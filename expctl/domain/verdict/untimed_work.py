@@ -22,9 +22,8 @@ from expctl.domain.verdict.statistics import Interval, lower_bound, t999, t_inte
 
 
 def charge_untimed_work(decision: Decision, samples: Sequence[Sample], plan: Plan) -> Decision | MeasureMore:
-    """Return `decision`, but decide a KEEP again by the harness's clock if that shows a significantly smaller gain.
-
-    The KEEP stands if both clocks give KEEP; else the verdict is REJECT, or more rounds must be measured.
+    """Return `decision`, but decide a KEEP again by the harness's clock if that shows a significantly smaller gain. The KEEP
+    stands if both clocks give KEEP; else the verdict is REJECT, or more rounds must be measured.
     """
     if decision.verdict is not Verdict.KEEP or decision.procedure is None:
         return decision
@@ -77,7 +76,6 @@ def _by_name(rounds: Sequence[RoundEffect], plan: Plan) -> dict[str, list[float]
 
 def _charged(samples: Sequence[Sample]) -> list[Sample]:
     """Return the samples with their untimed work added to their times, less the baseline's median at that round and size.
-
     Samples stay unchanged where that median exceeds the timed work itself: the outer clock is then too coarse.
     """
     asking_ns: dict[tuple[int, str], float] = {}
@@ -91,7 +89,6 @@ def _charged(samples: Sequence[Sample]) -> list[Sample]:
 
 def _with_hidden(sample: Sample, asking_ns: float) -> Sample:
     """Spread the untimed time of each series of iterations over these iterations, after deducting `asking_ns` per series.
-
     `asking_ns` is the untimed time that the baseline has as well.
     """
     times: list[int] = []

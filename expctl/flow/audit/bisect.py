@@ -14,10 +14,8 @@ from expctl.flow.measuring.setup import Setup
 
 
 def bisect(setup: Setup, first: str, layers: tuple[KeptChange, ...]) -> Bisection:
-    """Find which of the kept changes `layers` lost a recorded gain; `first` is the commit before all of them.
-
-    Compares HEAD with about log2(number of changes) commits, then measures the change found by itself. Raises Busy,
-    Interrupted.
+    """Find which of the kept changes `layers` lost a recorded gain; `first` is the commit before all of them. Compares HEAD
+    with about log2(number of changes) commits, then measures the change found by itself. Raises Busy, Interrupted.
     """
     states = (first, *(layer.commit for layer in layers))
     probes = [_probe(setup, states, layers, 0)]
@@ -39,9 +37,8 @@ def bisect(setup: Setup, first: str, layers: tuple[KeptChange, ...]) -> Bisectio
 
 
 def _probe(setup: Setup, states: tuple[str, ...], layers: tuple[KeptChange, ...], number: int) -> Probe:
-    """Measure whether HEAD is as much faster than `states[number]` as the changes after it (`layers[number:]`) recorded.
-
-    `lost` of the result is True only if the comparison shows a loss, not if it stays undecided.
+    """Measure whether HEAD is as much faster than `states[number]` as the changes after it (`layers[number:]`) recorded. `lost`
+    of the result is True only if the comparison shows a loss, not if it stays undecided.
     """
     nothing = {size.name: Promise() for size in setup.benchmark.sizes}
     promises = {**nothing, **combined_promises(layers[number:])}

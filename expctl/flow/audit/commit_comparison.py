@@ -59,9 +59,8 @@ def compare_commits(
 def _measured(
     setup: Setup, artifacts: Mapping[Side, Sequence[Path]], promises: Mapping[str, Promise], name: str
 ) -> tuple[Sample, ...] | Failed:
-    """Measure rounds of a search, then of its confirmation, until the statistical plan decides; return the samples.
-
-    The machine's lock is released between the two. Failed if the benchmark fails.
+    """Measure rounds of a search, then of its confirmation, until the statistical plan decides; return the samples. The
+    machine's lock is released between the two. Failed if the benchmark fails.
     """
     samples: list[Sample] = []
     for session in Session:

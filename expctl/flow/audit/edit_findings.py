@@ -31,9 +31,8 @@ class Noted:
 def add(
     context: Context, editor: FindingsEditor, *, text: str, kind: EvidenceKind, evidence: tuple[str, ...], since: str = ""
 ) -> Noted:
-    """Commit a new finding, in at most TEXT_MAX characters; return the existing one if it says the same.
-
-    `since` is an experiment or an ISO date, "" for today. Raises Refused on unknown evidence, an unknown `since` or a bad text.
+    """Commit a new finding, in at most TEXT_MAX characters; return the existing one if it says the same. `since` is an
+    experiment or an ISO date, "" for today. Raises Refused on unknown evidence, an unknown `since` or a bad text.
     """
     words = plain_text(text)
     if not words or len(words) > TEXT_MAX:

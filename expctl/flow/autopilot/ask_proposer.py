@@ -29,7 +29,6 @@ CHECK_OUT = "p"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposerTools:
     """What asking a proposer needs besides Context: `proposers` runs its command, `search` orders a sweep's combinations.
-
     `write` encodes a proposal as experiment.yaml; `pause` sleeps for some seconds.
     """
 
@@ -84,9 +83,8 @@ def _failed(answer: Failed) -> Refused:
 
 
 def _queue(context: Context, proposer_tools: ProposerTools, draft: Draft, by: str) -> Proposed:
-    """Queue a proposal.
-
-    While another process holds the repository's lock, wait; raises Busy if the user asks to stop meanwhile.
+    """Queue a proposal. While another process holds the repository's lock, wait; raises Busy if the user asks to stop
+    meanwhile.
     """
     reported = False
     while True:

@@ -23,7 +23,6 @@ FAULTS_IN_A_ROW = 3
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """When `run --all` stops: after so many verdicts (`experiments`), hours, or REJECTs in a row (`rejects`); 0 is no limit.
-
     `proposals` is how often the proposer may be asked for experiments; 0 is never.
     """
 
@@ -140,9 +139,8 @@ class _QueueRun:
         return outcome
 
     def rebase(self) -> Rebased | None:
-        """Check again which queued patches apply, if the kernel has changed since the last call; None if nothing changed.
-
-        The user or a killed run may have moved the branch. Raises Refused if no experiment can run, Busy.
+        """Check again which queued patches apply, if the kernel has changed since the last call; None if nothing changed. The
+        user or a killed run may have moved the branch. Raises Refused if no experiment can run, Busy.
         """
         with self.context.locks.repository(experiment="queue"):
             clean_up_dead_runs(self.context)

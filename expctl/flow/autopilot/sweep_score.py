@@ -40,9 +40,8 @@ class Screen:
 
 
 def open_screen(context: Context, protocol: Protocol, sweep: Sweep, head: str, target: str) -> Screen:
-    """Build the baseline commit `head`, with which combinations will be compared. Raises Refused if it does not build.
-
-    They are scored on the target that the sweep names, else on `target`, or if that is "" on the first available one.
+    """Build the baseline commit `head`, with which combinations will be compared. Raises Refused if it does not build. They are
+    scored on the target that the sweep names, else on `target`, or if that is "" on the first available one.
     """
     tools = context.tools_for(protocol, "sweep")
     name = sweep.screen.target or preflight.choose_targets(protocol, tools.toolchains, target).deciding
@@ -98,9 +97,8 @@ def _speed(screen: Screen, made: Artifact, cwd: Path) -> float | None:
 
 
 def _figure(screen: Screen, side: Side, made: Artifact) -> float | None:
-    """Return the sweep's fact (e.g. registers) of one side, from its build or else its profile; None if neither has it.
-
-    `made` is the candidate's build.
+    """Return the sweep's fact (e.g. registers) of one side, from its build or else its profile; None if neither has it. `made`
+    is the candidate's build.
     """
     artifact = made if side is Side.CANDIDATE else screen.baseline
     wanted = plain_name(screen.sweep.screen.fact)

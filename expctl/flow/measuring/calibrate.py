@@ -27,9 +27,8 @@ class Stored:
 
 
 def calibrate(context: Context, *, target: str = "", rounds: int = ROUNDS) -> Stored:
-    """Measure HEAD against itself on `target` ("": the first available) in `rounds` rounds, and store the noise found.
-
-    Raises Refused, Busy or Interrupted, with nothing stored.
+    """Measure HEAD against itself on `target` ("": the first available) in `rounds` rounds, and store the noise found. Raises
+    Refused, Busy or Interrupted, with nothing stored.
     """
     with context.locks.repository(experiment="calibrate") as holder:
         clean_up_dead_runs(context)
@@ -49,9 +48,8 @@ def calibrate(context: Context, *, target: str = "", rounds: int = ROUNDS) -> St
 
 
 def known_noise(context: Context, tools: Tools, protocol: Protocol, *, base: str, target: str) -> Calibrated | None:
-    """Return this machine's stored noise of `target`. If there is none, measure the commit `base`, or return None.
-
-    It is measured if protocol.yaml requires a calibration; None is returned if that is only advised.
+    """Return this machine's stored noise of `target`. If there is none, measure the commit `base`, or return None. It is
+    measured if protocol.yaml requires a calibration; None is returned if that is only advised.
     """
     setup = Setup(context=context, protocol=protocol, tools=tools, head=base, name=target)
     found = context.calibrations.read(target, setup.benchmark)

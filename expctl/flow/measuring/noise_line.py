@@ -12,9 +12,8 @@ UNITS_S = ((86400, "day"), (3600, "hour"), (60, "minute"))
 
 
 def noise_line(calibrated: Calibrated | None, *, now: str, round_s: float) -> str:
-    """Return a line on the smallest effect that a run can detect, from the stored calibration. `now` is an ISO date.
-
-    Without a calibration, the line says how long one would take; `round_s` is the duration of a round in seconds.
+    """Return a line on the smallest effect that a run can detect, from the stored calibration. `now` is an ISO date. Without a
+    calibration, the line says how long one would take; `round_s` is the duration of a round in seconds.
     """
     if calibrated is None:
         took = math.ceil(ROUNDS * round_s)

@@ -33,9 +33,8 @@ class Setup:
         return benchmark_of(self.protocol, self.name)
 
     def check_out(self, commit: str, side: Side) -> Path:
-        """Return the work tree of `commit` for one side; one that exists is reused.
-
-        Scripts in it fail if harness files are edited.
+        """Return the work tree of `commit` for one side; one that exists is reused. Scripts in it fail if harness files are
+        edited.
         """
         return self.context.workspace.check_out(commit, CHECK_OUT[side], sealed=self.protocol.harness)
 

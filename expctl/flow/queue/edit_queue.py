@@ -36,9 +36,8 @@ def prioritise(context: Context, experiment: str, priority: int) -> Entry:
 
 
 def withdraw(context: Context, experiment: str, why: str) -> Entry:
-    """Take an experiment out of the queue in a commit, and drop its unfinished run. Its id can't be used again.
-
-    Raises Refused if the experiment isn't queued.
+    """Take an experiment out of the queue in a commit, and drop its unfinished run. Its id can't be used again. Raises Refused
+    if the experiment isn't queued.
     """
 
     def change(ticket: Ticket) -> Ticket:
@@ -49,9 +48,8 @@ def withdraw(context: Context, experiment: str, why: str) -> Entry:
 
 
 def rebase_queue(context: Context) -> Rebased | None:
-    """Check which queued patches apply to HEAD, and commit in their tickets what changed. The patches stay as they are.
-
-    Returns None if nothing changed or the branch moved meanwhile. The caller holds the repository lock.
+    """Check which queued patches apply to HEAD, and commit in their tickets what changed. The patches stay as they are. Returns
+    None if nothing changed or the branch moved meanwhile. The caller holds the repository lock.
     """
     workspace, head = context.workspace, context.workspace.head()
     inputs = read_ledger_inputs(context.library, head)
@@ -105,9 +103,8 @@ def _change(context: Context, experiment: str, what: str, change: Callable[[Tick
 
 
 def _publish(context: Context, inputs: LedgerInputs, head: str, tickets: Mapping[str, Ticket], what: str) -> str:
-    """Commit tickets and ledger.md on `head`, with `what` as the subject; return the commit.
-
-    The branch is moved to it only if it is still at `head`.
+    """Commit tickets and ledger.md on `head`, with `what` as the subject; return the commit. The branch is moved to it only if
+    it is still at `head`.
     """
     workspace = context.workspace
     branch = preflight.check_workspace(workspace, (), *tickets)

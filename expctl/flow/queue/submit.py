@@ -73,9 +73,8 @@ def propose(context: Context, proposal: Proposal, text: bytes, patch: bytes | No
 
 
 def reapply(context: Context, experiment: str) -> Sequence[str]:
-    """Apply a proposal's patch to the work tree, merged with later commits; return the changed files.
-
-    Raises Refused if the kernel has local changes or the patch does not apply.
+    """Apply a proposal's patch to the work tree, merged with later commits; return the changed files. Raises Refused if the
+    kernel has local changes or the patch does not apply.
     """
     workspace = context.workspace
     with context.locks.repository(experiment=experiment):

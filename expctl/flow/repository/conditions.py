@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 def conditions_at(
     library: Library, commit: str, protocol: Protocol, environment: Mapping[str, str]
 ) -> dict[str, Comparability]:
-    """Return, for each target that may decide, the conditions of a measurement at `commit`.
-
-    `environment` maps facts of the machine to texts.
+    """Return, for each target that may decide, the conditions of a measurement at `commit`. `environment` maps facts of the
+    machine to texts.
     """
     return {name: library.comparability(commit, protocol, name, environment) for name in protocol.decides}

@@ -29,9 +29,8 @@ def read_ledger_inputs(library: Library, commit: str) -> LedgerInputs:
 
 
 def read_ledger(library: Library, commit: str) -> Ledger:
-    """Return the ledger of `commit`, computed from stored totals, which is faster than from the records' summaries.
-
-    Raises Refused on an unreadable file.
+    """Return the ledger of `commit`, computed from stored totals, which is faster than from the records' summaries. Raises
+    Refused on an unreadable file.
     """
     protocol, totals = library.protocol(commit), library.ledger_totals(commit)
     return ledger_from(

@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 
 
 def read_queue(library: Library, commit: str) -> Queue:
-    """Read the experiments queued in `commit`, with the records and profiles that their conditions name.
-
-    A proposal that can't be read is listed as malformed. Raises Refused on a damaged record.
+    """Read the experiments queued in `commit`, with the records and profiles that their conditions name. A proposal that can't
+    be read is listed as malformed. Raises Refused on a damaged record.
     """
     waiting = library.waiting(commit)
     filings = library.filings(commit, waiting)

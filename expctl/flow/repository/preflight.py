@@ -23,9 +23,8 @@ class Targets:
 
 
 def check_workspace(workspace: Workspace, scope: tuple[str, ...], *experiments: str) -> str:
-    """Return the branch's name. Raises Refused on local changes in `scope`, in folders of `experiments` or in ledger.md.
-
-    Also raises Refused on a detached HEAD and during a merge, rebase or the like.
+    """Return the branch's name. Raises Refused on local changes in `scope`, in folders of `experiments` or in ledger.md. Also
+    raises Refused on a detached HEAD and during a merge, rebase or the like.
     """
     branch = check_branch(workspace)
     dirty = workspace.dirty([*scope, *(f"experiments/{experiment}" for experiment in experiments), "ledger.md"])
@@ -76,9 +75,8 @@ def check_branch(workspace: Workspace) -> str:
 
 
 def check_tree(workspace: Workspace, protocol: Protocol, commit: str) -> None:
-    """Raise Refused if `commit` lacks a path of the harness, or has a ledger.md or `experiments` of the wrong kind.
-
-    ledger.md must be a file or absent, `experiments` a folder or absent.
+    """Raise Refused if `commit` lacks a path of the harness, or has a ledger.md or `experiments` of the wrong kind. ledger.md
+    must be a file or absent, `experiments` a folder or absent.
     """
     modes = workspace.root_modes(commit)
     found = [
@@ -120,7 +118,6 @@ def check_free(workspace: Workspace, commit: str, *experiments: str) -> None:
 
 def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> Targets:
     """Choose the target to be timed (`wanted`; "": the first available that may decide); all others are only built and tested.
-
     Raises Refused if `wanted` may not decide, or if no target that may can be built and measured on this machine.
     """
     if wanted and wanted not in protocol.decides:
@@ -152,7 +149,6 @@ def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> T
 
 def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Queued, *, proposed: bool = True) -> str:
     """Return the git tree of the commit `base` with the patch. Raises Refused if it doesn't apply or changes forbidden files.
-
     With `proposed`, a patch made on another commit is merged. Without, it is yet to be proposed and must apply as it is.
     """
     name = queued.proposal.id
@@ -196,9 +192,8 @@ def tree_on(workspace: Workspace, base: str, queued: Queued) -> str | Failed:
 
 
 def patch_on(workspace: Workspace, base: str, queued: Queued) -> bytes:
-    """Return the queued patch as a diff against `base`.
-
-    One made on another commit is merged; if that fails, it stays unchanged.
+    """Return the queued patch as a diff against `base`. One made on another commit is merged; if that fails, it stays
+    unchanged.
     """
     origin = queued.ticket.base if queued.ticket is not None else ""
     tree = tree_on(workspace, base, queued) if origin not in ("", base) else None

@@ -5,9 +5,8 @@ from expctl.ports.context import Context
 
 
 def clean_up_dead_runs(context: Context) -> None:
-    """End processes of killed runs, complete or undo their publications, remove their worktrees.
-
-    The caller holds the repository lock.
+    """End processes of killed runs, complete or undo their publications, remove their worktrees. The caller holds the
+    repository lock.
     """
     context.end_survivors()
     context.workspace.finish_publication()

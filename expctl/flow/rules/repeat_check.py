@@ -44,7 +44,6 @@ def check_patch(
 
 def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, commit: str) -> None:
     """Raise Refused if a pattern of the proposal's `forbids` matches no line that the patch adds, or too many of the kernel.
-
     The kernel is taken at `commit`.
     """
     if not proposal.forbids:
@@ -87,9 +86,8 @@ def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: 
 
 
 def matching_rules(rulebook: Rulebook, commit: str, patch: bytes) -> tuple[tuple[Match, tuple[ChangedCondition, ...]], ...]:
-    """Return each do-not-repeat rule that matches a patch on `commit`, with those of its conditions that have changed.
-
-    A rule without changed conditions is in force.
+    """Return each do-not-repeat rule that matches a patch on `commit`, with those of its conditions that have changed. A rule
+    without changed conditions is in force.
     """
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     found = matches(rulebook.candidates(commit, candidate), candidate)

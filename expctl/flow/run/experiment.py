@@ -23,10 +23,8 @@ from expctl.ports.repository import Holder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The result of a run: record, branch and its head before and after.
-
-    `measured` is False if the record existed already; `rebased` lists queued patches that a KEEP made inapplicable (BLOCKED) or
-    applicable again.
+    """The result of a run: record, branch and its head before and after. `measured` is False if the record existed already;
+    `rebased` lists queued patches that a KEEP made inapplicable (BLOCKED) or applicable again.
     """
 
     record: Record

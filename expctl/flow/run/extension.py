@@ -20,9 +20,8 @@ from expctl.ports.context import Context, Tools
 
 
 def check_extendable(record: Record | None, experiment: str, target: str) -> Record:
-    """Return `record` if `--extend` may continue it on `target` ("": its own).
-
-    Raises Refused if more rounds can't decide it, or `target` isn't its own.
+    """Return `record` if `--extend` may continue it on `target` ("": its own). Raises Refused if more rounds can't decide it,
+    or `target` isn't its own.
     """
     if record is None or not record.extendable:
         found = "it has no record" if record is None else f"{record.verdict}: {record.reasons[0]}"
@@ -39,9 +38,8 @@ def check_extendable(record: Record | None, experiment: str, target: str) -> Rec
 
 
 def extend(context: Context, record: Record) -> OpenRun:
-    """Begin a run that continues `record`, once the machine is quiet, with the record's commits, plan and conditions.
-
-    Raises Refused, with nothing changed, if machine, harness, protocol or kernel have changed since the record.
+    """Begin a run that continues `record`, once the machine is quiet, with the record's commits, plan and conditions. Raises
+    Refused, with nothing changed, if machine, harness, protocol or kernel have changed since the record.
     """
     workspace, experiment, head = context.workspace, record.id, context.workspace.head()
     protocol = context.library.protocol(record.base)

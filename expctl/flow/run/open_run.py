@@ -58,9 +58,8 @@ class OpenRun:
 
     @property
     def benchmark(self) -> Benchmark:
-        """Return the timed target's benchmark.
-
-        Raises TypeError if it has none, which can't happen for a target that may decide.
+        """Return the timed target's benchmark. Raises TypeError if it has none, which can't happen for a target that may
+        decide.
         """
         return benchmark_of(self.protocol, self.begun.target)
 

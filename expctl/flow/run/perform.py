@@ -22,10 +22,7 @@ from expctl.flow.run.profile_step import profile_side
 
 
 class StepPerformer:
-    """Performs the actions of one run.
-
-    It holds the machine's exclusive lock from the first measurement to `release_machine`.
-    """
+    """Performs the actions of one run. It holds the machine's exclusive lock from the first measurement to `release_machine`."""
 
     def __init__(self, opened: OpenRun) -> None:
         self._opened = opened
@@ -104,9 +101,8 @@ class StepPerformer:
         return Tested(ok=True, fault=False, cases=report.cases, summary=report.summary, duration_s=duration_s, target=name)
 
     def _test_result(self, name: str, run: Run) -> TestReport | Failed:
-        """Test the candidate.
-
-        If it crashes, or fails on a target that is not timed, test the baseline too, to find whose fault it is.
+        """Test the candidate. If it crashes, or fails on a target that is not timed, test the baseline too, to find whose fault
+        it is.
         """
         step = self._opened.protocol.targets[name].test
         if step is None:
@@ -207,7 +203,6 @@ class StepPerformer:
 
     def _layouts(self, side: Side, run: Run, name: str = "") -> tuple[Path, ...]:
         """Return the built files of all layouts of one side for the target `name` ("": the timed one), the plain build first.
-
         Files that are gone from the build cache are built again. Raises RuntimeError if that gives other bytes.
         """
         name = name or self._opened.begun.target

@@ -35,9 +35,8 @@ def profile_side(opened: OpenRun, step: Step, *, side: Side, target: str, cwd: P
 
 
 def _passes(opened: OpenRun, step: Step, seen: Profiled, cwd: Path, tree: Path, artifact: Path) -> Profiled:
-    """Run the profiler for times, then for counters; return `seen` with the facts found, or the failure.
-
-    The first failure ends it; the output of a failed pass is deleted.
+    """Run the profiler for times, then for counters; return `seen` with the facts found, or the failure. The first failure ends
+    it; the output of a failed pass is deleted.
     """
     profiles, progress = opened.tools.profiles, opened.context.progress
     out = profiles.fresh(seen.target, seen.side)

@@ -33,9 +33,8 @@ def recorded_rule(opened: OpenRun, run: Run, reason: str, *, code: str) -> Rule:
 
 
 def waivers_of(opened: OpenRun, run: Run) -> tuple[Waiver, ...]:
-    """Return a waiver for each do-not-repeat rule that matches a run's patch or machine code; none for a replication.
-
-    Raises Repeated if one of these rules forbids the run.
+    """Return a waiver for each do-not-repeat rule that matches a run's patch or machine code; none for a replication. Raises
+    Repeated if one of these rules forbids the run.
     """
     if opened.earlier is not None:
         return ()

@@ -157,7 +157,6 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
 
 def _extended(undecided: Record, record: Record) -> Record:
     """Return the record of an extension with the parts that only the first run has: tests, replications, further builds.
-
     `undecided` is the first run's record.
     """
     artifacts = {side: {**undecided.artifacts.get(side, {}), **built} for side, built in record.artifacts.items()}

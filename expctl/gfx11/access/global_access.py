@@ -60,10 +60,7 @@ def decode_memory(instruction: Instruction) -> Run:
 
 
 def offset_of(instruction: Instruction, fields: Fields) -> int:
-    """Return the offset modifier in bytes, 0 if there is none.
-
-    Raises Unsupported for any other modifier except cache policies.
-    """
+    """Return the offset modifier in bytes, 0 if there is none. Raises Unsupported for any other modifier except cache policies."""
     modifiers = dict(fields.modifiers)
     offset = int(modifiers.pop("offset", "0"), 0)
     if unknown := modifiers.keys() - CACHE_POLICY:
@@ -244,7 +241,6 @@ def _private_store(instruction: Instruction, first: int, transfer: Transfer, add
 
 def _private_reach(wave: Wave, line: int, addresses: Anything, width: int) -> tuple[Indices, Indices, Flags]:
     """Compute which bytes of private memory the active lanes access; report an OUT_OF_BOUNDS fault for lanes beyond its end.
-
     Returns, for the other lanes, their numbers (lanes, 1), the byte offsets (lanes, width), and a flag per lane (32,).
     """
     size = wave.group.private[wave.index].size

@@ -48,9 +48,8 @@ def _pulled(named: Words, values: Words, active: Anything) -> Words:
 
 
 def _pushed(named: Words, values: Words, active: Anything) -> Words:
-    """Return the values after each active lane i has sent its own to lane `named[i]`; 0 where none arrived.
-
-    If several lanes send to one, the highest wins.
+    """Return the values after each active lane i has sent its own to lane `named[i]`; 0 where none arrived. If several lanes
+    send to one, the highest wins.
     """
     sent: Words = np.zeros(LANES, dtype=np.uint32)
     for lane in np.flatnonzero(active):

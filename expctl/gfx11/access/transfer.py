@@ -14,9 +14,8 @@ _LOW, _HIGH = 0xFFFF, 0xFFFF0000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """How a load or store maps bytes of memory to registers: bytes per lane, number of registers, sign extension.
-
-    `bits` masks the part of a register that is used: ALL_BITS, 0xffff or 0xffff0000.
+    """How a load or store maps bytes of memory to registers: bytes per lane, number of registers, sign extension. `bits` masks
+    the part of a register that is used: ALL_BITS, 0xffff or 0xffff0000.
     """
 
     width: int
@@ -60,9 +59,8 @@ LDS_STORES: dict[str, Transfer] = {
 
 
 def write_registers(wave: Wave, first: int, transfer: Transfer, data: Bytes, undefined: Bytes, lanes: Flags) -> None:
-    """Write loaded bytes to the registers from number `first` on, in the lanes whose flag in `lanes` is set.
-
-    `data` and `undefined` (masks of its undefined bits) have shape (lanes, width): only set lanes, `width` bytes each.
+    """Write loaded bytes to the registers from number `first` on, in the lanes whose flag in `lanes` is set. `data` and
+    `undefined` (masks of its undefined bits) have shape (lanes, width): only set lanes, `width` bytes each.
     """
     last = first + transfer.registers
     keys = range(first, last)
@@ -110,9 +108,8 @@ def _undefined_words(transfer: Transfer, undefined: Bytes) -> Words:
 
 
 def read_registers(rows: Words, first: int, transfer: Transfer, lanes: Flags) -> Bytes:
-    """Return the bytes (lanes, width) that a store takes from the registers from number `first` on.
-
-    Only lanes whose flag in `lanes` is set are included. `rows` are the vector registers, or the masks of their undefined bits.
+    """Return the bytes (lanes, width) that a store takes from the registers from number `first` on. Only lanes whose flag in
+    `lanes` is set are included. `rows` are the vector registers, or the masks of their undefined bits.
     """
     words = rows[first : first + transfer.registers, lanes] if not lanes.all() else rows[first : first + transfer.registers]
     if transfer.width >= 4:

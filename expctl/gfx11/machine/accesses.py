@@ -36,9 +36,8 @@ class Access:
 
 
 class AccessLog:
-    """Log of the accesses to one memory of `size` bytes.
-
-    A tag is the index of an access in the log; tag 0 stands for no access.
+    """Log of the accesses to one memory of `size` bytes. A tag is the index of an access in the log; tag 0 stands for no
+    access.
     """
 
     def __init__(self, size: int) -> None:
@@ -72,9 +71,8 @@ class AccessLog:
         self._accesses[tag].ended = epoch
 
     def read(self, tag: int, where: Indices, *, ordered: bool) -> list[Access]:
-        """Record that the access `tag` reads the bytes `where`; return the writes that it races with.
-
-        `ordered` is True for a memory that only one workgroup accesses (LDS), so that barriers order its accesses.
+        """Record that the access `tag` reads the bytes `where`; return the writes that it races with. `ordered` is True for a
+        memory that only one workgroup accesses (LDS), so that barriers order its accesses.
         """
         access = self._accesses[tag]
         is_alone = ordered and self._is_alone(self._last_write, access)
@@ -86,9 +84,8 @@ class AccessLog:
         return conflicts
 
     def write(self, tag: int, where: Indices, *, ordered: bool) -> list[Access]:
-        """Record that the access `tag` writes the bytes `where`; return the reads and writes that it races with.
-
-        `ordered` is True for a memory that only one workgroup accesses (LDS), so that barriers order its accesses.
+        """Record that the access `tag` writes the bytes `where`; return the reads and writes that it races with. `ordered` is
+        True for a memory that only one workgroup accesses (LDS), so that barriers order its accesses.
         """
         access = self._accesses[tag]
         conflicts = []

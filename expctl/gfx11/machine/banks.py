@@ -15,10 +15,8 @@ BANKS, WORD = 32, 4
 
 
 def passes(addresses: Indices, lanes: Flags, width: int) -> tuple[int, int]:
-    """Return how many passes the LDS needs for an access, and how many it would need without bank conflicts.
-
-    `addresses` are byte addresses (32,), `width` bytes are accessed at each; lanes whose flag in `lanes` is not set are
-    ignored.
+    """Return how many passes the LDS needs for an access, and how many it would need without bank conflicts. `addresses` are
+    byte addresses (32,), `width` bytes are accessed at each; lanes whose flag in `lanes` is not set are ignored.
     """
     group = 32 if width <= WORD else max(8, 32 * WORD // width)
     needed = least = 0

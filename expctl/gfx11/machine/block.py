@@ -11,9 +11,8 @@ from expctl.gfx11.machine.wave import Wave
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A basic block. `leave` executes its last instruction and returns the next block's index, BARRIER or END.
-
-    `size` is its number of instructions.
+    """A basic block. `leave` executes its last instruction and returns the next block's index, BARRIER or END. `size` is its
+    number of instructions.
     """
 
     steps: tuple[Run, ...]

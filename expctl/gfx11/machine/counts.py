@@ -146,9 +146,8 @@ class Counts:
         )
 
     def hot_loop(self) -> Summary | None:
-        """Return the counts of the innermost loop that executed the most v_wmma, or without any the most instructions.
-
-        None if there is no loop.
+        """Return the counts of the innermost loop that executed the most v_wmma, or without any the most instructions. None if
+        there is no loop.
         """
         loops = self._innermost_loops()
         summaries = [self.summary(first, end) for first, end in loops]

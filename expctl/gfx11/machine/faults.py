@@ -25,9 +25,8 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One fault of the kernel, at `line` of the assembly.
-
-    `other_line` is the line of the other access of a race, or of the load that was not waited for; 0 if there is none.
+    """One fault of the kernel, at `line` of the assembly. `other_line` is the line of the other access of a race, or of the
+    load that was not waited for; 0 if there is none.
     """
 
     kind: FaultKind

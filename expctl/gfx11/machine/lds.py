@@ -14,9 +14,8 @@ from expctl.gfx11.machine.counts import Tally
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Which bytes one LDS access of a wave touches, and in how many passes.
-
-    Computed from addresses, lanes, width and size alone.
+    """Which bytes one LDS access of a wave touches, and in how many passes. Computed from addresses, lanes, width and size
+    alone.
     """
 
     where: Indices
@@ -42,9 +41,8 @@ class Lds:
         self._plans = tally.plans
 
     def plan(self, addresses: Words, offset: int, active: int, width: int) -> Plan:
-        """Return which bytes an access touches; the result is cached.
-
-        The access takes `width` bytes at `addresses` + `offset` for each lane in the mask `active`.
+        """Return which bytes an access touches; the result is cached. The access takes `width` bytes at `addresses` + `offset`
+        for each lane in the mask `active`.
         """
         key = (addresses.tobytes(), offset, active, width, self.size)
         plan = self._plans.get(key)

@@ -78,19 +78,16 @@ class Memory:
         return np.asarray(states == DEFINED, dtype=np.uint8)
 
     def offsets(self, addresses: Anything) -> Indices:
-        """Convert uint64 addresses to offsets in the arena.
-
-        An address outside the arena becomes 0, an offset that is in no buffer.
+        """Convert uint64 addresses to offsets in the arena. An address outside the arena becomes 0, an offset that is in no
+        buffer.
         """
         offsets = (addresses - np.uint64(BASE)).astype(np.uint64)
         inside: Indices = np.where(offsets < np.uint64(len(self.data) - 64), offsets, np.uint64(0)).astype(np.int64)
         return inside
 
     def describe(self, address: int, base: int | None = None) -> str:
-        """Describe an address relative to the nearest buffer, e.g. `4 bytes after the end of x (64 bytes)`.
-
-        If `base`, the scalar part of the address, is given and more than GAP bytes away from it, the text is relative to
-        `base`.
+        """Describe an address relative to the nearest buffer, e.g. `4 bytes after the end of x (64 bytes)`. If `base`, the
+        scalar part of the address, is given and more than GAP bytes away from it, the text is relative to `base`.
         """
         if base is not None and abs(address - base) > GAP:
             return f"{address - base} bytes from an address that is {self.describe(base)}"

@@ -8,9 +8,8 @@ from expctl.gfx11.machine.arrays import LANES, Bytes
 
 
 class Private:
-    """Scratch memory of one wave: (32, `size`) bytes, a row per lane.
-
-    `undefined` has a mask of the undefined bits of each byte.
+    """Scratch memory of one wave: (32, `size`) bytes, a row per lane. `undefined` has a mask of the undefined bits of each
+    byte.
     """
 
     def __init__(self, size: int) -> None:

@@ -16,10 +16,8 @@ END = -2
 
 
 def run_waves(group: Workgroup, waves: list[Wave], blocks: list[Block], order: random.Random) -> None:
-    """Run every wave of `group` to its end.
-
-    Between two barriers the waves run one after the other, in an order drawn from `order`. Waves that end while others wait at
-    a barrier are reported as a DIVERGED fault. Raises Runaway.
+    """Run every wave of `group` to its end. Between two barriers the waves run one after the other, in an order drawn from
+    `order`. Waves that end while others wait at a barrier are reported as a DIVERGED fault. Raises Runaway.
     """
     running = list(waves)
     while running:

@@ -8,10 +8,8 @@ Run = Callable[[Wave], None]
 
 
 def guarded(touched: frozenset[int], plain: Run, careful: Run) -> Run:
-    """Return a function that executes an instruction by calling `plain` in the common case, `careful` otherwise.
-
-    `touched` are the keys of its registers. `careful` is called if one of them is in Wave.dirty: it has undefined bits or a
-    load under way.
+    """Return a function that executes an instruction by calling `plain` in the common case, `careful` otherwise. `touched` are
+    the keys of its registers. `careful` is called if one of them is in Wave.dirty: it has undefined bits or a load under way.
     """
 
     def run(wave: Wave) -> None:

@@ -35,9 +35,8 @@ def name_of(key: int) -> str:
 
 
 class Wave:
-    """The state of one wave of 32 lanes: registers, EXEC, undefined bits, memory accesses under way.
-
-    `u32[n]`, `i32[n]`, `f32[n]`, `low[n]` and `high[n]` are views of VGPR n as lane arrays, (32,); the last two of its halves.
+    """The state of one wave of 32 lanes: registers, EXEC, undefined bits, memory accesses under way. `u32[n]`, `i32[n]`,
+    `f32[n]`, `low[n]` and `high[n]` are views of VGPR n as lane arrays, (32,); the last two of its halves.
     """
 
     __slots__ = (
@@ -114,9 +113,8 @@ class Wave:
                 self.dirty.discard(key)
 
     def begin(self, operation: Operation) -> None:
-        """Record that a memory access has begun.
-
-        Using a register that it writes is a fault until a wait proves that it has ended.
+        """Record that a memory access has begun. Using a register that it writes is a fault until a wait proves that it has
+        ended.
         """
         self.waits.begin(operation)
         for key in operation.keys:
@@ -153,9 +151,8 @@ class Wave:
                 self.end_load(key)
 
     def fault(self, kind: FaultKind, line: int, what: str, *, other_line: int = 0) -> None:
-        """Report a fault of this wave at `line` of the assembly.
-
-        `what` describes it; `other_line` is a second line involved, or 0.
+        """Report a fault of this wave at `line` of the assembly. `what` describes it; `other_line` is a second line involved,
+        or 0.
         """
         fault = Fault(kind=kind, line=line, other_line=other_line, what=what, workgroup=self.group.index, wave=self.index)
         self.group.faults.add(fault)

@@ -26,9 +26,8 @@ class Device:
 
 
 class Workgroup:
-    """One workgroup.
-
-    `index` is its number in the launch; `epoch` counts the barriers passed; `private[i]` is the memory of wave i.
+    """One workgroup. `index` is its number in the launch; `epoch` counts the barriers passed; `private[i]` is the memory of
+    wave i.
     """
 
     def __init__(self, index: int, device: Device, *, lds_bytes: int, private_bytes: int, most_waves: int) -> None:

@@ -14,9 +14,8 @@ from expctl.gfx11.text.program import Instruction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarSource:
-    """A readable scalar operand: its value, a mask of its undefined bits, and the keys of the registers read.
-
-    A key is n for VGPR n, 1024 + n for scalar register n.
+    """A readable scalar operand: its value, a mask of its undefined bits, and the keys of the registers read. A key is n for
+    VGPR n, 1024 + n for scalar register n.
     """
 
     read: Callable[[Wave], int]
@@ -34,9 +33,8 @@ class ScalarTarget:
 
 
 def scalar_source(instruction: Instruction, operand: Operand, *, wide: bool = False, kind: Type = Type.U32) -> ScalarSource:
-    """Return a source that reads a scalar register (a pair of them if `wide`), or a number as type `kind`.
-
-    Raises Unsupported for any other operand.
+    """Return a source that reads a scalar register (a pair of them if `wide`), or a number as type `kind`. Raises Unsupported
+    for any other operand.
     """
     if operand.negated or operand.absolute:
         raise instruction.unsupported("sign modifier on a scalar operand")
@@ -60,9 +58,8 @@ def scalar_source(instruction: Instruction, operand: Operand, *, wide: bool = Fa
 
 
 def scalar_target(instruction: Instruction, operand: Operand, *, wide: bool = False) -> ScalarTarget:
-    """Return a destination that writes a scalar register, or a pair of them if `wide`.
-
-    Raises Unsupported for any other operand.
+    """Return a destination that writes a scalar register, or a pair of them if `wide`. Raises Unsupported for any other
+    operand.
     """
     n = operand.index
     if operand.kind is not Kind.SCALAR or operand.negated or operand.absolute:

@@ -66,9 +66,8 @@ def _without_scc(function: Callable[..., int], sources: tuple[int, ...] = (32, 3
 
 
 def _carrying(function: Callable[..., int], *, reads_scc: bool = False) -> ScalarOp:
-    """Return a 32-bit operation that computes `function` and sets SCC to its carry or borrow.
-
-    With `reads_scc`, `function` gets the old SCC as its last argument.
+    """Return a 32-bit operation that computes `function` and sets SCC to its carry or borrow. With `reads_scc`, `function` gets
+    the old SCC as its last argument.
     """
 
     def evaluate(*values: int) -> tuple[int, int]:
@@ -112,9 +111,8 @@ def _comparisons() -> dict[str, ScalarOp]:
 
 
 def _field(value: int, where: int, bits: int, *, is_signed: bool) -> int:
-    """Return the bit field that s_bfe extracts from `value`, an integer of `bits` bits; sign-extended if `is_signed`.
-
-    `where` is the second source: its low bits are the field's offset, its bits 16..22 the field's width.
+    """Return the bit field that s_bfe extracts from `value`, an integer of `bits` bits; sign-extended if `is_signed`. `where`
+    is the second source: its low bits are the field's offset, its bits 16..22 the field's width.
     """
     offset, width = where & (bits - 1), (where >> 16) & 0x7F
     if width == 0:

@@ -32,9 +32,8 @@ class Argument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Descriptor:
-    """The kernel's resources and what its waves' registers hold at the start. Sizes are in bytes.
-
-    `lds_bytes` is the static LDS of a workgroup, `private_bytes` the scratch memory of a lane.
+    """The kernel's resources and what its waves' registers hold at the start. Sizes are in bytes. `lds_bytes` is the static LDS
+    of a workgroup, `private_bytes` the scratch memory of a lane.
     """
 
     name: str
@@ -138,10 +137,8 @@ def _all_directives(assembly: str) -> dict[str, dict[str, tuple[int, str]]]:
 
 
 def _metadata(lines: tuple[str, ...], name: str) -> tuple[dict[str, str], tuple[Argument, ...]]:
-    """Return the fields and arguments of kernel `name` from the metadata. Raises BadLaunch if it isn't there.
-
-    clang writes the metadata as block-style YAML: kernels are list entries indented by two, their arguments entries indented by
-    six.
+    """Return the fields and arguments of kernel `name` from the metadata. Raises BadLaunch if it isn't there. clang writes the
+    metadata as block-style YAML: kernels are list entries indented by two, their arguments entries indented by six.
     """
     try:
         begin = lines.index("amdhsa.kernels:") + 1

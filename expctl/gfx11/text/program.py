@@ -67,10 +67,8 @@ class Fields:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A function's instructions in order.
-
-    `labels` maps a label to the index of the instruction after it; `alignments` maps an instruction's index to the .p2align
-    directive before it.
+    """A function's instructions in order. `labels` maps a label to the index of the instruction after it; `alignments` maps an
+    instruction's index to the .p2align directive before it.
     """
 
     name: str
@@ -98,9 +96,8 @@ def lines_of(assembly: str) -> tuple[str, ...]:
 
 
 def parse_program(assembly: str, name: str) -> Program:
-    """Parse the code of function `name`.
-
-    Raises BadLaunch if it is not in the text, Unsupported for a line that can't be parsed.
+    """Parse the code of function `name`. Raises BadLaunch if it is not in the text, Unsupported for a line that can't be
+    parsed.
     """
     lines = lines_of(assembly)
     begin = next((i for i, line in enumerate(lines) if line.startswith(f"{name}:")), None)

@@ -13,9 +13,8 @@ _DIRECTIVES = re.compile(r"^\s*\.amdhsa_(\w+)\s+([\w.$]+)\s*$")
 
 
 def unparse(assembly: str, kernels: list[str]) -> str:
-    """Return assembly text that contains only `kernels`, written from their parsed form.
-
-    Raises BadLaunch for a kernel that is not in `assembly`, Unsupported for a line that can't be parsed.
+    """Return assembly text that contains only `kernels`, written from their parsed form. Raises BadLaunch for a kernel that is
+    not in `assembly`, Unsupported for a line that can't be parsed.
     """
     target = _TARGET.search(assembly)
     parts = [target[0].strip() if target else "", "\t.text"]

@@ -25,9 +25,8 @@ TABLE: dict[str, VectorOp] = {**integers.OPS, **floats.OPS, **compare.OPS, **hal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """A vector operation with its operands: `evaluate` computes the results, `undefined` their undefined bits.
-
-    `writes` store the results, `marks` the undefined bits; the keys are those of the registers read and written.
+    """A vector operation with its operands: `evaluate` computes the results, `undefined` their undefined bits. `writes` store
+    the results, `marks` the undefined bits; the keys are those of the registers read and written.
     """
 
     evaluate: Callable[[Wave], tuple[Anything, ...]]
@@ -49,10 +48,8 @@ def decode_vector(instruction: Instruction) -> Run:
 
 
 def bind(instruction: Instruction, name: str | None = None) -> Bound:
-    """Look up an instruction's operation in TABLE and bind it to the operands and modifiers.
-
-    Raises Unsupported if they don't fit. `name` is the key in TABLE, if it is not the instruction's own mnemonic (as in
-    v_dual).
+    """Look up an instruction's operation in TABLE and bind it to the operands and modifiers. Raises Unsupported if they don't
+    fit. `name` is the key in TABLE, if it is not the instruction's own mnemonic (as in v_dual).
     """
     op = TABLE.get(name or base_name(instruction.mnemonic))
     if op is None:
@@ -94,9 +91,8 @@ def bound_to(
 
 
 def step_of(instruction: Instruction, bound: Bound) -> Run:
-    """Return a function that executes a bound operation on a wave.
-
-    It reports loads that were not waited for and tracks undefined bits.
+    """Return a function that executes a bound operation on a wave. It reports loads that were not waited for and tracks
+    undefined bits.
     """
     evaluate, line = bound.evaluate, instruction.line
     keys = frozenset((*bound.read_keys, *bound.write_keys))
@@ -154,7 +150,6 @@ def _undefined(op: VectorOp, sources: list[Source]) -> Callable[[Wave], Bits]:
 
 def _finisher(instruction: Instruction, op: VectorOp, modifiers: dict[str, str]) -> Callable[[Anything], Anything] | None:
     """Return the function of the modifier `clamp`, which limits a result to 0..1 and makes a NaN 0; None without modifiers.
-
     Raises Unsupported for any other modifier, and for `clamp` on a result that is not one float.
     """
     if not modifiers:

@@ -85,7 +85,6 @@ def _fma_and_unscale(a: Anything, b: Anything, c: Anything, undo: Anything) -> A
 
 def _fix_up(a: Anything, b: Anything, c: Anything) -> Anything:
     """Return v_div_fixup_f32: the quotient `a` with the sign of c / b, or where b or c is zero, infinite or NaN, c / b itself.
-
     A NaN in `a` means that the division overflowed, and gives infinity.
     """
     negative = np.signbit(b) ^ np.signbit(c)

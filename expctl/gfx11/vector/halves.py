@@ -16,10 +16,7 @@ _15 = np.uint16(15)
 
 
 def _dot(a_low: Anything, a_high: Anything, b_low: Anything, b_high: Anything, c: Anything) -> Anything:
-    """Return a_low * b_low + a_high * b_high + c, summed in double and rounded once.
-
-    The hardware's rounding is not documented.
-    """
+    """Return a_low * b_low + a_high * b_high + c, summed in double and rounded once. The hardware's rounding is not documented."""
     wide = [x.astype(np.float64) for x in (a_low, a_high, b_low, b_high, c)]
     return (wide[0] * wide[2] + wide[1] * wide[3] + wide[4]).astype(np.float32)
 
@@ -100,9 +97,8 @@ MIXED: dict[str, Type] = {"v_fma_mix_f32": Type.F32, "v_fma_mixlo_f16": Type.F16
 
 
 def mixed(a: Anything, b: Anything, c: Anything) -> Anything:
-    """Return a * b + c in float32, rounded once: the result of v_fma_mix_f32.
-
-    v_fma_mixlo and v_fma_mixhi round it again, to float16; LLVM selects them for fptrunc(fma(...)).
+    """Return a * b + c in float32, rounded once: the result of v_fma_mix_f32. v_fma_mixlo and v_fma_mixhi round it again, to
+    float16; LLVM selects them for fptrunc(fma(...)).
     """
     return fma32(a.astype(np.float32), b.astype(np.float32), c.astype(np.float32))
 

@@ -69,9 +69,8 @@ def decode_matrix(instruction: Instruction) -> Run:
 
 
 def fragment(registers: Words) -> tuple[Anything, bool]:
-    """Convert the registers of matrix A or B, (8, 32) words, to a float64 array (16, 16) whose last axis is k.
-
-    The values are those of lanes 0..15; also returned is whether lanes 16..31 repeat them, as the hardware requires.
+    """Convert the registers of matrix A or B, (8, 32) words, to a float64 array (16, 16) whose last axis is k. The values are
+    those of lanes 0..15; also returned is whether lanes 16..31 repeat them, as the hardware requires.
     """
     return _fragment_of(registers.tobytes())
 

@@ -29,7 +29,6 @@ def decode_packed(instruction: Instruction, name: str) -> Run:
 
 def bits_of_modifier(instruction: Instruction, value: str | None, count: int, default: int) -> list[int]:
     """Parse a modifier's value, e.g. `[1,0,1]`, into `count` bits, one per source. If it is None, every bit is `default`.
-
     Raises Unsupported if it has another number of bits.
     """
     if value is None:
@@ -89,9 +88,8 @@ def _packed(instruction: Instruction, op: VectorOp) -> Run:
 
 
 def _mixed(instruction: Instruction, result: Type) -> Run:
-    """Decode a mixed multiply-add.
-
-    If op_sel_hi[i] is set, source i is a half: the upper one if op_sel[i] is set, else the lower.
+    """Decode a mixed multiply-add. If op_sel_hi[i] is set, source i is a half: the upper one if op_sel[i] is set, else the
+    lower.
     """
     fields = instruction.fields()
     _modifiers(instruction, fields.modifiers, ("op_sel", "op_sel_hi"))

@@ -16,9 +16,8 @@ Write = Callable[[Wave, Anything], None]
 
 
 def writer(instruction: Instruction, destination: Operand, kind: Type) -> Write:
-    """Return a function that writes results of type `kind`, (32,), to the active lanes of `destination`.
-
-    Raises Unsupported if `destination` can't hold that type.
+    """Return a function that writes results of type `kind`, (32,), to the active lanes of `destination`. Raises Unsupported if
+    `destination` can't hold that type.
     """
     if kind is Type.MASK:
         if destination.kind is not Kind.SCALAR or destination.count != 1:
@@ -102,9 +101,8 @@ def write_keys(destination: Operand, kind: Type) -> tuple[int, ...]:
 
 
 def undefined_mask(destination: Operand, kind: Type) -> Callable[[Wave, Bits], None]:
-    """Return a function that records the undefined bits of a result, (32,) masks.
-
-    It must be called before the result is written.
+    """Return a function that records the undefined bits of a result, (32,) masks. It must be called before the result is
+    written.
     """
     n, kind = destination.index, part_of(destination, kind)
     if destination.is_null:

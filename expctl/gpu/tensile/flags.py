@@ -36,9 +36,8 @@ ACTIVATION = re.compile(r"(RELU|GELU|ABS|SIGMOID|TANH|LEAKYRELU|CLIPPEDRELU|EXP|
 
 
 def flag_words(tokens: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the meanings of all tokens that are known flags, then the tokens that are not.
-
-    `A` or `HA` followed by a type, e.g. `HA_S`, counts as one flag: newer generators separate the type by an underscore.
+    """Return the meanings of all tokens that are known flags, then the tokens that are not. `A` or `HA` followed by a type,
+    e.g. `HA_S`, counts as one flag: newer generators separate the type by an underscore.
     """
     words: list[str] = []
     unrecognised: list[str] = []

@@ -42,9 +42,8 @@ Value = int | float | str | tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """One key of a Tensile kernel name, with its value; `parameter` is "" if no generator has such a key.
-
-    `token` is the key with its value, as written. `value` is a number, a list of numbers (perhaps empty), or a word's capitals.
+    """One key of a Tensile kernel name, with its value; `parameter` is "" if no generator has such a key. `token` is the key
+    with its value, as written. `value` is a number, a list of numbers (perhaps empty), or a word's capitals.
     """
 
     token: str
@@ -60,9 +59,8 @@ class Key:
 
 
 def read_keys(tokens: Iterable[str], table: Mapping[str, Parameter] = KEYS) -> tuple[Key, ...]:
-    """Return the keys in `tokens` (parts of a kernel name between underscores), in order.
-
-    A number continues the list of the key before it. Other text that is no key of `table` becomes a Key without a parameter.
+    """Return the keys in `tokens` (parts of a kernel name between underscores), in order. A number continues the list of the
+    key before it. Other text that is no key of `table` becomes a Key without a parameter.
     """
     found: list[Key] = []
     for token in tokens:

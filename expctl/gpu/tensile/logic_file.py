@@ -29,7 +29,6 @@ class Agreement:
 
 def compare(name: KernelName, recorded: Recorded) -> tuple[Agreement, ...]:
     """Return every parameter to which both the kernel name and the logic file (`recorded`: parameter -> value) give a value.
-
     They are in the order of the name.
     """
     pairs: list[tuple[str, Value]] = []

@@ -67,10 +67,8 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelName:
-    """A parsed Tensile kernel name.
-
-    `tile` is (M, N, summed elements per loop iteration), None if not given; `purpose` is what the kernel does, in words;
-    `words` explain the parts that are neither problem, tile, instruction nor keys.
+    """A parsed Tensile kernel name. `tile` is (M, N, summed elements per loop iteration), None if not given; `purpose` is what
+    the kernel does, in words; `words` explain the parts that are neither problem, tile, instruction nor keys.
     """
 
     name: str
@@ -138,9 +136,8 @@ def read_name(name: str) -> KernelName | None:
 
 
 def _split_at_tile(bare: str) -> tuple[str, tuple[int, int, int] | None, tuple[str, ...]]:
-    """Split a kernel name into the text before its tile (`MT64x128x16`), the tile's numbers, and the tokens after it.
-
-    Without a tile these are the whole name, None and ().
+    """Split a kernel name into the text before its tile (`MT64x128x16`), the tile's numbers, and the tokens after it. Without a
+    tile these are the whole name, None and ().
     """
     tokens = tuple(token for token in bare.split("_") if token)
     for index, token in enumerate(tokens):
@@ -162,9 +159,8 @@ def _instruction(tokens: tuple[str, ...]) -> tuple[Instruction | None, tuple[str
 
 
 def _dialect(instruction: Instruction | None, keys: tuple[Key, ...], head: str) -> Dialect:
-    """Return the generator of a kernel name.
-
-    It is told by keys, or flags in `head`, that only one generator writes, else by whether the matrix instruction has a `k`.
+    """Return the generator of a kernel name. It is told by keys, or flags in `head`, that only one generator writes, else by
+    whether the matrix instruction has a `k`.
     """
     names = {key.key for key in keys}
     if names & LITE_KEYS or LITE_FLAGS.search(head):

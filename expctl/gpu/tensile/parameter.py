@@ -13,9 +13,8 @@ ON_OFF = {"0": "off", "1": "on"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A parameter of the Tensile generators; `words` maps a value, as a kernel name writes it, to its meaning.
-
-    A value that is text or empty must be listed in `words`; any other value must be a number.
+    """A parameter of the Tensile generators; `words` maps a value, as a kernel name writes it, to its meaning. A value that is
+    text or empty must be listed in `words`; any other value must be a number.
     """
 
     name: str

@@ -32,9 +32,8 @@ class Operand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """The product that a kernel computes: formula, factors, and number types as letters, "" where the name doesn't say.
-
-    The factors are converted to type `multiplied`; `result` is the type of C and D, `computed` that of the arithmetic.
+    """The product that a kernel computes: formula, factors, and number types as letters, "" where the name doesn't say. The
+    factors are converted to type `multiplied`; `result` is the type of C and D, `computed` that of the arithmetic.
     """
 
     formula: str
@@ -53,9 +52,8 @@ class Problem:
 
 
 def read_problem(head: str) -> tuple[Problem, tuple[str, ...]] | None:
-    """Return the problem that `head` (a kernel name up to its tile) states, and the tokens that aren't understood.
-
-    Returns None if `head` names no tensors.
+    """Return the problem that `head` (a kernel name up to its tile) states, and the tokens that aren't understood. Returns None
+    if `head` names no tensors.
     """
     found = TENSORS.fullmatch(head)
     if found is None:
@@ -90,9 +88,8 @@ def _split_glued(token: str) -> Sequence[str]:
 
 
 def _parts(tokens: Sequence[str]) -> tuple[Sequence[str], str, Sequence[str]]:
-    """Split the tokens after the tensors into (tokens of types, one-letter flags as one text, other tokens).
-
-    The flags may be glued to a single token of types, e.g. `HBH` is type `H` and flags `BH`.
+    """Split the tokens after the tensors into (tokens of types, one-letter flags as one text, other tokens). The flags may be
+    glued to a single token of types, e.g. `HBH` is type `H` and flags `BH`.
     """
     for index, token in enumerate(tokens[1:4], start=1):
         if FLAGS.fullmatch(token):

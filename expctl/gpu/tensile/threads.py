@@ -10,9 +10,8 @@ ASSUMED = "if the sum is not split within the workgroup, which the name leaves o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threads:
-    """Threads and waves of a workgroup, and lanes of a wave; None if unknown.
-
-    `assumed` is a condition under which these numbers hold, "" if they hold in any case.
+    """Threads and waves of a workgroup, and lanes of a wave; None if unknown. `assumed` is a condition under which these
+    numbers hold, "" if they hold in any case.
     """
 
     workgroup: int | None
@@ -23,7 +22,6 @@ class Threads:
 
 def threads(name: KernelName, arch: str = "") -> Threads:
     """Return the threads of a workgroup: by the key WG, else by the macro tile divided by what one wave or thread computes.
-
     `arch` (e.g. gfx1151) gives the lanes of a wave if the name doesn't: 64 for gfx9, 32 for later ones.
     """
     wave = _lanes(name, arch)

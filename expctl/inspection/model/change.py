@@ -10,9 +10,8 @@ FIGURES = ("vgpr", "sgpr", "lds_bytes", "scratch_bytes", "spills", "code_bytes",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One figure in builds a and b; `delta` is b - a, `percent` is 100 delta / a.
-
-    `delta` and `percent` are None where a build lacks the figure, `percent` also where a is 0.
+    """One figure in builds a and b; `delta` is b - a, `percent` is 100 delta / a. `delta` and `percent` are None where a build
+    lacks the figure, `percent` also where a is 0.
     """
 
     name: str
@@ -24,9 +23,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelChange:
-    """What changed in a kernel between two builds; `a` and `b` are its names in them.
-
-    `same_code` tells whether the machine code is equal, None if unknown.
+    """What changed in a kernel between two builds; `a` and `b` are its names in them. `same_code` tells whether the machine
+    code is equal, None if unknown.
     """
 
     a: str
@@ -51,10 +49,8 @@ class InspectionChange:
 
 
 def change_between(a: FileReport, b: FileReport) -> InspectionChange:
-    """Compare the reports of two files.
-
-    Kernels are paired by name. Those without a namesake are paired in order, provided that both files have equally many of
-    them.
+    """Compare the reports of two files. Kernels are paired by name. Those without a namesake are paired in order, provided that
+    both files have equally many of them.
     """
     right = {each.name: each for each in b.kernels}
     pairs = [(each, right[each.name]) for each in a.kernels if each.name in right]
@@ -87,9 +83,8 @@ def _kernel_change(a: KernelReport, b: KernelReport) -> KernelChange:
 
 
 def _changes(a: Mapping[str, int] | None, b: Mapping[str, int] | None) -> tuple[Change, ...]:
-    """Return the change of each class's count and then of the total; `a` and `b` map instruction class to count.
-
-    Returns () if either is None, i.e. if the instructions of that build were not counted.
+    """Return the change of each class's count and then of the total; `a` and `b` map instruction class to count. Returns () if
+    either is None, i.e. if the instructions of that build were not counted.
     """
     if a is None or b is None:
         return ()

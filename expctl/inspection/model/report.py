@@ -90,9 +90,8 @@ class FileReport:
 def kernel_report(
     arch: str, resources: Resources, *, code_bytes: int | None, body: Body | None, code_hash: str | None
 ) -> KernelReport:
-    """Return the report on one kernel: occupancy is computed from its resources, instructions are counted in `body`.
-
-    `body` is the kernel's assembly, None if there is none.
+    """Return the report on one kernel: occupancy is computed from its resources, instructions are counted in `body`. `body` is
+    the kernel's assembly, None if there is none.
     """
     remarks: list[str] = []
     found = None
@@ -140,9 +139,8 @@ def kernel_report(
 
 
 def select(report: FileReport, name: str) -> FileReport:
-    """Return the report with only the kernel `name`; if no kernel has that name, with all whose names contain it.
-
-    Raises Refused if there is none.
+    """Return the report with only the kernel `name`; if no kernel has that name, with all whose names contain it. Raises
+    Refused if there is none.
     """
     exact = tuple(each for each in report.kernels if each.name == name)
     kept = exact or tuple(each for each in report.kernels if name in each.name)

@@ -33,9 +33,8 @@ class AssemblyText:
 
 
 def parse_assembly(text: str, where: str) -> AssemblyText:
-    """Parse assembly `text`; `where` names its file in errors.
-
-    Raises Refused if it is not for an AMD GPU, has no kernel, or has bad metadata.
+    """Parse assembly `text`; `where` names its file in errors. Raises Refused if it is not for an AMD GPU, has no kernel, or
+    has bad metadata.
     """
     target = _TARGET.search(text)
     if target is None:

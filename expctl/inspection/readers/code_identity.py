@@ -26,9 +26,8 @@ def code_hash(artifact: Path) -> str:
 
 
 def image_hash(artifact: Path) -> str:
-    """Return the SHA-256 of all that is loaded from an ELF file, except non-executable notes; "" when it isn't ELF.
-
-    Unlike `code_hash` it includes symbols, so it changes when a call of `sinf` becomes one of `cosf`.
+    """Return the SHA-256 of all that is loaded from an ELF file, except non-executable notes; "" when it isn't ELF. Unlike
+    `code_hash` it includes symbols, so it changes when a call of `sinf` becomes one of `cosf`.
     """
     with open(artifact, "rb") as file:
         if file.read(4) != b"\x7fELF":

@@ -37,9 +37,8 @@ class CodeObject:
 
 
 def parse_code_object(data: bytes, where: str) -> CodeObject:
-    """Parse the bytes of a code object; `where` names its file in errors.
-
-    Raises Refused if it is no code object of an AMD GPU, is damaged, or has no kernel.
+    """Parse the bytes of a code object; `where` names its file in errors. Raises Refused if it is no code object of an AMD GPU,
+    is damaged, or has no kernel.
     """
     from elftools.common.exceptions import ELFError
     from elftools.construct import ConstructError
@@ -87,7 +86,6 @@ def _without_entry(descriptor: bytes) -> bytes:
 
 def _contents(elf: "ELFFile") -> tuple[dict[str, bytes], bytes]:
     """Return the bytes of functions and data by symbol, and all data that belong to no symbol (switch tables, literals).
-
     Padding is left out of the latter. Raises BadHeaders for a symbol outside its section.
     """
     from elftools.elf.sections import SymbolTableSection

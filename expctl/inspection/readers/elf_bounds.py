@@ -18,9 +18,8 @@ class BadHeaders(Exception):
 
 
 def check_bounds(data: bytes) -> None:
-    """Check that `data` is a 64-bit little-endian ELF file whose tables, sections and segments lie within it.
-
-    Raises BadHeaders if it isn't.
+    """Check that `data` is a 64-bit little-endian ELF file whose tables, sections and segments lie within it. Raises BadHeaders
+    if it isn't.
     """
     if not data.startswith(_MAGIC_64_LITTLE) or len(data) < _HEADER.size:
         raise BadHeaders("not 64-bit little-endian ELF, or cut off in its header")

@@ -34,9 +34,8 @@ def arch_of_target(target: str) -> str:
 def resources_of(
     entry: Mapping[str, Any], *, mode: ModeName, code_bytes: int | None, printed_occupancy: int | None, where: str
 ) -> Resources:
-    """Return a kernel's resources, as given in its metadata `entry` and the other arguments.
-
-    Raises Refused, naming the file `where`, if a key of the metadata is missing or bad.
+    """Return a kernel's resources, as given in its metadata `entry` and the other arguments. Raises Refused, naming the file
+    `where`, if a key of the metadata is missing or bad.
     """
     present = {key: entry[key] for key in NUMBERS if key in entry}
     numbers = {key: value for key, value in present.items() if isinstance(value, int) and not isinstance(value, bool)}

@@ -34,9 +34,8 @@ def is_bundle(data: bytes) -> bool:
 
 
 def device_entry(data: bytes, arch: str, where: str) -> bytes:
-    """Return the bytes of the code object for `arch` in the offload bundle `data`; "" stands for the only one.
-
-    Raises Refused, naming the file `where`, for a compressed or damaged bundle, and unless exactly one code object fits.
+    """Return the bytes of the code object for `arch` in the offload bundle `data`; "" stands for the only one. Raises Refused,
+    naming the file `where`, for a compressed or damaged bundle, and unless exactly one code object fits.
     """
     if data.startswith(COMPRESSED):
         raise Refused(

@@ -23,10 +23,8 @@ NEEDS_TEXT = "instruction classes and the hot loop need assembly: give the sourc
 
 
 def inspect(path: Path, options: Options) -> FileReport:
-    """Return the report on the kernels in a file.
-
-    The GPU is `options.arch`, else the one that the file names, else gfx1151. Raises Refused for a file of an unknown kind, a
-    damaged one, and a source that doesn't compile.
+    """Return the report on the kernels in a file. The GPU is `options.arch`, else the one that the file names, else gfx1151.
+    Raises Refused for a file of an unknown kind, a damaged one, and a source that doesn't compile.
     """
     data = kernel_bytes(path)
     if options.arch and not _AMD.fullmatch(options.arch):

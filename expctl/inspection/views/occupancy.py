@@ -20,9 +20,8 @@ def occupancy_lines(found: Occupancy) -> list[str]:
 
 
 def resident_lines(resident: Sequence[Resident], naive_percent: float | None) -> list[str]:
-    """Return a line on the whole workgroups that fit on each kind of unit (WGP, CU or SM).
-
-    Another line gives `naive_percent`, the common but wrong estimate of occupancy, unless it is None.
+    """Return a line on the whole workgroups that fit on each kind of unit (WGP, CU or SM). Another line gives `naive_percent`,
+    the common but wrong estimate of occupancy, unless it is None.
     """
     lines = [f"{'resident' if i == 0 else '':<9} {_resident_phrase(each)}" for i, each in enumerate(resident)]
     if resident and all(each.obstacle for each in resident):

@@ -26,10 +26,8 @@ CLOCK_NEEDS_NS = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What the user states about the problem that the kernels solve; None where nothing is stated.
-
-    `size` is (M, N, K), `types` are those of A, B and C; `moves` are pairs of a pattern for kernel names and the bytes that one
-    call moves.
+    """What the user states about the problem that the kernels solve; None where nothing is stated. `size` is (M, N, K), `types`
+    are those of A, B and C; `moves` are pairs of a pattern for kernel names and the bytes that one call moves.
     """
 
     size: tuple[int, int, int] | None = None
@@ -67,7 +65,6 @@ def analyse(profile: Profile, kernels: Sequence[Kernel], problem: Problem) -> An
 
 def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) -> tuple[Kernel, ...]:
     """Return `kernels` (None: all of the profile) with their occupancy filled in, computed for the launch with the most time.
-
     It stays unknown where the profile's GPUs are of different architectures.
     """
     arch = profile.devices[0].arch if len({each.arch for each in profile.devices}) == 1 else ""
@@ -81,9 +78,8 @@ def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) ->
 
 
 def work_of(profile: Profile, kernel: Kernel, problem: Problem, device: Device, *, is_main: bool) -> Work:
-    """Return the FLOP, bytes and duration (ns) of an average call of `kernel`, and where each figure is from.
-
-    M, N and K in `problem` are used only if `is_main` is true, because they describe the GEMM with the most time.
+    """Return the FLOP, bytes and duration (ns) of an average call of `kernel`, and where each figure is from. M, N and K in
+    `problem` are used only if `is_main` is true, because they describe the GEMM with the most time.
     """
     duration = kernel.mean_ns or 0.0
     moved, moved_from = _bytes(kernel, problem, duration, is_main=is_main)

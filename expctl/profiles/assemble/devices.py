@@ -12,10 +12,8 @@ _TENSILE_ISA = re.compile(r"_ISA(\d{3,4}[a-f]?)_")
 
 
 def known_devices(parts: Sequence[RawProfile], agents: Mapping[str, Device], arch: str) -> tuple[dict[str, Device], list[str]]:
-    """Return the GPUs, by the names that launches in `parts` use for them, and notes for the user.
-
-    Facts about a GPU are from `parts`, else from `agents`, which maps a name to a GPU. A non-empty `arch` replaces their
-    architecture.
+    """Return the GPUs, by the names that launches in `parts` use for them, and notes for the user. Facts about a GPU are from
+    `parts`, else from `agents`, which maps a name to a GPU. A non-empty `arch` replaces their architecture.
     """
     keys = dict.fromkeys(raw.device for part in parts for raw in part.launches.values())
     listed: dict[str, Device] = {**agents}

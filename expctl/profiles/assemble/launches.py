@@ -16,9 +16,8 @@ from expctl.profiles.roofline.reported_registers import RegisterRules, corrected
 def launches_of(
     raws: Iterable[tuple[RawLaunch, GridUnit, RegisterRules, int, int | None]],
 ) -> tuple[Launch, ...]:
-    """Return the launch configurations of one kernel, most time first, with equal ones merged.
-
-    Each of `raws` is (launch as reported, unit of its grid, rules to correct its registers, calls, total ns or None).
+    """Return the launch configurations of one kernel, most time first, with equal ones merged. Each of `raws` is (launch as
+    reported, unit of its grid, rules to correct its registers, calls, total ns or None).
     """
     calls: dict[Launch, int] = {}
     times: dict[Launch, int] = {}
@@ -32,9 +31,8 @@ def launches_of(
 
 
 def launch_of(raw: RawLaunch, unit: GridUnit, how: RegisterRules) -> Launch:
-    """Return `raw` with corrected register counts (by `how`) and its number of workgroups; unknown figures are None.
-
-    `unit` tells whether its grid counts work-items or workgroups.
+    """Return `raw` with corrected register counts (by `how`) and its number of workgroups; unknown figures are None. `unit`
+    tells whether its grid counts work-items or workgroups.
     """
     registers = corrected(how, raw.vgpr, raw.accum, raw.sgpr)
     size = math.prod(raw.workgroup) if raw.workgroup else raw.workgroup_size

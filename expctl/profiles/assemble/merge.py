@@ -27,9 +27,8 @@ class _Group:
 
 
 def assemble(path: Path, run: Run, arch: str) -> Profile:
-    """Return one profile from the data of all files in `run`; a non-empty `arch` replaces the GPU that the files name.
-
-    `path` is the file or folder that the user gave. Raises Refused for times and counters that no GPU reaches.
+    """Return one profile from the data of all files in `run`; a non-empty `arch` replaces the GPU that the files name. `path`
+    is the file or folder that the user gave. Raises Refused for times and counters that no GPU reaches.
     """
     parts = run.timed
     for each in (*parts, *run.counted):
@@ -75,9 +74,8 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
 
 
 def _register_rules(parts: Sequence[RawProfile], devices: Mapping[str, Device]) -> dict[str, RegisterRules]:
-    """Return, for each architecture, the rules by which its reported register counts are corrected.
-
-    Only rocprofv3's counts need correction, so files of other tools are ignored.
+    """Return, for each architecture, the rules by which its reported register counts are corrected. Only rocprofv3's counts
+    need correction, so files of other tools are ignored.
     """
     raws = [raw for part in parts if part.source in ROCPROF for raw in part.launches.values()]
     archs = dict.fromkeys(devices[raw.device].arch for raw in raws)
@@ -135,9 +133,8 @@ def _kernel(name: str, group: _Group, counters: Mapping[str, float]) -> Kernel:
 
 
 def _of_statistics(name: str, statistics: Sequence[Statistic]) -> Kernel:
-    """Return a kernel whose figures are the tool's own statistics, of which there is one per process.
-
-    With several processes, the standard deviation is None, because it can't be combined.
+    """Return a kernel whose figures are the tool's own statistics, of which there is one per process. With several processes,
+    the standard deviation is None, because it can't be combined.
     """
     calls, total = sum(each.calls for each in statistics), sum(each.total_ns for each in statistics)
     least = [each.min_ns for each in statistics if each.min_ns is not None]
@@ -173,9 +170,8 @@ def _counters(parts: Iterable[RawProfile]) -> dict[str, dict[str, float]]:
 
 
 def _unmatched_counters(kernels: Sequence[str]) -> list[str]:
-    """Return a note that `kernels` have counters but no dispatch; [] if there are none.
-
-    The cause may be that the tool writes their names in two ways.
+    """Return a note that `kernels` have counters but no dispatch; [] if there are none. The cause may be that the tool writes
+    their names in two ways.
     """
     if not kernels:
         return []
@@ -246,7 +242,6 @@ def _copies(parts: Iterable[RawProfile]) -> tuple[Copy, ...]:
 
 def _compare_with_summaries(parts: Sequence[RawProfile], summaries: Sequence[RawProfile]) -> list[str]:
     """Return a note on whether the tool's own statistics have the same calls and total time per kernel as the dispatches.
-
     Returns [] without such statistics (`summaries`).
     """
     if not summaries:

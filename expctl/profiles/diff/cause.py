@@ -46,9 +46,8 @@ class Cause:
 
 
 def cause_of(before: KernelEvidence, after: KernelEvidence) -> Cause | None:
-    """Return why a kernel's time changed, by the first rule that holds; None if no rule holds or two causes are possible.
-
-    Rules on how the kernel was run (clock, problem size, tile) come before those on what happens within it.
+    """Return why a kernel's time changed, by the first rule that holds; None if no rule holds or two causes are possible. Rules
+    on how the kernel was run (clock, problem size, tile) come before those on what happens within it.
     """
     if (clock := clock_change(before, after)) is not None and not _is_other_launch(before, after):
         words = f"the clock went from {before.clock_mhz:.0f} to {after.clock_mhz:.0f} MHz ({100 * (clock - 1):+.1f} %)"

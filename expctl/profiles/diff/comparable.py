@@ -14,9 +14,8 @@ _ALIKE = {Source.NCU_DETAILS: Source.NCU_RAW}
 
 
 def why_incomparable(before: Profile, after: Profile) -> str:
-    """Return in words why two profiles can't be compared (other GPUs, other kinds of tools); "" if they can.
-
-    A fact about the GPU that only one of them contains is ignored.
+    """Return in words why two profiles can't be compared (other GPUs, other kinds of tools); "" if they can. A fact about the
+    GPU that only one of them contains is ignored.
     """
     if _ALIKE.get(before.source, before.source) is not _ALIKE.get(after.source, after.source):
         return f"before is a {before.source}, after a {after.source}: these measure times and resources in different ways"

@@ -30,9 +30,8 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """The matched kernels of two runs, most time first.
-
-    `missing` are kernels only in the first run, `extra` those only in the second.
+    """The matched kernels of two runs, most time first. `missing` are kernels only in the first run, `extra` those only in the
+    second.
     """
 
     pairs: tuple[Pair, ...]
@@ -57,9 +56,8 @@ def pair_up(before: Sequence[Kernel], after: Sequence[Kernel]) -> Pairing:
 
 
 def _take_named(left: list[Kernel], right: list[Kernel], name: Callable[[Kernel], str], by: PairedBy) -> list[Pair]:
-    """Return pairs of kernels for which `name` gives the same text, and remove them from `left` and `right`.
-
-    A text that two kernels of one list share is not used. `by` is noted in the pairs.
+    """Return pairs of kernels for which `name` gives the same text, and remove them from `left` and `right`. A text that two
+    kernels of one list share is not used. `by` is noted in the pairs.
     """
     mine, theirs = _unique(left, name), _unique(right, name)
     pairs = [Pair(before=kernel, after=theirs[key], by=by) for key, kernel in mine.items() if key in theirs]

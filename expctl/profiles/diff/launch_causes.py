@@ -20,9 +20,8 @@ WORK_PERCENT = 5.0
 
 
 def size(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text about the change if another problem size explains why the time is `slower` times as long; else "".
-
-    That is so if the number of workgroups and the total work changed, and registers, LDS and workgroup shape did not.
+    """Return text about the change if another problem size explains why the time is `slower` times as long; else "". That is so
+    if the number of workgroups and the total work changed, and registers, LDS and workgroup shape did not.
     """
     groups, work = ratio(before.groups, after.groups), ratio(before.work, after.work)
     if groups is None or is_about(groups, GROUPS_PERCENT) or is_about(work, WORK_PERCENT):
@@ -70,9 +69,8 @@ def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def shape(before: KernelEvidence, after: KernelEvidence, _slower: float) -> str:
-    """Return text about the change if only the workgroup's shape changed; else "".
-
-    The total number of work-items, the registers and the LDS must be the same, and the number of instructions about the same.
+    """Return text about the change if only the workgroup's shape changed; else "". The total number of work-items, the
+    registers and the LDS must be the same, and the number of instructions about the same.
     """
     if before.workgroup is None or after.workgroup is None or before.grid is None or after.grid is None:
         return ""

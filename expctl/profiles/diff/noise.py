@@ -35,9 +35,8 @@ def differs(value: float | None, percent: float) -> bool:
 
 
 def slowdown(before: KernelEvidence, after: KernelEvidence) -> float | None:
-    """Return how many times as long a kernel takes after as before, in cycles where known, else in time.
-
-    Returns None if that is unknown or the change is within the noise.
+    """Return how many times as long a kernel takes after as before, in cycles where known, else in time. Returns None if that
+    is unknown or the change is within the noise.
     """
     time, cycles = ratio(before.time_ns, after.time_ns), ratio(before.cycles, after.cycles)
     if time is None:
@@ -49,9 +48,8 @@ def slowdown(before: KernelEvidence, after: KernelEvidence) -> float | None:
 
 
 def clock_change(before: KernelEvidence, after: KernelEvidence) -> float | None:
-    """Return the GPU's clock after / before if the clock explains most of a change of time; else None.
-
-    It does if the time changed more than noise, and the log of the ratio of cycles is at most a third of that of times.
+    """Return the GPU's clock after / before if the clock explains most of a change of time; else None. It does if the time
+    changed more than noise, and the log of the ratio of cycles is at most a third of that of times.
     """
     time, cycles = ratio(before.time_ns, after.time_ns), ratio(before.cycles, after.cycles)
     clock = ratio(before.clock_mhz, after.clock_mhz)

@@ -15,9 +15,8 @@ OCCUPANCY_PERCENT = 10.0
 
 
 def spill(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text about the change if register spills explain a change of time; else "".
-
-    Spills are known from counts of spill instructions, or without these from the size of scratch memory.
+    """Return text about the change if register spills explain a change of time; else "". Spills are known from counts of spill
+    instructions, or without these from the size of scratch memory.
     """
     registers = f" at {before.vgpr} -> {after.vgpr} registers" if before.vgpr != after.vgpr else ""
     if before.spills is not None and after.spills is not None and before.instructions and after.instructions:
@@ -62,9 +61,8 @@ def _all_at_once(evidence: KernelEvidence) -> bool:
 
 
 def occupancy(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text about the change if occupancy explains a change of time, with the code the same; else "".
-
-    Both the possible occupancy and, where measured, the real one must have changed.
+    """Return text about the change if occupancy explains a change of time, with the code the same; else "". Both the possible
+    occupancy and, where measured, the real one must have changed.
     """
     resident = ratio(before.resident_percent, after.resident_percent)
     measured = ratio(before.waves_percent, after.waves_percent)

@@ -27,9 +27,8 @@ NAME_SHOWN = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelChange:
-    """The change of a kernel between two runs: its figures before and after, and the cause (None if unknown).
-
-    `slower` is time after / before, None if the change is within the noise.
+    """The change of a kernel between two runs: its figures before and after, and the cause (None if unknown). `slower` is time
+    after / before, None if the change is within the noise.
     """
 
     pair: Pair
@@ -67,10 +66,8 @@ class RunChange:
 
 
 def compare_runs(before: Sequence[Kernel], after: Sequence[Kernel], *, incomparable: str = "") -> RunChange:
-    """Return what changed between the kernels of two runs.
-
-    Both must be ordered by time, most first, with occupancies computed. A non-empty `incomparable` says why the runs can't be
-    compared; then times are compared, but no cause is given.
+    """Return what changed between the kernels of two runs. Both must be ordered by time, most first, with occupancies computed.
+    A non-empty `incomparable` says why the runs can't be compared; then times are compared, but no cause is given.
     """
     paired = pair_up(before, after)
     changes = tuple(replace(each, cause=None) if incomparable else each for each in map(_change, paired.pairs))
@@ -100,18 +97,16 @@ def _change(pair: Pair) -> KernelChange:
 
 
 def _is_same_mix(before: Kernel, after: Kernel) -> bool:
-    """Return whether both kernels were called with the same mix of several launch configurations.
-
-    There must also be MIX_FREEDOM more calls than configurations, enough to compute a deviation within each.
+    """Return whether both kernels were called with the same mix of several launch configurations. There must also be
+    MIX_FREEDOM more calls than configurations, enough to compute a deviation within each.
     """
     calls = [[launch.calls or 0 for launch in kernel.launches] for kernel in (before, after)]
     return len(calls[0]) > 1 and calls[0] == calls[1] and sum(calls[0]) - len(calls[0]) >= MIX_FREEDOM
 
 
 def _may_compare_times(before: KernelEvidence, after: KernelEvidence) -> bool:
-    """Return whether times of two kernels with different names may be compared.
-
-    They may if both use equal resources, or if it is known how much work each does.
+    """Return whether times of two kernels with different names may be compared. They may if both use equal resources, or if it
+    is known how much work each does.
     """
     mine, its = ((each.vgpr, each.lds_bytes, each.scratch_bytes, each.workgroup) for each in (before, after))
     same_code = before.vgpr is not None and mine == its

@@ -29,10 +29,8 @@ MEMORY = "long_scoreboard"
 
 
 def loads_scattered(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text about the change if scattered loads explain a slower kernel; else "".
-
-    That is so if fewer bytes of each loaded sector are used, so that more sectors are loaded. For a faster kernel (`slower` <
-    1) it is the reverse.
+    """Return text about the change if scattered loads explain a slower kernel; else "". That is so if fewer bytes of each
+    loaded sector are used, so that more sectors are loaded. For a faster kernel (`slower` < 1) it is the reverse.
     """
     used, sectors = ratio(before.bytes_used, after.bytes_used), ratio(before.load_sectors, after.load_sectors)
     if used is None or not _moves_with(1 / used, slower, SCATTERED) or not _moves_with(sectors, slower, SCATTERED):
@@ -45,9 +43,8 @@ def loads_scattered(before: KernelEvidence, after: KernelEvidence, slower: float
 
 
 def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text about the change if narrower loads explain a slower kernel; else "".
-
-    That is so if more load instructions load the same number of sectors. For a faster kernel (`slower` < 1) it is the reverse.
+    """Return text about the change if narrower loads explain a slower kernel; else "". That is so if more load instructions
+    load the same number of sectors. For a faster kernel (`slower` < 1) it is the reverse.
     """
     requests, sectors = ratio(before.load_requests, after.load_requests), ratio(before.load_sectors, after.load_sectors)
     if requests is None or not is_about(sectors, SAME_WORK_PERCENT) or not _moves_with(requests, slower, NARROWED):
@@ -63,10 +60,8 @@ def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -
 
 
 def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text about the change if bank conflicts in shared memory explain a slower kernel; else "".
-
-    That is so if the same number of accesses takes more cycles, mostly by conflicts. For a faster kernel (`slower` < 1) it is
-    the reverse.
+    """Return text about the change if bank conflicts in shared memory explain a slower kernel; else "". That is so if the same
+    number of accesses takes more cycles, mostly by conflicts. For a faster kernel (`slower` < 1) it is the reverse.
     """
     wavefronts = ratio(before.shared_wavefronts, after.shared_wavefronts)
     if not is_about(ratio(before.shared_requests, after.shared_requests), COUNT_PERCENT) or wavefronts is None:
@@ -85,10 +80,8 @@ def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: floa
 
 
 def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text about the change if barriers explain a slower kernel; else "".
-
-    That is so if warps execute more barriers and wait longer at them, with the number of loads unchanged. For a faster kernel
-    (`slower` < 1) it is the reverse.
+    """Return text about the change if barriers explain a slower kernel; else "". That is so if warps execute more barriers and
+    wait longer at them, with the number of loads unchanged. For a faster kernel (`slower` < 1) it is the reverse.
     """
     count = ratio(before.barrier_pipe, after.barrier_pipe)
     wait = ratio(before.waits.get("barrier"), after.waits.get("barrier"))
@@ -108,9 +101,8 @@ def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> st
 
 
 def instructions_explain_half(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
-    """Return whether more (or fewer) instructions, spills not counted, may explain half of a kernel's change of time.
-
-    That is so if log(instructions after / before) is at least half of log(`slower`), where `slower` is time after / before.
+    """Return whether more (or fewer) instructions, spills not counted, may explain half of a kernel's change of time. That is
+    so if log(instructions after / before) is at least half of log(`slower`), where `slower` is time after / before.
     """
     if None in (before.spills, after.spills) and before.scratch_bytes != after.scratch_bytes:
         # All instructions include spills, which weren't counted here; vector arithmetic doesn't.
@@ -128,9 +120,8 @@ def _explains_half(grown: float, slower: float) -> bool:
 
 
 def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text about the change if more instructions, with as many loads, explain a slower kernel; else "".
-
-    The text names the pipe (kind of arithmetic unit) whose use grew most. For a faster kernel (`slower` < 1) it is the reverse.
+    """Return text about the change if more instructions, with as many loads, explain a slower kernel; else "". The text names
+    the pipe (kind of arithmetic unit) whose use grew most. For a faster kernel (`slower` < 1) it is the reverse.
     """
     instructions = ratio(before.instructions, after.instructions)
     if instructions is None or not differs(instructions, INSTRUCTIONS_PERCENT) or (instructions > 1) != (slower > 1):
@@ -150,9 +141,8 @@ def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) ->
 
 
 def traffic(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text about the change if more DRAM traffic, with DRAM at least 50 % busy, explains a slower kernel; else "".
-
-    For a faster kernel (`slower` < 1) it is the reverse.
+    """Return text about the change if more DRAM traffic, with DRAM at least 50 % busy, explains a slower kernel; else "". For a
+    faster kernel (`slower` < 1) it is the reverse.
     """
     moved = ratio(before.dram_bytes, after.dram_bytes)
     busy = max(before.dram_percent or 0.0, after.dram_percent or 0.0)
@@ -162,10 +152,8 @@ def traffic(before: KernelEvidence, after: KernelEvidence, slower: float) -> str
 
 
 def waiting(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text about the change if memory latency explains a slower kernel; else "".
-
-    That is so if warps wait longer for global memory, with instructions, occupancy and loads unchanged. For a faster kernel
-    (`slower` < 1) it is the reverse.
+    """Return text about the change if memory latency explains a slower kernel; else "". That is so if warps wait longer for
+    global memory, with instructions, occupancy and loads unchanged. For a faster kernel (`slower` < 1) it is the reverse.
     """
     same = (
         ratio(before.instructions, after.instructions),

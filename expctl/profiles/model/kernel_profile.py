@@ -167,9 +167,8 @@ class ClassShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """A profiled run of a program; `kernels` are ordered by time, most first.
-
-    `notes` say which figures the profiler is known to get wrong, `missing` what the files don't contain.
+    """A profiled run of a program; `kernels` are ordered by time, most first. `notes` say which figures the profiler is known
+    to get wrong, `missing` what the files don't contain.
     """
 
     path: str
@@ -187,9 +186,8 @@ class Profile:
 
 
 def class_shares(kernels: Sequence[Kernel], total: int) -> tuple[ClassShare, ...]:
-    """Return the totals of each class of `kernels`, most time first.
-
-    `total` is the time of the whole run in ns, of which shares are percentages.
+    """Return the totals of each class of `kernels`, most time first. `total` is the time of the whole run in ns, of which
+    shares are percentages.
     """
     found = []
     for kind in KernelClass:

@@ -51,9 +51,8 @@ class SerialDispatches:
 
 @dataclass(slots=True)
 class Intervals:
-    """Start and end times (ns on the GPU's clock) of all dispatches of one GPU, in file order.
-
-    `serial` sums them up if they are in time order and don't overlap; `find_serial` sets it.
+    """Start and end times (ns on the GPU's clock) of all dispatches of one GPU, in file order. `serial` sums them up if they
+    are in time order and don't overlap; `find_serial` sets it.
     """
 
     starts: "array[int]" = field(default_factory=lambda: array("q"))
@@ -86,9 +85,8 @@ class Intervals:
             self.serial = SerialDispatches(first_ns=self.starts[0], last_ns=self.ends[-1], gaps=gaps_of(apart))
 
     def span_and_gaps(self) -> tuple[int, Gaps]:
-        """Return the time from the first start to the last end in ns, and the gaps; overlapping dispatches count once.
-
-        There must be a dispatch, and none may end before it starts.
+        """Return the time from the first start to the last end in ns, and the gaps; overlapping dispatches count once. There
+        must be a dispatch, and none may end before it starts.
         """
         if self.serial is None:
             self.find_serial()
@@ -100,9 +98,8 @@ class Intervals:
 
 
 def _gaps_between(ordered: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
-    """Return the idle times (ns) between dispatches, and the end of the last.
-
-    `ordered` are their (start, end) in ns, sorted by start; they may overlap.
+    """Return the idle times (ns) between dispatches, and the end of the last. `ordered` are their (start, end) in ns, sorted by
+    start; they may overlap.
     """
     found = []
     reached = ordered[0][1]
@@ -143,9 +140,8 @@ class DispatchTimes:
         return self.durations.setdefault(key, []).append, interval.starts.append, interval.ends.append
 
     def add(self, device: str, rows: Iterable[tuple[Hashable, int, int]]) -> None:
-        """Record dispatches of one GPU as (launch key, start ns, end ns).
-
-        Raises TypeError or OverflowError for a start or end that is no 64-bit integer.
+        """Record dispatches of one GPU as (launch key, start ns, end ns). Raises TypeError or OverflowError for a start or end
+        that is no 64-bit integer.
         """
         entries: dict[Hashable, Appenders] = {}
         for key, start, end in rows:
@@ -191,9 +187,8 @@ def sample_deviation(values: Sequence[int], total: int) -> float | None:
 
 
 def repeat_deviation(groups: Sequence[Sequence[int]]) -> float | None:
-    """Return the standard deviation within `groups`, pooled over them; None where no group has two values.
-
-    It is sqrt(sum of squared differences from each group's mean / sum of (n - 1) of the groups).
+    """Return the standard deviation within `groups`, pooled over them; None where no group has two values. It is sqrt(sum of
+    squared differences from each group's mean / sum of (n - 1) of the groups).
     """
     squares, freedom = 0.0, 0
     for values in groups:

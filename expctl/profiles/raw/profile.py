@@ -97,9 +97,8 @@ class RawProfile:
         return bool(self.timing.durations or self.statistics or self.untimed)
 
     def prefix_devices(self, owner: str, agents: Mapping[str, Device]) -> None:
-        """Prefix all GPU names with `owner` (e.g. a host), so that `agent 1` of two hosts stays two GPUs.
-
-        `devices` becomes `agents` with the same prefix.
+        """Prefix all GPU names with `owner` (e.g. a host), so that `agent 1` of two hosts stays two GPUs. `devices` becomes
+        `agents` with the same prefix.
         """
         self.launches = {key: replace(raw, device=f"{owner} {raw.device}") for key, raw in self.launches.items()}
         self.timing.intervals = {f"{owner} {name}": interval for name, interval in self.timing.intervals.items()}

@@ -23,9 +23,8 @@ _EXTENT_MOST = {"grid": 1 << 32, "workgroup": 1 << 16}
 
 
 def check_limits(part: RawProfile) -> list[str]:
-    """Set impossible figures in the launches of `part` to None, and return a note about each field concerned.
-
-    Raises Refused for an impossible duration or counter.
+    """Set impossible figures in the launches of `part` to None, and return a note about each field concerned. Raises Refused
+    for an impossible duration or counter.
     """
     _check_times(part)
     _check_counters(part)

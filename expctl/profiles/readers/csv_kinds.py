@@ -86,9 +86,8 @@ def why_not(heads: Collection[str]) -> tuple[str, str] | None:
 
 
 def why_not_kernels(names: Iterable[str]) -> str:
-    """Return what a statistics table is about instead of kernels, e.g. `API calls`; "" if it is about kernels.
-
-    `names` are the names in its rows.
+    """Return what a statistics table is about instead of kernels, e.g. `API calls`; "" if it is about kernels. `names` are the
+    names in its rows.
     """
     seen = list(names)
     for pattern, what in ((_DOMAIN, "whole domains"), (_API, "API calls"), (_COPY, "memory copies")):

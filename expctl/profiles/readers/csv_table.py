@@ -44,9 +44,8 @@ class Table:
         return len(self.names)
 
     def chunks(self) -> Iterator[list[Row]]:
-        """Yield the rows in file order, in lists of 2,000 (the last is shorter).
-
-        Raises Refused for a row with too many or too few fields.
+        """Yield the rows in file order, in lists of 2,000 (the last is shorter). Raises Refused for a row with too many or too
+        few fields.
         """
         while rows := self._next():
             if set(map(len, rows)) != {self.width}:
@@ -92,9 +91,8 @@ class _Lines:
 
 @contextmanager
 def open_table(path: Path) -> Iterator[Table]:
-    """Open the CSV table at `path` and read its column heads.
-
-    Raises Refused for text that is no table, and for a column head that appears twice.
+    """Open the CSV table at `path` and read its column heads. Raises Refused for text that is no table, and for a column head
+    that appears twice.
     """
     previous = csv.field_size_limit(FIELD_MOST)
     try:
@@ -124,9 +122,8 @@ def _heads(rows: Iterator[Row]) -> list[str]:
 
 
 def integers(path: Path, name: str, cells: Sequence[str]) -> list[int]:
-    """Return the `cells` of column `name` as integers. Raises Refused if one is no 64-bit integer.
-
-    `path` and `name` are for the error.
+    """Return the `cells` of column `name` as integers. Raises Refused if one is no 64-bit integer. `path` and `name` are for
+    the error.
     """
     if "_" not in "".join(cells):  # int() would accept 1_000, which no tool writes
         with suppress(ValueError):
@@ -139,9 +136,8 @@ def integers(path: Path, name: str, cells: Sequence[str]) -> list[int]:
 
 
 def optional_integer(cell: str) -> int | None:
-    """Return the integer in a cell; None for other text.
-
-    More than 18 digits give 2^63, which `check_limits` recognises as impossible.
+    """Return the integer in a cell; None for other text. More than 18 digits give 2^63, which `check_limits` recognises as
+    impossible.
     """
     if _LONG.fullmatch(cell):
         return BITS_64
@@ -149,9 +145,8 @@ def optional_integer(cell: str) -> int | None:
 
 
 def number(path: Path, name: str, cell: str) -> float:
-    """Return the number in a cell; exponents and commas between thousands are allowed.
-
-    Raises Refused, naming file and column `name`, for anything else and for numbers beyond 1e30.
+    """Return the number in a cell; exponents and commas between thousands are allowed. Raises Refused, naming file and column
+    `name`, for anything else and for numbers beyond 1e30.
     """
     plain = cell.replace(",", "") if _THOUSANDS.fullmatch(cell.strip()) else cell
     try:

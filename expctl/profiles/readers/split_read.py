@@ -36,7 +36,6 @@ def read_in_parallel(read: Callable[[int], Any], parts: int) -> list[Any]:
 
 def _serve(read: Callable[[int], Any], receiver: int, sender: int) -> None:
     """Write the size and the bytes of marshalled read(1) to the pipe `sender`, then exit; called in the forked child.
-
     `receiver` is the pipe's other end, which is closed first.
     """
     try:

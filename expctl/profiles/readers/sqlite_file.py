@@ -13,9 +13,8 @@ WAIT_S = 1.0
 
 @contextmanager
 def open_database(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open the SQLite database at `path` for reading, and yield the connection; no file is written.
-
-    Raises Refused for a database that is locked, damaged, or of another schema, also while the caller reads from it.
+    """Open the SQLite database at `path` for reading, and yield the connection; no file is written. Raises Refused for a
+    database that is locked, damaged, or of another schema, also while the caller reads from it.
     """
     try:
         _check_size(path)
@@ -49,10 +48,8 @@ def quoted(name: str) -> str:
 
 
 def _address(path: Path) -> str:
-    """Return the URI by which SQLite opens a database read-only.
-
-    A database in WAL mode without a log to replay is opened as `immutable`, because SQLite can't open it otherwise in a folder
-    that isn't writable.
+    """Return the URI by which SQLite opens a database read-only. A database in WAL mode without a log to replay is opened as
+    `immutable`, because SQLite can't open it otherwise in a folder that isn't writable.
     """
     wal = path.with_name(path.name + "-wal")
     settled = not wal.exists() or wal.stat().st_size == 0
@@ -66,9 +63,8 @@ def _is_wal(path: Path) -> bool:
 
 
 def _check_size(path: Path) -> None:
-    """Raise Refused if a database file is shorter than its header says, i.e. cut off.
-
-    SQLite itself would notice that only when it reads a missing page.
+    """Raise Refused if a database file is shorter than its header says, i.e. cut off. SQLite itself would notice that only when
+    it reads a missing page.
     """
     with open(path, "rb") as file:
         header = file.read(100)

@@ -20,9 +20,8 @@ BYTES_MOST = 2 << 30
 
 @contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
-    """Open the file `path` as text, decompressed if it is gzip; bytes that aren't UTF-8 become U+FFFD.
-
-    Raises Refused for a file that is unreadable, larger than 2 GiB, or damaged gzip data, also while the caller reads from it.
+    """Open the file `path` as text, decompressed if it is gzip; bytes that aren't UTF-8 become U+FFFD. Raises Refused for a
+    file that is unreadable, larger than 2 GiB, or damaged gzip data, also while the caller reads from it.
     """
     try:
         with open(path, "rb") as raw:
@@ -39,9 +38,8 @@ def open_text(path: Path) -> Iterator[TextIO]:
 
 
 def first_bytes(path: Path, size: int = 65536) -> bytes:
-    """Return the first `size` bytes of a file, or fewer; of a gzip file, decompressed bytes.
-
-    Raises Refused if the file is unreadable or its gzip data are wrong.
+    """Return the first `size` bytes of a file, or fewer; of a gzip file, decompressed bytes. Raises Refused if the file is
+    unreadable or its gzip data are wrong.
     """
     try:
         with open(path, "rb") as raw:

@@ -26,9 +26,8 @@ def is_trace(document: object) -> bool:
 
 
 def gather_torch(path: Path, document: Any) -> RawProfile:
-    """Return all kernels and memory copies of a torch.profiler trace; `document` is the parsed JSON of the file `path`.
-
-    Raises Refused for a trace without any of them, and for times that aren't numbers.
+    """Return all kernels and memory copies of a torch.profiler trace; `document` is the parsed JSON of the file `path`. Raises
+    Refused for a trace without any of them, and for times that aren't numbers.
     """
     facts = mapping(document)
     events = sequence(document if isinstance(document, list) else facts.get("traceEvents"))

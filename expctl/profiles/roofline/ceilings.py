@@ -48,10 +48,8 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A kernel's position under the roofline, and what bounds it; a figure that can't be computed is None.
-
-    Percentages are of the peak at the highest clock; `compute_percent_sampled` is of the peak at `clock_mhz`, the clock
-    measured.
+    """A kernel's position under the roofline, and what bounds it; a figure that can't be computed is None. Percentages are of
+    the peak at the highest clock; `compute_percent_sampled` is of the peak at `clock_mhz`, the clock measured.
     """
 
     bound: Bound
@@ -69,9 +67,8 @@ class Position:
 
 
 def position(work: Work, peak: Peak | None) -> Position:
-    """Return the position of a kernel with this `work` under the roofline of the rates `peak`, and what bounds it.
-
-    Without `peak`, figures that depend on it are None.
+    """Return the position of a kernel with this `work` under the roofline of the rates `peak`, and what bounds it. Without
+    `peak`, figures that depend on it are None.
     """
     tflops = work.flop / work.duration_ns / 1e3 if work.flop is not None and work.duration_ns > 0 else None
     gbs = work.bytes_moved / work.duration_ns if work.bytes_moved is not None and work.duration_ns > 0 else None
@@ -99,9 +96,8 @@ def position(work: Work, peak: Peak | None) -> Position:
 
 
 def _bound(work: Work, compute: float | None, memory: float | None) -> tuple[Bound, str]:
-    """Return what bounds the kernel, and the reason in words.
-
-    `compute` and `memory` are computed percentages of the peak, used where the profiler measured none.
+    """Return what bounds the kernel, and the reason in words. `compute` and `memory` are computed percentages of the peak, used
+    where the profiler measured none.
     """
     by_compute, by_memory = _first(work.compute_percent, compute), _first(work.memory_percent, memory)
     top = max(by_compute or 0.0, by_memory or 0.0)

@@ -18,9 +18,8 @@ class Arithmetic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """A GPU on the market; `word` is a lower-case part of its name by which it is recognised.
-
-    `units` are its CUs or SMs, `clock_mhz` its highest compute clock, `bandwidth_gbs` is in 10^9 bytes per second.
+    """A GPU on the market; `word` is a lower-case part of its name by which it is recognised. `units` are its CUs or SMs,
+    `clock_mhz` its highest compute clock, `bandwidth_gbs` is in 10^9 bytes per second.
     """
 
     word: str
@@ -32,9 +31,8 @@ class Product:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peak:
-    """Peak rates of one GPU; `flops_per_cycle` is for all its units together, by number type (e.g. `f16`).
-
-    `clock_mhz` is the highest compute clock, `bandwidth_gbs` is in 10^9 bytes per second (None if unknown).
+    """Peak rates of one GPU; `flops_per_cycle` is for all its units together, by number type (e.g. `f16`). `clock_mhz` is the
+    highest compute clock, `bandwidth_gbs` is in 10^9 bytes per second (None if unknown).
     """
 
     name: str
@@ -43,9 +41,8 @@ class Peak:
     flops_per_cycle: Mapping[str, int]
 
     def tflops(self, kind: str, clock_mhz: float | None = None) -> float | None:
-        """Return the peak TFLOP/s for the number type `kind` at `clock_mhz` (None: the highest clock).
-
-        Returns None if the rate of this type isn't known.
+        """Return the peak TFLOP/s for the number type `kind` at `clock_mhz` (None: the highest clock). Returns None if the rate
+        of this type isn't known.
         """
         per_cycle = self.flops_per_cycle.get(kind)
         return None if per_cycle is None else per_cycle * (clock_mhz or self.clock_mhz) / 1e6
@@ -101,9 +98,8 @@ _TYPICAL = {"gfx1151": "8060s", "gfx90a": "mi210", "gfx950": "mi350"}
 
 
 def peak_of(arch: str, product: str, units: int | None, clock_mhz: int | None) -> Peak | None:
-    """Return the peak rates of a GPU, which is found by architecture and product name; None when they aren't known.
-
-    `units` and `clock_mhz`, if not None, replace those in the table of products.
+    """Return the peak rates of a GPU, which is found by architecture and product name; None when they aren't known. `units` and
+    `clock_mhz`, if not None, replace those in the table of products.
     """
     known = _product(arch, product)
     arithmetic = ARITHMETIC.get(arch or (known.arch if known else ""))

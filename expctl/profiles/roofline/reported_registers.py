@@ -39,9 +39,8 @@ class RegisterRules:
 
 
 def register_rules(arch: str, counts: Iterable[tuple[int | None, int | None, int | None]]) -> RegisterRules:
-    """Return which corrections the register counts of a rocprofv3 profile on the GPU `arch` need.
-
-    `arch` is "" if the GPU isn't named. Each of `counts` is (architectural VGPRs, accumulation VGPRs, SGPRs) as reported.
+    """Return which corrections the register counts of a rocprofv3 profile on the GPU `arch` need. `arch` is "" if the GPU isn't
+    named. Each of `counts` is (architectural VGPRs, accumulation VGPRs, SGPRs) as reported.
     """
     known = [(vgpr, accum or 0, sgpr) for vgpr, accum, sgpr in counts if vgpr is not None]
     if not known:
@@ -70,9 +69,8 @@ def register_rules(arch: str, counts: Iterable[tuple[int | None, int | None, int
 
 
 def _gfx950(known: list[tuple[int, int, int | None]]) -> RegisterRules:
-    """Return the corrections for gfx950, of which versions of rocprofv3 before 2026-05 report half the registers.
-
-    gfx950 allocates registers in steps of 8, so a count that is no multiple of 8 shows such a version.
+    """Return the corrections for gfx950, of which versions of rocprofv3 before 2026-05 report half the registers. gfx950
+    allocates registers in steps of 8, so a count that is no multiple of 8 shows such a version.
     """
     if any((vgpr + accum) % 8 for vgpr, accum, _ in known):
         note = "registers: this rocprofv3 prints half the VGPRs of gfx950 (some counts are no multiple of 8); doubled"
@@ -82,9 +80,8 @@ def _gfx950(known: list[tuple[int, int, int | None]]) -> RegisterRules:
 
 
 def corrected(how: RegisterRules, vgpr: int | None, accum: int | None, sgpr: int | None) -> Registers:
-    """Return one kernel's register counts after the corrections `how`; None for counts that can't be known.
-
-    `vgpr` is without accumulation registers (`accum`).
+    """Return one kernel's register counts after the corrections `how`; None for counts that can't be known. `vgpr` is without
+    accumulation registers (`accum`).
     """
     shown_sgpr = None if how.sgpr_unknown else sgpr
     if vgpr is None:

@@ -19,10 +19,8 @@ HEADS = ("", "mean", "calls", "vgpr", "lds", "scratch", "grid", "workgroup")
 
 
 def diff_lines(before: Profile, after: Profile, found: RunChange, top: int) -> list[str]:
-    """Return the comparison of two profiles as lines of text.
-
-    They show the first `top` pairs of kernels (0: all), kernels without a counterpart, the time of one pass, and why it
-    changed.
+    """Return the comparison of two profiles as lines of text. They show the first `top` pairs of kernels (0: all), kernels
+    without a counterpart, the time of one pass, and why it changed.
     """
     lines = [f"  before  {_head(before)}", f"  after   {_head(after)}"]
     shown = found.changes[:top] if top > 0 else found.changes

@@ -29,9 +29,8 @@ COLOURS = {
 def figure_bytes(
     title: str, kernels: Sequence[Kernel], positions: Mapping[str, Position], peak: Peak | None, suffix: str
 ) -> bytes:
-    """Return a picture of the roofline and of kernel times, as the bytes of a file; equal input gives equal bytes.
-
-    `suffix` is `png` or `svg`; `positions` are by kernel name. Raises ImportError without matplotlib.
+    """Return a picture of the roofline and of kernel times, as the bytes of a file; equal input gives equal bytes. `suffix` is
+    `png` or `svg`; `positions` are by kernel name. Raises ImportError without matplotlib.
     """
     import matplotlib
     from matplotlib.figure import Figure

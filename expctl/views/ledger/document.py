@@ -86,9 +86,8 @@ def names_text(names: Sequence[str]) -> str:
 
 
 def wrap_text(text: object, indent: int = 2) -> Markdown:
-    """Escape `text` for Markdown and wrap it at about WRAP_AT characters.
-
-    Lines after the first are indented by `indent` spaces, to belong to the same list item.
+    """Escape `text` for Markdown and wrap it at about WRAP_AT characters. Lines after the first are indented by `indent`
+    spaces, to belong to the same list item.
     """
     lines, current = [], ""
     for word in shown(text).split(" "):
@@ -115,9 +114,8 @@ def peak_text(target: TargetState) -> str:
 
 
 def gained_text(target: TargetState) -> Markdown | str:
-    """Return the effect of all kept changes of the present epoch together, e.g. `**+19.5 %** [+18.6, +20.4], 2 KEEP`.
-
-    If there are none, it says so.
+    """Return the effect of all kept changes of the present epoch together, e.g. `**+19.5 %** [+18.6, +20.4], 2 KEEP`. If there
+    are none, it says so.
     """
     if target.path is None:
         return f"nothing kept in epoch {target.epoch}" if target.decided and target.epoch else "nothing decided yet"
@@ -132,7 +130,6 @@ def speed_text(figure: Figure) -> str:
 
 def baseline_text(baseline: Baseline) -> str:
     """Return what stands on a target as text: its commit, how and by which experiment it was measured, its time at each size.
-
     It is e.g. `cpu, commit 4f2c91a, wall_time, shown by P16 (2026-11-20): n=768 9.992 ms = 90.67 GFLOP/s`.
     """
     figures = (f"{each.size} {time_text(each.ns)} = {speed_text(each)}{_scatter(each)}" for each in baseline.figures)
@@ -159,9 +156,8 @@ def rest_text(finding: Finding) -> str:
 
 
 def standing_text(item: QueueItem) -> str:
-    """Return state, reason and priority of a queued proposal, e.g. `BLOCKED: on 4f2c91a: ...; priority 2`.
-
-    A state of ready and a priority of 0 are left out.
+    """Return state, reason and priority of a queued proposal, e.g. `BLOCKED: on 4f2c91a: ...; priority 2`. A state of ready and
+    a priority of 0 are left out.
     """
     priority = f"priority {item.priority}" if item.priority else ""
     state = "" if item.state == "ready" else str(item.state)

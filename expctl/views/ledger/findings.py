@@ -25,9 +25,8 @@ def noted_lines(finding: Finding, commit: str) -> list[str]:
 
 
 def about(finding: Finding) -> str:
-    """Return kind, date, evidence and state of a finding, e.g. `measured; since 2026-03-01; shown by P16`.
-
-    A finding that is superseded or contradicted has a further part, such as `SUPERSEDED by F9`.
+    """Return kind, date, evidence and state of a finding, e.g. `measured; since 2026-03-01; shown by P16`. A finding that is
+    superseded or contradicted has a further part, such as `SUPERSEDED by F9`.
     """
     parts = (
         finding.kind,

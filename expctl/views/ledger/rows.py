@@ -23,9 +23,8 @@ TRIED_MAX, FAILED_MAX, OPENS_MAX = 50, 42, 44
 
 
 def cell(text: object, limit: int = CELL_MAX) -> Markdown:
-    """Return `text` as a table cell: escaped and cut to `limit` characters of Markdown; `-` if it is empty.
-
-    A `Markdown` is returned unchanged.
+    """Return `text` as a table cell: escaped and cut to `limit` characters of Markdown; `-` if it is empty. A `Markdown` is
+    returned unchanged.
     """
     if isinstance(text, Markdown):
         return text or Markdown("-")
@@ -87,9 +86,8 @@ def imported_row(row: Row) -> Markdown:
 
 
 def rule_row(rule: LedgerRule) -> Markdown:
-    """Return the table row of a do-not-repeat rule.
-
-    `(you)` marks a rule that only a reader can apply, because expctl doesn't know the patch that failed.
+    """Return the table row of a do-not-repeat rule. `(you)` marks a rule that only a reader can apply, because expctl doesn't
+    know the patch that failed.
     """
     by = rule.id if rule.known else f"{rule.id} (you)"
     return line(by, cell(rule.tried, TRIED_MAX), cell(rule.why, FAILED_MAX), cell(rule.opens, OPENS_MAX))

@@ -78,9 +78,8 @@ def _draw(canvas: _Canvas, picture: Picture, columns: list[int]) -> None:
 
 
 def _columns(search: int, confirm: int) -> list[int]:
-    """Return the text column of each round: `search` rounds, a gap, and `confirm` rounds.
-
-    Neighbouring rounds share a column if there are too many of them.
+    """Return the text column of each round: `search` rounds, a gap, and `confirm` rounds. Neighbouring rounds share a column if
+    there are too many of them.
     """
     gap = GAP if confirm else 0
     step = min(STEP_MOST, (PLOT - 1 - gap) / max(1, search + confirm - 1))

@@ -22,9 +22,8 @@ GAP = 1.5  # distance between the two sessions, in rounds
 
 
 def figure_bytes(picture: Picture, suffix: str) -> bytes:
-    """Return a plot of an experiment's rounds as the bytes of a file; `suffix` is `png` or `svg`.
-
-    Equal input gives equal bytes. Raises ImportError without matplotlib.
+    """Return a plot of an experiment's rounds as the bytes of a file; `suffix` is `png` or `svg`. Equal input gives equal
+    bytes. Raises ImportError without matplotlib.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -114,10 +113,8 @@ def _frame(axes: "Axes", picture: Picture, places: list[float]) -> None:
 
 
 def _ticks(picture: Picture) -> list[tuple[int, int]]:
-    """Return (index of a round, its number in its session) for the labels of the horizontal axis.
-
-    Labelled are the last rounds of the search and the confirmation, and rounds at which the search may stop, if far enough
-    apart.
+    """Return (index of a round, its number in its session) for the labels of the horizontal axis. Labelled are the last rounds
+    of the search and the confirmation, and rounds at which the search may stop, if far enough apart.
     """
     searched, confirmed = len(picture.search), len(picture.confirm)
     apart = max(1, round((searched + confirmed) / 40))

@@ -48,9 +48,8 @@ _EXTENT = re.compile(r"\(\s*(SIZE)\s*,\s*(SIZE)\s*,\s*(SIZE)\s*\)".replace("SIZE
 
 
 def gather_raw(table: Table) -> RawProfile:
-    """Return the kernels in a table of `ncu --csv --page raw`.
-
-    Raises Refused if it has no kernels, or if its second row isn't the units.
+    """Return the kernels in a table of `ncu --csv --page raw`. Raises Refused if it has no kernels, or if its second row isn't
+    the units.
     """
     found = RawProfile(source=Source.NCU_RAW, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
     units: Row = []
@@ -66,9 +65,8 @@ def gather_raw(table: Table) -> RawProfile:
 
 
 def gather_details(table: Table) -> RawProfile:
-    """Return the kernels in a table of `ncu --csv --page details`, or of metrics that ncu prints while profiling.
-
-    Raises Refused without kernels.
+    """Return the kernels in a table of `ncu --csv --page details`, or of metrics that ncu prints while profiling. Raises
+    Refused without kernels.
     """
     found = RawProfile(source=Source.NCU_DETAILS, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
     columns = table.names
@@ -109,9 +107,8 @@ def _details_name(name: str, unit: str) -> str:
 
 
 def _kernel(found: RawProfile, table: Table, row: Row, texts: Mapping[str, tuple[str, str]]) -> None:
-    """Add the profiled kernel in `row` to `found`: its duration, launch configuration, GPU and counters.
-
-    `texts` maps a metric to its (value, unit) as text.
+    """Add the profiled kernel in `row` to `found`: its duration, launch configuration, GPU and counters. `texts` maps a metric
+    to its (value, unit) as text.
     """
     columns = table.names
     if foreign := next((text for text, _ in texts.values() if has_decimal_comma(text)), ""):

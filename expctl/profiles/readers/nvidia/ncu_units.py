@@ -16,9 +16,8 @@ def has_decimal_comma(text: str) -> bool:
 
 
 def in_base_units(text: str, unit: str) -> float | None:
-    """Return the number `text` in the base unit of `unit`, e.g. 1234500.0 (ns) for `1,234.5` in `us`.
-
-    Returns None if it is no finite number.
+    """Return the number `text` in the base unit of `unit`, e.g. 1234500.0 (ns) for `1,234.5` in `us`. Returns None if it is no
+    finite number.
     """
     try:
         value = float(text.replace(",", ""))

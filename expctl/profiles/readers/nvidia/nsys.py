@@ -29,9 +29,8 @@ _PARTS = (
 
 
 def gather_nsys(path: Path) -> RawProfile:
-    """Return all kernels and memory copies of an nsys database.
-
-    Raises Refused for an unknown schema, and if it has neither kernels nor copies.
+    """Return all kernels and memory copies of an nsys database. Raises Refused for an unknown schema, and if it has neither
+    kernels nor copies.
     """
     found = RawProfile(source=Source.NSYS, file=str(path), grid_unit=GridUnit.WORKGROUPS)
     with open_database(path) as database:

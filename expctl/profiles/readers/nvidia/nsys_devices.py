@@ -13,9 +13,8 @@ GPUS, NUMBERS = "TARGET_INFO_GPU", "TARGET_INFO_CUDA_DEVICE"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NsysDevices:
-    """GPUs by nsys's id of the GPU; `numbers` maps (process id, CUDA device number) to this id.
-
-    `numbers` is None where the database lacks that table.
+    """GPUs by nsys's id of the GPU; `numbers` maps (process id, CUDA device number) to this id. `numbers` is None where the
+    database lacks that table.
     """
 
     gpus: Mapping[int, Device]
@@ -30,9 +29,8 @@ class NsysDevices:
         return f"device {number} of process {pid}" if gpu is None else f"device {gpu}"
 
     def numbers_are_unique(self, processes: int) -> bool:
-        """Return whether a CUDA device number identifies the GPU; `processes` is the number of processes in the database.
-
-        It does if the database maps numbers to GPUs, or has at most one process and one GPU.
+        """Return whether a CUDA device number identifies the GPU; `processes` is the number of processes in the database. It
+        does if the database maps numbers to GPUs, or has at most one process and one GPU.
         """
         return self.numbers is not None or (processes < 2 and len(self.gpus) < 2)
 

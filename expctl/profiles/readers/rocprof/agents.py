@@ -35,9 +35,8 @@ def assign_agents(parts: Sequence[RawProfile], lists: Sequence[AgentList], folde
 
 
 def _nearest(file: Path, lists: Sequence[AgentList]) -> AgentList | None:
-    """Return the list in `file`'s folder that belongs to it, or None.
-
-    It is the one whose name begins with the same process id (11 in `11_kernel_trace.csv`), else the only one there.
+    """Return the list in `file`'s folder that belongs to it, or None. It is the one whose name begins with the same process id
+    (11 in `11_kernel_trace.csv`), else the only one there.
     """
     beside = [each for each in lists if each.file.parent == file.parent]
     same = [each for each in beside if _process(each.file) == _process(file)]

@@ -69,9 +69,8 @@ def describe(found: RawProfile, columns: dict[str, int]) -> None:
 
 
 def device_key(agent: str) -> str:
-    """Return the name of a GPU from the text of an Agent_Id cell.
-
-    That is a node number before ROCm 6.4, and text like `Agent 4` or `GPU 0` since then.
+    """Return the name of a GPU from the text of an Agent_Id cell. That is a node number before ROCm 6.4, and text like `Agent
+    4` or `GPU 0` since then.
     """
     plain = agent.strip().lower()
     return f"node {plain}" if plain.isdigit() else plain or "the GPU"
@@ -111,9 +110,8 @@ def gather_copies(table: Table) -> RawProfile:
 
 
 def gather_agents(table: Table) -> dict[str, Device]:
-    """Return the GPUs listed in an agent_info.csv, by every name that traces may use for them.
-
-    Raises Refused for a damaged row.
+    """Return the GPUs listed in an agent_info.csv, by every name that traces may use for them. Raises Refused for a damaged
+    row.
     """
     found: dict[str, Device] = {}
     nodes: dict[str, Device] = {}

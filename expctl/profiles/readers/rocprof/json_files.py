@@ -16,9 +16,8 @@ _SIZES = ("private_segment_size", "group_segment_size")
 
 
 def gather_rocprof_json(path: Path, document: Mapping[str, Any]) -> list[RawProfile]:
-    """Return one profile per process from a parsed JSON `document` of rocprofv3; `path` is its file.
-
-    Raises Refused for damaged records, and when no process has kernels or memory copies.
+    """Return one profile per process from a parsed JSON `document` of rocprofv3; `path` is its file. Raises Refused for damaged
+    records, and when no process has kernels or memory copies.
     """
     entries = document[ROOT] if isinstance(document[ROOT], list) else [document[ROOT]]
     try:
@@ -60,9 +59,8 @@ def _dispatches(found: RawProfile, records: list[Any], symbols: Mapping[Any, Any
 def _counted_dispatches(
     found: RawProfile, entry: Mapping[str, Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device], *, timed: bool
 ) -> None:
-    """Add the counters of each dispatch in `entry` to `found`; with `timed`, also its duration.
-
-    `timed` is for files without a kernel trace, which gives durations otherwise.
+    """Add the counters of each dispatch in `entry` to `found`; with `timed`, also its duration. `timed` is for files without a
+    kernel trace, which gives durations otherwise.
     """
     names = {_handle(each.get("id")): str(each.get("name")) for each in map(mapping, sequence(entry.get("counters")))}
     for record in sequence(mapping(entry.get("callback_records")).get("counter_collection")):

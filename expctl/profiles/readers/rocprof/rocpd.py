@@ -74,9 +74,8 @@ def _processes(names: Collection[str]) -> list[str]:
 
 
 def _device_column(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, Device]) -> DeviceColumn:
-    """Return the column of the dispatch table that tells the GPU: `agent_id`, or `track_id` in newer databases.
-
-    `have` are that table's columns, `agents` the GPUs by id.
+    """Return the column of the dispatch table that tells the GPU: `agent_id`, or `track_id` in newer databases. `have` are that
+    table's columns, `agents` the GPUs by id.
     """
     names = {agent: device.name for agent, device in agents.items()}
     if "agent_id" in have or "track_id" not in have:
@@ -157,9 +156,8 @@ def _copies(source: Tables, found: RawProfile) -> None:
 
 
 def _counters(source: Tables, found: RawProfile, have: Mapping[str, bool]) -> None:
-    """Add the counters of each kernel to `found`: their totals and the number of dispatches with them.
-
-    Samples that were streamed during a kernel don't count. `have` are the columns of the dispatch table.
+    """Add the counters of each kernel to `found`: their totals and the number of dispatches with them. Samples that were
+    streamed during a kernel don't count. `have` are the columns of the dispatch table.
     """
     if "event_id" not in have or not source.columns("pmc_event") or not source.columns("info_pmc"):
         return

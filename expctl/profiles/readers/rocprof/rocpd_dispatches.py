@@ -71,9 +71,8 @@ class DeviceColumn:
 
 
 def read_dispatches(source: Tables, have: Mapping[str, bool], devices: DeviceColumn) -> Dispatches:
-    """Return the dispatches of one process in a rocpd database.
-
-    `have` are the columns of the dispatch table (name -> may it be NULL). Raises Refused for a start or end that is no integer.
+    """Return the dispatches of one process in a rocpd database. `have` are the columns of the dispatch table (name -> may it be
+    NULL). Raises Refused for a start or end that is no integer.
     """
     table = source.name("kernel_dispatch")
     ends = f"SELECT (SELECT min(id) FROM {table}), (SELECT max(id) FROM {table})"  # noqa: S608  a quoted name
@@ -170,9 +169,8 @@ def _intervals(starts: bytes, ends: bytes, serial: Any) -> Intervals:
 
 
 def _key(have: Mapping[str, bool], devices: DeviceColumn) -> str:
-    """Return an SQL expression that is equal for dispatches with the same launch configuration.
-
-    `have` are the columns of the dispatch table. The GPU is left out if the database has only one.
+    """Return an SQL expression that is equal for dispatches with the same launch configuration. `have` are the columns of the
+    dispatch table. The GPU is left out if the database has only one.
     """
     found = [(next((name for name in names if name in have), ""), weight) for names, weight in _PARTS]
     terms = [

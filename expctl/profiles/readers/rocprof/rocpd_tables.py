@@ -28,9 +28,8 @@ class Tables:
         return columns(self.database, f"rocpd_{what}{self.suffix}")
 
     def rows(self, what: str) -> Iterator[Mapping[str, Any]]:
-        """Yield the rows of this process's table `what` as mappings from column name (lower case) to value.
-
-        Yields nothing where there is no such table.
+        """Yield the rows of this process's table `what` as mappings from column name (lower case) to value. Yields nothing
+        where there is no such table.
         """
         if self.columns(what):
             yield from by_column(self.database.execute(f"SELECT * FROM {self.name(what)}"))  # noqa: S608  a quoted name

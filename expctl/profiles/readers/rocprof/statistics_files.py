@@ -18,9 +18,8 @@ _DEVIATION = ("stddev", "std_dev")
 
 
 def gather_statistics(table: Table) -> RawProfile:
-    """Return the kernels in a table of kernel statistics of rocprofv3, one per row.
-
-    Raises Refused for impossible figures, and for statistics that aren't about kernels.
+    """Return the kernels in a table of kernel statistics of rocprofv3, one per row. Raises Refused for impossible figures, and
+    for statistics that aren't about kernels.
     """
     found = RawProfile(source=Source.ROCPROF_STATS, file=str(table.path))
     for row in table.all_rows():
