@@ -9,7 +9,7 @@ __all__ = ["flush", "flush_folder", "remove_temporary_files", "remove_tree", "re
 
 
 def replace(path: Path, contents: bytes) -> None:
-    """Write `contents` to `path`, atomically and durably: temporary file, fsync, rename, fsync of the folder. Raises OSError."""
+    """Write `contents` to `path`, atomically and durably (temporary file, fsync, rename, fsync of folder). Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:

@@ -46,7 +46,7 @@ class Interpretation:
 
 @lru_cache(maxsize=32)
 def load(assembly: str, kernel: str) -> Kernel:
-    """Parse and decode one kernel of an assembly text. Raises BadLaunch if it isn't in the text, Unsupported for unknown code."""
+    """Parse and decode one kernel of an assembly text. Raises BadLaunch if it is missing, Unsupported for unknown code."""
     descriptor, program = parse_descriptor(assembly, kernel), parse_program(assembly, kernel)
     return Kernel(descriptor=descriptor, decoded=decode(program, vector_registers=descriptor.vector_registers))
 

@@ -34,7 +34,7 @@ class Mode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
-    """Limits of one GPU. A SIMD has `vgpr_total` vector registers per lane, which are allocated in multiples of `vgpr_granule`."""
+    """Limits of one GPU. A SIMD has `vgpr_total` vector registers per lane, allocated in multiples of `vgpr_granule`."""
 
     name: str
     wave: int

@@ -33,7 +33,7 @@ class NvidiaSmi:
 
     @contextmanager
     def session(self) -> Iterator[None]:
-        """Keep one nvidia-smi running during the block, for `read` to read its output. Does nothing if the tool doesn't answer."""
+        """Keep one nvidia-smi running for `read` during the block. Does nothing if the tool doesn't answer."""
         if not self._tool.path() or self.read() is None:
             yield
             return

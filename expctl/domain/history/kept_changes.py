@@ -98,7 +98,7 @@ def _kept_change(commit: str, record: Record | None, epoch: Epoch) -> KeptChange
 
 
 def _estimates(record: Record, epoch: Epoch) -> tuple[Estimate, ...]:
-    """Return the estimates of an experiment that were measured in `epoch`: its own, else those of its newest such replication."""
+    """Return the estimates of an experiment that were measured in `epoch`: its own, else those of its newest replication."""
     measured: tuple[Record | Replication, ...] = (record, *record.replications)
     found = [
         each.estimates

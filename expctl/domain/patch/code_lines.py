@@ -21,7 +21,7 @@ JOINED_MAX = 400
 
 
 def code_lines(path: str, text: str) -> tuple[str, ...]:
-    """Return the lines of `text`, as many as before, without comments. Unchanged if the language of the file `path` is unknown."""
+    """Return the lines of `text`, as many as before, without comments. Unchanged if the language of `path` is unknown."""
     if path.endswith(C_SUFFIXES):
         return tuple(PARTS.sub(_without_comment, text).split("\n"))
     lines = text.split("\n")

@@ -43,7 +43,7 @@ class ChangeIdentity(Struct, frozen=True, kw_only=True):
 
 
 def identify(files: Sequence[FileTexts], *, patch_id: str) -> ChangeIdentity:
-    """Return what identifies a patch. `files` are its files before and after, `patch_id` is what `git patch-id` prints for it."""
+    """Return what identifies a patch. `files` are its files before and after, `patch_id` is what `git patch-id` prints."""
     lines: list[str] = []
     region: dict[str, tuple[str, ...]] = {}
     shapes: dict[str, str] = {}

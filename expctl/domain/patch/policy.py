@@ -35,7 +35,7 @@ GIT_BINARY = re.compile(rb"^(literal|delta) (\d{1,18})\n((?:[A-Za-z][^\n]*\n)*)"
 
 
 def patch_faults(patch: bytes, limits: PatchLimits) -> list[str]:
-    """Return why `patch` must not be given to git: it has parts so large that they could exhaust the memory. Empty if it may."""
+    """Return why `patch` must not be given to git: it has parts so large that they could exhaust memory. Empty if it may."""
     if len(patch) > PATCH_BYTES_MAX:
         return [f"the patch has {len(patch)} bytes, expected at most {PATCH_BYTES_MAX}"]
     if b"GIT binary patch\n" not in patch:
@@ -68,7 +68,7 @@ def tree_faults(
 
 
 def _file_faults(file: ChangedFile, scope: tuple[str, ...]) -> Iterator[str]:
-    """Yield why `file` must not be changed, at most one reason. A path that `scope` itself lists is not checked for its name."""
+    """Yield why `file` must not be changed, at most one reason. A path that `scope` itself lists may have any name."""
     below = _below(file.path, scope)
     name = below[-1].casefold() if below else ""
     if not inside(file.path, scope):

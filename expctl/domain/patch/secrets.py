@@ -39,7 +39,7 @@ VALUE_LENGTH_LEAST = 8
 
 
 def secret_spans(text: str, values: Iterable[str] = ()) -> list[tuple[int, int]]:
-    """Return the (start, end) of likely secrets in `text`, in order, without overlaps. `values` are known secrets to look for."""
+    """Return the (start, end) of likely secrets in `text`, in order, without overlaps. `values` are known secrets."""
     small = text.lower()
     found = [(each.start(), each.end()) for value in values if value in text for each in re.finditer(re.escape(value), text)]
     for signs, pattern in SHAPES:

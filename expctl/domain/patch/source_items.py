@@ -29,7 +29,7 @@ OPENS, CLOSES = "([", ")]"
 
 
 class Item(Struct, frozen=True, kw_only=True):
-    """A function, definition or directive as `tokens`. `scope` are the headers of the blocks and #if branches that enclose it."""
+    """A function, definition or directive as `tokens`. `scope` are the headers of the blocks and #ifs that enclose it."""
 
     scope: tuple[str, ...]
     tokens: tuple[str, ...]

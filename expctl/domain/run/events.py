@@ -58,7 +58,7 @@ class BuildFailed(Struct, frozen=True, kw_only=True):
 
 
 class Tested(Struct, frozen=True, kw_only=True):
-    """The candidate's test on `target` (empty: the timed one) ended. `fault` is True if the harness failed, not the candidate."""
+    """The candidate's test on `target` (empty: the timed one) ended. `fault` means that the harness failed."""
 
     ok: bool
     fault: bool

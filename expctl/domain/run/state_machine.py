@@ -100,7 +100,7 @@ def advance(run: Run, event: Event) -> Run:
 
 
 def next_action(run: Run) -> Action:
-    """Return the next action of a run. It depends on the events alone, so an action that a crash interrupted is returned again."""
+    """Return the next action of a run. It depends on the events alone, so one that a crash interrupted is returned again."""
     if run.last(Published) is not None:
         return Nothing()
     if run.last(Pinned) is None and run.last(Invalidated) is None:

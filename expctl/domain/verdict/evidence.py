@@ -16,7 +16,7 @@ from expctl.domain.verdict.statistics import Interval, interval, lower_bound, pe
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """The intervals at one look over `n` values. A value is the effect of one round; in a confirmation, the mean of two rounds."""
+    """The intervals at one look over `n` values. A value is the effect of a round; in a confirmation, the mean of two."""
 
     plan: Plan
     bounds: Boundaries

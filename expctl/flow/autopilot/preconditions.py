@@ -36,7 +36,7 @@ def check_same_branch(context: Context, branch: str) -> None:
 
 @contextmanager
 def explaining_os_errors() -> Iterator[None]:
-    """Turn an OSError of the block that the user can resolve (such as a full disk) into Refused. Other errors pass unchanged."""
+    """Turn an OSError of the block that the user can resolve (such as a full disk) into Refused. Others pass unchanged."""
     try:
         yield
     except OSError as error:

@@ -11,7 +11,7 @@ TRAILER = re.compile(r"[\w-]+\s*:", re.ASCII)
 
 
 def candidate_message(proposal: Proposal, target: str) -> str:
-    """Return the message of the commit with a proposal's patch. That commit is measured, and published if the verdict is KEEP."""
+    """Return the message of the commit with a proposal's patch. It is measured, and published if the verdict is KEEP."""
     return (
         f"{proposal.id}: {one_line(proposal.title, 72)}\n\n{_paragraph(proposal.hypothesis, 600)}\n\n"
         f"Expctl-Id: {proposal.id}\nExpctl-Target: {target}\n"

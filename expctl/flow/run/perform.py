@@ -22,7 +22,7 @@ from expctl.flow.run.profile_step import profile_side
 
 
 class StepPerformer:
-    """Performs the actions of one run. It holds the machine's exclusive lock from the first measurement to `release_machine`."""
+    """Performs the actions of one run. Holds the machine's exclusive lock from the first measurement to `release_machine`."""
 
     def __init__(self, opened: OpenRun) -> None:
         self._opened = opened

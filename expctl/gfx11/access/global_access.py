@@ -60,7 +60,7 @@ def decode_memory(instruction: Instruction) -> Run:
 
 
 def offset_of(instruction: Instruction, fields: Fields) -> int:
-    """Return the offset modifier in bytes, 0 if there is none. Raises Unsupported for any other modifier except cache policies."""
+    """Return the offset modifier in bytes, 0 if there is none. Raises Unsupported for modifiers but cache policies."""
     modifiers = dict(fields.modifiers)
     offset = int(modifiers.pop("offset", "0"), 0)
     if unknown := modifiers.keys() - CACHE_POLICY:

@@ -42,7 +42,7 @@ def decode_hint(instruction: Instruction) -> None:
 
 
 def decode_wait(instruction: Instruction) -> Run:
-    """Decode `s_waitcnt` with vmcnt(n), lgkmcnt(n) or both, or `s_waitcnt_vscnt null, n`. Raises Unsupported for other forms."""
+    """Decode `s_waitcnt` with vmcnt(n), lgkmcnt(n) or both, or `s_waitcnt_vscnt null, n`. Raises Unsupported for others."""
     name, rest = instruction.mnemonic, instruction.rest
     wanted: list[tuple[Counter, int]] = []
     if name == "s_waitcnt":

@@ -16,7 +16,7 @@ _15 = np.uint16(15)
 
 
 def _dot(a_low: Anything, a_high: Anything, b_low: Anything, b_high: Anything, c: Anything) -> Anything:
-    """Return a_low * b_low + a_high * b_high + c, summed in double and rounded once. The hardware's rounding is not documented."""
+    """Return a_low * b_low + a_high * b_high + c, summed in double and rounded once. The hardware's is not documented."""
     wide = [x.astype(np.float64) for x in (a_low, a_high, b_low, b_high, c)]
     return (wide[0] * wide[2] + wide[1] * wide[3] + wide[4]).astype(np.float32)
 
