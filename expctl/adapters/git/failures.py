@@ -71,8 +71,8 @@ def unfit_index(index: Path, where: Path, *, found: str = "no such file", first:
         expected=f"{index}, git's list of the files here",
         found=found,
         where=str(where),
-        hint=f"{first}{aside}git read-tree HEAD makes one and changes no file; what was staged is to be added again;"
-        " then run the same command again: nothing measured is lost",
+        hint=f"`{first}{aside}git read-tree HEAD`: it makes a new index and changes no file (stage again what was staged); "
+        "then the same command again. Nothing measured is lost",
     )
 
 

@@ -28,9 +28,10 @@ def check_extendable(record: Record | None, experiment: str, target: str) -> Rec
         raise Refused(
             f"{experiment} can't be extended",
             code="not-extendable",
-            expected=f"an INCONCLUSIVE verdict from samples, by today's rule, that has not gone to {EXTENDED_ROUNDS} rounds",
+            expected="an INCONCLUSIVE verdict, decided from samples by this version of expctl, "
+            f"that has not gone to {EXTENDED_ROUNDS} rounds yet",
             found=found,
-            hint=f"expctl show {experiment}; --again replicates what is concluded",
+            hint=f"expctl show {experiment} says more; `expctl run {experiment} --again` measures a concluded experiment anew",
         )
     if target not in {"", record.target}:
         raise _not_the_same(experiment, [f"target {record.target} -> {target}"])

@@ -451,7 +451,7 @@ def test_without_an_index(at_work: UserAtWork) -> None:
     (at_work.repository.root / ".git/index").unlink()
     with refuses("index-unfit") as caught:
         at_work.publish()
-    assert caught.value.hint.startswith("git read-tree HEAD makes one")
+    assert caught.value.hint.startswith("`git read-tree HEAD`: it makes a new index")
     assert at_work.repository.head() == at_work.old
 
 
