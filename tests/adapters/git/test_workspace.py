@@ -262,7 +262,7 @@ def test_an_index_that_is_gone_or_damaged_is_made_again_as_the_error_says(
     index.unlink() if damage is None else index.write_bytes(damage)
     with refuses("index-unfit") as caught:
         workspace.dirty(["src"])
-    command = caught.value.hint.partition(" makes one")[0]
+    command = caught.value.hint.split("`")[1]
     subprocess.run(command, shell=True, cwd=repository.root, check=True)
     assert workspace.dirty(["src"]) == ("src/kernel.txt",)
     assert (repository.root / "src/kernel.txt").read_bytes() == EDITED
