@@ -265,7 +265,7 @@ def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
 def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False) -> "Context":
     """Return what commands that change something depend on; this process becomes the parent of orphaned descendants."""
     from expctl.adapters.child.contained_process import become_subreaper, end_survivors
-    from expctl.adapters.codec.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
+    from expctl.adapters.codec.record_codec import blind_bytes, profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.git.workspace import GitWorkspace
     from expctl.adapters.journal import FileJournal
     from expctl.adapters.machine.clock import SystemClock
@@ -292,6 +292,7 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
         stop_requested=stop_requested,
         record_bytes=record_bytes,
         samples_bytes=samples_bytes,
+        blind_bytes=blind_bytes,
         profile_bytes=profile_bytes,
         ticket_bytes=ticket_bytes,
         render=render,

@@ -49,7 +49,7 @@ def committed_findings(
     records = library.records(head)
     faults = list(_lost(records, history))
     faults += [wrong("records", f"{name}: {why}", _restore(name, record_was(name))) for name, why in contradicted()]
-    older = [each.id for each in records if was_decided_by_samples(each) and older_rule(each)]
+    older = [each.id for each in records if was_decided_by_samples(each) and older_rule(each.procedure)]
     skipped = f"; {', '.join(older)} not checked: decided by an older rule" if older else ""
     yield from faults or [ok("records", f"{len(records)} records; those that were measured follow from their samples{skipped}")]
     if ledger_is(inputs.ledger()):

@@ -93,7 +93,7 @@ class Replays:
             if entry.verdict is Verdict.KEEP:
                 return "", True, "a KEEP without estimates"
             return "", False, "not decided by samples"
-        older = older_rule(entry)
+        older = older_rule(entry.procedure)
         if older or entry.procedure is None:
             hidden = entry.procedure is None and (record.schema > 1 or bool(entry.samples_sha256))  # no older rule wrote these
             return "", hidden, f"skipped: decided by an older rule ({older})" if not hidden else "the procedure is missing"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from expctl.adapters.codec.record_codec import profile_of, record_in, record_of, samples_of, typed_json
+from expctl.adapters.codec.record_codec import blind_of, profile_of, record_in, record_of, samples_of, typed_json
 from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index import queries
 from expctl.adapters.index.record_index import RecordIndex
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.proposal_files import Queued
     from expctl.domain.experiment.record import BenchmarkIdentity, Record
     from expctl.domain.experiment.unreadable import Unreadable
+    from expctl.domain.history.blind import BlindSlot
     from expctl.domain.history.comparability import Comparability
     from expctl.domain.history.epochs import Epoch
     from expctl.domain.ledger.record_summary import RecordSummary
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 PROTOCOL = "protocol.yaml"
 PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)
 FINDINGS = f"{EXPERIMENTS}/findings.yaml"
+BLIND = f"{EXPERIMENTS}/blind.jsonl"
 RECORD = "record.json"
 HARNESS_CODE = "code of the harness"
 PROPOSAL = ("experiment.yaml", "change.patch", "queued.json")
@@ -74,7 +76,7 @@ class GitLibrary:
     def read_ahead(self, commit: str) -> None:
         """Read now, with one git process, what most later calls need: protocol, findings, queue and newest records."""
         waiting, shown = self._index.ask(commit, queries.trees_to_read_ahead)
-        names = [f"{commit}:{PROTOCOL}", f"{commit}:{FINDINGS}"]
+        names = [f"{commit}:{PROTOCOL}", f"{commit}:{FINDINGS}", f"{commit}:{BLIND}"]
         names += [f"{tree}:{file}" for tree in waiting for file in (*PROPOSAL, RECORD)]
         self._git.read_ahead([*names, *(f"{tree}:{RECORD}" for tree in shown)])
 
@@ -252,6 +254,15 @@ class GitLibrary:
     def findings_text(self, commit: str) -> bytes:
         """Return the bytes of experiments/findings.yaml; empty without the file."""
         return self._git.read_file(commit, FINDINGS) or b""
+
+    def blind_slots(self, commit: str) -> tuple[BlindSlot, ...]:
+        """Return the blind slots in experiments/blind.jsonl, in order; none without the file. Raises Refused if it is damaged."""
+        text = self.blind_text(commit)
+        return blind_of(text, where=BLIND) if text else ()
+
+    def blind_text(self, commit: str) -> bytes:
+        """Return the bytes of experiments/blind.jsonl; empty without the file."""
+        return self._git.read_file(commit, BLIND) or b""
 
     def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, QueuedTicket]:
         """Return id -> queue ticket and content hash (proposal with patch) for `experiments`, as they are in `commit`."""

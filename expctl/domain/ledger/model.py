@@ -13,6 +13,7 @@ from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.predictions import Accuracy
 from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
+from expctl.domain.history.blind import BlindRates, BlindSlot, blind_rates
 from expctl.domain.ledger.epoch_lines import epoch_lines
 from expctl.domain.ledger.kept_gains import Path, kept_gains
 from expctl.domain.ledger.record_summary import summary_of
@@ -90,6 +91,7 @@ class Ledger(Struct, frozen=True, kw_only=True):
     epochs: tuple[str, ...]
     accuracy: Accuracy
     predictions: tuple[str, ...]
+    blind: tuple[BlindRates, ...] = ()
     unused: tuple[str, ...] = ()
     template: str = ""
 
@@ -121,6 +123,7 @@ def ledger_from(
     queue: Sequence[Entry],
     conditions: Mapping[str, Comparability],
     template: str = "",
+    blind: Sequence[BlindSlot] = (),
 ) -> Ledger:
     """Return the ledger of records whose totals are `totals`. `records` hold at least the last that timed each target;
     `conditions` are, by target, those of the next run as far as the commit determines them.
@@ -156,6 +159,7 @@ def ledger_from(
         epochs=epoch_lines(totals.epochs),
         accuracy=totals.accuracy,
         predictions=totals.predictions,
+        blind=blind_rates(blind, conditions),
         unused=unused_ids({*totals.numbers, *(id_order(each.id)[0] for each in queue)}),
         template=template,
     )

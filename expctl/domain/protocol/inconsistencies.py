@@ -60,6 +60,8 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
     for limit in ("guard_percent", "regression_percent", "worthwhile_percent", "simplify_percent", "costly_percent"):
         if not 0 <= getattr(protocol.keep, limit) <= 50:
             found.append(f"keep.{limit}: expected 0 to 50, found {getattr(protocol.keep, limit)}")
+    if not 0 <= protocol.keep.blind_percent <= 100:
+        found.append(f"keep.blind_percent: expected 0 (never) to 100, found {protocol.keep.blind_percent:g}")
     return tuple(found)
 
 

@@ -167,6 +167,7 @@ class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `slow_launch_percent`: in style `launch`, a KEEP takes enough launches to rule out that rare ones, slower by this much, cost
     more than the gain on average; 0 switches this off. `free_simplify`: the targets on which a change of kind
     `simplify` or `infra` must have the baseline's machine code to land untimed: those that can be built here, or all.
+    `blind_percent`: how often `run --all` puts a blind slot before an experiment; 0 never.
     """
 
     guard_percent: float = 0.5
@@ -176,6 +177,7 @@ class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     costly_percent: float = 0.2
     slow_launch_percent: float = 15.0
     free_simplify: FreeSimplify = FreeSimplify.BUILT
+    blind_percent: float = 5.0
 
 
 class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,5 +1,6 @@
 """Run the queue (`run --all`) until it is empty, a budget is spent or no experiment can run any more."""
 
+import secrets
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from expctl.domain.errors import Busy, MachineTrouble, Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.text import one_line
+from expctl.flow.autopilot.blind_slot import BlindOutcome, Chance, blind_slot, check_not_kept
 from expctl.flow.autopilot.preconditions import check_preconditions, check_same_branch, explaining_os_errors
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
 from expctl.flow.queue.submit import Proposed
@@ -64,7 +66,7 @@ class Ended:
     why: str
 
 
-Step = Outcome | Skipped | Rebased | Proposed | NothingProposed | Ended
+Step = Outcome | BlindOutcome | Skipped | Rebased | Proposed | NothingProposed | Ended
 Ask = Callable[[Context, str], Proposed | NothingProposed | SweepFinished]
 
 
@@ -76,8 +78,11 @@ class _QueueRun:
     target: str
     budget: Budget
     ask: Ask
+    chance: Chance
     branch: str
     started_s: float
+    drawn: bool = False
+    blind_is_due: bool = False
     concluded: int = 0
     rejects: int = 0
     asked: int = 0
@@ -119,6 +124,19 @@ class _QueueRun:
                     refusal=Refused(f"{each.id} is {each.state}: {each.why}", code="experiment-not-ready"),
                 )
 
+    def draws_blind(self) -> bool:
+        """Is a blind slot due before the next experiment? Drawn once for each; what was drawn stays due until it was run."""
+        if not self.drawn:
+            percent = self.context.library.protocol(self.context.workspace.head()).keep.blind_percent
+            self.drawn, self.blind_is_due = True, 100 * self.chance() < percent
+        return self.blind_is_due
+
+    def run_blind(self) -> BlindOutcome:
+        """Run the blind slot that is due. Raises Refused, Busy, Interrupted."""
+        outcome = blind_slot(self.context, target=self.target, chance=self.chance)
+        self.blind_is_due = False
+        return outcome
+
     def run(self, experiment: str) -> Outcome | Skipped:
         """Run one experiment; return Skipped if only this one is refused. Raises Refused if none can run, Busy, Interrupted."""
         try:
@@ -129,7 +147,9 @@ class _QueueRun:
             with self.context.locks.repository(experiment=experiment):
                 check_preconditions(self.context, self.target)
             self.refused.add(experiment)
+            self.drawn = False
             return Skipped(id=experiment, state=State.READY, refusal=refusal)
+        self.drawn = False
         verdict = outcome.record.verdict
         self.concluded += verdict is not Verdict.INVALID
         self.rejects = 0 if verdict is Verdict.KEEP else self.rejects + (verdict is Verdict.REJECT)
@@ -181,15 +201,24 @@ class _QueueRun:
 
 
 def run_all(
-    context: Context, *, target: str, budget: Budget, ask: Ask, pause: Callable[[float], None] = time.sleep
+    context: Context,
+    *,
+    target: str,
+    budget: Budget,
+    ask: Ask,
+    pause: Callable[[float], None] = time.sleep,
+    chance: Chance = secrets.SystemRandom().random,
 ) -> Iterator[Step]:
     """Run the queue in order on `target` ("": first available) until `budget` is spent or none can run; yield what happens.
 
     If another process holds a lock, `pause` (a sleep in seconds) is called and the step repeated. `ask` calls the proposer,
-    when no experiment is ready. Raises Refused if no experiment can run any more, or Interrupted.
+    when no experiment is ready; `chance` draws blind slots. Raises Refused if no experiment can run any more or a blind slot
+    was kept, or Interrupted.
     """
     branch, started_s = context.workspace.branch(), context.clock.monotonic_s()
-    queue = _QueueRun(context=context, target=target, budget=budget, ask=ask, branch=branch, started_s=started_s)
+    queue = _QueueRun(
+        context=context, target=target, budget=budget, ask=ask, chance=chance, branch=branch, started_s=started_s
+    )
     with explaining_os_errors():
         while not context.stop_requested():
             try:
@@ -205,7 +234,11 @@ def run_all(
                 if spent:
                     yield Ended(why=spent)
                     return
-                step = queue.run(ready) if ready else queue.propose()
+                step: Step | None
+                if ready and queue.draws_blind():
+                    step = queue.run_blind()
+                else:
+                    step = queue.run(ready) if ready else queue.propose()
             except Busy as busy:
                 queue.wait_for(busy)
                 pause(BUSY_PAUSE_S)
@@ -216,6 +249,8 @@ def run_all(
                 yield Ended(why=_end(entries, queue))
                 return
             yield step
+            if isinstance(step, BlindOutcome):
+                check_not_kept(step)
 
 
 def _end(entries: tuple[Entry, ...], queue: _QueueRun) -> str:
