@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from expctl.domain.protocol.model import Protocol, Target
 
 LAYOUTS_MOST = 32
+SLOWER_PERCENT = (1.0, 50.0)  # of a control: a smaller difference is lost in noise, a larger one hides a wrong size
 
 
 def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
@@ -51,6 +52,7 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
                 f"targets.{name}.stands_for: expected one of targets ({', '.join(protocol.targets)}), found {target.stands_for}"
             )
         found.extend(f"targets.{name}.{sentence}" for sentence in _target_faults(target))
+        found.extend(f"targets.{name}.benchmark.control.{sentence}" for sentence in _control_faults(target, protocol.scope))
     for wait in ("wait_s", "quiet_s"):
         if getattr(protocol.gate, wait) < 0:
             found.append(f"gate.{wait}: expected 0 or more, found {getattr(protocol.gate, wait):g}")
@@ -126,6 +128,21 @@ def _target_faults(target: Target) -> list[str]:
             found.append(f"benchmark.peak_tflops: expected at least 0, found {benchmark.peak_tflops:g}")
         if not 1 <= benchmark.respawn <= (100 if benchmark.style is Style.FINE else 1):
             found.append(f"benchmark.respawn: expected 1, or up to 100 rounds in style fine, found {benchmark.respawn}")
+    return found
+
+
+def _control_faults(target: Target, scope: tuple[str, ...]) -> list[str]:
+    control = target.benchmark.control if target.benchmark is not None else None
+    if control is None:
+        return []
+    least, most = SLOWER_PERCENT
+    found: list[str] = []
+    if _leads_out(control.patch):
+        found.append(f"patch: expected a file inside the repository, found {control.patch!r}")
+    if inside(control.patch, scope):
+        found.append(f"patch: {control.patch} is in scope, where an experiment could change it")
+    if not least <= control.slower_percent <= most:
+        found.append(f"slower_percent: expected {least:g} to {most:g}, found {control.slower_percent:g}")
     return found
 
 

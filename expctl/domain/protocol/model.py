@@ -85,6 +85,16 @@ class Size(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rescuer: bool = False
 
 
+class Control(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A kernel of known speed that shows whether the measuring path tells slower from faster, and by how much.
+
+    `patch` is a file of the baseline commit, out of reach of any experiment; with it each launch takes `slower_percent` longer.
+    """
+
+    patch: str
+    slower_percent: float = 5.0
+
+
 class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a target is timed: command, problem sizes and numbers of rounds. `quads` (ABBA sequences) are for style `fine` only.
 
@@ -93,7 +103,7 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `calibrate: required` makes an uncalibrated run calibrate first. `peak_tflops` is the peak in 1e12 FLOP/s, 0 where unknown.
 
     `layouts` is the number of builds of each side, equal but for where their code lies; the rounds, or pairs of workers, take
-    them in turn, so that placement is part of the noise.
+    them in turn, so that placement is part of the noise. `control` is measured before the first verdict of a day.
     """
 
     argv: tuple[str, ...]
@@ -107,6 +117,7 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     layouts: int = 1
     peak_tflops: float = 0.0
     calibrate: Calibrate = Calibrate.ADVISED
+    control: Control | None = None
 
 
 class ResourceLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
