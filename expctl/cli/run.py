@@ -123,11 +123,9 @@ def _run_listed(context: "Context", wanted: list[str], target: str, *, again: bo
 
 
 def _blind(context: "Context", count: int, target: str) -> "Iterator[Step]":
-    import secrets
-
     from expctl.flow.autopilot.blind_slot import run_blind
 
-    return run_blind(context, count=count, target=target, chance=secrets.SystemRandom().random)
+    return run_blind(context, count=count, target=target)
 
 
 def _queue(context: "Context", place: "Place", target: str, budget: "Budget") -> "Iterator[Step]":

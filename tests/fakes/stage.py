@@ -7,6 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import (
+    blind_bytes,
     profile_bytes,
     record_bytes,
     samples_bytes,
@@ -14,7 +15,7 @@ from expctl.adapters.codec.record_codec import (
 )
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ledger.model import Ledger
-from expctl.domain.protocol.model import Benchmark, Build, Protocol, Size, Target, Toolchain
+from expctl.domain.protocol.model import Benchmark, Build, KeepRule, Protocol, Size, Target, Toolchain
 from expctl.domain.protocol.step import Step
 from expctl.ports.context import Context, Tools
 from tests.fakes.library import FakeLibrary
@@ -31,6 +32,7 @@ PROTOCOL = Protocol(
     scope=("src",),
     harness=("bench",),
     decides=("cpu", "other"),
+    keep=KeepRule(blind_percent=0),
     targets={
         "cpu": Target(
             build=Build(toolchain=Toolchain.COMMAND, argv=("make",)),
@@ -120,6 +122,7 @@ class Stage:
             stop_requested=self._stop_requested,
             record_bytes=record_bytes,
             samples_bytes=samples_bytes,
+            blind_bytes=blind_bytes,
             profile_bytes=profile_bytes,
             ticket_bytes=ticket_bytes,
             render=ledger_text,

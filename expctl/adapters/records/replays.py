@@ -2,10 +2,10 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
-from typing import Any
 
 from expctl.adapters.codec.record_codec import samples_of, with_parts
+from expctl.adapters.records.blind_replays import BlindReplays
+from expctl.adapters.records.replay_outcome import Outcome, first_difference
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.free_change import is_free_keep
@@ -13,22 +13,8 @@ from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Origin, Record, Replication
 from expctl.domain.protocol.boundaries import VERSION
-from expctl.domain.text import one_line
 from expctl.domain.verdict.decide_again import UnplayableError, older_rule, replayed, was_decided_by_samples
 from expctl.domain.verdict.samples import MalformedRound
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """The recomputed verdict of a record (`number` 0) or its n-th replication. `differs`: the record says another; `rule`:
-    the version of the decision rule, "" if nothing could be decided; `text`: the outcome in words.
-    """
-
-    id: str
-    number: int
-    rule: str
-    differs: bool
-    text: str
 
 
 class Replays:
@@ -38,7 +24,10 @@ class Replays:
         self._library, self._commit = library, commit
 
     def all(self) -> tuple[Outcome, ...]:
-        """Recompute every measured record's verdict. Samples without a record, or with an imported one, count as different."""
+        """Recompute the verdict of every measured record and blind slot.
+
+        Samples without a record, or with an imported one, count as different.
+        """
         records = {record.id: record for record in self._library.records(self._commit)}
         sampled = self._library.sampled(self._commit)
         outcomes: list[Outcome] = []
@@ -53,7 +42,7 @@ class Replays:
                     else f"there are samples, but the origin is {record.origin}"
                 )
                 outcomes.append(Outcome(id=name, number=0, rule="", differs=True, text=what))
-        return tuple(outcomes)
+        return (*outcomes, *BlindReplays(self._library, self._commit).all())
 
     def of(self, experiment: str) -> tuple[Outcome, ...]:
         """Recompute one record's verdict and its replications'. Raises Refused if there is no record or it was imported."""
@@ -111,17 +100,4 @@ class Replays:
         computed = with_parts(text, again.parts, replication=number)
         if computed == text:
             return again.rule, False, f"byte for byte, rule {again.rule}, {len(samples)} samples"
-        return again.rule, True, f"{_difference(json.loads(text), json.loads(computed))} (rule {again.rule} on {file})"
-
-
-def _difference(recorded: Any, computed: Any, path: str = "") -> str:
-    """Name the first field (below `path`) that differs in two JSON values, and both values; an absent one is shown as None."""
-    if isinstance(recorded, list) and isinstance(computed, list):
-        recorded, computed = dict(enumerate(recorded)), dict(enumerate(computed))
-    if isinstance(recorded, dict) and isinstance(computed, dict):
-        for key in {**recorded, **computed}:
-            before, after = recorded.get(key), computed.get(key)
-            if json.dumps(before) != json.dumps(after):
-                return _difference(before, after, f"{path}.{key}".removeprefix("."))
-        return "every field is the same, only the layout of record.json differs"
-    return f"{path}: recorded {one_line(repr(recorded), 80)}, computed {one_line(repr(computed), 80)}"
+        return again.rule, True, f"{first_difference(json.loads(text), json.loads(computed))} (rule {again.rule} on {file})"

@@ -256,7 +256,7 @@ class GitLibrary:
         return self._git.read_file(commit, FINDINGS) or b""
 
     def blind_slots(self, commit: str) -> tuple[BlindSlot, ...]:
-        """Return the blind slots in experiments/blind.jsonl, in order; none without the file. Raises Refused if it is damaged."""
+        """Return the blind slots in experiments/blind.jsonl, in order; () without the file. Raises Refused if it is damaged."""
         text = self.blind_text(commit)
         return blind_of(text, where=BLIND) if text else ()
 
@@ -293,6 +293,14 @@ class GitLibrary:
             for path in paths
             if path.name == "samples.jsonl" and len(path.parts) == 3 and ID_PATTERN.fullmatch(path.parent.name)
         )
+
+    def file(self, commit: str, path: str) -> bytes:
+        """Return the bytes of one file of `commit`; empty if there is none."""
+        return self._git.read_file(commit, path) or b""
+
+    def files_below(self, commit: str, folder: str) -> frozenset[str]:
+        """Return the paths of all files below `folder` in `commit`."""
+        return frozenset(self._git.list_files(commit, f"{folder}/"))
 
     def record_text(self, commit: str, experiment: str) -> bytes:
         """Return the bytes of one record; empty if there is none."""

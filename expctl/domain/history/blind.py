@@ -12,6 +12,7 @@ from expctl.domain.protocol.boundaries import VERSION
 from expctl.domain.verdict.exact_tests import most_share
 
 FILE = "blind.jsonl"
+FOLDER = "experiments/blind"
 EVIDENCE_LETTERS = 16
 
 
@@ -50,7 +51,7 @@ class BlindSlot(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def evidence(self) -> str:
         """Path of the slot's samples. Named by their hash, so that two branches can be merged without a clash."""
-        return f"experiments/blind/{self.samples_sha256[:EVIDENCE_LETTERS]}.jsonl"
+        return f"{FOLDER}/{self.samples_sha256[:EVIDENCE_LETTERS]}.jsonl"
 
 
 class BlindRates(Struct, frozen=True, kw_only=True):

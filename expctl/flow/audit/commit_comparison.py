@@ -17,7 +17,6 @@ from expctl.flow.measuring.compare_builds import build_sides, measure_sessions
 from expctl.flow.measuring.setup import Setup
 
 
-
 def compare_commits(
     setup: Setup, before: str, after: str, *, name: str, promises: Mapping[str, Promise] | None = None
 ) -> CommitComparison:

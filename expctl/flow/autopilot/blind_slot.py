@@ -4,6 +4,7 @@ Which of the two it is was drawn, and nothing that builds, measures or judges is
 """
 
 import hashlib
+import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,7 @@ from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.ports.context import Context
 
+DRAW = secrets.SystemRandom().random
 Chance = Callable[[], float]
 """Returns a random number from 0 to 1, excluding 1."""
 
@@ -61,7 +63,7 @@ class _Compared(Struct, frozen=True, kw_only=True):
     decision: Decision
 
 
-def run_blind(context: Context, *, count: int, target: str, chance: Chance) -> Iterator[BlindOutcome]:
+def run_blind(context: Context, *, count: int, target: str, chance: Chance = DRAW) -> Iterator[BlindOutcome]:
     """Run `count` blind slots on `target` ("": first available) now; yield each. Raises Refused after one that was kept."""
     for _ in range(count):
         outcome = blind_slot(context, target=target, chance=chance)
@@ -101,6 +103,8 @@ def blind_slot(context: Context, *, target: str, chance: Chance) -> BlindOutcome
         try:
             truth, candidate = _drawn(setup, chance)
             found = _compared(setup, candidate)
+            if truth is Truth.SLOW and isinstance(found, _Compared) and len(set(found.artifacts)) == 1:
+                found = Failed(reason=f"the control changes nothing in the build of {setup.name}")
         finally:
             context.workspace.remove_check_outs()
         if isinstance(found, Failed) or found.decision.procedure is None or found.decision.verdict is Verdict.INVALID:
@@ -131,7 +135,7 @@ def _drawn(setup: Setup, chance: Chance) -> tuple[Truth, str]:
 
 
 def _compared(setup: Setup, candidate: str) -> _Compared | Failed:
-    """Build, test and measure `candidate` against HEAD; Failed if anything goes wrong, which HEAD's own code isn't to blame for.
+    """Build, test and measure `candidate` against HEAD. Failed if a step fails: machine, harness or control are at fault.
 
     Where a side has layouts (placements of its code), the candidate takes another than the baseline in each round.
     """

@@ -1,6 +1,5 @@
 """Run the queue (`run --all`) until it is empty, a budget is spent or no experiment can run any more."""
 
-import secrets
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -9,7 +8,7 @@ from expctl.domain.errors import Busy, MachineTrouble, Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.text import one_line
-from expctl.flow.autopilot.blind_slot import BlindOutcome, Chance, blind_slot, check_not_kept
+from expctl.flow.autopilot.blind_slot import DRAW, BlindOutcome, Chance, blind_slot, check_not_kept
 from expctl.flow.autopilot.preconditions import check_preconditions, check_same_branch, explaining_os_errors
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
 from expctl.flow.queue.submit import Proposed
@@ -124,6 +123,15 @@ class _QueueRun:
                     refusal=Refused(f"{each.id} is {each.state}: {each.why}", code="experiment-not-ready"),
                 )
 
+    def step(self, ready: str) -> Step | None:
+        """Run a blind slot that is due, or else the experiment `ready`; ask the proposer if that is "". None: nothing is left.
+
+        Raises Refused, Busy, Interrupted.
+        """
+        if ready and self.draws_blind():
+            return self.run_blind()
+        return self.run(ready) if ready else self.propose()
+
     def draws_blind(self) -> bool:
         """Is a blind slot due before the next experiment? Drawn once for each; what was drawn stays due until it was run."""
         if not self.drawn:
@@ -207,7 +215,7 @@ def run_all(
     budget: Budget,
     ask: Ask,
     pause: Callable[[float], None] = time.sleep,
-    chance: Chance = secrets.SystemRandom().random,
+    chance: Chance = DRAW,
 ) -> Iterator[Step]:
     """Run the queue in order on `target` ("": first available) until `budget` is spent or none can run; yield what happens.
 
@@ -216,9 +224,7 @@ def run_all(
     was kept, or Interrupted.
     """
     branch, started_s = context.workspace.branch(), context.clock.monotonic_s()
-    queue = _QueueRun(
-        context=context, target=target, budget=budget, ask=ask, chance=chance, branch=branch, started_s=started_s
-    )
+    queue = _QueueRun(context=context, target=target, budget=budget, ask=ask, chance=chance, branch=branch, started_s=started_s)
     with explaining_os_errors():
         while not context.stop_requested():
             try:
@@ -234,11 +240,7 @@ def run_all(
                 if spent:
                     yield Ended(why=spent)
                     return
-                step: Step | None
-                if ready and queue.draws_blind():
-                    step = queue.run_blind()
-                else:
-                    step = queue.run(ready) if ready else queue.propose()
+                step = queue.step(ready)
             except Busy as busy:
                 queue.wait_for(busy)
                 pause(BUSY_PAUSE_S)

@@ -34,8 +34,8 @@ def measure_sessions(
 ) -> tuple[tuple[Sample, ...], Decision] | Failed:
     """Measure rounds of search, then of confirmation, until `judge` decides; return the samples and the decision.
 
-    The machine is unlocked between the sessions. `name` labels the progress output. Failed if the benchmark fails. Raises Busy if
-    the machine can't be locked, Interrupted if a stop was requested.
+    The machine is unlocked between the sessions. `name` labels the progress output. Failed if the benchmark fails. Raises Busy
+    if the machine can't be locked, Interrupted if a stop was requested.
     """
     samples: list[Sample] = []
     for session in Session:
