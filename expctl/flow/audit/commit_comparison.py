@@ -16,6 +16,7 @@ from expctl.domain.verdict.judge import estimates_of, judge
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Session, Side
 from expctl.domain.verdict.sequential_test import Decision, MeasureMore
+from expctl.flow.measuring.control import show_control
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.measuring.setup import Setup
 
@@ -60,6 +61,7 @@ def _measured(
     setup: Setup, artifacts: Mapping[Side, Sequence[Path]], promises: Mapping[str, Promise], name: str
 ) -> tuple[Sample, ...] | Failed:
     """Measure rounds of search, then of confirmation, until the statistical plan decides; the machine is unlocked between."""
+    show_control(setup, then="nothing was compared")
     samples: list[Sample] = []
     for session in Session:
         found = _session(setup, session, samples, artifacts, promises, name)
