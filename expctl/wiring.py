@@ -270,6 +270,8 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
     from expctl.adapters.journal import FileJournal
     from expctl.adapters.machine.clock import SystemClock
     from expctl.adapters.machine.repository_lock import RepositoryLock
+    from expctl.adapters.records.calibrations import state_folder
+    from expctl.adapters.records.controls import FileControls
     from expctl.ports.context import Context
     from expctl.views.ledger.document import render
 
@@ -286,6 +288,7 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
         clock=SystemClock(),
         progress=progress,
         calibrations=calibrations(facts),
+        controls=FileControls(state_folder()),
         machine=facts,
         tools_for=partial(_tools_for, place, workspace.check_outs.protected.changed, facts["machine"]),
         end_survivors=partial(end_survivors, mark_of(place)),

@@ -58,6 +58,10 @@ class MachineTrouble(Refused):
     """The disk, the memory or git failed: no experiment is to blame, and none can continue."""
 
 
+class ControlFailed(Refused):
+    """The measuring path failed its control, a stand-in of known speed: no experiment is to blame, and none can be decided."""
+
+
 class Interrupted(Exception):
     """The user asked to stop. Finished steps are in the journal, and `expctl run` resumes the run."""
 

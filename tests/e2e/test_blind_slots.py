@@ -8,20 +8,39 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.foreign import FASTER, SLOWER, Foreign, wait_until
+from tests.e2e.foreign import Foreign, wait_until
 from tests.e2e.test_killed import kill
 from tests.refusals import printed_code
 
 BLIND = "experiments/blind.jsonl"
 
 
-def with_control(repository: Foreign, kernel: str) -> None:
-    """Commit a control that makes the kernel this one."""
-    repository.write("src/total.py", kernel)
+KERNEL = """\
+WORK = 4
+# Somewhat apart,
+# so that what follows
+# may change alone:
+
+ROUNDS = WORK
+
+
+def total(values):
+    for _ in range(ROUNDS):
+        sum(values)
+    return sum([value * value for value in values])
+"""
+
+
+def with_control(repository: Foreign) -> None:
+    """Commit a kernel, and a control of it that does half as much again beside the sum: about 30 % slower."""
+    repository.write("src/total.py", KERNEL)
+    repository.commit("a kernel with a knob")
+    repository.write("src/total.py", KERNEL.replace("WORK = 4", "WORK = 8"))
     patch = repository.git("diff", "--", "src/total.py")
     repository.git("checkout", "-q", "--", "src/total.py")
     repository.write("controls/slower.patch", patch + "\n")
-    repository.edit_protocol("      style: fine\n", "      style: fine\n      control: {patch: controls/slower.patch}\n")
+    control = "control: {patch: controls/slower.patch, slower_percent: 40}"
+    repository.edit_protocol("      style: fine\n", f"      style: fine\n      {control}\n")
 
 
 def lines(repository: Foreign) -> list[dict[str, object]]:
@@ -79,7 +98,7 @@ def test_samples_without_a_line_and_a_line_twice_differ(repository: Foreign) -> 
 
 
 def test_a_planted_slow_down_is_not_kept(repository: Foreign) -> None:
-    with_control(repository, SLOWER)
+    with_control(repository)
     truths: Counter[str] = Counter()
     while "slow" not in truths:
         (found,) = repository.concluded("run", "--blind", "1", "--json").json()
@@ -90,9 +109,11 @@ def test_a_planted_slow_down_is_not_kept(repository: Foreign) -> None:
 
 
 def test_a_false_keep_is_shouted_and_stops_the_queue(repository: Foreign) -> None:
-    """A control that is a gain in truth: the harness then keeps what must not be kept."""
-    with_control(repository, FASTER)
-    kernel = (repository.root / "src/total.py").read_text()
+    """After it was shown today, the kernel changes such that the control is a gain."""
+    with_control(repository)
+    repository.concluded("run", "--blind", "1")
+    kernel = KERNEL.replace("ROUNDS = WORK", "ROUNDS = 12 - WORK")
+    repository.write("src/total.py", kernel)
     repository.edit_protocol("blind_percent: 0", "blind_percent: 100")
     for number in range(1, 13):
         repository.queue(f"P{number}", kernel + f"\n\nUNUSED = {number}\n")

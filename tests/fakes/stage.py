@@ -19,7 +19,7 @@ from expctl.domain.protocol.model import Benchmark, Build, KeepRule, Protocol, S
 from expctl.domain.protocol.step import Step
 from expctl.ports.context import Context, Tools
 from tests.fakes.library import FakeLibrary
-from tests.fakes.measuring import FakeCalibrations, FakeGate, FakeProfiles, FakeSteps, FakeToolchains
+from tests.fakes.measuring import FakeCalibrations, FakeControls, FakeGate, FakeProfiles, FakeSteps, FakeToolchains
 from tests.fakes.rules import FakeCircumstances, FakeRulebook
 from tests.fakes.run import FakeClock, FakeJournal, FakeLocks, FakeProgress
 from tests.fakes.workspace import FakeWorkspace
@@ -81,6 +81,7 @@ class Stage:
     profiles: FakeProfiles = field(default_factory=FakeProfiles)
     gate: FakeGate = field(default_factory=FakeGate)
     calibrations: FakeCalibrations = field(default_factory=FakeCalibrations)
+    controls: FakeControls = field(default_factory=FakeControls)
     circumstances: FakeCircumstances = field(default_factory=FakeCircumstances)
     stops_after: int = -1
     survivors_ended: int = 0
@@ -114,6 +115,7 @@ class Stage:
             clock=self.clock,
             progress=self.progress,
             calibrations=self.calibrations,
+            controls=self.controls,
             machine={"machine": "fake"},
             tools_for=lambda _protocol, _experiment: Tools(
                 toolchains=self.toolchains, steps=self.steps, profiles=self.profiles, gate=self.gate

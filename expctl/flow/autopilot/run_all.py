@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from expctl.domain.errors import Busy, MachineTrouble, Refused
+from expctl.domain.errors import Busy, ControlFailed, MachineTrouble, Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.text import one_line
@@ -149,7 +149,7 @@ class _QueueRun:
         """Run one experiment; return Skipped if only this one is refused. Raises Refused if none can run, Busy, Interrupted."""
         try:
             outcome = run_experiment(self.context, experiment, target=self.target)
-        except (Busy, MachineTrouble):
+        except (Busy, MachineTrouble, ControlFailed):
             raise
         except Refused as refusal:
             with self.context.locks.repository(experiment=experiment):

@@ -10,6 +10,7 @@ from expctl.domain.experiment.record import Artifact
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Sample, Session, Side
 from expctl.domain.verdict.sequential_test import Decision, MeasureMore
+from expctl.flow.measuring.control import show_control
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.measuring.setup import Setup
 
@@ -35,8 +36,9 @@ def measure_sessions(
     """Measure rounds of search, then of confirmation, until `judge` decides; return the samples and the decision.
 
     The machine is unlocked between the sessions. `name` labels the progress output. Failed if the benchmark fails. Raises Busy
-    if the machine can't be locked, Interrupted if a stop was requested.
+    if the machine can't be locked, ControlFailed if the control isn't seen as expected, Interrupted if a stop was requested.
     """
+    show_control(setup, then="nothing was compared")
     samples: list[Sample] = []
     for session in Session:
         failed = _session(setup, session, samples, artifacts, judge, name)

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import samples_of
 from expctl.domain.errors import Interrupted
+from expctl.domain.experiment.control_result import ControlResult, StandInEffect
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.history.blind import BlindSlot, Truth
 from expctl.domain.protocol.model import Control, KeepRule, Protocol
@@ -15,7 +16,7 @@ from expctl.domain.verdict.samples import Sample, Side
 from expctl.flow.autopilot.blind_slot import BlindOutcome, blind_slot, run_blind
 from expctl.flow.autopilot.run_all import Budget, run_all
 from expctl.flow.repository.ledger_inputs import read_ledger
-from tests.fakes.measuring import FakeSteps
+from tests.fakes.measuring import FakeControls, FakeSteps
 from tests.fakes.stage import BENCHMARK, PROTOCOL, Stage, patch_to
 from tests.flow.autopilot.test_run_all import go, nobody, said
 from tests.refusals import refuses
@@ -35,12 +36,31 @@ def given(stage: Stage, *, control: str = "", layouts: int = 1, percent: float =
     return stage
 
 
+def shown(stage: Stage) -> Stage:
+    """The stage on a day on which whatever control it has was passed."""
+    seen = StandInEffect(effect_percent=0, low_percent=0, high_percent=0, rounds=3)
+    stage.controls = Passed(ControlResult(date=stage.clock.date(), slower_percent=5, slower=seen, faster=seen))
+    return stage
+
+
 def one(stage: Stage, chance: float = NULL) -> BlindOutcome:
     return blind_slot(stage.context(), target="", chance=lambda: chance)
 
 
 def slots(stage: Stage) -> tuple[BlindSlot, ...]:
     return stage.library.blind_slots(stage.workspace.head())
+
+
+class Passed(FakeControls):
+    """Answers every question with one control that was passed."""
+
+    def __init__(self, passed: ControlResult) -> None:
+        super().__init__()
+        self._passed = passed
+
+    def read(self, identity: str) -> ControlResult | None:
+        assert identity
+        return self._passed
 
 
 class Partial(FakeSteps):
@@ -91,22 +111,25 @@ def test_nothing_that_measures_is_told_which_of_the_two_it_is() -> None:
     """What is said and asked for differs by commits and builds alone."""
     said = []
     for chance in (SLOW, NULL):
-        stage = given(Stage(), control="slow 1000000 // the same code")
+        stage = shown(given(Stage(), control="slow 1050000"))
+        stage.workspace.edit({"controls/slower": patch_to("slow 1000000 // the same speed")})
+        stage.progress.lines.clear()
         one(stage, chance)
-        lines = [line for line in stage.progress.lines if not line.startswith("build...")]
+        lines = [line for line in stage.progress.lines if not line.startswith(("build...", "blind a blind slot"))]
         said.append((lines, stage.steps.timed, stage.steps.tested, stage.steps.measured))
     assert said[0] == said[1]
 
 
 def test_a_control_that_changes_no_build_is_not_recorded() -> None:
-    stage = given(Stage(), control="slow 1000000")
+    stage = shown(given(Stage(), control="slow 1050000"))
+    stage.workspace.edit({"controls/slower": patch_to("slow 1000000")})
     outcome = one(stage, SLOW)
     assert (outcome.slot, outcome.note) == (None, "the control changes nothing in the build of cpu")
     assert slots(stage) == ()
 
 
 def test_a_control_that_does_not_fit_leaves_a_null() -> None:
-    stage = given(Stage(), control="slow 1050000")
+    stage = shown(given(Stage(), control="slow 1050000"))
     stage.workspace.edit({"controls/slower": b"no patch"})
     assert one(stage, SLOW).truth is Truth.NULL
     assert any(line.startswith("control not used: ") for line in stage.progress.lines)
@@ -122,7 +145,7 @@ def test_sides_never_share_a_layout() -> None:
 
 def test_a_false_keep_lands_nothing_is_counted_and_stops() -> None:
     stage = given(Stage(steps=Partial()))
-    seen = []
+    seen: list[BlindOutcome] = []
     with refuses("blind-slot-kept") as caught:
         seen.extend(run_blind(stage.context(), count=3, target="", chance=lambda: NULL))
     assert [slot.verdict for slot in slots(stage)] == [Verdict.KEEP]
