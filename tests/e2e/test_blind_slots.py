@@ -32,7 +32,7 @@ def total(values):
 
 
 def with_control(repository: Foreign) -> None:
-    """Commit a kernel, and a control of it that does half as much again beside the sum: about 30 % slower."""
+    """Commit a kernel, and a control of it that does half as much again beside the sum: about 40 % slower."""
     repository.write("src/total.py", KERNEL)
     repository.commit("a kernel with a knob")
     repository.write("src/total.py", KERNEL.replace("WORK = 4", "WORK = 8"))

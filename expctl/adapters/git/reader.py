@@ -93,7 +93,7 @@ class GitReader:
 
     def __init__(self, place: Place) -> None:
         self.place = place
-        self._ahead: dict[str, bytes] = {}
+        self._ahead: dict[str, bytes | None] = {}
         self._listings: dict[tuple[str, ...], bytes] = {}
 
     def found_head(self) -> str:
@@ -159,13 +159,15 @@ class GitReader:
     def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
         """Return blob -> contents for `blobs`, each an id or `commit:path`, by one process; absent ones are left out."""
         wanted = dict.fromkeys(blobs)
-        known = {name: self._ahead[name] for name in wanted if name in self._ahead}
-        names = [name for name in wanted if name not in known]
+        known = {name: text for name in wanted if (text := self._ahead.get(name)) is not None}
+        names = [name for name in wanted if name not in self._ahead]
         return known | (self._read(names) if names else {})
 
     def read_ahead(self, blobs: Iterable[str]) -> None:
         """Read `blobs`, each COMMIT:PATH or TREE:PATH with a full id, by one process now, for later calls of `read_blobs`."""
-        self._ahead |= self.read_blobs(blobs)
+        wanted = tuple(blobs)
+        found = self.read_blobs(wanted)
+        self._ahead |= {name: found.get(name) for name in wanted}  # an absent one isn't asked for again
 
     def _read(self, names: Sequence[str]) -> dict[str, bytes]:
         with open(os.memfd_create("names"), "w+b") as wanted:
