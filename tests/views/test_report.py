@@ -134,7 +134,7 @@ def test_a_control_is_one_line() -> None:
     faster = StandInEffect(effect_percent=4.9, low_percent=4.5, high_percent=5.2, rounds=4)
     passed = ControlResult(date="2026-03-01T00:00:00Z", slower_percent=5.0, slower=slower, faster=faster)
     assert [line for line in record_lines(replace(RECORD, control=passed)) if line.startswith("  control ")] == [
-        "  control    a kernel 5 % slower seen as -4.70 % [-5.10, -4.20], in exchanged roles as +4.90 % [+4.50, +5.20]; 7 rounds"
-        ", 2026-03-01T00:00:00Z"
+        "  control    a kernel 5 % slower seen as -4.70 % [-5.10, -4.20], "
+        "in exchanged roles as +4.90 % [+4.50, +5.20]; 7 rounds, 2026-03-01T00:00:00Z"
     ]
     assert not any("control" in line for line in record_lines(replace(RECORD, estimates=()))), "nothing was timed"
