@@ -124,8 +124,9 @@ def _target_faults(target: Target) -> list[str]:
         for count in (benchmark.iterations, benchmark.quads):
             if not 1 <= count <= 1000:
                 found.append(f"benchmark: expected 1 to 1000 iterations and quads, found {count}")
-        if benchmark.peak_tflops < 0:
-            found.append(f"benchmark.peak_tflops: expected at least 0, found {benchmark.peak_tflops:g}")
+        for peak in ("peak_tflops", "peak_gb_s"):
+            if getattr(benchmark, peak) < 0:
+                found.append(f"benchmark.{peak}: expected at least 0, found {getattr(benchmark, peak):g}")
         if not 1 <= benchmark.respawn <= (100 if benchmark.style is Style.FINE else 1):
             found.append(f"benchmark.respawn: expected 1, or up to 100 rounds in style fine, found {benchmark.respawn}")
     return found

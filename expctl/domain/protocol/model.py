@@ -74,7 +74,8 @@ class Requires(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Size(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One problem size of the benchmark with its weight. `flop` is the work of one iteration, 0 if it has no throughput.
+    """One problem size of the benchmark with its weight. `flop` is the work of one iteration, 0 if it has no throughput;
+    `bytes` is what one iteration must move at least, 0 if unknown.
 
     A `rescuer` may keep a patch by its own gain while the weighted mean over all sizes is about zero.
     """
@@ -82,6 +83,7 @@ class Size(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: str
     weight: float
     flop: int = 0
+    bytes: int = 0
     rescuer: bool = False
 
 
@@ -100,7 +102,8 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     `rounds` is the largest number of rounds of a search; it may stop earlier. `respawn` is the number of rounds after
     which a pair of worker processes (style `fine`) is replaced; the rounds of one pair count as one observation.
-    `calibrate: required` makes an uncalibrated run calibrate first. `peak_tflops` is the peak in 1e12 FLOP/s, 0 where unknown.
+    `calibrate: required` makes an uncalibrated run calibrate first. `peak_tflops` (1e12 FLOP/s) and `peak_gb_s` (1e9 bytes/s)
+    are the machine's peaks, 0 where unknown.
 
     `layouts` is the number of builds of each side, equal but for where their code lies; the rounds, or pairs of workers, take
     them in turn, so that placement is part of the noise. `control` is measured before the first verdict of a day.
@@ -116,6 +119,7 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     respawn: int = 1
     layouts: int = 1
     peak_tflops: float = 0.0
+    peak_gb_s: float = 0.0
     calibrate: Calibrate = Calibrate.ADVISED
     control: Control | None = None
 

@@ -1,6 +1,6 @@
 """Run a blind slot: measure HEAD against itself, or against itself with the control's slow-down, as a run measures a candidate.
 
-Which of the two it is was drawn, and nothing that builds, measures or judges is told. docs/decisions/026-blind-slots.md.
+Which of the two it is was drawn, and nothing that builds, measures or judges is told. docs/decisions/027-blind-slots.md.
 """
 
 import hashlib
