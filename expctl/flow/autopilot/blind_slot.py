@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from expctl.domain.errors import Refused
+from expctl.domain.errors import Interrupted, Refused
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Procedure
 from expctl.domain.history.blind import FILE, BlindRates, BlindSlot, Truth, blind_rates
@@ -64,8 +64,13 @@ class _Compared(Struct, frozen=True, kw_only=True):
 
 
 def run_blind(context: Context, *, count: int, target: str, chance: Chance = DRAW) -> Iterator[BlindOutcome]:
-    """Run `count` blind slots on `target` ("": first available) now; yield each. Raises Refused after one that was kept."""
-    for _ in range(count):
+    """Run `count` blind slots on `target` ("": first available) now; yield each.
+
+    Raises Refused after one that was kept, Busy, or Interrupted.
+    """
+    for number in range(count):
+        if context.stop_requested():
+            raise Interrupted(f"stopped before blind slot {number + 1} of {count}; what was measured is committed")
         outcome = blind_slot(context, target=target, chance=chance)
         yield outcome
         check_not_kept(outcome)

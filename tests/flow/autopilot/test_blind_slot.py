@@ -195,6 +195,16 @@ def test_a_stop_leaves_nothing() -> None:
     assert stage.workspace.check_outs == set()
 
 
+def test_a_stop_between_two_slots_keeps_the_first() -> None:
+    stage = given(Stage())
+    steps = run_blind(stage.context(), count=2, target="", chance=lambda: NULL)
+    assert next(steps).number == 1
+    stage.stops_after = 0
+    with pytest.raises(Interrupted, match="before blind slot 2 of 2"):
+        next(steps)
+    assert len(slots(stage)) == 1
+
+
 def test_where_the_user_commits_meanwhile_the_slot_is_added_to_that() -> None:
     stage = given(Stage())
     one(stage)
