@@ -12,6 +12,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.protocol.model import Benchmark, Control
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Sample, Side
+from expctl.flow.audit.commit_comparison import compare_commits
 from expctl.flow.autopilot.run_all import Budget, NothingProposed, SweepFinished, run_all
 from expctl.flow.measuring.control import slowed_commit
 from expctl.flow.measuring.setup import Setup
@@ -252,3 +253,22 @@ def test_the_slowed_commit_is_head_with_the_patch_and_nothing_else() -> None:
     missing = slowed_commit(setup_of(stage))
     assert isinstance(missing, Failed)
     assert missing.reason == "protocol.yaml names no control for cpu"
+
+
+def test_a_replication_has_the_figures_too() -> None:
+    stage = staged()
+    first = run_experiment(stage.context(), "P1").record
+    record = run_experiment(stage.context(), "P1", again=True).record
+    assert [each.control for each in record.replications] == [first.control]
+
+
+def test_a_comparison_of_commits_is_refused_as_well() -> None:
+    stage = staged(Exchanged())
+    setup = setup_of(stage)
+    slowed = slowed_commit(setup)
+    assert isinstance(slowed, str)
+    with refuses("control-failed", ControlFailed) as caught:
+        compare_commits(setup, setup.head, slowed, name="stack")
+    assert "nothing was compared" in caught.value.hint
+    stage.steps = FakeSteps(gate=stage.gate)
+    assert compare_commits(setup_of(stage), setup.head, slowed, name="stack").verdict is Verdict.REJECT
