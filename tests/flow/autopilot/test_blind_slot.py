@@ -24,10 +24,10 @@ from tests.refusals import refuses
 NULL, SLOW = 0.9, 0.1
 
 
-def given(stage: Stage, *, control: str = "", layouts: int = 1, percent: float = 0) -> Stage:
+def given(stage: Stage, *, control: str = "", layouts: int = 1, percent: float = 0, peak_tflops: float = 0) -> Stage:
     """The stage with a control, layouts or a share of blind slots in its protocol."""
     known = Control(patch="controls/slower") if control else None
-    benchmark = replace(BENCHMARK, control=known, layouts=layouts)
+    benchmark = replace(BENCHMARK, control=known, layouts=layouts, peak_tflops=peak_tflops)
     cpu = replace(PROTOCOL.targets["cpu"], benchmark=benchmark)
     protocol: Protocol = replace(PROTOCOL, targets={**PROTOCOL.targets, "cpu": cpu}, keep=KeepRule(blind_percent=percent))
     stage.library.given_protocol = protocol
@@ -166,7 +166,7 @@ def test_a_false_keep_stops_the_queue_which_goes_on_when_it_is_asked_again() -> 
     assert len(slots(stage)) == 2
 
 
-@pytest.mark.parametrize("fault", ["build", "test", "benchmark", "taints"])
+@pytest.mark.parametrize("fault", ["build", "test", "benchmark", "taints", "faster than the peak"])
 def test_an_invalid_one_is_not_recorded(fault: str) -> None:
     stage = given(Stage())
     match fault:
@@ -178,6 +178,8 @@ def test_an_invalid_one_is_not_recorded(fault: str) -> None:
             stage.steps.fails_measure = [None, Failed(reason="no device", fault=True)]
         case "taints":
             stage.steps.taints = [("somebody",)] * 4
+        case "faster than the peak":
+            given(stage, peak_tflops=1e-9)
     before = stage.workspace.head()
     outcome = one(stage)
     assert outcome.slot is None
