@@ -71,7 +71,7 @@ def test_nulls_are_counted_shown_and_replayed(repository: Foreign) -> None:
     [
         ('"verdict":"', '"verdict":"KEEP","was":"', "unknown key"),
         ('"truth":"null"', '"truth":"slow"', "the truth is slow, but the builds are equal"),
-        ('"effect_percent":', '"effect_percent":1', "effect_percent"),
+        ('"rounds":', '"rounds":1', "rounds: recorded 1"),
     ],
 )
 def test_a_line_that_somebody_changed_differs(repository: Foreign, old: str, new: str, said: str) -> None:
