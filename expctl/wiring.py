@@ -279,11 +279,13 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
     process the parent of orphaned descendants, so that none is lost. `stop_requested` tells whether the user has asked to stop.
     """
     from expctl.adapters.child.contained_process import become_subreaper, end_survivors
-    from expctl.adapters.codec.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
+    from expctl.adapters.codec.record_codec import blind_bytes, profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.git.workspace import GitWorkspace
     from expctl.adapters.journal import FileJournal
     from expctl.adapters.machine.clock import SystemClock
     from expctl.adapters.machine.repository_lock import RepositoryLock
+    from expctl.adapters.records.calibrations import state_folder
+    from expctl.adapters.records.controls import FileControls
     from expctl.ports.context import Context
     from expctl.views.ledger.document import render
 
@@ -300,12 +302,14 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
         clock=SystemClock(),
         progress=progress,
         calibrations=calibrations(facts),
+        controls=FileControls(state_folder()),
         machine=facts,
         tools_for=partial(_tools_for, place, workspace.check_outs.protected.changed, facts["machine"]),
         end_survivors=partial(end_survivors, mark_of(place)),
         stop_requested=stop_requested,
         record_bytes=record_bytes,
         samples_bytes=samples_bytes,
+        blind_bytes=blind_bytes,
         profile_bytes=profile_bytes,
         ticket_bytes=ticket_bytes,
         render=render,

@@ -7,21 +7,25 @@ in one pack and one commit, and is checked out; the ledger is rendered by `expct
 """
 
 import argparse
+import hashlib
 import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.scale.history import records, title_of
-from expctl.adapters.codec.record_codec import profile_bytes, record_bytes, ticket_bytes
+from expctl.adapters.codec.record_codec import blind_bytes, profile_bytes, record_bytes, ticket_bytes
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.records.proposal_file import proposal_text
 from expctl.adapters.records.repository_contents import GitLibrary
-from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.experiment.queue_ticket import Ticket, content_of
-from expctl.domain.experiment.record import Fact, Record
+from expctl.domain.experiment.record import Fact, Procedure, Record
+from expctl.domain.history.blind import BlindSlot, Truth
+from expctl.domain.history.comparability import measurement_conditions
+from expctl.domain.protocol.boundaries import VERSION
 
 KERNEL = Path(__file__).parents[2] / "tests" / "e2e" / "foreign_repository"
 GPU = """\
@@ -90,6 +94,29 @@ def finding_lines(count: int, last: int, draw: random.Random) -> str:
     return "\n".join(lines) + "\n"
 
 
+def blind_lines(made: Sequence[Record]) -> bytes:
+    """blind.jsonl: a blind slot for every twentieth record, with the figures of one that was timed."""
+    timed = [record for record in made if record.procedure is not None and record.estimates]
+    return b"".join(blind_bytes(_blind(record)) for record in timed[: len(made) // 20])
+
+
+def _blind(record: Record) -> BlindSlot:
+    _, _, ground = measurement_conditions(record)[0]
+    return BlindSlot(
+        date=record.date,
+        target=record.target,
+        truth=Truth.NULL,
+        verdict=Verdict.REJECT,
+        reasons=record.reasons,
+        estimates=record.estimates,
+        procedure=record.procedure or Procedure(boundaries=VERSION, mode=Mode.GAIN, looks=(3,), search_rounds=3),
+        head=record.base,
+        ground=ground,
+        artifacts=("0" * 64, "0" * 64),
+        samples_sha256=hashlib.sha256(record.id.encode()).hexdigest(),
+    )
+
+
 def generate(folder: Path, *, experiments: int, queued: int, findings: int, seed: int) -> None:
     """Make the repository in `folder`, which must not be there yet."""
     git(folder.parent, "init", "-q", "-b", "main", str(folder))
@@ -118,6 +145,7 @@ def all_files(
         yield from ((f"experiments/{record.id}/{name}", text) for name, text in record_files(record))
     for number in range(len(made) + 1, len(made) + queued + 1):
         yield from ((f"experiments/P{number}/{name}", text) for name, text in waiting_files(number, base, draw, after=kept))
+    yield "experiments/blind.jsonl", blind_lines(made)
     if findings:
         yield "experiments/findings.yaml", finding_lines(findings, len(made), draw).encode()
 

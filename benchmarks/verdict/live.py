@@ -21,6 +21,7 @@ import argparse
 import json
 import math
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -113,6 +114,7 @@ class StepPerformer:
                 self._git("init", "--quiet", "--initial-branch=main")
             if protocol is not None:
                 shutil.copy(protocol, self.repository / "protocol.yaml")
+            self._drop_controls()
             self._commit(FIRST)
         first = self._git("log", "--format=%H", f"--grep=^{FIRST}$").split()[-1]
         self._clean, self._bound = (self._git("show", f"{first}:{file}") for file in (self._place[0], BOUND[0]))
@@ -201,6 +203,11 @@ class StepPerformer:
         if number % 4:
             return _with(self._clean, LOOPS[0], LOOPS[1].format(bytes=draw.randint(1, 63)))
         return _with(self._clean, FUNCTIONS[0], FUNCTIONS[1].format(config=draw.choice(CONFIGS)))
+
+    def _drop_controls(self) -> None:
+        """Baselines with extra work have it in the very lines that the control patches need, so they would not apply."""
+        text = (self.repository / "protocol.yaml").read_text()
+        self._write("protocol.yaml", re.sub(r"^ +control: .*\n", "", text, flags=re.MULTILINE))
 
     def _write(self, file: str, source: str) -> None:
         (self.repository / file).write_text(source)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from expctl.adapters.records.replays import Outcome
+    from expctl.adapters.records.replay_outcome import Outcome
 
 
 def replay(

@@ -22,6 +22,9 @@ def run(
     extend: Annotated[
         bool, typer.Option("--extend", help="Go on with INCONCLUSIVE experiments from the samples they have.")
     ] = False,
+    blind: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Run N blind slots now: HEAD against itself, or with a planted slow-down.")
+    ] = 0,
     max_experiments: Annotated[int, typer.Option(min=0, help="With --all: stop after so many verdicts.")] = 0,
     max_hours: Annotated[float, typer.Option(min=0, help="With --all: start nothing after so many hours.")] = 0.0,
     stop_after: Annotated[int, typer.Option(min=0, help="With --all: stop after so many REJECTs without a KEEP between.")] = 0,
@@ -46,12 +49,12 @@ def run(
     from expctl.views.console import ConsoleProgress
 
     wanted = [check_id(experiment) for experiment in ids or []]
-    if bool(wanted) == everything:
+    if [bool(wanted), everything, bool(blind)].count(True) != 1:
         raise Misused(
-            "run needs either ids or --all",
+            "run needs ids, --all or --blind",
             code="run-ids-or-all",
-            expected="expctl run P15 P16, or expctl run --all",
-            found="both" if everything else "neither",
+            expected="one of expctl run P15 P16, expctl run --all, expctl run --blind 3",
+            found="none of them" if not wanted and not everything and not blind else "more than one",
             hint="expctl status lists the queued experiments",
         )
     budget = Budget(experiments=max_experiments, hours=max_hours, rejects=stop_after, proposals=propose)
@@ -60,23 +63,23 @@ def run(
             "--max-experiments, --max-hours, --stop-after and --propose only work with --all",
             code="budget-without-all",
             expected="--all, or none of these options",
-            found=", ".join(wanted),
+            found=", ".join(wanted) or "--blind",
             hint="expctl run --all",
         )
-    if again and everything:
+    if again and not wanted:
         raise Misused(
-            "--again can't be combined with --all, which runs experiments without a verdict",
+            "--again needs ids, because --all runs experiments without a verdict",
             code="again-without-ids",
             expected="--again with ids",
-            found="--all",
+            found="--all" if everything else "--blind",
             hint="expctl run P16 --again",
         )
-    if extend and (everything or again):
+    if extend and (again or not wanted):
         raise Misused(
-            "--extend can't be combined with --all or --again",
+            "--extend needs ids, and can't be combined with --again",
             code="extend-not-alone",
             expected="--extend with ids: it goes on with a verdict, --again measures anew",
-            found="--again" if again else "--all",
+            found="--again" if again else "--all" if everything else "--blind",
             hint="expctl run P16 --extend",
         )
     if not math.isfinite(max_hours):
@@ -94,7 +97,10 @@ def run(
     with Interruption() as interruption:
         context = wiring.context(place, progress, stop_requested=interruption.requested)
         run_listed = partial(_run_listed, context, wanted, target, again=again, extend=extend)
-        steps = _queue(context, place, target, budget) if everything else run_listed()
+        if blind:
+            steps = _blind(context, blind, target)
+        else:
+            steps = _queue(context, place, target, budget) if everything else run_listed()
         for step in steps:
             on_step(step)
             done.append(step if isinstance(step, Outcome) else facts(step))
@@ -114,6 +120,12 @@ def _run_listed(context: "Context", wanted: list[str], target: str, *, again: bo
             context.library.queued(head, experiment)
     for experiment in wanted:
         yield run_experiment(context, experiment, target=target, again=again, extend=extend)
+
+
+def _blind(context: "Context", count: int, target: str) -> "Iterator[Step]":
+    from expctl.flow.autopilot.blind_slot import run_blind
+
+    return run_blind(context, count=count, target=target)
 
 
 def _queue(context: "Context", place: "Place", target: str, budget: "Budget") -> "Iterator[Step]":

@@ -1,11 +1,16 @@
 """Report each step of `expctl run`: as lines for a person, or as dicts for --json and --notify."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.history.blind import rates_text
 from expctl.domain.queue.ordering import State
 from expctl.domain.text import one_line
+from expctl.flow.autopilot.blind_slot import BlindOutcome
 from expctl.flow.autopilot.run_all import Ended, NothingProposed, Skipped, Step
 from expctl.flow.queue.edit_queue import Rebased
 from expctl.flow.queue.submit import Proposed
@@ -13,6 +18,7 @@ from expctl.flow.run.experiment import Outcome
 
 if TYPE_CHECKING:
     from expctl.domain.errors import Refused
+    from expctl.domain.experiment.record import Estimate
 
 
 def print_step(step: Step) -> None:
@@ -23,6 +29,8 @@ def print_step(step: Step) -> None:
     match step:
         case Outcome():
             print_lines(_outcome_lines(step))
+        case BlindOutcome():
+            print_lines(_blind_lines(step))
         case Skipped():
             print(f"{step.id}  not run ({'refused' if step.state is State.READY else step.state})", file=sys.stderr)
             explain(step.refusal)
@@ -48,15 +56,7 @@ def facts(step: Step) -> dict[str, object]:
                 "verdict": record.verdict.value,
                 "reasons": list(record.reasons),
                 "target": record.target,
-                "estimates": [
-                    {
-                        "size": each.size,
-                        "effect_percent": each.effect_percent,
-                        "low_percent": each.low_percent,
-                        "high_percent": each.high_percent,
-                    }
-                    for each in record.estimates
-                ],
+                "estimates": _estimates(record.estimates),
                 "measured": step.measured,
                 "again": _replication(step),
                 "extended": record.procedure is not None and record.procedure.extended,
@@ -64,6 +64,18 @@ def facts(step: Step) -> dict[str, object]:
                 "head_before": step.head_before,
                 "head_after": step.head_after,
                 "blocked": dict(step.rebased.blocked) if step.rebased else {},
+            }
+        case BlindOutcome(slot=slot):
+            return {
+                "event": "blind",
+                "truth": step.truth.value,
+                "verdict": (slot.verdict if slot else Verdict.INVALID).value,
+                "reasons": list(slot.reasons) if slot else [step.note],
+                "target": step.target,
+                "estimates": _estimates(slot.estimates) if slot else [],
+                "number": step.number,
+                "commit": step.commit,
+                "rates": msgspec.to_builtins(step.rates),
             }
         case Skipped():
             return {"event": "skipped", "id": step.id, "state": step.state.value, **_refusal(step.refusal)}
@@ -90,6 +102,29 @@ def step_printer(as_json: bool, notify: "Callable[[object], str] | None") -> Cal
             print(f"  {'note':<10} --notify: {one_line(wrong)}", file=sys.stderr)
 
     return on_step
+
+
+def _estimates(estimates: "Sequence[Estimate]") -> list[dict[str, object]]:
+    return [
+        {
+            "size": each.size,
+            "effect_percent": each.effect_percent,
+            "low_percent": each.low_percent,
+            "high_percent": each.high_percent,
+        }
+        for each in estimates
+    ]
+
+
+def _blind_lines(outcome: BlindOutcome) -> list[str]:
+    slot, rates = outcome.slot, outcome.rates
+    if slot is None or rates is None:
+        return [f"blind   INVALID  on {outcome.target}: {one_line(outcome.note)}; not recorded"]
+    shout = "  A FALSE KEEP" if slot.verdict is Verdict.KEEP else ""
+    return [
+        f"blind {outcome.number}  {slot.verdict}{shout}  on {slot.target}, {slot.truth.words}: {one_line(slot.reasons[0])}",
+        f"  {'blind':<10} {rates_text(rates)}",
+    ]
 
 
 def _outcome_lines(outcome: Outcome) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 if TYPE_CHECKING:
     import typer
 
+    from expctl.domain.history.blind import BlindRates
     from expctl.flow.status import EpochNow, Status
 
 
@@ -66,8 +67,16 @@ def _lines(stock: Status) -> list[str]:
     ] or ["  none measured yet"]
     if stock.debts:
         lines += ["open debts of what was kept", *(f"  {one_line(each)}" for each in stock.debts)]
+    lines += ["blind slots", *_blind(stock.blind)] if stock.blind else []
     lines += ["gate", *(foreign_lines(stock.blocking) or ["  quiet"])]
     return lines
+
+
+def _blind(rates: tuple[BlindRates, ...]) -> list[str]:
+    from expctl.domain.history.blind import false_keep_text, rates_text
+
+    lines = [f"  {each.target:<10} {rates_text(each)}" for each in rates]
+    return lines + [f"  WARNING    {warning}" for each in rates if (warning := false_keep_text(each))]
 
 
 def _epoch(now: EpochNow) -> str:

@@ -58,6 +58,10 @@ class MachineTrouble(Refused):
     """The disk, the memory or git failed: no experiment is to blame, and none can continue."""
 
 
+class ControlFailed(Refused):
+    """The measuring path failed its control, a stand-in of known speed: no experiment is to blame, and none can be decided."""
+
+
 class Interrupted(Exception):
     """The user asked to stop. The journal has the finished steps, and `expctl run` goes on after them."""
 

@@ -7,7 +7,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Origin, Record
 from expctl.domain.ledger.model import Ledger
-from expctl.domain.protocol.model import Protocol
+from expctl.domain.protocol.model import Protocol, Target
 from expctl.domain.queue.ordering import State
 from expctl.domain.run.step_result import Unavailable
 from expctl.domain.verdict.decide_again import older_rule, was_decided_by_samples
@@ -50,7 +50,7 @@ def committed_findings(
     records = library.records(head)
     faults = list(_lost(records, history))
     faults += [wrong("records", f"{name}: {why}", _restore(name, record_was(name))) for name, why in contradicted()]
-    older = [each.id for each in records if was_decided_by_samples(each) and older_rule(each)]
+    older = [each.id for each in records if was_decided_by_samples(each) and older_rule(each.procedure)]
     skipped = f"; {', '.join(older)} not checked: decided by an older rule" if older else ""
     yield from faults or [ok("records", f"{len(records)} records; those that were measured follow from their samples{skipped}")]
     if ledger_is(inputs.ledger()):
@@ -82,8 +82,15 @@ def target_findings(protocol: Protocol, toolchains: Toolchains) -> Iterator[Find
     for name, answer in answers.items():
         if not isinstance(answer, Unavailable):
             text = ", ".join(f"{tool} {version}" for tool, version in answer.versions.items())
-            yield ok("targets", f"{name}: {text or 'available'}")
+            yield ok("targets", f"{name}: {text or 'available'}{_control_words(protocol.targets[name])}")
         elif any(not isinstance(answers[each], Unavailable) for each in protocol.decides):
             yield note("targets", f"{name}: unavailable: {answer.reason}")
         else:
             yield wrong("targets", f"{name}: unavailable: {answer.reason}", answer.hint)
+
+
+def _control_words(target: Target) -> str:
+    if target.benchmark is None:
+        return ""
+    control = target.benchmark.control
+    return f"; control {control.patch}" if control else "; no control: benchmark.control names a stand-in of known speed"

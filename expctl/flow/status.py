@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
+from expctl.domain.history.blind import BlindRates, blind_rates
 from expctl.domain.queue.ordering import Entry, State
 from expctl.flow.repository.conditions import conditions_at
 from expctl.flow.repository.pending import read_queue
@@ -75,6 +76,7 @@ class Status(Struct, frozen=True, kw_only=True):
     queue: tuple[Waiting, ...]
     last: tuple[RecentVerdict, ...]
     debts: tuple[str, ...]
+    blind: tuple[BlindRates, ...]
     blocking: tuple[Foreign, ...]
 
 
@@ -92,11 +94,12 @@ def read_status(
     """
     protocol, totals = library.protocol(head), library.stock(head)
     records = library.some_records(head, {*totals.standing.values(), *totals.newest})
+    conditions = conditions_at(library, head, protocol, machine)
     return Status(
         name=protocol.name,
         branch=branch,
         head=head,
-        epochs=epochs_now(totals.epochs, conditions_at(library, head, protocol, machine)),
+        epochs=epochs_now(totals.epochs, conditions),
         baselines=tuple(
             baseline_of(target, records[name], totals.landings) for target, name in sorted(totals.standing.items())
         ),
@@ -105,6 +108,7 @@ def read_status(
         queue=tuple(_waiting(each) for each in read_queue(library, head).entries() if each.state is not State.WITHDRAWN),
         last=tuple(_line(records[name]) for name in totals.newest),
         debts=tuple(f"{name}: {flag}" for name, flag in totals.debts),
+        blind=blind_rates(library.blind_slots(head), conditions),
         blocking=foreign(protocol.gate.patterns),
     )
 

@@ -6,10 +6,11 @@ from msgspec import Struct
 
 from expctl.domain.experiment.queue_ticket import Ticket
 from expctl.domain.experiment.record import Fact, Record
+from expctl.domain.history.blind import BlindSlot
 from expctl.domain.ledger.model import Ledger
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.verdict.samples import Sample
-from expctl.ports.measuring import Calibrations, Clock, Gate, Profiles, Progress, Steps, Toolchains
+from expctl.ports.measuring import Calibrations, Clock, Controls, Gate, Profiles, Progress, Steps, Toolchains
 from expctl.ports.repository import Journal, Library, Locks, Workspace
 from expctl.ports.rules import Rulebook
 
@@ -36,12 +37,14 @@ class Context(Struct, frozen=True, kw_only=True):
     clock: Clock
     progress: Progress
     calibrations: Calibrations
+    controls: Controls
     machine: Mapping[str, str]
     tools_for: Callable[[Protocol, str], Tools]
     end_survivors: Callable[[], int]
     stop_requested: Callable[[], bool]
     record_bytes: Callable[[Record], bytes]
     samples_bytes: Callable[[Sequence[Sample]], bytes]
+    blind_bytes: Callable[[BlindSlot], bytes]
     profile_bytes: Callable[[Mapping[str, Sequence[Fact]]], bytes]
     ticket_bytes: Callable[[Ticket], bytes]
     render: Callable[[Ledger], str]

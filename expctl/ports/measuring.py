@@ -14,6 +14,7 @@ from expctl.domain.run.step_result import Available, Failed, TestReport, Unavail
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from expctl.domain.experiment.control_result import ControlResult
     from expctl.domain.experiment.record import Artifact, Fact
     from expctl.domain.protocol.model import Benchmark, Target
     from expctl.domain.protocol.model import Build as BuildSpec
@@ -74,6 +75,13 @@ class Calibrations(Port):
 
     def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated: ...
     def write(self, benchmark: Benchmark, calibration: Calibration) -> Path: ...
+
+
+class Controls(Port):
+    """Stores passed controls of the measuring path by their identity, outside the repository."""
+
+    def read(self, identity: str) -> ControlResult | None: ...
+    def write(self, identity: str, passed: ControlResult) -> str: ...
 
 
 class Progress(Port):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.queue_ticket import QueuedTicket
     from expctl.domain.experiment.record import BenchmarkIdentity, Finding, Record
     from expctl.domain.experiment.unreadable import Unreadable
+    from expctl.domain.history.blind import BlindSlot
     from expctl.domain.history.comparability import Comparability
     from expctl.domain.ledger.record_summary import RecordSummary
     from expctl.domain.ledger.status_totals import StatusTotals
@@ -114,6 +115,8 @@ class Library(Port):
     def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, QueuedTicket]: ...
     def profiles(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Profile]: ...
     def findings_text(self, commit: str) -> bytes: ...
+    def blind_slots(self, commit: str) -> tuple[BlindSlot, ...]: ...
+    def blind_text(self, commit: str) -> bytes: ...
 
 
 class FindingsEditor(Port):

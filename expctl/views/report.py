@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
+from expctl.domain.experiment.control_result import control_text
 from expctl.domain.experiment.figures import throughput_text, time_text, times_text
 from expctl.domain.experiment.proposal import Prediction, Proposal, Verdict
-from expctl.domain.experiment.record import OBJECTIVE, Artifact, Estimate, Record
+from expctl.domain.experiment.record import OBJECTIVE, Artifact, Estimate, Origin, Record
 from expctl.domain.history.epochs import Epoch
 from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.boundaries import EXTENDED_ROUNDS
@@ -53,7 +54,7 @@ def record_lines(record: Record, references: Iterable[str] = (), placed: Iterabl
         lines += labelled("test", ("pass: " if record.test.ok else "fail: ") + record.test.summary)
     for name, test in record.guard_tests.items():
         lines += labelled("test", f"{name}: " + ("pass: " if test.ok else "fail: ") + test.summary)
-    lines += verdict_lines(record) + _times_lines(record.estimates)
+    lines += verdict_lines(record) + _times_lines(record.estimates) + _control_lines(record)
     if record.rule is not None:
         under = ", ".join(f"{key} {value}" for key, value in record.rule.conditions.items())
         lines += labelled("rule", f"do not repeat: {record.rule.text} (failed under: {under or 'not stated'})")
@@ -65,6 +66,14 @@ def record_lines(record: Record, references: Iterable[str] = (), placed: Iterabl
         kind = "written" if waiver.written else "verified"
         lines += labelled("let pass", f"by the rule of {waiver.rule} ({waiver.level}), {kind}: {waiver.reason}")
     return lines + replication_lines(record) + _evidence_lines(record) + _reference_lines(references)
+
+
+def _control_lines(record: Record) -> list[str]:
+    """Return the line on the control of the measuring path, for a record that rests on timing; without one it says so."""
+    if record.control is not None:
+        return labelled("control", f"{control_text(record.control)}, {record.control.date}")
+    timed = record.origin is Origin.MEASURED and bool(record.estimates)
+    return labelled("control", "none: no stand-in of known speed was measured before it") if timed else []
 
 
 def _times_lines(estimates: Iterable[Estimate]) -> list[str]:

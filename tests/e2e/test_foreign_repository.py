@@ -189,7 +189,8 @@ def test_the_same_code_that_calls_another_function_is_not_free(c_repository: For
 
 def test_a_protocol_may_ask_that_a_simplification_was_built_everywhere(c_repository: Foreign) -> None:
     away = "    build: {toolchain: command, argv: [no-such-compiler]}\n    requires: {executables: [no-such-compiler]}\n"
-    c_repository.edit_protocol("targets:\n", f"keep: {{free_simplify: all}}\ntargets:\n  away:\n{away}")
+    c_repository.edit_protocol("keep: {", "keep: {free_simplify: all, ")
+    c_repository.edit_protocol("targets:\n", f"targets:\n  away:\n{away}")
     kernel = (c_repository.root / "src/total.c").read_text()
     c_repository.propose("P1", f"/* Words. */\n{kernel}", "--kind", "simplify", file="src/total.c")
     said = c_repository.concluded("run", "P1").out

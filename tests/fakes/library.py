@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from expctl.adapters.codec.record_codec import profile_of, record_of, samples_of, typed_json
+from expctl.adapters.codec.record_codec import blind_of, profile_of, record_of, samples_of, typed_json
 from expctl.adapters.records.findings_file import findings_of
 from expctl.adapters.records.proposal_file import proposal_of
 from expctl.domain.errors import Refused
@@ -16,6 +16,7 @@ from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket, content_
 from expctl.domain.experiment.record import BenchmarkIdentity, Finding, Record
 from expctl.domain.experiment.unreadable import Unreadable
 from expctl.domain.history.benchmark_identity import benchmark_identity_of
+from expctl.domain.history.blind import BlindSlot
 from expctl.domain.history.comparability import Comparability, comparability_of
 from expctl.domain.ledger.record_summary import RecordSummary, summary_of
 from expctl.domain.ledger.status_totals import StatusTotals
@@ -136,6 +137,12 @@ class FakeLibrary:
 
     def findings(self, commit: str) -> tuple[Finding, ...]:
         return findings_of(self.findings_text(commit), where="findings.yaml")
+
+    def blind_slots(self, commit: str) -> tuple[BlindSlot, ...]:
+        return blind_of(self.blind_text(commit), where="blind.jsonl")
+
+    def blind_text(self, commit: str) -> bytes:
+        return self.workspace.commits[commit].files.get("experiments/blind.jsonl", b"")
 
     def findings_text(self, commit: str) -> bytes:
         return self.workspace.commits[commit].files.get("experiments/findings.yaml", b"")

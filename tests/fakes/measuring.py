@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from expctl.domain.errors import Busy
+from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.record import Artifact, Fact
 from expctl.domain.protocol.model import Benchmark, Target
 from expctl.domain.protocol.step import Step
@@ -204,6 +205,22 @@ class FakeProfiles:
 
     def forget(self, target: str) -> None:
         self.forgotten.append(target)
+
+
+@dataclass
+class FakeControls:
+    """Passed controls in memory, by identity; `unwritable` is why none is kept."""
+
+    stored: dict[str, ControlResult] = field(default_factory=dict)
+    unwritable: str = ""
+
+    def read(self, identity: str) -> ControlResult | None:
+        return self.stored.get(identity)
+
+    def write(self, identity: str, passed: ControlResult) -> str:
+        if not self.unwritable:
+            self.stored[identity] = passed
+        return self.unwritable
 
 
 @dataclass

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import (
+    blind_bytes,
     profile_bytes,
     record_bytes,
     samples_bytes,
@@ -14,11 +15,11 @@ from expctl.adapters.codec.record_codec import (
 )
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ledger.model import Ledger
-from expctl.domain.protocol.model import Benchmark, Build, Protocol, Size, Target, Toolchain
+from expctl.domain.protocol.model import Benchmark, Build, KeepRule, Protocol, Size, Target, Toolchain
 from expctl.domain.protocol.step import Step
 from expctl.ports.context import Context, Tools
 from tests.fakes.library import FakeLibrary
-from tests.fakes.measuring import FakeCalibrations, FakeGate, FakeProfiles, FakeSteps, FakeToolchains
+from tests.fakes.measuring import FakeCalibrations, FakeControls, FakeGate, FakeProfiles, FakeSteps, FakeToolchains
 from tests.fakes.rules import FakeCircumstances, FakeRulebook
 from tests.fakes.run import FakeClock, FakeJournal, FakeLocks, FakeProgress
 from tests.fakes.workspace import FakeWorkspace
@@ -31,6 +32,7 @@ PROTOCOL = Protocol(
     scope=("src",),
     harness=("bench",),
     decides=("cpu", "other"),
+    keep=KeepRule(blind_percent=0),
     targets={
         "cpu": Target(
             build=Build(toolchain=Toolchain.COMMAND, argv=("make",)),
@@ -79,6 +81,7 @@ class Stage:
     profiles: FakeProfiles = field(default_factory=FakeProfiles)
     gate: FakeGate = field(default_factory=FakeGate)
     calibrations: FakeCalibrations = field(default_factory=FakeCalibrations)
+    controls: FakeControls = field(default_factory=FakeControls)
     circumstances: FakeCircumstances = field(default_factory=FakeCircumstances)
     stops_after: int = -1
     survivors_ended: int = 0
@@ -112,6 +115,7 @@ class Stage:
             clock=self.clock,
             progress=self.progress,
             calibrations=self.calibrations,
+            controls=self.controls,
             machine={"machine": "fake"},
             tools_for=lambda _protocol, _experiment: Tools(
                 toolchains=self.toolchains, steps=self.steps, profiles=self.profiles, gate=self.gate
@@ -120,6 +124,7 @@ class Stage:
             stop_requested=self._stop_requested,
             record_bytes=record_bytes,
             samples_bytes=samples_bytes,
+            blind_bytes=blind_bytes,
             profile_bytes=profile_bytes,
             ticket_bytes=ticket_bytes,
             render=ledger_text,

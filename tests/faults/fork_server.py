@@ -31,6 +31,7 @@ PRELOADED = (
     ),
     *(
         "expctl.adapters.records.calibrations",
+        "expctl.adapters.records.controls",
         "expctl.adapters.machine.signals",
         "expctl.views.console",
         "expctl.views.ledger.document",

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from expctl.domain.experiment import record as facts
+from expctl.domain.experiment.control_result import ControlResult, StandInEffect
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import Estimate, Origin, Record, Rule
 from expctl.domain.protocol.boundaries import VERSION
@@ -48,6 +49,7 @@ def test_a_record_is_shown_whole_with_its_prediction_against_the_outcome() -> No
         "             n=768      45.30 GFLOP/s -> 47.68 GFLOP/s  +2.34 % [+1.71, +2.92]   10 rounds, sd 0.41 %",
         "  profile    ds_load 9216 -> 8192 (-11.1 %)",
         "  KEEP       gain beyond noise",
+        "  control    none: no stand-in of known speed was measured before it",
         "  references the ISA manual",
         "             the ABI",
     ]
@@ -125,3 +127,14 @@ def test_a_proposal_that_waits_shows_what_it_waits_for() -> None:
         "  prediction KEEP. no loss",
         "  depends on P15",
     ]
+
+
+def test_a_control_is_one_line() -> None:
+    slower = StandInEffect(effect_percent=-4.7, low_percent=-5.1, high_percent=-4.2, rounds=3)
+    faster = StandInEffect(effect_percent=4.9, low_percent=4.5, high_percent=5.2, rounds=4)
+    passed = ControlResult(date="2026-03-01T00:00:00Z", slower_percent=5.0, slower=slower, faster=faster)
+    assert [line for line in record_lines(replace(RECORD, control=passed)) if line.startswith("  control ")] == [
+        "  control    a kernel 5 % slower seen as -4.70 % [-5.10, -4.20], "
+        "in exchanged roles as +4.90 % [+4.50, +5.20]; 7 rounds, 2026-03-01T00:00:00Z"
+    ]
+    assert not any("control" in line for line in record_lines(replace(RECORD, estimates=()))), "nothing was timed"

@@ -1,4 +1,4 @@
-"""Encode record.json, samples.jsonl, profile.json and queued.json as canonical bytes, and decode them."""
+"""Encode record.json, samples.jsonl, blind.jsonl, profile.json and queued.json as canonical bytes, and decode them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from expctl.domain.experiment.record import Fact, Record
 from expctl.files.parse_json import parse_json
 
 if TYPE_CHECKING:
+    from expctl.domain.history.blind import BlindSlot
     from expctl.domain.verdict.samples import Sample
 
 T = TypeVar("T")
@@ -72,6 +73,21 @@ def samples_of(text: bytes, *, where: str) -> tuple[Sample, ...]:
     return tuple(
         typed_json(line, Sample, where=f"{where}, line {number}") for number, line in enumerate(text.splitlines(), start=1)
     )
+
+
+def blind_bytes(slot: BlindSlot) -> bytes:
+    """Return the line of blind.jsonl about one blind slot, with its line end."""
+    return json.dumps(encode(slot), separators=(",", ":"), ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
+
+
+def blind_of(text: bytes, *, where: str) -> tuple[BlindSlot, ...]:
+    """Parse blind.jsonl. Raises Refused naming the file `where` and the first line that is not a blind slot."""
+    from expctl.domain.history.blind import BlindSlot
+
+    with suppress(msgspec.DecodeError):  # quick; what is wrong with a line is said by the strict reader
+        return tuple(msgspec.json.Decoder(BlindSlot).decode_lines(text))
+    lines = enumerate(text.split(b"\n")[:-1], start=1)
+    return tuple(typed_json(line, BlindSlot, where=f"{where}, line {number}") for number, line in lines)
 
 
 def profile_bytes(profile: Mapping[str, Sequence[Fact]]) -> bytes:

@@ -96,7 +96,7 @@ class GitReader:
 
     def __init__(self, place: Place) -> None:
         self.place = place
-        self._ahead: dict[str, bytes] = {}
+        self._ahead: dict[str, bytes | None] = {}
         self._listings: dict[tuple[str, ...], bytes] = {}
 
     def found_head(self) -> str:
@@ -161,13 +161,15 @@ class GitReader:
     def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
         """Return key -> contents for each of `blobs`, a blob id or `commit:path`; missing ones are left out. Calls git once."""
         wanted = dict.fromkeys(blobs)
-        known = {name: self._ahead[name] for name in wanted if name in self._ahead}
-        names = [name for name in wanted if name not in known]
+        known = {name: text for name in wanted if (text := self._ahead.get(name)) is not None}
+        names = [name for name in wanted if name not in self._ahead]
         return known | (self._read(names) if names else {})
 
     def read_ahead(self, blobs: Iterable[str]) -> None:
         """Read all `blobs` (COMMIT:PATH or TREE:PATH, ids in full) by one git process, so that later `read_blobs` need none."""
-        self._ahead |= self.read_blobs(blobs)
+        wanted = tuple(blobs)
+        found = self.read_blobs(wanted)
+        self._ahead |= {name: found.get(name) for name in wanted}  # an absent one isn't asked for again
 
     def _read(self, names: Sequence[str]) -> dict[str, bytes]:
         with open(os.memfd_create("names"), "w+b") as wanted:

@@ -2,10 +2,10 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
-from typing import Any
 
 from expctl.adapters.codec.record_codec import samples_of, with_parts
+from expctl.adapters.records.blind_replays import BlindReplays
+from expctl.adapters.records.replay_outcome import Outcome, first_difference
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.free_change import is_free_keep
@@ -13,22 +13,8 @@ from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Origin, Record, Replication
 from expctl.domain.protocol.boundaries import VERSION
-from expctl.domain.text import one_line
 from expctl.domain.verdict.decide_again import UnplayableError, older_rule, replayed, was_decided_by_samples
 from expctl.domain.verdict.samples import MalformedRound
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """The recomputed verdict of one record (`number` 0) or of its replication `number`, from 1 on; `text` says it in words.
-    `differs` says that the record has another verdict. `rule` is the version of the decision rule, "" if none was applied.
-    """
-
-    id: str
-    number: int
-    rule: str
-    differs: bool
-    text: str
 
 
 class Replays:
@@ -38,8 +24,8 @@ class Replays:
         self._library, self._commit = library, commit
 
     def all(self) -> tuple[Outcome, ...]:
-        """Recompute the verdict of every measured record and its replications. An experiment with samples but without a record,
-        or with an imported one, is returned as one that differs.
+        """Recompute the verdict of every measured record, its replications and every blind slot. Samples without a record, or
+        with an imported one, are returned as an outcome that differs.
         """
         records = {record.id: record for record in self._library.records(self._commit)}
         sampled = self._library.sampled(self._commit)
@@ -55,7 +41,7 @@ class Replays:
                     else f"there are samples, but the origin is {record.origin}"
                 )
                 outcomes.append(Outcome(id=name, number=0, rule="", differs=True, text=what))
-        return tuple(outcomes)
+        return (*outcomes, *BlindReplays(self._library, self._commit).all())
 
     def of(self, experiment: str) -> tuple[Outcome, ...]:
         """Recompute the verdicts of one record and its replications. Raises Refused if it doesn't exist or was imported."""
@@ -95,7 +81,7 @@ class Replays:
             if entry.verdict is Verdict.KEEP:
                 return "", True, "a KEEP without estimates"
             return "", False, "not decided by samples"
-        older = older_rule(entry)
+        older = older_rule(entry.procedure)
         if older or entry.procedure is None:
             hidden = entry.procedure is None and (record.schema > 1 or bool(entry.samples_sha256))  # no older rule wrote these
             return "", hidden, f"skipped: decided by an older rule ({older})" if not hidden else "the procedure is missing"
@@ -113,17 +99,4 @@ class Replays:
         computed = with_parts(text, again.parts, replication=number)
         if computed == text:
             return again.rule, False, f"byte for byte, rule {again.rule}, {len(samples)} samples"
-        return again.rule, True, f"{_difference(json.loads(text), json.loads(computed))} (rule {again.rule} on {file})"
-
-
-def _difference(recorded: Any, computed: Any, path: str = "") -> str:
-    """Return in words the first field in which two JSON values differ, with both values; `path` is its path so far."""
-    if isinstance(recorded, list) and isinstance(computed, list):
-        recorded, computed = dict(enumerate(recorded)), dict(enumerate(computed))
-    if isinstance(recorded, dict) and isinstance(computed, dict):
-        for key in {**recorded, **computed}:
-            before, after = recorded.get(key), computed.get(key)
-            if json.dumps(before) != json.dumps(after):
-                return _difference(before, after, f"{path}.{key}".removeprefix("."))
-        return "every field is the same, only the layout of record.json differs"
-    return f"{path}: recorded {one_line(repr(recorded), 80)}, computed {one_line(repr(computed), 80)}"
+        return again.rule, True, f"{first_difference(json.loads(text), json.loads(computed))} (rule {again.rule} on {file})"

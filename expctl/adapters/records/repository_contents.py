@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from expctl.adapters.codec.record_codec import profile_of, record_in, record_of, samples_of, typed_json
+from expctl.adapters.codec.record_codec import blind_of, profile_of, record_in, record_of, samples_of, typed_json
 from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index import queries
 from expctl.adapters.index.record_index import RecordIndex
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.proposal_files import Queued
     from expctl.domain.experiment.record import BenchmarkIdentity, Record
     from expctl.domain.experiment.unreadable import Unreadable
+    from expctl.domain.history.blind import BlindSlot
     from expctl.domain.history.comparability import Comparability
     from expctl.domain.history.epochs import Epoch
     from expctl.domain.ledger.record_summary import RecordSummary
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 PROTOCOL = "protocol.yaml"
 PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)
 FINDINGS = f"{EXPERIMENTS}/findings.yaml"
+BLIND = f"{EXPERIMENTS}/blind.jsonl"
 RECORD = "record.json"
 HARNESS_CODE = "code of the harness"
 PROPOSAL = ("experiment.yaml", "change.patch", "queued.json")
@@ -75,7 +77,7 @@ class GitLibrary:
     def read_ahead(self, commit: str) -> None:
         """Read protocol, findings, queue and newest records by one git process now, because most commands need them later."""
         waiting, shown = self._index.ask(commit, queries.trees_to_read_ahead)
-        names = [f"{commit}:{PROTOCOL}", f"{commit}:{FINDINGS}"]
+        names = [f"{commit}:{PROTOCOL}", f"{commit}:{FINDINGS}", f"{commit}:{BLIND}"]
         names += [f"{tree}:{file}" for tree in waiting for file in (*PROPOSAL, RECORD)]
         self._git.read_ahead([*names, *(f"{tree}:{RECORD}" for tree in shown)])
 
@@ -256,6 +258,15 @@ class GitLibrary:
         """Return the bytes of experiments/findings.yaml; empty without the file."""
         return self._git.read_file(commit, FINDINGS) or b""
 
+    def blind_slots(self, commit: str) -> tuple[BlindSlot, ...]:
+        """Return the blind slots in experiments/blind.jsonl, in order; () without the file. Raises Refused if it is damaged."""
+        text = self.blind_text(commit)
+        return blind_of(text, where=BLIND) if text else ()
+
+    def blind_text(self, commit: str) -> bytes:
+        """Return the bytes of experiments/blind.jsonl; empty without the file."""
+        return self._git.read_file(commit, BLIND) or b""
+
     def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, QueuedTicket]:
         """Return id -> a proposal's queue ticket, and the hash of its present content with its patch, for `experiments`."""
         wanted = tuple(experiments)
@@ -285,6 +296,14 @@ class GitLibrary:
             for path in paths
             if path.name == "samples.jsonl" and len(path.parts) == 3 and ID_PATTERN.fullmatch(path.parent.name)
         )
+
+    def file(self, commit: str, path: str) -> bytes:
+        """Return the bytes of one file of `commit`; empty if there is none."""
+        return self._git.read_file(commit, path) or b""
+
+    def files_below(self, commit: str, folder: str) -> frozenset[str]:
+        """Return the paths of all files below `folder` in `commit`."""
+        return frozenset(self._git.list_files(commit, f"{folder}/"))
 
     def record_text(self, commit: str, experiment: str) -> bytes:
         """Return the bytes of the record of `experiment`; empty if there is none."""

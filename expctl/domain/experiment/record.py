@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, field
 
+from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Probe, Verdict
 from expctl.domain.protocol.boundaries import VERSION
@@ -172,7 +173,10 @@ class BenchmarkIdentity(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The result of an experiment, with all that a later review needs. `explanation` is what profiles tell of the effect."""
+    """The result of an experiment, with all that a later review needs. `explanation` is what profiles tell of the effect.
+
+    `control` is what the measuring path has shown before the first round; None: the target had no control then.
+    """
 
     schema: Count = 1
     id: str
@@ -209,6 +213,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     procedure: Procedure | None = None
     samples_sha256: str = ""
     yardstick: BenchmarkIdentity | None = None
+    control: ControlResult | None = None
 
     @property
     def left_open(self) -> bool:
@@ -235,6 +240,7 @@ class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     procedure: Procedure | None = None
     samples_sha256: str = ""
     yardstick: BenchmarkIdentity | None = None
+    control: ControlResult | None = None
 
 
 class EvidenceKind(StrEnum):

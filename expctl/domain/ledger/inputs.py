@@ -17,6 +17,7 @@ from expctl.domain.queue.pending import Queue
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
     from expctl.domain.experiment.record import Finding, Record
+    from expctl.domain.history.blind import BlindSlot
     from expctl.domain.history.comparability import Comparability
     from expctl.domain.protocol.model import Protocol
     from expctl.domain.queue.dependency_answer import Profile
@@ -37,6 +38,7 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
     waiting: Queue
     conditions: Mapping[str, Comparability]
     template: str = ""
+    blind: tuple[BlindSlot, ...] = ()
 
     def queue(self) -> tuple[Entry, ...]:
         """Return the waiting proposals in the order in which they will run."""
@@ -52,6 +54,7 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
             queue=self.queue(),
             conditions=self.conditions,
             template=self.template,
+            blind=self.blind,
         )
 
     def with_records(self, records: Iterable[Record]) -> LedgerInputs:

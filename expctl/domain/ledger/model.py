@@ -13,6 +13,7 @@ from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.predictions import Accuracy
 from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
+from expctl.domain.history.blind import BlindRates, BlindSlot, blind_rates
 from expctl.domain.ledger.epoch_lines import epoch_lines
 from expctl.domain.ledger.kept_gains import Path, kept_gains
 from expctl.domain.ledger.record_summary import summary_of
@@ -91,6 +92,7 @@ class Ledger(Struct, frozen=True, kw_only=True):
     epochs: tuple[str, ...]
     accuracy: Accuracy
     predictions: tuple[str, ...]
+    blind: tuple[BlindRates, ...] = ()
     unused: tuple[str, ...] = ()
     template: str = ""
 
@@ -124,6 +126,7 @@ def ledger_from(
     queue: Sequence[Entry],
     conditions: Mapping[str, Comparability],
     template: str = "",
+    blind: Sequence[BlindSlot] = (),
 ) -> Ledger:
     """Return the contents of ledger.md for the records that `totals` sums up; `records` has at least each target's last.
     `conditions` maps a target to the conditions of its next run, as far as the commit determines them.
@@ -159,6 +162,7 @@ def ledger_from(
         epochs=epoch_lines(totals.epochs),
         accuracy=totals.accuracy,
         predictions=totals.predictions,
+        blind=blind_rates(blind, conditions),
         unused=unused_ids({*totals.numbers, *(id_order(each.id)[0] for each in queue)}),
         template=template,
     )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from expctl.domain.protocol.model import Protocol, Target
 
 LAYOUTS_MOST = 32
+SLOWER_PERCENT = (1.0, 50.0)  # of a control: a smaller difference is lost in noise, a larger one hides a wrong size
 
 
 def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
@@ -51,6 +52,7 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
                 f"targets.{name}.stands_for: expected one of targets ({', '.join(protocol.targets)}), found {target.stands_for}"
             )
         found.extend(f"targets.{name}.{sentence}" for sentence in _target_faults(target))
+        found.extend(f"targets.{name}.benchmark.control.{sentence}" for sentence in _control_faults(target, protocol.scope))
     for wait in ("wait_s", "quiet_s"):
         if getattr(protocol.gate, wait) < 0:
             found.append(f"gate.{wait}: expected 0 or more, found {getattr(protocol.gate, wait):g}")
@@ -60,6 +62,8 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
     for limit in ("guard_percent", "regression_percent", "worthwhile_percent", "simplify_percent", "costly_percent"):
         if not 0 <= getattr(protocol.keep, limit) <= 50:
             found.append(f"keep.{limit}: expected 0 to 50, found {getattr(protocol.keep, limit)}")
+    if not 0 <= protocol.keep.blind_percent <= 100:
+        found.append(f"keep.blind_percent: expected 0 (never) to 100, found {protocol.keep.blind_percent:g}")
     return tuple(found)
 
 
@@ -120,10 +124,26 @@ def _target_faults(target: Target) -> list[str]:
         for count in (benchmark.iterations, benchmark.quads):
             if not 1 <= count <= 1000:
                 found.append(f"benchmark: expected 1 to 1000 iterations and quads, found {count}")
-        if benchmark.peak_tflops < 0:
-            found.append(f"benchmark.peak_tflops: expected at least 0, found {benchmark.peak_tflops:g}")
+        for peak in ("peak_tflops", "peak_gb_s"):
+            if getattr(benchmark, peak) < 0:
+                found.append(f"benchmark.{peak}: expected at least 0, found {getattr(benchmark, peak):g}")
         if not 1 <= benchmark.respawn <= (100 if benchmark.style is Style.FINE else 1):
             found.append(f"benchmark.respawn: expected 1, or up to 100 rounds in style fine, found {benchmark.respawn}")
+    return found
+
+
+def _control_faults(target: Target, scope: tuple[str, ...]) -> list[str]:
+    control = target.benchmark.control if target.benchmark is not None else None
+    if control is None:
+        return []
+    least, most = SLOWER_PERCENT
+    found: list[str] = []
+    if _leads_out(control.patch):
+        found.append(f"patch: expected a file inside the repository, found {control.patch!r}")
+    if inside(control.patch, scope):
+        found.append(f"patch: {control.patch} is in scope, where an experiment could change it")
+    if not least <= control.slower_percent <= most:
+        found.append(f"slower_percent: expected {least:g} to {most:g}, found {control.slower_percent:g}")
     return found
 
 

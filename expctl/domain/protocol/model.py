@@ -77,13 +77,25 @@ class Requires(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class Size(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One problem size of the benchmark with its weight. `flop` is the work of one iteration in FLOP, 0 to report no
-    throughput. A `rescuer` may keep a patch by its own gain while the weighted mean over all sizes is about zero.
+    throughput; `bytes` is what one iteration must move at least, 0 if unknown. A `rescuer` may keep a patch by its own gain
+    while the weighted mean over all sizes is about zero.
     """
 
     name: str
     weight: float
     flop: int = 0
+    bytes: int = 0
     rescuer: bool = False
+
+
+class Control(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A kernel of known speed that shows whether the measuring path tells slower from faster, and by how much.
+
+    `patch` is a file of the baseline commit, out of reach of any experiment; with it each launch takes `slower_percent` longer.
+    """
+
+    patch: str
+    slower_percent: float = 5.0
 
 
 class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -91,11 +103,12 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     `rounds` is the largest number of rounds of a search; it may stop earlier. `respawn` is the number of rounds after
     which a pair of worker processes (style `fine`) is replaced; the rounds of one pair count as one observation.
-    With `calibrate: required`, a run on an uncalibrated machine calibrates it first. `peak_tflops` is the device's peak in
-    1e12 FLOP/s, 0 if unknown.
+    With `calibrate: required`, a run on an uncalibrated machine calibrates it first. `peak_tflops` (1e12 FLOP/s) and
+    `peak_gb_s` (1e9 bytes/s) are the device's peaks, 0 where unknown.
 
     `layouts` is the number of builds of each side, which differ only in where their code lies; rounds (or pairs of workers) use
-    them in turn, so that the effect of code placement is part of the noise.
+    them in turn, so that the effect of code placement is part of the noise. `control` is measured before the first verdict of
+    a day.
     """
 
     argv: tuple[str, ...]
@@ -108,7 +121,9 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     respawn: int = 1
     layouts: int = 1
     peak_tflops: float = 0.0
+    peak_gb_s: float = 0.0
     calibrate: Calibrate = Calibrate.ADVISED
+    control: Control | None = None
 
 
 class ResourceLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -168,7 +183,7 @@ class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     that surely gains less is rejected. `simplify`: the loss that simplifications may add up to. `costly`: how much more complex
     code must gain. `slow_launch`: in style `launch`, a KEEP takes enough launches to rule out that rare ones, slower by this
     much, cost more than the gain on average; 0 switches this off. `free_simplify`: the targets on which a simplification must
-    have the baseline's machine code to be kept untimed.
+    have the baseline's machine code to be kept untimed. `blind`: how often `run --all` puts a blind slot before an experiment.
     """
 
     guard_percent: float = 0.5
@@ -178,6 +193,7 @@ class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     costly_percent: float = 0.2
     slow_launch_percent: float = 15.0
     free_simplify: FreeSimplify = FreeSimplify.BUILT
+    blind_percent: float = 5.0
 
 
 class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

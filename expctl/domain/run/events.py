@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.record import Artifact, Fact, Waiver
 from expctl.domain.verdict.samples import Sample, Side
@@ -69,10 +70,14 @@ class Tested(Struct, frozen=True, kw_only=True):
 
 
 class Measured(Struct, frozen=True, kw_only=True):
-    """One complete round was measured, with times of baseline and candidate."""
+    """One complete round was measured, with times of baseline and candidate.
+
+    `control` is what the measuring path has shown before it; only the first round of each process has it.
+    """
 
     round: int
     samples: tuple[Sample, ...]
+    control: ControlResult | None = None
 
 
 class MeasureFailed(Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.free_change import FREE_KINDS, SAME_CODE
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Artifact
@@ -76,6 +77,10 @@ class Run(Struct, frozen=True, kw_only=True):
     def samples(self) -> tuple[Sample, ...]:
         """Return the samples of all complete rounds, after those of the undecided experiment that the run continues, if any."""
         return (*self.before, *(sample for measured in self.all(Measured) for sample in measured.samples))
+
+    def control(self) -> ControlResult | None:
+        """Return what the newest control of the measuring path has shown; None if the target has none."""
+        return next((each.control for each in reversed(tuple(self.all(Measured))) if each.control is not None), None)
 
     def next_round(self) -> int:
         """Return the number of the round to be measured next."""

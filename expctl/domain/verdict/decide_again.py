@@ -32,11 +32,11 @@ def was_decided_by_samples(record: Record | Replication) -> bool:
     return bool(record.estimates) or record.procedure is not None
 
 
-def older_rule(record: Record | Replication) -> str:
-    """Describe the older decision procedure by which `record` was decided; empty if it was the current one or is unknown."""
-    if record.procedure is None:
+def older_rule(procedure: Procedure | None) -> str:
+    """Describe the older decision procedure of a record (None: it names none); empty if it is the current one or unknown."""
+    if procedure is None:
         return "a fixed number of rounds, before records named their procedure"
-    named = record.procedure.boundaries
+    named = procedure.boundaries
     return f"bounds {named}, not {VERSION}" if named.isdecimal() and int(named) < int(VERSION) else ""
 
 

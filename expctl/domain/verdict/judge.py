@@ -62,12 +62,11 @@ def _judged(samples: Sequence[Sample], plan: Plan) -> MeasureMore | Decision:
 def beyond_the_roofline(samples: Sequence[Sample], decision: Decision, plan: Plan) -> str:
     """Return a sentence about the first size that one side ran faster than the machine's peak allows; empty if none."""
     used = [sample for sample in samples if sample.round in set(decision.rounds)]
-    for size, least_ns in plan.least_ns.items():
+    for size, wall in plan.walls.items():
         for side in Side:
             found_ns = median_ns(used, side=side, size=size)
-            if found_ns < least_ns:
-                best = f"where the peak of the machine allows {least_ns:.0f} ns at best"
-                return f"{size}: the {side} took {found_ns:.0f} ns {best}"
+            if found_ns < wall.least_ns:
+                return f"{size}: the {side} took {found_ns:.0f} ns, less than the wall of {wall.least_ns:.0f} ns: {wall.text}"
     return ""
 
 

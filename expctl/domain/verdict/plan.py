@@ -9,14 +9,21 @@ from msgspec.structs import replace
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Mode
 from expctl.domain.protocol.boundaries import CONFIRM_ROUNDS, EXTENDED_ROUNDS, LOOKS
-from expctl.domain.protocol.model import Benchmark, KeepRule, Style
+from expctl.domain.protocol.model import Benchmark, KeepRule, Size, Style
+
+
+class Wall(Struct, frozen=True, kw_only=True):
+    """The least time that the machine's peak allows for one iteration, and `text`, what work at which peak takes it."""
+
+    least_ns: float
+    text: str
 
 
 class Plan(Struct, frozen=True, kw_only=True):
     """The statistical plan of a run: weights of the problem sizes, and limits on effects in log units.
 
     `rounds` and `confirm` are the largest numbers of rounds of the search and of the confirmation. `rescuers` are sizes whose
-    gain alone may keep a patch. `simplify_used` is the sum of the losses by simplifications kept in this epoch. `least_ns` has
+    gain alone may keep a patch. `simplify_used` is the sum of the losses by simplifications kept in this epoch. `walls` has
     the time that each size takes at the machine's peak, where known. `respawn` rounds of one pair of worker processes count as
     one. A KEEP must rule out rare launches that are slower by `slow_launch` (0: need not); a round has `launches` launches of
     each side. `extended` is True if an undecided measurement is continued.
@@ -36,7 +43,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     rescuers: tuple[str, ...] = ()
     simplify_used: float = 0.0
     calibrated: Calibrated | None = None
-    least_ns: Mapping[str, float] = field(default_factory=dict)
+    walls: Mapping[str, Wall] = field(default_factory=dict)
     respawn: int = 1
     extended: bool = False
 
@@ -64,11 +71,7 @@ class Plan(Struct, frozen=True, kw_only=True):
             rescuers=tuple(size.name for size in benchmark.sizes if size.rescuer),
             simplify_used=simplify_used_percent / 100,
             calibrated=calibrated,
-            least_ns={
-                size.name: size.flop / benchmark.peak_tflops / 1000
-                for size in benchmark.sizes
-                if size.flop and benchmark.peak_tflops
-            },
+            walls={size.name: wall for size in benchmark.sizes if (wall := _wall(size, benchmark)) is not None},
         )
 
     def extend(self) -> "Plan":
@@ -101,3 +104,15 @@ class Plan(Struct, frozen=True, kw_only=True):
         For an empty `rescuer`, the objective, it is `floor` itself.
         """
         return max(0.0, self.floor) if rescuer else self.floor
+
+
+def _wall(size: Size, benchmark: Benchmark) -> Wall | None:
+    """Return the higher of the FLOP wall and the byte wall of one size; None where neither is known."""
+    walls = []
+    if size.flop and benchmark.peak_tflops:
+        text = f"{size.flop:.4g} FLOP at the machine's peak of {benchmark.peak_tflops:g} TFLOP/s"
+        walls.append(Wall(least_ns=size.flop / benchmark.peak_tflops / 1000, text=text))
+    if size.bytes and benchmark.peak_gb_s:
+        text = f"{size.bytes:.4g} bytes at the machine's peak of {benchmark.peak_gb_s:g} GB/s"
+        walls.append(Wall(least_ns=size.bytes / benchmark.peak_gb_s, text=text))
+    return max(walls, key=lambda wall: wall.least_ns, default=None)

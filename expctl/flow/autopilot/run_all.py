@@ -4,10 +4,11 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from expctl.domain.errors import Busy, MachineTrouble, Refused
+from expctl.domain.errors import Busy, ControlFailed, MachineTrouble, Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.text import one_line
+from expctl.flow.autopilot.blind_slot import DRAW, BlindOutcome, Chance, blind_slot, check_not_kept
 from expctl.flow.autopilot.preconditions import check_preconditions, check_same_branch, explaining_os_errors
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
 from expctl.flow.queue.submit import Proposed
@@ -63,7 +64,7 @@ class Ended:
     why: str
 
 
-Step = Outcome | Skipped | Rebased | Proposed | NothingProposed | Ended
+Step = Outcome | BlindOutcome | Skipped | Rebased | Proposed | NothingProposed | Ended
 Ask = Callable[[Context, str], Proposed | NothingProposed | SweepFinished]
 
 
@@ -75,8 +76,11 @@ class _QueueRun:
     target: str
     budget: Budget
     ask: Ask
+    chance: Chance
     branch: str
     started_s: float
+    drawn: bool = False
+    blind_is_due: bool = False
     concluded: int = 0
     rejects: int = 0
     asked: int = 0
@@ -118,17 +122,41 @@ class _QueueRun:
                     refusal=Refused(f"{each.id} is {each.state}: {each.why}", code="experiment-not-ready"),
                 )
 
+    def step(self, ready: str) -> Step | None:
+        """Run a blind slot that is due, or else the experiment `ready`; ask the proposer if that is "". None: nothing is left.
+
+        Raises Refused, Busy, Interrupted.
+        """
+        if ready and self.draws_blind():
+            return self.run_blind()
+        return self.run(ready) if ready else self.propose()
+
+    def draws_blind(self) -> bool:
+        """Is a blind slot due before the next experiment? Drawn once for each; what was drawn stays due until it was run."""
+        if not self.drawn:
+            percent = self.context.library.protocol(self.context.workspace.head()).keep.blind_percent
+            self.drawn, self.blind_is_due = True, 100 * self.chance() < percent
+        return self.blind_is_due
+
+    def run_blind(self) -> BlindOutcome:
+        """Run the blind slot that is due. Raises Refused, Busy, Interrupted."""
+        outcome = blind_slot(self.context, target=self.target, chance=self.chance)
+        self.blind_is_due = False
+        return outcome
+
     def run(self, experiment: str) -> Outcome | Skipped:
         """Run one experiment; return Skipped if it is refused. Raises Refused if no experiment could run, Busy, Interrupted."""
         try:
             outcome = run_experiment(self.context, experiment, target=self.target)
-        except (Busy, MachineTrouble):
+        except (Busy, MachineTrouble, ControlFailed):
             raise
         except Refused as refusal:
             with self.context.locks.repository(experiment=experiment):
                 check_preconditions(self.context, self.target)
             self.refused.add(experiment)
+            self.drawn = False
             return Skipped(id=experiment, state=State.READY, refusal=refusal)
+        self.drawn = False
         verdict = outcome.record.verdict
         self.concluded += verdict is not Verdict.INVALID
         self.rejects = 0 if verdict is Verdict.KEEP else self.rejects + (verdict is Verdict.REJECT)
@@ -179,16 +207,22 @@ class _QueueRun:
 
 
 def run_all(
-    context: Context, *, target: str, budget: Budget, ask: Ask, pause: Callable[[float], None] = time.sleep
+    context: Context,
+    *,
+    target: str,
+    budget: Budget,
+    ask: Ask,
+    pause: Callable[[float], None] = time.sleep,
+    chance: Chance = DRAW,
 ) -> Iterator[Step]:
     """Run the queue in order and yield each result, until `budget` is spent or no experiment can run.
 
     Experiments are timed on `target` ("": the first available). While another process holds a lock, `pause` (a sleep in
-    seconds) is called and the step repeated. `ask` asks the proposer for an experiment when none is ready. Raises Refused if no
-    experiment can run any more, or Interrupted.
+    seconds) is called and the step repeated. `ask` asks the proposer for an experiment when none is ready; `chance` draws blind
+    slots. Raises Refused if no experiment can run any more or a blind slot was kept, or Interrupted.
     """
     branch, started_s = context.workspace.branch(), context.clock.monotonic_s()
-    queue = _QueueRun(context=context, target=target, budget=budget, ask=ask, branch=branch, started_s=started_s)
+    queue = _QueueRun(context=context, target=target, budget=budget, ask=ask, chance=chance, branch=branch, started_s=started_s)
     with explaining_os_errors():
         while not context.stop_requested():
             try:
@@ -204,7 +238,7 @@ def run_all(
                 if spent:
                     yield Ended(why=spent)
                     return
-                step = queue.run(ready) if ready else queue.propose()
+                step = queue.step(ready)
             except Busy as busy:
                 queue.wait_for(busy)
                 pause(BUSY_PAUSE_S)
@@ -215,6 +249,8 @@ def run_all(
                 yield Ended(why=_end(entries, queue))
                 return
             yield step
+            if isinstance(step, BlindOutcome):
+                check_not_kept(step)
 
 
 def _end(entries: tuple[Entry, ...], queue: _QueueRun) -> str:

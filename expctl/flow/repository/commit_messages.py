@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.experiment.record import Finding, Record
+from expctl.domain.history.blind import BlindSlot
 from expctl.domain.text import one_line
 
 TRAILER = re.compile(r"[\w-]+\s*:", re.ASCII)
@@ -24,6 +25,14 @@ def record_message(record: Record) -> str:
     return (
         f"{record.id} {record.verdict} on {record.target}: {one_line(record.title, 60)}\n\n{reason}\n\n"
         f"Expctl-Record: {record.id}\nExpctl-Verdict: {record.verdict}\nExpctl-Target: {record.target}\n"
+    )
+
+
+def blind_message(slot: BlindSlot) -> str:
+    """Return the message of the commit that adds a blind slot."""
+    return (
+        f"Blind slot {slot.verdict} on {slot.target}: {slot.truth.words}\n\n{_paragraph(slot.reasons[0], 400)}\n\n"
+        f"Expctl-Blind: {slot.truth}\nExpctl-Verdict: {slot.verdict}\nExpctl-Target: {slot.target}\n"
     )
 
 

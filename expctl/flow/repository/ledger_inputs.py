@@ -25,6 +25,7 @@ def read_ledger_inputs(library: Library, commit: str) -> LedgerInputs:
         waiting=read_queue(library, commit),
         conditions=conditions_at(library, commit, protocol, {}),
         template=library.ledger_template(commit),
+        blind=library.blind_slots(commit),
     )
 
 
@@ -41,4 +42,5 @@ def read_ledger(library: Library, commit: str) -> Ledger:
         queue=read_queue(library, commit).entries(),
         conditions=conditions_at(library, commit, protocol, {}),
         template=library.ledger_template(commit),
+        blind=library.blind_slots(commit),
     )

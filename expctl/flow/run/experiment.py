@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from expctl.domain.errors import Interrupted
+from expctl.domain.errors import ControlFailed, Interrupted
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Record
-from expctl.domain.run.actions import Build, Nothing, Pin, Settle
-from expctl.domain.run.events import Begun, Event, Published
+from expctl.domain.run.actions import Build, Measure, Nothing, Pin, Profile, Settle, Test
+from expctl.domain.run.events import Begun, Event, Measured, Published
 from expctl.domain.run.state_machine import Run, advance, next_action
 from expctl.domain.run.target_roles import TargetRoles
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
@@ -123,6 +123,16 @@ def _refuse_known_code(opened: OpenRun, run: Run) -> None:
         raise
 
 
+def _performed(performer: StepPerformer, opened: OpenRun, action: Pin | Build | Test | Measure | Profile, run: Run) -> Event:
+    """Perform an action. A run without rounds that fails its control is forgotten, so that the next has the mended harness."""
+    try:
+        return performer.perform(action, run)
+    except ControlFailed:
+        if run.last(Measured) is None:
+            opened.context.journal.forget(opened.id)
+        raise
+
+
 def _loop(opened: OpenRun, holder: Holder, run: Run) -> Published:
     context = opened.context
     code_is_new = opened.earlier is not None or opened.undecided is not None
@@ -142,7 +152,7 @@ def _loop(opened: OpenRun, holder: Holder, run: Run) -> Published:
                     context.journal.append(opened.id, event)
                     run = advance(run, event)
             else:
-                event = performer.perform(action, run)
+                event = _performed(performer, opened, action, run)
                 context.journal.append(opened.id, event)
                 run = advance(run, event)
                 if context.stop_requested() and not isinstance(next_action(run), Settle):

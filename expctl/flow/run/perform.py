@@ -6,15 +6,17 @@ from types import TracebackType
 
 from msgspec.structs import replace
 
+from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.run.actions import Build, Measure, Pin, Profile, Test
 from expctl.domain.run.events import BuildFailed, Built, Event, Measured, MeasureFailed, Pinned, Profiled, Tested
 from expctl.domain.run.state_machine import Run
 from expctl.domain.run.step_result import Failed, TestReport
 from expctl.domain.verdict.samples import Session, Side
+from expctl.flow.measuring.control import show_control
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.measuring.noise_line import noise_line
-from expctl.flow.measuring.setup import CHECK_OUT
+from expctl.flow.measuring.setup import CHECK_OUT, Setup
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message
 from expctl.flow.run.open_run import OpenRun
@@ -30,7 +32,7 @@ class StepPerformer:
         self._machine = ExitStack()
         self._machine_is_held = False
         self._session: Session | None = None
-        self._noise_was_reported = False
+        self._noise_was_reported = self._control_was_shown = False
 
     def __enter__(self) -> "StepPerformer":
         return self
@@ -129,6 +131,7 @@ class StepPerformer:
 
     def _measure(self, action: Measure, run: Run) -> Measured | MeasureFailed:
         self._open_session(action.session)
+        control = self._show_control()
         self._hold_machine()
         samples = measure_round(
             self._context,
@@ -143,7 +146,20 @@ class StepPerformer:
             return MeasureFailed(reason=samples.reason, blames_candidate=not samples.fault)
         self._report_noise(samples[0].round_ms / 1000)
         self._context.progress.advance(f"{action.session} round", action.round + 1, action.round + action.left)
-        return Measured(round=action.round, samples=tuple(replace(each, session=action.session) for each in samples))
+        samples = tuple(replace(each, session=action.session) for each in samples)
+        return Measured(round=action.round, samples=samples, control=control)
+
+    def _show_control(self) -> ControlResult | None:
+        """Before the first round of this process, show the measuring path its control; None later, or where there is none."""
+        if self._control_was_shown:
+            return None
+        opened, begun = self._opened, self._opened.begun
+        setup = Setup(context=self._context, protocol=opened.protocol, tools=opened.tools, head=begun.base, name=begun.target)
+        is_new = opened.earlier is None and opened.undecided is None
+        kept = f"{begun.id} stays queued" if is_new else f"the record of {begun.id} stays as it is"
+        shown = show_control(setup, then=f"nothing was decided, {kept}")
+        self._control_was_shown = True
+        return shown
 
     def _report_noise(self, round_s: float) -> None:
         """Print the smallest effect that can be detected, after the first round only. `round_s` is its duration in seconds."""

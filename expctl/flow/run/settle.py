@@ -108,6 +108,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
             procedure=decision.procedure,
             samples_sha256=samples_sha256,
             yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
+            control=run.control(),
         )
         compared = [target for target in run.targets() if is_unchanged(run, target)]
         compared += [opened.begun.target] if estimates else []
@@ -151,6 +152,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         procedure=decision.procedure,
         samples_sha256=samples_sha256,
         yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
+        control=run.control(),
     )
     return record if opened.undecided is None else _extended(opened.undecided, record)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from expctl.domain.errors import Interrupted, Refused
 from expctl.domain.experiment.figures import throughput_text, time_text, times_text
 from expctl.domain.experiment.predictions import accuracy_text, prediction_text
+from expctl.domain.history.blind import false_keep_text, rates_text
 from expctl.domain.text import one_line
 from expctl.views.escape import Markdown, code_text, shown
 from expctl.views.ledger import rows
@@ -177,6 +178,17 @@ def tally_text(verdicts: Sequence[tuple[Any, int]]) -> str:
 # Functions that a template may call, by their names without `_text`.
 _FUNCTIONS = (
     *(names_text, wrap_text, now_text, peak_text, gained_text, speed_text, baseline_text, first_sentence_text, rest_text),
-    *(standing_text, depends_text, tally_text, about, accuracy_text, prediction_text, code_text, one_line),
+    *(
+        rates_text,
+        false_keep_text,
+        standing_text,
+        depends_text,
+        tally_text,
+        about,
+        accuracy_text,
+        prediction_text,
+        code_text,
+        one_line,
+    ),
     *(rows.cell, rows.line, rows.head, rows.link, rows.measured_rows, rows.imported_rows, rows.rule_rows, rows.step_rows),
 )

@@ -9,6 +9,7 @@ from expctl.domain.protocol.inconsistencies import inconsistencies
 from expctl.domain.protocol.model import (
     Benchmark,
     Build,
+    Control,
     Gate,
     KeepRule,
     LedgerLayout,
@@ -54,6 +55,22 @@ FAULTS = {
     "no test": (with_target(test=None), "decides: here needs both a test and a benchmark to decide"),
     "no benchmark": (with_target(benchmark=None), "decides: here needs both a test and a benchmark to decide"),
     "no command": (with_build(argv=()), "targets.here.build.argv: expected the command that writes {artifact}"),
+    "control in reach": (
+        with_benchmark(control=Control(patch="src/slower.patch")),
+        "targets.here.benchmark.control.patch: src/slower.patch is in scope, where an experiment could change it",
+    ),
+    "control elsewhere": (
+        with_benchmark(control=Control(patch="/slower.patch")),
+        "targets.here.benchmark.control.patch: expected a file inside the repository, found '/slower.patch'",
+    ),
+    "control too small": (
+        with_benchmark(control=Control(patch="slower.patch", slower_percent=0.5)),
+        "targets.here.benchmark.control.slower_percent: expected 1 to 50, found 0.5",
+    ),
+    "no such peak": (
+        with_benchmark(peak_gb_s=-1.0),
+        "targets.here.benchmark.peak_gb_s: expected at least 0, found -1",
+    ),
     "no source": (
         with_build(toolchain=Toolchain.NVCC),
         "targets.here.build.source: expected the file that nvcc compiles",

@@ -15,7 +15,7 @@ from expctl.domain.protocol.model import Benchmark, KeepRule, Size, Style
 from expctl.domain.verdict.decide_again import replayed, was_decided_by_samples
 from expctl.domain.verdict.evidence import OBJECTIVE
 from expctl.domain.verdict.judge import judge, too_many
-from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.plan import Plan, Wall
 from expctl.domain.verdict.samples import Sample, Session, Side
 from expctl.domain.verdict.sequential_test import Decision, MeasureMore
 
@@ -130,16 +130,25 @@ def test_a_side_that_beats_the_peak_of_its_machine_is_invalid_whatever_the_effec
     usual = judge(samples, PLAN, Kind.PERF)
     assert isinstance(usual, Decision)
     assert usual.verdict is Verdict.REJECT
-    assert judge(samples, replace(PLAN, least_ns={"n": 0.9e9}), Kind.PERF) == usual
-    answer = judge(samples, replace(PLAN, least_ns={"n": 1.02e9}), Kind.PERF)
+    assert judge(samples, replace(PLAN, walls={"n": Wall(least_ns=0.9e9, text="")}), Kind.PERF) == usual
+    answer = judge(samples, replace(PLAN, walls={"n": Wall(least_ns=1.02e9, text="2 FLOP at the peak")}), Kind.PERF)
     assert isinstance(answer, Decision)
     assert answer.verdict is Verdict.INVALID
     assert "the baseline took" in answer.reasons[0]
-    assert "peak of the machine" in answer.reasons[0]
+    assert "less than the wall of 1020000000 ns: 2 FLOP at the peak" in answer.reasons[0]
 
 
 def test_the_least_time_is_the_work_at_the_peak() -> None:
     sizes = (Size(name="n", weight=0.5, flop=2_000_000_000), Size(name="m", weight=0.5))
     benchmark = Benchmark(argv=("-",), timeout_s=1, sizes=sizes, peak_tflops=2.0)
-    assert Plan.of(benchmark, KeepRule(), Mode.GAIN).least_ns == {"n": 1_000_000.0}
-    assert Plan.of(replace(benchmark, peak_tflops=0.0), KeepRule(), Mode.GAIN).least_ns == {}
+    flop_wall = Wall(least_ns=1_000_000.0, text="2e+09 FLOP at the machine's peak of 2 TFLOP/s")
+    assert Plan.of(benchmark, KeepRule(), Mode.GAIN).walls == {"n": flop_wall}
+    assert Plan.of(replace(benchmark, peak_tflops=0.0), KeepRule(), Mode.GAIN).walls == {}
+
+
+def test_the_higher_of_the_walls_of_flop_and_bytes_counts() -> None:
+    sizes = (Size(name="n", weight=1.0, flop=2_000_000_000, bytes=3_000_000),)
+    benchmark = Benchmark(argv=("-",), timeout_s=1, sizes=sizes, peak_tflops=2.0, peak_gb_s=2.0)
+    byte_wall = Wall(least_ns=1_500_000.0, text="3e+06 bytes at the machine's peak of 2 GB/s")
+    assert Plan.of(benchmark, KeepRule(), Mode.GAIN).walls == {"n": byte_wall}
+    assert Plan.of(replace(benchmark, peak_gb_s=4.0), KeepRule(), Mode.GAIN).walls["n"].least_ns == 1_000_000.0

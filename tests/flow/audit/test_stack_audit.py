@@ -250,6 +250,6 @@ def test_a_layer_that_costs_by_now_is_named_so() -> None:
 def test_a_request_to_stop_keeps_nothing() -> None:
     stage = staged()
     stage.stops_after = 3
-    with pytest.raises(Interrupted, match="stopped after round 4 of an audit"):
+    with pytest.raises(Interrupted, match="stopped after round 4 of a comparison"):
         audit(stage.context(), Asked())
     assert (stage.workspace.check_outs, stage.locks.held, stage.gate.held) == (set(), False, False)

@@ -8,6 +8,7 @@ from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import INVALID_RETRIES, Entry, State
 from expctl.domain.run.step_result import Failed
+from expctl.flow.autopilot.blind_slot import BlindOutcome, Chance
 from expctl.flow.autopilot.run_all import Ask, Budget, Ended, NothingProposed, Skipped, Step, SweepFinished, run_all
 from expctl.flow.queue.edit_queue import Rebased, prioritise, withdraw
 from expctl.flow.queue.submit import Proposed
@@ -23,10 +24,17 @@ def nobody(_world: Context, _target: str) -> SweepFinished:
     return SweepFinished(why="nobody proposes")
 
 
-def go(stage: Stage, budget: Budget | None = None, pauses: list[float] | None = None, ask: Ask = nobody) -> list[str]:
+def go(
+    stage: Stage,
+    budget: Budget | None = None,
+    pauses: list[float] | None = None,
+    ask: Ask = nobody,
+    chance: Chance = lambda: 0.5,
+) -> list[str]:
     """Run all; say what happened in words, but for the last, why it ended: that is in `stage.progress.lines`."""
     pause = (lambda _: None) if pauses is None else pauses.append
-    lines = [said(step) for step in run_all(stage.context(), target="", budget=budget or Budget(), ask=ask, pause=pause)]
+    steps = run_all(stage.context(), target="", budget=budget or Budget(), ask=ask, pause=pause, chance=chance)
+    lines = [said(step) for step in steps]
     if lines and lines[-1].startswith("ended: "):
         stage.progress.lines.append(lines.pop())
     return lines
@@ -36,6 +44,8 @@ def said(step: Step) -> str:
     match step:
         case Outcome(record=record):
             return f"{record.id} {record.verdict}"
+        case BlindOutcome(slot=slot):
+            return f"blind {step.truth} {slot.verdict if slot else step.note}"
         case Skipped():
             return f"{step.id} {step.state}: {step.refusal.message}"
         case Rebased():
