@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from expctl.domain.experiment.record import Artifact, Fact
+    from expctl.domain.machine.burn_in import BurnIn
     from expctl.domain.protocol.model import Benchmark, Target
     from expctl.domain.protocol.model import Build as BuildSpec
     from expctl.domain.protocol.step import Step
@@ -38,6 +39,7 @@ class Steps(Port):
     def measure(
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed: ...
+    def burn_in(self, benchmark: Benchmark, *, cwd: Path, artifact: Path, progress: Progress) -> BurnIn: ...
     def close(self) -> None: ...
     def profile(
         self, step: Step, *, cwd: Path, tree: Path, artifact: Path, out: Path, progress: Progress

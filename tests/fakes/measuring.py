@@ -10,6 +10,7 @@ from pathlib import Path
 
 from expctl.domain.errors import Busy
 from expctl.domain.experiment.record import Artifact, Fact
+from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.protocol.model import Benchmark, Target
 from expctl.domain.protocol.step import Step
 from expctl.domain.run.step_result import Available, Failed, TestReport, Unavailable
@@ -109,6 +110,8 @@ class FakeSteps:
     passes: list[tuple[str, str]] = field(default_factory=list)
     taints: list[tuple[str, ...]] = field(default_factory=list)
     closed: int = 0
+    burn_ins: list[BurnIn | BaseException] = field(default_factory=list)
+    burnt: list[tuple[str, int]] = field(default_factory=list)
     gate: FakeGate = field(default_factory=lambda: FakeGate(held=True))
 
     def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
@@ -154,6 +157,17 @@ class FakeSteps:
 
         order = (Side.BASELINE, Side.CANDIDATE, Side.CANDIDATE, Side.BASELINE)
         return tuple(sample(side, launch, size.name) for launch, side in enumerate(order) for size in benchmark.sizes)
+
+    def burn_in(self, benchmark: Benchmark, *, cwd: Path, artifact: Path, progress: Progress) -> BurnIn:
+        assert benchmark.burn_in
+        assert cwd.parent.name == "b"
+        assert self.gate.held
+        assert progress
+        self.burnt.append((artifact.parent.name, len(self.measured)))
+        found = self.burn_ins.pop(0)
+        if isinstance(found, BaseException):
+            raise found
+        return found
 
     def close(self) -> None:
         self.closed += 1

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct, field
 
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Probe, Verdict
+from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.protocol.boundaries import VERSION
 from expctl.domain.protocol.model import NumberKind
 
@@ -170,7 +171,10 @@ class BenchmarkIdentity(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The result of an experiment with all that a later review needs. `explanation` is what the profiles say of the effect."""
+    """The result of an experiment with all that a later review needs. `explanation` is what the profiles say of the effect.
+
+    `burn_ins` say in which state of the GPU its confirmation began, and went on after each interruption.
+    """
 
     schema: Count = 1
     id: str
@@ -205,6 +209,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     history: History | None = None
     replications: tuple["Replication", ...] = ()
     procedure: Procedure | None = None
+    burn_ins: tuple[BurnIn, ...] = ()
     samples_sha256: str = ""
     yardstick: BenchmarkIdentity | None = None
 
@@ -231,6 +236,7 @@ class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     estimates: tuple[Estimate, ...]
     environment: Mapping[str, str]
     procedure: Procedure | None = None
+    burn_ins: tuple[BurnIn, ...] = ()
     samples_sha256: str = ""
     yardstick: BenchmarkIdentity | None = None
 

@@ -85,6 +85,17 @@ class Size(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rescuer: bool = False
 
 
+class BurnInRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """When a GPU is burnt in: over `window_s` seconds its clock spreads by at most `clock_percent` % and its temperature by at
+    most `temperature_c` C. After `most_s` seconds a confirmation begins all the same.
+    """
+
+    most_s: float = 60.0
+    clock_percent: float = 1.0
+    temperature_c: float = 2.0
+    window_s: float = 5.0
+
+
 class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a target is timed: command, problem sizes and numbers of rounds. `quads` (ABBA sequences) are for style `fine` only.
 
@@ -93,7 +104,8 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `calibrate: required` makes an uncalibrated run calibrate first. `peak_tflops` is the peak in 1e12 FLOP/s, 0 where unknown.
 
     `layouts` is the number of builds of each side, equal but for where their code lies; the rounds, or pairs of workers, take
-    them in turn, so that placement is part of the noise.
+    them in turn, so that placement is part of the noise. With `burn_in`, the baseline runs uncounted before a
+    confirmation, until the GPU is steady.
     """
 
     argv: tuple[str, ...]
@@ -107,6 +119,7 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     layouts: int = 1
     peak_tflops: float = 0.0
     calibrate: Calibrate = Calibrate.ADVISED
+    burn_in: BurnInRule | None = None
 
 
 class ResourceLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -140,6 +153,11 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def layouts(self) -> int:
         """The number of builds of each side, of which the first is the canonical one."""
         return self.benchmark.layouts if self.benchmark is not None else 1
+
+    @property
+    def uses_gpu(self) -> bool:
+        """Is the target timed on a GPU?"""
+        return bool(self.requires.devices) or self.number_kind is NumberKind.DEVICE_TIME
 
 
 class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.record import Artifact, Fact, Waiver
+from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.verdict.samples import Sample, Side
 
 
@@ -68,10 +69,11 @@ class Tested(Struct, frozen=True, kw_only=True):
 
 
 class Measured(Struct, frozen=True, kw_only=True):
-    """One complete round was measured, with times of baseline and candidate."""
+    """One complete round was measured, with times of baseline and candidate; `burn_in`: after a burn-in that ended so."""
 
     round: int
     samples: tuple[Sample, ...]
+    burn_in: BurnIn | None = None
 
 
 class MeasureFailed(Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from types import TracebackType
 from msgspec.structs import replace
 
 from expctl.domain.experiment.record import Artifact
+from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.run.actions import Build, Measure, Pin, Profile, Test
 from expctl.domain.run.events import BuildFailed, Built, Event, Measured, MeasureFailed, Pinned, Profiled, Tested
 from expctl.domain.run.state_machine import Run
@@ -126,8 +127,9 @@ class StepPerformer:
         return report
 
     def _measure(self, action: Measure, run: Run) -> Measured | MeasureFailed:
-        self._open_session(action.session)
+        begins = self._open_session(action.session)
         self._hold_machine()
+        burn_in = self._burn_in(run) if begins else None
         samples = measure_round(
             self._context,
             self._opened.tools,
@@ -141,7 +143,9 @@ class StepPerformer:
             return MeasureFailed(reason=samples.reason, blames_candidate=not samples.fault)
         self._report_noise(samples[0].round_ms / 1000)
         self._context.progress.advance(f"{action.session} round", action.round + 1, action.round + action.left)
-        return Measured(round=action.round, samples=tuple(replace(each, session=action.session) for each in samples))
+        return Measured(
+            round=action.round, samples=tuple(replace(each, session=action.session) for each in samples), burn_in=burn_in
+        )
 
     def _report_noise(self, round_s: float) -> None:
         """Print once what effect can be detected, after the first round: its duration says how long a calibration takes."""
@@ -173,13 +177,26 @@ class StepPerformer:
             progress.step("profile", f"{name}, {side}: {said}", duration_s)
         return replace(seen, duration_s=duration_s)
 
-    def _open_session(self, session: Session) -> None:
-        """Before the first confirming round, drop work trees and the machine's lock, so that both are made anew."""
-        if session is Session.CONFIRM and self._session is not session:
+    def _open_session(self, session: Session) -> bool:
+        """Does a confirmation begin, or go on in a new process? Then drop work trees and lock, so that both are made anew."""
+        begins = session is Session.CONFIRM and self._session is not session
+        if begins:
             self._context.progress.step("confirm", "the search is over; the same two commits in a fresh bench")
             self.release_machine()
             self._context.workspace.remove_check_outs()
         self._session = session
+        return begins
+
+    def _burn_in(self, run: Run) -> BurnIn | None:
+        """Run the baseline's benchmark uncounted until the GPU is steady, where the protocol wants that."""
+        benchmark, progress = self._opened.benchmark, self._context.progress
+        if benchmark.burn_in is None:
+            return None
+        progress.working("burn-in", f"the baseline, until the GPU is steady or for {benchmark.burn_in.most_s:g} s")
+        cwd, artifact = self._check_out(Side.BASELINE, run), self._artifact(Side.BASELINE, run)
+        found = self._opened.tools.steps.burn_in(benchmark, cwd=cwd, artifact=artifact, progress=progress)
+        progress.step("burn-in", f"the confirmation begins {found}")
+        return found
 
     def _hold_machine(self) -> None:
         if not self._machine_is_held:

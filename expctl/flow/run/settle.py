@@ -104,6 +104,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
             estimates=estimates,
             environment=environment(opened.context, opened.tools, opened.begun.target, opened.target),
             procedure=decision.procedure,
+            burn_ins=run.burn_ins(),
             samples_sha256=samples_sha256,
             yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
         )
@@ -147,6 +148,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         rule=recorded_rule(opened, run, decision.reasons[0], code=home) if decision.verdict is Verdict.REJECT else None,
         waivers=waivers_of(opened, run),
         procedure=decision.procedure,
+        burn_ins=run.burn_ins(),
         samples_sha256=samples_sha256,
         yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
     )
@@ -161,6 +163,7 @@ def _extended(undecided: Record, record: Record) -> Record:
         artifacts=artifacts,
         test=undecided.test,
         guard_tests=undecided.guard_tests,
+        burn_ins=(*undecided.burn_ins, *record.burn_ins),
         replications=undecided.replications,
     )
 

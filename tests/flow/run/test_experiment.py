@@ -15,14 +15,15 @@ from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.kept_gains import Landed, kept_gains
 from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.ledger.rows import why_of
-from expctl.domain.protocol.model import FreeSimplify, KeepRule
+from expctl.domain.machine.burn_in import BurnIn
+from expctl.domain.protocol.model import BurnInRule, FreeSimplify, KeepRule, NumberKind
 from expctl.domain.protocol.step import Step
 from expctl.domain.run.events import Measured
 from expctl.domain.run.step_result import Failed, Unavailable
 from expctl.domain.verdict.samples import Session, Side
 from expctl.flow.run.experiment import Outcome, run_experiment
 from tests.fakes.run import Crash
-from tests.fakes.stage import PROTOCOL, Stage, patch_to
+from tests.fakes.stage import BENCHMARK, PROTOCOL, Stage, patch_to
 from tests.refusals import refuses
 
 NCU = ("ncu matches ncu",)
@@ -456,6 +457,64 @@ def test_a_proposal_that_was_changed_meanwhile_is_refused() -> None:
     with refuses("proposal-changed-after-begin"):
         run(stage)
     assert stage.kernel() == "slow 1000000"
+
+
+# ------------------------------------------------------------------ burn-in
+
+STEADY = BurnIn(seconds=14.0, steady=True, clock_mhz=1755, temperature_c=61)
+RESTLESS = BurnIn(seconds=60.0, clock_mhz=1700, temperature_c=70)
+
+
+def burning(kernel: str, *burn_ins: BurnIn | BaseException) -> Stage:
+    stage = staged(kernel)
+    benchmark = replace(BENCHMARK, burn_in=BurnInRule())
+    cpu = replace(PROTOCOL.targets["cpu"], benchmark=benchmark, number_kind=NumberKind.DEVICE_TIME)
+    stage.library.given_protocol = replace(PROTOCOL, targets={**PROTOCOL.targets, "cpu": cpu})
+    stage.steps.burn_ins = list(burn_ins)
+    return stage
+
+
+@pytest.mark.parametrize("ended", [STEADY, RESTLESS, BurnIn(seconds=5.0, trouble="no sensor read them for 5 s")])
+def test_the_baseline_is_burnt_in_once_before_a_confirmation_and_the_record_says_how_it_ended(ended: BurnIn) -> None:
+    stage = burning("slow 900000", ended)
+    record = run(stage).record
+    assert (record.verdict, record.burn_ins) == (Verdict.KEEP, (ended,))
+    assert stage.steps.burnt == [("slow_1000000", 3)]
+    assert stage.steps.measured == list(range(9)), "what the burn-in ran isn't counted"
+    assert any(line.startswith(f"burn-in the confirmation begins {ended}") for line in stage.progress.lines)
+
+
+def test_a_search_that_rejects_needs_no_burn_in() -> None:
+    stage = burning("slow 1100000")
+    assert (run(stage).record.burn_ins, stage.steps.burnt) == ((), [])
+
+
+def test_a_run_that_dies_in_the_burn_in_burns_in_again() -> None:
+    stage = burning("slow 900000", Crash(), STEADY)
+    with pytest.raises(Crash):
+        run(stage)
+    record = run(stage).record
+    assert (record.verdict, record.burn_ins) == (Verdict.KEEP, (STEADY,))
+    assert stage.steps.burnt == [("slow_1000000", 3)] * 2
+
+
+def test_a_confirmation_that_dies_is_burnt_in_anew_when_it_goes_on() -> None:
+    stage = burning("slow 900000", RESTLESS, STEADY)
+    stage.journal.crash_at = 8 + 2 + 3 + 2  # begun, pinned, six builds; two tests, a search, two rounds of the confirmation
+    with pytest.raises(Crash):
+        run(stage)
+    rounds = sum(isinstance(event, Measured) for event in stage.journal.read("P1"))
+    assert rounds == 5
+    record = run(stage).record
+    assert (record.verdict, record.burn_ins) == (Verdict.KEEP, (RESTLESS, STEADY))
+    assert [before for _, before in stage.steps.burnt] == [3, 5]
+
+
+def test_a_replication_has_burn_ins_of_its_own() -> None:
+    stage = burning("slow 900000", STEADY, RESTLESS)
+    run(stage)
+    record = run(stage, again=True).record
+    assert (record.burn_ins, record.replications[0].burn_ins) == ((STEADY,), (RESTLESS,))
 
 
 # ------------------------------------------------------------------ the branch moves meanwhile
