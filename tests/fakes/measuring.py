@@ -67,17 +67,21 @@ class FakeToolchains:
     absent: dict[str, Unavailable] = field(default_factory=dict)
     refuses: dict[tuple[str, str], str] = field(default_factory=dict)
     builds: list[tuple[str, str]] = field(default_factory=list)
+    preprocesses: bool = False
     gate: FakeGate = field(default_factory=lambda: FakeGate(shared=True))
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:
         assert target.build
         return self.absent.get(name) or Available(versions={"cc": "1.0"})
 
-    def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed:
+    def build(self, name: str, target: Target, *, tree: Path, sources: str, like: Artifact | None = None) -> Artifact | Failed:
         assert target.build
         assert sources
         assert self.gate.shared
         text = self.workspace.commits[tree.name].files["src/kernel"].decode()
+        source = text.split("#")[0].strip() if self.preprocesses else ""
+        if like is not None and source and source == like.source:
+            return like
         self.builds.append((name, text))
         for (where, word), reason in self.refuses.items():
             if where == name and word in text:
@@ -85,7 +89,7 @@ class FakeToolchains:
         code = text.split("#")[0].strip()
         code = code if name == "guard" else code.split("//")[0].strip()
         facts = (Fact(name="bytes", value=len(code)),) if name == "guard" else ()
-        return Artifact(sha256=hashlib.sha256(text.encode()).hexdigest(), code=code, facts=facts)
+        return Artifact(sha256=hashlib.sha256(text.encode()).hexdigest(), code=code, facts=facts, source=source)
 
     def path(self, target: Target, artifact: Artifact) -> Path:
         return Path(f"/artifacts/{artifact.code.replace(' ', '_')}/{target.build.artifact}")

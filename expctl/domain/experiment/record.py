@@ -39,6 +39,7 @@ class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `image` is of all that is loaded with the code and left out of `code`, such as the names of symbols; empty where it isn't
     known, as in older records, or where `code` covers the whole file.
     `layouts` are the SHA-256 of the builds that differ from it in placement alone, in order; the file itself is number 0.
+    `source` is a hash of the preprocessed source and its command; empty where that doesn't tell all, or isn't known.
     """
 
     sha256: str
@@ -46,6 +47,11 @@ class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     facts: tuple[Fact, ...] = ()
     layouts: tuple[str, ...] = ()
     image: str = ""
+    source: str = ""
+
+    def has_source_of(self, other: "Artifact") -> bool:
+        """Was it made of the same preprocessed source as `other`? False where one of them isn't known."""
+        return bool(self.source) and self.source == other.source
 
 
 class Times(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

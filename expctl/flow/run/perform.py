@@ -7,6 +7,7 @@ from types import TracebackType
 from msgspec.structs import replace
 
 from expctl.domain.experiment.record import Artifact
+from expctl.domain.history.build_differences import SOURCE_UNCHANGED
 from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.run.actions import Build, Measure, Pin, Profile, Test
 from expctl.domain.run.events import BuildFailed, Built, Event, Measured, MeasureFailed, Pinned, Profiled, Tested
@@ -70,12 +71,14 @@ class StepPerformer:
         progress, clock = self._context.progress, self._context.clock
         progress.working("build", f"{name}, {side}")
         started = clock.monotonic_s()
+        guards = side is Side.CANDIDATE and name != self._opened.begun.target
+        like = run.artifact(Side.BASELINE, name) if guards else None
 
         def build() -> Artifact | Failed:
             tree, sources = self._check_out(side, run), self._context.workspace.source_identity(self._commit(side, run))
             with self._opened.tools.gate.working():
                 target = self._opened.protocol.targets[name]
-                return self._opened.tools.toolchains.build(name, target, tree=tree, sources=sources)
+                return self._opened.tools.toolchains.build(name, target, tree=tree, sources=sources, like=like)
 
         made = build()
         if isinstance(made, Failed) and made.killed:  # one killed build says nothing about the patch
@@ -85,6 +88,7 @@ class StepPerformer:
             progress.step("build", f"{name}, {side}: failed: {made.reason}", duration_s)
             return BuildFailed(side=side, target=name, reason=made.reason)
         facts = ", ".join(f"{fact.name} {fact.value:.12g}" for fact in made.facts)
+        facts = SOURCE_UNCHANGED if like is not None and made.has_source_of(like) else facts
         progress.step("build", f"{name}, {side}" + (f" ({facts})" if facts else ""), duration_s)
         return Built(side=side, target=name, artifact=made, duration_s=duration_s)
 
@@ -227,6 +231,7 @@ class StepPerformer:
             raise TypeError(f"{side} was not built for {name}")
         paths = self._opened.tools.toolchains.layouts(target, artifact)
         if paths is None:
+            side = Side.BASELINE if artifact == run.artifact(Side.BASELINE, name) else side  # it was built there
             self._build(side, name, run)
             paths = self._opened.tools.toolchains.layouts(target, artifact)
         if paths is None:

@@ -141,7 +141,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         guard_tests={name: facts for name, facts in tests.items() if name != opened.begun.target},
         number_kind=opened.target.number_kind,
         estimates=estimates,
-        profile=(*build_changes(artifacts), *_profile_changes(run)),
+        profile=(*build_changes(artifacts, timed=opened.begun.target), *_profile_changes(run)),
         explanation=_explanation(run),
         notes=_notes(opened, run),
         flags=_flags(opened, run, decision, estimates),

@@ -278,6 +278,46 @@ def test_the_next_target_decides_where_the_first_is_absent() -> None:
     assert (record.target, record.notes) == ("other", ("cpu: unavailable: no clang",))
 
 
+# ------------------------------------------------------------------ sources that are unchanged
+
+
+def test_a_guard_whose_preprocessed_source_is_unchanged_is_not_built() -> None:
+    stage = staged("slow 1000000 # a comment")
+    stage.toolchains.preprocesses = True
+    record = run(stage).record
+    built = [name for name, text in stage.toolchains.builds if "comment" in text]
+    assert (record.verdict, built) == (Verdict.NO_OP, ["cpu"]), "the target that decides is always built"
+    assert record.profile == ("guard: source unchanged: not built",)
+    assert record.artifacts[Side.CANDIDATE]["guard"] == record.artifacts[Side.BASELINE]["guard"]
+    assert "build guard, candidate (source unchanged: not built) 1.0" in stage.progress.lines
+
+
+@pytest.mark.parametrize("kernel", ["slow 900000", "slow 1000000 // 5 at home"])
+def test_a_guard_whose_source_changed_is_built(kernel: str) -> None:
+    stage = staged(kernel)
+    stage.toolchains.preprocesses = True
+    record = run(stage).record
+    assert ("guard", kernel) in stage.toolchains.builds
+    assert record.profile[0].startswith("guard: bytes 12 -> ")
+
+
+def test_a_guard_whose_baseline_does_not_build_is_not_taken_from_it() -> None:
+    stage = staged("slow 1000000 # a comment")
+    stage.toolchains.preprocesses = True
+    stage.toolchains.refuses["guard", "slow"] = "asm"
+    record = run(stage).record
+    assert record.notes == ("guard guards nothing: its baseline does not build: asm",)
+    assert "guard" not in record.artifacts[Side.CANDIDATE]
+
+
+def test_a_simplification_whose_guard_was_not_built_lands_tested() -> None:
+    stage = free()
+    stage.toolchains.preprocesses = True
+    record = run(stage).record
+    assert (record.verdict, record.profile) == (Verdict.KEEP, ("guard: source unchanged: not built",))
+    assert stage.steps.tested == ["slow_1000000"] * 2
+
+
 # ------------------------------------------------------------------ free changes
 
 
