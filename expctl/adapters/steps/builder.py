@@ -133,7 +133,7 @@ class Builder(Struct, frozen=True):
         failed = self._run_all((command,), target, tree, out)
         text = file.read_bytes() if file.is_file() else b""
         file.unlink(missing_ok=True)
-        return "" if failed is not None or not text else source_hash(recipe.preprocess(target.build, out=Path()), text)
+        return "" if failed is not None else source_hash(recipe.preprocess(target.build, out=Path()), text)
 
     def _run_all(self, commands: Commands, target: Target, tree: Path, out: Path) -> Failed | None:
         scratch, log = self._scratch, self.state / "scratch" / "build.log"

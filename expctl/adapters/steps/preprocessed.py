@@ -36,10 +36,11 @@ def flags_tell_all(flags: Sequence[str], tree: Path) -> bool:
 def source_hash(command: Sequence[str], text: bytes) -> str:
     """Return the SHA-256 of a preprocessed source, without indents and blank lines, and of the command that made it.
 
-    "" where the text may not tell all of the machine code: it embeds files, asks for positions, or has assembler directives.
+    "" where the text may not tell all of the machine code: it is empty, embeds files, asks for positions, or has directives of
+    an assembler.
     """
     found = PLAIN_ASSEMBLY.findall(text)
-    if BEYOND_THE_TEXT.search(text) or len(found) < len(ASSEMBLY.findall(text)):
+    if not text or BEYOND_THE_TEXT.search(text) or len(found) < len(ASSEMBLY.findall(text)):
         return ""
     if any(DIRECTIVE.search(re.sub(rb'"\s*"', b"", each)) for each in found):
         return ""

@@ -65,6 +65,10 @@ def test_a_text_that_may_not_tell_all_has_no_hash(name: str) -> None:
     assert source_hash(COMMAND, PLAIN + UNSURE[name]) == ""
 
 
+def test_no_text_has_no_hash() -> None:
+    assert source_hash(COMMAND, b"") == ""
+
+
 @pytest.mark.parametrize(
     ("flag", "sure"),
     [
