@@ -61,6 +61,9 @@ class WritableMounts:
         self._descriptors = (
             _made(lambda: _build(entry, writable, gpu=gpu, own_memory=self.has_own_memory), kinds) if kinds else ()
         )
+        # While a folder is open, one that is made after its removal can't get its inode, by which these mounts would be taken
+        # for the new folder's: removal unmounts, and the new one is read-only.
+        self._folders = tuple(os.open(each, os.O_PATH) for each in writable) if kinds else ()
 
     def enter(self) -> None:
         """Move the calling process, a child before exec, into the namespaces. Its working directory is / afterwards."""
@@ -69,9 +72,9 @@ class WritableMounts:
 
     def close(self) -> None:
         """Close the descriptors; the kernel removes the namespaces when no process is left in them."""
-        for descriptor in self._descriptors:
+        for descriptor in (*self._descriptors, *self._folders):
             os.close(descriptor)
-        self._descriptors = ()
+        self._descriptors = self._folders = ()
 
 
 def entry_here(folder: Path) -> Entry:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from expctl.domain.experiment.control_result import ControlResult
     from expctl.domain.experiment.record import Artifact, Fact
+    from expctl.domain.machine.burn_in import BurnIn
     from expctl.domain.protocol.model import Benchmark, Target
     from expctl.domain.protocol.model import Build as BuildSpec
     from expctl.domain.protocol.step import Step
@@ -27,7 +28,9 @@ class Toolchains(Port):
     """Builds the kernel for the targets of protocol.yaml, and returns the paths of cached builds."""
 
     def availability(self, name: str, target: Target) -> Available | Unavailable: ...
-    def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed: ...
+    def build(
+        self, name: str, target: Target, *, tree: Path, sources: str, like: Artifact | None = None
+    ) -> Artifact | Failed: ...
     def path(self, target: Target, artifact: Artifact) -> Path | None: ...
     def layouts(self, target: Target, artifact: Artifact) -> tuple[Path, ...] | None: ...
 
@@ -39,6 +42,7 @@ class Steps(Port):
     def measure(
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed: ...
+    def burn_in(self, benchmark: Benchmark, *, cwd: Path, artifact: Path, progress: Progress) -> BurnIn: ...
     def close(self) -> None: ...
     def profile(
         self, step: Step, *, cwd: Path, tree: Path, artifact: Path, out: Path, progress: Progress
@@ -106,10 +110,13 @@ Commands = tuple[tuple[str, ...], ...]
 class Recipe(Port):
     """How one toolchain builds the kernel: whether it is installed, its commands, and the code hash and facts of a build.
 
+    `preprocess` returns the command that writes the preprocessed source to `out`, by the options of the build; () for none.
+
     Layout 0 is the build as the toolchain makes it. The others only place the same code elsewhere, and may use what the
     commands of layout 0 left in the compiler's cache `objects`.
     """
 
     def availability(self, build: BuildSpec) -> Available | Unavailable: ...
     def commands(self, build: BuildSpec, *, out: Path, layout: int = 0, objects: Path | None = None) -> Commands: ...
+    def preprocess(self, build: BuildSpec, *, out: Path) -> tuple[str, ...]: ...
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]: ...

@@ -27,6 +27,10 @@ class CommandRecipe:
         path = str(out / build.artifact)
         return (tuple(word.replace(LAYOUT, str(layout)).replace("{artifact}", path) for word in build.argv),)
 
+    def preprocess(self, build: Build, *, out: Path) -> tuple[str, ...]:  # noqa: ARG002  the port's signature
+        """Return (): nobody knows what the command reads."""
+        return ()
+
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
         """Return the hash of the artifact's code (of the whole file if it isn't ELF), and no facts."""
         return code_hash(artifact), ()

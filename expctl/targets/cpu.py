@@ -10,6 +10,7 @@ from expctl.inspection.readers.code_identity import code_hash
 from expctl.targets.linker_script import place_sections, text_sections
 
 # The kernel may use no C++ standard library: -nostdinc++.
+COMPILER = ("{python}", "-m", "ziglang", "cc")
 FIXED = ("-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-nostdinc++", "-shared", "-fPIC")
 
 
@@ -27,13 +28,17 @@ class ZigCpuRecipe:
         to `out`, from the object files that zig left in `objects` when it built layout 0.
         """
         artifact = str(out / build.artifact)
-        compiles = ("{python}", "-m", "ziglang", "cc", *FIXED, *build.flags, build.source, "-o", artifact)
+        compiles = (*COMPILER, *FIXED, *build.flags, build.source, "-o", artifact)
         if not layout or objects is None:
             return (compiles,)
         names = [name for file in sorted(objects.glob("o/*/*.o")) for name in text_sections(file)]
         script = out / "layout.ld"
         script.write_text(place_sections(names, layout))
         return ((*compiles, f"-Wl,-T,{script}"),)
+
+    def preprocess(self, build: Build, *, out: Path) -> tuple[str, ...]:
+        """Return the call of `zig cc` that writes the preprocessed source to the file `out`."""
+        return (*COMPILER, *FIXED, *build.flags, "-E", "-P", build.source, "-o", str(out))
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
         """Return the hash of the library's code, and the size of the file in bytes as a fact."""

@@ -48,16 +48,24 @@ class ZigGfxRecipe:
         zig = ("{python}", "-m", "ziglang")
         text, loose, code = (str(path) for path in (_text(out / build.artifact), out / LOOSE, _code(out / build.artifact)))
         return (
-            (*zig, "clang", *wheel_flags(build.arch), "-std=c++17", *build.flags, "-S", build.source, "-o", text),
+            (*_clang(build), "-S", build.source, "-o", text),
             (*zig, "clang", "--target=amdgcn-amd-amdhsa", f"-mcpu={build.arch}", "-c", text, "-o", loose),
             (*zig, "ld.lld", "-shared", loose, "-o", code),
         )
+
+    def preprocess(self, build: Build, *, out: Path) -> tuple[str, ...]:
+        """Return the call of `zig` that writes the preprocessed device code to the file `out`."""
+        return (*_clang(build), "-E", "-P", build.source, "-o", str(out))
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
         """Return a hash of all kernels' code, and the compiler's figures (registers, spills, ...), each of the worst kernel."""
         loose = artifact.parent / LOOSE
         found = parse_code_object(loose.read_bytes(), str(loose))
         return kernels_hash(found), compiler_facts(_text(artifact).read_text())
+
+
+def _clang(build: Build) -> tuple[str, ...]:
+    return ("{python}", "-m", "ziglang", "clang", *wheel_flags(build.arch), "-std=c++17", *build.flags)
 
 
 def kernels_hash(found: CodeObject) -> str:

@@ -37,6 +37,10 @@ class VendorRecipe:
         arch, artifact = f"{self.arch_option}{build.arch}", str(out / build.artifact)
         return ((self.program, arch, *self.fixed, *build.flags, build.source, "-o", artifact),)
 
+    def preprocess(self, build: Build, *, out: Path) -> tuple[str, ...]:  # noqa: ARG002  the port's signature
+        """Return (): one call compiles for host and device, each with a text of its own."""
+        return ()
+
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
         """Return the hash of the code sections of the host library `artifact`, and no facts."""
         return code_hash(artifact), ()

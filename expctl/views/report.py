@@ -7,6 +7,7 @@ from expctl.domain.experiment.figures import throughput_text, time_text, times_t
 from expctl.domain.experiment.proposal import Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Artifact, Estimate, Origin, Record
 from expctl.domain.history.epochs import Epoch
+from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.boundaries import EXTENDED_ROUNDS
 from expctl.domain.rules.match_levels import levels_of
@@ -54,7 +55,7 @@ def record_lines(record: Record, references: Iterable[str] = (), placed: Iterabl
         lines += labelled("test", ("pass: " if record.test.ok else "fail: ") + record.test.summary)
     for name, test in record.guard_tests.items():
         lines += labelled("test", f"{name}: " + ("pass: " if test.ok else "fail: ") + test.summary)
-    lines += verdict_lines(record) + _times_lines(record.estimates) + _control_lines(record)
+    lines += _burn_in_lines(record.burn_ins) + verdict_lines(record) + _times_lines(record.estimates) + _control_lines(record)
     if record.rule is not None:
         under = ", ".join(f"{key} {value}" for key, value in record.rule.conditions.items())
         lines += labelled("rule", f"do not repeat: {record.rule.text} (failed under: {under or 'not stated'})")
@@ -74,6 +75,12 @@ def _control_lines(record: Record) -> list[str]:
         return labelled("control", f"{control_text(record.control)}, {record.control.date}")
     timed = record.origin is Origin.MEASURED and bool(record.estimates)
     return labelled("control", "none: no stand-in of known speed was measured before it") if timed else []
+
+
+def _burn_in_lines(burn_ins: Iterable[BurnIn]) -> list[str]:
+    """Return a line for each burn-in: the state of the GPU as the confirmation began, and as it went on after a break."""
+    words = [f"confirmation {'went on' if number else 'began'} {each}" for number, each in enumerate(burn_ins)]
+    return [line for text in words for line in labelled("burn-in", text)]
 
 
 def _times_lines(estimates: Iterable[Estimate]) -> list[str]:
@@ -98,7 +105,8 @@ def replication_lines(record: Record) -> list[str]:
     """Return a line for each time that a concluded experiment was measured again: verdict, target, date and first reason."""
     found = enumerate(record.replications, start=1)
     words = [(f"again {index}", f"{each.verdict} on {each.target}, {each.date}: {each.reasons[0]}") for index, each in found]
-    return [line for label, text in words for line in labelled(label, text)]
+    lines = [line for label, text in words for line in labelled(label, text)]
+    return lines + [line for each in record.replications for line in _burn_in_lines(each.burn_ins)]
 
 
 def epoch_lines(epoch: Epoch) -> list[str]:

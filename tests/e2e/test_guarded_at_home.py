@@ -116,3 +116,12 @@ def test_renamed_variables_are_a_no_op(kernel: Foreign) -> None:
     _, record = run(kernel, "P3", RING, lambda text: re.sub(r"\brefill\b", "incoming", text))
     assert record["verdict"] == "NO-OP"
     assert "test" not in record
+
+
+def test_a_patch_of_the_cpus_files_builds_nothing_for_home(kernel: Foreign) -> None:
+    answer, record = run(kernel, "P4", "kernel/hip/vector_cpu.h", lambda text: f"// a word more\n{text}")
+    assert record["verdict"] == "NO-OP"
+    assert record["profile"][1:] == [f"{name}: source unchanged: not built" for name in ("gfx1151-static", "gfx1151-configs")]
+    assert answer.out.count("candidate (source unchanged: not built)") == 2
+    for name in ("gfx1151-static", "gfx1151-configs"):
+        assert record["artifacts"]["candidate"][name] == record["artifacts"]["baseline"][name]

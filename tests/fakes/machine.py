@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from expctl.domain.errors import Busy
+from expctl.domain.machine.burn_in import DeviceReading
 from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import Target
 
@@ -80,6 +81,7 @@ class FakeSensor:
     looks: int = 0
     sessions: int = 0
     during: Callable[[], object] = lambda: None
+    reads: tuple[DeviceReading, ...] = ()
 
     def why_absent(self) -> str:
         return self.missing
@@ -112,6 +114,9 @@ class FakeSensor:
     def stop(self) -> tuple[Foreign, ...]:
         return self.judges.pop(0) if self.judges else ()
 
+    def readings(self) -> tuple[DeviceReading, ...]:
+        return self.reads
+
 
 @dataclass
 class FakeWatch:
@@ -121,6 +126,7 @@ class FakeWatch:
     looked: list[tuple[str, bool, int | None]] = field(default_factory=list)
     cleared: int = 0
     busy: bool = False
+    reads: Callable[[], tuple[DeviceReading, ...]] = tuple
 
     def clear(self) -> None:
         if self.busy:
@@ -134,3 +140,6 @@ class FakeWatch:
 
     def take_taints(self) -> tuple[str, ...]:
         return self.taints.pop(0) if self.taints else ()
+
+    def readings(self) -> tuple[DeviceReading, ...]:
+        return self.reads()

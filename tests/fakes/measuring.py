@@ -11,6 +11,7 @@ from pathlib import Path
 from expctl.domain.errors import Busy
 from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.record import Artifact, Fact
+from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.protocol.model import Benchmark, Target
 from expctl.domain.protocol.step import Step
 from expctl.domain.run.step_result import Available, Failed, TestReport, Unavailable
@@ -67,17 +68,21 @@ class FakeToolchains:
     absent: dict[str, Unavailable] = field(default_factory=dict)
     refuses: dict[tuple[str, str], str] = field(default_factory=dict)
     builds: list[tuple[str, str]] = field(default_factory=list)
+    preprocesses: bool = False
     gate: FakeGate = field(default_factory=lambda: FakeGate(shared=True))
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:
         assert target.build
         return self.absent.get(name) or Available(versions={"cc": "1.0"})
 
-    def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed:
+    def build(self, name: str, target: Target, *, tree: Path, sources: str, like: Artifact | None = None) -> Artifact | Failed:
         assert target.build
         assert sources
         assert self.gate.shared
         text = self.workspace.commits[tree.name].files["src/kernel"].decode()
+        source = text.split("#")[0].strip() if self.preprocesses else ""
+        if like is not None and source and source == like.source:
+            return like
         self.builds.append((name, text))
         for (where, word), reason in self.refuses.items():
             if where == name and word in text:
@@ -85,7 +90,7 @@ class FakeToolchains:
         code = text.split("#")[0].strip()
         code = code if name == "guard" else code.split("//")[0].strip()
         facts = (Fact(name="bytes", value=len(code)),) if name == "guard" else ()
-        return Artifact(sha256=hashlib.sha256(text.encode()).hexdigest(), code=code, facts=facts)
+        return Artifact(sha256=hashlib.sha256(text.encode()).hexdigest(), code=code, facts=facts, source=source)
 
     def path(self, target: Target, artifact: Artifact) -> Path:
         return Path(f"/artifacts/{artifact.code.replace(' ', '_')}/{target.build.artifact}")
@@ -110,6 +115,8 @@ class FakeSteps:
     passes: list[tuple[str, str]] = field(default_factory=list)
     taints: list[tuple[str, ...]] = field(default_factory=list)
     closed: int = 0
+    burn_ins: list[BurnIn | BaseException] = field(default_factory=list)
+    burnt: list[tuple[str, int]] = field(default_factory=list)
     gate: FakeGate = field(default_factory=lambda: FakeGate(held=True))
 
     def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
@@ -155,6 +162,17 @@ class FakeSteps:
 
         order = (Side.BASELINE, Side.CANDIDATE, Side.CANDIDATE, Side.BASELINE)
         return tuple(sample(side, launch, size.name) for launch, side in enumerate(order) for size in benchmark.sizes)
+
+    def burn_in(self, benchmark: Benchmark, *, cwd: Path, artifact: Path, progress: Progress) -> BurnIn:
+        assert benchmark.burn_in
+        assert cwd.parent.name == "b"
+        assert self.gate.held
+        assert progress
+        self.burnt.append((artifact.parent.name, len(self.measured)))
+        found = self.burn_ins.pop(0)
+        if isinstance(found, BaseException):
+            raise found
+        return found
 
     def close(self) -> None:
         self.closed += 1

@@ -6,6 +6,7 @@ from expctl.domain.experiment import record as facts
 from expctl.domain.experiment.control_result import ControlResult, StandInEffect
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import Estimate, Origin, Record, Rule
+from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.protocol.boundaries import VERSION
 from expctl.views.report import proposal_lines, record_lines, verdict_lines
 
@@ -52,6 +53,15 @@ def test_a_record_is_shown_whole_with_its_prediction_against_the_outcome() -> No
         "  control    none: no stand-in of known speed was measured before it",
         "  references the ISA manual",
         "             the ABI",
+    ]
+
+
+def test_the_state_of_the_gpu_is_shown_for_each_start_of_a_confirmation() -> None:
+    steady = BurnIn(seconds=14.2, steady=True, clock_mhz=1755, temperature_c=61)
+    lines = record_lines(replace(RECORD, burn_ins=(steady, replace(steady, seconds=60.3, steady=False))))
+    assert [line for line in lines if line.startswith("  burn-in")] == [
+        "  burn-in    confirmation began at 1,755 MHz, 61 C, after 14 s",
+        "  burn-in    confirmation went on at 1,755 MHz, 61 C, not steady after 60 s",
     ]
 
 

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from expctl.adapters.sensors.interface import Launch, Sensor
 from expctl.adapters.sensors.new_processes import NewProcesses
+from expctl.domain.machine.burn_in import DeviceReading
 from expctl.domain.machine.interference import Foreign
 
 POLL_S = 0.05
@@ -35,6 +36,9 @@ class Watch(Protocol):
     def take_taints(self) -> tuple[str, ...]:
         """Return in words the foreign work that was seen beside launches since the last call, and forget it."""
 
+    def readings(self) -> tuple[DeviceReading, ...]:
+        """Return the clocks and temperatures of devices seen since `watching` began."""
+
 
 class Unwatched:
     """A watch that sees nothing, for measuring without a gate."""
@@ -48,6 +52,10 @@ class Unwatched:
 
     def take_taints(self) -> tuple[str, ...]:
         """Return nothing: no foreign work is ever seen."""
+        return ()
+
+    def readings(self) -> tuple[DeviceReading, ...]:
+        """Return nothing: no device is ever read."""
         return ()
 
 
@@ -94,6 +102,10 @@ class LaunchWatch:
         self._seen.clear()
         self._is_disturbed = self._is_disturbed or bool(taints)
         return taints
+
+    def readings(self) -> tuple[DeviceReading, ...]:
+        """Return the clocks and temperatures of devices that the sensors saw since `watching` began."""
+        return tuple(reading for sensor in self.sensors for reading in sensor.readings())
 
     def _note(self, found: Sequence[Foreign]) -> None:
         for each in found:

@@ -1,11 +1,13 @@
 """Sensor of GPUs that are busy, hot or throttled, or whose clock rate is lower than in earlier launches."""
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 
 from expctl.adapters.sensors.clock_history import ClockHistory
 from expctl.adapters.sensors.gpu_reading import GpuReading, GpuSource
 from expctl.adapters.sensors.interface import Launch, Sensor, uses_gpu
+from expctl.domain.machine.burn_in import DeviceReading
 from expctl.domain.machine.interference import BELOW_ITS_CLOCK, IS_HOT, THROTTLED_BY, Foreign
 from expctl.domain.protocol.model import Gate, Target
 
@@ -24,6 +26,7 @@ class Gpus(Sensor):
     def __init__(self, name: str, source: GpuSource, rule: Gate, *, looks: bool = True) -> None:
         self.name, self._source, self._rule, self._looks = name, source, rule, looks
         self._clocks: dict[str, list[float]] = {}
+        self._readings: list[DeviceReading] = []
         self._histories: dict[str, ClockHistory] = {}
         self._counts: dict[str, dict[str, int]] = {}
         self._launch = Launch(side="")
@@ -59,6 +62,7 @@ class Gpus(Sensor):
         """Read the throttling counters at the start of a benchmark process, and forget the last process' clock rates."""
         self._launch = launch
         self._clocks.clear()
+        self._readings = []
         readings = self._source.read() if self._is_here else ()
         self._counts = {each.name: dict(each.throttle_counts) for each in readings or ()}
 
@@ -70,6 +74,7 @@ class Gpus(Sensor):
         if readings is None:
             return (Foreign(sensor=self.name, what=f"{self.name} stopped answering"),)
         found: list[Foreign] = []
+        self._readings += _device_readings(readings, time.monotonic())
         for each in readings:
             if each.clock_mhz is not None and (each.busy_percent or 0) >= AT_WORK_PERCENT:
                 self._clocks.setdefault(each.name, []).append(each.clock_mhz)
@@ -87,6 +92,10 @@ class Gpus(Sensor):
             if slow:
                 found.append(Foreign(sensor=self.name, what=f"{card} {BELOW_ITS_CLOCK}", detail=slow))
         return tuple(found)
+
+    def readings(self) -> tuple[DeviceReading, ...]:
+        """Return clock and temperature of every card that tells both, from each `look` since `start`."""
+        return tuple(self._readings)
 
     def _before(self, card: GpuReading, reason: str, now: int) -> int:
         return self._counts.setdefault(card.name, {}).setdefault(reason, now)
@@ -106,6 +115,20 @@ class Gpus(Sensor):
 
     def _sighting(self, card: GpuReading, what: str, detail: str = "") -> Foreign:
         return Foreign(sensor=self.name, what=f"{card.name} {what}", detail=detail)
+
+
+def _device_readings(cards: Sequence[GpuReading], now_s: float) -> list[DeviceReading]:
+    return [
+        DeviceReading(
+            device=card.name,
+            at_s=now_s,
+            clock_mhz=card.clock_mhz,
+            temperature_c=card.temperature_c,
+            busy_percent=card.busy_percent or 0.0,
+        )
+        for card in cards
+        if card.clock_mhz is not None and card.temperature_c is not None
+    ]
 
 
 def _words(card: GpuReading) -> str:

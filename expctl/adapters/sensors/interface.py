@@ -9,6 +9,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from expctl.domain.machine.burn_in import DeviceReading
 from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import NumberKind, Target
 
@@ -66,10 +67,14 @@ class Sensor(Protocol):
         """Return what disturbed the process since `start`; called after the last `look`."""
         return ()
 
+    def readings(self) -> tuple[DeviceReading, ...]:
+        """Return the clocks and temperatures of devices that were seen by each `look` since `start`."""
+        return ()
+
 
 def uses_gpu(target: Target | None) -> bool:
     """Return whether `target` is timed on a GPU; True if it is None."""
-    return target is None or bool(target.requires.devices) or target.number_kind is NumberKind.DEVICE_TIME
+    return target is None or target.uses_gpu
 
 
 def times_cpu(target: Target | None) -> bool:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from expctl.adapters.child.arguments import child_environment, fill, shared_folders
 from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, Launch, TimedOut, Unkillable, log_tail
 from expctl.adapters.codec.decode import Problems, decode, encode
+from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
 from expctl.domain.errors import Busy
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.machine.os_errors import is_trouble
@@ -24,9 +25,9 @@ from expctl.domain.protocol.model import Build, Environment, Target, Toolchain
 from expctl.domain.run.step_result import Available, Failed, Unavailable
 from expctl.files import atomic_write
 from expctl.files.disk_space import SPACE_LEAST_BYTES, check_space
-from expctl.ports.measuring import Recipe
+from expctl.ports.measuring import Commands, Recipe
 
-FIELDS = 2  # of what is kept about a build; builds that were kept with fewer are made again
+FIELDS = 3  # of what is kept about a build; builds that were kept with fewer are made again
 ZIG = (Toolchain.ZIG_CPU, Toolchain.ZIG_GFX)
 ZIG_COMPILES = (("cc",), ("c++",), ("clang",))  # `zig build` runs build.zig
 
@@ -57,11 +58,12 @@ class Builder(Struct, frozen=True):
                 return Unavailable(reason=f"no device {device}", hint=requires.hint or "run on a machine that has the card")
         return self.recipes[target.build.toolchain].availability(target.build)
 
-    def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed:
+    def build(self, name: str, target: Target, *, tree: Path, sources: str, like: Artifact | None = None) -> Artifact | Failed:
         """Build `target` in folder `tree`, in all its layouts, or return a cached build; `sources` is the hash of the contents.
 
-        Returns Failed if the build fails. Raises Busy if a process of the build can't be killed, OSError for a full disk or
-        other trouble of the machine.
+        If the preprocessed source is that of the build `like`, nothing is built: `like` itself is returned. Returns Failed if
+        the build fails. Raises Busy if a process of the build can't be killed, OSError for a full disk or other trouble of the
+        machine.
         """
         recipe = self.recipes[target.build.toolchain]
         available = recipe.availability(target.build)
@@ -75,10 +77,15 @@ class Builder(Struct, frozen=True):
         atomic_write.remove_tree(out)
         out.mkdir(parents=True)
         atomic_write.remove_tree(self._scratch)
+        source = self._source_of(recipe, target, tree, out)
+        if like is not None and source and source == like.source and self.layouts(target, like) is not None:
+            atomic_write.remove_tree(out)
+            return like
         folders = [out / f"layout-{layout}" if layout else out for layout in range(target.layouts)]
         for layout, folder in enumerate(folders):
             folder.mkdir(exist_ok=True)
-            failed = self._run_all(recipe, target, tree, folder, layout)
+            commands = recipe.commands(target.build, out=folder, layout=layout, objects=self._objects(target))
+            failed = self._run_all(commands, target, tree, folder)
             made = folder / target.build.artifact
             if failed is not None or not made.is_file():
                 check_space(self.state, self.space_least_bytes)
@@ -90,7 +97,7 @@ class Builder(Struct, frozen=True):
         hashes = [hashlib.sha256((folder / target.build.artifact).read_bytes()).hexdigest() for folder in folders]
         code, facts = recipe.describe(out / target.build.artifact)
         image = self.image_of(out / target.build.artifact)
-        artifact = Artifact(sha256=hashes[0], code=code, facts=facts, image=image, layouts=tuple(hashes[1:]))
+        artifact = Artifact(sha256=hashes[0], code=code, facts=facts, image=image, layouts=tuple(hashes[1:]), source=source)
         for layout in reversed(range(target.layouts)):  # the folder of the first holds the others
             self._store(target, folders[layout], hashes[layout])
         atomic_write.remove_tree(out)
@@ -113,11 +120,28 @@ class Builder(Struct, frozen=True):
     def _scratch(self) -> Path:
         return self.state / "scratch" / "build"
 
-    def _run_all(self, recipe: Recipe, target: Target, tree: Path, out: Path, layout: int) -> Failed | None:
+    def _objects(self, target: Target) -> Path:
+        """Return where a build's compiler keeps objects: with layouts a folder of this build alone, else its cache."""
+        return self._scratch / "objects" if target.layouts > 1 else self._cache(target)
+
+    def _cache(self, target: Target) -> Path:
+        return self.state / "cache" / "zig" if _only_compiles(target.build) else self._scratch / "zig"
+
+    def _source_of(self, recipe: Recipe, target: Target, tree: Path, out: Path) -> str:
+        """Return the hash of the preprocessed source, by way of a file in `out`; "" where it doesn't tell all of the build."""
+        file = out / "source"
+        command = recipe.preprocess(target.build, out=file)
+        if not command or not flags_tell_all(target.build.flags, tree):
+            return ""
+        failed = self._run_all((command,), target, tree, out)
+        text = file.read_bytes() if file.is_file() else b""
+        file.unlink(missing_ok=True)
+        return "" if failed is not None else source_hash(recipe.preprocess(target.build, out=Path()), text)
+
+    def _run_all(self, commands: Commands, target: Target, tree: Path, out: Path) -> Failed | None:
         scratch, log = self._scratch, self.state / "scratch" / "build.log"
         environment = child_environment(self.environment, scratch, self.mark)
-        cache = self.state / "cache" / "zig" if _only_compiles(target.build) else scratch / "zig"
-        objects = scratch / "objects" if target.layouts > 1 else cache  # of this build alone
+        cache, objects = self._cache(target), self._objects(target)
         for folder in (cache, objects):
             folder.mkdir(parents=True, exist_ok=True)
         environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(objects)}
@@ -129,7 +153,7 @@ class Builder(Struct, frozen=True):
         log.unlink(missing_ok=True)
         deadline = time.monotonic() + target.build.timeout_s
         words = {"{python}": sys.executable, "{zig_include}": _zig_include()}
-        for command in recipe.commands(target.build, out=out, layout=layout, objects=objects):
+        for command in commands:
             argv = fill(command, words)
             try:
                 with Child(Launch(argv=argv, cwd=tree, environment=environment, log=log, limits=limits)) as child:

@@ -15,8 +15,10 @@ from msgspec.structs import replace
 
 from expctl.adapters.child.contained_process import Child
 from expctl.adapters.machine.interference_watch import Unwatched, Watch
+from expctl.adapters.steps.burn_in import until_steady
 from expctl.adapters.steps.worker import StepFailed, Visit, Worker
 from expctl.domain.errors import Busy
+from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.protocol.model import Benchmark, Style
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Sample, Side
@@ -93,6 +95,27 @@ class Rounds:
                 if not taints:  # with taints, foreign work may have caused the failure
                     return error.failed
         raise _not_quiet(taints)
+
+    def burn_in(self, benchmark: Benchmark, *, cwd: Path, artifact: Path, progress: Progress) -> BurnIn:
+        """Let one worker time the build `artifact`, uncounted, until the GPU is steady (`benchmark.burn_in`); return its state.
+
+        Raises Busy if the machine isn't quiet. A worker that fails is the state's trouble: the round that follows shows it too.
+        """
+        self.close()
+        self._log.unlink(missing_ok=True)
+        core = max(os.sched_getaffinity(0)) if benchmark.style is Style.FINE else None
+        self._watch.clear()
+        started_s = time.monotonic()
+        with ExitStack() as stack:
+            try:
+                builds, seed = {Side.BASELINE: artifact}, secrets.randbits(62)
+                worker = self._begin(benchmark, cwd, builds, Side.BASELINE, seed, core, stack)
+                with self._watch.watching(Side.BASELINE, timed=False, core=core):
+                    return until_steady(worker, benchmark, self._watch.readings, progress)
+            except StepFailed as failed:
+                return BurnIn(seconds=round(time.monotonic() - started_s, 1), trouble=failed.failed.reason)
+            finally:
+                self._watch.take_taints()
 
     def close(self) -> None:
         """End the pair of workers that was kept for the next round, if there is one."""

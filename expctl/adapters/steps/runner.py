@@ -17,6 +17,7 @@ from expctl.adapters.machine.interference_watch import Watch
 from expctl.adapters.steps.rounds import Rounds
 from expctl.adapters.steps.worker import StepFailed
 from expctl.domain.experiment.record import Fact
+from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.machine.os_errors import is_trouble
 from expctl.domain.protocol.model import Benchmark, Environment, NumberKind
 from expctl.domain.protocol.step import Step
@@ -156,6 +157,11 @@ class StepRunner:
         return self._ended(
             lambda: self._rounds.measure(benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress)
         )
+
+    def burn_in(self, benchmark: Benchmark, *, cwd: Path, artifact: Path, progress: Progress) -> BurnIn:
+        """Run the benchmark of the build `artifact` uncounted until the GPU is steady; return how that ended. Raises Busy."""
+        found = self._ended(lambda: self._rounds.burn_in(benchmark, cwd=cwd, artifact=artifact, progress=progress))
+        return BurnIn(seconds=0.0, trouble=found.reason) if isinstance(found, Failed) else found
 
     def close(self) -> None:
         """End the workers that were kept for the next round. One that can't be killed is reported by the next measurement."""

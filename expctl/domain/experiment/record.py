@@ -9,6 +9,7 @@ from msgspec import Meta, Struct, field
 from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Probe, Verdict
+from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.protocol.boundaries import VERSION
 from expctl.domain.protocol.model import NumberKind
 
@@ -38,7 +39,8 @@ class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     `image` is the hash of what is loaded besides the code, such as symbol names; empty if unknown (older records) or if `code`
     covers the whole file. `layouts` are the hashes of the builds that differ only in where the code lies, from layout 1 on; the
-    file itself is layout 0.
+    file itself is layout 0. `source` is the hash of the preprocessed source and its command; empty if unknown, or if that
+    source doesn't tell everything about the build.
     """
 
     sha256: str
@@ -46,6 +48,11 @@ class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     facts: tuple[Fact, ...] = ()
     layouts: tuple[str, ...] = ()
     image: str = ""
+    source: str = ""
+
+    def has_source_of(self, other: "Artifact") -> bool:
+        """Was it made of the same preprocessed source as `other`? False where one of them isn't known."""
+        return bool(self.source) and self.source == other.source
 
 
 class Times(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -175,7 +182,8 @@ class BenchmarkIdentity(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The result of an experiment, with all that a later review needs. `explanation` is what profiles tell of the effect.
 
-    `control` is what the measuring path has shown before the first round; None: the target had no control then.
+    `control` is what the measuring path has shown before the first round; None: the target had no control then. `burn_ins` say
+    in which state of the GPU its confirmation began, and went on after each interruption.
     """
 
     schema: Count = 1
@@ -211,6 +219,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     history: History | None = None
     replications: tuple["Replication", ...] = ()
     procedure: Procedure | None = None
+    burn_ins: tuple[BurnIn, ...] = ()
     samples_sha256: str = ""
     yardstick: BenchmarkIdentity | None = None
     control: ControlResult | None = None
@@ -238,6 +247,7 @@ class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     estimates: tuple[Estimate, ...]
     environment: Mapping[str, str]
     procedure: Procedure | None = None
+    burn_ins: tuple[BurnIn, ...] = ()
     samples_sha256: str = ""
     yardstick: BenchmarkIdentity | None = None
     control: ControlResult | None = None

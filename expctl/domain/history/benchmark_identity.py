@@ -29,7 +29,10 @@ def kpi_text(protocol: Protocol, target: str) -> str:
     parts += [sorted(protocol.environment.pass_through)] if protocol.environment.pass_through else []
     command = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:8]
     layouts = f", {benchmark.layouts} layouts" if benchmark.layouts > 1 else ""
+    rule = benchmark.burn_in
+    burn_in = f"{rule.most_s:g} s to {rule.clock_percent:g} %, {rule.temperature_c:g} C in {rule.window_s:g} s" if rule else ""
     style = f"{benchmark.style}, {fine}{benchmark.iterations}, respawn {benchmark.respawn}{layouts}"
+    style += f", burn-in {burn_in}" if burn_in else ""
     return f"{sizes}; {style}, {kind}; command {command}"
 
 

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from expctl.domain.experiment.record import Artifact, Fact
 from expctl.domain.verdict.side import Side
 
+SOURCE_UNCHANGED = "source unchanged: not built"
+
 
 def fact_changes(baseline: Sequence[Fact], candidate: Sequence[Fact]) -> tuple[str, ...]:
     """Return one phrase per fact that both builds have, e.g. `vgpr 155 -> 160 (+3.2 %)`, or `vgpr = 155` if unchanged."""
@@ -12,20 +14,23 @@ def fact_changes(baseline: Sequence[Fact], candidate: Sequence[Fact]) -> tuple[s
     return tuple(_phrase(fact, after[fact.name]) for fact in baseline if fact.name in after)
 
 
-def build_changes(artifacts: Mapping[str, Mapping[str, Artifact]]) -> tuple[str, ...]:
-    """Return one line per target that was built for both sides: the figures that changed, or `machine code unchanged`.
-    `artifacts` maps side -> target -> build.
+def build_changes(artifacts: Mapping[str, Mapping[str, Artifact]], *, timed: str = "") -> tuple[str, ...]:
+    """Return one line per target that was built for both sides: the figures that changed, or what is unchanged. `artifacts`
+    maps side -> target -> build. The candidate is always built for the target `timed`, for others only where its preprocessed
+    source changed.
     """
     baseline, candidate = artifacts.get(Side.BASELINE, {}), artifacts.get(Side.CANDIDATE, {})
     lines = []
     for target in baseline:
         if target in candidate and baseline[target].facts:
-            same = baseline[target].code == candidate[target].code
-            changes = (
-                "machine code unchanged" if same else ", ".join(fact_changes(baseline[target].facts, candidate[target].facts))
-            )
-            lines.append(f"{target}: {changes}")
+            lines.append(f"{target}: {_changes(baseline[target], candidate[target], is_timed=target == timed)}")
     return tuple(lines)
+
+
+def _changes(before: Artifact, after: Artifact, *, is_timed: bool) -> str:
+    if before.code != after.code:
+        return ", ".join(fact_changes(before.facts, after.facts))
+    return SOURCE_UNCHANGED if after.has_source_of(before) and not is_timed else "machine code unchanged"
 
 
 def _phrase(before: Fact, after: Fact) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LAYOUTS_MOST = 32
 SLOWER_PERCENT = (1.0, 50.0)  # of a control: a smaller difference is lost in noise, a larger one hides a wrong size
+BURN_IN_MOST_S = 600.0
 
 
 def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
@@ -109,6 +110,7 @@ def _target_faults(target: Target) -> list[str]:
     if target.profile is not None:
         found.extend(f"profile.{sentence}" for sentence in counter_faults(target.profile))
     found.extend(_layout_faults(target))
+    found.extend(_burn_in_faults(target))
     benchmark = target.benchmark
     if benchmark is not None:
         weights = [size.weight for size in benchmark.sizes]
@@ -144,6 +146,28 @@ def _control_faults(target: Target, scope: tuple[str, ...]) -> list[str]:
         found.append(f"patch: {control.patch} is in scope, where an experiment could change it")
     if not least <= control.slower_percent <= most:
         found.append(f"slower_percent: expected {least:g} to {most:g}, found {control.slower_percent:g}")
+    return found
+
+
+def _burn_in_faults(target: Target) -> list[str]:
+    rule = target.benchmark.burn_in if target.benchmark is not None else None
+    if target.benchmark is None or rule is None:
+        return []
+    if not target.uses_gpu:
+        return ["benchmark.burn_in: expected none, because it waits for the clock and heat of a GPU, and none is timed"]
+    limits = {
+        "window_s": BURN_IN_MOST_S,
+        "most_s": min(BURN_IN_MOST_S, target.benchmark.timeout_s),
+        "clock_percent": 100.0,
+        "temperature_c": 100.0,
+    }
+    found = [
+        f"benchmark.burn_in.{key}: expected more than 0, at most {most:g}, found {getattr(rule, key):g}"
+        for key, most in limits.items()
+        if not 0 < getattr(rule, key) <= most
+    ]
+    if rule.window_s > rule.most_s:
+        found.append(f"benchmark.burn_in.window_s: expected at most most_s, {rule.most_s:g}, found {rule.window_s:g}")
     return found
 
 

@@ -98,6 +98,17 @@ class Control(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     slower_percent: float = 5.0
 
 
+class BurnInRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """When a GPU is burnt in: over `window_s` seconds its clock spreads by at most `clock_percent` % and its temperature by at
+    most `temperature_c` C. After `most_s` seconds a confirmation begins all the same.
+    """
+
+    most_s: float = 60.0
+    clock_percent: float = 1.0
+    temperature_c: float = 2.0
+    window_s: float = 5.0
+
+
 class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a target is timed: command, problem sizes and numbers of rounds. `quads` (ABBA sequences) are for style `fine` only.
 
@@ -108,7 +119,7 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     `layouts` is the number of builds of each side, which differ only in where their code lies; rounds (or pairs of workers) use
     them in turn, so that the effect of code placement is part of the noise. `control` is measured before the first verdict of
-    a day.
+    a day. With `burn_in`, the baseline runs uncounted before a confirmation, until the GPU is steady.
     """
 
     argv: tuple[str, ...]
@@ -124,6 +135,7 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     peak_gb_s: float = 0.0
     calibrate: Calibrate = Calibrate.ADVISED
     control: Control | None = None
+    burn_in: BurnInRule | None = None
 
 
 class ResourceLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -155,6 +167,11 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def layouts(self) -> int:
         """The number of builds of each side, of which the first is the canonical one."""
         return self.benchmark.layouts if self.benchmark is not None else 1
+
+    @property
+    def uses_gpu(self) -> bool:
+        """Is the target timed on a GPU?"""
+        return bool(self.requires.devices) or self.number_kind is NumberKind.DEVICE_TIME
 
 
 class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

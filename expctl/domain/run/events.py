@@ -5,6 +5,7 @@ from msgspec import Struct
 from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.record import Artifact, Fact, Waiver
+from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.verdict.samples import Sample, Side
 
 
@@ -72,12 +73,14 @@ class Tested(Struct, frozen=True, kw_only=True):
 class Measured(Struct, frozen=True, kw_only=True):
     """One complete round was measured, with times of baseline and candidate.
 
-    `control` is what the measuring path has shown before it; only the first round of each process has it.
+    `control` is what the measuring path has shown before it; only the first round of each process has it. `burn_in` is how the
+    burn-in before it ended; only the first round of a confirmation, or one after a break, has it.
     """
 
     round: int
     samples: tuple[Sample, ...]
     control: ControlResult | None = None
+    burn_in: BurnIn | None = None
 
 
 class MeasureFailed(Struct, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.free_change import FREE_KINDS, SAME_CODE
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Artifact
+from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.protocol.model import FreeSimplify
 from expctl.domain.run.actions import Action, Build, Measure, Nothing, Pin, Profile, Settle, Test
 from expctl.domain.run.events import (
@@ -81,6 +82,10 @@ class Run(Struct, frozen=True, kw_only=True):
     def control(self) -> ControlResult | None:
         """Return what the newest control of the measuring path has shown; None if the target has none."""
         return next((each.control for each in reversed(tuple(self.all(Measured))) if each.control is not None), None)
+
+    def burn_ins(self) -> tuple[BurnIn, ...]:
+        """Return how the burn-ins of this run ended: one for each time that a confirmation began or went on."""
+        return tuple(measured.burn_in for measured in self.all(Measured) if measured.burn_in is not None)
 
     def next_round(self) -> int:
         """Return the number of the round to be measured next."""

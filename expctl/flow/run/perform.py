@@ -8,6 +8,8 @@ from msgspec.structs import replace
 
 from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.record import Artifact
+from expctl.domain.history.build_differences import SOURCE_UNCHANGED
+from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.run.actions import Build, Measure, Pin, Profile, Test
 from expctl.domain.run.events import BuildFailed, Built, Event, Measured, MeasureFailed, Pinned, Profiled, Tested
 from expctl.domain.run.state_machine import Run
@@ -71,12 +73,14 @@ class StepPerformer:
         progress, clock = self._context.progress, self._context.clock
         progress.working("build", f"{name}, {side}")
         started = clock.monotonic_s()
+        guards = side is Side.CANDIDATE and name != self._opened.begun.target
+        like = run.artifact(Side.BASELINE, name) if guards else None
 
         def build() -> Artifact | Failed:
             tree, sources = self._check_out(side, run), self._context.workspace.source_identity(self._commit(side, run))
             with self._opened.tools.gate.working():
                 target = self._opened.protocol.targets[name]
-                return self._opened.tools.toolchains.build(name, target, tree=tree, sources=sources)
+                return self._opened.tools.toolchains.build(name, target, tree=tree, sources=sources, like=like)
 
         made = build()
         if isinstance(made, Failed) and made.killed:  # one killed build says nothing about the patch
@@ -86,6 +90,7 @@ class StepPerformer:
             progress.step("build", f"{name}, {side}: failed: {made.reason}", duration_s)
             return BuildFailed(side=side, target=name, reason=made.reason)
         facts = ", ".join(f"{fact.name} {fact.value:.12g}" for fact in made.facts)
+        facts = SOURCE_UNCHANGED if like is not None and made.has_source_of(like) else facts
         progress.step("build", f"{name}, {side}" + (f" ({facts})" if facts else ""), duration_s)
         return Built(side=side, target=name, artifact=made, duration_s=duration_s)
 
@@ -130,9 +135,10 @@ class StepPerformer:
         return report
 
     def _measure(self, action: Measure, run: Run) -> Measured | MeasureFailed:
-        self._open_session(action.session)
+        begins = self._open_session(action.session)
         control = self._show_control()
         self._hold_machine()
+        burn_in = self._burn_in(run) if begins else None
         samples = measure_round(
             self._context,
             self._opened.tools,
@@ -147,7 +153,7 @@ class StepPerformer:
         self._report_noise(samples[0].round_ms / 1000)
         self._context.progress.advance(f"{action.session} round", action.round + 1, action.round + action.left)
         samples = tuple(replace(each, session=action.session) for each in samples)
-        return Measured(round=action.round, samples=samples, control=control)
+        return Measured(round=action.round, samples=samples, control=control, burn_in=burn_in)
 
     def _show_control(self) -> ControlResult | None:
         """Before the first round of this process, show the measuring path its control; None later, or where there is none."""
@@ -191,13 +197,28 @@ class StepPerformer:
             progress.step("profile", f"{name}, {side}: {said}", duration_s)
         return replace(seen, duration_s=duration_s)
 
-    def _open_session(self, session: Session) -> None:
-        """When the confirmation begins, remove work trees and release the machine's lock, so that it starts from fresh ones."""
-        if session is Session.CONFIRM and self._session is not session:
-            self._context.progress.step("confirm", "the search is over; the same two commits in a fresh bench")
+    def _open_session(self, session: Session) -> bool:
+        """Return whether a confirmation begins, or goes on in a new process. If so, remove work trees and release the machine's
+        lock, so that it starts from fresh ones.
+        """
+        begins = session is Session.CONFIRM and self._session is not session
+        if begins:
+            self._context.progress.step("confirm", "the search is over; the same two commits in fresh check-outs")
             self.release_machine()
             self._context.workspace.remove_check_outs()
         self._session = session
+        return begins
+
+    def _burn_in(self, run: Run) -> BurnIn | None:
+        """Run the baseline's benchmark uncounted until the GPU is steady, where the protocol wants that."""
+        benchmark, progress = self._opened.benchmark, self._context.progress
+        if benchmark.burn_in is None:
+            return None
+        progress.working("burn-in", f"the baseline, until the GPU is steady or for {benchmark.burn_in.most_s:g} s")
+        cwd, artifact = self._check_out(Side.BASELINE, run), self._artifact(Side.BASELINE, run)
+        found = self._opened.tools.steps.burn_in(benchmark, cwd=cwd, artifact=artifact, progress=progress)
+        progress.step("burn-in", f"the confirmation begins {found}")
+        return found
 
     def _hold_machine(self) -> None:
         if not self._machine_is_held:
@@ -228,6 +249,7 @@ class StepPerformer:
             raise TypeError(f"{side} was not built for {name}")
         paths = self._opened.tools.toolchains.layouts(target, artifact)
         if paths is None:
+            side = Side.BASELINE if artifact == run.artifact(Side.BASELINE, name) else side  # it was built there
             self._build(side, name, run)
             paths = self._opened.tools.toolchains.layouts(target, artifact)
         if paths is None:

@@ -278,6 +278,20 @@ def test_a_card_that_stops_answering_taints() -> None:
         assert [each.what for each in sensor.look([])] == ["g stopped answering"]
 
 
+def test_clock_and_temperature_are_read_at_each_look_since_the_start() -> None:
+    source = FakeSource()
+    sensor = Gpus("g", source, Gate())
+    with sensor.session():
+        launch(sensor, source, COOL)
+        launch(sensor, source, AT_WORK, replace(AT_WORK, temperature_c=61), replace(AT_WORK, clock_mhz=None))
+        found = sensor.readings()
+    assert [(each.device, each.clock_mhz, each.temperature_c, each.busy_percent) for each in found] == [
+        ("gpu", 2000, 50, 100),
+        ("gpu", 2000, 61, 100),
+    ]
+    assert found[0].at_s <= found[1].at_s
+
+
 def test_an_absent_source_is_not_asked_during_launches() -> None:
     sensor = Gpus("g", FakeSource(None, missing="no card"), Gate())
     with sensor.session():

@@ -1,6 +1,7 @@
 """Builds of the protocol's own command: where they may write, what they share, and what is said when they fail."""
 
 import hashlib
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -77,6 +78,14 @@ def test_a_build_writes_nowhere_else(build: Run, tree: Path, where: str) -> None
     made = build(f"open({where!r}, 'w'); {ARTIFACT}")
     assert isinstance(made, Failed)
     assert not (tree / where).exists()
+
+
+def test_folders_that_were_removed_and_made_again_can_be_written(build: Run, tmp_path: Path) -> None:
+    """A file system gives a new folder the inode of the one that was removed."""
+    for _ in range(8):
+        made = build(ARTIFACT)
+        assert isinstance(made, Artifact), made
+        shutil.rmtree(tmp_path / "state/artifacts")
 
 
 def test_the_protocol_can_let_it(build: Run, tmp_path: Path) -> None:

@@ -46,6 +46,12 @@ def test_builds_are_compared_where_both_sides_have_facts() -> None:
     assert build_changes(artifacts) == ("cpu: vgpr 1 -> 2 (+100.0 %)", "gfx: machine code unchanged")
 
 
+def test_a_source_that_is_unchanged_was_not_built_but_for_the_timed_target() -> None:
+    made = Artifact(sha256="1", code="c", facts=(fact(1),), source="s")
+    artifacts = {side: {"cpu": made, "gfx": made} for side in ("baseline", "candidate")}
+    assert build_changes(artifacts, timed="cpu") == ("cpu: machine code unchanged", "gfx: source unchanged: not built")
+
+
 def test_a_run_without_builds_has_no_changes() -> None:
     assert build_changes({}) == ()
     assert build_changes({"baseline": {}}) == ()

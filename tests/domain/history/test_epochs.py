@@ -20,6 +20,7 @@ from expctl.domain.ledger.simplify_budget import simplify_used_percent
 from expctl.domain.protocol.model import (
     Benchmark,
     Build,
+    BurnInRule,
     Environment,
     Gate,
     KeepRule,
@@ -257,6 +258,7 @@ def with_benchmark(**changes: object) -> Protocol:
         with_benchmark(quads=9, style="fine"),
         with_benchmark(iterations=11),
         with_benchmark(argv=("b", "--config", "x")),
+        with_benchmark(burn_in=BurnInRule()),
         with_benchmark(sizes=BENCHMARK.sizes[:1]),
         with_benchmark(sizes=(replace(BENCHMARK.sizes[0], weight=0.5), replace(BENCHMARK.sizes[1], weight=0.5))),
         replace(PROTOCOL, environment=Environment(set={"OMP_NUM_THREADS": "2"})),

@@ -9,10 +9,12 @@ from expctl.domain.protocol.inconsistencies import inconsistencies
 from expctl.domain.protocol.model import (
     Benchmark,
     Build,
+    BurnInRule,
     Control,
     Gate,
     KeepRule,
     LedgerLayout,
+    NumberKind,
     Protocol,
     Size,
     Target,
@@ -48,6 +50,20 @@ FAULTS = {
     "gate limit": (
         replace(SOUND, gate=Gate(others_percent=101)),
         "gate.others_percent: expected 0 (off) to 100, found 101",
+    ),
+    "burn-in without a GPU": (
+        with_benchmark(burn_in=BurnInRule()),
+        "targets.here.benchmark.burn_in: expected none, because it waits for the clock and heat of a GPU, and none is timed",
+    ),
+    "burn-in beyond the time-out": (
+        with_target(number_kind=NumberKind.DEVICE_TIME, benchmark=replace(BENCHMARK, timeout_s=59, burn_in=BurnInRule())),
+        "targets.here.benchmark.burn_in.most_s: expected more than 0, at most 59, found 60",
+    ),
+    "burn-in shorter than its window": (
+        with_target(
+            number_kind=NumberKind.DEVICE_TIME, benchmark=replace(BENCHMARK, timeout_s=99, burn_in=BurnInRule(most_s=4))
+        ),
+        "targets.here.benchmark.burn_in.window_s: expected at most most_s, 4, found 5",
     ),
     "no scope": (replace(SOUND, scope=()), "scope: expected at least one folder that a patch may touch"),
     "unknown decider": (replace(SOUND, decides=("there",)), "decides: expected one of targets (here), found there"),

@@ -15,14 +15,15 @@ from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.kept_gains import Landed, kept_gains
 from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.ledger.rows import why_of
-from expctl.domain.protocol.model import FreeSimplify, KeepRule
+from expctl.domain.machine.burn_in import BurnIn
+from expctl.domain.protocol.model import BurnInRule, FreeSimplify, KeepRule, NumberKind
 from expctl.domain.protocol.step import Step
 from expctl.domain.run.events import Measured
 from expctl.domain.run.step_result import Failed, Unavailable
 from expctl.domain.verdict.samples import Session, Side
 from expctl.flow.run.experiment import Outcome, run_experiment
 from tests.fakes.run import Crash
-from tests.fakes.stage import PROTOCOL, Stage, patch_to
+from tests.fakes.stage import BENCHMARK, PROTOCOL, Stage, patch_to
 from tests.refusals import refuses
 
 NCU = ("ncu matches ncu",)
@@ -277,6 +278,46 @@ def test_the_next_target_decides_where_the_first_is_absent() -> None:
     assert (record.target, record.notes) == ("other", ("cpu: unavailable: no clang",))
 
 
+# ------------------------------------------------------------------ sources that are unchanged
+
+
+def test_a_guard_whose_preprocessed_source_is_unchanged_is_not_built() -> None:
+    stage = staged("slow 1000000 # a comment")
+    stage.toolchains.preprocesses = True
+    record = run(stage).record
+    built = [name for name, text in stage.toolchains.builds if "comment" in text]
+    assert (record.verdict, built) == (Verdict.NO_OP, ["cpu"]), "the target that decides is always built"
+    assert record.profile == ("guard: source unchanged: not built",)
+    assert record.artifacts[Side.CANDIDATE]["guard"] == record.artifacts[Side.BASELINE]["guard"]
+    assert "build guard, candidate (source unchanged: not built) 1.0" in stage.progress.lines
+
+
+@pytest.mark.parametrize("kernel", ["slow 900000", "slow 1000000 // 5 at home"])
+def test_a_guard_whose_source_changed_is_built(kernel: str) -> None:
+    stage = staged(kernel)
+    stage.toolchains.preprocesses = True
+    record = run(stage).record
+    assert ("guard", kernel) in stage.toolchains.builds
+    assert record.profile[0].startswith("guard: bytes 12 -> ")
+
+
+def test_a_guard_whose_baseline_does_not_build_is_not_taken_from_it() -> None:
+    stage = staged("slow 1000000 # a comment")
+    stage.toolchains.preprocesses = True
+    stage.toolchains.refuses["guard", "slow"] = "asm"
+    record = run(stage).record
+    assert record.notes == ("guard guards nothing: its baseline does not build: asm",)
+    assert "guard" not in record.artifacts[Side.CANDIDATE]
+
+
+def test_a_simplification_whose_guard_was_not_built_lands_tested() -> None:
+    stage = free()
+    stage.toolchains.preprocesses = True
+    record = run(stage).record
+    assert (record.verdict, record.profile) == (Verdict.KEEP, ("guard: source unchanged: not built",))
+    assert stage.steps.tested == ["slow_1000000"] * 2
+
+
 # ------------------------------------------------------------------ free changes
 
 
@@ -456,6 +497,64 @@ def test_a_proposal_that_was_changed_meanwhile_is_refused() -> None:
     with refuses("proposal-changed-after-begin"):
         run(stage)
     assert stage.kernel() == "slow 1000000"
+
+
+# ------------------------------------------------------------------ burn-in
+
+STEADY = BurnIn(seconds=14.0, steady=True, clock_mhz=1755, temperature_c=61)
+RESTLESS = BurnIn(seconds=60.0, clock_mhz=1700, temperature_c=70)
+
+
+def burning(kernel: str, *burn_ins: BurnIn | BaseException) -> Stage:
+    stage = staged(kernel)
+    benchmark = replace(BENCHMARK, burn_in=BurnInRule())
+    cpu = replace(PROTOCOL.targets["cpu"], benchmark=benchmark, number_kind=NumberKind.DEVICE_TIME)
+    stage.library.given_protocol = replace(PROTOCOL, targets={**PROTOCOL.targets, "cpu": cpu})
+    stage.steps.burn_ins = list(burn_ins)
+    return stage
+
+
+@pytest.mark.parametrize("ended", [STEADY, RESTLESS, BurnIn(seconds=5.0, trouble="no sensor read them for 5 s")])
+def test_the_baseline_is_burnt_in_once_before_a_confirmation_and_the_record_says_how_it_ended(ended: BurnIn) -> None:
+    stage = burning("slow 900000", ended)
+    record = run(stage).record
+    assert (record.verdict, record.burn_ins) == (Verdict.KEEP, (ended,))
+    assert stage.steps.burnt == [("slow_1000000", 3)]
+    assert stage.steps.measured == list(range(9)), "what the burn-in ran isn't counted"
+    assert any(line.startswith(f"burn-in the confirmation begins {ended}") for line in stage.progress.lines)
+
+
+def test_a_search_that_rejects_needs_no_burn_in() -> None:
+    stage = burning("slow 1100000")
+    assert (run(stage).record.burn_ins, stage.steps.burnt) == ((), [])
+
+
+def test_a_run_that_dies_in_the_burn_in_burns_in_again() -> None:
+    stage = burning("slow 900000", Crash(), STEADY)
+    with pytest.raises(Crash):
+        run(stage)
+    record = run(stage).record
+    assert (record.verdict, record.burn_ins) == (Verdict.KEEP, (STEADY,))
+    assert stage.steps.burnt == [("slow_1000000", 3)] * 2
+
+
+def test_a_confirmation_that_dies_is_burnt_in_anew_when_it_goes_on() -> None:
+    stage = burning("slow 900000", RESTLESS, STEADY)
+    stage.journal.crash_at = 8 + 2 + 3 + 2  # begun, pinned, six builds; two tests, a search, two rounds of the confirmation
+    with pytest.raises(Crash):
+        run(stage)
+    rounds = sum(isinstance(event, Measured) for event in stage.journal.read("P1"))
+    assert rounds == 5
+    record = run(stage).record
+    assert (record.verdict, record.burn_ins) == (Verdict.KEEP, (RESTLESS, STEADY))
+    assert [before for _, before in stage.steps.burnt] == [3, 5]
+
+
+def test_a_replication_has_burn_ins_of_its_own() -> None:
+    stage = burning("slow 900000", STEADY, RESTLESS)
+    run(stage)
+    record = run(stage, again=True).record
+    assert (record.burn_ins, record.replications[0].burn_ins) == ((STEADY,), (RESTLESS,))
 
 
 # ------------------------------------------------------------------ the branch moves meanwhile

@@ -1,0 +1,49 @@
+"""What a preprocessed source (clang -E -P) says of a build: the same text by the same command is the same machine code.
+
+That holds only where the compiler reads nothing else and no position in a file reaches the code. Where that isn't certain,
+there is no hash, and the build is made.
+"""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+# Options of optimisation, macros, folders of headers, language, warnings, debug information and machine. Those left out put
+# positions in a file into the code (sanitizers, coverage, OpenMP), read files (profiles), or go to linker and assembler.
+PLAIN_FLAG = re.compile(
+    r"-(?:O\w*|[DUI].+|std=[\w+]+|g[\w-]*|W\w[\w=-]*"
+    r"|(?:f(?![\w-]*(?:profile|coverage|sanitize|module|plugin|openmp))|m(?!llvm))[\w-]+(?:=[\w.+-]+)?)"
+)
+# Files beyond the text; positions that the preprocessor leaves to the compiler (it expands __LINE__ and __FILE__ itself).
+BEYOND_THE_TEXT = re.compile(
+    rb"#\s*embed|__has_embed|incbin|__builtin_(?:LINE|COLUMN|FILE|FILE_NAME|source_location)\b|__PRETTY_FUNCTION__|__FUNCSIG__"
+)
+ASSEMBLY = re.compile(rb"\b(?:asm|__asm|__asm__)\b")
+PLAIN_ASSEMBLY = re.compile(
+    rb"\b(?:asm|__asm|__asm__)\b(?:\s+(?:volatile|__volatile__))*\s*\("
+    rb'((?:\s*"(?:[^"\\\n]|\\["\\nt])*")+)\s*[:)]'
+)
+DIRECTIVE = re.compile(rb"\.(?!\d)")  # .incbin and .include read files, .macro can make their names
+
+
+def flags_tell_all(flags: Sequence[str], tree: Path) -> bool:
+    """Do these compiler options read no file of `tree` beyond the source and its headers, as far as we know them?"""
+    values = (flag.partition("=")[2] for flag in flags if not flag.startswith("-D"))
+    return all(PLAIN_FLAG.fullmatch(flag) for flag in flags) and not any((tree / each).is_file() for each in values if each)
+
+
+def source_hash(command: Sequence[str], text: bytes) -> str:
+    """Return the SHA-256 of a preprocessed source, without indents and blank lines, and of the command that made it.
+
+    "" where the text may not tell all of the machine code: it is empty, embeds files, asks for positions, or has directives of
+    an assembler.
+    """
+    found = PLAIN_ASSEMBLY.findall(text)
+    if not text or BEYOND_THE_TEXT.search(text) or len(found) < len(ASSEMBLY.findall(text)):
+        return ""
+    if any(DIRECTIVE.search(re.sub(rb'"\s*"', b"", each)) for each in found):
+        return ""
+    if b'R"' not in text:  # a raw string may hold blank lines and indents
+        text = b"\n".join(kept for line in text.split(b"\n") if (kept := line.strip(b" \t\r")))
+    return hashlib.sha256("\0".join(command).encode() + b"\0" + text).hexdigest()
