@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from expctl.domain.experiment.figures import throughput_text, time_text, times_text
+from expctl.domain.experiment.figures import interval_text, throughput_text, time_text, times_text
 from expctl.domain.experiment.proposal import Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Artifact, Estimate, Record
 from expctl.domain.history.epochs import Epoch
@@ -27,7 +27,7 @@ def verdict_lines(record: Record) -> list[str]:
 
 def estimate_line(estimate: Estimate) -> str:
     """Return an estimate, e.g. `n=768 46.8 -> 47.9 GFLOP/s +2.3 % [+1.7, +2.9] 10 rounds`."""
-    effect = f"{estimate.effect_percent:+.2f} % [{estimate.low_percent:+.2f}, {estimate.high_percent:+.2f}]"
+    effect = interval_text(estimate.effect_percent, estimate.low_percent, estimate.high_percent)
     if not estimate.baseline_ns:
         return f"{estimate.size:<10} {effect}"
     show = (lambda ns: throughput_text(estimate.flop, ns)) if estimate.flop else time_text
