@@ -176,7 +176,7 @@ def test_any_stack_on_places_far_apart_is_rebuilt_or_the_next_change_of_a_place_
     history = [dict(values)]
     for number in range(1, 8):
         places = draw.sample("abcdef", draw.choice([1, 1, 2]))
-        values |= {place: 10 * number for place in places}
+        values |= dict.fromkeys(places, 10 * number)
         stack.add(k=lines(**values))
         changed.append(places)
         history.append(dict(values))

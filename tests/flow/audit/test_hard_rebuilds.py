@@ -1,4 +1,4 @@
-"""Stacks of several files, rebuilt without one change: chains, forks, two needs of one change, and changes that left nothing."""
+"""Stacks of several files, rebuilt without one change: chains, forks, two needs of one change, empty changes."""
 
 import json
 from dataclasses import dataclass
