@@ -83,6 +83,16 @@ def test_a_tail_begins_at_1_3_times_the_median(slower: float, told: bool) -> Non
     assert bool(heavier_tails(samples, ["n"])) == told
 
 
+def test_a_wide_middle_is_no_tail() -> None:
+    """The candidate's iterations spread over 15 % to both sides, the baseline's don't; none is 1.3 times the median."""
+    draw = Random(6)
+
+    def times(side: Side, _size: str, _number: int, _place: int) -> list[int]:
+        return [draw.randint(850_000, 1_150_000) if side is C else 1_000_000 for _ in range(10)]
+
+    assert heavier_tails([each for n in range(40) for each in one_round(n, ["n"], times)], ["n"]) == ()
+
+
 def test_turns_in_one_process_have_tails_too() -> None:
     draw = Random(4)
 
