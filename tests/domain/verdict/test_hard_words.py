@@ -66,6 +66,12 @@ def test_an_effect_at_the_ceiling_exactly_is_not_ruled_out(mode: Mode) -> None:
     assert "ruled out" not in found.reasons[0]
 
 
+def test_a_simplification_without_any_budget_that_changes_nothing_is_neither_kept_nor_slower() -> None:
+    """Floor and ceiling are both zero, and so is the effect: it lies neither above the one nor below the other."""
+    found = outcome({"n": 0.0}, replace(ONE, mode=Mode.SIMPLIFY, simplify_used=0.005))
+    assert found.verdict is Verdict.INCONCLUSIVE, found.reasons
+
+
 @pytest.mark.parametrize("tiny", [1e-4, 1e-6, 1e-7, 1e-8, 1e-9])
 def test_a_keep_never_prints_an_interval_that_contains_zero_however_small_the_gain(tiny: float) -> None:
     """One nanosecond in a second, without any noise, is a gain of 1e-9."""
