@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from expctl.domain.experiment.figures import interval_text
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Estimate
 from expctl.domain.history.audit import Audit, Bisection, CommitComparison, LeftOut
@@ -58,7 +59,7 @@ def _left_out(left: LeftOut) -> str:
 
 
 def _interval(effect: Estimate) -> str:
-    return f"{effect.effect_percent:+.2f} % [{effect.low_percent:+.2f}, {effect.high_percent:+.2f}]"
+    return interval_text(effect.effect_percent, effect.low_percent, effect.high_percent)
 
 
 def _verdict_words(contest: CommitComparison) -> str:

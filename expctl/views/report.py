@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from expctl.domain.experiment.control_result import control_text
-from expctl.domain.experiment.figures import throughput_text, time_text, times_text
+from expctl.domain.experiment.figures import interval_text, throughput_text, time_text, times_text
 from expctl.domain.experiment.proposal import Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Artifact, Estimate, Origin, Record
 from expctl.domain.history.epochs import Epoch
@@ -31,7 +31,7 @@ def estimate_line(estimate: Estimate) -> str:
     """Return an estimated effect as text, e.g. `n=768 46.8 -> 47.9 GFLOP/s +2.3 % [+1.7, +2.9] 10 rounds, sd 0.81 %`. It has
     the size, the baseline's and the candidate's speed, and the gain with its interval.
     """
-    effect = f"{estimate.effect_percent:+.2f} % [{estimate.low_percent:+.2f}, {estimate.high_percent:+.2f}]"
+    effect = interval_text(estimate.effect_percent, estimate.low_percent, estimate.high_percent)
     if not estimate.baseline_ns:
         return f"{estimate.size:<10} {effect}"
     show = (lambda ns: throughput_text(estimate.flop, ns)) if estimate.flop else time_text

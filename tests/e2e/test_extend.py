@@ -3,6 +3,7 @@
 import hashlib
 import re
 import signal
+from collections.abc import Callable
 
 import pytest
 
@@ -103,6 +104,31 @@ def test_another_harness_is_refused_and_nothing_changes(undecided: Foreign) -> N
     answer = undecided.expctl("run", "P1", "--extend")
     assert (answer.status, printed_code(answer.err)) == (1, "extension-not-comparable")
     assert "bench on main since" in answer.err
+    assert undecided.snapshot() == snapshot
+    undecided.check_nothing_is_left()
+
+
+def one_ns_more(samples: str) -> str:
+    return re.sub(r'"ns":\[\d+', lambda found: found[0][:-1] + str((int(found[0][-1]) + 1) % 10), samples, count=1)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [one_ns_more, lambda samples: samples[: samples.rindex('{"')], lambda samples: samples + samples, lambda _: "", None],
+    ids=["one nanosecond", "one sample less", "all of them twice", "empty", "no file"],
+)
+def test_samples_that_somebody_edited_do_not_go_on(undecided: Foreign, edit: Callable[[str], str] | None) -> None:
+    file = undecided.root / "experiments/P1/samples.jsonl"
+    if edit is None:
+        file.unlink()
+    else:
+        before = file.read_text()
+        file.write_text(edit(before))
+        assert file.read_text() != before
+    undecided.commit("other samples")
+    snapshot = undecided.snapshot()
+    answer = undecided.expctl("run", "P1", "--extend")
+    assert (answer.status, printed_code(answer.err)) == (1, "extension-other-samples"), answer
     assert undecided.snapshot() == snapshot
     undecided.check_nothing_is_left()
 

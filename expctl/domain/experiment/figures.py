@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Estimate, Times
 
+DIGITS = 8  # decimals of a percent in a record
 TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"))
 
 
@@ -35,8 +36,22 @@ def times_text(times: Times) -> str:
 
 def effect_text(estimate: Estimate) -> str:
     """Return an effect with its 95 % interval as text, e.g. `+2.31 % [+1.70, +2.92], 10 rounds`."""
-    interval = f"[{estimate.low_percent:+.2f}, {estimate.high_percent:+.2f}]"
-    return f"{estimate.effect_percent:+.2f} % {interval}, {estimate.rounds} rounds"
+    interval = interval_text(estimate.effect_percent, estimate.low_percent, estimate.high_percent)
+    return f"{interval}, {estimate.rounds} rounds"
+
+
+def interval_text(effect: float, low: float, high: float) -> str:
+    """Return an effect with its interval, in percent, e.g. `+2.31 % [+1.70, +2.92]`.
+
+    An end below 1 % isn't rounded to a tenth of a percent, where zero and the limits of a verdict lie, unless it is one.
+    """
+    digits = next((digits for digits in range(2, DIGITS) if all(_is_told(end, digits) for end in (low, high))), DIGITS)
+    return f"{effect:+.{digits}f} % [{low:+.{digits}f}, {high:+.{digits}f}]"
+
+
+def _is_told(end: float, digits: int) -> bool:
+    rounded = round(end, digits)
+    return abs(end) > 1 or abs(rounded - end) < 10**-DIGITS or round(rounded, 1) != rounded
 
 
 def _four_digits(value: float) -> str:

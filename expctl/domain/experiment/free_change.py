@@ -15,7 +15,7 @@ UNCOMPARED = "not compared"
 
 def is_free_keep(record: Record, entry: Record | Replication) -> bool:
     """Return whether `entry` (the record itself, or one of its replications) is a KEEP for which nothing had to be timed. For
-    the record itself, its artifacts must agree with that: the same code on every target built, and a passed test.
+    the record itself, its artifacts must agree with that: the same code on every target built, and passed tests.
     """
     if entry.verdict is not Verdict.KEEP or record.kind not in FREE_KINDS or entry.estimates:
         return False
@@ -25,7 +25,7 @@ def is_free_keep(record: Record, entry: Record | Replication) -> bool:
         return True
     codes = [{target: (made.code, made.image) for target, made in side.items()} for side in record.artifacts.values()]
     same = len(codes) == 2 and record.target in codes[0] and codes[0] == codes[1]
-    return same and record.test is not None and record.test.ok
+    return same and record.test is not None and record.test.ok and all(test.ok for test in record.guard_tests.values())
 
 
 def debt(id: str, target: str) -> str:

@@ -2,6 +2,7 @@
 
 from msgspec import Struct, field
 
+from expctl.domain.experiment.figures import interval_text
 from expctl.domain.experiment.findings import audit_opening
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Estimate
@@ -112,9 +113,7 @@ class Audit(Struct, frozen=True, kw_only=True):
 def finding_text(audit: Audit) -> str:
     """Return the text of the finding that `expctl audit --record` stores for `audit`, which must have been measured."""
     effect = audit.whole.objective
-    measured = (
-        f"{effect.effect_percent:+.2f} % [{effect.low_percent:+.2f}, {effect.high_percent:+.2f}]" if effect else "nothing"
-    )
+    measured = interval_text(effect.effect_percent, effect.low_percent, effect.high_percent) if effect else "nothing"
     short = ": less than they promised" if audit.falls_short else ""
     lost = f"; the gain was lost at {audit.bisection.culprit}" if audit.bisection and audit.bisection.culprit else ""
     more = f" and {len(audit.layers) - NAMED_MAX} more" if len(audit.layers) > NAMED_MAX else ""

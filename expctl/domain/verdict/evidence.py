@@ -14,6 +14,8 @@ from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import RoundEffect, Session
 from expctl.domain.verdict.statistics import Interval, interval, lower_bound, percent, t95, upper_bound
 
+DIGITS_MOST = 12  # decimals of a percent
+
 
 class Evidence(Struct, frozen=True, kw_only=True):
     """The intervals at one look over `n` values. A value is the effect of a round; in a confirmation, the mean of two."""
@@ -103,16 +105,25 @@ def describe(found: Interval, limits: Sequence[float] = (0.0,)) -> str:
     """Return an interval in percent, e.g. `+2.30 % [+1.70, +2.90]`, with so many digits that no end is rounded onto a limit.
     `limits` are effects in log units that the ends are compared with.
     """
-    digits = next((digits for digits in (2, 3, 4, 5) if _apart(found, limits, digits)), 6)
+    digits = _digits((found.low, found.high), limits)
     low, high = (f"{percent(end):+.{digits}f}" for end in (found.low, found.high))
-    return f"{percent(found.mean):+.{max(2, digits)}f} % [{low}, {high}]"
+    return f"{percent(found.mean):+.{digits}f} % [{low}, {high}]"
 
 
-def _apart(found: Interval, limits: Sequence[float], digits: int) -> bool:
-    """Do both ends of the interval stay above or below each limit, as they are, when rounded to `digits` digits?"""
+def bound_text(bound: float, limits: Sequence[float]) -> str:
+    """Return a bound (log effect) in percent, e.g. `+1.70 %`, with so many digits that it is rounded onto none of `limits`."""
+    return f"{percent(bound):+.{_digits((bound,), limits)}f} %"
+
+
+def _digits(ends: Sequence[float], limits: Sequence[float]) -> int:
+    return next((digits for digits in range(2, DIGITS_MOST) if _apart(ends, limits, digits)), DIGITS_MOST)
+
+
+def _apart(ends: Sequence[float], limits: Sequence[float], digits: int) -> bool:
+    """Do all ends of an interval stay above or below each limit, as they are, when rounded to `digits` digits?"""
     return all(
         (end < limit) == (round(percent(end), digits) < round(percent(limit), digits))
         and (end > limit) == (round(percent(end), digits) > round(percent(limit), digits))
-        for end in (found.low, found.high)
+        for end in ends
         for limit in limits
     )

@@ -7,7 +7,7 @@ All rounds of search and confirmation count. See docs/METHODOLOGY.md, "What a KE
 import math
 from collections.abc import Sequence
 
-from expctl.domain.verdict.evidence import describe, limit_text, limits_of
+from expctl.domain.verdict.evidence import bound_text, describe, limit_text, limits_of
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import RoundEffect
 from expctl.domain.verdict.statistics import Interval, interval, percent, t95, t995, t999
@@ -44,7 +44,7 @@ def doubts(
     if found.low <= -plan.guard:
         doubtful.append(
             f"the effect on the mean time of all iterations, {percent(found.mean):+.2f} % and with 95 % confidence above "
-            f"{percent(found.low):+.2f} %, may lie below {limit_text(-plan.guard)}"
+            f"{bound_text(found.low, limits_of(plan))}, may lie below {limit_text(-plan.guard)}"
         )
     missing = launches_needed(plan, gain - plan.floor_of(rescuer)) - plan.launches * len(rounds)
     if missing > 0:
@@ -84,7 +84,7 @@ def depends_on_placement(effects: Sequence[float], layouts: Sequence[int], floor
     found = interval([math.fsum(each) / len(each) for each in of_layout.values()], critical, critical)
     if found.low > floor:
         return ""
-    return f"over {found.n} placements of the code it is only surely above {percent(found.low):+.2f} %"
+    return f"over {found.n} placements of the code it is only surely above {bound_text(found.low, (0.0, floor))}"
 
 
 def fades(effects: Sequence[float]) -> bool:

@@ -130,7 +130,7 @@ def _regress(seen: Evidence, sizes: Sequence[str], where: str = "") -> tuple[str
 
 
 def _ruled_out(seen: Evidence, name: str) -> str:
-    ruled_out = f"a gain of {limit_text(seen.plan.ceiling).lstrip('+')} is ruled out"
+    ruled_out = f"a gain of {limit_text(seen.plan.ceiling).lstrip('+')} is ruled out with 95 % confidence"
     what = "the candidate is slower" if seen.intervals[name].high < 0 else ruled_out
     return f"{name} {seen.describe(name)}: {what}"
 

@@ -1,5 +1,6 @@
 """Continue an experiment that ended INCONCLUSIVE: with the same two builds, the samples it has, and the looks that are left."""
 
+import hashlib
 from collections.abc import Sequence
 
 from expctl.domain.errors import Refused
@@ -10,7 +11,7 @@ from expctl.domain.protocol.model import Protocol
 from expctl.domain.run.events import Begun, Pinned
 from expctl.domain.run.state_machine import Run
 from expctl.domain.verdict.judge import judge
-from expctl.domain.verdict.samples import Side
+from expctl.domain.verdict.samples import Sample, Side
 from expctl.domain.verdict.sequential_test import Decision
 from expctl.flow.measuring.comparability import comparability_here
 from expctl.flow.queue.eligibility import check_binding
@@ -79,7 +80,7 @@ def extend(context: Context, record: Record) -> OpenRun:
         earlier=None,
         attempt=record.attempts,
         undecided=record,
-        before=context.library.read_samples(head, experiment),
+        before=_samples(context, record, head),
     )
     _check_open(opened)
     rounds = len({sample.round for sample in opened.before})
@@ -98,6 +99,8 @@ def check_builds(opened: OpenRun, run: Run) -> None:
             before, now = record.artifacts.get(side.value, {}).get(target), run.artifact(side, target)
             if before is not None and (now is None or now.sha256 != before.sha256):
                 found.append(f"build of the {side} for {target} {before.sha256[:8]} -> {now.sha256[:8] if now else 'failed'}")
+            elif before is not None and now is not None and now.layouts != before.layouts:
+                found.append(f"layouts of the {side} for {target}")
     if found:
         opened.context.journal.forget(opened.id)
         raise _not_the_same(opened.id, found)
@@ -127,6 +130,22 @@ def _check_conditions(context: Context, tools: Tools, protocol: Protocol, record
     found += [] if record.content in ("", content) else [f"proposal {record.content[:8]} -> {content[:8]}"]
     if found:
         raise _not_the_same(record.id, found)
+
+
+def _samples(context: Context, record: Record, head: str) -> tuple[Sample, ...]:
+    """Return the samples at `head`. Raises Refused unless they are the ones that `record` was made of."""
+    samples = context.library.read_samples(head, record.id)
+    found = hashlib.sha256(context.samples_bytes(samples)).hexdigest()
+    if found != record.samples_sha256:
+        file = f"experiments/{record.id}/samples.jsonl"
+        raise Refused(
+            f"{record.id} can't go on: its samples were changed since they were measured",
+            code="extension-other-samples",
+            expected=f"{file} with SHA-256 {record.samples_sha256[:12]}, as in its record",
+            found=f"{len(samples)} samples with SHA-256 {found[:12]}",
+            hint=f"git log -- {file} shows who changed it; git checkout COMMIT -- {file}, then commit, brings it back",
+        )
+    return samples
 
 
 def _check_open(opened: OpenRun) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from expctl.domain.experiment.figures import interval_text
 from expctl.domain.text import plain_text
 from expctl.views.escape import Markdown, markdown_text
 
@@ -99,9 +100,8 @@ def step_row(step: Step) -> Markdown:
 
 
 def effect_text(effect: Interval) -> Markdown:
-    """Return an effect and half the width of its interval, e.g. `+8.61 % ± 0.71`."""
-    percent, low, high = effect
-    return Markdown(f"{percent:+.2f} % ± {(high - low) / 2:.2f}")
+    """Return an effect with its interval, e.g. `+8.61 % [+7.90, +9.32]`, whose halves differ in width."""
+    return Markdown(interval_text(*effect))
 
 
 def gain_text(effect: Interval) -> Markdown:
