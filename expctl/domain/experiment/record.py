@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated
 
-from msgspec import Meta, Struct, field
+from msgspec import Struct, field
 
+from expctl.domain.experiment.machine_times import Count, TimesOfSize
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Probe, Verdict
 from expctl.domain.protocol.boundaries import VERSION
 from expctl.domain.protocol.model import NumberKind
 
 OBJECTIVE = "objective"  # the size of the weighted mean over all sizes
-Count = Annotated[int, Meta(ge=0)]
 SCHEMA = 3  # 2: with the procedure of the verdict; 3: rules know a change at four levels
 
 
@@ -170,7 +169,10 @@ class BenchmarkIdentity(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The result of an experiment with all that a later review needs. `explanation` is what the profiles say of the effect."""
+    """The result of an experiment with all that a later review needs. `explanation` is what the profiles say of the effect.
+
+    `times` are the absolute times by state of the machine, in the rounds of the estimates; older records have none.
+    """
 
     schema: Count = 1
     id: str
@@ -207,6 +209,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     procedure: Procedure | None = None
     samples_sha256: str = ""
     yardstick: BenchmarkIdentity | None = None
+    times: tuple[TimesOfSize, ...] = ()
 
     @property
     def left_open(self) -> bool:
@@ -233,6 +236,7 @@ class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     procedure: Procedure | None = None
     samples_sha256: str = ""
     yardstick: BenchmarkIdentity | None = None
+    times: tuple[TimesOfSize, ...] = ()
 
 
 class EvidenceKind(StrEnum):

@@ -18,7 +18,7 @@ class StatusTotals(Struct, frozen=True, kw_only=True):
     """Totals over all records for `expctl status`. `standing` maps a target to the experiment that was last timed there.
 
     `landings` are the experiments that moved the branch, oldest first; `newest` are the ids of the last ones measured, the
-    newest at the end; `debts` are pairs of id and what has yet to be measured. The map `epochs.of` is left empty to save time.
+    newest at the end; `debts` are pairs of id and what has yet to be measured. The map `epochs.of` has those of `standing`.
     """
 
     epochs: Epochs

@@ -92,9 +92,9 @@ def step_row(step: Step) -> Markdown:
 
 
 def effect_text(effect: Interval) -> Markdown:
-    """Return an effect and half the width of its interval, e.g. `+8.61 % ± 0.71`."""
+    """Return an effect with its interval, e.g. `+8.61 % [+7.90, +9.32]`."""
     percent, low, high = effect
-    return Markdown(f"{percent:+.2f} % ± {(high - low) / 2:.2f}")
+    return Markdown(f"{percent:+.2f} % [{low:+.2f}, {high:+.2f}]")
 
 
 def gain_text(effect: Interval) -> Markdown:
