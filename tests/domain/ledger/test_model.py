@@ -215,8 +215,8 @@ def test_kept_changes_of_the_last_epoch_multiply_in_the_order_in_which_they_land
     assert (cpu.path.epoch, [step.id for step in cpu.path.steps], cpu.audits) == (2, ["P3", "P2"], ("F1",))
     total, low, high = cpu.path.steps[-1].total
     assert total == pytest.approx(21.0)
-    half = math.hypot(*(2 * [math.log(1.11 / 1.09) / 2]))
-    assert (low, high) == pytest.approx((100 * (1.21 * math.exp(-half) - 1), 100 * (1.21 * math.exp(half) - 1)))
+    below, above = math.sqrt(2) * math.log(1.10 / 1.09), math.sqrt(2) * math.log(1.11 / 1.10)
+    assert (low, high) == pytest.approx((100 * (1.21 * math.exp(-below) - 1), 100 * (1.21 * math.exp(above) - 1)))
     assert [step.id for step in sm_90.path.steps] == ["P5"]
 
 

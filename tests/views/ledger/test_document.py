@@ -363,7 +363,7 @@ def test_a_row_keeps_to_its_line_and_says_as_much_of_why_as_fits() -> None:
         assert len(drawn) <= 160
         assert drawn.count(" | ") == 5
     assert measured_row(summary_of(REJECTED).row) == (
-        "| [P16](experiments/P16) | REJECT | Unroll the inner loop twice | cpu | -1.20 % ± 0.60"
+        "| [P16](experiments/P16) | REJECT | Unroll the inner loop twice | cpu | -1.20 % [-1.80, -0.60]"
         " | n1024 regresses: -1.20 % [-1.80, -0.60] |"
     )
 
