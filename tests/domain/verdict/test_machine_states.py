@@ -126,12 +126,22 @@ def test_the_slow_mode_of_one_side_is_an_effect_and_no_state(style: Style, unit:
         assert len(times_of(measured(style, rounds, states(draw, share, unit, sides=(side,)))).states) == 1
 
 
-def test_one_slow_round_is_no_state_and_two_of_six_are() -> None:
+def test_one_slow_round_is_no_state_and_two_of_twelve_are() -> None:
     def slow_in(*slow: int) -> TimesOfSize:
         draw = random.Random(3)
         return times_of(measured(Style.LAUNCH, 12, lambda n, _l, _s, _q: 0.3 * (n in slow) + draw.gauss(0, 0.005)))
 
     assert [len(slow_in(*slow).states) for slow in ((), (5,), (5, 8))] == [1, 1, 2]
+
+
+def test_a_slow_tail_hides_no_states() -> None:
+    draw = random.Random(21)
+    level = states(draw, 0.5, "quad")
+
+    def tailed(number: int, launch: int, side: Side, quad: int) -> float:
+        return level(number, launch, side, quad) + (draw.uniform(0.6, 1.6) if draw.random() < 0.04 else 0)
+
+    assert len(times_of(measured(Style.FINE, 12, tailed)).states) == 2
 
 
 def test_states_less_than_five_percent_apart_are_not_told_apart() -> None:
@@ -163,6 +173,7 @@ def test_each_state_has_its_own_effect_and_rounds_between_them_are_mixed() -> No
     found = times_of(measured(Style.FINE, 24, level))
     fast, slow = found.states
     assert (fast.rounds, slow.rounds, found.mixed_rounds) == (10, 10, 4)
+    assert fast.effect_percent is not None
     assert fast.effect_percent == pytest.approx(100 * math.expm1(0.05), abs=0.3)
     assert slow.effect_percent == pytest.approx(100 * math.expm1(-0.05), abs=0.3)
     assert fast.low_percent is not None
