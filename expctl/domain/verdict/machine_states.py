@@ -55,7 +55,7 @@ def times_by_state(samples: Sequence[Sample], rounds: Sequence[int]) -> tuple[Ti
     chosen = set(rounds)
     used = [sample for sample in counted(samples) if sample.round in chosen and not sample.taints]
     sizes = sorted({sample.size for sample in used}, key=[sample.size for sample in used].index)
-    return tuple(_times_of_size(size, _rounds(used, size)) for size in sizes)
+    return tuple(_times_of_size(size, found) for size in sizes if (found := _rounds(used, size)))
 
 
 def last_session(samples: Sequence[Sample]) -> tuple[int, ...]:
@@ -70,7 +70,9 @@ def _rounds(samples: Sequence[Sample], size: str) -> list[_Round]:
     for _, group in groupby(mine, key=lambda each: each.round):
         launches = list(group)
         by_side = {side: tuple(tuple(log_times(each)) for each in launches if each.side is side) for side in Side}
-        found.append(_Round(launches=by_side))
+        shapes = [[len(launch) for launch in by_side[side]] for side in Side]
+        if shapes[0] and shapes[0] == shapes[1]:  # else what one side did was disturbed as a whole
+            found.append(_Round(launches=by_side))
     return found
 
 

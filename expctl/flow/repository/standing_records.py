@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from expctl.domain.errors import Refused
+
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
     from expctl.ports.repository import Library
@@ -20,15 +22,15 @@ def standing_records(library: Library, commit: str, ids: Iterable[str]) -> Mappi
 def with_times(library: Library, commit: str, record: Record) -> Record:
     """Return `record`; if it was timed and lacks times by state of the machine, with those that its samples give.
 
-    Replications stay as they are. Raises Refused for samples that can't be read.
+    Replications stay as they are, and so does a record whose samples can't be read: `expctl replay` says what is wrong.
     """
     if record.times or not record.estimates:
         return record
     from expctl.domain.verdict.machine_states import last_session, times_by_state
     from expctl.domain.verdict.samples import MalformedRound
 
-    samples = library.read_samples(commit, record.id)
     try:
+        samples = library.read_samples(commit, record.id)
         return replace(record, times=times_by_state(samples, last_session(samples)))
-    except MalformedRound:  # `expctl replay` says what is wrong with them
+    except (MalformedRound, Refused):
         return record

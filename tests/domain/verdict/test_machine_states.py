@@ -222,6 +222,9 @@ def test_only_the_rounds_asked_for_count_and_disturbed_launches_never() -> None:
     tainted = [replace(each, taints=("busy",)) if each.round % 2 else each for each in samples]
     assert len(times_by_state(tainted, range(12))[0].states) == 1
     assert times_by_state([], ()) == ()
+    lost = [replace(each, taints=("busy",)) if each.round == 3 and each.side is Side.BASELINE else each for each in samples]
+    assert sum(each.rounds for each in times_by_state(lost, range(12))[0].states) == 11
+    assert times_by_state([each for each in lost if each.round == 3], [3]) == ()
 
 
 def test_the_last_session_is_the_confirmation_if_there_was_one() -> None:

@@ -32,6 +32,15 @@ def test_an_older_record_has_the_times_that_it_would_have_today(kernel: str) -> 
     assert standing_records(stage.library, stage.workspace.head(), ["P1"]) == {"P1": record}
 
 
+def test_damaged_samples_leave_an_older_record_as_it_is() -> None:
+    stage, record = concluded("slow 900000")
+    older = replace(record, times=())
+    lines = stage.workspace.commits[stage.workspace.head()].files["experiments/P1/samples.jsonl"].splitlines(keepends=True)
+    for damaged in (b"{\n", lines[0].replace(b'"ns":[', b'"ns":[0,')):
+        stage.workspace.edit({"experiments/P1/samples.jsonl": damaged}, "damaged")
+        assert with_times(stage.library, stage.workspace.head(), older) == older
+
+
 def test_what_was_not_timed_gets_no_times_and_no_samples_are_read() -> None:
     stage, record = concluded("slow 1000000 # less", kind=Kind.SIMPLIFY)
     assert with_times(stage.library, "no such commit", record) == record
