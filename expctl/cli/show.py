@@ -69,10 +69,13 @@ def show(
     library, head = wiring.library(git), git.head()
     record = library.record(head, experiment)
     if record is not None:
+        from expctl.flow.repository.standing_records import with_times
+
         if plot:
             _draw(wiring.pictures(place, git).of_record(record), plot, suffix)
         else:
-            print_result(record, lambda: _lines(library, head, record), as_json)
+            shown = with_times(library, head, record)
+            print_result(shown, lambda: _lines(library, head, shown), as_json)
         return
     for malformed in library.malformed(head, [experiment]):
         raise malformed.refusal()

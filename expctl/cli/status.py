@@ -36,15 +36,15 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as 
 
 
 def _lines(stock: Status) -> list[str]:
-    from expctl.domain.experiment.figures import throughput_text, time_text
+    from expctl.domain.experiment.figures import speed_text, state_text
     from expctl.domain.text import one_line
     from expctl.views.report import foreign_lines
 
     lines = [f"{one_line(stock.name)}   {stock.branch or 'detached'} at {stock.head[:7]}", "baseline"]
     for baseline in stock.baselines:
         figures = ", ".join(
-            f"{figure.size} {throughput_text(figure.flop, figure.ns) if figure.flop else time_text(figure.ns)}"
-            for figure in baseline.figures
+            f"{each.size} {speed_text(each.flop, each.ns, each.low_ns, each.high_ns)}{state_text(each.state, each.states)}"
+            for each in baseline.figures
         )
         since = f"since {baseline.since}, " if baseline.since else ""
         lines.append(f"  {baseline.target:<10} {figures}   {since}shown by {baseline.shown_by}")

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 from expctl.domain.brief.compose import Brief, Known, brief_of
 from expctl.domain.brief.rules import rules_now
-from expctl.domain.history.baselines import Baseline, baseline_of
+from expctl.domain.history.baselines import Baseline, baseline_of, standing_epochs
 from expctl.domain.history.epochs import epochs_from
 from expctl.domain.ledger.record_summary import RecordSummary, in_order, landings, seen_noise, standing
 from expctl.domain.verdict.calibration import Calibration
 from expctl.flow.repository.conditions import conditions_at
+from expctl.flow.repository.standing_records import standing_records
 from expctl.flow.status import epochs_now
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.noise import Calibrated
+    from expctl.domain.experiment.record import Record
     from expctl.domain.protocol.model import Protocol
     from expctl.ports.measuring import Calibrations
     from expctl.ports.repository import Library
@@ -33,14 +35,18 @@ def brief_here(
     protocol = library.protocol(head)
     found = in_order(library.digests(head))
     conditions = conditions_at(library, head, protocol, machine)
-    epochs = epochs_from(each for summary in found for each in summary.measurings).at(conditions)
+    known_epochs = epochs_from(each for summary in found for each in summary.measurings)
+    records = standing_records(library, head, standing(found).values())
+    baselines = _baselines(records, found)
+    standing_in = standing_epochs(known_epochs, records, baselines)
+    epochs = known_epochs.at(conditions, standing_in)
     waiting = _in_turn(library, head, library.waiting(head))
     known = Known(
         protocol=protocol,
         head=head,
         digests=found,
         epochs=epochs,
-        baselines=_baselines(library, head, found),
+        baselines=baselines,
         calibrated={name: noise for name in protocol.decides if (noise := _calibrated(calibrations, protocol, name))},
         seen={name: shown for name in protocol.decides if (shown := seen_noise(name, found, epochs))},
         begins={each.target: each.begins for each in epochs_now(epochs, conditions) if not each.since},
@@ -59,9 +65,8 @@ def _in_turn(library: Library, head: str, waiting: Sequence[str]) -> tuple[str, 
     return tuple(name for name, _ in sorted(kept, key=lambda each: -each[1].priority if each[1] else 0))
 
 
-def _baselines(library: Library, head: str, summaries: Sequence[RecordSummary]) -> tuple[Baseline, ...]:
+def _baselines(records: Mapping[str, Record], summaries: Sequence[RecordSummary]) -> tuple[Baseline, ...]:
     shown, landed = standing(summaries), landings(summaries)
-    records = library.some_records(head, shown.values())
     return tuple(baseline_of(target, records[name], landed) for target, name in sorted(shown.items()))
 
 

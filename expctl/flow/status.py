@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
+from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of, standing_epochs
 from expctl.domain.history.blind import BlindRates, blind_rates
 from expctl.domain.queue.ordering import Entry, State
 from expctl.flow.repository.conditions import conditions_at
 from expctl.flow.repository.pending import read_queue
+from expctl.flow.repository.standing_records import standing_records
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
@@ -93,16 +94,17 @@ def read_status(
     given patterns; `machine` holds facts of this machine.
     """
     protocol, totals = library.protocol(head), library.stock(head)
-    records = library.some_records(head, {*totals.standing.values(), *totals.newest})
+    records = library.some_records(head, totals.newest)
+    timed = standing_records(library, head, totals.standing.values())
+    baselines = tuple(baseline_of(target, timed[name], totals.landings) for target, name in sorted(totals.standing.items()))
     conditions = conditions_at(library, head, protocol, machine)
+    epochs = totals.epochs.at(conditions, standing_epochs(totals.epochs, timed, baselines))
     return Status(
         name=protocol.name,
         branch=branch,
         head=head,
-        epochs=epochs_now(totals.epochs, conditions),
-        baselines=tuple(
-            baseline_of(target, records[name], totals.landings) for target, name in sorted(totals.standing.items())
-        ),
+        epochs=epochs_now(epochs, conditions),
+        baselines=baselines,
         imported=totals.given,
         running=running,
         queue=tuple(_waiting(each) for each in read_queue(library, head).entries() if each.state is not State.WITHDRAWN),

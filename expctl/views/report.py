@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from expctl.domain.experiment.control_result import control_text
-from expctl.domain.experiment.figures import interval_text, throughput_text, time_text, times_text
+from expctl.domain.experiment.figures import interval_text, states_text, throughput_text, time_text, times_text
 from expctl.domain.experiment.proposal import Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Artifact, Estimate, Origin, Record
 from expctl.domain.history.epochs import Epoch
@@ -17,6 +17,7 @@ from expctl.domain.text import one_line
 def verdict_lines(record: Record) -> list[str]:
     """Return the lines that a run prints at its end: estimates, figures of profile or build, the verdict and its reasons."""
     lines = [f"  {'benchmark' if i == 0 else '':<10} {estimate_line(each)}" for i, each in enumerate(record.estimates)]
+    lines += [line for each in record.times for line in labelled("states", states_text(each))]
     label = "profile" if record.verdict is Verdict.KEEP and record.estimates else "builds"  # only a timed KEEP is profiled
     lines += [f"  {label if i == 0 else '':<10} {one_line(text, 220)}" for i, text in enumerate(record.profile)]
     lines += [f"  {'why':<10} {one_line(record.explanation, 400)}"] if record.explanation else []

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from expctl.domain.experiment import record as facts
 from expctl.domain.experiment.control_result import ControlResult, StandInEffect
+from expctl.domain.experiment.machine_times import MachineState, SideTime, TimesOfSize
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import Estimate, Origin, Record, Rule
 from expctl.domain.machine.burn_in import BurnIn
@@ -72,6 +73,20 @@ def test_single_iterations_are_shown_by_size_and_side() -> None:
     assert [line for line in lines if line.startswith("  times")] == [
         "  times      n=768, baseline: median 20.00 ms, mean 20.31 ms, p90 1.012, p99 1.304 of the median",
         "  times      n=768, candidate: median 19.00 ms, mean 20.31 ms, p90 1.012, p99 1.700 of the median",
+    ]
+
+
+def test_states_of_the_machine_are_shown_with_the_effect_in_each_and_one_state_is_not() -> None:
+    def state(ns: float, rounds: int) -> MachineState:
+        side = SideTime(ns=ns, low_ns=ns, high_ns=ns)
+        return MachineState(baseline=side, candidate=side, rounds=rounds, effect_percent=1.2, low_percent=0.8, high_percent=1.6)
+
+    one = TimesOfSize(size="n=384", states=(state(1e6, 23),))
+    two = TimesOfSize(size="n=512", states=(state(2.05e6, 14), state(2.75e6, 9)))
+    lines = verdict_lines(replace(RECORD, times=(one, two)))
+    assert [line for line in lines if "state" in line] == [
+        "  states     two states of the machine at n=512: 2.050 ms in 14 rounds (effect +1.20 % [+0.80, +1.60]), "
+        "2.750 ms in 9 (effect +1.20 % [+0.80, +1.60])"
     ]
 
 

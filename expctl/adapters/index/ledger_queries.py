@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
-
-from msgspec.structs import replace
 
 from expctl.adapters.index.columns import grounds_of, json_tuple
 from expctl.adapters.index.rows import VERDICTS, measurings_of
 from expctl.adapters.index.status_queries import status_totals
 from expctl.domain.experiment.predictions import Accuracy, optimism
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.history.epochs import Epoch, Epochs
 from expctl.domain.ledger.kept_gains import Landed
 from expctl.domain.ledger.remarks import Debt, remarks
 from expctl.domain.ledger.rows import Row
@@ -39,7 +36,6 @@ from live where counts
 SURPLUS = """
 select surplus_percent from live where counts and surplus_percent is not null order by surplus_percent limit ? offset ?
 """
-EPOCH_OF = "select target, epoch from live where name = ?"
 ROWS = """
 select name, title, target, verdict, imported, date, effect_percent, low_percent, high_percent, figures, why
 from live where verdict is not null order by number, name
@@ -56,7 +52,7 @@ def ledger_totals(index: sqlite3.Connection) -> LedgerTotals:
     """
     found = status_totals(index)
     return LedgerTotals(
-        epochs=replace(found.epochs, of=_epochs_of(index, found.epochs, found.standing.values())),
+        epochs=found.epochs,
         standing=found.standing,
         landings=found.landings,
         landed=_landed(index),
@@ -109,12 +105,6 @@ def _landed(index: sqlite3.Connection) -> tuple[Landed, ...]:
             for name, title, target, date, base, again, ground, gains in index.execute(LANDED).fetchall()
         ]
     )
-
-
-def _epochs_of(index: sqlite3.Connection, epochs: Epochs, names: Iterable[str]) -> Mapping[str, Epoch]:
-    numbered = {(each.target, each.number): each for each in epochs.all}
-    found = {name: numbered.get(index.execute(EPOCH_OF, (name,)).fetchone()) for name in names}
-    return {name: epoch for name, epoch in found.items() if epoch is not None}
 
 
 def _names(index: sqlite3.Connection, question: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from expctl.domain.brief.word_limit import ITEMS_MAX, Section
-from expctl.domain.experiment.figures import throughput_text, time_text
+from expctl.domain.experiment.figures import speed_text, state_text, time_text
 from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.predictions import Accuracy, PredictionSummary, accuracy_text, prediction_text
 from expctl.domain.experiment.proposal import Proposal
@@ -111,7 +111,8 @@ def _is_hit(told: PredictionSummary) -> bool:
 
 def _baseline(baseline: Baseline, epochs: Epochs) -> str:
     figures = "; ".join(
-        " = ".join(part for part in (f"{each.size} {time_text(each.ns)}", throughput_text(each.flop, each.ns)) if part)
+        f"{each.size} {f'{time_text(each.ns)} = ' if each.flop else ''}"
+        f"{speed_text(each.flop, each.ns, each.low_ns, each.high_ns)}{state_text(each.state, each.states)}"
         for each in baseline.figures
     )
     since = f"since {baseline.since}" if baseline.since else "as expctl found it"

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated
 
-from msgspec import Meta, Struct, field
+from msgspec import Struct, field
 
 from expctl.domain.experiment.control_result import ControlResult
+from expctl.domain.experiment.machine_times import Count, TimesOfSize
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Probe, Verdict
 from expctl.domain.machine.burn_in import BurnIn
@@ -14,7 +14,6 @@ from expctl.domain.protocol.boundaries import VERSION
 from expctl.domain.protocol.model import NumberKind
 
 OBJECTIVE = "objective"  # the size of the weighted mean over all sizes
-Count = Annotated[int, Meta(ge=0)]
 SCHEMA = 3  # 2: with the procedure of the verdict; 3: rules know a change at four levels
 
 
@@ -183,7 +182,8 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The result of an experiment, with all that a later review needs. `explanation` is what profiles tell of the effect.
 
     `control` is what the measuring path has shown before the first round; None: the target had no control then. `burn_ins` say
-    in which state of the GPU its confirmation began, and went on after each interruption.
+    in which state of the GPU its confirmation began, and went on after each interruption. `times` are the absolute times by
+    state of the machine, in the rounds of the estimates; older records have none.
     """
 
     schema: Count = 1
@@ -223,6 +223,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     samples_sha256: str = ""
     yardstick: BenchmarkIdentity | None = None
     control: ControlResult | None = None
+    times: tuple[TimesOfSize, ...] = ()
 
     @property
     def left_open(self) -> bool:
@@ -251,6 +252,7 @@ class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     samples_sha256: str = ""
     yardstick: BenchmarkIdentity | None = None
     control: ControlResult | None = None
+    times: tuple[TimesOfSize, ...] = ()
 
 
 class EvidenceKind(StrEnum):

@@ -1,14 +1,16 @@
 """The current code of each target and its measured times, according to the records."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from expctl.domain.experiment.ids import id_order
+from expctl.domain.experiment.machine_times import TimesOfSize
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Origin, Record, Times
+from expctl.domain.history.epochs import Epoch, Epochs
 from expctl.domain.protocol.model import NumberKind
 
 SPEEDS = (NumberKind.WALL_TIME, NumberKind.DEVICE_TIME)
@@ -18,13 +20,20 @@ Position = tuple[str, tuple[int, str]]
 
 class Figure(Struct, frozen=True, kw_only=True):
     """The median time `ns` of one iteration at one size; `flop` is its number of floating-point operations, 0 if unknown.
-    `times` say how single iterations scatter (None in older records).
+
+    `times` say how single iterations scatter, `low_ns` and `high_ns` are the 95 % interval of the median over launches (None
+    and 0 in older records). Where the machine had more states (`states`) than one, the time is that of the state with the
+    most rounds: number `state`, from 0 for the fastest.
     """
 
     size: str
     ns: float
     flop: int
     times: Times | None = None
+    low_ns: float = 0.0
+    high_ns: float = 0.0
+    state: int = 0
+    states: int = 1
 
 
 class Baseline(Struct, frozen=True, kw_only=True):
@@ -71,6 +80,7 @@ class _Timing(Struct, frozen=True, kw_only=True):
     target: str
     date: str
     estimates: tuple[Estimate, ...]
+    times: tuple[TimesOfSize, ...]
 
 
 def lands(record: Record) -> bool:
@@ -94,6 +104,12 @@ def baseline_of(target: str, shown_by: Record, landings: Sequence[Landing]) -> B
     return replace(alone, since=alone.since or before, later=tuple(each.id for each in landings if each.position > at))
 
 
+def standing_epochs(epochs: Epochs, records: Mapping[str, Record], baselines: Iterable[Baseline]) -> dict[str, Epoch]:
+    """Return, by target, the epoch (comparable measurements) in which its baseline was measured, where it is known."""
+    found = {each.target: epochs.shown_by(records[each.shown_by], each.target, each.date) for each in baselines}
+    return {target: epoch for target, epoch in found.items() if epoch is not None}
+
+
 def given_of(record: Record) -> str | None:
     """Return the hand-written result of an imported experiment that changed code and was kept; None for any other record."""
     if record.origin is not Origin.IMPORTED or record.history is None:
@@ -111,11 +127,11 @@ def _timings(records: Sequence[Record]) -> Iterator[_Timing]:
     for record in records:
         if record.origin is not Origin.MEASURED or record.number_kind not in SPEEDS:
             continue
-        if record.verdict is not Verdict.INVALID and _figures(record.estimates, candidate=False):
-            yield _Timing(record=record, target=record.target, date=record.date, estimates=record.estimates)
+        if record.verdict is not Verdict.INVALID and _figures(record.estimates):
+            yield _Timing(record=record, target=record.target, date=record.date, estimates=record.estimates, times=record.times)
         for again in record.replications:
-            if again.verdict is not Verdict.INVALID and _figures(again.estimates, candidate=False):
-                yield _Timing(record=record, target=again.target, date=again.date, estimates=again.estimates)
+            if again.verdict is not Verdict.INVALID and _figures(again.estimates):
+                yield _Timing(record=record, target=again.target, date=again.date, estimates=again.estimates, times=again.times)
 
 
 def _baseline(timing: _Timing, records: Sequence[Record]) -> Baseline:
@@ -129,21 +145,39 @@ def _baseline(timing: _Timing, records: Sequence[Record]) -> Baseline:
         shown_by=record.id,
         date=timing.date,
         kind=record.number_kind,
-        figures=_figures(timing.estimates, candidate=lands(record)),
+        figures=_figures(timing.estimates, timing.times, candidate=lands(record)),
         later=tuple(other.id for other in landed if _position(other) > _position(record)),
     )
 
 
-def _figures(estimates: Sequence[Estimate], *, candidate: bool) -> tuple[Figure, ...]:
+def _figures(
+    estimates: Sequence[Estimate], times: Sequence[TimesOfSize] = (), *, candidate: bool = False
+) -> tuple[Figure, ...]:
+    by_size = {each.size: each for each in times}
     return tuple(
-        Figure(
-            size=estimate.size,
-            ns=estimate.candidate_ns if candidate else estimate.baseline_ns,
-            flop=estimate.flop,
-            times=estimate.candidate_times if candidate else estimate.baseline_times,
-        )
+        _figure(estimate, by_size.get(estimate.size), candidate=candidate)
         for estimate in estimates
         if estimate.size != OBJECTIVE and estimate.baseline_ns > 0 and estimate.candidate_ns > 0
+    )
+
+
+def _figure(estimate: Estimate, times: TimesOfSize | None, *, candidate: bool) -> Figure:
+    figure = Figure(
+        size=estimate.size,
+        ns=estimate.candidate_ns if candidate else estimate.baseline_ns,
+        flop=estimate.flop,
+        times=estimate.candidate_times if candidate else estimate.baseline_times,
+    )
+    if times is None:
+        return figure
+    side = times.main.candidate if candidate else times.main.baseline
+    return replace(
+        figure,
+        ns=side.ns,
+        low_ns=side.low_ns,
+        high_ns=side.high_ns,
+        state=times.states.index(times.main),
+        states=len(times.states),
     )
 
 

@@ -76,12 +76,24 @@ class Epochs(Struct, frozen=True, kw_only=True):
         """Return the epoch of `target` with which a measurement under `conditions` would be comparable; None if none is."""
         return next((each for each in reversed(self.used.get(target, ())) if each.holds(conditions)), None)
 
-    def at(self, conditions: Mapping[str, Comparability]) -> Epochs:
-        """Return a copy in which the last epoch in `used` is, for each target, the one comparable to a run under `conditions`.
-        A target for which there is no such epoch stays as it is.
+    def shown_by(self, record: Record, target: str, date: str) -> Epoch | None:
+        """Return the epoch of the measurement that `record`, or a replication in it, made on `target` at `date`."""
+        found = next((each for each in measurings(record) if (each.target, each.date) == (target, date)), None)
+        if found is None:
+            return None
+        own = None if found.again else self.of.get(record.id)
+        return own or self.current(target, found.conditions)
+
+    def at(self, conditions: Mapping[str, Comparability], standing: Mapping[str, Epoch]) -> Epochs:
+        """Return a copy where each target's `used` ends with the epoch that a run under `conditions` joins.
+
+        Where it would begin a new one, it ends with that of `standing`, in which the target's baseline was measured.
         """
-        current = {target: (epoch,) for target, ground in conditions.items() if (epoch := self.current(target, ground))}
-        return replace(self, used={target: (*known, *current.get(target, ())) for target, known in self.used.items()})
+        joined = {target: self.current(target, ground) for target, ground in conditions.items()}
+        ends = {target: joined.get(target) or standing.get(target) for target in self.used}
+        return replace(
+            self, used={target: (*known, *([end] if (end := ends[target]) else [])) for target, known in self.used.items()}
+        )
 
     def number(self, experiment: str) -> int:
         """Return which epoch of its target, counted from 1, the experiment with this id was measured in; 0 where unknown."""

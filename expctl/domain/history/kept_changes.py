@@ -16,20 +16,16 @@ from expctl.domain.verdict.statistics import percent
 
 
 class Promise(Struct, frozen=True, kw_only=True):
-    """The gain that records state for kept changes, and the half-width of its 95 % interval; both in log units."""
+    """The gain that records state for kept changes, and the ends of its 95 % interval, in log units."""
 
     effect: float = 0.0
-    half_width: float = 0.0
-
-    @property
-    def sure(self) -> float:
-        """The lower end of the 95 % interval of the gain, in log units."""
-        return self.effect - self.half_width
+    low: float = 0.0
+    high: float = 0.0
 
     @property
     def words(self) -> str:
-        """The gain and the half-width of its interval as text, in percent, e.g. `+12.31 % (+- 0.42)`."""
-        return f"{percent(self.effect):+.2f} % (+- {percent(self.half_width):.2f})"
+        """Effect and interval in percent as text, e.g. `+12.31 % [+11.90, +12.80]`."""
+        return f"{percent(self.effect):+.2f} % [{percent(self.low):+.2f}, {percent(self.high):+.2f}]"
 
 
 class KeptChange(Struct, frozen=True, kw_only=True):
@@ -58,22 +54,18 @@ def kept_changes_of(commits: Sequence[str], records: Sequence[Record], epoch: Ep
 
 
 def combined_promises(kept: Sequence[KeptChange]) -> dict[str, Promise]:
-    """Return, for each size, the gain of all changes together: log gains add up, and so do the squares of their half-widths."""
+    """Return, for each size, the gain of all changes together. Log gains add up, and so do the squares of how far their
+    intervals reach below them, and above.
+    """
     sizes = dict.fromkeys(size for change in kept for size in change.promises)
-    parts = {size: [change.promises[size] for change in kept if size in change.promises] for size in sizes}
-    return {
-        size: Promise(
-            effect=math.fsum(each.effect for each in found), half_width=math.sqrt(math.fsum(p.half_width**2 for p in found))
-        )
-        for size, found in parts.items()
-    }
+    return {size: _together([change.promises[size] for change in kept if size in change.promises]) for size in sizes}
 
 
 def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -> tuple[Sample, ...]:
     """Return `samples` with the candidate's times lengthened by the promised gain (the lower end of its interval) at each size.
     The effect computed from them is >= 0 if, and only if, at least that gain was measured.
     """
-    stretch = {size: math.exp(promise.sure) for size, promise in promises.items() if size != OBJECTIVE}
+    stretch = {size: math.exp(promise.low) for size, promise in promises.items() if size != OBJECTIVE}
     return tuple(
         sample if sample.side is Side.BASELINE or sample.size not in stretch else _stretched(sample, stretch[sample.size])
         for sample in samples
@@ -81,12 +73,12 @@ def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -
 
 
 def falls_short(measured: Estimate, promised: Promise, worthwhile_percent: float) -> bool:
-    """Return whether the measured effect is below the promised one by more than noise and by more than `worthwhile_percent`.
-    Noise is the hypotenuse of the two half-widths; effects and half-widths are in log units (percent / 100).
+    """Return whether the measured effect is below the promised one by more than `worthwhile_percent` / 100 and by more than
+    noise, which is sqrt((promised - its low)^2 + (measured's high - measured)^2). All effects are in log units.
     """
     effect, high = _log(measured.effect_percent), _log(measured.high_percent)
     missing = promised.effect - effect
-    return missing > math.hypot(high - effect, promised.half_width) and missing > worthwhile_percent / 100
+    return missing > math.hypot(high - effect, promised.effect - promised.low) and missing > worthwhile_percent / 100
 
 
 def _kept_change(commit: str, record: Record | None, epoch: Epoch) -> KeptChange:
@@ -109,8 +101,16 @@ def _estimates(record: Record, epoch: Epoch) -> tuple[Estimate, ...]:
 
 
 def _promise(estimate: Estimate) -> Promise:
-    effect = _log(estimate.effect_percent)
-    return Promise(effect=effect, half_width=effect - _log(estimate.low_percent))
+    effect, low, high = map(_log, (estimate.effect_percent, estimate.low_percent, estimate.high_percent))
+    return Promise(effect=effect, low=low, high=high)
+
+
+def _together(promises: Sequence[Promise]) -> Promise:
+    effect = math.fsum(each.effect for each in promises)
+    below, above = (
+        math.hypot(*reaches) for reaches in zip(*((p.effect - p.low, p.high - p.effect) for p in promises), strict=True)
+    )
+    return Promise(effect=effect, low=effect - below, high=effect + above)
 
 
 def _stretched(sample: Sample, by: float) -> Sample:

@@ -64,11 +64,11 @@ def _effect_in(landed: Landed, epoch: Epoch) -> Interval | None:
 
 
 def product(one: Interval, other: Interval) -> Interval:
-    """Combine two effects in percent: log effects add up, and so do the squares of their half-widths."""
+    """Combine two effects in percent: log effects add up, and so do the squares of how far their intervals reach, each way."""
     logs = [tuple(math.log1p(percent / 100) for percent in each) for each in (one, other)]
     effect = math.fsum(log for log, _, _ in logs)
-    half = math.hypot(*((high - low) / 2 for _, low, high in logs))
-    return _percent(effect), _percent(effect - half), _percent(effect + half)
+    below, above = math.hypot(*(log - low for log, low, _ in logs)), math.hypot(*(high - log for log, _, high in logs))
+    return _percent(effect), _percent(effect - below), _percent(effect + above)
 
 
 def _percent(log: float) -> float:

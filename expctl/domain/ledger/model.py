@@ -12,7 +12,7 @@ from expctl.domain.experiment.findings import audit_opening, numbered
 from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.predictions import Accuracy
 from expctl.domain.experiment.proposal import Proposal, Verdict
-from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
+from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of, standing_epochs
 from expctl.domain.history.blind import BlindRates, BlindSlot, blind_rates
 from expctl.domain.ledger.epoch_lines import epoch_lines
 from expctl.domain.ledger.kept_gains import Path, kept_gains
@@ -25,6 +25,7 @@ from expctl.domain.queue.ordering import Entry, State, line_up
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding, Record
     from expctl.domain.history.comparability import Change, Comparability
+    from expctl.domain.history.epochs import Epoch
     from expctl.domain.protocol.model import Protocol
 
 LATEST = 10  # verdicts shown in detail
@@ -34,9 +35,9 @@ COMING = (State.READY, State.WAITING)
 class TargetState(Struct, frozen=True, kw_only=True):
     """The current state of a target that may decide: its measured `baseline`, or imported hand-written figures (`given`).
 
-    `epoch` is the number, from 1, of the epoch that the next run joins. If that run begins a new epoch, `epoch` is the last one
-    and `next_epoch` says what has changed. `path` is the combined gain of the changes kept in it (None: no such change).
-    `audits` are the texts of findings by audits, which measure kept changes together again.
+    `epoch` is the number, from 1, of the epoch that the next run joins. If that run begins a new epoch, `epoch` is the one in
+    which the baseline was measured and `next_epoch` says what has changed. `path` is the combined gain of the changes kept in
+    it (None: no such change). `audits` are the texts of findings by audits, which measure kept changes together again.
     """
 
     name: str
@@ -137,7 +138,8 @@ def ledger_from(
     latest = sorted(measured, key=lambda row: (row.date, id_order(row.id)), reverse=True)[:LATEST]
     shown = {row.id for row in latest}
     stand = tuple(each for each in known if each.stands)
-    targets = _targets(protocol, totals, standing, stand, conditions)
+    epochs = totals.epochs.at(conditions, standing_epochs(totals.epochs, records, standing.values()))
+    targets = _targets(protocol, totals, standing, stand, conditions, epochs.last)
     ending = {each.name for each in targets if each.next_epoch}
     return Ledger(
         protocol=protocol,
@@ -192,8 +194,8 @@ def _targets(
     standing: Mapping[str, Baseline],
     findings: Sequence[Finding],
     conditions: Mapping[str, Comparability],
+    shown: Mapping[str, Epoch],
 ) -> tuple[TargetState, ...]:
-    shown = totals.epochs.at(conditions).last
     paths = {path.target: path for path in kept_gains(totals.landed, shown)}
     given = {each.target: each for each in totals.given}
     found = []

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from expctl.domain.experiment.figures import states_text
 from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.predictions import PredictionSummary, forecast_of
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
@@ -137,7 +138,7 @@ def summary_of(record: Record) -> RecordSummary:
         cost_percent=_cost_percent(record),
         timed_on=timed_on(record),
         debts=tuple(flag for flag in record.flags if flag.startswith(DEBTS)),
-        notes=record.notes,
+        notes=(*record.notes, *filter(None, map(states_text, record.times))),
         corrections=record.history.corrections if record.history else (),
         passes=tuple((each.rule, each.reason) for each in record.waivers if each.written),
         told=_told(record),

@@ -122,12 +122,25 @@ def why_of(record: Record) -> str:
     if record.origin is Origin.IMPORTED:
         return one_line(record.history.why if record.history else "; ".join(record.reasons), WHY_MAX)
     again = (f"again on {each.target}: {each.verdict}" for each in record.replications)
-    parts = (*_let_through(record), record.explanation, *map(_without_objective, record.reasons), *again, *_flags(record))
+    parts = (
+        *_let_through(record),
+        record.explanation,
+        *map(_without_objective, record.reasons),
+        *_states(record),
+        *again,
+        *_flags(record),
+    )
     return one_line("; ".join(part.rstrip(".") for part in parts if part), WHY_MAX)
 
 
 def _without_objective(reason: str) -> str:
     return re.sub(r"^objective [-+][\d.]+ % \[[^\]]*\]:? ?", "", reason)
+
+
+def _states(record: Record) -> Iterator[str]:
+    most = max((len(each.states) for each in record.times), default=1)
+    if most > 1:
+        yield f"{most} states of the machine"
 
 
 def _flags(record: Record) -> Iterator[str]:

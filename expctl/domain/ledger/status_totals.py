@@ -18,7 +18,7 @@ class StatusTotals(Struct, frozen=True, kw_only=True):
     """Totals over all records for `expctl status`. `standing` maps a target to the experiment that was last timed on it.
 
     `landings` are the experiments that moved the branch, oldest first; `newest` are the ids of the last ones measured, the
-    newest last; `debts` are (id, what has yet to be measured). `epochs.of` is left empty to save time.
+    newest last; `debts` are (id, what has yet to be measured). `epochs.of` has only the epochs of `standing`, to save time.
     """
 
     epochs: Epochs

@@ -9,6 +9,7 @@ from expctl.domain.experiment.record import Procedure, Record, Replication
 from expctl.domain.protocol.boundaries import VERSION
 from expctl.domain.protocol.model import Benchmark, KeepRule
 from expctl.domain.verdict.judge import estimates_of, judge
+from expctl.domain.verdict.machine_states import times_by_state
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample
 from expctl.domain.verdict.sequential_test import MeasureMore
@@ -62,5 +63,6 @@ def replayed(procedure: Procedure, kind: Kind, samples: Sequence[Sample], benchm
             "reasons": decision.reasons,
             "estimates": estimates_of(decision, samples, benchmark.sizes),
             "procedure": decision.procedure,
+            "times": times_by_state(samples, decision.rounds),
         },
     )

@@ -112,6 +112,14 @@ def median_ns(samples: Iterable[Sample], *, side: Side, size: str) -> float:
     )
 
 
+def log_times(sample: Sample) -> list[float]:
+    """Return ln t of one side as the effect of a round sees it: the median of a launch, in style `fine` the mean of each quad.
+
+    Raises MalformedRound for times that aren't positive, or broken quads.
+    """
+    return [_launch_log_time(sample)] if sample.style is Style.LAUNCH else _quad_log_times(sample)
+
+
 def side_spreads(samples: Iterable[Sample]) -> dict[tuple[str, Side], dict[int, float]]:
     """Return the standard deviation of ln t within each round: (size, side) -> number of the round -> standard deviation."""
     logs: dict[tuple[str, Side], dict[int, list[float]]] = {}
@@ -132,7 +140,7 @@ def _effect(group: Sequence[Sample]) -> float:
         raise MalformedRound(f"{len(baseline)} launches of the baseline, {len(candidate)} of the candidate")
     if group[0].style is Style.LAUNCH:
         return _mean([_launch_log_time(s) for s in baseline]) - _mean([_launch_log_time(s) for s in candidate])
-    quads = zip(_quad_log_times(baseline[0]), _quad_log_times(candidate[0]), strict=True)
+    quads = zip(log_times(baseline[0]), log_times(candidate[0]), strict=True)
     return statistics.median(b - c for b, c in quads)
 
 

@@ -9,6 +9,7 @@ from expctl.domain.ledger.model import Ledger, ledger_from
 from expctl.domain.ledger.record_summary import in_order, standing
 from expctl.flow.repository.conditions import conditions_at
 from expctl.flow.repository.pending import read_queue
+from expctl.flow.repository.standing_records import standing_records
 
 if TYPE_CHECKING:
     from expctl.ports.repository import Library
@@ -20,7 +21,7 @@ def read_ledger_inputs(library: Library, commit: str) -> LedgerInputs:
     return LedgerInputs(
         protocol=protocol,
         digests={each.id: each for each in summaries},
-        records=library.some_records(commit, standing(in_order(summaries)).values()),
+        records=standing_records(library, commit, standing(in_order(summaries)).values()),
         findings=library.findings(commit),
         waiting=read_queue(library, commit),
         conditions=conditions_at(library, commit, protocol, {}),
@@ -37,7 +38,7 @@ def read_ledger(library: Library, commit: str) -> Ledger:
     return ledger_from(
         protocol,
         totals,
-        library.some_records(commit, totals.standing.values()),
+        standing_records(library, commit, totals.standing.values()),
         findings=library.findings(commit),
         queue=read_queue(library, commit).entries(),
         conditions=conditions_at(library, commit, protocol, {}),

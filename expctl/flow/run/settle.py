@@ -20,6 +20,7 @@ from expctl.domain.run.state_machine import Run, is_unchanged
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.interference import taint_notes
 from expctl.domain.verdict.judge import estimates_of, tail_flags
+from expctl.domain.verdict.machine_states import times_by_state
 from expctl.domain.verdict.samples import Side
 from expctl.domain.verdict.sequential_test import Decision
 from expctl.flow.measuring.comparability import environment
@@ -96,6 +97,7 @@ def _repinned(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Inv
 def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None) -> Record:
     samples = run.samples()
     estimates = estimates_of(decision, samples, opened.benchmark.sizes)
+    times = times_by_state(samples, decision.rounds)
     samples_sha256 = hashlib.sha256(opened.context.samples_bytes(samples)).hexdigest() if samples else ""
     if opened.earlier is not None:
         replication = Replication(
@@ -110,6 +112,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
             samples_sha256=samples_sha256,
             yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
             control=run.control(),
+            times=times,
         )
         compared = [target for target in run.targets() if is_unchanged(run, target)]
         compared += [opened.begun.target] if estimates else []
@@ -155,6 +158,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         samples_sha256=samples_sha256,
         yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
         control=run.control(),
+        times=times,
     )
     return record if opened.undecided is None else _extended(opened.undecided, record)
 

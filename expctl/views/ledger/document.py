@@ -12,7 +12,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from expctl.domain.errors import Interrupted, Refused
-from expctl.domain.experiment.figures import throughput_text, time_text, times_text
+from expctl.domain.experiment.figures import speed_text, state_text, time_text, times_text
 from expctl.domain.experiment.predictions import accuracy_text, prediction_text
 from expctl.domain.history.blind import false_keep_text, rates_text
 from expctl.domain.text import one_line
@@ -101,12 +101,15 @@ def wrap_text(text: object, indent: int = 2) -> Markdown:
 
 
 def now_text(target: TargetState) -> str:
-    """Return the present speed on a target, at the size with the largest weight, e.g. `90.67 GFLOP/s at n=768, since P16`."""
+    """Return a target's present speed, at the size with the largest weight, with interval and state of the machine if known. It
+    is e.g. `90.67 GFLOP/s [90.10, 91.20] at n=768 in the faster of 2 states, since P16`.
+    """
     if target.baseline is None:
         return f"only figures given by hand ({target.given.id})" if target.given else "nothing timed yet"
     figures = target.baseline.figures
     main = next((each for each in figures if each.size == target.main_size), figures[0])
-    return f"{speed_text(main)} at {main.size}, since {target.baseline.since or 'the start'}"
+    state = state_text(main.state, main.states)
+    return f"{figure_text(main)} at {main.size}{state}, since {target.baseline.since or 'the start'}"
 
 
 def peak_text(target: TargetState) -> str:
@@ -124,16 +127,19 @@ def gained_text(target: TargetState) -> Markdown | str:
     return Markdown(f"{rows.gain_text(steps[-1].total)}, {len(steps)} KEEP")
 
 
-def speed_text(figure: Figure) -> str:
-    """Return a measured time as throughput, e.g. `90.67 GFLOP/s`, or as a time if the number of operations isn't known."""
-    return throughput_text(figure.flop, figure.ns) or time_text(figure.ns)
+def figure_text(figure: Figure) -> str:
+    """Return the throughput of a figure, or its time if the number of operations is unknown, with its interval if known."""
+    return speed_text(figure.flop, figure.ns, figure.low_ns, figure.high_ns)
 
 
 def baseline_text(baseline: Baseline) -> str:
     """Return what stands on a target as text: its commit, how and by which experiment it was measured, its time at each size.
     It is e.g. `cpu, commit 4f2c91a, wall_time, shown by P16 (2026-11-20): n=768 9.992 ms = 90.67 GFLOP/s`.
     """
-    figures = (f"{each.size} {time_text(each.ns)} = {speed_text(each)}{_scatter(each)}" for each in baseline.figures)
+    figures = (
+        f"{each.size} {time_text(each.ns)} = {figure_text(each)}{state_text(each.state, each.states)}{_scatter(each)}"
+        for each in baseline.figures
+    )
     later = f"; landed later, not timed here: {names_text(baseline.later)}" if baseline.later else ""
     return (
         f"{baseline.target}, commit {baseline.commit[:12]}, {baseline.kind}, shown by {baseline.shown_by}"
@@ -177,7 +183,7 @@ def tally_text(verdicts: Sequence[tuple[Any, int]]) -> str:
 
 # Functions that a template may call, by their names without `_text`.
 _FUNCTIONS = (
-    *(names_text, wrap_text, now_text, peak_text, gained_text, speed_text, baseline_text, first_sentence_text, rest_text),
+    *(names_text, wrap_text, now_text, peak_text, gained_text, figure_text, baseline_text, first_sentence_text, rest_text),
     *(
         rates_text,
         false_keep_text,

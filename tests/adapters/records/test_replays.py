@@ -128,6 +128,19 @@ def with_lines(change: Callable[[list[bytes]], list[bytes]]) -> dict[str, bytes]
     return {**files, SAMPLES: b"".join(change(files[SAMPLES].splitlines(keepends=True)))}
 
 
+def faster_by_hand() -> dict[str, bytes]:
+    times = json.loads(committed("slow 900000")[RECORD])["times"]
+    times[0]["states"][0]["candidate"]["low_ns"] /= 2
+    return edited(times=times)
+
+
+def test_a_record_from_before_there_were_times_by_state_replays_without() -> None:
+    files = edited(times=None)
+    assert b'"times": [' not in files[RECORD]
+    ((differs, text),) = all_of(files)
+    assert (differs, "byte for byte" in text) == (False, True)
+
+
 TAMPERED: dict[str, Callable[[], dict[str, bytes]]] = {
     "a sample of the search": lambda: one_more_ns(committed()),
     "a line too many": lambda: {
@@ -136,6 +149,7 @@ TAMPERED: dict[str, Callable[[], dict[str, bytes]]] = {
     },
     "no last line": lambda: with_lines(lambda lines: lines[:-1]),
     "no samples": lambda: {path: text for path, text in committed().items() if path != SAMPLES},
+    "times by state that no sample shows": faster_by_hand,
     "garbage": lambda: {**committed(), SAMPLES: b"{\n"},
     "no record": lambda: {path: text for path, text in committed().items() if path != RECORD},
     "a KEEP without what it rests on": lambda: edited(procedure=None, estimates=None, samples_sha256=None),

@@ -192,7 +192,7 @@ def test_the_order_in_which_records_come_does_not_matter(seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("harness", "number", "changed"),
-    [("h1", 1, []), ("h2", 3, []), ("h3", 3, ["harness h2 -> h3"])],
+    [("h1", 1, []), ("h2", 3, []), ("h3", 1, ["harness h1 -> h3"])],
     ids=["of today", "of an old base, measured last", "of nothing measured yet"],
 )
 def test_the_epoch_of_now_is_the_one_that_the_next_run_joins(harness: str, number: int, changed: list[str]) -> None:
@@ -204,7 +204,7 @@ def test_the_epoch_of_now_is_the_one_that_the_next_run_joins(harness: str, numbe
     epochs = epochs_of(records)
     assert [each.number for each in epochs.all] == [1, 2, 3]
     assert epochs.last["cpu"].number == 3
-    now = epochs.at({"cpu": asked, "gpu": asked}).last
+    now = epochs.at({"cpu": asked, "gpu": asked}, {"cpu": epochs.all[0]}).last
     assert (list(now), now["cpu"].number) == (["cpu"], number)
     assert [str(change) for change in now["cpu"].changes_to(asked)] == changed
 

@@ -45,7 +45,8 @@ def test_layers_are_kept_experiments_and_commits_by_hand_in_the_order_of_the_bra
     assert [layer.name for layer in layers] == ["P1", "1234567 by hand", "P2"]
     total = combined_promises(layers)["objective"]
     assert total.effect == pytest.approx(2 * math.log(1.1))
-    assert total.half_width == pytest.approx(math.sqrt(2) * (math.log(1.1) - math.log(1.09)))
+    assert total.effect - total.low == pytest.approx(math.sqrt(2) * (math.log(1.1) - math.log(1.09)))
+    assert total.high - total.effect == pytest.approx(math.sqrt(2) * (math.log(1.11) - math.log(1.1)))
 
 
 def test_nothing_of_another_epoch_or_target_is_a_promise() -> None:
@@ -62,19 +63,28 @@ def test_nothing_of_another_epoch_or_target_is_a_promise() -> None:
 
 @pytest.mark.parametrize(("promised", "short"), [(10.0, False), (10.4, False), (12.0, True), (8.0, False)])
 def test_a_stack_falls_short_beyond_both_intervals(promised: float, short: bool) -> None:
-    assert falls_short(TEN, Promise(effect=math.log1p(promised / 100), half_width=0.002), 0.5) is short
+    effect = math.log1p(promised / 100)
+    assert falls_short(TEN, Promise(effect=effect, low=effect - 0.002, high=effect + 0.9), 0.5) is short
+
+
+def test_only_the_tails_towards_each_other_excuse_a_stack() -> None:
+    promise = Promise(effect=math.log(1.12), low=math.log(1.12) - 0.001, high=math.log(1.12) + 0.9)
+    assert falls_short(replace(TEN, low_percent=-50.0), promise, 0.5)
+    assert not falls_short(replace(TEN, high_percent=12.5), promise, 0.5)
+    assert not falls_short(TEN, replace(promise, low=0.0), 0.5)
 
 
 def test_a_shortfall_must_be_worth_a_search() -> None:
     exact = replace(TEN, low_percent=10.0, high_percent=10.0)
-    assert not falls_short(exact, Promise(effect=math.log(1.10) + 0.004), 0.5)
-    assert falls_short(exact, Promise(effect=math.log(1.10) + 0.006), 0.5)
+    less, more = (Promise(effect=each, low=each, high=each) for each in (math.log(1.10) + 0.004, math.log(1.10) + 0.006))
+    assert not falls_short(exact, less, 0.5)
+    assert falls_short(exact, more, 0.5)
 
 
 def test_a_candidate_that_keeps_its_sure_promise_shows_no_effect() -> None:
     def sample(side: Side, ns: int) -> Sample:
         return Sample(round=0, launch=0, side=side, size="n", style=Style.LAUNCH, visit=1, ns=(ns,), order="AB")
 
-    promise = {"n": Promise(effect=math.log(1.25), half_width=math.log(1.25 / 1.2)), "objective": Promise(effect=9.0)}
+    promise = {"n": Promise(effect=math.log(1.25), low=math.log(1.2)), "objective": Promise(effect=9.0, low=9.0)}
     before, after = beyond_promise((sample(Side.BASELINE, 1_200_000), sample(Side.CANDIDATE, 1_000_000)), promise)
     assert (before.ns, after.ns) == ((1_200_000,), (1_200_000,))

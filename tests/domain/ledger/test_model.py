@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from expctl.domain.experiment.figures import effect_text, throughput_text, time_text
+from expctl.domain.experiment.machine_times import MachineState, SideTime, TimesOfSize
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import (
     BenchmarkIdentity,
@@ -147,6 +148,36 @@ def test_invalid_untimed_and_counted_records_are_no_baseline() -> None:
     assert baselines([replace(measured("P1", Verdict.KEEP), number_kind=NumberKind.EXACT_COUNT)]) == ()
 
 
+def side(ns: float) -> SideTime:
+    return SideTime(ns=ns, low_ns=ns - 1, high_ns=ns + 1)
+
+
+def test_a_figure_is_that_of_the_state_with_the_most_rounds() -> None:
+    fast = MachineState(baseline=side(190.0), candidate=side(95.0), rounds=5)
+    slow = MachineState(baseline=side(250.0), candidate=side(125.0), rounds=9)
+    for verdict, ns in ((Verdict.KEEP, 125.0), (Verdict.REJECT, 250.0)):
+        both = replace(measured("P1", verdict), times=(TimesOfSize(size="n512", states=(fast, slow)),))
+        (figure,) = baselines([both])[0].figures
+        assert figure == Figure(size="n512", ns=ns, flop=1000, low_ns=ns - 1, high_ns=ns + 1, state=1, states=2)
+        assert baselines([replace(both, times=(TimesOfSize(size="n1", states=(fast,)),))])[0].figures[0].states == 1
+    again = replace(replication("gfx", Verdict.REJECT, (9.0, 8.0)), times=(TimesOfSize(size="n512", states=(fast,)),))
+    cpu, gfx = baselines([replace(measured("P1", Verdict.REJECT), replications=(again,))])
+    assert (cpu.figures[0].low_ns, gfx.figures[0].ns, gfx.figures[0].states) == (0.0, 190.0, 1)
+
+
+def test_states_are_told_in_the_reasons_and_in_the_notes() -> None:
+    fast = MachineState(baseline=side(2.05e6), candidate=side(2e6), rounds=14, effect_percent=1.2)
+    slow = replace(fast, baseline=side(2.75e6), rounds=9, low_percent=0.9, high_percent=1.3, effect_percent=1.1)
+    one = replace(measured("P1", Verdict.KEEP), times=(TimesOfSize(size="n1", states=(fast,)),))
+    assert (summary_of(one).notes, why_of(one)) == ((), "because")
+    two = replace(one, times=(*one.times, TimesOfSize(size="n512", states=(fast, slow), mixed_rounds=3)))
+    assert why_of(two) == "because; 2 states of the machine"
+    assert summary_of(two).notes == (
+        "two states of the machine at n512: 2.050 ms in 14 rounds (effect +1.20 %), "
+        "2.750 ms in 9 (effect +1.10 % [+0.90, +1.30]); 3 rounds mixed",
+    )
+
+
 def test_a_replication_gives_a_baseline_on_its_own_target() -> None:
     record = replace(measured("P1", Verdict.KEEP), replications=(replication("gfx1151", Verdict.KEEP, (50.0, 40.0)),))
     cpu, gfx = baselines([record])
@@ -215,9 +246,40 @@ def test_kept_changes_of_the_last_epoch_multiply_in_the_order_in_which_they_land
     assert (cpu.path.epoch, [step.id for step in cpu.path.steps], cpu.audits) == (2, ["P3", "P2"], ("F1",))
     total, low, high = cpu.path.steps[-1].total
     assert total == pytest.approx(21.0)
-    half = math.hypot(*(2 * [math.log(1.11 / 1.09) / 2]))
-    assert (low, high) == pytest.approx((100 * (1.21 * math.exp(-half) - 1), 100 * (1.21 * math.exp(half) - 1)))
+    below, above = math.sqrt(2) * math.log(1.10 / 1.09), math.sqrt(2) * math.log(1.11 / 1.10)
+    assert (low, high) == pytest.approx((100 * (1.21 * math.exp(-below) - 1), 100 * (1.21 * math.exp(above) - 1)))
     assert [step.id for step in sm_90.path.steps] == ["P5"]
+
+
+NEW, OLD = (BenchmarkIdentity(harness=name, kpi="n512 (1)", build="make") for name in ("new", "old"))
+
+
+@pytest.mark.parametrize("harness", ["next", "new"])
+def test_the_path_is_that_of_the_epoch_in_which_the_baseline_stands(harness: str) -> None:
+    """P1 is of an old harness, P2 landed under a new one, then P1 was measured again under the old one, on a new machine."""
+    late = replace(
+        replication("cpu", Verdict.REJECT, (9.0, 9.0)), date="2026-03-09", yardstick=OLD, environment={"cpu": "another"}
+    )
+    first = replace(measured("P1", Verdict.REJECT, date="2026-03-01"), yardstick=OLD, environment={"cpu": "one"})
+    landed = replace(measured("P2", Verdict.KEEP, date="2026-03-02"), yardstick=NEW, environment={"cpu": "another"})
+    asked = comparability_of(protocol="", yardstick=replace(NEW, harness=harness), environment={})
+    records = (replace(first, replications=(late,)), landed)
+    cpu, _ = ledger_of(PROTOCOL, (), records, (), {"cpu": asked}).targets
+    assert cpu.baseline is not None
+    assert (cpu.baseline.since, cpu.epoch) == ("P2", 2)
+    assert cpu.path is not None
+    assert [step.id for step in cpu.path.steps] == ["P2"]
+    changed = [] if harness == "new" else ["harness new -> next"]
+    assert [str(each) for each in cpu.next_epoch] == changed
+
+
+def test_a_baseline_that_a_replication_shows_stands_in_the_epoch_of_the_replication() -> None:
+    old = replace(measured("P1", Verdict.KEEP, date="2026-03-01"), yardstick=OLD)
+    other = replace(measured("P2", Verdict.KEEP, date="2026-03-02"), yardstick=NEW)
+    again = replace(replication("cpu", Verdict.KEEP, (9.0, 9.0)), yardstick=OLD)
+    asked = comparability_of(protocol="", yardstick=replace(NEW, harness="next"), environment={})
+    (cpu, _) = ledger_of(PROTOCOL, (), (old, replace(other, replications=(again,))), (), {"cpu": asked}).targets
+    assert cpu.epoch == 1
 
 
 def test_a_replication_in_the_epoch_of_its_target_is_a_gain_there() -> None:

@@ -22,14 +22,14 @@ from tests.fakes.stage import Stage
 class SummingToolchains(FakeToolchains):
     """A kernel of several files takes what all of them cost together; an empty file can't be compiled."""
 
-    def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed:
+    def build(self, name: str, target: Target, *, tree: Path, sources: str, like: Artifact | None = None) -> Artifact | Failed:
         files = self.workspace.commits[tree.name].files
         costs = [text for path, text in sorted(files.items()) if path.startswith("src/")]
         if b"" in costs:
             return Failed(reason="an empty file")
         total = sum(int(text.split()[0]) for text in costs)
         whole = self.workspace.add(tree.name, {**files, "src/kernel": f"slow {total}".encode()}, "linked")
-        return super().build(name, target, tree=Path(whole), sources=sources)
+        return super().build(name, target, tree=Path(whole), sources=sources, like=like)
 
 
 class Stack:

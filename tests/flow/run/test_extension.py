@@ -64,7 +64,7 @@ def test_a_replay_reproduces_the_extended_verdict_and_the_one_before() -> None:
         samples = samples_of(undecided.file("samples.jsonl", commit), where="")
         again = replayed(record.procedure, Kind.PERF, samples, BENCHMARK, PROTOCOL.keep)
         told = {"verdict": record.verdict, "reasons": record.reasons, "estimates": record.estimates}
-        assert dict(again.parts) == {**told, "procedure": record.procedure}
+        assert dict(again.parts) == {**told, "procedure": record.procedure, "times": record.times}
 
 
 def test_it_goes_to_the_end_once() -> None:

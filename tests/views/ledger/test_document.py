@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.machine_times import MachineState, SideTime, TimesOfSize
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.record import (
     ChangedCondition,
@@ -445,3 +446,22 @@ def test_a_baseline_shows_how_its_iterations_scatter_where_that_is_known() -> No
     assert baseline_text(replace(baseline, figures=(known,))).endswith(
         "n=768 9.992 ms = 90.67 GFLOP/s (mean 10.10 ms, p90 1.020, p99 1.300 of the median)"
     )
+    bounded = replace(figure, low_ns=9.9e6, high_ns=10.1e6)
+    assert baseline_text(replace(baseline, figures=(bounded,))).endswith("n=768 9.992 ms = 90.67 GFLOP/s [89.70, 91.51]")
+    stated = replace(bounded, state=1, states=2)
+    assert baseline_text(replace(baseline, figures=(stated,))).endswith("[89.70, 91.51] in the slower of 2 states")
+
+
+def test_the_dashboard_names_interval_and_state_of_its_figure() -> None:
+    times = TimesOfSize(
+        size="n1024",
+        states=tuple(
+            MachineState(baseline=each, candidate=each, rounds=rounds)
+            for each, rounds in (
+                (SideTime(ns=45e6, low_ns=44.5e6, high_ns=45.5e6), 9),
+                (SideTime(ns=60e6, low_ns=1, high_ns=1), 5),
+            )
+        ),
+    )
+    text = ledger_text(replace(KEPT, replications=(), times=(times,)))
+    assert "| cpu | 47.72 GFLOP/s [47.20, 48.26] at n1024 in the faster of 2 states, since P15 |" in text

@@ -87,7 +87,9 @@ def test_one_new_record_changes_few_lines(inputs: LedgerInputs, like: str) -> No
 def test_what_a_reader_asks_first_is_answered(inputs: LedgerInputs) -> None:
     text = render(inputs.ledger())
     unfolded = DETAILS.sub("", text)
-    assert re.search(r"^\| cpu \| [0-9.]+ GFLOP/s at n=\d+, since P\d+ \|", unfolded, re.M), "where we stand"
+    assert re.search(
+        r"^\| cpu \| [0-9.]+ GFLOP/s \[[0-9.]+, [0-9.]+\] at n=\d+( in the \w+ of \d states)?, since P\d+ \|", unfolded, re.M
+    ), "where we stand"
     assert re.search(
         r"^\| cpu \|.*\| (\*\*[+-][0-9.]+ %\*\* \[.*\], \d+ KEEP|nothing kept in epoch \d+) \|$", unfolded, re.M
     ), "the gain"
