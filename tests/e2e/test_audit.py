@@ -41,10 +41,16 @@ def once_stacked(tmp_path_factory: pytest.TempPathFactory) -> Foreign:
     repository.concluded("ledger")
     repository.commit("a kernel with three costs")
     repository.propose("P1", kernel(10, 20, 4))
-    assert "KEEP" in repository.concluded("run", "P1").out
+    keep(repository, "P1")
     repository.propose("P2", kernel(10, 10, 4))
-    assert "KEEP" in repository.concluded("run", "P2").out
+    keep(repository, "P2")
     return repository
+
+
+def keep(repository: Foreign, experiment: str) -> None:
+    """Run an experiment that is faster; beside other work it may need more rounds."""
+    said = repository.concluded("run", experiment).out
+    assert "KEEP" in said or "KEEP" in repository.concluded("run", experiment, "--extend").out, said
 
 
 @pytest.fixture

@@ -85,10 +85,8 @@ def _seen(evidence: Evidence, known: float) -> Seen:
 def _sight(found: Interval, known: float) -> Sight:
     """Return which failure the interval of one effect shows for sure; UNCLEAR for none."""
     least, most = sorted((found.low / known, found.high / known))
-    if most < 0 and found.mean / known <= -1 / FACTOR:
-        return Sight.EXCHANGED
     if most < 1 / FACTOR:
-        return Sight.TOO_SMALL
+        return Sight.EXCHANGED if found.mean / known <= -1 / FACTOR else Sight.TOO_SMALL
     return Sight.TOO_LARGE if least > FACTOR else Sight.UNCLEAR
 
 

@@ -125,5 +125,5 @@ def test_between_looks_the_stricter_value_holds() -> None:
     assert SEARCH.at(SEARCH.low, 46) == SEARCH.low[11]
     assert SEARCH.at(SEARCH.high, 500) == SEARCH.high[-1]
     assert CONFIRM.at(CONFIRM.low, 8) == CONFIRM.low[3]
-    with pytest.raises(ValueError, match="empty"):
+    with pytest.raises(ValueError, match="expected at least 3 effects, found 2"):
         SEARCH.at(SEARCH.low, 2)
