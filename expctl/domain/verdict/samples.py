@@ -113,9 +113,9 @@ def median_ns(samples: Iterable[Sample], *, side: Side, size: str) -> float:
 
 
 def log_times(sample: Sample) -> list[float]:
-    """Return ln t of one side as the effect of a round sees it: the median of a launch, in style `fine` the mean of each quad.
-
-    Raises MalformedRound for times that aren't positive, or broken quads.
+    """Return logarithms of a sample's times, ln(ns), from which effects are computed: in style `launch` one value, the median
+    of the launch; in style `fine` one value for each quad, the mean of this side's two visits. Raises MalformedRound for times
+    that aren't positive, or visits that don't make whole quads.
     """
     return [_launch_log_time(sample)] if sample.style is Style.LAUNCH else _quad_log_times(sample)
 

@@ -1,9 +1,9 @@
 """Correct the register counts that rocprofv3 reports: it misreads parts of the kernel descriptor on some GPUs.
 
-It takes architectural VGPRs from the accumulation offset on gfx90a and gfx94x, otherwise from the granulated count, in steps of
-4 for waves of 64 lanes and 8 for waves of 32. On gfx908, where accumulation VGPRs are a separate file, it reports one count for
-both. All counts are allocated registers, i.e. rounded up. Sources: LLVM's AMDGPU usage guide (kernel descriptor) and the source
-of rocprofiler-sdk.
+rocprofv3 derives the VGPR count from the descriptor's accumulation offset on gfx90a and gfx94x, elsewhere from its granulated
+count in steps of 4 registers (waves of 64 lanes) or 8 (waves of 32), which is half of the truth on some GPUs. On gfx908, where
+accumulation VGPRs are a separate file, it prints one count for both. `RegisterRules` says what is corrected on which GPU. All
+counts are allocated registers, i.e. rounded up. Sources: LLVM's AMDGPU usage guide (kernel descriptor), rocprofiler-sdk.
 """
 
 from collections.abc import Iterable
