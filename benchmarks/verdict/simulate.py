@@ -34,7 +34,7 @@ from expctl.domain.protocol.model import Style
 from expctl.domain.verdict.sequential_test import decide
 
 SEED = 20261120
-SHORT, RIVAL_TRIALS = 400, 2_000
+SHORT, RIVAL_TRIALS = 160, 2_000
 HARD_TRIALS = 5  # times as many in the short form: their bars lie higher, a confirmation that does nothing shows here
 PLAN = plan_of({"4.9 ms": 0.5, "39 ms": 0.5})
 EFFECTS = {"no effect": 0.0, "-0.5 %": -0.005, "+0.5 %": 0.005, "+1 %": 0.01}

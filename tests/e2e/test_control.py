@@ -46,9 +46,18 @@ def plant(repository: Foreign, old: str, new: str) -> None:
     repository.commit("another benchmark")
 
 
+def right(repository: Foreign, *words: str) -> str:
+    """Run experiments whose control passes. Beside other work it may be too noisy to tell: then the same command again."""
+    for _ in range(4):
+        answer = repository.expctl("run", *words)
+        if "Error [control-failed]" not in answer.err:
+            break
+    assert answer.status == 0, answer
+    return answer.out
+
+
 def test_a_right_path_is_shown_once_a_day_and_the_record_says_what_it_saw(controlled: Foreign) -> None:
-    said = controlled.concluded("run", "P1").out
-    assert "\n  control    a kernel 40 % slower seen as -" in said
+    assert "\n  control    a kernel 40 % slower seen as -" in right(controlled, "P1")
     record = controlled.record("P1")
     assert record["verdict"] == "REJECT"
     assert record["control"]["slower"]["high_percent"] < 0 < record["control"]["faster"]["low_percent"]
@@ -84,7 +93,7 @@ def test_a_wrong_path_decides_nothing(controlled: Foreign, old: str, new: str, f
     assert (after.head, after.status, after.index, after.files) == (before.head, before.status, before.index, before.files)
     assert not (controlled.home / ".local/state/expctl/controls").exists()
     plant(controlled, new, old)
-    assert "\n  control    a kernel 40 % slower seen as -" in controlled.concluded("run", "--all").out
+    assert "\n  control    a kernel 40 % slower seen as -" in right(controlled, "--all")
     assert controlled.record("P1")["verdict"] == "REJECT"
     controlled.check_nothing_is_left()
 
@@ -106,6 +115,6 @@ def test_a_run_that_is_killed_in_its_control_goes_on(controlled: Foreign) -> Non
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     (gate / "benchmark").touch()
-    assert "\n  control    a kernel 40 % slower seen as -" in controlled.concluded("run", "P1").out
+    assert "\n  control    a kernel 40 % slower seen as -" in right(controlled, "P1")
     assert controlled.record("P1")["verdict"] == "REJECT"
     controlled.check_nothing_is_left()

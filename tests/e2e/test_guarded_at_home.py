@@ -55,6 +55,7 @@ def repository_in(folder: Path, *smaller: tuple[str, str]) -> Foreign:
         *smaller,
         ("  set:\n", f'  set:\n    ZIG_GLOBAL_CACHE_DIR: "{cache}"\n'),
         ("decides: [gfx1151, sm_90, cpu]", "decides: [cpu]"),
+        ("      layouts: 8 ", "      layouts: 1 "),
         ('patterns: ["benchmark_*", "profile_*", "rocprofv3", "ncu"]', 'patterns: ["benchmark_of_nobody*"]'),
         ("others_percent: 40", "others_percent: 0"),
         ('--target, cpu, --artifact, "{artifact}", --max', '--target, cpu, --artifact, "{artifact}", --sizes, "64", --max'),

@@ -20,7 +20,7 @@ COUNTED = """
 select target, verdict, imported, count(*) from live where verdict is not null
 group by target, verdict, imported order by target, verdict, imported
 """
-ONCE = "select name from live where timed_once order by number, name"
+ONCE = "select name from live where by_older_rule order by number, name"
 BANNED = """
 select name, known, lapsed, target, in_epoch, tried, failed, opens from live where known is not null order by number, name
 """
@@ -60,7 +60,7 @@ def ledger_totals(index: sqlite3.Connection) -> LedgerTotals:
         counts=tuple(
             [Count(target, Verdict(verdict), old == 1, number) for target, verdict, old, number in index.execute(COUNTED)]
         ),
-        timed_once=_names(index, ONCE),
+        by_older_rule=_names(index, ONCE),
         rows=tuple([_row(each) for each in index.execute(ROWS)]),
         rules=tuple(
             [

@@ -37,7 +37,7 @@ def row_of(summary: RecordSummary) -> Row:
         summary.imported,
         summary.date,
         summary.lands,
-        summary.timed_once,
+        summary.by_older_rule,
         summary.sd_percent,
         summary.reason,
         summary.given,
@@ -71,7 +71,7 @@ def summary_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSumm
     """Return the summary stored in `row` of the table of records; `grounds` maps the number in its column `ground`."""
     # fmt: off
     (
-        name, _, title, kind, target, verdict, imported, date, lands, timed_once, sd_percent,
+        name, _, title, kind, target, verdict, imported, date, lands, by_older_rule, sd_percent,
         reason, given, cost_percent, timed_on, debts, notes, corrections, passes,
         counts, verdict_holds, gain_holds, hoped, surplus_percent, told,
         known, lapsed, waits, in_epoch, opened, forbids, ban, tried, failed, opens,
@@ -88,7 +88,7 @@ def summary_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSumm
         imported == 1,
         date,
         lands == 1,
-        timed_once == 1,
+        by_older_rule == 1,
         sd_percent,
         reason,
         given,

@@ -5,7 +5,7 @@ record.
 """
 
 COLUMNS = (
-    *("name", "number", "title", "kind", "target", "verdict", "imported", "date", "lands", "timed_once", "sd_percent"),
+    *("name", "number", "title", "kind", "target", "verdict", "imported", "date", "lands", "by_older_rule", "sd_percent"),
     *("reason", "given", "cost_percent", "timed_on", "debts", "notes", "corrections", "passes"),
     *("counts", "verdict_holds", "gain_holds", "hoped", "surplus_percent", "told"),
     *("known", "lapsed", "waits", "in_epoch", "opened", "forbids", "ban", "tried", "failed", "opens"),
@@ -44,7 +44,7 @@ create index shown on records (timed_on, date, number, name, live) where live an
 create index landed on records (date, number, name, live, lands) where live and lands;
 create index given on records (target, number, name, live, given) where live and given is not null;
 create index owed on records (number, name, debts, live) where live and debts <> '';
-create index once on records (number, name, live, timed_once) where live and timed_once;
+create index once on records (number, name, live, by_older_rule) where live and by_older_rule;
 create index banned on records (number, name, live, known) where live and known is not null;
 create index corrected on records (number, name, corrections, live) where live and corrections <> '';
 create index noted on records (number, name, notes, live) where live and notes <> '';

@@ -89,7 +89,7 @@ class Ledger(Struct, frozen=True, kw_only=True):
     fallen_findings: tuple[Finding, ...]
     corrections: tuple[Remark, ...]
     notes: tuple[Remark, ...]
-    timed_once: tuple[str, ...]
+    by_older_rule: tuple[str, ...]
     epochs: tuple[str, ...]
     accuracy: Accuracy
     predictions: tuple[str, ...]
@@ -160,7 +160,7 @@ def ledger_from(
         fallen_findings=tuple(each for each in known if not each.stands),
         corrections=totals.corrections,
         notes=totals.notes,
-        timed_once=totals.timed_once,
+        by_older_rule=totals.by_older_rule,
         epochs=epoch_lines(totals.epochs),
         accuracy=totals.accuracy,
         predictions=totals.predictions,

@@ -17,6 +17,7 @@ from expctl.domain.history.baselines import ImportedBaseline, Landing, given_of,
 from expctl.domain.history.epochs import Epochs, Measuring, measurings
 from expctl.domain.ledger.rows import DEBTS, Row, rule_row, why_of
 from expctl.domain.ledger.sentences import TEXT_MAX, forecast_sentence, rule_sentence
+from expctl.domain.protocol.boundaries import is_older
 from expctl.domain.text import one_line
 
 Interval = tuple[float, float, float]
@@ -48,7 +49,7 @@ class RuleSummary(NamedTuple):
 class RecordSummary(NamedTuple):
     """A record in short: what ledger, brief and status show of it.
 
-    - `timed_on`: targets on which the experiment or a replication was timed. `timed_once`: decided without confirmation.
+    - `timed_on`: targets on which the experiment or a replication was timed. `by_older_rule`: not decided by today's.
     - `lands`: it moved the branch. `reason`: the first reason of an INCONCLUSIVE verdict. `why`: the verdict in a few words.
     - `effect_percent`: the effect on the objective; `low_percent`, `high_percent`: its 95 % interval (None: not timed).
     - `sd_percent`: the standard deviation of one round's objective (0: not timed).
@@ -67,7 +68,7 @@ class RecordSummary(NamedTuple):
     imported: bool
     date: str
     lands: bool
-    timed_once: bool
+    by_older_rule: bool
     sd_percent: float
     reason: str
     given: str | None
@@ -131,7 +132,7 @@ def summary_of(record: Record) -> RecordSummary:
         imported=record.origin is Origin.IMPORTED,
         date=record.date,
         lands=lands(record),
-        timed_once=record.procedure is None and any(each.size != OBJECTIVE for each in record.estimates),
+        by_older_rule=bool(record.estimates) and (record.procedure is None or is_older(record.procedure.boundaries)),
         sd_percent=objective.sd_percent if objective else 0.0,
         reason=one_line(record.reasons[0], TEXT_MAX) if record.reasons and record.verdict is Verdict.INCONCLUSIVE else "",
         given=given_of(record),

@@ -60,7 +60,7 @@ class LedgerTotals(Struct, frozen=True, kw_only=True):
     landed: tuple[Landed, ...]
     given: tuple[ImportedBaseline, ...]
     counts: tuple[Count, ...]
-    timed_once: tuple[str, ...]
+    by_older_rule: tuple[str, ...]
     rows: tuple[Row, ...]
     rules: tuple[LedgerRule, ...]
     corrections: tuple[Remark, ...]
@@ -83,7 +83,7 @@ def sums_of(digests: Sequence[RecordSummary]) -> LedgerTotals:
         landed=tuple(landed_of(each) for each in ordered if each.lands),
         given=given_baselines(by_id),
         counts=_counts(by_id),
-        timed_once=tuple(each.id for each in by_id if each.timed_once),
+        by_older_rule=tuple(each.id for each in by_id if each.by_older_rule),
         rows=tuple(each.row for each in by_id),
         rules=tuple(
             LedgerRule(each.id, rule.known, rule.lapsed, each.target, rule.in_epoch, rule.tried, rule.why, rule.opens)

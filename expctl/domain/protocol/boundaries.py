@@ -72,3 +72,8 @@ CONFIRM = Boundaries(
 CONFIRM_ROUNDS = 70  # of a confirmation, at most, without an extension ...
 CONFIRM_LAUNCHES_ROUNDS = 140  # ... or where a gain that shows waits for the launches that rule out a rare slow mode
 EXTENDED_ROUNDS = 200  # of a search or a confirmation that `expctl run ID --extend` goes on with
+
+
+def is_older(version: str) -> bool:
+    """Return whether `version`, as a record names it, is that of an older table than today's."""
+    return version.isdecimal() and int(version) < int(VERSION)

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from expctl.domain.experiment.proposal import Kind
 from expctl.domain.experiment.record import Procedure, Record, Replication
-from expctl.domain.protocol.boundaries import VERSION
+from expctl.domain.protocol.boundaries import VERSION, is_older
 from expctl.domain.protocol.model import Benchmark, KeepRule
 from expctl.domain.verdict.judge import estimates_of, judge
 from expctl.domain.verdict.machine_states import times_by_state
@@ -38,7 +38,7 @@ def older_rule(procedure: Procedure | None) -> str:
     if procedure is None:
         return "a fixed number of rounds, before records named their procedure"
     named = procedure.boundaries
-    return f"bounds {named}, not {VERSION}" if named.isdecimal() and int(named) < int(VERSION) else ""
+    return f"bounds {named}, not {VERSION}" if is_older(named) else ""
 
 
 def replayed(procedure: Procedure, kind: Kind, samples: Sequence[Sample], benchmark: Benchmark, keep: KeepRule) -> Replay:
