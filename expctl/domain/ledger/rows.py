@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from expctl.domain.experiment.free_change import UNCOMPARED
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.experiment.record import OBJECTIVE, ChangedCondition, Origin, Record, Rule
+from expctl.domain.experiment.record import OBJECTIVE, ChangedCondition, Estimate, Origin, Record, Rule
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.rules.conditions import COMPILERS, conditions_of
 from expctl.domain.rules.match_levels import levels_of
@@ -121,16 +121,27 @@ def why_of(record: Record) -> str:
     """Explain a verdict in one line: why a repeat was allowed, what profiles say, the reasons except the effect."""
     if record.origin is Origin.IMPORTED:
         return one_line(record.history.why if record.history else "; ".join(record.reasons), WHY_MAX)
-    again = (f"again on {each.target}: {each.verdict}" for each in record.replications)
     parts = (
         *_let_through(record),
         record.explanation,
+        *_replications(record),
         *map(_without_objective, record.reasons),
         *_states(record),
-        *again,
         *_flags(record),
     )
     return one_line("; ".join(part.rstrip(".") for part in parts if part), WHY_MAX)
+
+
+def _replications(record: Record) -> Iterator[str]:
+    """Yield the verdict of each replication, with its effect if it was timed: it may contradict the figure of the record."""
+    for each in record.replications:
+        effect = _objective_text(each.estimates)
+        yield f"again on {each.target}: {each.verdict}{f', {effect}' if effect else ''}"
+
+
+def _objective_text(estimates: Sequence[Estimate]) -> str:
+    """Return the effect on the objective as text, e.g. `-0.82 %`; empty if it wasn't timed."""
+    return next((f"{each.effect_percent:+.2f} %" for each in estimates if each.size == OBJECTIVE), "")
 
 
 def _without_objective(reason: str) -> str:
@@ -159,9 +170,10 @@ def _failure(record: Record) -> str:
     if record.origin is Origin.IMPORTED and history is not None:
         weak = "weak: " if history.corrections else ""
         return weak + (history.why if record.verdict is Verdict.KEEP else history.result)
-    effect = next((each for each in record.estimates if each.size == OBJECTIVE), None)
-    if effect is not None:
-        return f"{effect.effect_percent:+.2f} % on {record.target}"
+    effect = _objective_text(record.estimates)
+    if effect:
+        again = (_objective_text(each.estimates) for each in record.replications)
+        return ", ".join((f"{effect} on {record.target}", *(f"again {text}" for text in again if text)))
     step = record.reasons[0].split(":")[0] if record.reasons else ""
     return f"{step} failed" if step.startswith("test") else step
 
