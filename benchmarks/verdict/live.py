@@ -10,7 +10,7 @@ are given
 - tail (CPU): a gain as above in 19 of 20 calls, while every 20th takes 65 % longer: slower by 1.75 % in the mean.
 
 The extra work is a wait by the clock, a given share of what the launch (on a GPU: the block) took, so the truth is known
-without measuring it. A GPU launch has parts outside of its blocks: there the share of the whole is about .8 of what is given.
+without measuring it. A GPU launch has parts outside of its blocks: there the share of the whole is .7 to .8 of what is given.
 Titles and ids tell expctl nothing. An INVALID experiment is run again under a new id. The state is FOLDER/results.jsonl (and
 traces.jsonl, what the verdicts rest on): started again with the same arguments, the script goes on where it was killed.
 
