@@ -10,9 +10,7 @@ from expctl.ports.context import Context
 
 
 def check_preconditions(context: Context, target: str) -> None:
-    """Raise Refused if no experiment can run: a bad protocol, branch, work tree, journal or list of blind slots, or no available
-    target.
-    """
+    """Raise Refused if no experiment can run: a bad protocol, branch, work tree, journal or blind.jsonl, or no target here."""
     head = context.workspace.head()
     protocol = context.library.protocol(head)
     preflight.check_workspace(context.workspace, protocol.scope)
