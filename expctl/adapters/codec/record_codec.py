@@ -93,9 +93,10 @@ def blind_of(text: bytes, *, where: str) -> tuple[BlindSlot, ...]:
             if len(found) == len(lines):
                 return found
     numbered = enumerate(lines, start=1)
-    slots = tuple(typed_json(line, BlindSlot, where=f"{where}, line {number}") for number, line in numbered)
+    slots = tuple(typed_json(line, BlindSlot, where=f"{where}, line {place}") for place, line in numbered)
     if rest:
-        raise _damaged(f"{where}, line {len(lines) + 1}", ["no line end: the file was cut off"])
+        number = len(lines) + 1
+        raise _damaged(f"{where}, line {number}", ["no line end: the file was cut off"])
     return slots
 
 
