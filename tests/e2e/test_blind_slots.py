@@ -4,6 +4,7 @@ import json
 import random
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,34 @@ def test_samples_without_a_line_and_a_line_twice_differ(repository: Foreign) -> 
     answer = repository.expctl("replay", "--all")
     assert answer.status == 1
     assert "belongs to no line of" in answer.out
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[:-1],
+        lambda text: text[:-40],
+        lambda text: text.replace(b"\n", b"\n\n", 1),
+        lambda text: text.replace(b"\n", b"", 1),
+        lambda text: text.replace(b"here", b"h\xe9re", 1),
+        lambda text: b"<<<<<<< HEAD\n" + text,
+    ],
+    ids=["no line end", "cut off", "empty line", "two in a line", "not UTF-8", "conflict"],
+)
+def test_a_damaged_file_is_named_before_anything_is_measured(repository: Foreign, damage: Callable[[bytes], bytes]) -> None:
+    repository.concluded("run", "--blind", "2")
+    file = repository.root / BLIND
+    file.write_bytes(damage(file.read_bytes()))
+    repository.commit("by hand")
+    snapshot = repository.snapshot()
+    for words in (("status",), ("ledger", "--check"), ("run", "--blind", "1"), ("run", "--all")):
+        answer = repository.expctl(*words)
+        assert (answer.status, printed_code(answer.err)) == (1, "file-damaged"), answer
+        assert answer.out == ""
+    answer = repository.expctl("replay", "--all")
+    assert answer.status == 1
+    assert f"{BLIND}, line " in answer.out, answer
+    assert repository.snapshot() == snapshot
 
 
 def test_a_planted_slow_down_is_not_kept(repository: Foreign) -> None:

@@ -81,13 +81,23 @@ def blind_bytes(slot: BlindSlot) -> bytes:
 
 
 def blind_of(text: bytes, *, where: str) -> tuple[BlindSlot, ...]:
-    """Parse blind.jsonl. Raises Refused naming the file `where` and the first line that is not a blind slot."""
+    """Parse blind.jsonl, one slot per line. Raises Refused naming the file `where` and the first line that is not a blind slot,
+    or that has no line end: the next slot would be written behind it.
+    """
     from expctl.domain.history.blind import BlindSlot
 
-    with suppress(msgspec.DecodeError):  # quick; what is wrong with a line is said by the strict reader
-        return tuple(msgspec.json.Decoder(BlindSlot).decode_lines(text))
-    lines = enumerate(text.split(b"\n")[:-1], start=1)
-    return tuple(typed_json(line, BlindSlot, where=f"{where}, line {number}") for number, line in lines)
+    *lines, rest = text.split(b"\n")
+    if not rest and all(map(bytes.strip, lines)):
+        with suppress(msgspec.DecodeError, UnicodeDecodeError):  # quick; what is wrong with a line is said by the strict reader
+            found = tuple(msgspec.json.Decoder(BlindSlot).decode_lines(text))
+            if len(found) == len(lines):
+                return found
+    numbered = enumerate(lines, start=1)
+    slots = tuple(typed_json(line, BlindSlot, where=f"{where}, line {place}") for place, line in numbered)
+    if rest:
+        number = len(lines) + 1
+        raise _damaged(f"{where}, line {number}", ["no line end: the file was cut off"])
+    return slots
 
 
 def profile_bytes(profile: Mapping[str, Sequence[Fact]]) -> bytes:

@@ -27,6 +27,7 @@ SETTINGS = (
     "log.showSignature=false",
     "log.follow=false",
     "submodule.recurse=false",
+    "merge.union.driver=git merge-file -q %A %O %B",  # the attribute merge=union would keep both sides of a conflict
     "i18n.commitEncoding=UTF-8",
     "gc.auto=0",
     "maintenance.auto=false",

@@ -31,7 +31,7 @@ class BlindReplays:
             slots = self._library.blind_slots(self._commit)
         except Refused as refusal:
             return (_differs("blind", f"{refusal.message}: {refusal.found}"),)
-        lines = self._library.blind_text(self._commit).splitlines(keepends=True)
+        *lines, _ = self._library.blind_text(self._commit).split(b"\n")
         found = [
             self._outcome(number, slot, line) for number, (slot, line) in enumerate(zip(slots, lines, strict=True), start=1)
         ]
@@ -73,7 +73,7 @@ class BlindReplays:
         samples = samples_of(raw, where=slot.evidence)
         again = replayed(slot.procedure, Kind.PERF, samples, target.benchmark, protocol.keep)
         computed = blind_bytes(replace(slot, **{part: again.parts[part] for part in DECIDED}))
-        return "" if computed == line else first_difference(json.loads(line), json.loads(computed))
+        return "" if computed == line + b"\n" else first_difference(json.loads(line), json.loads(computed))
 
 
 def _differs(name: str, text: str) -> Outcome:

@@ -29,5 +29,5 @@ def first_difference(recorded: Any, computed: Any, path: str = "") -> str:
             before, after = recorded.get(key), computed.get(key)
             if json.dumps(before) != json.dumps(after):
                 return first_difference(before, after, f"{path}.{key}".removeprefix("."))
-        return "every field is the same, only the layout of record.json differs"
+        return "every field is the same, only the layout of the JSON differs"
     return f"{path}: recorded {one_line(repr(recorded), 80)}, computed {one_line(repr(computed), 80)}"

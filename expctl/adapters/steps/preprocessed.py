@@ -10,14 +10,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 # Options of optimisation, macros, folders of headers, language, warnings, debug information and machine. Those left out put
-# positions in a file into the code (sanitizers, coverage, OpenMP), read files (profiles), or go to linker and assembler.
+# positions in a file into the code (sanitizers, coverage, OpenMP), read files (profiles), go to linker and assembler, or make
+# errors of warnings, which look at indents and macros.
 PLAIN_FLAG = re.compile(
-    r"-(?:O\w*|[DUI].+|std=[\w+]+|g[\w-]*|W\w[\w=-]*"
+    r"-(?:O\w*|[DUI].+|std=[\w+]+|g[\w-]*|W(?!error)\w[\w=-]*"
     r"|(?:f(?![\w-]*(?:profile|coverage|sanitize|module|plugin|openmp))|m(?!llvm))[\w-]+(?:=[\w.+-]+)?)"
 )
+# Without one of these, `zig cc` adds a sanitizer, whose reports name positions.
+OPTIMISED = re.compile(r"-O(?:[123sz]|fast)")
 # Files beyond the text; positions that the preprocessor leaves to the compiler (it expands __LINE__ and __FILE__ itself).
 BEYOND_THE_TEXT = re.compile(
-    rb"#\s*embed|__has_embed|incbin|__builtin_(?:LINE|COLUMN|FILE|FILE_NAME|source_location)\b|__PRETTY_FUNCTION__|__FUNCSIG__"
+    rb"#\s*embed|__has_embed|incbin|__builtin_(?:LINE|COLUMN|FILE|FILE_NAME|source_location|FUNCSIG)\b|__PRETTY_FUNCTION__"
+    rb"|__FUNCSIG__|#\s*pragma\s+\w+\s+diagnostic\s+(?:error|fatal)"  # warnings look at indents and macros
 )
 ASSEMBLY = re.compile(rb"\b(?:asm|__asm|__asm__)\b")
 PLAIN_ASSEMBLY = re.compile(
@@ -28,7 +32,13 @@ DIRECTIVE = re.compile(rb"\.(?!\d)")  # .incbin and .include read files, .macro 
 
 
 def flags_tell_all(flags: Sequence[str], tree: Path) -> bool:
-    """Do these compiler options read no file of `tree` beyond the source and its headers, as far as we know them?"""
+    """Do these compiler options read no file of `tree` beyond the source and its headers, as far as we know them?
+
+    Without optimisation the answer is no.
+    """
+    level = [flag for flag in flags if flag.startswith("-O")][-1:]
+    if not any(map(OPTIMISED.fullmatch, level)):
+        return False
     values = (flag.partition("=")[2] for flag in flags if not flag.startswith("-D"))
     return all(PLAIN_FLAG.fullmatch(flag) for flag in flags) and not any((tree / each).is_file() for each in values if each)
 

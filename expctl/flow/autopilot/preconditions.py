@@ -10,12 +10,13 @@ from expctl.ports.context import Context
 
 
 def check_preconditions(context: Context, target: str) -> None:
-    """Raise Refused if no experiment can run: a bad protocol, branch, work tree or journal, or no available target."""
+    """Raise Refused if no experiment can run: a bad protocol, branch, work tree, journal or blind.jsonl, or no target here."""
     head = context.workspace.head()
     protocol = context.library.protocol(head)
     preflight.check_workspace(context.workspace, protocol.scope)
     preflight.check_tree(context.workspace, protocol, head)
     preflight.choose_targets(protocol, context.tools_for(protocol, "").toolchains, target)
+    context.library.blind_slots(head)  # a damaged list would be found only when a measured slot is added to it
     for experiment in context.journal.unfinished():
         context.journal.read(experiment)
 

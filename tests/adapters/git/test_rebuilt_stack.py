@@ -118,6 +118,16 @@ def test_files_that_come_go_and_move_are_rebuilt_too(repository: Repository) -> 
     assert repository.status() == ""
 
 
+@pytest.mark.parametrize("file", [".gitattributes", ".git/info/attributes"])
+def test_no_attribute_makes_a_merge_that_nobody_wrote(stack: tuple[Repository, tuple[str, ...]], file: str) -> None:
+    repository, commits = stack
+    repository.write(file, "src/* merge=union\n")
+    repository.commit()
+    workspace = GitWorkspace(locate(repository.root))
+    found = [without(workspace, commits, number) for number in range(6)]
+    assert [each if isinstance(each, int) else "rebuilt" for each in found] == ["rebuilt", 2, "rebuilt", 4, 5, "rebuilt"]
+
+
 def test_commits_of_the_scope_along_first_parents_oldest_first(repository: Repository) -> None:
     first = repository.head()
     repository.write("src/kernel.txt", KERNEL + b"more\n")

@@ -217,7 +217,7 @@ def with_estimate(record: dict[str, Any]) -> dict[str, Any]:
         ),
         (with_estimate, "estimates.0.effect_percent: recorded 99.5, computed "),
         (lambda record: {**record, "reasons": [*record["reasons"], "more"]}, "reasons.1: recorded 'more', computed None"),
-        (lambda record: record, "every field is the same, only the layout of record.json differs"),
+        (lambda record: record, "every field is the same, only the layout of the JSON differs"),
     ],
     ids=["verdict", "estimate", "one reason more", "layout"],
 )

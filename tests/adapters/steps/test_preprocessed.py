@@ -52,6 +52,8 @@ UNSURE = {
     "a line": b"int f(int line = __builtin_LINE());",
     "a place": b"auto here = __builtin_source_location();",
     "a name with a place": b"log(__PRETTY_FUNCTION__);",
+    "a name with a place, by the compiler": b"log(__builtin_FUNCSIG());",
+    "an error of a warning": b'#pragma GCC diagnostic error "-Wmisleading-indentation"',
 }
 
 
@@ -75,11 +77,17 @@ def test_no_text_has_no_hash() -> None:
         *((flag, True) for flag in ("-O3", "-DX=table", "-std=c++17", "-march=native", "-fno-rtti", "-g1", "-Wall", "-Iinc")),
         *((flag, False) for flag in ("-Wl,-T,x", "-mllvm", "@table", "table", "-include", "-fprofile-use", "-fsanitize=all")),
         *((flag, False) for flag in ("-fsome-list=table", "-Lx", "-lx", "-fcs-profile-use", "-Xclang", "-C", "-fopenmp")),
+        *((flag, False) for flag in ("-Werror", "-Werror=misleading-indentation", "-O0", "-Og", "-O")),
     ],
 )
 def test_which_options_read_nothing_else(tmp_path: Path, flag: str, sure: bool) -> None:
     (tmp_path / "table").touch()
     assert flags_tell_all(("-O3", flag), tmp_path) is sure
+
+
+def test_a_build_without_optimisation_has_a_sanitizer(tmp_path: Path) -> None:
+    assert not flags_tell_all(("-march=native",), tmp_path)
+    assert flags_tell_all(("-O0", "-O2"), tmp_path)
 
 
 # ------------------------------------------------------------------ the guards of this repository
