@@ -10,6 +10,7 @@ from expctl.domain.experiment.record import Artifact
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Sample, Session, Side
 from expctl.domain.verdict.sequential_test import Decision, MeasureMore
+from expctl.flow.measuring.burn_in import burn_in
 from expctl.flow.measuring.control import show_control
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.measuring.setup import Setup
@@ -67,6 +68,8 @@ def _session(
     cwd = setup.check_out(setup.head, Side.BASELINE)
     context.progress.working("gate", "waiting for a quiet machine")
     with setup.tools.gate.measuring(setup.target):
+        if session is Session.CONFIRM:
+            burn_in(context, setup.tools, setup.benchmark, cwd=cwd, artifact=artifacts[Side.BASELINE][0])
         try:
             while not isinstance(answer, Decision) and answer.session is session:
                 number = samples[-1].round + 1 if samples else 0

@@ -15,6 +15,7 @@ from expctl.domain.run.events import BuildFailed, Built, Event, Measured, Measur
 from expctl.domain.run.state_machine import Run
 from expctl.domain.run.step_result import Failed, TestReport
 from expctl.domain.verdict.samples import Session, Side
+from expctl.flow.measuring.burn_in import burn_in
 from expctl.flow.measuring.control import show_control
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.measuring.noise_line import noise_line
@@ -138,7 +139,7 @@ class StepPerformer:
         begins = self._open_session(action.session)
         control = self._show_control()
         self._hold_machine()
-        burn_in = self._burn_in(run) if begins else None
+        burnt_in = self._burn_in(run) if begins else None
         samples = measure_round(
             self._context,
             self._opened.tools,
@@ -153,7 +154,7 @@ class StepPerformer:
         self._report_noise(samples[0].round_ms / 1000)
         self._context.progress.advance(f"{action.session} round", action.round + 1, action.round + action.left)
         samples = tuple(replace(each, session=action.session) for each in samples)
-        return Measured(round=action.round, samples=samples, control=control, burn_in=burn_in)
+        return Measured(round=action.round, samples=samples, control=control, burn_in=burnt_in)
 
     def _show_control(self) -> ControlResult | None:
         """Before the first round of this process, show the measuring path its control; None later, or where there is none."""
@@ -210,15 +211,8 @@ class StepPerformer:
         return begins
 
     def _burn_in(self, run: Run) -> BurnIn | None:
-        """Run the baseline's benchmark uncounted until the GPU is steady, where the protocol wants that."""
-        benchmark, progress = self._opened.benchmark, self._context.progress
-        if benchmark.burn_in is None:
-            return None
-        progress.working("burn-in", f"the baseline, until the GPU is steady or for {benchmark.burn_in.most_s:g} s")
-        cwd, artifact = self._check_out(Side.BASELINE, run), self._artifact(Side.BASELINE, run)
-        found = self._opened.tools.steps.burn_in(benchmark, cwd=cwd, artifact=artifact, progress=progress)
-        progress.step("burn-in", f"the confirmation begins {found}")
-        return found
+        opened, cwd, artifact = self._opened, self._check_out(Side.BASELINE, run), self._artifact(Side.BASELINE, run)
+        return burn_in(self._context, opened.tools, opened.benchmark, cwd=cwd, artifact=artifact)
 
     def _hold_machine(self) -> None:
         if not self._machine_is_held:
