@@ -67,9 +67,12 @@ BOUND = ("kernel/hip/config.h", "constexpr int kMaxExtent = 1 << 22;", "constexp
 LOOPS = ("  SHARED Slices<C> slices;\n", '  asm volatile(".nops {bytes}");\n  SHARED Slices<C> slices;\n')
 FUNCTIONS = (
     "using ComputeAll = void (*)(const Problem &);\n",
-    "template void compute_all<Config<{config}>, kE5m2>(const Problem &);\nusing ComputeAll = void (*)(const Problem &);\n",
+    "template void compute_all<Config<{config}>, {format}>(const Problem &);\nusing ComputeAll = void (*)(const Problem &);\n",
 )
-CONFIGS = ("1,8,2,2,8,2", "2,4,4,2,4,2", "1,2,4,2,2,2")  # of kernel/hip/config.h
+CONFIGS = (  # of kernel/hip/config.h
+    *("2,2,2,2,4,4", "2,4,2,2,4,2", "2,4,4,2,4,2", "1,4,2,2,4,2", "2,2,2,2,2,2", "1,2,4,2,2,2"),
+    "1,8,2,2,8,2",
+)
 TAIL_PERCENT, TAIL_EVERY = 65, 20
 
 
@@ -134,7 +137,7 @@ class StepPerformer:
                 case "gain":
                     self._write(self._place[0], self._clean)
                 case "tail":
-                    self._write(self._place[0], self._with_tail())
+                    self._write(self._place[0], self._with_tail(case.number))
                 case "moved":
                     self._write(self._place[0], self._moved(case.number))
                 case "slow":
@@ -191,18 +194,18 @@ class StepPerformer:
         _, work, instead = self._place
         return _with(self._clean, work, instead.format(work=work, share=round(percent * 1e4)))
 
-    def _with_tail(self) -> str:
-        """The kernel with a wait in every 20th call."""
+    def _with_tail(self, number: int) -> str:
+        """The kernel with a wait in every 20th call; no two are the same, or expctl would refuse the second as a repeat."""
         _, work, instead = self._place
-        rare = f"{TAIL_PERCENT}0000 * (++calls % {TAIL_EVERY} == 0)"
+        rare = f"{TAIL_PERCENT}{number:04} * (++calls % {TAIL_EVERY} == 0)"
         return _with(self._clean, work, "  static int calls = 0;\n" + instead.format(work=work, share=rare))
 
     def _moved(self, number: int) -> str:
         """The kernel with its hot loops elsewhere: three in four by bytes before them, the others by another first function."""
-        draw = random.Random(number)  # noqa: S311  the same in each campaign
         if number % 4:
-            return _with(self._clean, LOOPS[0], LOOPS[1].format(bytes=draw.randint(1, 63)))
-        return _with(self._clean, FUNCTIONS[0], FUNCTIONS[1].format(config=draw.choice(CONFIGS)))
+            return _with(self._clean, LOOPS[0], LOOPS[1].format(bytes=1 + 23 * number % 63))
+        config, format = CONFIGS[number // 4 % len(CONFIGS)], ("kE5m2", "kE4m3fn")[number // 4 // len(CONFIGS) % 2]
+        return _with(self._clean, FUNCTIONS[0], FUNCTIONS[1].format(config=config, format=format))
 
     def _drop_controls(self) -> None:
         """Baselines with extra work have it in the very lines that the control patches need, so they would not apply."""

@@ -11,6 +11,8 @@ from expctl.domain.errors import Interrupted
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.history.audit import Audit, Bisection, finding_text
 from expctl.domain.history.kept_changes import Promise
+from expctl.domain.machine.burn_in import BurnIn
+from expctl.domain.protocol.model import BurnInRule, NumberKind
 from expctl.domain.run.step_result import Failed
 from expctl.flow.audit import stack_audit as flow
 from expctl.flow.audit.stack_audit import Asked, audit, record
@@ -253,3 +255,16 @@ def test_a_request_to_stop_keeps_nothing() -> None:
     with pytest.raises(Interrupted, match="stopped after round 4 of a comparison"):
         audit(stage.context(), Asked())
     assert (stage.workspace.check_outs, stage.locks.held, stage.gate.held) == (set(), False, False)
+
+
+def test_the_confirmation_of_an_audit_begins_after_a_burn_in() -> None:
+    stage, steady = Stage(), BurnIn(seconds=5.0, steady=True, clock_mhz=1755.0, temperature_c=61.0)
+    target = PROTOCOL.targets["cpu"]
+    assert target.benchmark is not None
+    cpu = replace(target, benchmark=replace(target.benchmark, burn_in=BurnInRule()), number_kind=NumberKind.DEVICE_TIME)
+    stage.library.given_protocol = replace(PROTOCOL, targets={**PROTOCOL.targets, "cpu": cpu})
+    stage.steps.burn_ins = [steady, steady]
+    stage.queue("P1", "slow 900000")
+    assert run_experiment(stage.context(), "P1").record.verdict is Verdict.KEEP
+    look(stage)
+    assert [artifact for artifact, _ in stage.steps.burnt] == ["slow_1000000"] * 2, "one of the run, one of the audit"
