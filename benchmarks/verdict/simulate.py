@@ -4,7 +4,7 @@ Simulated machines (machines.py) make round effects; `sequential_test.decide`, t
 decides on them; rivals (rivals.py) decide on the same machines. For each machine follows whether the printed intervals hold the
 true effect (coverage.py). Then come noise that breaks what a t test assumes (hard.py), effects that should be decided quickly,
 candidates that mislead (misleading.py), the price that an undecided search is given (price.py), and rounds that were recorded
-on real machines (traces.py): they are decided again, and the A/A rounds are drawn again as noise. Exit 1 when a bar is missed.
+on real machines (traces.py): they are decided again, and those without effect are drawn again as noise. Exit 1 when a bar is missed.
 The short form has loose bars (a bar plus four standard errors, three failures at least); `--long` takes 20,000 trials and the
 bars as they are.
 """
@@ -115,7 +115,7 @@ def replayed(target: str, traces: Sequence[Trace]) -> int:
     Rounds that were recorded under an older rule may be too few.
     """
     today = [(trace, trace.replayed()) for trace in traces if trace.verdict is not Verdict.INVALID]
-    false = sum(trace.truth in {"A/A", "slow"} and verdict is Verdict.KEEP for trace, verdict in today)
+    false = sum(trace.truth != "gain" and verdict is Verdict.KEEP for trace, verdict in today)
     decided = sum(verdict is not None for _, verdict in today)
     print(
         f"\nrecorded on {target}: {len(traces)} experiments with {sum(len(trace.rounds) for trace in traces)} rounds, "
@@ -131,7 +131,7 @@ def drawn_again(draw: np.random.Generator, traces: list[Trace], trials: int) -> 
     found = tallies(pairs, plan, list(EFFECTS.values()))
     bad = at_most(RECORDED_BAR, found[0].share, trials).missed
     sd = (noise.rounds @ np.array(list(noise.weights.values()))).std(ddof=1)
-    print(f"{f'  its {len(noise.rounds)} A/A rounds drawn again':<34}" + "".join(f"{head:>14}" for head in HEADS))
+    print(f"{f'  its {len(noise.rounds)} null rounds drawn again':<34}" + "".join(f"{head:>14}" for head in HEADS))
     print(f"{'  expctl':<34}" + _row(found, sd, [bad, False, False, False, False]))
     return int(bad)
 

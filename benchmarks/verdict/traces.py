@@ -15,6 +15,7 @@ from expctl.domain.verdict.samples import RoundEffect, Session
 from expctl.domain.verdict.sequential_test import Decision, decide
 
 FOLDER = Path(__file__).parent / "traces"
+NULLS = ("A/A", "moved")  # truths of candidates that are neither faster nor slower
 BLOCK = 6  # neighbouring rounds that stay together when recorded noise is drawn again
 
 
@@ -42,10 +43,10 @@ def recorded() -> dict[str, list[Trace]]:
 
 
 class RecordedNoise:
-    """The rounds of all A/A experiments of a target, end to end, drawn in blocks of neighbours from any place on."""
+    """The rounds of all experiments of a target without effect, end to end, drawn in blocks of neighbours from any place on."""
 
     def __init__(self, traces: list[Trace]) -> None:
-        some = [trace for trace in traces if trace.truth == "A/A"]
+        some = [trace for trace in traces if trace.truth in NULLS]
         self.weights = some[0].weights
         self.rounds = np.array([[each.effect[size] for size in self.weights] for trace in some for each in trace.rounds])
 
