@@ -4,7 +4,8 @@ Simulated machines (machines.py) make round effects; `sequential_test.decide`, t
 decides on them; rivals (rivals.py) decide on the same machines. For each machine follows whether the printed intervals hold the
 true effect (coverage.py). Then come noise that breaks what a t test assumes (hard.py), effects that should be decided quickly,
 candidates that mislead (misleading.py), the price that an undecided search is given (price.py), and rounds that were recorded
-on real machines (traces.py): they are decided again, and those without effect are drawn again as noise. Exit 1 when a bar is missed.
+on real machines (traces.py): they are decided again, and those without effect are drawn again as noise. Exit 1 when a bar is
+missed.
 The short form has loose bars (a bar plus four standard errors, three failures at least); `--long` takes 20,000 trials and the
 bars as they are.
 """
