@@ -124,9 +124,9 @@ def why_of(record: Record) -> str:
     parts = (
         *_let_through(record),
         record.explanation,
-        *_replications(record),
         *map(_without_objective, record.reasons),
         *_states(record),
+        *_replications(record),
         *_flags(record),
     )
     return one_line("; ".join(part.rstrip(".") for part in parts if part), WHY_MAX)
