@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +47,7 @@ BUILD = Build(
 )
 NORMAL_QUARTILES = 1.349  # their distance in a normal distribution, in sd
 OBJECTIVE = "objective"
+DRAW = random.SystemRandom()
 
 
 def main(layouts: int = 16, processes: int = 16, sweeps: int = 30, builds: int = 3) -> None:
@@ -82,8 +83,7 @@ def build(layouts: int, state: Path) -> list[Path]:
 def time_all(files: Sequence[Path], sweeps: int) -> dict[int, list[float]]:
     """In this process: the effect of each file by size."""
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    draw = random.SystemRandom()
-    order = draw.sample(range(len(files)), len(files))
+    order = DRAW.sample(range(len(files)), len(files))
     libraries = {i: open_library(files[i], "cpu") for i in order}
     effects = {}
     for n in WEIGHTS:
@@ -98,14 +98,21 @@ def time_all(files: Sequence[Path], sweeps: int) -> dict[int, list[float]]:
             libraries[i].launch(config, Fp8.E5M2, a.ctypes.data, b.ctypes.data, None, c.ctypes.data, 1.0, n, n, n)
             return math.log(time.thread_time_ns() - started)
 
-        for i in order:
-            launch(i)
-        logs = np.empty((sweeps, len(files)))
-        for sweep in range(sweeps):
-            for i in draw.sample(order, len(order)):
-                logs[sweep, i] = launch(i)
-        effects[n] = list(np.median(np.median(logs, axis=1, keepdims=True) - logs, axis=0))
+        effects[n] = timed_in_turn(order, launch, sweeps)
     return effects
+
+
+def timed_in_turn(order: Sequence[int], launch: Callable[[int], float], sweeps: int) -> list[float]:
+    """Return the effect of each file. `launch` returns the logarithm of its time; it is called for each file once to warm up, then
+    `sweeps` times, in a new random order each time.
+    """
+    for i in order:
+        launch(i)
+    logs = np.empty((sweeps, len(order)))
+    for sweep in range(sweeps):
+        for i in DRAW.sample(order, len(order)):
+            logs[sweep, i] = launch(i)
+    return list(np.median(np.median(logs, axis=1, keepdims=True) - logs, axis=0))
 
 
 def report(name: str, effects: np.ndarray, places: int = 0) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.verdict.layout_effect import OBJECTIVE, ROOT, report
+from benchmarks.verdict.layout_effect import DRAW, OBJECTIVE, ROOT, report, timed_in_turn
 from kernel.harness.device import Runtime
 from kernel.runtime.formats import Fp8, encode, prepack
 from kernel.runtime.library import WINNER, format_config, open_library
@@ -68,8 +68,7 @@ def build(length: int, folder: Path) -> Path:
 
 def time_all(files: Sequence[Path], sweeps: int) -> dict[int, list[float]]:
     """In this process: the effect of each file by size."""
-    draw = random.SystemRandom()
-    order = draw.sample(range(len(files)), len(files))
+    order = DRAW.sample(range(len(files)), len(files))
     libraries, runtime = {i: open_library(files[i], "sm_90") for i in order}, Runtime("sm_90")
     effects = {}
     for n in WEIGHTS:
@@ -89,13 +88,7 @@ def time_all(files: Sequence[Path], sweeps: int) -> dict[int, list[float]]:
             runtime.wait()
             return math.log(runtime.elapsed_ns(0, 1))
 
-        for i in order:
-            launch(i)
-        logs = np.empty((sweeps, len(files)))
-        for sweep in range(sweeps):
-            for i in draw.sample(order, len(order)):
-                logs[sweep, i] = launch(i)
-        effects[n] = list(np.median(np.median(logs, axis=1, keepdims=True) - logs, axis=0))
+        effects[n] = timed_in_turn(order, launch, sweeps)
         for place in places:
             runtime.free(place)
     return effects

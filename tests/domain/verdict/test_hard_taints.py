@@ -83,7 +83,7 @@ def test_a_process_with_a_misleading_name_is_a_process(who: str) -> None:
 
 
 def test_the_first_launches_count_whatever_their_repetitions_say() -> None:
-    """As soon as they count, no time of a repetition changes anything."""
+    """Where a candidate's disturbed launches count, the verdict is the same however long their repetitions take."""
     answers = []
     for again in (100, 900, 1000, 5000):
         samples = [each for n in range(9) for each in disturbed(n, C, [POWER], again=again)]
