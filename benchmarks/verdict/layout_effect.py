@@ -103,8 +103,8 @@ def time_all(files: Sequence[Path], sweeps: int) -> dict[int, list[float]]:
 
 
 def timed_in_turn(order: Sequence[int], launch: Callable[[int], float], sweeps: int) -> list[float]:
-    """Return the effect of each file. `launch` returns the logarithm of its time; it is called for each file once to warm up, then
-    `sweeps` times, in a new random order each time.
+    """Return the effect of each file. `launch` returns the logarithm of its time; it is called once for each file to warm up,
+    then `sweeps` times, in a new random order each time.
     """
     for i in order:
         launch(i)
