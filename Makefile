@@ -32,7 +32,7 @@ test-long: $(VENV)/ready-to-test
 coverage: $(VENV)/ready-to-test
 	$(PYTEST) $(TOGETHER) --cov --cov-report=term:skip-covered
 
-# The long form of the fault suite: about 2,000 trials, half an hour on one quiet core; rewrites tests/faults/table.json.
+# The long form of the fault suite: about 2,000 trials, half an hour on one quiet core; `--jobs N` plays on N cores; rewrites tests/faults/table.json.
 faults: $(VENV)/ready-to-test
 	$(BIN)/python -m tests.faults.long_form
 

@@ -1,13 +1,18 @@
 """The long form of the fault suite: `make faults`. Plays thousands of trials and writes table.json.
 
-python -m tests.faults.long_form [--trials 2000] [--seed 6] [--only WORDS] [--out FILE] [--go-on]
+python -m tests.faults.long_form [--trials 2000] [--seed 6] [--only WORDS] [--out FILE] [--go-on] [--jobs N]
+
+Each job has a core of its own and plays whole classes. A trial is the same whatever plays beside it.
 """
 
 import argparse
 import json
+import multiprocessing
+import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -88,7 +93,7 @@ class Table:
 
     def plain(self) -> dict[str, object]:
         """As table.json has it. `expctl` is the tree that was tested."""
-        rows = [row.plain() for row in self.rows.values()]
+        rows = [self.rows[each.name].plain() for each in CLASSES if each.name in self.rows]
         head = {"command": self.command, "seed": self.seed, "expctl": self.expctl}
         return {**head, "trials": self.trials(), "violations": self.violations(), "classes": rows}
 
@@ -117,6 +122,21 @@ def catch(lab: Lab, faults: FaultClass, seed: int, most: int = PLANTED_TRIALS) -
     return 0
 
 
+def take_core(cores: "multiprocessing.Queue[int]") -> None:
+    """A job's first act: one core is its own."""
+    os.sched_setaffinity(0, {cores.get()})
+
+
+def row_of(name: str, trials: int, seed: int) -> tuple[Row, float]:
+    """Play the class of that name. Also returns the seconds it took."""
+    faults = next(each for each in CLASSES if each.name == name)
+    count = max(LEAST, -int(-trials * faults.share // sum(each.share for each in CLASSES)))
+    started = time.monotonic()
+    with pinned(), Lab() as lab:
+        row = Row.of(faults, count, play(lab, faults, count, seed), catch(lab, faults, seed))
+    return row, time.monotonic() - started
+
+
 def main() -> int:
     """Returns the exit status: 0 only without a violation and with every planted defect caught."""
     parser = argparse.ArgumentParser(description="the fault suite, long form")
@@ -124,21 +144,22 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=6)
     parser.add_argument("--only", default="", help="classes whose name holds this; nothing is written then")
     parser.add_argument("--out", type=Path, default=TABLE)
+    parser.add_argument("--jobs", type=int, default=1, help="cores to play on (default: %(default)s)")
     parser.add_argument("--go-on", action="store_true", help="keep the rows of --out that are of this expctl and this command")
     options = parser.parse_args()
     table = Table.of(options.trials, options.seed)
     if options.go_on and options.out.exists():
         table.take_over(json.loads(options.out.read_text()))
-    shares = sum(each.share for each in CLASSES)
-    with pinned(), Lab() as lab:
-        for faults in CLASSES:
-            if options.only not in faults.name or faults.name in table.rows:
-                continue
-            trials = max(LEAST, -int(-options.trials * faults.share // shares))
-            started = time.monotonic()
-            row = Row.of(faults, trials, play(lab, faults, trials, options.seed), catch(lab, faults, options.seed))
-            table.rows[faults.name] = row
-            print(f"{row.in_words()} ({time.monotonic() - started:.0f} s)", flush=True)
+    missing = [each.name for each in CLASSES if options.only in each.name and each.name not in table.rows]
+    context = multiprocessing.get_context("spawn")
+    cores = context.Queue()
+    for core in sorted(os.sched_getaffinity(0), reverse=True)[: options.jobs]:
+        cores.put(core)
+    with ProcessPoolExecutor(options.jobs, context, initializer=take_core, initargs=(cores,)) as pool:
+        for ended in as_completed([pool.submit(row_of, name, options.trials, options.seed) for name in missing]):
+            row, seconds = ended.result()
+            table.rows[row.name] = row
+            print(f"{row.in_words()} ({seconds:.0f} s)", flush=True)
             if not options.only:
                 options.out.write_text(json.dumps(table.plain(), indent=1) + "\n")
     print(f"{table.trials()} trials, {table.violations()} violations")
