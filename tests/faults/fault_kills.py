@@ -36,6 +36,14 @@ def _from_the_start(trial: Trial) -> Story:
     return story
 
 
+def _control(trial: Trial) -> Story:
+    """From the start, where the control of the day comes between test and rounds."""
+    story = trial.begin("first slower controlled", "P2", "REJECT")
+    story.run(trial.kth("first slower controlled", "P2", RUNNER))
+    story.resume()
+    return story
+
+
 def _resume(trial: Trial) -> Story:
     """The second kill, at each call of the resume, is the one that is spread; the first comes anywhere."""
     return _killed(trial, trial.draw.choice(("P1", "P2")), RUNNER, deep=1)
@@ -115,6 +123,7 @@ KILLS = (
     FaultClass(name="kill the runner, KEEP", play=_keep, planted="publications are not recovered", share=4),
     FaultClass(name="kill the runner, REJECT", play=_reject, planted="published records are not looked for", share=4),
     FaultClass(name="kill the runner, first calls", play=_from_the_start, planted="check-outs stay", share=1.5),
+    FaultClass(name="kill the runner, control", play=_control, planted="check-outs stay"),
     FaultClass(name="kill the runner, journal", play=_journal, planted="no intent is written", share=1.5),
     FaultClass(name="kill a resume", play=_resume, planted="a publication is always undone", share=2),
     FaultClass(name="kill a resume, three deep", play=_three_deep, planted="locks of ours are not known", share=1.5),

@@ -437,7 +437,19 @@ def _conclude_no_op(scene: Scene) -> None:
     scene.git("update-ref", "-d", "refs/expctl/P5")
 
 
+def _name_a_control(scene: Scene) -> None:
+    """From here on each day's first run measures HEAD with this patch before the candidate."""
+    scene.write("controls/slower.patch", scene.patch("70\n"))
+    sizes = "      sizes:"
+    protocol = (scene.root / "protocol.yaml").read_text()
+    control = "      control: {patch: controls/slower.patch, slower_percent: 40}\n"
+    scene.write("protocol.yaml", protocol.replace(sizes, control + sizes))
+    scene.git("add", "--", "protocol.yaml", "controls")
+    scene.git("commit", "-q", "-m", "Name a control", "--", "protocol.yaml", "controls")
+
+
 VARIANTS: dict[str, Callable[[Scene], None]] = {
+    "controlled": _name_a_control,
     "late-keep": killed_in_round("P1", 8),
     "no-op": _conclude_no_op,
     "shallow": _make_shallow,
