@@ -217,7 +217,7 @@ def test_random_series_end_as_the_text_says() -> None:
         known = known_of(draw.uniform(1, 50), Side.BASELINE if draw.random() < 0.5 else Side.CANDIDATE)
         share, sd = draw.uniform(-1.5, 3), abs(known) * 10 ** draw.uniform(-2.5, 0.3)
         big, small = (known * (share + draw.normal(0, 0.3) * (draw.random() < 0.3)) + draw.normal(0, sd, 10) for _ in SIZES)
-        expected = by_the_text({"objective": 0.9 * big + 0.1 * small, "big": big, "small": small}, known)
+        expected = by_the_text({"objective": list(0.9 * big + 0.1 * small), "big": list(big), "small": list(small)}, known)
         found = answer(list(big), list(small), known)
         assert isinstance(found, Seen)
         kind = {Sight.RIGHT: "right", Sight.UNCLEAR: "unclear"}.get(found.sight, "wrong")

@@ -1,7 +1,8 @@
 """States of the machine by docs/METHODOLOGY-TABLES.md: seeded populations with the answer that the text gives.
 
 Two or three groups on each side, 5 % apart at least, a tenth of the times each, and D of 4.5 + 40/n at least, n being the
-number of rounds or of changes of state, whichever is more; one slow round is no state. At most 1 % of runs without states are taken for runs with them.
+number of rounds or of changes of state, whichever is more. One slow round is no state. At most 1 % of runs without states
+are taken for runs with them.
 """
 
 import math
@@ -28,12 +29,9 @@ Slowed = Callable[[int, int, Side, int], float]
 
 def noisy(draw: Draw, slowed: Slowed, sd: float, gain: float = 0.0, kind: str = "normal") -> Level:
     def level(number: int, launch: int, side: Side, quad: int) -> float:
-        noise = {
-            "normal": draw.normal,
-            "t": lambda: draw.standard_t(3) / 3**0.5,
-            "log": lambda: math.expm1(draw.normal(0, 0.6)),
-        }
-        return STEP * slowed(number, launch, side, quad) - gain * (side is Side.CANDIDATE) + sd * noise[kind]()
+        own = float(draw.standard_t(3)) / 3**0.5 if kind == "t" else float(draw.normal())
+        noise = math.expm1(0.6 * own) if kind == "log" else own
+        return STEP * slowed(number, launch, side, quad) - gain * (side is Side.CANDIDATE) + sd * noise
 
     return level
 
@@ -134,7 +132,7 @@ def test_few_of_five_hundred_populations_of_one_mode_have_states(style: Style) -
         kind, sd = ("normal", "log", "t")[number % 3], float(draw.choice([0.002, 0.01, 0.02, 0.05, 0.1]))
         rounds = int(draw.choice([3, 4, 5, 8, 12, 24]))
         common = sd * draw.standard_t(4, rounds) * float(draw.choice([0.0, 1.0]))
-        level = noisy(draw, lambda at, *_rest, common=common: common[at] / STEP, sd, kind=kind)  # type: ignore[misc]
+        level = noisy(draw, lambda at, *_rest, common=common: common[at] / STEP, sd, kind=kind)
         if states(style, rounds, level) > 1:
             found.append((kind, sd, rounds))
     assert len(found) <= 2, found

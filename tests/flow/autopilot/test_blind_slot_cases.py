@@ -1,11 +1,13 @@
 """Blind slots in a queue, by docs/QUEUE.md: what is drawn and how often, what it costs, and what is said."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy
 import pytest
 from msgspec.structs import replace
 
+from expctl.domain.errors import ControlFailed
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.history.blind import Truth, rates_text
 from expctl.domain.machine.burn_in import BurnIn
@@ -76,7 +78,7 @@ def test_half_of_the_slots_are_slow_downs(seed: int) -> None:
 
 def test_draws_follow_no_pattern() -> None:
     truths = drawn(without_compiler(given(Stage(), control="slow 1050000")), Counted(3), 400)
-    changes = sum(one is not next for one, next in zip(truths, truths[1:], strict=False))
+    changes = sum(one is not next for one, next in pairwise(truths))
     assert abs(changes - 199.5) <= 35
 
 
@@ -228,3 +230,12 @@ class Lucky(FakeSteps):
 def test_the_default_is_one_in_twenty() -> None:
     assert KeepRule().blind_percent == 5.0
     assert Control(patch="x").slower_percent == 5.0
+
+
+def test_without_a_control_that_passes_nothing_is_measured() -> None:
+    stage = given(Stage(), control="slow 1050000")
+    stage.steps = Swapped(gate=stage.gate)
+    head = stage.workspace.head()
+    with refuses("control-failed", ControlFailed):
+        list(run_blind(stage.context(), count=2, target="", chance=lambda: 0.9))
+    assert (stage.workspace.head(), stage.steps.measured) == (head, [0, 1, 2])
