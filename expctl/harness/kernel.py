@@ -1,0 +1,53 @@
+"""What an author says about one kernel; `serve` does the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from expctl.harness.bindings import Binding, binding_for
+
+
+class Kernel:
+    """One kernel: derive a class from it, give `sizes`, `inputs`, `call` and `reference`, and hand the class to `serve`.
+
+    Arrays are numpy arrays, torch tensors or cupy arrays; numbers may stand beside them.
+    """
+
+    sizes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """The keyword arguments of `inputs` and `outputs` by the name of a size, as protocol.yaml writes it."""
+    test_sizes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """More sizes, which the test alone uses: edges, odd numbers."""
+    library: ClassVar[Binding | None] = None
+    """How the build is loaded; None: a .py file or a Python extension as a module, a .cu file by torch."""
+    rel_l2: ClassVar[float | None] = None
+    """Largest |got - expected| / |expected| of a whole result; None: the square root of the epsilon of the result's type."""
+    max_abs: ClassVar[float | None] = None
+    """Largest error of one element; None: 16 times the limit of `rel_l2`, times the largest |expected|."""
+    in_place: ClassVar[bool] = False
+    """Whether a call may change its inputs. `reference` then gets untouched copies."""
+
+    def inputs(self, rng: Any, **size: Any) -> Sequence[Any]:
+        """Return the inputs of one call as a tuple, drawn from `rng` (numpy.random.Generator) alone."""
+        raise NotImplementedError
+
+    def outputs(self, **size: Any) -> Sequence[Any]:  # noqa: ARG002  the author's signature
+        """Return empty arrays that a call writes its result into; they are poisoned before each call. ()  where it returns it."""
+        return ()
+
+    def call(self, build: Any, *arguments: Any) -> Any:
+        """Call the build with the inputs, then the outputs: this alone is timed. Return its result, or None with `outputs`."""
+        raise NotImplementedError
+
+    def reference(self, *inputs: Any) -> Any:
+        """Return what is expected of these inputs, in float64 (integers where the result has integers), one per result."""
+        raise NotImplementedError
+
+    def check(self, got: Any, expected: Any, *inputs: Any) -> str | None:
+        """Return what is wrong with a result, None if nothing. Replaces the limits `rel_l2` and `max_abs`."""
+        raise NotImplementedError
+
+    def load(self, artifact: Path) -> Any:
+        """Return the build that `call` gets. Raises Fault for a file that can't be loaded."""
+        return (self.library or binding_for(artifact)).load(artifact)
