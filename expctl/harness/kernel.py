@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from expctl.harness.bindings import Binding, binding_for
+from expctl.harness.libraries import Loader, loader_for
+
+DEFINED: list[type[Kernel]] = []
+"""The kernels of the script that runs."""
 
 
 class Kernel:
@@ -15,11 +18,15 @@ class Kernel:
     Arrays are numpy arrays, torch tensors or cupy arrays; numbers may stand beside them.
     """
 
+    def __init_subclass__(cls) -> None:
+        if cls.__module__ == "__main__":
+            DEFINED.append(cls)
+
     sizes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """The keyword arguments of `inputs` and `outputs` by the name of a size, as protocol.yaml writes it."""
     test_sizes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """More sizes, which the test alone uses: edges, odd numbers."""
-    library: ClassVar[Binding | None] = None
+    library: ClassVar[Loader | None] = None
     """How the build is loaded; None: a .py file or a Python extension as a module, a .cu file by torch."""
     rel_l2: ClassVar[float | None] = None
     """Largest |got - expected| / |expected| of a whole result; None: the square root of the epsilon of the result's type."""
@@ -33,7 +40,7 @@ class Kernel:
         raise NotImplementedError
 
     def outputs(self, **size: Any) -> Sequence[Any]:  # noqa: ARG002  the author's signature
-        """Return empty arrays that a call writes its result into; they are poisoned before each call. ()  where it returns it."""
+        """Return empty arrays that a call writes its results into, poisoned before each call. () where it returns them."""
         return ()
 
     def call(self, build: Any, *arguments: Any) -> Any:
@@ -48,6 +55,10 @@ class Kernel:
         """Return what is wrong with a result, None if nothing. Replaces the limits `rel_l2` and `max_abs`."""
         raise NotImplementedError
 
+    def facts(self, build: Any) -> Iterable[tuple[str, float, str, str]]:  # noqa: ARG002  the author's signature
+        """Return more figures for the profile: (name, value, unit, kind), as docs/HARNESS.md has them."""
+        return ()
+
     def load(self, artifact: Path) -> Any:
         """Return the build that `call` gets. Raises Fault for a file that can't be loaded."""
-        return (self.library or binding_for(artifact)).load(artifact)
+        return (self.library or loader_for(artifact)).load(artifact)
