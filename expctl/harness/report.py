@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -60,8 +61,9 @@ class Report:
         print(line, flush=True)
 
     def case(self, name: str, ok: bool, facts: Mapping[str, Value]) -> None:
-        """Say how one case of a test went."""
-        self.event("case", name=name, ok=ok, facts=dict(facts))
+        """Say how one case of a test went. Figures that are not finite are left out."""
+        facts = {key: value for key, value in facts.items() if not isinstance(value, float) or math.isfinite(value)}
+        self.event("case", name=name, ok=ok, facts=facts)
         self.say(f"{'ok  ' if ok else 'FAIL'} {name:58s} " + " ".join(f"{k}={_short(v)}" for k, v in facts.items()))
 
     def fact(self, name: str, value: int | float, unit: str, kind: str) -> None:
