@@ -52,7 +52,7 @@ def frames(trace: TracebackType | None) -> Iterator[Place]:
 
 def file_of(kernel: type[Any]) -> str:
     """Return the path of the file that defines the class `kernel`."""
-    return os.path.abspath(getattr(sys.modules.get(kernel.__module__), "__file__", None) or "")
+    return os.path.abspath(getattr(sys.modules.get(kernel.__module__), "__file__", None) or sys.argv[0])
 
 
 def place_of(kernel: type[Any], name: str) -> Place:
