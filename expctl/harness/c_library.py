@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from expctl.harness.mistake import Mistake
 from expctl.harness.report import Fault
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 C_TYPES: dict[str, Any] = {
     "i8": ctypes.c_int8, "i16": ctypes.c_int16, "i32": ctypes.c_int32, "i64": ctypes.c_int64,
@@ -35,8 +36,7 @@ ARRAY_TYPES = {
 """The type of the elements of an array that a pointer may point to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """One parameter of a C function: `type` is a short name; a pointer to `void` takes any array."""
 
     type: str
@@ -47,8 +47,7 @@ class Parameter:
         return "const " * self.is_const + self.type + "*" * self.is_pointer
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """What a C function takes and returns."""
 
     result: str

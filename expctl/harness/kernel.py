@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from expctl.harness.libraries import Loader, loader_for
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DEFINED: list[type[Kernel]] = []
 """The kernels of the script that runs."""
@@ -35,23 +37,23 @@ class Kernel:
     in_place: ClassVar[bool] = False
     """Whether a call may change its inputs. `reference` then gets untouched copies."""
 
-    def inputs(self, rng: Any, **size: Any) -> Sequence[Any]:
+    def inputs(self, rng: Any, *_: Any, **size: Any) -> Sequence[Any]:
         """Return the inputs of one call as a tuple, drawn from `rng` (numpy.random.Generator) alone."""
         raise NotImplementedError
 
-    def outputs(self, **size: Any) -> Sequence[Any]:  # noqa: ARG002  the author's signature
+    def outputs(self, *_: Any, **size: Any) -> Sequence[Any]:  # noqa: ARG002  the author's signature
         """Return empty arrays that a call writes its results into, poisoned before each call. () where it returns them."""
         return ()
 
-    def call(self, build: Any, *arguments: Any) -> Any:
+    def call(self, build: Any, *arguments: Any, **_: Any) -> Any:
         """Call the build with the inputs, then the outputs: this alone is timed. Return its result, or None with `outputs`."""
         raise NotImplementedError
 
-    def reference(self, *inputs: Any) -> Any:
+    def reference(self, *inputs: Any, **_: Any) -> Any:
         """Return what is expected of these inputs, in float64 (integers where the result has integers), one per result."""
         raise NotImplementedError
 
-    def check(self, got: Any, expected: Any, *inputs: Any) -> str | None:
+    def check(self, got: Any, expected: Any, *inputs: Any, **_: Any) -> str | None:
         """Return what is wrong with a result, None if nothing. Replaces the limits `rel_l2` and `max_abs`."""
         raise NotImplementedError
 

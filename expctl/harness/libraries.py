@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from importlib.machinery import ExtensionFileLoader, SourceFileLoader
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from expctl.harness.mistake import Mistake
 from expctl.harness.report import BuildFailed, Fault
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 COMPILED_BY_TORCH = (".cu", ".hip", ".cpp", ".cc", ".cxx")
 
@@ -27,6 +27,9 @@ class PythonFile:
 
     def load(self, artifact: Path) -> Any:
         """Return the module. Raises BuildFailed for code that fails when it is imported, Fault for a file that is no module."""
+        from importlib.machinery import ExtensionFileLoader, SourceFileLoader
+        from importlib.util import module_from_spec, spec_from_file_location
+
         is_source = artifact.suffix == ".py"
         stem = artifact.name.partition(".")[0]
         name = f"build_{stem}" if is_source else stem  # an extension has its name in it
@@ -49,6 +52,8 @@ class PythonFile:
 
 
 def _extension(spec: Any, artifact: Path) -> Any:
+    from importlib.util import module_from_spec
+
     try:
         return module_from_spec(spec)
     except ImportError as error:

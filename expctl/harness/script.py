@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from itertools import chain
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from expctl.harness import uncaught
 from expctl.harness.channel import GuardedReport
 from expctl.harness.mistake import Mistake, Place, place_of_text
 from expctl.harness.report import BuildFailed, Fault, Report
 
-EPILOG = "expctl runs it with the build alone; a person reads a table. See docs/HARNESS.md."
-
-
-class Words(argparse.ArgumentParser):
-    """Raises Fault for words that it can't read."""
-
-    def error(self, message: str) -> NoReturn:  # noqa: D102 - see ArgumentParser
-        expected = 'the build: argv: ["{python}", bench.py, "{artifact}"] in protocol.yaml'
-        raise Fault(f"expected {expected}, found {' '.join(sys.argv[1:]) or 'no word'}: {message}")
+if TYPE_CHECKING:
+    from argparse import Namespace
 
 
 def serve(kernel: Any) -> None:
@@ -45,7 +35,9 @@ def run(kernel: Any, place: Place, argv: Sequence[str]) -> int:
 
     report = GuardedReport(blame_foreign)
     try:
-        return _served(kernel, report, words().parse_args(argv))
+        from expctl.harness.words import parse_words
+
+        return _served(kernel, report, parse_words(argv))
     except BuildFailed as error:
         return _ended(report.blame, str(error))
     except Mistake as mistake:
@@ -54,6 +46,8 @@ def run(kernel: Any, place: Place, argv: Sequence[str]) -> int:
     except Fault as error:
         return _ended(report.fault, str(error))
     except Exception as error:  # noqa: BLE001  whatever it is, the last message says so
+        import traceback
+
         traceback.print_exc()
         return _ended(report.fault, f"expctl.harness failed: {type(error).__name__}: {error}")
 
@@ -65,19 +59,7 @@ def _ended(end: Callable[[str], int], reason: str) -> int:
         return end(" ".join(reason.split()))
 
 
-def words() -> Words:
-    """Return the parser of the script's words."""
-    parser = Words(description="Test, time or profile one build of a kernel.", epilog=EPILOG)
-    parser.add_argument("artifact", type=Path, help="the build")
-    parser.add_argument("--profile", action="store_true", help="call each size for a profiler, and report figures")
-    parser.add_argument("--launches", type=int, default=2, help="draws of each size in a test (default: %(default)s)")
-    parser.add_argument("--sizes", default="", help="names of the table, with commas (default: all)")
-    parser.add_argument("--iterations", type=int, default=50, help="of the table (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the table (default: %(default)s)")
-    return parser
-
-
-def _served(kernel: Any, report: Report, options: argparse.Namespace) -> int:
+def _served(kernel: Any, report: Report, options: Namespace) -> int:
     first = "" if report.for_person or options.profile else sys.stdin.readline()
     asked = _request(first)
     report.bind(asked.get("nonce"))

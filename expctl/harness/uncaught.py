@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-import traceback
 from types import TracebackType
 from typing import Any, NoReturn
 
@@ -25,7 +24,7 @@ def report_what_ends_the_script() -> None:
 
 
 def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    traceback.print_exception(kind, error, trace)
+    sys.__excepthook__(kind, error, trace)
     if not SERVED and isinstance(error, Exception):
         place = next(frames(trace), None)
         if isinstance(error, ModuleNotFoundError):
