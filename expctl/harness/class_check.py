@@ -24,6 +24,10 @@ def check_class(kernel: Any) -> None:
         if getattr(kernel, name) is getattr(Kernel, name):
             raise Mistake(f"a method {name} in class {kernel.__name__}", "none", place_of(kernel, ""))
     _check_sizes(kernel)
+    if kernel.device not in ("", "cuda", "hip"):
+        raise Mistake(
+            "device as cuda or hip; none for arrays of torch and cupy", repr(kernel.device), place_of(kernel, "device")
+        )
     for size in {**kernel.sizes, **kernel.test_sizes}.values():
         for name, words in (("inputs", (None, None)), ("outputs", (None,))):
             _check_parameters(kernel, name, words, size)
