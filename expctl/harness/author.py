@@ -172,7 +172,7 @@ class Author:
             raise
         except (Fault, BuildFailed):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             said = f"{type(error).__name__}: {str(error)[:200]}"
             in_build = self._frame_of_build(error)
             if build_may_fail and (in_build or not isinstance(error, HARNESS_ERRORS)):

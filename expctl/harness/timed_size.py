@@ -14,7 +14,7 @@ from expctl.harness import arrays
 from expctl.harness.author import Author, Values
 from expctl.harness.clock_check import ClockCheck
 from expctl.harness.clocks import Clock, EventClock, Timed, clock_for
-from expctl.harness.comparison import compare, swapped
+from expctl.harness.comparison import compare, hint
 from expctl.harness.device_arrays import DeviceArrays, RuntimeEvents
 from expctl.harness.limits import Judgement
 from expctl.harness.report import BuildFailed
@@ -99,8 +99,8 @@ class TimedSize:
         judgement = compare(self._author, before, results, in_outputs=bool(self._outputs))
         if judgement.failure is None:
             return judgement
-        hint = swapped(self._author, before, results, in_outputs=bool(self._outputs))
-        return Judgement(rel_l2=judgement.rel_l2, max_abs=judgement.max_abs, failure=judgement.failure + hint)
+        failure = judgement.failure + hint(self._author, before, results, in_outputs=bool(self._outputs))
+        return Judgement(rel_l2=judgement.rel_l2, max_abs=judgement.max_abs, failure=failure)
 
     def _timed_call(self) -> Timed:
         number, self._number = self._number, self._number + 1

@@ -17,7 +17,8 @@ RUNTIME = """\
 static double at[9];
 static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1e3 + t.tv_nsec / 1e6; }
 int late;
-static int idle(void) { struct timespec t = {0, (MS + late * 900) * 1000000}; return MS + late && (late = 0, nanosleep(&t, 0)); }
+static int idle(void) { struct timespec t = {0, (MS + late * 900) * 1000000};
+  return MS + late && (late = 0, nanosleep(&t, 0)); }
 int ALLOC(void **p, size_t n) { *p = malloc(n); return 0; }
 int FREE(void *p) { free(p); return 0; }
 int H2D(void *to, void *from, size_t n) { memcpy(to, from, n); return 0; }
