@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from expctl.harness.arrays import Array
-from expctl.harness.clocks import COLD_BYTES, Call
+from expctl.harness.clocks import COLD_BYTES, Call, EventClock
 from expctl.harness.device import Runtime
 
 
@@ -20,11 +21,12 @@ class DeviceArray:
 
 
 class DeviceArrays:
-    """The device memory of the calls of one size: a buffer for each argument, used again by the next call."""
+    """The device memory of calls: a buffer for each argument, used again by the next call. `clock` times calls there."""
 
     def __init__(self, vendor: str) -> None:
-        self.runtime = Runtime(vendor)
-        self.runtime.open_context()
+        self._runtime = Runtime(vendor)
+        self._runtime.open_context()
+        self.clock = EventClock(RuntimeEvents(self._runtime))
         self._buffers: dict[int, tuple[int, int]] = {}
 
     def place(self, values: Sequence[Any]) -> tuple[Any, ...]:
@@ -36,10 +38,10 @@ class DeviceArrays:
         address, size = self._buffers.get(at, (0, -1))
         if size != host.nbytes:
             if address:
-                self.runtime.free(address)
-            address = self.runtime.alloc(max(1, host.nbytes))
+                self._runtime.free(address)
+            address = self._runtime.alloc(max(1, host.nbytes))
             self._buffers[at] = address, host.nbytes
-        self.runtime.to_device(address, host.ctypes.data, host.nbytes)
+        self._runtime.to_device(address, host.ctypes.data, host.nbytes)
         return DeviceArray(address, host)
 
     def fetch(self, placed: Sequence[Any]) -> tuple[Any, ...]:
@@ -48,7 +50,7 @@ class DeviceArrays:
 
     def _fetched(self, placed: DeviceArray) -> Array:
         host = np.empty(placed.shape, placed.dtype)
-        self.runtime.to_host(host.ctypes.data, placed.address, host.nbytes)
+        self._runtime.to_host(host.ctypes.data, placed.address, host.nbytes)
         return host
 
 
@@ -64,3 +66,9 @@ class RuntimeEvents:
 
     def elapsed_ns(self) -> int:  # noqa: D102 - see Events
         return self._runtime.elapsed_ns(0, 1)
+
+
+@cache
+def arrays_on(vendor: str) -> DeviceArrays:
+    """Return the device memory of this process on the GPU of `vendor`, `cuda` or `hip`. Raises Fault without one."""
+    return DeviceArrays(vendor)

@@ -13,9 +13,9 @@ from time import monotonic
 from expctl.harness import arrays
 from expctl.harness.author import Author, Values
 from expctl.harness.clock_check import ClockCheck
-from expctl.harness.clocks import Clock, EventClock, Timed, clock_for
+from expctl.harness.clocks import Clock, Timed, clock_for
 from expctl.harness.comparison import compare, hint
-from expctl.harness.device_arrays import DeviceArrays, RuntimeEvents
+from expctl.harness.device_arrays import arrays_on
 from expctl.harness.limits import Judgement
 from expctl.harness.report import BuildFailed
 from expctl.harness.requests import TimedRequest
@@ -46,10 +46,9 @@ class TimedSize:
         self._author, self.size, self._seed = author, size, seed
         inputs = author.examine(size, seed)
         self._outputs = author.outputs(size)
-        self._device = DeviceArrays(author.kernel_class.device) if author.kernel_class.device else None
+        self._device = arrays_on(author.kernel_class.device) if author.kernel_class.device else None
         with author.blaming("inputs"):
-            on_device = EventClock(RuntimeEvents(self._device.runtime)) if self._device else None
-            self.clock: Clock = on_device or clock_for((*inputs, *self._outputs))
+            self.clock: Clock = self._device.clock if self._device else clock_for((*inputs, *self._outputs))
         self._clock_check = ClockCheck(self.clock.allowance_ns)
         self._number, self._seen = 0, 0
         self._spots: list[Spot] = []
