@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.harness.conftest import HARNESS, TEST, TIMED, Serve, changed
+from tests.harness.conftest import HARNESS, TEST, TIMED, Serve, changed, served
 
 CALL = "        build.axpy(x, y, a, out)\n"
 DRAW = "        return rng.standard_normal(n), rng.standard_normal(n), float(rng.random())\n"
@@ -53,6 +55,15 @@ def test_swapped_arguments_are_a_hint(serve: Serve) -> None:
     status, said = serve(TEST, harness=changed(HARNESS, CALL, "        build.axpy(y, x, a, out)\n"))
     assert (status, "fault" in said[-1]) == (1, False)
     assert "right if inputs 1 and 2 are exchanged: are they swapped? (bench.py:16, in call)" in said[-1]["reason"]
+
+
+def test_words_without_the_build(serve: Serve, tmp_path: Path) -> None:
+    serve(TEST)
+    status, said = served(tmp_path, TEST, "--launches", artifact="build.py")
+    assert (status, said[-1]["fault"]) == (2, True)
+    assert said[-1]["reason"].startswith(
+        'expected `bench.py BUILD`, in protocol.yaml argv: ["{python}", bench.py, "{artifact}"]'
+    )
 
 
 def test_an_output_that_is_not_handed_on_is_a_hint(serve: Serve) -> None:
