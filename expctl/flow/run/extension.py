@@ -40,7 +40,7 @@ def check_extendable(record: Record | None, experiment: str, target: str) -> Rec
 
 
 def extend(context: Context, record: Record) -> OpenRun:
-    """Begin a run that continues `record`, once the machine is quiet, with the record's commits, plan and conditions. Raises
+    """Begin a run that continues `record`, with the record's commits, plan and conditions. Raises
     Refused, with nothing changed, if machine, harness, protocol or kernel have changed since the record.
     """
     workspace, experiment, head = context.workspace, record.id, context.workspace.head()
@@ -53,8 +53,6 @@ def extend(context: Context, record: Record) -> OpenRun:
     targets = preflight.choose_targets(protocol, tools.toolchains, record.target)
     show_title(context, experiment, queued, protocol, record.base, record.target)
     _check_conditions(context, tools, protocol, record, head, content=queued.content)
-    waited_s = tools.gate.wait_until_quiet(protocol.targets[record.target])
-    context.progress.step("gate", f"quiet after {waited_s:.1f} s; lock held")
     procedure, built = record.procedure, record.artifacts.get(Side.CANDIDATE.value, {})
     begun = Begun(
         id=experiment,

@@ -47,6 +47,11 @@ class OpenRun:
         return self.begun.id
 
     @property
+    def author(self) -> str:
+        """Return the author of the commit that a KEEP lands, as `Name <e-mail>`; "" is expctl."""
+        return self.queued.ticket.named_author if self.queued.ticket is not None else ""
+
+    @property
     def target(self) -> Target:
         """Return the section of protocol.yaml on the target whose timing decides this run."""
         return self.protocol.targets[self.begun.target]
@@ -129,10 +134,10 @@ def _still_queued(context: Context, begun: Begun) -> Queued:
 
 
 def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
-    """Begin a new run on the target `wanted` ("": the first available), once all checks have passed and the machine is quiet.
+    """Begin a new run on the target `wanted` ("": the first available), once all checks have passed.
 
-    `earlier` is the record that the run replicates, if any; `attempt` is 1, or one more after each INVALID run. Raises Refused,
-    or Busy if the machine stays noisy, with no change in the repository.
+    `earlier` is the record that the run replicates, if any; `attempt` is 1, or one more after each INVALID run. Raises Refused
+    with no change in the repository.
     """
     workspace = context.workspace
     head = workspace.head()
@@ -155,8 +160,6 @@ def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | N
     show_title(context, experiment, queued, protocol, base, targets.deciding)
     for waiver in waivers:
         context.progress.step("rule", f"{waiver.rule} matches ({waiver.level}) and lets it pass: {one_line(waiver.reason)}")
-    waited_s = tools.gate.wait_until_quiet(protocol.targets[targets.deciding])
-    context.progress.step("gate", f"quiet after {waited_s:.1f} s; lock held")
     ground = comparability_here(context, tools, protocol, base, targets.deciding)
     used = simplify_used_percent(context.library.digests(head), target=targets.deciding, conditions=ground, but=experiment)
     noise = known_noise(context, tools, protocol, base=base, target=targets.deciding)
