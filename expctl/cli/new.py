@@ -22,8 +22,8 @@ def new(
         bool, typer.Option("--from-diff", help="Take the local changes of the folders a patch may touch, and undo them.")
     ] = False,
     patch: Annotated[Path | None, typer.Option(help="A unified diff to propose.")] = None,
-    title: Annotated[str, typer.Option(help="What changes, in a few words. Left out: your editor asks.")] = "",
-    hypothesis: Annotated[str, typer.Option(help="Why it should help. Left out: your editor asks.")] = "",
+    title: Annotated[str | None, typer.Option(help="What changes, in a few words. Left out: your editor asks.")] = None,
+    hypothesis: Annotated[str | None, typer.Option(help="Why it should help. Left out: your editor asks.")] = None,
     kind: Annotated[str, typer.Option(help="perf, simplify, config, infra or analysis.")] = "perf",
     mode: Annotated[str, typer.Option(help="gain, gain-costly (larger, for complex code) or simplify (may lose a bit).")] = "",
     expect: Annotated[str, typer.Option(help="The verdict you predict: KEEP, REJECT, ...")] = "KEEP",
@@ -40,9 +40,9 @@ def new(
     from functools import partial
 
     from expctl import wiring
+    from expctl.adapters.git.editor import words_from_editor
     from expctl.adapters.records.proposal_file import proposal_text
     from expctl.cli.output import print_json, print_lines
-    from expctl.cli.words_from_editor import words_from_editor
     from expctl.domain.errors import Misused, Refused
     from expctl.domain.experiment.ids import check_id
     from expctl.domain.text import one_line
@@ -80,12 +80,12 @@ def new(
                 hint="check the path and its permissions",
             ) from error
     kept = place.state / KEPT
-    if not (title and hypothesis) and sys.stdin.isatty() and sys.stdout.isatty():
-        title, hypothesis = words_from_editor(kept, title=title, hypothesis=hypothesis)
+    if None in (title, hypothesis) and sys.stdin.isatty() and sys.stdout.isatty():
+        title, hypothesis = words_from_editor(kept, title=title or "", hypothesis=hypothesis or "")
     text_of = partial(
         proposal_text,
-        title=title or "captured change",
-        hypothesis=hypothesis or "not stated",
+        title="captured change" if title is None else title,
+        hypothesis="not stated" if hypothesis is None else hypothesis,
         kind=kind,
         mode=mode,
         expect=expect,

@@ -126,6 +126,9 @@ class FakeWorkspace:
     def author(self) -> str:
         return "A. User <user@example.org>"
 
+    def who_added(self, commit: str, path: str) -> str:
+        return f"Who added {path} <{commit}@example.org>"
+
     def pin(self, *, base: str, tree: str, message: str, ref: str, author: str = "") -> str:
         self.authors[ref] = author
         self.refs[ref] = self.add(base, self.commits[tree].files, message)

@@ -63,6 +63,13 @@ def author_of(root: Path) -> str:
     return answer.stdout.decode(errors="replace").rpartition(">")[0] + ">" if answer.returncode == 0 else ""
 
 
+def open_in_editor(file: Path) -> tuple[str, int]:
+    """Let the user edit `file` in the editor that git would open; return its command and its exit status."""
+    answer = subprocess.run(["git", "var", "GIT_EDITOR"], capture_output=True, text=True, check=False)
+    editor = answer.stdout.strip() or "vi"
+    return editor, subprocess.run(["/bin/sh", "-c", f'{editor} "$1"', "editor", str(file)], check=False).returncode
+
+
 def hermetic_arguments(*, user_config: bool = True) -> list[str]:
     """Return the start of a git command: `git` and `-c` options that switch off hooks, file monitors and filters. `user_config`
     adds the settings that `user_settings` returns.

@@ -196,6 +196,10 @@ class GitWorkspace(GitPlumbing):
         """Return whom git takes for the author of a commit made here now, as `Name <e-mail>`; "" if it knows nobody."""
         return author_of(self.root)
 
+    def who_added(self, commit: str, path: str) -> str:
+        """Return the author of the commit that added `path`, the newest up to `commit`, as `Name <e-mail>`; "" for none."""
+        return self.must(["log", "-1", "--diff-filter=A", "--format=%an <%ae>", commit, "--", path])
+
     def pin(self, *, base: str, tree: str, message: str, ref: str, author: str = "") -> str:
         """Commit `tree` with parent `base`, set `ref` to the new commit and return its id. Its date is that of `base`, so the
         same tree, message and `author` (`Name <e-mail>`; "" is expctl) always give the same id.

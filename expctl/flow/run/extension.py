@@ -40,7 +40,7 @@ def check_extendable(record: Record | None, experiment: str, target: str) -> Rec
 
 
 def extend(context: Context, record: Record) -> OpenRun:
-    """Begin a run that continues `record`, with the record's commits, plan and conditions. Raises
+    """Begin a run that continues `record`, once the machine is quiet, with the record's commits, plan and conditions. Raises
     Refused, with nothing changed, if machine, harness, protocol or kernel have changed since the record.
     """
     workspace, experiment, head = context.workspace, record.id, context.workspace.head()
@@ -53,6 +53,8 @@ def extend(context: Context, record: Record) -> OpenRun:
     targets = preflight.choose_targets(protocol, tools.toolchains, record.target)
     show_title(context, experiment, queued, protocol, record.base, record.target)
     _check_conditions(context, tools, protocol, record, head, content=queued.content)
+    with tools.gate.measuring(protocol.targets[record.target]):  # its builds are there already: nothing comes before the gate
+        pass
     procedure, built = record.procedure, record.artifacts.get(Side.CANDIDATE.value, {})
     begun = Begun(
         id=experiment,

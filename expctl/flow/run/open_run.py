@@ -48,8 +48,11 @@ class OpenRun:
 
     @property
     def author(self) -> str:
-        """Return the author of the commit that a KEEP lands, as `Name <e-mail>`; "" is expctl."""
-        return self.queued.ticket.named_author if self.queued.ticket is not None else ""
+        """Return the author of the commit that a KEEP lands, as `Name <e-mail>`: the proposer, or who committed the proposal by
+        hand.
+        """
+        named = self.queued.ticket.named_author if self.queued.ticket is not None else ""
+        return named or self.context.workspace.who_added(self.begun.base, f"experiments/{self.id}/experiment.yaml")
 
     @property
     def target(self) -> Target:
@@ -147,6 +150,7 @@ def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | N
     preflight.check_tree(workspace, protocol, base)
     queued = context.library.queued(head, experiment)
     tools = context.tools_for(protocol, experiment)
+    tools.gate.check()
     targets = preflight.choose_targets(protocol, tools.toolchains, wanted)
     check_binding(queued)
     if earlier is None:

@@ -51,6 +51,9 @@ class Tried:
 class _NoGate:
     """Waits for nobody: nothing is timed."""
 
+    def check(self) -> None:
+        pass
+
     def working(self) -> nullcontext[None]:
         return nullcontext()
 

@@ -1,8 +1,8 @@
 """Ask for title and hypothesis of a proposal in the user's editor, as git asks for a commit message."""
 
-import subprocess
 from pathlib import Path
 
+from expctl.adapters.git.command import open_in_editor
 from expctl.domain.errors import Refused
 from expctl.files import atomic_write
 
@@ -18,16 +18,15 @@ def words_from_editor(kept: Path, *, title: str, hypothesis: str) -> tuple[str, 
     """
     if not kept.exists():
         atomic_write.replace(kept, f"{title}\n\n{hypothesis}\n{HELP}".encode())
-    editor = subprocess.run(["git", "var", "GIT_EDITOR"], capture_output=True, text=True, check=False).stdout.strip()
-    ended = subprocess.run(["/bin/sh", "-c", f'{editor or "vi"} "$1"', "editor", str(kept)], check=False)
+    editor, status = open_in_editor(kept)
     lines = [line for line in kept.read_text(errors="replace").splitlines() if not line.startswith("#")]
     first, _, rest = "\n".join(lines).strip().partition("\n")
-    if ended.returncode or not first.strip():
+    if status or not first.strip():
         raise Refused(
             "nothing was queued, because there is no title",
             code="no-title",
             expected="a title in the first line, and an editor that ends with status 0",
-            found=f"{editor or 'vi'} ended with status {ended.returncode}" if ended.returncode else "an empty text",
+            found=f"{editor} ended with status {status}" if status else "an empty text",
             where=str(kept),
             hint="the same command again goes on with that text; or give --title and --hypothesis",
         )
