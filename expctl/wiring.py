@@ -317,6 +317,23 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
     )
 
 
+def trying(place: Place, progress: "Progress") -> "Context":
+    """Return the context of `expctl try`. Its work trees, builds and lock lie in a state folder of its own, so that it can work
+    beside a run; records and rules are the repository's.
+    """
+    from msgspec.structs import replace
+
+    own, git = replace(place, state=place.state.with_name(f"{place.state.name}-try")), reader(place)
+    return replace(context(own, progress), library=library(git), rulebook=rulebook(place, git))
+
+
+def measured_beside() -> bool:
+    """Is some expctl measuring on this machine now?"""
+    from expctl.adapters.machine.device_lock import MachineLock
+
+    return any(holder.is_alone for holder in MachineLock().holders())
+
+
 def _tools_for(
     place: Place, broken: "Callable[[Path], Sequence[str]]", machine: str, protocol: "Protocol", experiment: str
 ) -> "Tools":

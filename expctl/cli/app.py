@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # Verb -> module and name in it, in the order of --help.
 VERBS = {
     "run": "run:run",
+    "try": "try_patch:try_patch",
     "calibrate": "calibrate:calibrate",
     "audit": "audit:audit",
     "status": "status:status",

@@ -1,21 +1,29 @@
 """The command `expctl new`: queue a proposal."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+if TYPE_CHECKING:
+    from expctl.adapters.git.reader import Place
+    from expctl.domain.experiment.proposal import Proposal
+    from expctl.flow.queue.submit import Proposed
+
 PATCH_BYTES_MAX = 16_000_000
+KEPT = "NEW_PROPOSAL"  # the text of an attempt that was given up or refused
+FREE_ID_TRIES = 5
 
 
 def new(
-    experiment: Annotated[str, typer.Argument(metavar="ID")],
+    experiment: Annotated[str, typer.Argument(metavar="[ID]", help="Left out: the next free one.")] = "",
     from_diff: Annotated[
         bool, typer.Option("--from-diff", help="Take the local changes of the folders a patch may touch, and undo them.")
     ] = False,
     patch: Annotated[Path | None, typer.Option(help="A unified diff to propose.")] = None,
-    title: Annotated[str, typer.Option(help="What changes, in a few words.")] = "captured change",
-    hypothesis: Annotated[str, typer.Option(help="Why it should help.")] = "not stated",
+    title: Annotated[str | None, typer.Option(help="What changes, in a few words. Left out: your editor asks.")] = None,
+    hypothesis: Annotated[str | None, typer.Option(help="Why it should help. Left out: your editor asks.")] = None,
     kind: Annotated[str, typer.Option(help="perf, simplify, config, infra or analysis.")] = "perf",
     mode: Annotated[str, typer.Option(help="gain, gain-costly (larger, for complex code) or simplify (may lose a bit).")] = "",
     expect: Annotated[str, typer.Option(help="The verdict you predict: KEEP, REJECT, ...")] = "KEEP",
@@ -28,26 +36,26 @@ def new(
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
     """Queue a proposed experiment: commit its experiment.yaml (hypothesis, options) and change.patch. Measures nothing."""
-    import re
     import sys
+    from functools import partial
 
     from expctl import wiring
-    from expctl.adapters.records.proposal_file import proposal_of, proposal_text
+    from expctl.adapters.git.editor import words_from_editor
+    from expctl.adapters.records.proposal_file import proposal_text
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused, Refused
     from expctl.domain.experiment.ids import check_id
     from expctl.domain.text import one_line
-    from expctl.flow.queue.submit import propose
-    from expctl.views.console import ConsoleProgress
 
-    check_id(experiment)
+    if experiment:
+        check_id(experiment)
     if from_diff == (patch is not None):
         raise Misused(
             "the change must be named exactly once",
             code="no-change-named",
             expected="either --from-diff or --patch FILE",
             found="both" if from_diff else "neither",
-            hint=f"expctl new {experiment} --from-diff",
+            hint="expctl new --from-diff",
         )
     place = wiring.here()
     contents = None
@@ -71,10 +79,13 @@ def new(
                 where=str(patch),
                 hint="check the path and its permissions",
             ) from error
-    text = proposal_text(
-        experiment,
-        title=title,
-        hypothesis=hypothesis,
+    kept = place.state / KEPT
+    if None in (title, hypothesis) and sys.stdin.isatty() and sys.stdout.isatty():
+        title, hypothesis = words_from_editor(kept, title=title or "", hypothesis=hypothesis or "")
+    text_of = partial(
+        proposal_text,
+        title="captured change" if title is None else title,
+        hypothesis="not stated" if hypothesis is None else hypothesis,
         kind=kind,
         mode=mode,
         expect=expect,
@@ -82,8 +93,45 @@ def new(
         depends_on=tuple(depends_on or ()),
         precondition=precondition,
     )
+    made = _propose(place, experiment, text_of, contents)
+    kept.unlink(missing_ok=True)
+    if as_json:
+        print_json(made)
+        return
+    lines = [f"{made.id}  queued in {made.commit[:7]}: {one_line(made.title)}", f"  changes    {', '.join(made.files)}"]
+    lines += [f"  restored   {', '.join(made.restored)}"] if made.restored else []
+    print_lines([*lines, f"  next       expctl run {made.id}"])
+
+
+def _propose(place: "Place", experiment: str, text_of: Callable[[str], bytes], contents: bytes | None) -> "Proposed":
+    """Queue it under its id, or under the next free one, which somebody else may take meanwhile."""
+    import sys
+
+    from expctl import wiring
+    from expctl.domain.errors import Refused
+    from expctl.flow.queue.submit import next_number, propose
+    from expctl.views.console import ConsoleProgress
+
+    git = wiring.reader(place)
+    for tries_left in reversed(range(FREE_ID_TRIES)):
+        name = experiment or f"P{next_number(wiring.library(git).experiments(git.found_head()))}"
+        try:
+            proposal = _proposal(name, text := text_of(name))
+            return propose(wiring.context(place, ConsoleProgress(sys.stderr)), proposal, text, contents)
+        except Refused as refusal:
+            if experiment or refusal.code != "experiment-exists" or not tries_left:
+                raise
+    raise AssertionError("the last try returns or raises")
+
+
+def _proposal(experiment: str, text: bytes) -> "Proposal":
+    import re
+
+    from expctl.adapters.records.proposal_file import proposal_of
+    from expctl.domain.errors import Misused, Refused
+
     try:
-        proposal = proposal_of(text, f"experiments/{experiment}")
+        return proposal_of(text, f"experiments/{experiment}")
     except Refused as refusal:  # the file is made of the command line, so that is wrong
         raise Misused(
             f"the options do not make a valid experiment.yaml for {experiment}",
@@ -92,10 +140,3 @@ def new(
             found=re.sub(r" \(line \d+\)", "", refusal.found),
             hint="correct these options and run the command again; expctl new --help",
         ) from refusal
-    made = propose(wiring.context(place, ConsoleProgress(sys.stderr)), proposal, text, contents)
-    if as_json:
-        print_json(made)
-        return
-    lines = [f"{made.id}  queued in {made.commit[:7]}: {one_line(made.title)}", f"  changes    {', '.join(made.files)}"]
-    lines += [f"  restored   {', '.join(made.restored)}"] if made.restored else []
-    print_lines([*lines, f"  next       expctl run {made.id}"])

@@ -138,8 +138,16 @@ def _outcome_lines(outcome: Outcome) -> list[str]:
     elif record.replications:  # a replication leaves the first verdict standing
         lines = [*replication_lines(record)[-1:], f"  {'stands':<10} the verdict of {record.date[:10]}", *lines]
     if outcome.measured and outcome.head_before != outcome.head_after:
-        lines.append(f"  {outcome.branch:<10} {outcome.head_before[:7]} -> {outcome.head_after[:7]}, ledger.md updated")
+        lines.append(f"  {_landing(outcome)}, ledger.md updated")
     return [*lines, *(_rebased_lines(outcome.rebased) if outcome.rebased else [])]
+
+
+def _landing(outcome: Outcome) -> str:
+    """A KEEP moves the kernel; anything else only adds to the account."""
+    after = outcome.head_after[:7]
+    if outcome.record.verdict is Verdict.KEEP and not outcome.record.replications:
+        return f"{outcome.branch:<10} {outcome.head_before[:7]} -> {after}"
+    return f"{'record':<10} committed as {after}"
 
 
 def _replication(outcome: Outcome) -> dict[str, object] | None:

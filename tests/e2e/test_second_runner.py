@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from tests.e2e.foreign import FASTER, SLOWER, Foreign, errors_in, wait_until
@@ -74,8 +75,9 @@ def test_foreign_benchmark_blocks_the_gate(repository: Foreign, tmp_path: Path) 
         assert answer.status == 75, answer
         assert str(other.pid) in answer.err
         assert len(errors_in(answer.err)) == 1
-        assert repository.snapshot() == before
-        assert repository.journal("P1") == []
+        pinned = repository.git("rev-parse", "refs/expctl/P1")
+        assert repository.snapshot() == replace(before, refs=f"{pinned} commit\trefs/expctl/P1\n{before.refs}")
+        assert repository.journal("P1") == ["Begun", "Pinned", "Built", "Built", "Tested"], "nothing was timed"
 
         gate = repository.expctl("gate")
         assert gate.status == 75

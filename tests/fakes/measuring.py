@@ -31,10 +31,8 @@ class FakeGate:
     held: bool = False
     shared: bool = False
 
-    def wait_until_quiet(self, target: Target) -> float:
-        if self.busy:
-            raise Busy("the machine is not quiet", code="machine-not-quiet", found=target.number_kind)
-        return 0.5
+    def check(self) -> None:
+        assert not self.held
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -50,7 +48,8 @@ class FakeGate:
     def measuring(self, target: Target) -> Iterator[float]:
         assert not self.held
         assert not self.shared, "an upgrade isn't atomic"
-        self.wait_until_quiet(target)
+        if self.busy:
+            raise Busy("the machine is not quiet", code="machine-not-quiet", found=target.number_kind)
         self.held = True
         self.holds += 1
         try:

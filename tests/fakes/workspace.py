@@ -29,6 +29,7 @@ class FakeWorkspace:
 
     commits: dict[str, Commit] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
+    authors: dict[str, str] = field(default_factory=dict)
     checked_out: str = "main"
     root: Path = Path("/fake")
     state: Path = Path("/fake/.git/expctl")
@@ -122,11 +123,18 @@ class FakeWorkspace:
     def patch_identity(self, patch: bytes) -> str:
         return hashlib.sha256(patch).hexdigest()[:8]
 
-    def pin(self, *, base: str, tree: str, message: str, ref: str) -> str:
+    def author(self) -> str:
+        return "A. User <user@example.org>"
+
+    def who_added(self, commit: str, path: str) -> str:
+        return f"Who added {path} <{commit}@example.org>"
+
+    def pin(self, *, base: str, tree: str, message: str, ref: str, author: str = "") -> str:
+        self.authors[ref] = author
         self.refs[ref] = self.add(base, self.commits[tree].files, message)
         return self.refs[ref]
 
-    def commit_tree(self, *, base: str, tree: str, message: str) -> str:
+    def commit_tree(self, *, base: str, tree: str, message: str, author: str = "") -> str:  # noqa: ARG002
         return self.add(base, self.commits[tree].files, message)
 
     def tree_with(self, head: str, other: str, paths: Sequence[str]) -> str:

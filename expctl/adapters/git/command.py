@@ -55,6 +55,21 @@ def user_settings() -> tuple[str, ...]:
     return tuple(entry.replace("\n", "=", 1) for entry in entries if entry)
 
 
+def author_of(root: Path) -> str:
+    """Return the author that the user's git would write into a commit made in `root`, as `Name <e-mail>`; "" for none."""
+    answer = subprocess.run(
+        ["git", "-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT"], cwd=root, capture_output=True, check=False
+    )
+    return answer.stdout.decode(errors="replace").rpartition(">")[0] + ">" if answer.returncode == 0 else ""
+
+
+def open_in_editor(file: Path) -> tuple[str, int]:
+    """Let the user edit `file` in the editor that git would open; return its command and its exit status."""
+    answer = subprocess.run(["git", "var", "GIT_EDITOR"], capture_output=True, text=True, check=False)
+    editor = answer.stdout.strip() or "vi"
+    return editor, subprocess.run(["/bin/sh", "-c", f'{editor} "$1"', "editor", str(file)], check=False).returncode
+
+
 def hermetic_arguments(*, user_config: bool = True) -> list[str]:
     """Return the start of a git command: `git` and `-c` options that switch off hooks, file monitors and filters. `user_config`
     adds the settings that `user_settings` returns.

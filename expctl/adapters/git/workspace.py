@@ -6,6 +6,7 @@ The user's work tree is changed by `publish`, `restore` and `apply` only.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from expctl.adapters.git.command import author_of
 from expctl.adapters.git.failures import gave_up, unfit_index
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.publication import Publication
@@ -191,20 +192,28 @@ class GitWorkspace(GitPlumbing):
             for (head, path), size in zip(entries, sizes, strict=False)
         )
 
-    def pin(self, *, base: str, tree: str, message: str, ref: str) -> str:
+    def author(self) -> str:
+        """Return whom git takes for the author of a commit made here now, as `Name <e-mail>`; "" if it knows nobody."""
+        return author_of(self.root)
+
+    def who_added(self, commit: str, path: str) -> str:
+        """Return the author of the commit that added `path`, the newest up to `commit`, as `Name <e-mail>`; "" for none."""
+        return self.must(["log", "-1", "--diff-filter=A", "--format=%an <%ae>", commit, "--", path])
+
+    def pin(self, *, base: str, tree: str, message: str, ref: str, author: str = "") -> str:
         """Commit `tree` with parent `base`, set `ref` to the new commit and return its id. Its date is that of `base`, so the
-        same tree and message always give the same id.
+        same tree, message and `author` (`Name <e-mail>`; "" is expctl) always give the same id.
         """
-        commit = self.commit_tree(base=base, tree=tree, message=message)
+        commit = self.commit_tree(base=base, tree=tree, message=message, author=author)
         self.must(["update-ref", ref, commit])
         return commit
 
-    def commit_tree(self, *, base: str, tree: str, message: str) -> str:
+    def commit_tree(self, *, base: str, tree: str, message: str, author: str = "") -> str:
         """Commit `tree` with parent `base` and the date of `base`; return the commit's id. No ref points to it, so git's
         garbage collection may remove it.
         """
         date = self.must(["show", "-s", "--format=%ct +0000", base])
-        return self._commit(tree=tree, parent=base, message=message, date=date)
+        return self._commit(tree=tree, parent=base, message=message, date=date, author=author)
 
     def commit_files(self, *, parent: str, files: Mapping[str, bytes], message: str, date: str) -> str:
         """Commit the tree of `parent` with `files` (path -> contents) written into it; return the commit's id. No ref moves."""
@@ -230,8 +239,11 @@ class GitWorkspace(GitPlumbing):
         for folder in (self.state, self.state / "builds"):
             atomic_write.remove_temporary_files(folder)
 
-    def _commit(self, *, tree: str, parent: str, message: str, date: str) -> str:
+    def _commit(self, *, tree: str, parent: str, message: str, date: str, author: str = "") -> str:
         env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in IDENTITY.items()}
+        if author:
+            name, _, email = author.removesuffix(">").rpartition(" <")
+            env |= {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": email}
         env |= {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
         return self.must(["commit-tree", tree, "-p", parent, "-F", "-"], stdin=message.encode(), env=env)
 

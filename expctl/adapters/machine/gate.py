@@ -60,11 +60,9 @@ class MachineGate:
             self._wait_until_quiet(max(0.0, started + self._rule.wait_s - time.monotonic()))
             yield time.monotonic() - started
 
-    def wait_until_quiet(self, target: Target) -> float:
-        """Wait until nothing has disturbed for `rule.quiet_s` s; return the seconds waited. Raises Busy after `rule.wait_s`."""
+    def check(self) -> None:
+        """Raise Refused if the file of the machine's lock can't be used."""
         self._lock.check()
-        self._target = target
-        return self._wait_until_quiet(self._rule.wait_s)
 
     def blocking(self, target: Target | None) -> tuple[Foreign, ...]:
         """Return the programs and conditions that keep `target` (None: any) from being measured now, lock holders included.

@@ -4,25 +4,35 @@ import hashlib
 
 from msgspec import Struct
 
+from expctl.domain.text import AUTHOR
+
 PRIORITY_MAX = 1_000_000  # and its negative is the smallest
 
 
 class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The queue entry of a proposal. `content` is the hash of its files when it was queued, on the commit `base`.
 
-    `by` is the proposer that made it, "" for a person. A larger `priority` runs earlier. `withdrawn` is the reason for taking
-    it out of the queue; `blocked` is the reason why its patch doesn't apply to the commit `blocked_on`; both are "" otherwise.
+    `by` is the proposer that made it, "" for a person. `author` is who thought of it, as git writes it (`Ada <ada@b.org>`): the
+    author of the commit that a KEEP lands; "" if git knew nobody. A larger `priority` runs earlier. `withdrawn` is the reason
+    for taking it out of the queue; `blocked` is the reason why its patch doesn't apply to the commit `blocked_on`; both are ""
+    otherwise.
     """
 
     content: str
     base: str
     date: str
     by: str = ""
+    author: str = ""
     priority: int = 0
     withdrawn: str = ""
     withdrawn_on: str = ""
     blocked: str = ""
     blocked_on: str = ""
+
+    @property
+    def named_author(self) -> str:
+        """Return `author` where git can take it for one, "" otherwise: anybody can write the file."""
+        return self.author if AUTHOR.fullmatch(self.author) else ""
 
 
 class QueuedTicket(Struct, frozen=True, kw_only=True):

@@ -5,6 +5,8 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from expctl.domain.text import AUTHOR
+
 COMBINATIONS_MAX = 10_000
 
 
@@ -39,11 +41,15 @@ class Sweep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Proposer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What proposes experiments: a command that reads the brief and writes experiments/ID/ (docs/QUEUE.md), or a sweep."""
+    """What proposes experiments: a command that reads the brief and writes experiments/ID/ (docs/QUEUE.md), or a sweep.
+
+    `author` (`Name <e-mail>`) is the author of the commits that its KEEPs land; "" is whom git knows.
+    """
 
     argv: tuple[str, ...] = ()
     timeout_s: float = 600.0
     sweep: Sweep | None = None
+    author: str = ""
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
@@ -62,6 +68,8 @@ def proposer_faults(proposer: Proposer | None, *, in_scope: bool, targets: Seque
     """Return one sentence for each contradiction in `proposer`; `in_scope` says whether a patch may touch the sweep's file."""
     if proposer is None:
         return []
+    if proposer.author and not AUTHOR.fullmatch(proposer.author):
+        return [f"proposer.author: expected Name <e-mail>, found {proposer.author!r}"]
     sweep = proposer.sweep
     if bool(proposer.argv) is (sweep is not None):
         return ["proposer: expected either argv or sweep, found both or none"]

@@ -60,9 +60,9 @@ def ask_proposer(
         return _refused(proposer_tools, _failed(answer), fault=True)
     if isinstance(answer, SweepFinished):
         return answer
-    draft, by = answer
+    draft, by, author = answer
     try:
-        made = _queue(context, proposer_tools, draft, by)
+        made = _queue(context, proposer_tools, draft, by, author)
     except Busy:
         raise
     except Refused as refusal:
@@ -82,14 +82,14 @@ def _failed(answer: Failed) -> Refused:
     )
 
 
-def _queue(context: Context, proposer_tools: ProposerTools, draft: Draft, by: str) -> Proposed:
+def _queue(context: Context, proposer_tools: ProposerTools, draft: Draft, by: str, author: str) -> Proposed:
     """Queue a proposal. While another process holds the repository's lock, wait; raises Busy if the user asks to stop
     meanwhile.
     """
     reported = False
     while True:
         try:
-            return propose(context, draft.proposal, draft.text, draft.patch, by=by)
+            return propose(context, draft.proposal, draft.text, draft.patch, by=by, author=author)
         except Busy as busy:
             if context.stop_requested():
                 raise
@@ -108,7 +108,7 @@ class _NotAProposal(Exception):
 
 def _ask(
     context: Context, proposer_tools: ProposerTools, holder: Holder, target: str
-) -> tuple[Draft, str] | Failed | SweepFinished:
+) -> tuple[Draft, str, str] | Failed | SweepFinished:
     head, branch = context.workspace.head(), context.workspace.branch()
     protocol = context.library.protocol(head)
     proposer = protocol.proposer
@@ -124,7 +124,7 @@ def _ask(
     holder.show("propose")
     if proposer.sweep is not None:
         draft = best_of_sweep(context, protocol, proposer.sweep, proposer_tools.search, proposer_tools.write, target)
-        return (draft, "sweep") if isinstance(draft, Draft) else draft
+        return (draft, "sweep", proposer.author) if isinstance(draft, Draft) else draft
     context.progress.working("propose", " ".join(proposer.argv))
     cwd = context.workspace.check_out(head, CHECK_OUT)
     try:
@@ -136,7 +136,7 @@ def _ask(
         _check_untouched(context, protocol, head)
     if answer is None:
         return SweepFinished(why="the proposer has nothing more to propose")
-    return answer if isinstance(answer, Failed) else (answer, "command")
+    return answer if isinstance(answer, Failed) else (answer, "command", proposer.author)
 
 
 def _check_untouched(context: Context, protocol: Protocol, head: str) -> None:

@@ -31,12 +31,14 @@ class Proposed:
     restored: tuple[str, ...]
 
 
-def propose(context: Context, proposal: Proposal, text: bytes, patch: bytes | None, *, by: str = "") -> Proposed:
+def propose(
+    context: Context, proposal: Proposal, text: bytes, patch: bytes | None, *, by: str = "", author: str = ""
+) -> Proposed:
     """Queue an experiment: commit `text` (experiment.yaml), `patch` and a ticket with the hash of both.
 
     Without a `patch`, the local changes to the kernel become the patch, and are reset once it is committed. `by` is the name of
-    the proposer, "" for a person; a person's patch is compared with the do-not-repeat rules only when it runs. Raises Refused
-    with nothing changed.
+    the proposer, "" for a person, `author` its author (`Name <e-mail>`; "": whom git knows). A person's patch is compared with
+    the do-not-repeat rules only when it runs. Raises Refused with nothing changed.
     """
     workspace = context.workspace
     with context.locks.repository(experiment=proposal.id):
@@ -50,7 +52,9 @@ def propose(context: Context, proposal: Proposal, text: bytes, patch: bytes | No
         _check_sizes(context, protocol, captured)
         check_conditions(proposal, protocol)
         contents = workspace.capture(protocol.scope) if patch is None else patch
-        ticket = Ticket(content=content_of(text, contents), base=head, date=context.clock.date(), by=by)
+        ticket = Ticket(
+            content=content_of(text, contents), base=head, date=context.clock.date(), by=by, author=author or workspace.author()
+        )
         queued = Queued(proposal=proposal, patch=contents, content=ticket.content, ticket=ticket)
         tree = preflight.check_patch(workspace, protocol, head, queued, proposed=False)
         check_patterns(context.rulebook, proposal, contents, commit=head)

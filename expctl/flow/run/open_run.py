@@ -47,6 +47,14 @@ class OpenRun:
         return self.begun.id
 
     @property
+    def author(self) -> str:
+        """Return the author of the commit that a KEEP lands, as `Name <e-mail>`: the proposer, or who committed the proposal by
+        hand.
+        """
+        named = self.queued.ticket.named_author if self.queued.ticket is not None else ""
+        return named or self.context.workspace.who_added(self.begun.base, f"experiments/{self.id}/experiment.yaml")
+
+    @property
     def target(self) -> Target:
         """Return the section of protocol.yaml on the target whose timing decides this run."""
         return self.protocol.targets[self.begun.target]
@@ -129,10 +137,10 @@ def _still_queued(context: Context, begun: Begun) -> Queued:
 
 
 def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
-    """Begin a new run on the target `wanted` ("": the first available), once all checks have passed and the machine is quiet.
+    """Begin a new run on the target `wanted` ("": the first available), once all checks have passed.
 
-    `earlier` is the record that the run replicates, if any; `attempt` is 1, or one more after each INVALID run. Raises Refused,
-    or Busy if the machine stays noisy, with no change in the repository.
+    `earlier` is the record that the run replicates, if any; `attempt` is 1, or one more after each INVALID run. Raises Refused
+    with no change in the repository.
     """
     workspace = context.workspace
     head = workspace.head()
@@ -142,6 +150,7 @@ def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | N
     preflight.check_tree(workspace, protocol, base)
     queued = context.library.queued(head, experiment)
     tools = context.tools_for(protocol, experiment)
+    tools.gate.check()
     targets = preflight.choose_targets(protocol, tools.toolchains, wanted)
     check_binding(queued)
     if earlier is None:
@@ -155,8 +164,6 @@ def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | N
     show_title(context, experiment, queued, protocol, base, targets.deciding)
     for waiver in waivers:
         context.progress.step("rule", f"{waiver.rule} matches ({waiver.level}) and lets it pass: {one_line(waiver.reason)}")
-    waited_s = tools.gate.wait_until_quiet(protocol.targets[targets.deciding])
-    context.progress.step("gate", f"quiet after {waited_s:.1f} s; lock held")
     ground = comparability_here(context, tools, protocol, base, targets.deciding)
     used = simplify_used_percent(context.library.digests(head), target=targets.deciding, conditions=ground, but=experiment)
     noise = known_noise(context, tools, protocol, base=base, target=targets.deciding)

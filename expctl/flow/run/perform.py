@@ -67,7 +67,8 @@ class StepPerformer:
         opened, workspace = self._opened, self._context.workspace
         tree = preflight.check_patch(workspace, opened.protocol, opened.begun.base, opened.queued)
         message = candidate_message(opened.queued.proposal, opened.begun.target)
-        candidate = workspace.pin(base=opened.begun.base, tree=tree, message=message, ref=f"refs/expctl/{opened.id}")
+        ref = f"refs/expctl/{opened.id}"
+        candidate = workspace.pin(base=opened.begun.base, tree=tree, message=message, ref=ref, author=opened.author)
         return Pinned(candidate=candidate, tree=tree, patch_id=workspace.patch_identity(opened.queued.patch))
 
     def _build(self, side: Side, name: str, run: Run) -> Built | BuildFailed:
@@ -217,7 +218,8 @@ class StepPerformer:
     def _hold_machine(self) -> None:
         if not self._machine_is_held:
             self._context.progress.working("gate", "waiting for a quiet machine")
-            self._machine.enter_context(self._opened.tools.gate.measuring(self._opened.target))
+            waited_s = self._machine.enter_context(self._opened.tools.gate.measuring(self._opened.target))
+            self._context.progress.step("gate", f"quiet after {waited_s:.1f} s; lock held")
             self._machine_is_held = True
 
     def _commit(self, side: Side, run: Run) -> str:

@@ -82,7 +82,7 @@ def _repinned(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Inv
     if isinstance(tree, Failed):
         return Invalidated(reason=f"base moved: the patch no longer applies to {head[:10]}: {tree.reason}")
     message = candidate_message(opened.queued.proposal, opened.begun.target)
-    candidate = workspace.pin(base=head, tree=tree, message=message, ref=f"refs/expctl/{opened.id}")
+    candidate = workspace.pin(base=head, tree=tree, message=message, ref=f"refs/expctl/{opened.id}", author=opened.author)
     name = opened.begun.target
     measured = run.artifact(Side.CANDIDATE, name)
     check_out, sources = workspace.check_out(candidate, CHECK_OUT[Side.CANDIDATE]), workspace.source_identity(candidate)

@@ -33,16 +33,19 @@ def gate(*sensors: Sensor | FakeSensor, rule: Gate = RULE, experiment: str = "")
 
 
 def test_a_quiet_machine_is_had_after_the_quiet_time() -> None:
-    assert 0.15 <= gate(FakeSensor(), rule=replace(RULE, quiet_s=0.15)).wait_until_quiet(TARGET) < 3
+    with gate(FakeSensor(), rule=replace(RULE, quiet_s=0.15)).measuring(TARGET) as waited_s:
+        assert 0.15 <= waited_s < 3
 
 
 def test_the_quiet_time_begins_anew_after_foreign_work() -> None:
     rule = replace(RULE, quiet_s=0.25, wait_s=10)
-    assert gate(FakeSensor(blocks=[(), (), (BUSY,)]), rule=rule).wait_until_quiet(TARGET) > 0.5
+    with gate(FakeSensor(blocks=[(), (), (BUSY,)]), rule=rule).measuring(TARGET) as waited_s:
+        assert waited_s > 0.5
 
 
 def test_a_machine_that_becomes_quiet_is_waited_for() -> None:
-    assert 0.1 < gate(FakeSensor(blocks=[(BUSY,)] * 3), rule=replace(RULE, wait_s=10)).wait_until_quiet(TARGET) < 5
+    with gate(FakeSensor(blocks=[(BUSY,)] * 3), rule=replace(RULE, wait_s=10)).measuring(TARGET) as waited_s:
+        assert 0.1 < waited_s < 5
 
 
 def test_a_machine_that_stays_noisy_is_busy_naming_what_who_and_since_when() -> None:
@@ -94,7 +97,7 @@ def test_asking_what_blocks_takes_no_lock() -> None:
 def test_a_lock_that_cannot_be_opened_is_found_before_the_build(tmp_path: Path) -> None:
     (tmp_path / "locks").rmdir()
     with refuses("machine-lock-cannot-open"):
-        gate().wait_until_quiet(TARGET)
+        gate().check()
 
 
 # ------------------------------------------------------------------ with a real process

@@ -1,0 +1,94 @@
+"""The command `expctl try`: build and test a change in seconds, without an experiment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import typer
+
+    from expctl.flow.run.try_patch import Tried
+
+PATCH_BYTES_MAX = 16_000_000
+
+
+def try_patch(
+    patch: Annotated[str, typer.Argument(metavar="[PATCH]", help="A unified diff; - reads it. Left out: the work tree.")] = "",
+    target: Annotated[str, typer.Option(help="The target that an experiment would time.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
+) -> None:
+    """Build and test a change as `run` would, time nothing, commit nothing. Exit 0: only the timing is left; 1: it fails."""
+    import os
+    import sys
+
+    import typer
+
+    from expctl import wiring
+    from expctl.cli.output import print_result
+    from expctl.files import user_file
+    from expctl.flow.run.try_patch import try_patch
+    from expctl.views.console import ConsoleProgress
+
+    place = wiring.here()
+    contents = None
+    if patch == "-":
+        contents = sys.stdin.buffer.read(PATCH_BYTES_MAX)
+    elif patch:
+        contents = user_file.contents(_path(patch), "the patch", bytes_max=PATCH_BYTES_MAX)
+    beside = bool(wiring.measured_beside())
+    if beside:
+        os.nice(19)  # what is being timed comes first
+    progress = ConsoleProgress(sys.stderr)
+    if beside:
+        progress.step("beside", "a measurement is under way: at the lowest priority, and no test that needs a GPU")
+    tried = try_patch(wiring.trying(place, progress), contents, target=target, is_measured_beside=beside)
+    print_result(_facts(tried), lambda: _lines(tried, patch), as_json)
+    if not tried.passes:
+        raise typer.Exit(1)
+
+
+def _path(word: str) -> Path:
+    from pathlib import Path
+
+    return Path(word)
+
+
+def _facts(tried: Tried) -> dict[str, object]:
+    return {
+        "schema": "expctl.try/1",
+        "passes": tried.passes,
+        "target": tried.target,
+        "files": tried.files,
+        "builds": tried.builds,
+        "would_end": tried.verdict.value if tried.verdict else None,
+        "reasons": tried.reasons,
+        "rules": [{"rule": each.record.id, "level": each.level, "likeness": each.likeness} for each in tried.rules],
+        "untested": tried.untested,
+        "unavailable": tried.absent,
+    }
+
+
+def _lines(tried: Tried, patch: str) -> list[str]:
+    from expctl.domain.text import one_line
+
+    lines = [f"try  {', '.join(tried.files)}"]
+    lines += [f"  differs    {one_line(line, 220)}" for line in tried.builds]
+    lines += [f"  untested   {name}" for name in tried.untested]
+    lines += [f"  rule       {each.record.id} refuses it ({each.level}): expctl show {each.record.id}" for each in tried.rules]
+    if tried.verdict is not None:
+        reasons = [one_line(reason, 220) for reason in tried.reasons] or ["no reason given"]
+        return [
+            *lines,
+            f"  fails      an experiment would end {tried.verdict}: {reasons[0]}",
+            *(f"             {each}" for each in reasons[1:]),
+        ]
+    if tried.rules:
+        return [*lines, "  next       another change, or expctl new --precondition 'what is new'"]
+    change = f"--patch {patch}" if patch and patch != "-" else "--from-diff"
+    return [
+        *lines,
+        "  passes     only the timing is left",
+        f"  next       expctl new {change} --title '...' --hypothesis '...'",
+    ]
