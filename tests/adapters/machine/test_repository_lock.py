@@ -18,7 +18,7 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from expctl.adapters.machine.repository_lock import RepositoryLock
-with RepositoryLock(Path(sys.argv[1])).repository(experiment="P7") as held:
+with RepositoryLock(Path(sys.argv[1])).measuring(experiment="P7") as held:
     held.show("measure")
     print("held", flush=True)
     time.sleep(60)
@@ -38,7 +38,7 @@ def other_run(state: Path) -> Iterator["subprocess.Popen[str]"]:
 
 def test_a_second_run_is_busy_at_once_and_names_the_first(tmp_path: Path) -> None:
     with other_run(tmp_path) as other:
-        with pytest.raises(Busy) as caught, RepositoryLock(tmp_path).repository(experiment="P1"):
+        with pytest.raises(Busy) as caught, RepositoryLock(tmp_path).measuring(experiment="P1"):
             pytest.fail("both run")
         assert caught.value.found == f"-c (pid {other.pid}, running P7, step measure)"
         assert caught.value.status is ExitStatus.BUSY
@@ -51,7 +51,7 @@ def test_a_killed_run_frees_the_repository(tmp_path: Path) -> None:
         holder = read_holder(tmp_path / "lock")
         assert holder is not None
         assert not holder.alive()
-        with RepositoryLock(tmp_path).repository(experiment="P1") as held:
+        with RepositoryLock(tmp_path).measuring(experiment="P1") as held:
             held.show("build", "P2")
             now = read_holder(tmp_path / "lock")
             assert now is not None
@@ -62,13 +62,13 @@ def test_a_killed_run_frees_the_repository(tmp_path: Path) -> None:
 def test_nobody_is_shown_after_the_run_however_it_ended(tmp_path: Path, error: type[Exception] | None) -> None:
     lock = RepositoryLock(tmp_path)
     if error is None:
-        with lock.repository(experiment="P1"):
+        with lock.measuring(experiment="P1"):
             assert read_holder(lock.path) is not None
     else:
-        with pytest.raises(error), lock.repository(experiment="P1"):
+        with pytest.raises(error), lock.measuring(experiment="P1"):
             raise error
     assert read_holder(lock.path) is None
-    with lock.repository(experiment="P1"):
+    with lock.measuring(experiment="P1"):
         assert read_holder(lock.path) is not None
 
 
@@ -132,6 +132,6 @@ def test_a_mark_is_never_seen_torn(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_pipe_in_its_place_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "lock")
-    with pytest.raises(Refused) as caught, RepositoryLock(tmp_path).repository(experiment="P1"):
+    with pytest.raises(Refused) as caught, RepositoryLock(tmp_path).measuring(experiment="P1"):
         pytest.fail("took it")
     assert caught.value.where == str(tmp_path / "lock")

@@ -9,6 +9,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import INVALID_RETRIES, Entry, State
 from expctl.domain.run.step_result import Failed
 from expctl.flow.autopilot.blind_slot import BlindOutcome, Chance
+from expctl.flow.autopilot.campaign import WentBeside
 from expctl.flow.autopilot.run_all import Ask, Budget, Ended, NothingProposed, Skipped, Step, SweepFinished, run_all
 from expctl.flow.queue.edit_queue import Rebased, prioritise, withdraw
 from expctl.flow.queue.submit import Proposed
@@ -54,8 +55,10 @@ def said(step: Step) -> str:
             return f"{step.id} proposed"
         case NothingProposed():
             return f"unproposed: {step.refusal.message}"
+        case WentBeside():
+            return f"beside: {step.branch}"
         case Ended():
-            return f"ended: {step.why}"
+            return f"ended: {step.why}" + (f"; {step.bring_home}" if step.bring_home else "")
 
 
 def test_an_empty_queue_is_done() -> None:
