@@ -45,8 +45,8 @@ def print_step(step: Step) -> None:
         case WentBeside():
             print_lines([f"  {'beside':<10} goes on on the branch {step.branch}: {one_line(step.why)}"])
         case Ended():
-            print_lines([f"the end: {one_line(step.why)}"])
-            print_lines([f"bring it home: {step.bring_home}"] if step.bring_home else [])
+            home = [f"bring it home: {step.bring_home}"] if step.bring_home else []
+            print_lines([f"the end: {one_line(step.why)}", *home])
 
 
 def facts(step: Step) -> dict[str, object]:

@@ -67,10 +67,10 @@ class Campaign:
 
     def check(self, target: str) -> None:
         """Raise Refused if no experiment can run on `target` ("": the first available)."""
-        check_preconditions(self.context, target)
         if not self.is_beside:
             check_branch(self._home.workspace)
             check_same_branch(self._home, self.branch)
+        check_preconditions(self.context, target)
 
     def bring_home(self) -> str:
         """Take over what is new, and return the command by which the user gets what was found beside; "" if nothing was."""

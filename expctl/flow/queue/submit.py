@@ -115,8 +115,7 @@ def _check(context: Context, protocol: Protocol, experiment: str, head: str, *, 
             where=str(workspace.root),
             hint=f"edit the kernel first, or expctl new {experiment} --patch FILE",
         )
-    # A captured scope has local changes by definition; a patch from a file needs a clean one, so that both don't mix.
-    return preflight.check_workspace(workspace, () if captures else protocol.scope, experiment)
+    return preflight.check_workspace(workspace, (), experiment)
 
 
 def _check_sizes(context: Context, protocol: Protocol, paths: Sequence[str]) -> None:

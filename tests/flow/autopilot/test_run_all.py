@@ -269,10 +269,6 @@ def test_broken_ground_ends_the_queue_with_its_own_words() -> None:
     stage = Stage()
     stage.queue("P1", "slow 900000")
     stage.queue("P2", "slow 800000")
-    stage.workspace.local_changes = ("src/kernel",)
-    with refuses("scope-not-committed"):
-        go(stage)
-    stage.workspace.local_changes = ()
     stage.workspace.operation = "rebase"
     with refuses("git-operation-under-way"):
         go(stage)
