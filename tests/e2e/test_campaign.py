@@ -19,16 +19,16 @@ FIRST = {
     "P2": ({"SECOND": 0}, "", "KEEP"),
     "P3": ({"FIRST": 1}, "", "BLOCKED"),  # turns the knob that P1 turned
     "P4": ({"FIFTH": 9000}, "", "REJECT"),
-    "P5": ({"FOURTH": 2}, " + (len(values) == 7)", "REJECT"),  # wrong
-    "P6": ({"FOURTH": 3}, " +", "REJECT"),  # doesn't parse
+    "P5": ({"FIFTH": 2}, " + (len(values) == 7)", "REJECT"),  # wrong
+    "P6": ({"FIFTH": 3}, " +", "REJECT"),  # doesn't parse
     "P7": ({"THIRD": 1}, "", "withdrawn"),
     "P8": ({"THIRD": 0}, "", "KEEP"),
 }
 LATER = {
-    "P9": ({"FOURTH": 12000}, "", "REJECT"),
+    "P9": ({"FIFTH": 12000}, "", "REJECT"),
     "P10": ({"FIFTH": 1}, " - (len(values) == 7)", "REJECT"),
     "P11": ({"FOURTH": 0}, "", "KEEP"),
-    "P12": ({"SECOND": 1}, "", "BLOCKED"),  # turns the knob that P2 turned
+    "P12": ({"FIFTH": 0}, "", "skipped"),  # only if P4 had been kept
     "P13": ({"FIFTH": 4}, " *", "REJECT"),
 }
 EXPECTED = {name: verdict for name, (_, _, verdict) in (FIRST | LATER).items()}
@@ -66,7 +66,8 @@ class User:
         self._does("withdraw", "P7", "--why", "P8 does more")
 
     def _queues(self, name: str) -> Callable[[], None]:
-        return lambda: self._does("new", name, "--patch", str(self.patches / name), "--title", "queued beside the campaign")
+        only_if = ["--depends-on", "P4"] if name == "P12" else []
+        return lambda: self._does("new", name, "--patch", str(self.patches / name), "--title", "queued meanwhile", *only_if)
 
     def _finds(self) -> None:
         link = "https://example.org/sums"
@@ -102,7 +103,7 @@ def prepared(repository: Foreign, patches: Path, names: list[str]) -> None:
             knobs.turn(repository, name, values, wrong=wrong)
         else:
             repository.write("src/total.py", knobs.kernel(values, wrong=wrong))
-            (patches / name).write_text(repository.git("diff", "--", "src") + "\n")
+            repository.git("diff", f"--output={patches / name}", "--", "src")
             repository.git("checkout", "-q", "--", "src")
     repository.concluded("queue", "P7", "--priority", "-9")  # last, so that the user withdraws it in time
 
