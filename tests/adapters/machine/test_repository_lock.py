@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -135,3 +137,42 @@ def test_a_pipe_in_its_place_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Refused) as caught, RepositoryLock(tmp_path).measuring(experiment="P1"):
         pytest.fail("took it")
     assert caught.value.where == str(tmp_path / "lock")
+
+
+def test_publishing_waits_beside_a_run_and_then_names_who_publishes(tmp_path: Path) -> None:
+    lock = RepositoryLock(tmp_path)
+    with other_run(tmp_path):
+        assert lock.measured() == "P7"
+        with lock.publishing(what="P1", wait_s=0.1):
+            started = time.monotonic()
+            with pytest.raises(Busy) as caught, RepositoryLock(tmp_path).publishing(what="P2", wait_s=0.3):
+                pytest.fail("both publish")
+            assert 0.3 <= time.monotonic() - started < 3
+            assert "running P1, step publish" in caught.value.found
+        with lock.publishing(what="P2", wait_s=0.1):
+            assert lock.measured() == "P7"
+    assert (tmp_path / "publishing").read_bytes() == b""
+
+
+def test_nothing_is_measured_where_nobody_runs(tmp_path: Path) -> None:
+    assert RepositoryLock(tmp_path).measured() == ""
+    with other_run(tmp_path) as other:
+        other.kill()
+        other.wait()
+        assert RepositoryLock(tmp_path).measured() == "", "a killed run measures nothing"
+
+
+def test_a_publisher_gets_its_turn_when_the_other_has_ended(tmp_path: Path) -> None:
+    order: list[str] = []
+
+    def other() -> None:
+        with RepositoryLock(tmp_path).publishing(what="P2", wait_s=10):
+            order.append("P2")
+
+    with RepositoryLock(tmp_path).publishing(what="P1", wait_s=0.1):
+        thread = Thread(target=other)
+        thread.start()
+        time.sleep(0.1)
+        order.append("P1")
+    thread.join(10)
+    assert order == ["P1", "P2"]
