@@ -30,7 +30,14 @@ from expctl.domain.patch.merge import Merged, Whose
 from expctl.domain.run.step_result import Failed
 
 
-class Workspace(Port):
+class Branches(Port):
+    """What is checked out, and what other branches have more."""
+
+    def branch(self) -> str: ...
+    def lacks(self, branch: str) -> bool: ...
+
+
+class Workspace(Branches, Port):
     """The git repository and its working tree. It moves a branch only if that is still at the expected commit. `campaign` is
     the branch from which a campaign sees it; "" for what is checked out.
     """
@@ -39,7 +46,6 @@ class Workspace(Port):
     state: Path
     campaign: str
 
-    def branch(self) -> str: ...
     def head(self) -> str: ...
     def branch_head(self, branch: str) -> str: ...
     def parent(self, commit: str) -> str: ...

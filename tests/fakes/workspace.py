@@ -59,6 +59,10 @@ class FakeWorkspace:
     def head(self) -> str:
         return self.refs[f"refs/heads/{self.checked_out}"]
 
+    def lacks(self, branch: str) -> bool:
+        name = f"refs/heads/{branch}"
+        return name in self.refs and not self.is_ancestor(name, self.head())
+
     def branch_head(self, branch: str) -> str:
         return self.refs[f"refs/heads/{branch}"]
 

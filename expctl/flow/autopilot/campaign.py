@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 from expctl.domain.errors import Refused
+from expctl.domain.run.step_result import Failed
 from expctl.domain.text import one_line
 from expctl.flow.autopilot.preconditions import check_preconditions, check_same_branch
-from expctl.flow.repository.campaign import beside, bring_home, follow, seen_from
+from expctl.flow.repository.beside import beside, bring_home
+from expctl.flow.repository.campaign import follow, seen_from
 from expctl.flow.repository.preflight import check_branch
 from expctl.ports.context import Context
 
@@ -58,12 +60,13 @@ class Campaign:
 
     def follow(self) -> bool:
         """Take over what was committed on the user's branch; return whether there was something. Say so once if it can't be."""
-        found = follow(self.context, self.branch) if self.is_beside and self.branch else None
-        if found and found != self._not_followed:
-            words = f"{one_line(found, 200)}: it goes on without what is new on {self.branch}"
+        found = follow(self.context, self.branch) if self.is_beside and self.branch else False
+        why = found.reason if isinstance(found, Failed) else ""
+        if why and why != self._not_followed:
+            words = f"{one_line(why, 200)}: it goes on without what is new on {self.branch}"
             self.context.progress.step("beside", words)
-        self._not_followed = found or ""
-        return found == ""
+        self._not_followed = why
+        return found is True
 
     def check(self, target: str) -> None:
         """Raise Refused if no experiment can run on `target` ("": the first available)."""

@@ -13,7 +13,7 @@ from expctl.flow.autopilot.campaign import Campaign, WentBeside
 from expctl.flow.autopilot.preconditions import explaining_os_errors
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
 from expctl.flow.queue.submit import Proposed
-from expctl.flow.repository.campaign import unmerged
+from expctl.flow.repository.beside import unmerged
 from expctl.flow.repository.pending import read_queue
 from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.flow.run.experiment import Outcome, run_experiment

@@ -10,34 +10,17 @@ from msgspec.structs import replace
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.patch.merge import Whose
+from expctl.domain.run.step_result import Failed
+from expctl.flow.repository.beside import beside, bring_home, unmerged
 from expctl.flow.repository.commit_messages import campaign_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.repository.recovery import PATIENCE_S, publishing
 from expctl.ports.context import Context
-from expctl.ports.repository import Workspace
-
-
-def beside(branch: str) -> str:
-    """Return the name of the branch on which the campaign of `branch` goes on when it can't go on there."""
-    return f"expctl/{branch}"
 
 
 def seen_from(context: Context, branch: str) -> Context:
     """Return `context` with the repository as seen from `branch`."""
     return replace(context, workspace=context.seen_from(branch))
-
-
-def bring_home(branch: str) -> str:
-    """Return the command by which the user's branch gets what a campaign on `branch` has found; local changes stay."""
-    return f"git merge --autostash {branch}"
-
-
-def unmerged(workspace: Workspace) -> str:
-    """Return the branch of the campaign beside the present branch, if it has commits that this one lacks; "" if not."""
-    name = beside(workspace.branch())
-    if not workspace.is_commit(f"refs/heads/{name}") or workspace.is_ancestor(f"refs/heads/{name}", workspace.head()):
-        return ""
-    return name
 
 
 def experiments_beside(context: Context) -> Mapping[str, Verdict | None]:
@@ -62,33 +45,32 @@ def check_open_beside(context: Context, experiment: str) -> None:
         )
 
 
-def follow(context: Context, home: str) -> str | None:
+def follow(context: Context, home: str) -> bool | Failed:
     """Merge what was committed on `home` into the campaign's branch, from which `context` sees the repository.
 
-    Returns None if there is nothing new, "" if it was merged, else why it can't be: both changed the same lines of a file. Then
-    nothing is changed. ledger.md is rendered anew, and of a ticket that both changed the one at `home` counts. Raises Busy.
+    Returns whether there was something; Failed, with nothing changed, if both changed the same lines of a file. ledger.md is
+    rendered anew, and of a ticket that both changed the one at `home` counts. Raises Busy.
     """
     workspace = context.workspace
     with publishing(context, "campaign", wait_s=PATIENCE_S) as ours:
         theirs = workspace.branch_head(home)
         if workspace.is_ancestor(theirs, ours):
-            return None
+            return False
         new = theirs if workspace.is_ancestor(ours, theirs) else _merged(context, ours, theirs, home)
-        if not workspace.is_commit(new):
+        if isinstance(new, Failed):
             return new
-        workspace.publish(branch=workspace.branch(), old=ours, new=new)
-        return ""
+        return workspace.publish(branch=workspace.branch(), old=ours, new=new)
 
 
-def _merged(context: Context, ours: str, theirs: str, home: str) -> str:
-    """Return the merge commit; a sentence if both changed the same lines."""
+def _merged(context: Context, ours: str, theirs: str, home: str) -> str | Failed:
     workspace, message = context.workspace, campaign_message(home, context.workspace.branch())
     merged = workspace.merged_tree(workspace.merge_base(ours, theirs), ours, theirs, name=home, whose=_whose)
     if merged.conflicts:
-        return f"{home} and {workspace.branch()} changed the same lines of {', '.join(merged.conflicts)}"
+        files = ", ".join(merged.conflicts)
+        return Failed(reason=f"{home} and {workspace.branch()} changed the same lines of {files}")
     tree = workspace.commit_tree(base=ours, tree=merged.tree, message=message)
-    files = {"ledger.md": context.render(read_ledger_inputs(context.library, tree).ledger()).encode()}
-    return workspace.commit_files(parent=tree, files=files, message=message, date=context.clock.date(), merged=(ours, theirs))
+    ledger = {"ledger.md": context.render(read_ledger_inputs(context.library, tree).ledger()).encode()}
+    return workspace.commit_files(parent=tree, files=ledger, message=message, date=context.clock.date(), merged=(ours, theirs))
 
 
 def _whose(path: str) -> Whose:
