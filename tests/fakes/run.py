@@ -99,11 +99,13 @@ class FakeLocks:
 
     running: str = ""
     publisher: str = ""
+    before_publishing: Callable[[str], object] = lambda _what: None
 
     @contextmanager
     def publishing(self, *, what: str, wait_s: float) -> Iterator[None]:
         assert what
         assert wait_s > 0
+        self.before_publishing(what)
         if self.publisher or (self.busy_times and not self.held):
             self.busy_times = max(0, self.busy_times - 1)
             raise Busy("another expctl is publishing in this repository", code="repository-publishing", found=self.publisher)
