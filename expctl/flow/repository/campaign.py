@@ -64,7 +64,10 @@ def follow(context: Context, home: str) -> bool | Failed:
 
 def _merged(context: Context, ours: str, theirs: str, home: str) -> str | Failed:
     workspace, message = context.workspace, campaign_message(home, context.workspace.branch())
-    merged = workspace.merged_tree(workspace.merge_base(ours, theirs), ours, theirs, name=home, whose=_whose)
+    base = workspace.merge_base(ours, theirs)
+    if not base:
+        return Failed(reason=f"{home} and {workspace.branch()} have no commit in common")
+    merged = workspace.merged_tree(base, ours, theirs, name=home, whose=_whose)
     if merged.conflicts:
         files = ", ".join(merged.conflicts)
         return Failed(reason=f"{home} and {workspace.branch()} changed the same lines of {files}")

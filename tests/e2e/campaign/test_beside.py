@@ -74,6 +74,19 @@ def test_all_that_only_commits_works_beside_calibrate_and_audit(repository: Fore
     repository.check_nothing_is_left()
 
 
+def test_four_who_commit_at_once_take_turns(repository: Foreign) -> None:
+    knobs.begin(repository)
+    repository.write("src/total.py", knobs.kernel({"FIFTH": 9000}))
+    repository.git("diff", f"--output={repository.home / 'patch'}")
+    names = [f"P{number}" for number in range(1, 5)]
+    at_once = [repository.start("new", name, "--patch", str(repository.home / "patch")) for name in names]
+    assert [each.wait(60) for each in at_once] == [0] * 4, repository.said()
+    subjects = repository.git("log", "--format=%s", "-4").splitlines()
+    assert sorted(subject.split(":")[0] for subject in subjects) == [f"Propose {name}" for name in names]
+    assert repository.git("status", "--porcelain") == "M src/total.py"
+    assert repository.expctl("ledger", "--check").status == 0
+
+
 def test_a_run_all_picks_up_what_is_queued_meanwhile(repository: Foreign) -> None:
     knobs.begin(repository)
     knobs.turn(repository, "P1", {"FIRST": 9000})
