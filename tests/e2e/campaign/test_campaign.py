@@ -149,10 +149,10 @@ def test_a_campaign_while_the_user_works(repository: Foreign, tmp_path: Path, se
     names = list(EXPECTED) if long else list(SHORT)
     prepared(repository, tmp_path / "patches", names)
     later = [name for name in names if name in LATER]
-    user = User(repository, tmp_path / "patches", later, draw, pause_s=3.0 if long else 0.6)
+    user = User(repository, tmp_path / "patches", later, draw, pause_s=1.2 if long else 0.6)
     with working(user):
         for _ in range(2):
-            killed_after(repository, draw.uniform(1.0, 12.0 if long else 4.0))
+            killed_after(repository, draw.uniform(1.0, 7.0 if long else 4.0))
     ended = repository.concluded("run", "--all")
 
     for path, contents in user.ideas.items():
