@@ -2,6 +2,7 @@
 
 import re
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,9 +17,9 @@ DOCUMENT = "# Ledger on here\n\n| id | change | verdict |\n|---|---|---|\n| T1 |
 
 
 @contextmanager
-def measuring(repository: Foreign, *words: str) -> Iterator[Path]:
-    """`words` at its benchmark, which waits for the file `benchmark` in the folder that is given. It has to end well."""
-    go = repository.hold("benchmark")
+def measuring(repository: Foreign, *words: str, go: Path | None = None) -> Iterator[Path]:
+    """`words` at its benchmark, which waits for the file `benchmark` in the folder `go`. It has to end well."""
+    go = go or repository.hold("benchmark")
     runner = repository.start(*words)
     try:
         wait_until(lambda: repository.step() == "measure" and repository.survivors(), "the benchmark")
@@ -66,10 +67,13 @@ def test_all_that_only_commits_works_beside_a_run(repository: Foreign) -> None:
 @pytest.mark.parametrize("words", [("calibrate", "--rounds", "10"), pytest.param(("audit",), marks=pytest.mark.long)])
 def test_all_that_only_commits_works_beside_calibrate_and_audit(repository: Foreign, words: tuple[str, ...]) -> None:
     knobs.begin(repository)
+    go = repository.hold("benchmark")
     if words == ("audit",):
         knobs.turn(repository, "P1", {"FIRST": 0})
+        (go / "benchmark").touch()
         repository.concluded("run", "P1")
-    with measuring(repository, *words):
+        (go / "benchmark").unlink()
+    with measuring(repository, *words, go=go):
         busy_with_the_account(repository)
     repository.check_nothing_is_left()
 
@@ -166,6 +170,34 @@ def test_ctrl_c_beside_and_the_next_one_goes_on_there(repository: Foreign) -> No
     repository.concluded("run", "--all", "--branch", "night")
     subjects = repository.git("log", "--format=%s", "night").splitlines()
     assert [subject.split(":")[0] for subject in subjects[:2]] == ["P1 KEEP on here", "P1"]
+
+
+@pytest.mark.long
+def test_killed_beside_at_the_moments_of_its_publications(repository: Foreign) -> None:
+    """The record on the branch beside, and the merge of what was queued meanwhile."""
+    knobs.begin(repository)
+    knobs.turn(repository, "P1", {"FIRST": 0})
+    knobs.turn(repository, "P2", {"SECOND": 1}, wrong=" + 1")
+    idea = knobs.kernel() + "# my idea\n"
+    repository.write("src/total.py", idea)
+    for delay_s in (0.0, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.3):
+        runner = repository.start("run", "--all")
+        while "Publishing" not in repository.journal("P1") and runner.poll() is None:
+            time.sleep(0.002)
+        time.sleep(delay_s)
+        runner.kill()
+        runner.wait()
+        number = f"P{3 + int(1000 * delay_s)}"
+        repository.concluded("new", number, "--patch", "experiments/P2/change.patch")
+        repository.concluded("withdraw", number, "--why", "P2 is the same")
+        assert (repository.root / "src/total.py").read_text() == idea
+    ended = repository.concluded("run", "--all")
+    brought_home(repository, ended.out)
+    verdicts = knobs.verdicts(repository)
+    assert (verdicts.pop("P1"), verdicts.pop("P2"), set(verdicts.values())) == ("KEEP", "REJECT", {"withdrawn"})
+    subjects = repository.git("log", "--format=%s").splitlines()
+    assert [sum(each.startswith(f"P{number} ") for each in subjects) for number in (1, 2)] == [1, 1]
+    repository.check_nothing_is_left()
 
 
 def conflicting(repository: Foreign) -> Answer:
