@@ -249,7 +249,7 @@ def clear(place: Place) -> None:
     from expctl.views.console import ConsoleProgress
 
     made = context(place, ConsoleProgress(sys.stderr))
-    with made.locks.repository(experiment=""):
+    with made.locks.measuring(experiment=""):
         clean_up_dead_runs(made)
 
 
@@ -280,6 +280,7 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
     """
     from expctl.adapters.child.contained_process import become_subreaper, end_survivors
     from expctl.adapters.codec.record_codec import blind_bytes, profile_bytes, record_bytes, samples_bytes, ticket_bytes
+    from expctl.adapters.git.branch_view import BranchView
     from expctl.adapters.git.workspace import GitWorkspace
     from expctl.adapters.journal import FileJournal
     from expctl.adapters.machine.clock import SystemClock
@@ -305,6 +306,7 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
         controls=FileControls(state_folder()),
         machine=facts,
         tools_for=partial(_tools_for, place, workspace.check_outs.protected.changed, facts["machine"]),
+        seen_from=partial(BranchView, workspace),
         end_survivors=partial(end_survivors, mark_of(place)),
         stop_requested=stop_requested,
         record_bytes=record_bytes,

@@ -31,6 +31,9 @@ def run(
     propose: Annotated[
         int, typer.Option(min=0, metavar="N", help="With --all: ask the proposer up to N times when nothing else can run.")
     ] = 0,
+    branch: Annotated[
+        str, typer.Option(metavar="NAME", help="With --all: land on this branch; yours and your files stay as they are.")
+    ] = "",
     notify: Annotated[str, typer.Option(metavar="CMD", help="Run CMD (no shell) after each outcome, JSON on its input.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON; progress goes to standard error.")] = False,
 ) -> None:
@@ -58,9 +61,9 @@ def run(
             hint="expctl status lists the queued experiments",
         )
     budget = Budget(experiments=max_experiments, hours=max_hours, rejects=stop_after, proposals=propose)
-    if budget != Budget() and not everything:
+    if (budget != Budget() or branch) and not everything:
         raise Misused(
-            "--max-experiments, --max-hours, --stop-after and --propose only work with --all",
+            "--max-experiments, --max-hours, --stop-after, --propose and --branch only work with --all",
             code="budget-without-all",
             expected="--all, or none of these options",
             found=", ".join(wanted) or "--blind",
@@ -100,7 +103,7 @@ def run(
         if blind:
             steps = _blind(context, blind, target)
         else:
-            steps = _queue(context, place, target, budget) if everything else run_listed()
+            steps = _queue(context, place, target, budget, branch) if everything else run_listed()
         for step in steps:
             on_step(step)
             done.append(step if isinstance(step, Outcome) else facts(step))
@@ -128,12 +131,12 @@ def _blind(context: "Context", count: int, target: str) -> "Iterator[Step]":
     return run_blind(context, count=count, target=target)
 
 
-def _queue(context: "Context", place: "Place", target: str, budget: "Budget") -> "Iterator[Step]":
+def _queue(context: "Context", place: "Place", target: str, budget: "Budget", branch: str) -> "Iterator[Step]":
     from expctl import wiring
     from expctl.domain.errors import Interrupted
     from expctl.flow.autopilot.run_all import run_all
 
-    yield from run_all(context, target=target, budget=budget, ask=wiring.asking(place))
+    yield from run_all(context, target=target, budget=budget, ask=wiring.asking(place), branch=branch)
     if context.stop_requested():
         raise Interrupted("the queue was stopped; expctl run --all goes on from there")
 

@@ -11,6 +11,7 @@ from expctl.domain.history.blind import rates_text
 from expctl.domain.queue.ordering import State
 from expctl.domain.text import one_line
 from expctl.flow.autopilot.blind_slot import BlindOutcome
+from expctl.flow.autopilot.campaign import WentBeside
 from expctl.flow.autopilot.run_all import Ended, NothingProposed, Skipped, Step
 from expctl.flow.queue.edit_queue import Rebased
 from expctl.flow.queue.submit import Proposed
@@ -41,8 +42,11 @@ def print_step(step: Step) -> None:
             print_lines([f"{step.id}  proposed in {step.commit[:7]}: {one_line(step.title)}"])
         case Rebased():
             print_lines(_rebased_lines(step))
+        case WentBeside():
+            print_lines([f"  {'beside':<10} goes on on the branch {step.branch}: {one_line(step.why)}"])
         case Ended():
-            print_lines([f"the end: {one_line(step.why)}"])
+            home = [f"bring it home: {step.bring_home}"] if step.bring_home else []
+            print_lines([f"the end: {one_line(step.why)}", *home])
 
 
 def facts(step: Step) -> dict[str, object]:
@@ -85,8 +89,10 @@ def facts(step: Step) -> dict[str, object]:
             return {"event": "proposed", "id": step.id, "title": step.title, "commit": step.commit, "files": list(step.files)}
         case Rebased():
             return {"event": "rebased", "blocked": dict(step.blocked), "freed": list(step.freed), "commit": step.commit}
+        case WentBeside():
+            return {"event": "beside", "branch": step.branch, "why": step.why}
         case Ended():
-            return {"event": "ended", "why": step.why}
+            return {"event": "ended", "why": step.why, "bring_home": step.bring_home}
 
 
 def step_printer(as_json: bool, notify: "Callable[[object], str] | None") -> Callable[[Step], None]:

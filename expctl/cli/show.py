@@ -62,8 +62,11 @@ def show(
     if apply:
         from expctl.flow.queue.submit import reapply
 
-        changed = reapply(wiring.context(place, ConsoleProgress()), experiment)
-        print_lines([f"applied to the work tree: {', '.join(changed)}"])
+        applied = reapply(wiring.context(place, ConsoleProgress()), experiment)
+        print_lines([f"applied to the work tree: {', '.join(applied.files)}"])
+        if applied.conflicts:
+            print_lines([f"conflicts: {', '.join(applied.conflicts)}", _resolve(experiment)])
+            raise typer.Exit(1)
         return
     git = wiring.reader(place)
     library, head = wiring.library(git), git.head()
@@ -93,6 +96,13 @@ def show(
         return
     found = proposals[experiment]
     print_result(found, lambda: proposal_lines(found, library.protocol(head).references), as_json)
+
+
+def _resolve(experiment: str) -> str:
+    return (
+        f"HEAD's lines stand above =======, those of {experiment} below: keep what is right, remove the markers, then"
+        f" expctl new ID --from-diff, and expctl withdraw {experiment} --why 'merged as ID'"
+    )
 
 
 def _lines(library: "GitLibrary", head: str, record: "Record") -> list[str]:

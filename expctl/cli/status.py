@@ -17,6 +17,7 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as 
 
     from expctl import wiring
     from expctl.cli.output import print_result
+    from expctl.flow.repository.beside import unmerged
     from expctl.flow.status import read_status
 
     gc.disable()  # a short process frees nothing; collecting only costs time
@@ -31,6 +32,7 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as 
         running=wiring.running(place),
         machine=wiring.machine(),
         foreign=lambda patterns: wiring.blocking(place, patterns),
+        beside=unmerged(git),
     )
     print_result(stock, lambda: _lines(stock), as_json)
 
@@ -38,6 +40,7 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as 
 def _lines(stock: Status) -> list[str]:
     from expctl.domain.experiment.figures import speed_text, state_text
     from expctl.domain.text import one_line
+    from expctl.flow.repository.beside import bring_home
     from expctl.views.report import foreign_lines
 
     lines = [f"{one_line(stock.name)}   {stock.branch or 'detached'} at {stock.head[:7]}", "baseline"]
@@ -68,6 +71,7 @@ def _lines(stock: Status) -> list[str]:
     if stock.debts:
         lines += ["open debts of what was kept", *(f"  {one_line(each)}" for each in stock.debts)]
     lines += ["blind slots", *_blind(stock.blind)] if stock.blind else []
+    lines += ["beside", f"  {stock.beside} has more: {bring_home(stock.beside)}"] if stock.beside else []
     lines += ["gate", *(foreign_lines(stock.blocking) or ["  quiet"])]
     return lines
 

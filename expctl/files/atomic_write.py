@@ -31,9 +31,10 @@ def flush(file: Path) -> None:
 
 
 def remove_temporary_files(folder: Path) -> None:
-    """Remove the temporary files of interrupted calls of `replace` in `folder`. Nobody else may be writing there."""
-    for temporary in folder.glob(".*.new"):
-        temporary.unlink(missing_ok=True)
+    """Remove the temporary files of interrupted calls of `replace` in `folder`, and locks of them. Nobody may write there."""
+    for pattern in (".*.new", ".*.new.lock"):
+        for temporary in folder.glob(pattern):
+            temporary.unlink(missing_ok=True)
 
 
 def flush_folder(folder: Path) -> None:

@@ -9,7 +9,7 @@ from expctl.domain.protocol.model import Protocol
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import import_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
-from expctl.flow.repository.recovery import clean_up_dead_runs
+from expctl.flow.repository.recovery import publishing
 from expctl.imported.audit import Remark, audit
 from expctl.imported.document import Document, ParsedLedger, Unread
 from expctl.imported.ids import IdAssignment, assign_ids, entries_of
@@ -93,9 +93,7 @@ def plan_import(library: Library, head: str, document: Document, options: Option
 def import_ledger(context: Context, document: Document, options: Options) -> Imported:
     """Turn the rows of a manual ledger into records, in one commit. If one row can't be, raises Refused and changes nothing."""
     workspace = context.workspace
-    with context.locks.repository(experiment=f"import of {document.name}"):
-        clean_up_dead_runs(context)
-        head = workspace.head()
+    with publishing(context, f"import of {document.name}") as head:
         protocol = context.library.protocol(head)
         plan = plan_import(context.library, head, document, options)
         check(plan, options)

@@ -79,6 +79,7 @@ class Status(Struct, frozen=True, kw_only=True):
     debts: tuple[str, ...]
     blind: tuple[BlindRates, ...]
     blocking: tuple[Foreign, ...]
+    beside: str = ""
 
 
 def read_status(
@@ -89,9 +90,10 @@ def read_status(
     running: tuple[Running, ...],
     machine: Mapping[str, str],
     foreign: Callable[[tuple[str, ...]], tuple[Foreign, ...]],
+    beside: str = "",
 ) -> Status:
     """Read what `expctl status` prints about the commit `head`. `foreign` returns the running processes whose names match the
-    given patterns; `machine` holds facts of this machine.
+    given patterns; `machine` holds facts of this machine; `beside` is the branch of a campaign that isn't merged yet.
     """
     protocol, totals = library.protocol(head), library.stock(head)
     records = library.some_records(head, totals.newest)
@@ -112,6 +114,7 @@ def read_status(
         debts=tuple(f"{name}: {flag}" for name, flag in totals.debts),
         blind=blind_rates(library.blind_slots(head), conditions),
         blocking=foreign(protocol.gate.patterns),
+        beside=beside,
     )
 
 

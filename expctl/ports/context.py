@@ -40,6 +40,7 @@ class Context(Struct, frozen=True, kw_only=True):
     controls: Controls
     machine: Mapping[str, str]
     tools_for: Callable[[Protocol, str], Tools]
+    seen_from: Callable[[str], Workspace]
     end_survivors: Callable[[], int]
     stop_requested: Callable[[], bool]
     record_bytes: Callable[[Record], bytes]

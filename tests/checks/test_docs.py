@@ -16,6 +16,7 @@ QUOTED = re.compile(r"`([\w./-]+)(?:: [^`]*)?`")  # `domain/patch/policy.py: tre
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 # Names in examples of what a user's or a candidate's own files are called, and commands of the protocol.
 EXAMPLES = {"conftest.py", "sitecustomize.py", "benchmark_foreign.py"}
+BRANCHES = {"expctl/main", "expctl/BRANCH"}
 
 
 def pages(root: Path) -> list[Path]:
@@ -31,7 +32,7 @@ def missing(root: Path) -> list[str]:
 def _missing_of(page: Path, root: Path) -> Iterator[str]:
     text = page.read_text()
     for name in sorted({match.rstrip(".") for match in PATH.findall(text)}):
-        if not (root / name).exists():
+        if not (root / name).exists() and name not in BRANCHES:
             yield name
     for name in sorted(set(QUOTED.findall(text))):
         if _is_ours(name, root) and not (root / name).exists() and not (root / "expctl" / name).exists():

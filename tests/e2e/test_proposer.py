@@ -69,7 +69,8 @@ def test_twenty_proposals_of_a_fake_agent(repository: Foreign) -> None:
         assert event["event"] == ("proposed" if said in ("KEEP", "REJECT") else "unproposed"), (what, event)
         assert event["event"] == "proposed" or said in refusal, (what, event)
     assert verdicts == TAKEN
-    assert events[-1] == {"event": "ended", "why": "the queue is empty; the proposer has nothing more to propose"}
+    why = "the queue is empty; the proposer has nothing more to propose"
+    assert events[-1] == {"event": "ended", "why": why, "bring_home": ""}
 
     # Told back on the next call, until something is taken.
     for call, (_, said) in enumerate(REPERTOIRE[:-1]):
@@ -97,14 +98,13 @@ def test_a_proposer_that_fails_is_not_asked_for_ever(repository: Foreign) -> Non
     assert "the end: the queue is empty; the proposer failed 3 times in a row" in ran.out
 
 
-def test_a_proposer_that_changes_the_kernel_ends_the_queue(repository: Foreign) -> None:
+def test_a_proposer_that_edits_the_users_kernel_has_proposed_nothing(repository: Foreign) -> None:
     employ(repository, [{}])
     agent = repository.root.parent / "vandal.py"
     agent.write_text(f"open({str(repository.root / 'src/total.py')!r}, 'a').write('# mine')\n")
     repository.edit_protocol(str(TEMPLATES / "agent.py"), str(agent))
-    answer = repository.expctl("run", "--all", "--propose", "3")
-    assert answer.status == 1
-    assert printed_code(answer.err) == "scope-not-committed"
+    answer = repository.concluded("run", "--all", "--propose", "3")
+    assert "the end: the queue is empty; the proposer has nothing more to propose" in answer.out
     assert repository.git("show", "HEAD:src/total.py") == knobs.kernel().strip()
 
 

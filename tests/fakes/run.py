@@ -90,15 +90,36 @@ class FakeHolder:
 
 @dataclass
 class FakeLocks:
-    """One lock; `take_taints` says that somebody else has it."""
+    """The two locks; `taken` says that somebody else has the one for measuring, `publisher` who has the other one."""
 
     holder: FakeHolder = field(default_factory=FakeHolder)
     taken: bool = False
     held: bool = False
     busy_times: int = 0
 
+    running: str = ""
+    publisher: str = ""
+    before_publishing: Callable[[str], object] = lambda _what: None
+
     @contextmanager
-    def repository(self, *, experiment: str) -> Iterator[FakeHolder]:
+    def publishing(self, *, what: str, wait_s: float) -> Iterator[None]:
+        assert what
+        assert wait_s > 0
+        self.before_publishing(what)
+        if self.publisher or (self.busy_times and not self.held):
+            self.busy_times = max(0, self.busy_times - 1)
+            raise Busy("another expctl is publishing in this repository", code="repository-publishing", found=self.publisher)
+        self.publisher = what
+        try:
+            yield
+        finally:
+            self.publisher = ""
+
+    def measured(self) -> str:
+        return self.running
+
+    @contextmanager
+    def measuring(self, *, experiment: str) -> Iterator[FakeHolder]:
         assert experiment
         if self.busy_times:
             self.busy_times -= 1

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from msgspec.structs import replace
 
@@ -18,11 +18,12 @@ from expctl.domain.ledger.model import Ledger
 from expctl.domain.protocol.model import Benchmark, Build, KeepRule, Protocol, Size, Target, Toolchain
 from expctl.domain.protocol.step import Step
 from expctl.ports.context import Context, Tools
+from expctl.ports.repository import Workspace
 from tests.fakes.library import FakeLibrary
 from tests.fakes.measuring import FakeCalibrations, FakeControls, FakeGate, FakeProfiles, FakeSteps, FakeToolchains
 from tests.fakes.rules import FakeCircumstances, FakeRulebook
 from tests.fakes.run import FakeClock, FakeJournal, FakeLocks, FakeProgress
-from tests.fakes.workspace import FakeWorkspace
+from tests.fakes.workspace import FakeView, FakeWorkspace
 
 STEP = Step(argv=("run",), timeout_s=1)
 BENCHMARK = Benchmark(argv=("run",), timeout_s=1, sizes=(Size(name="n", weight=1.0, flop=1000),), rounds=6)
@@ -104,7 +105,7 @@ class Stage:
 
     def context(self) -> Context:
         """The world; make a new one after a Crash, as a new process would."""
-        self.locks.held = False
+        self.locks.held, self.locks.publisher = False, ""
         self.gate.held = self.gate.shared = False
         return Context(
             workspace=self.workspace,
@@ -120,6 +121,7 @@ class Stage:
             tools_for=lambda _protocol, _experiment: Tools(
                 toolchains=self.toolchains, steps=self.steps, profiles=self.profiles, gate=self.gate
             ),
+            seen_from=self._seen_from,
             end_survivors=self._end_survivors,
             stop_requested=self._stop_requested,
             record_bytes=record_bytes,
@@ -129,6 +131,9 @@ class Stage:
             ticket_bytes=ticket_bytes,
             render=ledger_text,
         )
+
+    def _seen_from(self, branch: str) -> Workspace:
+        return cast("Workspace", FakeView(self.workspace, branch))
 
     def _end_survivors(self) -> int:
         self.survivors_ended += 1

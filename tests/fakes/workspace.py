@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from expctl.domain.errors import Refused
 from expctl.domain.patch.changed_file import ChangedFile
+from expctl.domain.patch.merge import Merged, Whose
 from expctl.domain.run.step_result import Failed
 
 Files = dict[str, bytes]
@@ -31,6 +34,7 @@ class FakeWorkspace:
     refs: dict[str, str] = field(default_factory=dict)
     authors: dict[str, str] = field(default_factory=dict)
     checked_out: str = "main"
+    campaign: str = ""
     root: Path = Path("/fake")
     state: Path = Path("/fake/.git/expctl")
     local_changes: tuple[str, ...] = ()
@@ -40,6 +44,8 @@ class FakeWorkspace:
     publications: int = 0
     removals: int = 0
     move_before_publishing: list[str] = field(default_factory=list)
+    merges: dict[str, str] = field(default_factory=dict)
+    edited: str = ""
 
     def add(self, parent: str, files: Files, message: str) -> str:
         """Make a commit; the same contents give the same id."""
@@ -53,6 +59,10 @@ class FakeWorkspace:
 
     def head(self) -> str:
         return self.refs[f"refs/heads/{self.checked_out}"]
+
+    def lacks(self, branch: str) -> bool:
+        name = f"refs/heads/{branch}"
+        return name in self.refs and not self.is_ancestor(name, self.head())
 
     def branch_head(self, branch: str) -> str:
         return self.refs[f"refs/heads/{branch}"]
@@ -120,6 +130,25 @@ class FakeWorkspace:
             if old.get(path) != new.get(path)
         )
 
+    def merged_tree(
+        self, base: str, ours: str, theirs: str, *, name: str, whose: Callable[[str], Whose] = lambda _: Whose.BOTH
+    ) -> Merged:
+        """A file merges as a whole; one that both changed is in conflict, unless `whose` knows better."""
+        assert name
+        before, here, there = (self.commits[each].files for each in (base, ours, theirs))
+        files, conflicts = dict(here), []
+        for path in {file.path for file in self.changed_files(base, theirs)}:
+            both = here.get(path) not in (before.get(path), there.get(path))
+            if not both or whose(path) is Whose.THEIRS:
+                files.pop(path, None)
+                files |= {path: there[path]} if path in there else {}
+            elif whose(path) is Whose.BOTH:
+                conflicts.append(path)
+        return Merged(tree=self.add("", files, "tree"), conflicts=tuple(sorted(conflicts)))
+
+    def merge_base(self, one: str, other: str) -> str:
+        return next(each for each in self._line(one) if self.is_ancestor(each, other))
+
     def patch_identity(self, patch: bytes) -> str:
         return hashlib.sha256(patch).hexdigest()[:8]
 
@@ -161,13 +190,22 @@ class FakeWorkspace:
             new = self.commits[new].parent
         return tuple(reversed(found))
 
-    def commit_files(self, *, parent: str, files: Mapping[str, bytes], message: str, date: str) -> str:
-        return self.add(parent, {**self.commits[parent].files, **files}, f"{message}{date}")
+    def commit_files(
+        self, *, parent: str, files: Mapping[str, bytes], message: str, date: str, merged: tuple[str, str] | None = None
+    ) -> str:
+        commit = self.add(merged[0] if merged else parent, {**self.commits[parent].files, **files}, f"{message}{date}")
+        self.merges |= {commit: merged[1]} if merged else {}
+        return commit
+
+    def start_branch(self, branch: str, commit: str) -> None:
+        self.refs.setdefault(f"refs/heads/{branch}", commit)
 
     def publish(self, *, branch: str, old: str, new: str) -> bool:
         self.publications += 1
         if self.publications > 20:
             raise AssertionError("the flow publishes for ever")
+        if self.edited and branch == self.checked_out and self.differs(old, new, (self.edited,)):
+            raise Refused("a local change is in the way of the result", code="local-change-in-the-way", found=self.edited)
         if self.move_before_publishing:
             self.refs[f"refs/heads/{branch}"] = self.move_before_publishing.pop()
         if self.refs[f"refs/heads/{branch}"] != old:
@@ -178,14 +216,20 @@ class FakeWorkspace:
     def finish_publication(self) -> None:
         """Nothing is ever half done here; adapters/test_git_publication.py is about that."""
 
+    def remove_leftovers(self) -> None:
+        """Nothing is left over here either."""
+
     def is_commit(self, name: str) -> bool:
-        return name in self.commits
+        return self.refs.get(name, name) in self.commits
 
     def is_ancestor(self, old: str, new: str) -> bool:
-        commit = self.refs.get(new, new)
-        while commit and commit != old:
-            commit = self.commits[commit].parent
-        return commit == old
+        return self.refs.get(old, old) in self._line(self.refs.get(new, new))
+
+    def _line(self, commit: str) -> list[str]:
+        line = [commit]
+        for each in line:
+            line += [parent for parent in (self.commits[each].parent, self.merges.get(each, "")) if parent]
+        return line
 
     def differs(self, old: str, new: str, paths: Sequence[str]) -> bool:
         return any(file.path.startswith(tuple(paths)) for file in self.changed_files(old, new))
@@ -216,3 +260,26 @@ class FakeWorkspace:
         commit = self.add(self.head(), {path: text for path, text in changed.items() if text is not None}, message)
         self.refs[f"refs/heads/{self.checked_out}"] = commit
         return commit
+
+
+@dataclass
+class FakeView:
+    """The repository as a campaign on `campaign` sees it."""
+
+    tree: FakeWorkspace
+    campaign: str
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.tree, name)
+
+    def branch(self) -> str:
+        return self.campaign
+
+    def head(self) -> str:
+        return self.tree.branch_head(self.campaign)
+
+    def dirty(self, paths: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002
+        return ()
+
+    def unfinished_operation(self) -> str:
+        return ""

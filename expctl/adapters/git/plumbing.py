@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from expctl.adapters.git.command import hermetic_arguments, hermetic_environment, without_git_variables
+from expctl.adapters.git.command import author_of, hermetic_arguments, hermetic_environment, without_git_variables
 from expctl.adapters.git.failures import USAGE, gave_up, git_trouble
 from expctl.adapters.git.reader import GitReader, Place, locate
 from expctl.adapters.machine.signals import uninterrupted
@@ -78,6 +78,39 @@ class GitPlumbing(GitReader):
         """Return the commit id of a full ref name; empty if there is no such ref or commit."""
         return self.call(["rev-parse", "--verify", "-q", f"{name}^{{commit}}"])[1].decode().strip()
 
+    def branch_head(self, branch: str) -> str:
+        """Return the commit of a branch, whether it is checked out or not. Raises Refused if the branch is gone."""
+        commit = self.ref(f"refs/heads/{branch}")
+        if not commit:
+            raise Refused(
+                f"the branch {branch} is gone",
+                code="branch-gone",
+                expected="the branch on which the run began",
+                found="no such branch",
+                where=str(self.root),
+                hint=f"git branch {branch} COMMIT, with its last commit from git reflog, makes it again; then run again",
+            )
+        return commit
+
+    def merge_base(self, one: str, other: str) -> str:
+        """Return the newest common ancestor of two commits; "" if there is none."""
+        return self.call(["merge-base", one, other])[1].decode().strip()
+
+    def start_branch(self, branch: str, commit: str) -> None:
+        """Make a branch at `commit`, unless there is one of that name. Raises Refused if git can't."""
+        status, _, stderr = self.call(["check-ref-format", "--branch", branch])
+        if not status and not self.ref(name := f"refs/heads/{branch}"):
+            status, _, stderr = self.call(["update-ref", "-m", "expctl: campaign", name, commit, "0" * len(commit)])
+        if status:
+            raise Refused(
+                f"git can't make the branch {branch}",
+                code="branch-cannot-start",
+                expected="the name of a new branch, or of one that there is",
+                found=stderr.splitlines()[0] if stderr else f"exit status {status}",
+                where=str(self.root),
+                hint="expctl run --all --branch NAME takes another name",
+            )
+
     def tree_name(self) -> str:
         """Return git's name for this work tree: `.` for the main one, `worktrees/NAME` for a linked one, even if it moved."""
         return os.path.relpath(self.place.git_dir.resolve(), self.place.state.parent)
@@ -96,6 +129,14 @@ class GitPlumbing(GitReader):
                 if place.state == self.state and GitPlumbing(place).tree_name() == name:
                     return place.root
         return None
+
+    def author(self) -> str:
+        """Return whom git takes for the author of a commit made here now, as `Name <e-mail>`; "" if it knows nobody."""
+        return author_of(self.root)
+
+    def who_added(self, commit: str, path: str) -> str:
+        """Return the author of the commit that added `path`, the newest up to `commit`, as `Name <e-mail>`; "" for none."""
+        return self.must(["log", "-1", "--diff-filter=A", "--format=%an <%ae>", commit, "--", path])
 
 
 def misses_an_object(stderr: str, where: str) -> Refused:

@@ -123,6 +123,11 @@ class GitReader:
         full = self._ask(["symbolic-ref", "-q", "HEAD"], accepted=(0, 1)).stdout.decode().strip()
         return full.removeprefix(HEADS) if full.startswith(HEADS) else ""
 
+    def lacks(self, branch: str) -> bool:
+        """Has `branch` commits that HEAD lacks? False if there is no such branch."""
+        asked = ["rev-list", "-n1", f"{HEADS}{branch}", "^HEAD", "--"]
+        return bool(self._ask(asked, accepted=(0, 128)).stdout)
+
     def blob_on_disk(self, path: str) -> str:
         """Return the blob id that a file of the work tree would get from `git add`; empty if it is no plain file."""
         file = self.place.root / path

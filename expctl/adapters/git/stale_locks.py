@@ -15,7 +15,6 @@ def remove_own(git: Path, common: Path, branch: str, new: str) -> None:
     for lock in (common / "refs" / "heads" / f"{branch}.lock", git / "HEAD.lock"):
         if _text(lock) in ("", new) and not _is_open(lock):
             lock.unlink(missing_ok=True)
-    remove_below(common / "refs" / "expctl")
 
 
 def remove_below(folder: Path) -> None:

@@ -3,26 +3,27 @@
 The user's work tree is changed by `publish`, `restore` and `apply` only.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 
-from expctl.adapters.git.command import author_of
 from expctl.adapters.git.failures import gave_up, unfit_index
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.publication import Publication
 from expctl.adapters.git.reader import Place
 from expctl.adapters.git.stale_locks import remove_below
+from expctl.adapters.git.three_way import NO_BLOB, merge_into_index
 from expctl.adapters.git.work_tree import WorkTreeFiles
 from expctl.adapters.git.worktrees import CheckOuts
-from expctl.domain.errors import Refused
 from expctl.domain.patch.changed_file import ChangedFile
+from expctl.domain.patch.merge import Merged, Whose
 from expctl.domain.patch.unified_diff import no_diff
 from expctl.domain.run.step_result import Failed
 from expctl.files import atomic_write
 
 IDENTITY = {"NAME": "expctl", "EMAIL": "expctl@localhost"}
 DELETED = "000000"
-NO_BLOB = "0" * 40
 # Options of diff for a patch that git can apply again, whatever the repository's configuration says.
 PLAIN_DIFF = (
     *("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary", "-U3", "--submodule=short"),
@@ -35,24 +36,10 @@ class GitWorkspace(GitPlumbing):
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
-        self._scratch_index = str(place.state / "scratch.index")
         self.check_outs = CheckOuts(self)
+        self.campaign = ""
 
     # ------------------------------------------------------------------ looking
-
-    def branch_head(self, branch: str) -> str:
-        """Return the commit of a branch, whether it is checked out or not. Raises Refused if the branch is gone."""
-        commit = self.ref(f"refs/heads/{branch}")
-        if not commit:
-            raise Refused(
-                f"the branch {branch} is gone",
-                code="branch-gone",
-                expected="the branch on which the run began",
-                found="no such branch",
-                where=str(self.root),
-                hint=f"git branch {branch} COMMIT, with its last commit from git reflog, makes it again; then run again",
-            )
-        return commit
 
     def dirty(self, paths: Sequence[str]) -> tuple[str, ...]:
         """Return the files at or below `paths` that differ from HEAD in index or work tree, or are untracked and not ignored.
@@ -118,11 +105,11 @@ class GitWorkspace(GitPlumbing):
         """Return the id of the tree of `base` with `patch` applied, or Failed if it doesn't apply. Checks nothing out."""
         if fault := no_diff(patch):
             return Failed(reason=fault)
-        env = self._fresh_index(base)
-        status, _, stderr = self.call(["apply", "--cached", "--whitespace=nowarn", "-"], stdin=patch, env=env)
-        if status:
-            return Failed(reason=stderr.splitlines()[0].removeprefix("error: ") if stderr else "git apply refused it")
-        return self.must(["write-tree"], env=env)
+        with self._fresh_index(base) as env:
+            status, _, stderr = self.call(["apply", "--cached", "--whitespace=nowarn", "-"], stdin=patch, env=env)
+            if status:
+                return Failed(reason=stderr.splitlines()[0].removeprefix("error: ") if stderr else "git apply refused it")
+            return self.must(["write-tree"], env=env)
 
     def rebased_tree(self, base: str, patch: bytes, *, origin: str) -> str | Failed:
         """Return the id of the tree of `base` with `patch` applied by three-way merge, or Failed if they conflict.
@@ -138,11 +125,19 @@ class GitWorkspace(GitPlumbing):
             if isinstance(made, Failed):
                 return made
             patch = self.difference(origin, made)
-        env = self._fresh_index(base)
-        status, _, stderr = self.call(["apply", "--cached", "--3way", "--whitespace=nowarn", "-"], stdin=patch, env=env)
-        if status:
-            return Failed(reason=_conflict(stderr, "the same lines of {} changed meanwhile") or "git apply --3way refused it")
-        return self.must(["write-tree"], env=env)
+        with self._fresh_index(base) as env:
+            status, _, stderr = self.call(["apply", "--cached", "--3way", "--whitespace=nowarn", "-"], stdin=patch, env=env)
+            if status:
+                why = _conflict(stderr, "the same lines of {} changed meanwhile")
+                return Failed(reason=why or "git apply --3way refused it")
+            return self.must(["write-tree"], env=env)
+
+    def merged_tree(
+        self, base: str, ours: str, theirs: str, *, name: str, whose: Callable[[str], Whose] = lambda _: Whose.BOTH
+    ) -> Merged:
+        """Merge the trees `ours` and `theirs`, both made from `base`. Conflict markers call theirs `name`."""
+        with self._fresh_index(ours) as env:
+            return merge_into_index(self, env, base=base, ours=ours, theirs=theirs, name=name, whose=whose)
 
     def difference(self, old: str, new: str) -> bytes:
         """Return the patch that turns tree `old` into `new`, in a form that `candidate_tree` can apply."""
@@ -153,12 +148,12 @@ class GitWorkspace(GitPlumbing):
 
     def tree_with(self, head: str, other: str, paths: Sequence[str]) -> str:
         """Return the id of a new tree: that of commit `head`, with everything at or below `paths` as in commit `other`."""
-        env = self._fresh_index(head)
         gone = [f"0 {NO_BLOB}\t{path}" for each in paths for path in self.list_files(head, each)]
         there = self.must(["ls-tree", "-r", "-z", other, "--", *paths]).split("\0")
         entries = "".join(f"{entry}\0" for entry in (*gone, *there) if entry)
-        self.must(["update-index", "-z", "--index-info"], stdin=entries.encode(errors="surrogateescape"), env=env)
-        return self.must(["write-tree"], env=env)
+        with self._fresh_index(head) as env:
+            self.must(["update-index", "-z", "--index-info"], stdin=entries.encode(errors="surrogateescape"), env=env)
+            return self.must(["write-tree"], env=env)
 
     def reapplied_tree(self, tree: str, commit: str, paths: Sequence[str]) -> str | Failed:
         """Return the id of a new tree: `tree` with the changes that `commit` made in `paths`; or Failed if they conflict. It is
@@ -167,13 +162,12 @@ class GitWorkspace(GitPlumbing):
         status, patch, stderr = self.call(["diff", *PLAIN_DIFF, "--find-renames", f"{commit}^", commit, "--", *paths])
         if status:
             raise gave_up("diff", stderr, str(self.root))
-        env = self._fresh_index(tree)
-        if patch:
+        with self._fresh_index(tree) as env:
             apply = ["apply", "--cached", "--3way", "--whitespace=nowarn", "-"]
-            status, _, stderr = self.call(apply, stdin=patch, env=env)
+            status, _, stderr = self.call(apply, stdin=patch, env=env) if patch else (0, b"", "")
             if status:
                 return Failed(reason=_conflict(stderr, "conflict in {}") or "git apply --3way refused it")
-        return self.must(["write-tree"], env=env)
+            return self.must(["write-tree"], env=env)
 
     def commits_touching(self, old: str, new: str, paths: Sequence[str]) -> tuple[str, ...]:
         """Return the commits after `old` up to `new`, along first parents and oldest first, that changed `paths`."""
@@ -192,18 +186,8 @@ class GitWorkspace(GitPlumbing):
             for (head, path), size in zip(entries, sizes, strict=False)
         )
 
-    def author(self) -> str:
-        """Return whom git takes for the author of a commit made here now, as `Name <e-mail>`; "" if it knows nobody."""
-        return author_of(self.root)
-
-    def who_added(self, commit: str, path: str) -> str:
-        """Return the author of the commit that added `path`, the newest up to `commit`, as `Name <e-mail>`; "" for none."""
-        return self.must(["log", "-1", "--diff-filter=A", "--format=%an <%ae>", commit, "--", path])
-
     def pin(self, *, base: str, tree: str, message: str, ref: str, author: str = "") -> str:
-        """Commit `tree` with parent `base`, set `ref` to the new commit and return its id. Its date is that of `base`, so the
-        same tree, message and `author` (`Name <e-mail>`; "" is expctl) always give the same id.
-        """
+        """Commit `tree` by `author` ("": expctl) on `base`, with the date of `base`; set `ref` to the new commit, return its id."""
         commit = self.commit_tree(base=base, tree=tree, message=message, author=author)
         self.must(["update-ref", ref, commit])
         return commit
@@ -213,56 +197,68 @@ class GitWorkspace(GitPlumbing):
         garbage collection may remove it.
         """
         date = self.must(["show", "-s", "--format=%ct +0000", base])
-        return self._commit(tree=tree, parent=base, message=message, date=date, author=author)
+        return self._commit(tree=tree, parents=(base,), message=message, date=date, author=author)
 
-    def commit_files(self, *, parent: str, files: Mapping[str, bytes], message: str, date: str) -> str:
-        """Commit the tree of `parent` with `files` (path -> contents) written into it; return the commit's id. No ref moves."""
-        env = self._fresh_index(parent)
+    def commit_files(
+        self, *, parent: str, files: Mapping[str, bytes], message: str, date: str, merged: tuple[str, str] | None = None
+    ) -> str:
+        """Commit the tree of `parent` with `files` (path -> contents) written into it; return the commit's id. No ref moves.
+        The parent of the new commit is `parent`, or both of `merged`."""
         entries = []
         for path, contents in sorted(files.items()):
             blob = self.must(["hash-object", "-w", "--stdin"], stdin=contents)
             entries.append(f"100644 {blob}\t{path}\0")
-        self.must(["update-index", "-z", "--add", "--index-info"], stdin="".join(entries).encode(), env=env)
-        return self._commit(tree=self.must(["write-tree"], env=env), parent=parent, message=message, date=date)
+        with self._fresh_index(parent) as env:
+            self.must(["update-index", "-z", "--add", "--index-info"], stdin="".join(entries).encode(), env=env)
+            tree = self.must(["write-tree"], env=env)
+        return self._commit(tree=tree, parents=merged or (parent,), message=message, date=date)
 
     def publish(self, *, branch: str, old: str, new: str) -> bool:
         """Move `branch` from commit `old` to `new`, with index and files. Return False, doing nothing, if it isn't at `old`."""
-        return Publication(self).publish(branch=branch, old=old, new=new)
+        return Publication(GitPlumbing(self.place)).publish(branch=branch, old=old, new=new)
 
     def finish_publication(self) -> None:
-        """Complete or undo what a killed run did to the branch, index and files; remove its temporary files and ref locks."""
-        Publication(self).recover_intended()
+        """Complete or undo what a killed command did to the branch, index and files; remove the temporary files of that."""
+        Publication(GitPlumbing(self.place)).recover_intended()
         files = WorkTreeFiles(self)
         files.recover()
         files.remove_temporary()
+
+    def remove_leftovers(self) -> None:
+        """Remove temporary files and ref locks of killed commands. Nobody else may be measuring or publishing."""
         remove_below(self.state.parent / "refs" / "expctl")
         for folder in (self.state, self.state / "builds"):
             atomic_write.remove_temporary_files(folder)
 
-    def _commit(self, *, tree: str, parent: str, message: str, date: str, author: str = "") -> str:
+    def _commit(self, *, tree: str, parents: Sequence[str], message: str, date: str, author: str = "") -> str:
         env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in IDENTITY.items()}
         if author:
             name, _, email = author.removesuffix(">").rpartition(" <")
             env |= {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": email}
         env |= {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
-        return self.must(["commit-tree", tree, "-p", parent, "-F", "-"], stdin=message.encode(), env=env)
+        words = ["commit-tree", tree, *(word for parent in parents for word in ("-p", parent)), "-F", "-"]
+        return self.must(words, stdin=message.encode(), env=env)
 
-    def _fresh_index(self, commit: str) -> dict[str, str]:
-        # An index of our own, so that the user's is not touched.
-        env = {"GIT_INDEX_FILE": self._scratch_index}
-        for leftover in (self._scratch_index, f"{self._scratch_index}.lock"):
-            Path(leftover).unlink(missing_ok=True)
-        self.must(["read-tree", commit], env=env)
-        return env
+    @contextmanager
+    def _fresh_index(self, commit: str) -> Iterator[dict[str, str]]:
+        # An index of our own, so that neither the user's is touched nor that of another expctl.
+        index = self.state / f".scratch.{token_hex(8)}.new"
+        env = {"GIT_INDEX_FILE": str(index)}
+        try:
+            self.must(["read-tree", commit], env=env)
+            yield env
+        finally:
+            for file in (index, index.with_name(f"{index.name}.lock")):
+                file.unlink(missing_ok=True)
 
     # ------------------------------------------------------------------ the user's changes
 
     def capture(self, paths: Sequence[str]) -> bytes:
         """Return the local changes below `paths` against HEAD as one patch; untracked files are in it, ignored ones aren't."""
-        env = self._fresh_index("HEAD")
         known = [path for path in paths if (self.root / path).exists() or self.list_files("HEAD", path)]
-        self.must(["add", "-A", "--", *known], env=env)
-        status, out, stderr = self.call(["diff", "--cached", *PLAIN_DIFF, "HEAD", "--", *paths], env=env)
+        with self._fresh_index("HEAD") as env:
+            self.must(["add", "-A", "--", *known], env=env)
+            status, out, stderr = self.call(["diff", "--cached", *PLAIN_DIFF, "HEAD", "--", *paths], env=env)
         if status:
             raise gave_up("diff", stderr, str(self.root))
         return out

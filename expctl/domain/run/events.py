@@ -115,10 +115,11 @@ class Invalidated(Struct, frozen=True, kw_only=True):
 
 
 class Publishing(Struct, frozen=True, kw_only=True):
-    """The branch is about to be moved from the commit `head` to the commit `commit`."""
+    """`branch` ("": the one on which the run began) is about to be moved from the commit `head` to the commit `commit`."""
 
     head: str
     commit: str
+    branch: str = ""
 
 
 class Published(Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from expctl.domain.text import one_line, plain_text
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import finding_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
-from expctl.flow.repository.recovery import clean_up_dead_runs
+from expctl.flow.repository.recovery import publishing
 from expctl.ports.context import Context
 from expctl.ports.repository import FindingsEditor
 
@@ -43,9 +43,7 @@ def add(
             found=f"{len(words)} characters",
             hint="expctl finding add 'what was learned' --kind measured --evidence P16",
         )
-    with context.locks.repository(experiment="finding"):
-        clean_up_dead_runs(context)
-        head = context.workspace.head()
+    with publishing(context, "finding") as head:
         known = context.library.findings(head)
         same = alike(known, words)
         if same is not None:
@@ -76,9 +74,7 @@ def contradict(context: Context, editor: FindingsEditor, finding: str, by: str) 
 
 def _mark(context: Context, editor: FindingsEditor, finding: str, by: str, verb: str) -> Noted:
     supersedes = verb == "Supersede"
-    with context.locks.repository(experiment="finding"):
-        clean_up_dead_runs(context)
-        head = context.workspace.head()
+    with publishing(context, "finding") as head:
         known = context.library.findings(head)
         was = by_id(known, finding)
         before = was.superseded_by if supersedes else was.contradicted_by

@@ -36,7 +36,7 @@ def audit(context: Context, asked: Asked) -> Audit:
     """Measure HEAD against the first baseline of its epoch, and compare the effect with the recorded gains. Commits nothing.
     Raises Refused if no change was kept in this epoch, Busy if another process uses the repository or the machine, Interrupted.
     """
-    with context.locks.repository(experiment="audit") as holder:
+    with context.locks.measuring(experiment="audit") as holder:
         clean_up_dead_runs(context)
         head = context.workspace.head()
         protocol = context.library.protocol(head)

@@ -46,7 +46,7 @@ def ask_proposer(
     If the proposer is a sweep that names no target, it is scored on `target` ("": the first available).
     Raises Refused if protocol.yaml has no proposer or the kernel, harness or protocol were changed meanwhile; Busy.
     """
-    with context.locks.repository(experiment="proposer") as holder:
+    with context.locks.measuring(experiment="proposer") as holder:
         clean_up_dead_runs(context)
         try:
             answer = _ask(context, proposer_tools, holder, target)

@@ -31,7 +31,7 @@ from expctl.flow.measuring.setup import Setup
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import blind_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
-from expctl.flow.repository.recovery import clean_up_dead_runs
+from expctl.flow.repository.recovery import PATIENCE_S, clean_up_dead_runs, publishing
 from expctl.ports.context import Context
 
 DRAW = secrets.SystemRandom().random
@@ -97,7 +97,7 @@ def blind_slot(context: Context, *, target: str, chance: Chance) -> BlindOutcome
 
     Nothing is kept of a slot that is stopped or killed, or that ends INVALID. Raises Refused, Busy or Interrupted.
     """
-    with context.locks.repository(experiment="blind") as holder:
+    with context.locks.measuring(experiment="blind") as holder:
         clean_up_dead_runs(context)
         check_preconditions(context, target)
         branch = preflight.check_workspace(context.workspace, (), "blind", FILE)
@@ -116,7 +116,8 @@ def blind_slot(context: Context, *, target: str, chance: Chance) -> BlindOutcome
             note = found.reason if isinstance(found, Failed) else found.decision.reasons[0]
             return BlindOutcome(target=setup.name, truth=truth, note=note)
         slot = _slot(setup, truth, found, found.decision.procedure)
-        return _published(context, branch, slot, context.samples_bytes(found.samples))
+        with publishing(context, "blind", wait_s=PATIENCE_S):
+            return _published(context, branch, slot, context.samples_bytes(found.samples))
 
 
 def _setup(context: Context, target: str) -> Setup:

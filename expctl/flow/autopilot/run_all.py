@@ -9,9 +9,11 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.text import one_line
 from expctl.flow.autopilot.blind_slot import DRAW, BlindOutcome, Chance, blind_slot, check_not_kept
-from expctl.flow.autopilot.preconditions import check_preconditions, check_same_branch, explaining_os_errors
+from expctl.flow.autopilot.campaign import Campaign, WentBeside
+from expctl.flow.autopilot.preconditions import explaining_os_errors
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
 from expctl.flow.queue.submit import Proposed
+from expctl.flow.repository.beside import unmerged
 from expctl.flow.repository.pending import read_queue
 from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.flow.run.experiment import Outcome, run_experiment
@@ -59,12 +61,15 @@ class SweepFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """The last step of `run --all`; `why` says why it ended, in a sentence for the user."""
+    """The last step of `run --all`; `why` says why it ended, in a sentence for the user. If what it found is on a branch beside
+    the user's, `bring_home` is the command that merges it.
+    """
 
     why: str
+    bring_home: str = ""
 
 
-Step = Outcome | BlindOutcome | Skipped | Rebased | Proposed | NothingProposed | Ended
+Step = Outcome | BlindOutcome | Skipped | Rebased | Proposed | NothingProposed | WentBeside | Ended
 Ask = Callable[[Context, str], Proposed | NothingProposed | SweepFinished]
 
 
@@ -72,12 +77,11 @@ Ask = Callable[[Context, str], Proposed | NothingProposed | SweepFinished]
 class _QueueRun:
     """The counters and settings of one `run --all`. `reported` has the (id, state) pairs of which the user has been told."""
 
-    context: Context
+    campaign: Campaign
     target: str
     budget: Budget
     ask: Ask
     chance: Chance
-    branch: str
     started_s: float
     drawn: bool = False
     blind_is_due: bool = False
@@ -90,6 +94,11 @@ class _QueueRun:
     refused: set[str] = field(default_factory=set)
     waits_for: str = ""
     reported: set[tuple[str, State]] = field(default_factory=set)
+
+    @property
+    def context(self) -> Context:
+        """Return the context that sees the repository from the campaign's branch."""
+        return self.campaign.context
 
     def spent(self) -> str:
         """Return which limit of the budget is reached, in words; "" if none is."""
@@ -119,7 +128,11 @@ class _QueueRun:
                 yield Skipped(
                     id=each.id,
                     state=each.state,
-                    refusal=Refused(f"{each.id} is {each.state}: {each.why}", code="experiment-not-ready"),
+                    refusal=Refused(
+                        f"{each.id} is {each.state}: {each.why}",
+                        code="experiment-not-ready",
+                        hint=f"expctl show {each.id} --apply merges it into your files" if each.state is State.BLOCKED else "",
+                    ),
                 )
 
     def step(self, ready: str) -> Step | None:
@@ -151,8 +164,10 @@ class _QueueRun:
         except (Busy, MachineTrouble, ControlFailed):
             raise
         except Refused as refusal:
-            with self.context.locks.repository(experiment=experiment):
-                check_preconditions(self.context, self.target)
+            if self.campaign.is_in_the_way(refusal):
+                raise
+            with self.context.locks.measuring(experiment=experiment):
+                self.campaign.check(self.target)
             self.refused.add(experiment)
             self.drawn = False
             return Skipped(id=experiment, state=State.READY, refusal=refusal)
@@ -170,10 +185,12 @@ class _QueueRun:
         """Check again which queued patches apply, if the kernel has changed since the last call; None if nothing changed. The
         user or a killed run may have moved the branch. Raises Refused if no experiment can run, Busy.
         """
-        with self.context.locks.repository(experiment="queue"):
+        with self.context.locks.measuring(experiment="queue"):
             clean_up_dead_runs(self.context)
-            check_preconditions(self.context, self.target)
-            check_same_branch(self.context, self.branch)
+            if self.campaign.follow():
+                self.rebased_on = ""
+                self.refused.clear()
+            self.campaign.check(self.target)
             if self.rebased_on == self._scope_hash():
                 return None
             rebased = rebase_queue(self.context)
@@ -214,15 +231,29 @@ def run_all(
     ask: Ask,
     pause: Callable[[float], None] = time.sleep,
     chance: Chance = DRAW,
+    branch: str = "",
 ) -> Iterator[Step]:
     """Run the queue in order and yield each result, until `budget` is spent or no experiment can run.
+
+    What is kept lands on the branch that is checked out. Where that would change a file that the user has changed, the campaign
+    goes on on a branch beside it, and so does the next one until that is merged. With `branch` it begins on that one.
 
     Experiments are timed on `target` ("": the first available). While another process holds a lock, `pause` (a sleep in
     seconds) is called and the step repeated. `ask` asks the proposer for an experiment when none is ready; `chance` draws blind
     slots. Raises Refused if no experiment can run any more or a blind slot was kept, or Interrupted.
     """
-    branch, started_s = context.workspace.branch(), context.clock.monotonic_s()
-    queue = _QueueRun(context=context, target=target, budget=budget, ask=ask, chance=chance, branch=branch, started_s=started_s)
+    queue = _QueueRun(
+        campaign=Campaign(context),
+        target=target,
+        budget=budget,
+        ask=ask,
+        chance=chance,
+        started_s=context.clock.monotonic_s(),
+    )
+    if branch:
+        yield queue.campaign.go_to(branch, "as --branch says")
+    elif earlier := unmerged(context.workspace):
+        yield queue.campaign.go_to(earlier, f"{queue.campaign.branch} lacks what an earlier campaign has found there")
     with explaining_os_errors():
         while not context.stop_requested():
             try:
@@ -236,17 +267,22 @@ def run_all(
                 ready = queue.next_experiment(entries)
                 spent = queue.spent()
                 if spent:
-                    yield Ended(why=spent)
+                    yield Ended(why=spent, bring_home=queue.campaign.bring_home())
                     return
                 step = queue.step(ready)
             except Busy as busy:
                 queue.wait_for(busy)
                 pause(BUSY_PAUSE_S)
                 continue
+            except Refused as refusal:
+                if not queue.campaign.is_in_the_way(refusal):
+                    raise
+                yield queue.campaign.leave(refusal)
+                continue
             queue.waits_for = ""
             if step is None:
                 yield from queue.unreported(entries, State.WAITING)
-                yield Ended(why=_end(entries, queue))
+                yield Ended(why=_end(entries, queue), bring_home=queue.campaign.bring_home())
                 return
             yield step
             if isinstance(step, BlindOutcome):

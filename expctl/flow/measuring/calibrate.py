@@ -30,7 +30,7 @@ def calibrate(context: Context, *, target: str = "", rounds: int = ROUNDS) -> St
     """Measure HEAD against itself on `target` ("": the first available) in `rounds` rounds, and store the noise found. Raises
     Refused, Busy or Interrupted, with nothing stored.
     """
-    with context.locks.repository(experiment="calibrate") as holder:
+    with context.locks.measuring(experiment="calibrate") as holder:
         clean_up_dead_runs(context)
         head = context.workspace.head()
         protocol = context.library.protocol(head)

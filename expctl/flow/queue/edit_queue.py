@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from expctl.domain.errors import Refused
+from expctl.domain.errors import Busy, Refused
 from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket
 from expctl.domain.ledger.inputs import LedgerInputs
 from expctl.domain.protocol.model import Protocol
@@ -13,9 +13,10 @@ from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.run.step_result import Failed
 from expctl.domain.text import one_line
 from expctl.flow.repository import preflight
+from expctl.flow.repository.campaign import check_open_beside
 from expctl.flow.repository.commit_messages import queue_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
-from expctl.flow.repository.recovery import clean_up_dead_runs
+from expctl.flow.repository.recovery import PATIENCE_S, publishing
 from expctl.ports.context import Context
 
 MOVABLE = (State.READY, State.WAITING, State.BLOCKED)
@@ -37,10 +38,11 @@ def prioritise(context: Context, experiment: str, priority: int) -> Entry:
 
 def withdraw(context: Context, experiment: str, why: str) -> Entry:
     """Take an experiment out of the queue in a commit, and drop its unfinished run. Its id can't be used again. Raises Refused
-    if the experiment isn't queued.
+    if the experiment isn't queued, Busy if it is being measured.
     """
 
     def change(ticket: Ticket) -> Ticket:
+        _check_not_measured(context, experiment)
         context.journal.forget(experiment)
         return replace(ticket, withdrawn=one_line(why, 500), withdrawn_on=context.clock.date())
 
@@ -49,9 +51,14 @@ def withdraw(context: Context, experiment: str, why: str) -> Entry:
 
 def rebase_queue(context: Context) -> Rebased | None:
     """Check which queued patches apply to HEAD, and commit in their tickets what changed. The patches stay as they are. Returns
-    None if nothing changed or the branch moved meanwhile. The caller holds the repository lock.
+    None if nothing changed or the branch moved meanwhile. The caller holds the lock for measuring. Raises Busy.
     """
-    workspace, head = context.workspace, context.workspace.head()
+    with publishing(context, "queue", wait_s=PATIENCE_S) as head:
+        return _rebased(context, head)
+
+
+def _rebased(context: Context, head: str) -> Rebased | None:
+    workspace = context.workspace
     inputs = read_ledger_inputs(context.library, head)
     changed: dict[str, Ticket] = {}
     for entry in inputs.queue():
@@ -87,9 +94,8 @@ def _ticket(context: Context, entry: Entry, filing: QueuedTicket) -> Ticket:
 
 
 def _change(context: Context, experiment: str, what: str, change: Callable[[Ticket], Ticket]) -> Entry:
-    with context.locks.repository(experiment=experiment):
-        clean_up_dead_runs(context)
-        head = context.workspace.head()
+    with publishing(context, experiment) as head:
+        check_open_beside(context, experiment)
         inputs = read_ledger_inputs(context.library, head)
         entry = next((each for each in inputs.queue() if each.id == experiment), None)
         if entry is None or entry.state is State.WITHDRAWN:
@@ -113,6 +119,17 @@ def _publish(context: Context, inputs: LedgerInputs, head: str, tickets: Mapping
     commit = workspace.commit_files(parent=head, files=files, message=queue_message(what), date=context.clock.date())
     workspace.publish(branch=branch, old=head, new=commit)
     return commit
+
+
+def _check_not_measured(context: Context, experiment: str) -> None:
+    if context.locks.measured() == experiment:
+        raise Busy(
+            f"{experiment} is being measured",
+            code="experiment-being-measured",
+            expected="an experiment that waits",
+            found=f"expctl run {experiment}, or run --all, is at it",
+            hint="let it end, since its verdict may say more than a withdrawal; or stop the run with Ctrl-C, then withdraw",
+        )
 
 
 def _not_queued(inputs: LedgerInputs, experiment: str, entry: Entry | None) -> Refused:

@@ -13,9 +13,10 @@ from expctl.domain.queue.ordering import State
 from expctl.domain.text import one_line
 from expctl.flow.queue.eligibility import check_circle, check_conditions
 from expctl.flow.repository import preflight
+from expctl.flow.repository.campaign import experiments_beside
 from expctl.flow.repository.commit_messages import proposal_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
-from expctl.flow.repository.recovery import clean_up_dead_runs
+from expctl.flow.repository.recovery import publishing
 from expctl.flow.rules.repeat_check import check_patch, check_patterns
 from expctl.ports.context import Context
 
@@ -41,9 +42,7 @@ def propose(
     the do-not-repeat rules only when it runs. Raises Refused with nothing changed.
     """
     workspace = context.workspace
-    with context.locks.repository(experiment=proposal.id):
-        clean_up_dead_runs(context)
-        head = workspace.head()
+    with publishing(context, proposal.id) as head:
         protocol = context.library.protocol(head)
         branch = _check(context, protocol, proposal.id, head, captures=patch is None)
         preflight.check_tree(workspace, protocol, head)
@@ -76,25 +75,32 @@ def propose(
         return Proposed(id=proposal.id, title=proposal.title, commit=commit, files=changed, restored=tuple(captured))
 
 
-def reapply(context: Context, experiment: str) -> Sequence[str]:
-    """Apply a proposal's patch to the work tree, merged with later commits; return the changed files. Raises Refused if the
-    kernel has local changes or the patch does not apply.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reapplied:
+    """A proposal's patch in the work tree: the changed files, and those of them with conflict markers."""
+
+    files: tuple[str, ...]
+    conflicts: tuple[str, ...]
+
+
+def reapply(context: Context, experiment: str) -> Reapplied:
+    """Apply a proposal's patch to the work tree, merged with later commits. Where these changed the same lines, the file gets
+    both versions between conflict markers. Raises Refused if the kernel has local changes or the patch can't be merged.
     """
     workspace = context.workspace
-    with context.locks.repository(experiment=experiment):
-        clean_up_dead_runs(context)
-        head = workspace.head()
+    with publishing(context, experiment) as head:
         protocol = context.library.protocol(head)
         queued = context.library.queued(head, experiment)
         preflight.check_workspace(workspace, protocol.scope, experiment)
-        tree = preflight.check_patch(workspace, protocol, head, queued)
-        workspace.apply(workspace.difference(head, tree))
-        return tuple(file.path for file in workspace.changed_files(head, tree))
+        merged = preflight.marked_tree(workspace, protocol, head, queued)
+        workspace.apply(workspace.difference(head, merged.tree))
+        files = tuple(file.path for file in workspace.changed_files(head, merged.tree))
+        return Reapplied(files=files, conflicts=merged.conflicts)
 
 
 def _check(context: Context, protocol: Protocol, experiment: str, head: str, *, captures: bool) -> str:
     workspace = context.workspace
-    taken = context.library.experiments(head).keys()
+    taken = context.library.experiments(head).keys() | experiments_beside(context).keys()
     if experiment in taken:
         raise Refused(
             f"{experiment} exists already",
@@ -113,8 +119,7 @@ def _check(context: Context, protocol: Protocol, experiment: str, head: str, *, 
             where=str(workspace.root),
             hint=f"edit the kernel first, or expctl new {experiment} --patch FILE",
         )
-    # A captured scope has local changes by definition; a patch from a file needs a clean one, so that both don't mix.
-    return preflight.check_workspace(workspace, () if captures else protocol.scope, experiment)
+    return preflight.check_workspace(workspace, (), experiment)
 
 
 def _check_sizes(context: Context, protocol: Protocol, paths: Sequence[str]) -> None:

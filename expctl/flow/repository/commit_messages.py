@@ -41,6 +41,11 @@ def queue_message(what: str) -> str:
     return f"Queue: {one_line(what, 100)}\n\nExpctl-Queue: changed\n"
 
 
+def campaign_message(home: str, branch: str) -> str:
+    """Return the message of the merge by which a campaign on `branch` follows the branch `home`."""
+    return f"Campaign: merge {one_line(home, 60)} into {one_line(branch, 60)}\n\nExpctl-Campaign: {one_line(branch, 200)}\n"
+
+
 def proposal_message(proposal: Proposal) -> str:
     """Return the message of the commit that queues a proposal."""
     return f"Propose {proposal.id}: {one_line(proposal.title, 60)}\n\nExpctl-Proposal: {proposal.id}\n"

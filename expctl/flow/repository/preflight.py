@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal_files import Queued
+from expctl.domain.patch.merge import Merged
 from expctl.domain.patch.policy import FOLDER, REGULAR, patch_faults, tree_faults
 from expctl.domain.protocol.model import Protocol, inside
 from expctl.domain.run.step_result import Available, Failed, Unavailable
@@ -153,7 +154,7 @@ def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Que
     """
     name = queued.proposal.id
     where = f"experiments/{name}/change.patch" if proposed else "the patch that was given"
-    again = f"expctl show {name}; make the change again on the new baseline and propose it under a new id"
+    again = f"expctl show {name} --apply merges it into your files, with markers at the conflicts; propose it under a new id"
     _refuse_unfit(patch_faults(queued.patch, protocol.patch), protocol, where)
     tree = tree_on(workspace, base, queued) if proposed else workspace.candidate_tree(base, queued.patch)
     if isinstance(tree, Failed):
@@ -168,6 +169,23 @@ def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Que
     names = [path for folder in protocol.scope for path in workspace.list_files(tree, folder)]
     _refuse_unfit(tree_faults(workspace.changed_files(base, tree), protocol.scope, protocol.patch, names), protocol, where)
     return tree
+
+
+def marked_tree(workspace: Workspace, protocol: Protocol, base: str, queued: Queued) -> Merged:
+    """Return the git tree of the commit `base` with the patch, merged with conflict markers where it doesn't apply. Raises
+    Refused as `check_patch` does, also if the patch doesn't apply to the commit that it was made on.
+    """
+    try:
+        return Merged(tree=check_patch(workspace, protocol, base, queued))
+    except Refused as refusal:
+        origin = queued.ticket.base if queued.ticket is not None else ""
+        made = workspace.candidate_tree(origin, queued.patch) if origin and workspace.is_commit(origin) else None
+        if refusal.code != "patch-does-not-apply":
+            raise
+        if not isinstance(made, str):
+            refusal.hint = f"expctl show {queued.proposal.id}; make the change again, and propose it under a new id"
+            raise
+        return workspace.merged_tree(origin, base, made, name=queued.proposal.id)
 
 
 def _refuse_unfit(faults: list[str], protocol: Protocol, where: str) -> None:

@@ -1,5 +1,6 @@
 """Run one experiment from proposal to record: choose the next step, perform it, store its result in the journal, repeat."""
 
+from contextlib import closing
 from dataclasses import dataclass
 
 from expctl.domain.errors import ControlFailed, Interrupted
@@ -10,6 +11,7 @@ from expctl.domain.run.events import Begun, Event, Measured, Published
 from expctl.domain.run.state_machine import Run, advance, next_action
 from expctl.domain.run.target_roles import TargetRoles
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
+from expctl.flow.repository.campaign import check_open_beside
 from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.flow.rules.repeat_check import Repeated, check_code
 from expctl.flow.run import extension
@@ -44,9 +46,10 @@ def run_experiment(
     was extended before isn't extended again. Without both, an existing record is returned unmeasured. Raises Refused, Busy or
     Interrupted; steps that are finished by then are in the journal and not repeated.
     """
-    with context.locks.repository(experiment=experiment) as holder:
+    with context.locks.measuring(experiment=experiment) as holder:
         clean_up_dead_runs(context)
         head, branch = context.workspace.head(), context.workspace.branch()
+        check_open_beside(context, experiment)
         record = context.library.record(head, experiment)
         unfinished = experiment in context.journal.unfinished()
         asked_again = again or (extend and not _is_extended(record))
@@ -54,15 +57,15 @@ def run_experiment(
             return Outcome(record=record, branch=branch, head_before=head, head_after=head, measured=False)
         try:
             opened, events = _open(context, experiment, target, record, extend=extend)
-            before = context.workspace.branch_head(opened.begun.branch)
+            before = context.workspace.branch_head(opened.branch)
             settled = _finish(opened, holder, events)
         finally:
             context.workspace.remove_check_outs()
-        after = context.workspace.branch_head(opened.begun.branch)
+        after = context.workspace.branch_head(opened.branch)
         lands = settled.verdict is Verdict.KEEP and context.workspace.differs(before, after, opened.protocol.scope)
         return Outcome(
             record=settled,
-            branch=opened.begun.branch,
+            branch=opened.branch,
             head_before=before,
             head_after=after,
             measured=True,
@@ -148,9 +151,10 @@ def _loop(opened: OpenRun, holder: Holder, run: Run) -> Published:
                 performer.release_machine()
                 if opened.undecided is not None and action.decision.verdict is Verdict.INVALID:
                     raise extension.give_up(opened, action.decision)
-                for event in settle(opened, run, action.decision):
-                    context.journal.append(opened.id, event)
-                    run = advance(run, event)
+                with closing(settle(opened, run, action.decision)) as events:  # which hold a lock
+                    for event in events:
+                        context.journal.append(opened.id, event)
+                        run = advance(run, event)
             else:
                 event = _performed(performer, opened, action, run)
                 context.journal.append(opened.id, event)

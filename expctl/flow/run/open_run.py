@@ -55,6 +55,11 @@ class OpenRun:
         return named or self.context.workspace.who_added(self.begun.base, f"experiments/{self.id}/experiment.yaml")
 
     @property
+    def branch(self) -> str:
+        """Return the branch on which the result is published: that of the campaign, else the one on which the run began."""
+        return self.context.workspace.campaign or self.begun.branch
+
+    @property
     def target(self) -> Target:
         """Return the section of protocol.yaml on the target whose timing decides this run."""
         return self.protocol.targets[self.begun.target]

@@ -5,7 +5,7 @@ is ever on it without its record.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from msgspec.structs import replace
 
@@ -28,21 +28,22 @@ from expctl.flow.measuring.setup import CHECK_OUT
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message, record_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
+from expctl.flow.repository.recovery import PATIENCE_S, publishing
 from expctl.flow.run.open_run import OpenRun
 from expctl.flow.run.rule_of_run import recorded_rule, waivers_of
 
 LARGE_PERCENT = 20.0
 
 
-def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
+def settle(opened: OpenRun, run: Run, decision: Decision) -> Generator[Event, None, None]:
     """Commit record, samples and ledger.md of a decided run, and move the branch to that commit.
 
     Yields Publishing before the branch moves and Published after. If others have moved the branch meanwhile and the result
-    doesn't hold there, yields just Invalidated. The caller must write each event to the journal at once, so that a killed run
-    can be completed.
+    doesn't hold there, yields just Invalidated; if they move it while this works, nothing, and the caller calls again. It must
+    write each event to the journal at once, so that a killed run can be completed. Raises Busy if others publish for too long.
     """
-    workspace = opened.context.workspace
-    head = workspace.branch_head(opened.begun.branch)
+    workspace, branch = opened.context.workspace, opened.branch
+    head = workspace.branch_head(branch)
     lands = decision.verdict is Verdict.KEEP and run.kind is not Kind.ANALYSIS and opened.earlier is None
     pinned = run.last(Pinned)
     if head != opened.begun.base and opened.earlier is None and decision.verdict is not Verdict.INVALID:
@@ -51,31 +52,36 @@ def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
             yield moved
             return
         pinned = moved if moved is not None else pinned
-    record = _record(opened, run, decision, pinned)
-    parent = pinned.candidate if lands and pinned is not None else head
-    commit = workspace.commit_files(
-        parent=parent,
-        files=_files(opened, run, record, parent),
-        message=record_message(record),
-        date=opened.context.clock.date(),
-    )
-    yield Publishing(head=head, commit=commit)
-    if workspace.publish(branch=opened.begun.branch, old=head, new=commit):
-        yield Published(commit=commit)
+    with publishing(opened.context, opened.id, wait_s=PATIENCE_S):
+        if workspace.branch_head(branch) != head:
+            return
+        record = _record(opened, run, decision, pinned)
+        parent = pinned.candidate if lands and pinned is not None else head
+        commit = workspace.commit_files(
+            parent=parent,
+            files=_files(opened, run, record, parent),
+            message=record_message(record),
+            date=opened.context.clock.date(),
+        )
+        yield Publishing(head=head, commit=commit, branch=branch)
+        if workspace.publish(branch=branch, old=head, new=commit):
+            yield Published(commit=commit)
 
 
 def _repinned(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Invalidated | None:
     """Commit the candidate again on `head`, to which others moved the branch during the run.
 
-    Returns None if `lands` is False, because the candidate then isn't published. Returns Invalidated if kernel, harness or
-    protocol differ at `head`, or the candidate doesn't build there to the same artifact.
+    Returns None if `lands` is False, because the candidate then isn't published. Returns Invalidated if kernel, harness,
+    protocol or proposal differ at `head`, or the candidate doesn't build there to the same artifact.
     """
     workspace, protocol = opened.context.workspace, opened.protocol
     watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
     if workspace.differs(opened.begun.base, head, watched):
         return Invalidated(
-            reason=f"base moved: {opened.begun.branch} went to {head[:10]}, which changes what is measured or what judges it"
+            reason=f"base moved: {opened.branch} went to {head[:10]}, which changes what is measured or what judges it"
         )
+    if opened.context.library.queued(head, opened.id).content != opened.begun.content:
+        return Invalidated(reason=f"base moved: {head[:10]} has another proposal under this id than the one that was measured")
     if not lands:
         return None
     tree = preflight.tree_on(workspace, head, opened.queued)

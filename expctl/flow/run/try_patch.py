@@ -69,7 +69,7 @@ def try_patch(context: Context, patch: bytes | None, *, target: str = "", is_mea
     is measuring: then tests that need a GPU are left out. Raises Refused if there is no change, or it may not be made.
     """
     workspace = context.workspace
-    with context.locks.repository(experiment=NAME):
+    with context.locks.measuring(experiment=NAME):
         context.end_survivors()
         head = workspace.head()
         protocol = context.library.protocol(head)

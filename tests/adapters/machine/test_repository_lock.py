@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -18,7 +20,7 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from expctl.adapters.machine.repository_lock import RepositoryLock
-with RepositoryLock(Path(sys.argv[1])).repository(experiment="P7") as held:
+with RepositoryLock(Path(sys.argv[1])).measuring(experiment="P7") as held:
     held.show("measure")
     print("held", flush=True)
     time.sleep(60)
@@ -38,7 +40,7 @@ def other_run(state: Path) -> Iterator["subprocess.Popen[str]"]:
 
 def test_a_second_run_is_busy_at_once_and_names_the_first(tmp_path: Path) -> None:
     with other_run(tmp_path) as other:
-        with pytest.raises(Busy) as caught, RepositoryLock(tmp_path).repository(experiment="P1"):
+        with pytest.raises(Busy) as caught, RepositoryLock(tmp_path).measuring(experiment="P1"):
             pytest.fail("both run")
         assert caught.value.found == f"-c (pid {other.pid}, running P7, step measure)"
         assert caught.value.status is ExitStatus.BUSY
@@ -51,7 +53,7 @@ def test_a_killed_run_frees_the_repository(tmp_path: Path) -> None:
         holder = read_holder(tmp_path / "lock")
         assert holder is not None
         assert not holder.alive()
-        with RepositoryLock(tmp_path).repository(experiment="P1") as held:
+        with RepositoryLock(tmp_path).measuring(experiment="P1") as held:
             held.show("build", "P2")
             now = read_holder(tmp_path / "lock")
             assert now is not None
@@ -62,13 +64,13 @@ def test_a_killed_run_frees_the_repository(tmp_path: Path) -> None:
 def test_nobody_is_shown_after_the_run_however_it_ended(tmp_path: Path, error: type[Exception] | None) -> None:
     lock = RepositoryLock(tmp_path)
     if error is None:
-        with lock.repository(experiment="P1"):
+        with lock.measuring(experiment="P1"):
             assert read_holder(lock.path) is not None
     else:
-        with pytest.raises(error), lock.repository(experiment="P1"):
+        with pytest.raises(error), lock.measuring(experiment="P1"):
             raise error
     assert read_holder(lock.path) is None
-    with lock.repository(experiment="P1"):
+    with lock.measuring(experiment="P1"):
         assert read_holder(lock.path) is not None
 
 
@@ -132,6 +134,45 @@ def test_a_mark_is_never_seen_torn(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_pipe_in_its_place_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "lock")
-    with pytest.raises(Refused) as caught, RepositoryLock(tmp_path).repository(experiment="P1"):
+    with pytest.raises(Refused) as caught, RepositoryLock(tmp_path).measuring(experiment="P1"):
         pytest.fail("took it")
     assert caught.value.where == str(tmp_path / "lock")
+
+
+def test_publishing_waits_beside_a_run_and_then_names_who_publishes(tmp_path: Path) -> None:
+    lock = RepositoryLock(tmp_path)
+    with other_run(tmp_path):
+        assert lock.measured() == "P7"
+        with lock.publishing(what="P1", wait_s=0.1):
+            started = time.monotonic()
+            with pytest.raises(Busy) as caught, RepositoryLock(tmp_path).publishing(what="P2", wait_s=0.3):
+                pytest.fail("both publish")
+            assert 0.3 <= time.monotonic() - started < 3
+            assert "running P1, step publish" in caught.value.found
+        with lock.publishing(what="P2", wait_s=0.1):
+            assert lock.measured() == "P7"
+    assert (tmp_path / "publishing").read_bytes() == b""
+
+
+def test_nothing_is_measured_where_nobody_runs(tmp_path: Path) -> None:
+    assert RepositoryLock(tmp_path).measured() == ""
+    with other_run(tmp_path) as other:
+        other.kill()
+        other.wait()
+        assert RepositoryLock(tmp_path).measured() == "", "a killed run measures nothing"
+
+
+def test_a_publisher_gets_its_turn_when_the_other_has_ended(tmp_path: Path) -> None:
+    order: list[str] = []
+
+    def other() -> None:
+        with RepositoryLock(tmp_path).publishing(what="P2", wait_s=10):
+            order.append("P2")
+
+    with RepositoryLock(tmp_path).publishing(what="P1", wait_s=0.1):
+        thread = Thread(target=other)
+        thread.start()
+        time.sleep(0.1)
+        order.append("P1")
+    thread.join(10)
+    assert order == ["P1", "P2"]

@@ -9,6 +9,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import INVALID_RETRIES, Entry, State
 from expctl.domain.run.step_result import Failed
 from expctl.flow.autopilot.blind_slot import BlindOutcome, Chance
+from expctl.flow.autopilot.campaign import WentBeside
 from expctl.flow.autopilot.run_all import Ask, Budget, Ended, NothingProposed, Skipped, Step, SweepFinished, run_all
 from expctl.flow.queue.edit_queue import Rebased, prioritise, withdraw
 from expctl.flow.queue.submit import Proposed
@@ -54,8 +55,10 @@ def said(step: Step) -> str:
             return f"{step.id} proposed"
         case NothingProposed():
             return f"unproposed: {step.refusal.message}"
+        case WentBeside():
+            return f"beside: {step.branch}"
         case Ended():
-            return f"ended: {step.why}"
+            return f"ended: {step.why}" + (f"; {step.bring_home}" if step.bring_home else "")
 
 
 def test_an_empty_queue_is_done() -> None:
@@ -266,10 +269,6 @@ def test_broken_ground_ends_the_queue_with_its_own_words() -> None:
     stage = Stage()
     stage.queue("P1", "slow 900000")
     stage.queue("P2", "slow 800000")
-    stage.workspace.local_changes = ("src/kernel",)
-    with refuses("scope-not-committed"):
-        go(stage)
-    stage.workspace.local_changes = ()
     stage.workspace.operation = "rebase"
     with refuses("git-operation-under-way"):
         go(stage)

@@ -587,6 +587,50 @@ def test_a_branch_that_moved_under_the_measurement_invalidates_it(path: str) -> 
     assert stage.workspace.commits[stage.workspace.head()].files[path] == b"edited"
 
 
+@pytest.mark.parametrize(("kernel", "verdict"), [("slow 900000", Verdict.KEEP), ("slow 1100000", Verdict.REJECT)])
+def test_others_who_publish_while_it_settles_are_followed(kernel: str, verdict: Verdict) -> None:
+    stage = staged(kernel)
+    moved: list[str] = []
+
+    def others(what: str) -> None:
+        if what == "P1" and len(moved) < 3:
+            moved.append(stage.workspace.edit({"notes": f"{len(moved)}".encode()}))
+
+    stage.locks.before_publishing = others
+    outcome = run(stage)
+    assert (outcome.record.verdict, len(moved)) == (verdict, 3)
+    assert stage.workspace.commits[stage.workspace.head()].files["notes"] == b"2"
+    parent = stage.workspace.parent(outcome.head_after)
+    assert (stage.workspace.parent(parent) if verdict is Verdict.KEEP else parent) == moved[-1]
+    assert stage.locks.publisher == ""
+
+
+def test_a_proposal_that_was_rewritten_meanwhile_has_no_verdict() -> None:
+    stage = staged("slow 1100000")
+
+    def rewritten(_number: int) -> None:
+        if stage.journal.appends == 9:
+            proposed, _ = stage.library.queue["P1"]
+            stage.library.queue["P1"] = (proposed, patch_to("slow 800000"))
+            stage.workspace.edit({"notes": b"a commit"})
+
+    stage.journal.before_append = rewritten
+    record = run(stage).record
+    assert record.verdict is Verdict.INVALID
+    assert "another proposal under this id" in record.reasons[0]
+
+
+def test_a_publisher_who_never_ends_leaves_the_verdict_in_the_journal() -> None:
+    stage = staged("slow 1100000")
+    stage.locks.before_publishing = lambda what: setattr(stage.locks, "publisher", "P9" if what == "P1" else "")
+    with refuses("repository-publishing", Busy):
+        run(stage)
+    stage.locks.before_publishing = lambda _what: None
+    measured = list(stage.steps.measured)
+    assert run(stage).record.verdict is Verdict.REJECT
+    assert stage.steps.measured == measured
+
+
 def test_a_branch_that_moves_between_verdict_and_publication_is_followed() -> None:
     stage = staged("slow 1100000")
     moved = stage.workspace.edit({"notes": b"edited"})
