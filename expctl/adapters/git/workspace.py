@@ -187,7 +187,7 @@ class GitWorkspace(GitPlumbing):
         )
 
     def pin(self, *, base: str, tree: str, message: str, ref: str, author: str = "") -> str:
-        """Commit `tree` by `author` ("": expctl) on `base`, with the date of `base`; set `ref` to the new commit, return its id."""
+        """Commit `tree` by `author` ("": expctl) on `base`, with its date; set `ref` to the new commit, return the id."""
         commit = self.commit_tree(base=base, tree=tree, message=message, author=author)
         self.must(["update-ref", ref, commit])
         return commit
