@@ -84,7 +84,7 @@ class Builder(Struct, frozen=True):
         folders = [out / f"layout-{layout}" if layout else out for layout in range(target.layouts)]
         for layout, folder in enumerate(folders):
             folder.mkdir(exist_ok=True)
-            commands = recipe.commands(target.build, out=folder, layout=layout, objects=self._objects(target))
+            commands = recipe.commands(target.build, out=folder, layout=layout, objects=self._objects)
             failed = self._run_all(commands, target, tree, folder)
             made = folder / target.build.artifact
             if failed is not None or not made.is_file():
@@ -120,9 +120,12 @@ class Builder(Struct, frozen=True):
     def _scratch(self) -> Path:
         return self.state / "scratch" / "build"
 
-    def _objects(self, target: Target) -> Path:
-        """Return where a build's compiler keeps objects: with layouts a folder of this build alone, else its cache."""
-        return self._scratch / "objects" if target.layouts > 1 else self._cache(target)
+    @property
+    def _objects(self) -> Path:
+        """Return where a build's compiler keeps objects, a folder of this build alone: zig's cache doesn't see that an embedded
+        file has changed, or that a header has appeared.
+        """
+        return self._scratch / "objects"
 
     def _cache(self, target: Target) -> Path:
         return self.state / "cache" / "zig" if _only_compiles(target.build) else self._scratch / "zig"
@@ -141,7 +144,7 @@ class Builder(Struct, frozen=True):
     def _run_all(self, commands: Commands, target: Target, tree: Path, out: Path) -> Failed | None:
         scratch, log = self._scratch, self.state / "scratch" / "build.log"
         environment = child_environment(self.environment, scratch, self.mark)
-        cache, objects = self._cache(target), self._objects(target)
+        cache, objects = self._cache(target), self._objects
         for folder in (cache, objects):
             folder.mkdir(parents=True, exist_ok=True)
         environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(objects)}

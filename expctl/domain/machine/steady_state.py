@@ -24,7 +24,8 @@ def state_of(
     clock, and by at most `temperature_c` C.
     """
     seconds, start_s = round(now_s - since_s, 1), now_s - window_s
-    recent = _of_busiest([each for each in readings if start_s < each.at_s <= now_s])
+    at_work = _of_busiest([each for each in readings if since_s <= each.at_s <= now_s])
+    recent = [each for each in at_work if each.at_s > start_s]
     if not recent:
         return BurnIn(seconds=seconds, trouble=f"no sensor read them for {window_s:g} s")
     parts: dict[int, list[DeviceReading]] = {}
