@@ -320,6 +320,7 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
 def _tools_for(
     place: Place, broken: "Callable[[Path], Sequence[str]]", machine: str, protocol: "Protocol", experiment: str
 ) -> "Tools":
+    from expctl.adapters.child.interpreter import with_interpreter
     from expctl.adapters.steps.builder import Builder
     from expctl.adapters.steps.runner import StepRunner
     from expctl.domain.protocol.model import Toolchain
@@ -329,6 +330,7 @@ def _tools_for(
     from expctl.targets.command import CommandRecipe
     from expctl.targets.cpu import ZigCpuRecipe
     from expctl.targets.gfx1151 import ZigGfxRecipe
+    from expctl.targets.python import PythonRecipe
     from expctl.targets.rocm import HIPCC
     from expctl.targets.sm_90 import NVCC
 
@@ -338,17 +340,19 @@ def _tools_for(
         Toolchain.ZIG_GFX: ZigGfxRecipe(),
         Toolchain.HIPCC: HIPCC,
         Toolchain.NVCC: NVCC,
+        Toolchain.PYTHON: PythonRecipe(),
     }
     mark, scratch = mark_of(place), place.state / "scratch"
+    environment = with_interpreter(protocol.environment, root=place.root, state=place.state)
     watched = gate(place, protocol.gate, experiment=experiment)
     steps = StepRunner(
-        environment=protocol.environment, scratch=scratch, mark=mark, experiment=experiment, broken=broken, watch=watched.watch
+        environment=environment, scratch=scratch, mark=mark, experiment=experiment, broken=broken, watch=watched.watch
     )
     return Tools(
         toolchains=Builder(
             recipes,
             state=place.state,
-            environment=protocol.environment,
+            environment=environment,
             mark=mark,
             machine=machine,
             image_of=image_hash,
