@@ -15,8 +15,8 @@ TRITON_CACHE = "triton"
 
 
 class PythonRecipe:
-    """The artifact is a copy of the Python file `source`. With `argv`, the build also runs that command, in which Triton compiles
-    the kernels of `{artifact}`.
+    """The artifact is a copy of the Python file `source`. With `argv`, the build also runs that command, in which Triton
+    compiles the kernels of `{artifact}`.
     """
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
@@ -31,7 +31,7 @@ class PythonRecipe:
         layout: int = 0,  # noqa: ARG002  the port's signature; protocol.yaml asks for no other layout
         objects: Path | None = None,  # noqa: ARG002
     ) -> tuple[tuple[str, ...], ...]:
-        """Return the command that parses and copies the source and, where protocol.yaml has one, that which compiles kernels."""
+        """Return the command that parses and copies the source and, where protocol.yaml has one, that which compiles."""
         artifact = str(out / build.artifact)
         copies = ("{python}", "-I", python_outline.__file__, build.source, artifact)
         compiles = tuple(word.replace("{artifact}", artifact) for word in build.argv)

@@ -31,7 +31,7 @@ def with_interpreter(environment: Environment, *, root: Path, state: Path) -> En
             expected="an interpreter: an absolute path, one below the repository, or a name on PATH",
             found=f"no program {wanted}",
             where="protocol.yaml, environment.python",
-            hint="make it (python3 -m venv .venv), or correct or drop the key; without it, {python} is the one that runs expctl",
+            hint="make it (python3 -m venv .venv), or correct or drop the key: without it, {python} is expctl's own",
         )
     if found == sys.executable:
         return environment

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 EM_CUDA = 190
 NEW_ABI = 8  # from this ABI version on, the architecture stands in the second byte of the flags
-SHARED_RESERVED, RESERVED_FROM = 1024, 90  # bytes of shared memory that the system takes from sm_90 on, which the section counts
+SHARED_RESERVED, RESERVED_FROM = (
+    1024,
+    90,
+)  # bytes of shared memory that the system takes from sm_90 on, which the section counts
 THREADS_MOST = 1024
 MAX_THREADS, REQUIRED_THREADS, FRAME_BYTES, REGISTERS = 0x05, 0x10, 0x11, 0x2F
 _WITH_SIZE = 4
@@ -34,7 +37,7 @@ def is_cubin(data: bytes) -> bool:
 
 
 def parse_cubin(data: bytes, where: str) -> CodeObject:
-    """Parse the bytes of a cubin; `where` names its file in errors. Raises Refused for a damaged one or one without a kernel."""
+    """Parse the bytes of a cubin; `where` names its file in errors. Raises Refused if it is damaged or has no kernel."""
     from elftools.common.exceptions import ELFError
     from elftools.construct import ConstructError
     from elftools.elf.elffile import ELFFile
@@ -86,8 +89,10 @@ def _parse(elf: "ELFFile", where: str) -> CodeObject:
 
 def _by_function(elf: "ELFFile", attribute: int) -> dict[str, int]:
     """Return function -> value of an attribute that the file has once for each function."""
+    from elftools.elf.sections import SymbolTableSection
+
     table, section = elf.get_section_by_name(".symtab"), elf.get_section_by_name(_INFO)
-    if table is None or section is None:
+    if not isinstance(table, SymbolTableSection) or section is None:
         return {}
     pairs = [struct.unpack("<2I", value) for key, value in _attributes(section.data()) if key == attribute and len(value) == 8]
     return {table.get_symbol(index).name: value for index, value in pairs if index < table.num_symbols()}

@@ -1,4 +1,4 @@
-"""Parse PTX, the text that Triton and nvcc make before ptxas assigns registers: kernels, instructions, and a hash without lines.
+"""Parse PTX, what Triton and nvcc write before ptxas assigns registers: kernels, instructions, and a hash without lines.
 
 Source: NVIDIA's "Parallel Thread Execution ISA".
 """
@@ -18,7 +18,7 @@ _SHARED = re.compile(r"\.shared\b[^;]*?\.(?:b|u|s|f)(8|16|32|64)\s+[\w$%]+((?:\[
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _DEBUG = re.compile(r"^\s*\.section\s+\.debug\w*\s*\{.*?^\s*\}", re.MULTILINE | re.DOTALL)
 _LINES = re.compile(r"^\s*(?:\.(?:loc|file)\b.*|\$L__(?:tmp|func_begin|func_end)\w*:)\s*$", re.MULTILINE)
-_STATEMENT = re.compile(r"^\s*(?:@!?%\w+\s+)?([a-z][\w.:]*)\b[^;{}]*;", re.MULTILINE | re.ASCII)
+_STATEMENT = re.compile(r"^\s*(?:@!?%\w+\s+)?([a-z][\w.:]*)\b[^;]*;", re.MULTILINE | re.ASCII)
 
 _CLASSES = tuple(
     (re.compile(pattern), name)
