@@ -22,11 +22,12 @@ if __name__ == "__main__":
 
 import numpy as np
 
+from expctl.harness import requests
+from expctl.harness.report import Report
 from kernel.harness import script_session, shapes
 from kernel.harness.benchmark_worker import BenchmarkWorker
 from kernel.harness.build_proxy import BuildProxy
 from kernel.harness.reference import Limits
-from kernel.harness.report import Report
 from kernel.harness.rivals import time_rivals
 from kernel.harness.script_session import ScriptSession
 from kernel.harness.timing import TimedSize
@@ -90,7 +91,8 @@ def main() -> int:
     def work(session: ScriptSession) -> int:
         config = frozen_config(session.build, options.config)
         if not report.for_person:
-            return BenchmarkWorker(session, config, fp8, report, Limits.of(options.target)).serve(sys.stdin)
+            worker = BenchmarkWorker(session, config, fp8, Limits.of(options.target))
+            return requests.answer(sys.stdin, report, worker)
         sizes = options.sizes or shapes.KPI_SIZES[options.target]
         return print_table(report, session, config, fp8, sizes, max(1, options.iterations), options.seed, options.rivals)
 

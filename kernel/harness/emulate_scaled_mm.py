@@ -26,11 +26,11 @@ from expctl.gfx11.machine.counts import Class
 from expctl.gfx11.machine.faults import Fault
 from expctl.gfx11.text.errors import BadLaunch, Runaway, Unsupported
 from expctl.gfx11.text.source_line import source_line
+from expctl.harness.report import BuildFailed, Report
 from kernel.harness import emulated, script_session
 from kernel.harness.assembly_check import first_difference
 from kernel.harness.emulated import Product, entry
 from kernel.harness.emulated_products import configs_of, few_products, products
-from kernel.harness.report import BuildFailed, Report
 from kernel.runtime import build
 from kernel.runtime.formats import Fp8
 from kernel.runtime.library import WINNER, Config, format_config

@@ -8,8 +8,9 @@ import numpy as np
 
 from expctl.gfx11.arguments import Shifted, Unwritten
 from expctl.gfx11.launch import Interpretation, interpret
+from expctl.harness.limits import Judgement
 from kernel.harness import reference
-from kernel.harness.reference import Inputs, Judgement, Limits
+from kernel.harness.reference import Inputs, Limits
 from kernel.runtime.formats import Fp8, prepack
 from kernel.runtime.library import Config
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from expctl.harness.report import BuildFailed
 from kernel.harness.emulated import Product
-from kernel.harness.report import BuildFailed
 from kernel.runtime.formats import Fp8
 from kernel.runtime.library import Config, parse_config
 

@@ -8,7 +8,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernel.harness.report import BuildFailed, Fault
+from expctl.harness.report import BuildFailed, Fault
 
 
 @dataclass(frozen=True, slots=True)

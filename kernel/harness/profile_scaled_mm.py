@@ -18,10 +18,10 @@ if not __package__:  # run by path: the checkout this file lies in comes first
 
 import numpy as np
 
+from expctl.harness.report import Report
 from kernel.harness import hot_loop, instruction_count, reference, script_session, shapes
 from kernel.harness.build_proxy import BuildProxy
 from kernel.harness.operands import place
-from kernel.harness.report import Report
 from kernel.runtime.formats import Fp8
 from kernel.runtime.library import WINNER, Config
 

@@ -8,6 +8,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from expctl.harness import limits
+from expctl.harness.limits import Judgement
 from kernel.runtime.formats import Bytes, Doubles, Fp8, Halves, decode, encode
 
 POISON = 0xFEFE
@@ -84,7 +86,7 @@ def expected(inputs: Inputs, rows: NDArray[np.intp]) -> Doubles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(limits.Limits):
     """Largest errors of a result. A third limit, `scaled_limit`, follows from the inputs and means something at small K too."""
 
     rel_l2: float = 0.01
@@ -96,16 +98,6 @@ class Limits:
     def of(target: str, *, rel_l2: float = 0.01, max_abs: float = 1.0) -> Limits:
         """Return the largest errors that a result of `target` may have; only sm_90 may truncate its sums."""
         return Limits(rel_l2=rel_l2, max_abs=max_abs, truncating=target == "sm_90")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
-    """Errors of one result, and which limit it breaks."""
-
-    rel_l2: float
-    max_abs: float
-    failure: str | None
-    """None if all limits hold, else the first bad element with both values, or the limit that failed as a whole."""
 
 
 def ulp_fp16(values: Doubles) -> Doubles:
@@ -134,35 +126,7 @@ def scaled_limit(inputs: Inputs, exact: Doubles, *, truncating: bool = False) ->
     return np.asarray(ulp_fp16(np.where(np.isfinite(exact), exact, 0.0)) + lost)
 
 
-def judge(inputs: Inputs, rows: NDArray[np.intp], exact: Doubles, result: Halves, limits: Limits) -> Judgement:
+def judge(inputs: Inputs, rows: NDArray[np.intp], exact: Doubles, result: Halves, given: Limits) -> Judgement:
     """Compare `rows` of `result`, C (M, N), with `exact`, (len(rows), N)."""
-    actual = result[rows].astype(np.float64)
-    with np.errstate(over="ignore"):
-        as_half = exact.astype(np.float16).astype(np.float64)
-    special = ~np.isfinite(as_half)
-    with np.errstate(invalid="ignore"):
-        error = np.where(special, 0.0, np.abs(actual - exact))
-    limit = scaled_limit(inputs, exact, truncating=limits.truncating)
-    same_special = (np.isnan(as_half) & np.isnan(actual)) | (as_half == actual)
-    bad = np.where(special, ~same_special, ~(error <= limit))  # a NaN error is bad too
-
-    numbers = np.where(special, 0.0, exact)
-    norm = float(np.linalg.norm(numbers))
-    distance = float(np.linalg.norm(error))
-    rel_l2 = distance / norm if norm > 0 else distance
-    max_abs = float(np.max(error, initial=0.0))
-
-    failure = None
-    if bad.any():
-        i, j = (int(x) for x in np.argwhere(bad)[0])
-        row = int(rows[i])
-        unwritten = ", still the poison: never written" if result[row].view(np.uint16)[j] == POISON else ""
-        failure = (
-            f"C[{row},{j}] is {actual[i, j]:.6g}{unwritten}, expected {exact[i, j]:.6g}; error {error[i, j]:.3g}, "
-            f"limit {limit[i, j]:.3g}; {int(bad.sum())} of {bad.size} elements are bad"
-        )
-    elif not rel_l2 <= limits.rel_l2:
-        failure = f"relative L2 is {rel_l2:.3g}, limit {limits.rel_l2:g}"
-    elif not max_abs <= limits.max_abs:
-        failure = f"largest absolute error is {max_abs:.3g}, limit {limits.max_abs:g}"
-    return Judgement(rel_l2=rel_l2, max_abs=max_abs, failure=failure)
+    allowed = scaled_limit(inputs, exact, truncating=given.truncating)
+    return limits.judge(result[rows], exact, given, allowed=allowed, rows=rows, name="C", poison=POISON & 0xFF)

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from expctl.harness.report import BuildFailed, Fault, Report
 from kernel.harness import supervisor
 from kernel.harness.build_proxy import BuildProxy, InProcessHost
-from kernel.harness.clock_check import OutsideClock
-from kernel.harness.report import BuildFailed, Fault, Report
+from kernel.harness.outside_clock import OutsideClock
 from kernel.runtime.build import BuildError, build
 from kernel.runtime.formats import Fp8
 from kernel.runtime.library import MACHINES, Config, LaunchError, LibraryError, UnknownConfig, parse_config

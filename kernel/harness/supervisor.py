@@ -15,9 +15,9 @@ import time
 import traceback
 from typing import Any, NoReturn
 
+from expctl.harness.report import BuildFailed, Fault
 from kernel.harness import process_audit
 from kernel.harness.confine import hide, landlock_version
-from kernel.harness.report import BuildFailed, Fault
 from kernel.harness.sandbox_worker import ERRORS, Answer, SandboxWorker
 
 ANSWER_BYTES_MAX = 1 << 20

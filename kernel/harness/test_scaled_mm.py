@@ -10,7 +10,6 @@ another process (sandbox_worker.py), whose memory is read from here.
 
 from __future__ import annotations
 
-import math
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -25,11 +24,12 @@ if __name__ == "__main__":
 
 import numpy as np
 
+from expctl.harness.limits import Judgement
+from expctl.harness.report import BuildFailed, Report
 from kernel.harness import reference, script_session, shapes
 from kernel.harness.build_proxy import BuildProxy
 from kernel.harness.operands import Operands, place
-from kernel.harness.reference import Judgement, Limits
-from kernel.harness.report import BuildFailed, Report
+from kernel.harness.reference import Limits
 from kernel.harness.script_session import ScriptSession
 from kernel.runtime.library import LaunchError
 
@@ -112,17 +112,15 @@ def check_all(
         except (BuildFailed, LaunchError) as error:
             facts, failure = {}, str(error)
         if failure is not None:
-            facts = {name: value for name, value in facts.items() if not isinstance(value, float) or math.isfinite(value)}
             facts["failure"] = failure
             failures.append(f"{case.name}: {failure}")
         report.case(case.name, failure is None, facts)
         if session.supervisor.is_dead:
             break
-    if failures:
-        return report.blame(failures[0] + (f" (and {len(failures) - 1} more cases)" if len(failures) > 1 else ""))
-    session.supervisor.audit_process()
-    report.say(f"{len(cases)} cases x {launches} launches passed")
-    return report.end()
+    if not failures:
+        session.supervisor.audit_process()
+        report.say(f"{len(cases)} cases x {launches} launches passed")
+    return report.judge(failures)
 
 
 def main() -> int:

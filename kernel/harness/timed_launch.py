@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from expctl.harness.report import BuildFailed
 from kernel.harness.build_proxy import BuildProxy
 from kernel.harness.input_stream import Draw, InputStream
 from kernel.harness.operands import bytes_of
 from kernel.harness.reference import POISON
-from kernel.harness.report import BuildFailed
 from kernel.harness.supervisor import Supervisor
 from kernel.runtime.formats import Bytes, Halves
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from expctl.harness.clock_check import ClockCheck
+from expctl.harness.report import BuildFailed
+from expctl.harness.requests import TimedRequest
 from kernel.harness import reference
-from kernel.harness.clock_check import ClockCheck
 from kernel.harness.input_stream import Draw, InputStream
-from kernel.harness.report import BuildFailed
 from kernel.harness.script_session import ScriptSession
 from kernel.harness.timed_launch import STEP_ON_DEVICE, CpuTimedLauncher, DeviceTimedLauncher, TimedBatch, TimedLauncher
 from kernel.runtime.formats import Fp8, Halves
@@ -32,14 +33,6 @@ class SampledOutput:
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]
     values: Halves
-
-
-@dataclass(frozen=True, slots=True)
-class TimedRequest:
-    """Times in ns of one `time` request: each launch by the build's own clock, and all together seen from outside."""
-
-    ns: tuple[int, ...]
-    outside_ns: int
 
 
 class TimedSize:
@@ -79,8 +72,9 @@ class TimedSize:
                 self._sample(number, draw)
             left -= len(draws)
         outside_ns = self._outside_clock.outside_ns(batches)
-        self._clock_check.add(batches, outside_ns)
-        return TimedRequest(tuple(ns for batch in batches for ns in batch.ns), outside_ns)
+        ns = tuple(ns for batch in batches for ns in batch.ns)
+        self._clock_check.add(sum(ns), outside_ns, len(batches))
+        return TimedRequest(ns, outside_ns)
 
     def _sample(self, number: int, draw: Draw) -> None:
         """Copy sampled elements of output `number` for `check`. Raises BuildFailed for one that was not written."""

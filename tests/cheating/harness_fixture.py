@@ -17,10 +17,11 @@ from typing import Any
 
 sys.path.insert(0, str(ROOT := Path(__file__).resolve().parents[2]))
 
+from expctl.harness import requests
+from expctl.harness.report import Report
 from kernel.harness import process_audit, script_session, shapes, test_scaled_mm, timing
 from kernel.harness.benchmark_worker import BenchmarkWorker
 from kernel.harness.reference import Limits
-from kernel.harness.report import Report
 from kernel.harness.script_session import ScriptSession
 from kernel.runtime.formats import Fp8
 from tests.cheating import safeguards
@@ -69,8 +70,8 @@ def timed(artifact: Path) -> dict[str, Any]:
 
     def work(report: Report) -> int:
         def serve(session: ScriptSession) -> int:
-            worker = BenchmarkWorker(session, session.build.index_of((1, 8, 2, 2, 8, 2)), Fp8.E5M2, report, Limits())
-            return worker.serve(json.dumps(line) for line in lines)
+            worker = BenchmarkWorker(session, session.build.index_of((1, 8, 2, 2, 8, 2)), Fp8.E5M2, Limits())
+            return requests.answer((json.dumps(line) for line in lines), report, worker)
 
         return script_session.run(report, "cpu", artifact, serve)
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
+from expctl.harness import clock_check
 from kernel.harness import (
-    clock_check,
     input_stream,
     operands,
     process_audit,

@@ -14,7 +14,7 @@ from expctl.domain.protocol.step import Step
 from expctl.domain.run.step_result import Failed
 from expctl.domain.run.step_result import TestReport as Passed
 from expctl.domain.verdict.samples import Side
-from kernel.harness.report import Report
+from expctl.harness.report import Report
 from tests.fakes.run import FakeProgress
 
 PAGE = (Path(__file__).parents[2] / "docs/HARNESS.md").read_text(encoding="utf-8")
@@ -28,7 +28,7 @@ TIMED = Benchmark(
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Iterator[StepRunner]:
-    (example,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    _, example = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     (tmp_path / "bench.py").write_text(example)
     made = StepRunner(environment=Environment(), scratch=tmp_path / "scratch", mark="m", experiment="P1")
     yield made

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kernel.harness.clock_check import ClockCheck
-from kernel.harness.report import BuildFailed
-from kernel.harness.timed_launch import TimedBatch
+from expctl.harness.clock_check import ClockCheck
+from expctl.harness.report import BuildFailed
 
 ALLOWED_NS = 400_000
 TOLD_NS, ASKING_NS, LIE_NS = 1_000_000, 30_000, 700_000
@@ -15,7 +14,7 @@ TOLD_NS, ASKING_NS, LIE_NS = 1_000_000, 30_000, 700_000
 def settled(*hidden_ns: int) -> None:
     clock_check = ClockCheck(ALLOWED_NS)
     for each in hidden_ns:
-        clock_check.add([TimedBatch((TOLD_NS,), 0)], TOLD_NS + each)
+        clock_check.add(TOLD_NS, TOLD_NS + each, 1)
     clock_check.check()
 
 

@@ -1,13 +1,15 @@
-"""Sends a script's messages (docs/HARNESS.md) as JSON to the descriptor in EXPCTL_RESULT_FD, and prints readable lines."""
+"""Sends a script's messages (docs/HARNESS.md) as JSON to the result descriptor, and prints readable lines."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
+RESULT_FD = "EXPCTL_RESULT_FD"
 Value = str | int | float | bool
 CONTRACT = 1
 """Version of docs/HARNESS.md that these scripts keep; their first message says so."""
@@ -24,10 +26,10 @@ class BuildFailed(Exception):
 
 
 class Report:
-    """Writes one message for each method called. The last must be `end`, `blame` or `fault`."""
+    """Writes one message for each method called, to `descriptor` or EXPCTL_RESULT_FD. The last is `end`, `blame` or `fault`."""
 
-    def __init__(self) -> None:
-        descriptor = os.environ.get("EXPCTL_RESULT_FD")
+    def __init__(self, descriptor: str | None = None) -> None:
+        descriptor = descriptor or os.environ.get(RESULT_FD)
         self._stream: TextIO | None = None
         self._bound: dict[str, str] = {}
         self._contract: dict[str, int] = {"contract": CONTRACT}
@@ -35,7 +37,7 @@ class Report:
             try:
                 self._stream = os.fdopen(int(descriptor), "w", encoding="utf-8", closefd=False)
             except (ValueError, OSError) as error:
-                sys.exit(f"EXPCTL_RESULT_FD is {descriptor!r}, expected an open descriptor: {error}")
+                sys.exit(f"{RESULT_FD} is {descriptor!r}, expected an open descriptor: {error}")
 
     @property
     def for_person(self) -> bool:
@@ -59,8 +61,9 @@ class Report:
         print(line, flush=True)
 
     def case(self, name: str, ok: bool, facts: Mapping[str, Value]) -> None:
-        """Say how one case of a test went."""
-        self.event("case", name=name, ok=ok, facts=dict(facts))
+        """Say how one case of a test went. Figures that are not finite are left out."""
+        facts = {key: value for key, value in facts.items() if not isinstance(value, float) or math.isfinite(value)}
+        self.event("case", name=name, ok=ok, facts=facts)
         self.say(f"{'ok  ' if ok else 'FAIL'} {name:58s} " + " ".join(f"{k}={_short(v)}" for k, v in facts.items()))
 
     def fact(self, name: str, value: int | float, unit: str, kind: str) -> None:
@@ -72,13 +75,19 @@ class Report:
         """Say that the worker has warmed up."""
         self.event("ready", facts=dict(facts))
 
-    def sample(self, size: str, durations_ns: Sequence[int], outside_ns: int) -> None:
-        """Say the ns of each iteration, in order, and of all together as seen from outside of the build's process."""
-        self.event("sample", size=size, ns=list(durations_ns), outside_ns=outside_ns)
+    def sample(self, size: str, durations_ns: Sequence[int], outside_ns: int | None = None) -> None:
+        """Say the ns of each iteration, in order, and of all together where seen from outside of the build's process."""
+        seen = {} if outside_ns is None else {"outside_ns": outside_ns}
+        self.event("sample", size=size, ns=list(durations_ns), **seen)
 
     def checked(self) -> None:
         """Say that all outputs since the last check were right."""
         self.event("checked")
+
+    def judge(self, failures: Sequence[str]) -> int:
+        """Say how a test with these failures ended: passed, or the first of them; return the exit status."""
+        more = f" (and {len(failures) - 1} more cases)" if len(failures) > 1 else ""
+        return self.blame(failures[0] + more) if failures else self.end()
 
     def end(self) -> int:
         """Say that the build passed; return the exit status."""
