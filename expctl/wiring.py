@@ -207,11 +207,12 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
     """
     from expctl.adapters.doctor.machine import machine_findings
     from expctl.adapters.doctor.repository import StateCheckup
+    from expctl.adapters.doctor.work_tree import work_tree_findings
     from expctl.adapters.records.ledger_file import ledger_mend
     from expctl.adapters.records.replays import Replays
     from expctl.domain.errors import Refused
     from expctl.domain.ledger.model import Ledger
-    from expctl.flow.doctor import committed_findings, target_findings
+    from expctl.flow.doctor import committed_findings
     from expctl.views.ledger.document import render
 
     git = reader(place)
@@ -236,11 +237,27 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
         record_was=record_was,
         ledger_is=ledger_is,
         ledger_mend=ledger_mend(place.root / "ledger.md"),
+        has_files=lambda name: bool(git.list_files(head, name)),
     )
+    found += work_tree_findings(place.root, git.read_file(head, "protocol.yaml"))
     with contextlib.suppress(Refused):  # committed_findings has reported it
-        protocol = records.protocol(head)
-        found += target_findings(protocol, _tools_for(place, lambda _: (), machine()["machine"], protocol, "").toolchains)
+        found += _tool_findings(place, records.protocol(head))
     return tuple(found)
+
+
+def _tool_findings(place: Place, protocol: "Protocol") -> "list[Finding]":
+    from expctl.adapters.child.interpreter import with_interpreter
+    from expctl.adapters.doctor.packages import package_findings
+    from expctl.domain.checkup import wrong
+    from expctl.domain.errors import Refused
+    from expctl.flow.doctor import target_findings
+
+    try:
+        environment = with_interpreter(protocol.environment, root=place.root, state=place.state)
+    except Refused as refusal:
+        return [wrong("python", f"{refusal.message}: {refusal.found}", refusal.hint)]
+    toolchains = _tools_for(place, lambda _: (), machine()["machine"], protocol, "").toolchains
+    return [*target_findings(protocol, toolchains), *package_findings(protocol, environment, place.root)]
 
 
 def clear(place: Place) -> None:
@@ -330,9 +347,9 @@ def _tools_for(
     from expctl.targets.command import CommandRecipe
     from expctl.targets.cpu import ZigCpuRecipe
     from expctl.targets.gfx1151 import ZigGfxRecipe
-    from expctl.targets.python import PythonRecipe
     from expctl.targets.rocm import HIPCC
     from expctl.targets.sm_90 import NVCC
+    from expctl.targets.source import SourceRecipe
 
     recipes: dict[Toolchain, Recipe] = {
         Toolchain.COMMAND: CommandRecipe(),
@@ -340,7 +357,7 @@ def _tools_for(
         Toolchain.ZIG_GFX: ZigGfxRecipe(),
         Toolchain.HIPCC: HIPCC,
         Toolchain.NVCC: NVCC,
-        Toolchain.PYTHON: PythonRecipe(),
+        Toolchain.SOURCE: SourceRecipe(),
     }
     mark, scratch = mark_of(place), place.state / "scratch"
     environment = with_interpreter(protocol.environment, root=place.root, state=place.state)

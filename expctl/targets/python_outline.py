@@ -1,4 +1,4 @@
-"""Copy a Python file and write beside it what its code says, without comments and docstrings: run by the target's interpreter.
+"""Copy a source and write beside a Python file what its code says, without comments: run by the target's interpreter.
 
     python python_outline.py SOURCE COPY
 
@@ -17,8 +17,11 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def main(source: str, copy: str) -> None:
-    """Write the file `copy` and its outline."""
+    """Write the file `copy` and, for Python, its outline."""
     data = Path(source).read_bytes()
+    if not source.endswith(".py"):
+        Path(copy).write_bytes(data)
+        return
     try:
         tree = ast.parse(data, source)
     except (SyntaxError, ValueError) as error:

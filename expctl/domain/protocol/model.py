@@ -21,7 +21,7 @@ class Toolchain(StrEnum):
     ZIG_GFX = "zig-gfx"
     HIPCC = "hipcc"
     NVCC = "nvcc"
-    PYTHON = "python"
+    SOURCE = "source"
 
 
 class NumberKind(StrEnum):
@@ -59,7 +59,8 @@ class FreeSimplify(StrEnum):
 class Build(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a target is built: by a command (`argv`) if the toolchain is `command`, else from `source` with `flags`.
 
-    With `python`, the build is a copy of the file `source`, and `argv` a command that lets Triton compile its kernels.
+    With `source`, the build is a copy of the file `source` (Python, or C++ that the harness compiles when it loads it), and
+    `argv` may be a command in which Triton compiles the kernels of `{artifact}`.
     """
 
     toolchain: Toolchain

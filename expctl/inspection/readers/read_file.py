@@ -22,7 +22,7 @@ TRITON_ASSEMBLY = ".amdgcn"
 ASSEMBLIES = (".s", ".asm", TRITON_ASSEMBLY)
 PTX = ".ptx"
 _KERNEL = re.compile(r"__global__|\bglobal\b")
-_GPU = re.compile(r"gfx[0-9a-f]{3,4}|sm_\d+", re.ASCII)
+_AMD = re.compile(r"gfx[0-9a-f]{3,4}", re.ASCII)
 
 NEEDS_ASSEMBLER = "code_hash needs the assembler: pip install 'expctl[cpu]'"
 NEEDS_HSACO = "code_hash needs the .hsaco file of the same name beside this one"
@@ -34,28 +34,28 @@ def inspect(path: Path, options: Options) -> FileReport:
     """Return the report on the kernels in a file, or in a cache folder of Triton. The GPU is `options.arch`, else the one
     that the file names, else gfx1151. Raises Refused for an unknown kind, a damaged file, a source that doesn't compile.
     """
-    if options.arch and not _GPU.fullmatch(options.arch):
-        raise Refused(
-            f"{options.arch} is not the name of a GPU",
-            code="not-a-gpu",
-            expected="gfx or sm_ and its number, for example gfx1151",
-            found=options.arch,
-            where="--arch",
-            hint="give such a name, or leave --arch out",
-        )
     if path.is_dir():
         return of_cache(path, options.arch)
     data = kernel_bytes(path)
     if is_cubin(data):
         return _of_cubin(path, data, options)
+    if path.suffix.lower() == PTX and b"\0" not in data:
+        return _of_ptx(path, data.decode(errors="surrogateescape"), options)
+    if options.arch and not _AMD.fullmatch(options.arch):
+        raise Refused(
+            f"{options.arch} is not the name of an AMD GPU",
+            code="not-an-amd-gpu",
+            expected="gfx and its number, for example gfx1151",
+            found=options.arch,
+            where="--arch",
+            hint="give such a name; sm_90 and its like are for PTX, cubins and caches of Triton",
+        )
     if data.startswith(b"\x7fELF") or offload_bundle.is_bundle(data):
         return _of_code_object(path, data, options)
     if b"\0" in data:
         raise _unknown(path, "a binary file that is neither ELF nor an offload bundle")
     if path.suffix.lower() in ASSEMBLIES:
         return _of_assembly(path, data.decode(errors="surrogateescape"), options)
-    if path.suffix.lower() == PTX:
-        return _of_ptx(path, data.decode(errors="surrogateescape"), options)
     if path.suffix.lower() in SOURCES:
         return _of_source(path, data.decode(errors="surrogateescape"), options)
     raise _unknown(path, f"the ending {plain_text(path.suffix)}" if path.suffix else "a name without an ending")
