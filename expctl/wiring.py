@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from expctl.domain.protocol.model import Gate, Protocol
     from expctl.domain.rules.current_facts import ProbeAnswer
     from expctl.flow.autopilot.run_all import NothingProposed, SweepFinished
+    from expctl.flow.harness_check import Checked
     from expctl.flow.queue.submit import Proposed
     from expctl.flow.status import Running
     from expctl.launcher.capabilities import Capabilities
@@ -260,6 +261,41 @@ def _tool_findings(place: Place, protocol: "Protocol") -> "list[Finding]":
     return [*target_findings(protocol, toolchains), *package_findings(protocol, environment, place.root)]
 
 
+def harness_check(place: Place, target: str) -> "Iterator[Checked]":
+    """Yield what works of the work tree's protocol and harness (`target`: the one to try, or ""). Raises Refused for the first
+    part that doesn't. Works on a copy, in a folder and with a mark of its own, beside whatever else expctl does here.
+    """
+    from msgspec.structs import replace
+
+    from expctl.adapters.child.contained_process import become_subreaper
+    from expctl.adapters.doctor.work_tree import protocol_of_work_tree
+    from expctl.adapters.init.copied_tree import copy_of, line_of
+    from expctl.files import atomic_write
+    from expctl.flow.harness_check import Trial, check_harness
+    from expctl.views.console import ConsoleProgress
+
+    protocol = protocol_of_work_tree(place.root)
+    apart = replace(place, state=place.state / "check")
+    become_subreaper()
+    tools = _tools_for(apart, lambda _: (), machine()["machine"], protocol, "check", watched=False)
+    tree = apart.state / "tree"
+    try:
+        with tools.gate.working():
+            trial = Trial(
+                protocol=protocol,
+                tree=tree,
+                toolchains=tools.toolchains,
+                steps=tools.steps,
+                progress=ConsoleProgress(sys.stderr),
+            )
+            sources = copy_of(place.root, tree)
+            file = place.root / "protocol.yaml"
+            yield from check_harness(trial, target=target, sources=sources, line_of=lambda text: line_of(file, text))
+    finally:
+        tools.steps.close()
+        atomic_write.remove_tree(apart.state)
+
+
 def clear(place: Place) -> None:
     """Remove what killed runs left behind: processes, worktrees, half-made commits. Raises Busy while a run is alive."""
     from expctl.flow.repository.recovery import clean_up_dead_runs
@@ -335,7 +371,13 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
 
 
 def _tools_for(
-    place: Place, broken: "Callable[[Path], Sequence[str]]", machine: str, protocol: "Protocol", experiment: str
+    place: Place,
+    broken: "Callable[[Path], Sequence[str]]",
+    machine: str,
+    protocol: "Protocol",
+    experiment: str,
+    *,
+    watched: bool = True,
 ) -> "Tools":
     from expctl.adapters.child.interpreter import with_interpreter
     from expctl.adapters.steps.builder import Builder
@@ -361,9 +403,14 @@ def _tools_for(
     }
     mark, scratch = mark_of(place), place.state / "scratch"
     environment = with_interpreter(protocol.environment, root=place.root, state=place.state)
-    watched = gate(place, protocol.gate, experiment=experiment)
+    machine_gate = gate(place, protocol.gate, experiment=experiment)
     steps = StepRunner(
-        environment=environment, scratch=scratch, mark=mark, experiment=experiment, broken=broken, watch=watched.watch
+        environment=environment,
+        scratch=scratch,
+        mark=mark,
+        experiment=experiment,
+        broken=broken,
+        watch=machine_gate.watch if watched else None,
     )
     return Tools(
         toolchains=Builder(
@@ -376,5 +423,5 @@ def _tools_for(
         ),
         steps=steps,
         profiles=StepProfiles(place.state / "profiles" / experiment),
-        gate=watched,
+        gate=machine_gate,
     )

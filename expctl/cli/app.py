@@ -42,6 +42,7 @@ VERBS = {
     "doctor": "doctor:doctor",
     "import": "import_ledger:import_ledger",
     "init": "init:init",
+    "harness": "harness:app",
 }
 
 

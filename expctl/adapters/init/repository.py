@@ -19,6 +19,7 @@ from expctl.launcher.captured import captured
 from expctl.launcher.interpreter import NoInterpreter, look_at
 
 LIST_S = 60.0
+ENVIRONMENT_MARK = "pyvenv.cfg"
 BYTES_MOST = 1 << 20
 ENDINGS = {Kind.C: (".c", ".cc", ".cpp", ".cxx"), Kind.CUDA: (".cu",), Kind.HIP: (".hip",)}
 NO_KERNEL = re.compile(
@@ -60,9 +61,11 @@ class Wishes:
 
 
 def look(root: Path) -> Repository:
-    """Return the repository at `root`, with files that are not committed yet."""
+    """Return the repository at `root`, with files that are not committed yet, without those of a virtual environment."""
     listed = captured(["git", "-C", str(root), "ls-files", "-z", "-co", "--exclude-standard"], timeout_s=LIST_S).out
-    return Repository(root, tuple(sorted(path for path in set(listed.split("\0")) if path)))
+    paths = sorted(path for path in set(listed.split("\0")) if path)
+    environments = tuple(path.removesuffix(ENVIRONMENT_MARK) for path in paths if path.endswith(f"/{ENVIRONMENT_MARK}"))
+    return Repository(root, tuple(path for path in paths if not path.startswith(environments)))
 
 
 def first_protocol(seen: Repository, wishes: Wishes) -> FirstProtocol:
