@@ -269,7 +269,7 @@ def harness_check(place: Place, target: str) -> "Iterator[Checked]":
 
     from expctl.adapters.child.contained_process import become_subreaper
     from expctl.adapters.doctor.work_tree import protocol_of_work_tree
-    from expctl.adapters.init.copied_tree import copy_of, line_of
+    from expctl.adapters.init.copied_tree import check_syntax, copy_of, line_of
     from expctl.files import atomic_write
     from expctl.flow.harness_check import Trial, check_harness
     from expctl.views.console import ConsoleProgress
@@ -289,6 +289,7 @@ def harness_check(place: Place, target: str) -> "Iterator[Checked]":
                 progress=ConsoleProgress(sys.stderr),
             )
             sources = copy_of(place.root, tree)
+            check_syntax(tree, protocol)
             file = place.root / "protocol.yaml"
             yield from check_harness(trial, target=target, sources=sources, line_of=lambda text: line_of(file, text))
     finally:

@@ -1,5 +1,6 @@
 """Find the functions that a C file exports, and guess a harness from the types of their parameters."""
 
+import keyword
 import re
 from collections.abc import Iterator
 
@@ -19,6 +20,7 @@ NUMPY = {
     "int32_t": "int32", "uint32_t": "uint32", "int64_t": "int64", "uint64_t": "uint64", "unsigned": "uint32",
     "unsigned int": "uint32", "long long": "int64",
 }  # fmt: skip
+TAKEN = ("self", "build", "rng", "np")
 FLOATS = ("float", "double")
 
 
@@ -34,7 +36,7 @@ def sketches(text: str) -> Iterator[Sketch]:
         parameters = [PARAMETER.fullmatch(each.strip()) for each in found["parameters"].split(",")]
         if result.split()[0] in NOT_EXPORTED or not all(parameters):
             continue
-        pairs = [(_type(each["type"]), each["name"]) for each in parameters if each is not None]
+        pairs = [(_type(each["type"]), _name(each["name"])) for each in parameters if each is not None]
         if any("*" in kind for kind, _ in pairs) and all(_base(kind) in NUMPY for kind, _ in pairs):
             yield _sketch(found["name"], result, pairs)
 
@@ -54,6 +56,11 @@ def _sketch(name: str, result: str, parameters: list[tuple[str, str]]) -> Sketch
         call=f"build.{name}({', '.join(words)})",
         signature=f"{result}({', '.join(f'{kind}{each}' for kind, each in parameters)})",
     )
+
+
+def _name(name: str) -> str:
+    """Return a parameter's name; one that means something else in the harness gets an underscore."""
+    return f"{name}_" if keyword.iskeyword(name) or name in TAKEN else name
 
 
 def _tuple(words: list[str]) -> str:

@@ -1,11 +1,14 @@
 """A copy of the work tree's files, so that a build or test of them leaves no trace in it."""
 
+import ast
 import hashlib
 import os
 import shutil
 from pathlib import Path
 
 from expctl.adapters.init.repository import look
+from expctl.domain.errors import Refused
+from expctl.domain.protocol.model import Protocol
 from expctl.files import atomic_write
 
 
@@ -22,6 +25,24 @@ def copy_of(root: Path, folder: Path) -> str:
         contents = os.readlink(source).encode() if source.is_symlink() else source.read_bytes()
         digest.update(f"{name}\0{len(contents)}\0".encode(errors="surrogateescape") + contents)
     return digest.hexdigest()
+
+
+def check_syntax(tree: Path, protocol: Protocol) -> None:
+    """Raise Refused for a Python file of the harness, below `tree`, that does not parse."""
+    for name in protocol.harness:
+        found = [tree / name] if name.endswith(".py") else sorted((tree / name).rglob("*.py"))
+        for file in found:
+            try:
+                ast.parse(file.read_bytes() if file.is_file() else b"")
+            except (SyntaxError, ValueError) as error:
+                raise Refused(
+                    "a file of the harness is not Python",
+                    code="harness-does-not-parse",
+                    expected="a file that Python can read",
+                    found=f"{getattr(error, 'msg', error)}: {str(getattr(error, 'text', '') or '').strip()[:80]}",
+                    where=f"{file.relative_to(tree)}:{getattr(error, 'lineno', None) or 1}",
+                    hint="mend that line, then expctl harness check",
+                ) from error
 
 
 def line_of(file: Path, text: str) -> int:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from msgspec.structs import replace
+
 from expctl.adapters.child.arguments import shared_variables
 from expctl.adapters.init import c_functions, gpus, python_functions
 from expctl.adapters.init.samples import NAMES, SAMPLES
@@ -81,6 +83,8 @@ def first_protocol(seen: Repository, wishes: Wishes) -> FirstProtocol:
     sketch = SAMPLES[kind] if is_sample or sketch is None else sketch
     gpu = _gpu(kind)
     toolchain, build, executables = _toolchain(seen, wishes, kind, sources or [source])
+    if kind is Kind.TRITON and gpu is None and is_sample:
+        sketch = replace(sketch, size="rows=16", size_words="rows=16")
     packages = PACKAGES.get(kind, ("numpy", "torch"))
     return FirstProtocol(
         kind=kind,

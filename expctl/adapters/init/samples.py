@@ -46,7 +46,7 @@ SAMPLES = {
         reference=f"{_EXPONENTIALS} / {_EXPONENTIALS}.sum(axis=1, keepdims=True)",
     ),
     Kind.TORCH: _ROWS,
-    Kind.TRITON: _ROWS,
+    Kind.TRITON: _ROWS,  # without a GPU in fewer rows, because Triton's interpreter is slow
     Kind.CUDA: _AXPY,
     Kind.HIP: _AXPY,
 }
