@@ -83,10 +83,10 @@ def _built(trial: Trial, name: str, target: Target, sources: str, line_of: Calla
     made = trial.toolchains.build(name, target, tree=trial.tree, sources=sources)
     if isinstance(made, Failed):
         key = target.build.source or next((word for word in target.build.argv if "{artifact}" in word), "toolchain")
-        raise _refused("the kernel does not build", "check-build-failed", "a build of HEAD's sources", made, line_of(key))
+        raise _refused("the build", "a build of HEAD's sources", made, line_of(key))
     path = trial.toolchains.path(target, made)
     if path is None:
-        raise _refused("the build is gone", "check-build-failed", "a file", Failed(reason="it was removed or changed"), 0)
+        raise _refused("the build", "a file", Failed(reason="it was removed or changed"), 0)
     return made, path
 
 
@@ -96,7 +96,7 @@ def _tested(trial: Trial, target: Target, artifact: Path) -> Checked:
     trial.progress.working("test", target.test.argv[-1])
     report = trial.steps.test(target.test, cwd=trial.tree, artifact=artifact, progress=trial.progress)
     if isinstance(report, Failed):
-        raise _refused("the test does not pass", "check-test-failed", "a test that the present kernel passes", report, 0)
+        raise _refused("the test", "a test that the present kernel passes", report, 0)
     return Checked(part="test", what=report.summary)
 
 
@@ -114,7 +114,7 @@ def _measured(trial: Trial, benchmark: Benchmark, artifact: Path) -> Iterator[Ch
         sides = dict.fromkeys(Side, (artifact,))
         found = trial.steps.measure(short, cwd=trial.tree, artifacts=sides, round=number, progress=trial.progress)
         if isinstance(found, Failed):
-            raise _refused("the benchmark fails", "check-benchmark-failed", "times of the present kernel", found, 0)
+            raise _refused("the benchmark", "times of the present kernel", found, 0)
         samples += found
     for size in benchmark.sizes:
         yield _times(size.name, [each for each in samples if each.size == size.name])
@@ -152,14 +152,14 @@ def _time(ns: float) -> str:
     return f"{ns / 1e6:.3g} ms" if ns >= 1e6 else f"{ns / 1e3:.3g} us"
 
 
-def _refused(message: str, code: str, expected: str, failed: Failed, line: int) -> Refused:
+def _refused(part: str, expected: str, failed: Failed, line: int) -> Refused:
     """Return the error for a part that failed; expected, found and line are the harness' own where it said them."""
     mistake = MISTAKE.search(failed.reason)
     frames = PYTHON_FRAME.findall(failed.reason)
     where = f"{frames[-1][0]}:{frames[-1][1]}" if frames else f"protocol.yaml:{line}" if line else ""
     return Refused(
-        message,
-        code=code,
+        f"{part} of the work tree fails",
+        code="harness-check-failed",
         expected=mistake["expected"] if mistake else expected,
         found=mistake["found"] if mistake else failed.reason,
         where=mistake["where"] if mistake else where,

@@ -1,6 +1,6 @@
 """Parse an ELF file for NVIDIA GPUs (a cubin): its kernels, their registers and memory, and hashes of their machine code.
 
-Source: what cuobjdump -elf and -res-usage of CUDA 13 print of the same files; NVIDIA publishes no description.
+Source: what cuobjdump -elf and -res-usage of CUDA 12.9 print of the same files; NVIDIA publishes no description.
 """
 
 import hashlib
