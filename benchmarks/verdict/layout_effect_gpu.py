@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.verdict.layout_effect import DRAW, OBJECTIVE, ROOT, report, timed_in_turn
-from kernel.harness.device import Runtime
+from expctl.harness.device import Runtime
 from kernel.runtime.formats import Fp8, encode, prepack
 from kernel.runtime.library import WINNER, format_config, open_library
 
@@ -69,7 +69,7 @@ def build(length: int, folder: Path) -> Path:
 def time_all(files: Sequence[Path], sweeps: int) -> dict[int, list[float]]:
     """In this process: the effect of each file by size."""
     order = DRAW.sample(range(len(files)), len(files))
-    libraries, runtime = {i: open_library(files[i], "sm_90") for i in order}, Runtime("sm_90")
+    libraries, runtime = {i: open_library(files[i], "sm_90") for i in order}, Runtime("cuda")
     effects = {}
     for n in WEIGHTS:
         values = np.random.default_rng(n)

@@ -14,10 +14,12 @@ FLOAT_POISON, INTEGER_POISON = 0xFF, 0xA5
 
 
 def family(value: object) -> str:
-    """Return `numpy`, `torch` or `cupy` for an array of that package, else an empty text."""
+    """Return `numpy`, `torch` or `cupy` for an array of that package, `device` for a DeviceArray, else an empty text."""
     module = type(value).__module__.partition(".")[0]
     is_array = isinstance(value, np.ndarray) or (module in ("torch", "cupy") and hasattr(value, "shape"))
-    return module if is_array and module in ("torch", "cupy") else "numpy" if is_array else ""
+    if is_array:
+        return module if module in ("torch", "cupy") else "numpy"
+    return "device" if type(value).__name__ == "DeviceArray" else ""
 
 
 def device(value: Any) -> str:
@@ -93,6 +95,8 @@ def bytes_of(value: Any) -> Any:
 
 def is_contiguous(value: Any) -> bool:
     """Return whether the elements lie in C order without gaps."""
+    if family(value) == "device":
+        return True
     return bool(value.is_contiguous()) if family(value) == "torch" else bool(value.flags.c_contiguous)
 
 
@@ -129,6 +133,8 @@ def same_bits(one: Any, other: Any) -> bool:
 def address(value: Any) -> int:
     """Return the address of an array's first element, on its device."""
     kind = family(value)
+    if kind == "device":
+        return int(value.address)
     return int(value.data_ptr() if kind == "torch" else value.data.ptr if kind == "cupy" else value.ctypes.data)
 
 

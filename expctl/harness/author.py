@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from expctl.harness import arrays
+from expctl.harness.c_library import CBuild
 from expctl.harness.class_check import check_arguments
 from expctl.harness.kernel import Kernel
 from expctl.harness.mistake import Mistake, Place, file_of, frames, place_of
@@ -33,9 +34,7 @@ class Author:
         self.sizes = {**kernel.test_sizes, **kernel.sizes}
         with self.blaming("load" if kernel.load is not Kernel.load else "library"):
             self.build = self.kernel.load(artifact)
-        self.prepare = (
-            getattr(self.build, "prepare", lambda _: None) if hasattr(type(self.build), "prepare") else lambda _: None
-        )
+        self.prepare: Callable[[Values], None] = self.build.prepare if isinstance(self.build, CBuild) else lambda _: None
 
     # ------------------------------------------------------------------ inputs and outputs
 
@@ -172,7 +171,7 @@ class Author:
             raise
         except (Fault, BuildFailed):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             said = f"{type(error).__name__}: {str(error)[:200]}"
             in_build = self._frame_of_build(error)
             if build_may_fail and (in_build or not isinstance(error, HARNESS_ERRORS)):

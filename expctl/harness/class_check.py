@@ -24,6 +24,17 @@ def check_class(kernel: Any) -> None:
         if getattr(kernel, name) is getattr(Kernel, name):
             raise Mistake(f"a method {name} in class {kernel.__name__}", "none", place_of(kernel, ""))
     _check_sizes(kernel)
+    for name in ("rel_l2", "max_abs"):
+        limit = getattr(kernel, name)
+        if limit is not None and (not isinstance(limit, int | float) or not limit >= 0):
+            raise Mistake(f"{name} as a number of at least 0, such as 1e-6", repr(limit), place_of(kernel, name))
+    if kernel.library is not None and not hasattr(kernel.library, "load"):
+        found = repr(kernel.library)[:60]
+        raise Mistake('library = CLibrary(name="signature"), or none for Python', found, place_of(kernel, "library"))
+    if kernel.device not in ("", "cuda", "hip"):
+        raise Mistake(
+            "device as cuda or hip; none for arrays of torch and cupy", repr(kernel.device), place_of(kernel, "device")
+        )
     for size in {**kernel.sizes, **kernel.test_sizes}.values():
         for name, words in (("inputs", (None, None)), ("outputs", (None,))):
             _check_parameters(kernel, name, words, size)

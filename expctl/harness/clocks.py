@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from time import perf_counter_ns
 from typing import Any, Protocol
@@ -133,4 +134,9 @@ def clock_for(values: Iterable[Any]) -> Clock:
     on_gpu = [each for each in found if arrays.device(each) == "gpu"]
     if not on_gpu:
         return WallClock()
-    return EventClock(TorchEvents() if any(arrays.family(each) == "torch" for each in on_gpu) else CupyEvents())
+    return _event_clock("torch" if any(arrays.family(each) == "torch" for each in on_gpu) else "cupy")
+
+
+@cache
+def _event_clock(package: str) -> EventClock:
+    return EventClock(TorchEvents() if package == "torch" else CupyEvents())

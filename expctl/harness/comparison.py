@@ -37,14 +37,16 @@ def _judge(author: Author, result: object, exact: arrays.Array, name: str) -> Ju
     return judge(host, exact, limits, name=name, poison=arrays.poison_byte(result))
 
 
-def swapped(author: Author, inputs: Values, results: Values, *, in_outputs: bool) -> str:
-    """Return a hint where the results are right for two inputs exchanged, else an empty text."""
+def hint(author: Author, inputs: Values, results: Values, *, in_outputs: bool) -> str:
+    """Return what `call` may have wrong, where results are untouched or right for two inputs exchanged; else an empty text."""
+    place = place_of(author.kernel_class, "call")
+    if any(arrays.is_poison(arrays.to_host(each), arrays.poison_byte(each)).all() for each in results if in_outputs):
+        return f"; nothing at all was written: is the output handed to the build? ({place})"
     for first, second in combinations(range(len(inputs)), 2):
         if _alike(inputs[first], inputs[second]):
             other = list(inputs)
             other[first], other[second] = other[second], other[first]
             if compare(author, tuple(other), results, in_outputs=in_outputs).failure is None:
-                place = place_of(author.kernel_class, "call")
                 return f"; right if inputs {first + 1} and {second + 1} are exchanged: are they swapped? ({place})"
     return ""
 

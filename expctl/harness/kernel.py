@@ -34,6 +34,8 @@ class Kernel:
     """Largest |got - expected| / |expected| of a whole result; None: the square root of the epsilon of the result's type."""
     max_abs: ClassVar[float | None] = None
     """Largest error of one element; None: 16 times the limit of `rel_l2`, times the largest |expected|."""
+    device: ClassVar[str] = ""
+    """`cuda` or `hip`: numpy arrays are copied to that GPU, the call gets them as pointers, and is timed by events."""
     in_place: ClassVar[bool] = False
     """Whether a call may change its inputs. `reference` then gets untouched copies."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import sys
@@ -33,6 +34,7 @@ def run(kernel: Any, place: Place, argv: Sequence[str]) -> int:
         where = place_of_text(place.file, "EXPCTL_RESULT_FD")
         raise Mistake("nothing but the library to write to EXPCTL_RESULT_FD; print to standard output", repr(found), where)
 
+    faulthandler.enable()  # a build that dies of a signal leaves the line of the call in the log
     report = GuardedReport(blame_foreign)
     try:
         from expctl.harness.words import parse_words

@@ -16,8 +16,8 @@ class Words(argparse.ArgumentParser):
     """Raises Fault for words that it can't read."""
 
     def error(self, message: str) -> NoReturn:  # noqa: D102 - see ArgumentParser
-        expected = 'the build: argv: ["{python}", bench.py, "{artifact}"] in protocol.yaml'
-        raise Fault(f"expected {expected}, found another: {message}")
+        expected = f'`{self.prog} BUILD`, in protocol.yaml argv: ["{{python}}", {self.prog}, "{{artifact}}"]'
+        raise Fault(f"expected {expected}, found other words: {message}")
 
 
 def parse_words(argv: Sequence[str]) -> argparse.Namespace:

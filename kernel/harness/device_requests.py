@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kernel.harness.device import Runtime
-from kernel.runtime.library import DeviceLibrary
+from expctl.harness.device import Runtime
+from kernel.runtime.library import DeviceLibrary, LaunchError
 
 Answer = dict[str, Any]
 
@@ -15,7 +15,7 @@ class DeviceRequests:
     """Answers the requests that only a GPU build has, and those that a GPU build handles differently."""
 
     def __init__(self, build: DeviceLibrary, target: str) -> None:
-        self._build, self._runtime = build, Runtime(target)
+        self._build, self._runtime = build, Runtime("cuda" if target == "sm_90" else "hip", LaunchError)
         self._taken: list[int] = []
         self._armed: list[Any] = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,28 +22,9 @@ int scale(float *x, unsigned char by, int n) { while (n--) x[n] *= by; return n 
 double _Z4plusdd(double a, double b) { return a + b; }
 """
 DOT = "f64(const f64*, const f64*, i64)"
-HARNESS = f"""\
-import numpy as np
-
-from expctl.harness import CLibrary, Kernel, serve
-
-
-class Dot(Kernel):
-    sizes = {{"n=4096": dict(n=4096)}}
-    library = CLibrary(dot="{DOT}")
-
-    def inputs(self, rng, n):
-        return rng.standard_normal(n), rng.standard_normal(n)
-
-    def call(self, build, x, y):
-        return build.dot(x, y, x.size)
-
-    def reference(self, x, y):
-        return np.dot(x, y)
-
-
-serve(Dot)
-"""
+PAGE = Path(__file__).parents[2] / "docs/HARNESS.md"
+EXAMPLE = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)[0]
+HARNESS = EXAMPLE.replace("n=1048576", "n=4096").replace("1 << 20", "4096")
 X, Y = np.arange(4.0), np.ones(4)
 
 
@@ -138,10 +120,10 @@ def test_a_file_that_is_no_library(tmp_path: Path) -> None:
     ("before", "after", "message"),
     [
         ("", "", ""),
-        ('dot="f64', 'dto="f64', "bench.py:8, in library: expected a function dto in dot.so, found no such symbol"),
-        ("f64(const", "real(const", "bench.py:8, in library: expected a type such as f64"),
-        ("(x, y, x.size)", "(x, y)", "bench.py:14, in call: expected 3 arguments for dot"),
-        ("(x, y, x.size)", "(x, x.size, y)", "bench.py:14, in call: expected an array for const f64*"),
+        ('dot="f64', 'dto="f64', "bench.py:7, in library: expected a function dto in dot.so, found no such symbol"),
+        ("f64(const", "real(const", "bench.py:7, in library: expected a type such as f64"),
+        ("(x, y, x.size)", "(x, y)", "bench.py:13, in call: expected 3 arguments for dot"),
+        ("(x, y, x.size)", "(x, x.size, y)", "bench.py:13, in call: expected an array for const f64*"),
     ],
 )
 def test_the_line_of_the_harness_is_named(library: Path, tmp_path: Path, before: str, after: str, message: str) -> None:

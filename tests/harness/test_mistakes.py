@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.harness.conftest import HARNESS, TEST, TIMED, Serve, changed
+from tests.harness.conftest import HARNESS, TEST, TIMED, Serve, changed, served
 
 CALL = "        build.axpy(x, y, a, out)\n"
 DRAW = "        return rng.standard_normal(n), rng.standard_normal(n), float(rng.random())\n"
@@ -18,6 +20,10 @@ SEEN_IN_A_TEST = {
     "NaN drawn": (DRAW, DRAW.replace("(n),", "(n) * np.nan,", 1), INPUTS + "numbers in input 1"),
     "error": (DRAW, DRAW.replace("(n)", "(m)", 1), INPUTS + "inputs to return, found NameError: name 'm'"),
     "parameters": ("inputs(self, rng, n)", "inputs(self, n)", "expected inputs(self, rng, n), found"),
+    "no number": ("rel_l2 = 1e-12", "rel_l2 = '1e-12'", "bench.py:8, in rel_l2: expected rel_l2 as a number"),
+    "no library": ("rel_l2 = 1e-12", "library = 'axpy.so'", "bench.py:8, in library: expected library = CLibrary"),
+    "no device": ("rel_l2 = 1e-12", "device = 'gpu'", "bench.py:8, in device: expected device as cuda or hip"),
+    "exit": (DRAW, "        raise SystemExit(0)\n", INPUTS + "inputs to return, found SystemExit"),
     "misspelled": ("rel_l2 =", "rel_l =", "bench.py:8, in rel_l: expected the name rel_l2, found rel_l"),
     "no reference": ("def reference", "def expect_this", "expected a method reference in class Axpy, found none"),
     "nothing returned": (REFERENCE, "        a * x + y\n", "found nothing (None)"),
@@ -49,6 +55,21 @@ def test_swapped_arguments_are_a_hint(serve: Serve) -> None:
     status, said = serve(TEST, harness=changed(HARNESS, CALL, "        build.axpy(y, x, a, out)\n"))
     assert (status, "fault" in said[-1]) == (1, False)
     assert "right if inputs 1 and 2 are exchanged: are they swapped? (bench.py:16, in call)" in said[-1]["reason"]
+
+
+def test_words_without_the_build(serve: Serve, tmp_path: Path) -> None:
+    serve(TEST)
+    status, said = served(tmp_path, TEST, "--launches", artifact="build.py")
+    assert (status, said[-1]["fault"]) == (2, True)
+    assert said[-1]["reason"].startswith(
+        'expected `bench.py BUILD`, in protocol.yaml argv: ["{python}", bench.py, "{artifact}"]'
+    )
+
+
+def test_an_output_that_is_not_handed_on_is_a_hint(serve: Serve) -> None:
+    status, said = serve(TEST, harness=changed(HARNESS, CALL, "        build.axpy(x, y, a, out.copy())\n"))
+    assert (status, "fault" in said[-1]) == (1, False)
+    assert "is the output handed to the build? (bench.py:16, in call)" in said[-1]["reason"]
 
 
 def test_a_size_that_the_class_lacks(serve: Serve) -> None:

@@ -1,6 +1,6 @@
 """Calls the GPU vendor's runtime through ctypes: memory, events, waiting. Nothing here goes through the build under test.
 
-CUDA's driver interface works in the context that the build opened; HIP's functions have the same shape.
+CUDA's driver interface works in the context that the build opened, the primary one; HIP's functions have the same shape.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from kernel.runtime.library import LaunchError
+from expctl.harness.report import Fault
 
 _NULL_STREAM = None
+LIBRARIES = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so"}
 _CUDA = {
     "alloc": "cuMemAlloc_v2",
     "free": "cuMemFree_v2",
@@ -49,14 +50,15 @@ _ARGUMENTS: dict[str, Sequence[Any]] = {
 
 
 class Runtime:
-    """The runtime of the target's vendor. Each call raises LaunchError with the function and the error number."""
+    """The runtime of a vendor, `cuda` or `hip`. Each call raises `error` with the function and the error number."""
 
-    def __init__(self, target: str) -> None:
-        names, library = (_CUDA, "libcuda.so.1") if target == "sm_90" else (_HIP, "libamdhip64.so")
+    def __init__(self, vendor: str, error: type[Exception] = Fault) -> None:
+        self._is_cuda, self._error = vendor == "cuda", error
+        names, library = _CUDA if self._is_cuda else _HIP, LIBRARIES[vendor]
         try:
-            loaded = ctypes.CDLL(_loaded_path(library))
-        except OSError as error:
-            raise LaunchError(f"{library}: {error}") from error
+            self._library = loaded = ctypes.CDLL(_loaded_path(library))
+        except OSError as missing:
+            raise error(f"{library}: {missing}") from missing
         self._calls = {}
         for what, name in names.items():
             call = getattr(loaded, name)
@@ -64,18 +66,30 @@ class Runtime:
             self._calls[what] = (name, call)
         self._events: list[ctypes.c_void_p] = []
 
+    def open_context(self) -> None:
+        """Make the primary context of the first CUDA device current, where no build has done so. HIP has nothing to open."""
+        if self._is_cuda:
+            device, context = ctypes.c_int(), ctypes.c_void_p()
+            self._check("cuInit", self._library.cuInit(0))
+            self._check("cuDeviceGet", self._library.cuDeviceGet(ctypes.byref(device), 0))
+            retain = self._library.cuDevicePrimaryCtxRetain
+            self._check("cuDevicePrimaryCtxRetain", retain(ctypes.byref(context), device))
+            self._check("cuCtxSetCurrent", self._library.cuCtxSetCurrent(context))
+
     def _do(self, what: str, *arguments: object) -> None:
         name, call = self._calls[what]
-        error = call(*arguments)
+        self._check(name, call(*arguments))
+
+    def _check(self, name: str, error: int) -> None:
         if error:
-            raise LaunchError(f"{name} failed with error {error}")
+            raise self._error(f"{name} failed with error {error}")
 
     def alloc(self, size: int) -> int:
         """Allocate `size` bytes of device memory; return the address."""
         pointer = ctypes.c_void_p()
         self._do("alloc", ctypes.byref(pointer), size)
         if not pointer.value:
-            raise LaunchError(f"the device gave no memory for {size} bytes")
+            raise self._error(f"the device gave no memory for {size} bytes")
         return pointer.value
 
     def free(self, address: int) -> None:
