@@ -21,7 +21,7 @@ from expctl.ports.measuring import Progress, Steps, Toolchains
 ROUNDS, QUADS_MOST, ITERATIONS_MOST = 2, 2, 2
 SHORT_NS, UNEVEN = 10_000, 0.25
 MISTAKE = re.compile(r"(?P<where>[^\s:]+:\d+(?:, in [\w.]+)?): expected (?P<expected>.+?), found (?P<found>.*)", re.DOTALL)
-PYTHON_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+PLACE = re.compile(r'File "([^"]+)", line (\d+)|([\w./-]+\.\w+:\d+)')
 
 
 class Checked(Struct, frozen=True, kw_only=True):
@@ -155,8 +155,8 @@ def _time(ns: float) -> str:
 def _refused(part: str, expected: str, failed: Failed, line: int) -> Refused:
     """Return the error for a part that failed; expected, found and line are the harness' own where it said them."""
     mistake = MISTAKE.search(failed.reason)
-    frames = PYTHON_FRAME.findall(failed.reason)
-    where = f"{frames[-1][0]}:{frames[-1][1]}" if frames else f"protocol.yaml:{line}" if line else ""
+    places = [short or f"{file}:{number}" for file, number, short in PLACE.findall(failed.reason)]
+    where = places[-1] if places else f"protocol.yaml:{line}" if line else ""
     return Refused(
         f"{part} of the work tree fails",
         code="harness-check-failed",

@@ -29,7 +29,10 @@ def harness_text(first: FirstProtocol) -> str:
     written = sketch.outputs.count("empty") if sketch.outputs else 0
     reads = sketch.parameters[: len(sketch.parameters) - written]
     uses_torch = first.kind not in (Kind.C, Kind.PYTHON)
-    return _template("harness.py").render(sketch=sketch, script=first.script, reads=reads, uses_torch=uses_torch)
+    tests = first.tests if first.kind.is_python and not first.is_sample else ()
+    return _template("harness.py").render(
+        sketch=sketch, script=first.script, reads=reads, uses_torch=uses_torch, tests=tests, module=first.module
+    )
 
 
 def sample_text(kind: Kind) -> str:

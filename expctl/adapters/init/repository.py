@@ -79,18 +79,20 @@ def first_protocol(seen: Repository, wishes: Wishes) -> FirstProtocol:
     sketch = next((each for path in sources for each in _sketches(kind, seen.text(path))), None)
     is_sample = sketch is None and not wishes.source
     source = f"{wishes.scope or 'src'}/{NAMES[kind]}" if is_sample else sources[0]
-    scope = (wishes.scope,) if wishes.scope else _scope(sources or [source])
+    scope = (wishes.scope,) if wishes.scope else _scope(kind, sources or [source])
     sketch = SAMPLES[kind] if is_sample or sketch is None else sketch
-    gpu = _gpu(kind)
+    gpu, tests = _gpu(kind), _test_folders(seen)
     toolchain, build, executables = _toolchain(seen, wishes, kind, sources or [source])
     if kind is Kind.TRITON and gpu is None and is_sample:
         sketch = replace(sketch, size="rows=16", size_words="rows=16")
     packages = PACKAGES.get(kind, ("numpy", "torch"))
+    packages += ("pytest",) if tests and kind.is_python and not is_sample else ()
     return FirstProtocol(
         kind=kind,
         name=seen.root.name,
         scope=scope,
-        harness=(wishes.harness, *_test_folders(seen)),
+        harness=(wishes.harness, *tests),
+        tests=tests,
         script=f"{wishes.harness}/harness.py",
         source=source,
         artifact=wishes.artifact or (f"kernel{PurePosixPath(source).suffix}" if toolchain == "source" else "kernel.so"),
@@ -142,8 +144,12 @@ def _several(sources: list[str]) -> Misused:
     )
 
 
-def _scope(sources: list[str]) -> tuple[str, ...]:
-    """Return the one folder of the sources, or their paths where some lie at the top."""
+def _scope(kind: Kind, sources: list[str]) -> tuple[str, ...]:
+    """Return the one folder of the sources, or their paths where some lie at the top. Of Python the file alone is the build, so
+    that nothing else may be touched.
+    """
+    if kind.is_python:
+        return (sources[0],)
     folders = {path.split("/")[0] if "/" in path else "" for path in sources}
     if "" in folders or len(folders) > 1:
         return tuple(sources)

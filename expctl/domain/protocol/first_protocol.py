@@ -44,7 +44,6 @@ class Sketch(Struct, frozen=True, kw_only=True):
     reference: str = ""
     outputs: str = ""
     signature: str = ""
-    rel_l2: str = ""
 
     @property
     def title(self) -> str:
@@ -54,7 +53,7 @@ class Sketch(Struct, frozen=True, kw_only=True):
 
 class FirstProtocol(Struct, frozen=True, kw_only=True):
     """All that a first protocol.yaml says. `build` is the argv of a command, () for a toolchain with a `source`. `tests` are
-    folders of the user's own tests, `written` is whether the harness is whole, or has lines that the user must write.
+    folders of the user's own tests by pytest, which the harness of a Python kernel runs too.
     """
 
     kind: Kind
@@ -72,3 +71,9 @@ class FirstProtocol(Struct, frozen=True, kw_only=True):
     executables: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     is_sample: bool = False
+    tests: tuple[str, ...] = ()
+
+    @property
+    def module(self) -> str:
+        """Return the name by which tests import a Python source: `fast.ops` for fast/ops.py and src/fast/ops.py."""
+        return self.source.removesuffix(".py").removeprefix("src/").replace("/", ".")

@@ -93,3 +93,21 @@ def test_another_python_finds_the_harness_library(empty: Foreign) -> None:
     ended = empty.expctl("harness", "check")
     assert "ModuleNotFoundError" not in ended.err
     assert "no numpy for" in ended.err or ended.status == 0, ended
+
+
+def test_own_tests_run_on_the_build(empty: Foreign) -> None:
+    pytest.importorskip("numpy", reason="numpy is not installed")
+    empty.write("fast/__init__.py", "")
+    empty.write("fast/ops.py", "import numpy as np\n\n\ndef double(x):\n    return 2 * x\n")
+    empty.write(
+        "tests/test_ops.py", "import fast.ops\n\n\ndef test_it():\n    assert fast.ops.__file__.endswith('/kernel.py')\n"
+    )
+    empty.concluded("init")
+    harness = empty.root / "bench/harness.py"
+    harness.write_text(harness.read_text().replace('raise NotImplementedError("return what double must give")', "return x + x"))
+    ended = empty.concluded("harness", "check")
+    assert "target here; scope fast/ops.py" in ended.out
+    assert "2 cases pass" in ended.out
+    empty.write("tests/test_ops.py", "def test_it():\n    assert 1 == 2\n")
+    ended = empty.expctl("harness", "check")
+    assert (ended.status, "where     tests/test_ops.py:2" in ended.err) == (1, True), ended.err
