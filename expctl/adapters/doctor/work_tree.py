@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from expctl.adapters.codec import strict_yaml
+from expctl.adapters.codec.key_lines import with_lines
 from expctl.domain.checkup import Finding, note, wrong
 from expctl.domain.errors import Refused
 from expctl.domain.protocol.inconsistencies import inconsistencies
@@ -13,7 +14,8 @@ FILE = "protocol.yaml"
 
 
 def protocol_of_work_tree(root: Path) -> Protocol:
-    """Return protocol.yaml as it lies in the work tree. Raises Refused with every unknown key, wrong type or contradiction."""
+    """Return protocol.yaml as it lies in the work tree. Raises Refused with every unknown key, wrong type or contradiction,
+    and its line."""
     try:
         text = (root / FILE).read_bytes()
     except OSError as error:
@@ -25,9 +27,13 @@ def protocol_of_work_tree(root: Path) -> Protocol:
             where=FILE,
             hint="expctl init",
         ) from error
-    protocol = strict_yaml.load(text, Protocol, where=FILE)
-    if faults := inconsistencies(protocol):
-        raise strict_yaml.contradiction(FILE, faults)
+    try:
+        protocol = strict_yaml.load(text, Protocol, where=FILE)
+        if faults := inconsistencies(protocol):
+            raise strict_yaml.contradiction(FILE, faults)
+    except Refused as refusal:
+        refusal.found = with_lines(refusal.found, text.decode(errors="replace"))
+        raise
     return protocol
 
 
