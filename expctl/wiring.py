@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from expctl.domain.protocol.model import Gate, Protocol
     from expctl.domain.rules.current_facts import ProbeAnswer
     from expctl.flow.autopilot.run_all import NothingProposed, SweepFinished
+    from expctl.flow.harness_check import Checked
     from expctl.flow.queue.submit import Proposed
     from expctl.flow.status import Running
     from expctl.launcher.capabilities import Capabilities
@@ -207,11 +208,12 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
     """
     from expctl.adapters.doctor.machine import machine_findings
     from expctl.adapters.doctor.repository import StateCheckup
+    from expctl.adapters.doctor.work_tree import work_tree_findings
     from expctl.adapters.records.ledger_file import ledger_mend
     from expctl.adapters.records.replays import Replays
     from expctl.domain.errors import Refused
     from expctl.domain.ledger.model import Ledger
-    from expctl.flow.doctor import committed_findings, target_findings
+    from expctl.flow.doctor import committed_findings
     from expctl.views.ledger.document import render
 
     git = reader(place)
@@ -236,11 +238,63 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
         record_was=record_was,
         ledger_is=ledger_is,
         ledger_mend=ledger_mend(place.root / "ledger.md"),
+        has_files=lambda name: bool(git.list_files(head, name)),
     )
+    found += work_tree_findings(place.root, git.read_file(head, "protocol.yaml"))
     with contextlib.suppress(Refused):  # committed_findings has reported it
-        protocol = records.protocol(head)
-        found += target_findings(protocol, _tools_for(place, lambda _: (), machine()["machine"], protocol, "").toolchains)
+        found += _tool_findings(place, records.protocol(head))
     return tuple(found)
+
+
+def _tool_findings(place: Place, protocol: "Protocol") -> "list[Finding]":
+    from expctl.adapters.child.interpreter import with_interpreter
+    from expctl.adapters.doctor.packages import package_findings
+    from expctl.domain.checkup import wrong
+    from expctl.domain.errors import Refused
+    from expctl.flow.doctor import target_findings
+
+    try:
+        environment = with_interpreter(protocol.environment, root=place.root, state=place.state)
+    except Refused as refusal:
+        return [wrong("python", f"{refusal.message}: {refusal.found}", refusal.hint)]
+    toolchains = _tools_for(place, lambda _: (), machine()["machine"], protocol, "").toolchains
+    return [*target_findings(protocol, toolchains), *package_findings(protocol, environment, place.root)]
+
+
+def harness_check(place: Place, target: str) -> "Iterator[Checked]":
+    """Yield what works of the work tree's protocol and harness (`target`: the one to try, or ""). Raises Refused for the first
+    part that doesn't. Works on a copy, in a folder and with a mark of its own, beside whatever else expctl does here.
+    """
+    from msgspec.structs import replace
+
+    from expctl.adapters.child.contained_process import become_subreaper
+    from expctl.adapters.doctor.work_tree import protocol_of_work_tree
+    from expctl.adapters.init.copied_tree import check_syntax, copy_of, line_of
+    from expctl.files import atomic_write
+    from expctl.flow.harness_check import Trial, check_harness
+    from expctl.views.console import ConsoleProgress
+
+    protocol = protocol_of_work_tree(place.root)
+    apart = replace(place, state=place.state / "check")
+    become_subreaper()
+    tools = _tools_for(apart, lambda _: (), machine()["machine"], protocol, "check", watched=False)
+    tree = apart.state / "tree"
+    try:
+        with tools.gate.working():
+            trial = Trial(
+                protocol=protocol,
+                tree=tree,
+                toolchains=tools.toolchains,
+                steps=tools.steps,
+                progress=ConsoleProgress(sys.stderr),
+            )
+            sources = copy_of(place.root, tree)
+            check_syntax(tree, protocol)
+            file = place.root / "protocol.yaml"
+            yield from check_harness(trial, target=target, sources=sources, line_of=lambda text: line_of(file, text))
+    finally:
+        tools.steps.close()
+        atomic_write.remove_tree(apart.state)
 
 
 def clear(place: Place) -> None:
@@ -337,8 +391,15 @@ def measured_beside() -> bool:
 
 
 def _tools_for(
-    place: Place, broken: "Callable[[Path], Sequence[str]]", machine: str, protocol: "Protocol", experiment: str
+    place: Place,
+    broken: "Callable[[Path], Sequence[str]]",
+    machine: str,
+    protocol: "Protocol",
+    experiment: str,
+    *,
+    watched: bool = True,
 ) -> "Tools":
+    from expctl.adapters.child.interpreter import with_interpreter
     from expctl.adapters.steps.builder import Builder
     from expctl.adapters.steps.runner import StepRunner
     from expctl.domain.protocol.model import Toolchain
@@ -350,6 +411,7 @@ def _tools_for(
     from expctl.targets.gfx1151 import ZigGfxRecipe
     from expctl.targets.rocm import HIPCC
     from expctl.targets.sm_90 import NVCC
+    from expctl.targets.source import SourceRecipe
 
     recipes: dict[Toolchain, Recipe] = {
         Toolchain.COMMAND: CommandRecipe(),
@@ -357,22 +419,29 @@ def _tools_for(
         Toolchain.ZIG_GFX: ZigGfxRecipe(),
         Toolchain.HIPCC: HIPCC,
         Toolchain.NVCC: NVCC,
+        Toolchain.SOURCE: SourceRecipe(),
     }
     mark, scratch = mark_of(place), place.state / "scratch"
-    watched = gate(place, protocol.gate, experiment=experiment)
+    environment = with_interpreter(protocol.environment, root=place.root, state=place.state)
+    machine_gate = gate(place, protocol.gate, experiment=experiment)
     steps = StepRunner(
-        environment=protocol.environment, scratch=scratch, mark=mark, experiment=experiment, broken=broken, watch=watched.watch
+        environment=environment,
+        scratch=scratch,
+        mark=mark,
+        experiment=experiment,
+        broken=broken,
+        watch=machine_gate.watch if watched else None,
     )
     return Tools(
         toolchains=Builder(
             recipes,
             state=place.state,
-            environment=protocol.environment,
+            environment=environment,
             mark=mark,
             machine=machine,
             image_of=image_hash,
         ),
         steps=steps,
         profiles=StepProfiles(place.state / "profiles" / experiment),
-        gate=watched,
+        gate=machine_gate,
     )

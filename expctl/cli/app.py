@@ -43,6 +43,7 @@ VERBS = {
     "doctor": "doctor:doctor",
     "import": "import_ledger:import_ledger",
     "init": "init:init",
+    "harness": "harness:app",
 }
 
 

@@ -3,11 +3,16 @@
 import signal
 import sys
 from types import FrameType
+from typing import Any
+
+AGAIN_S = 0.01
 
 
 def main() -> None:
     """Run the command line of expctl. Ctrl-C at any time, also repeated, ends it with status 130."""
     signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGALRM, _interrupt)
+    sys.unraisablehook = _interrupt_again
     try:
         try:
             from expctl.cli.app import main as run
@@ -25,3 +30,11 @@ def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  t
     """Raise KeyboardInterrupt at the first SIGINT, and ignore further ones, which would disturb the clean-up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise KeyboardInterrupt
+
+
+def _interrupt_again(unraisable: Any) -> None:
+    """Raise again, in a moment, an interrupt that came where Python can only print it: in a finalizer or a callback."""
+    if isinstance(unraisable.exc_value, KeyboardInterrupt):
+        signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
+    else:
+        sys.__unraisablehook__(unraisable)

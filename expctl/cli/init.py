@@ -1,43 +1,56 @@
-"""The command `expctl init`: write a first protocol.yaml for a repository with a kernel of your own."""
+"""The command `expctl init`: write protocol.yaml, a harness and, where there is no kernel yet, a sample."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from expctl.domain.protocol.first_protocol import Kind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from expctl.domain.protocol.first_protocol import FirstProtocol
+
 
 def init(
-    scope: Annotated[str, typer.Option(help="The folder that patches may touch.")] = "src",
+    kind: Annotated[Kind | None, typer.Option(help="What the kernel is written in; found where there are sources.")] = None,
+    source: Annotated[str, typer.Option(metavar="FILE", help="The kernel's file, where several could be it.")] = "",
+    scope: Annotated[str, typer.Option(metavar="FOLDER", help="What patches may touch; the folder of the sources.")] = "",
     harness: Annotated[
-        str, typer.Option(help="The folder with test.py and benchmark.py, which patches may not touch.")
+        str, typer.Option(metavar="FOLDER", help="Where harness.py lies, which patches may not touch.")
     ] = "bench",
-    build: Annotated[str, typer.Option(help="The command that writes {artifact}.")] = "make ARTIFACT={artifact}",
-    artifact: Annotated[str, typer.Option(help="The file name of what is built.")] = "kernel.so",
+    build: Annotated[
+        str, typer.Option(metavar="COMMAND", help="The command that writes {artifact}; a Makefile or compiler is found.")
+    ] = "",
+    artifact: Annotated[str, typer.Option(metavar="NAME", help="The file name of what is built.")] = "",
 ) -> None:
-    """Write a first protocol.yaml, to be edited and committed together with your test.py and benchmark.py."""
+    """Write protocol.yaml and a harness for a kernel of your own, or with a sample kernel. Overwrites nothing."""
     import shlex
 
     from expctl import wiring
     from expctl.adapters.codec import strict_yaml
+    from expctl.adapters.init.repository import Wishes, first_protocol, look
     from expctl.cli.output import print_lines
     from expctl.domain.errors import Refused
     from expctl.domain.protocol.inconsistencies import inconsistencies
     from expctl.domain.protocol.model import Protocol
-    from expctl.files import atomic_write
-    from expctl.views.scaffold import protocol_text
+    from expctl.views.scaffold import harness_text, protocol_text, sample_text
 
     root = wiring.here().root
-    file = root / "protocol.yaml"
-    if file.exists():
+    if (root / "protocol.yaml").exists():
         raise Refused(
             "there is a protocol.yaml already",
             code="protocol-exists",
             expected="a repository without protocol.yaml",
-            found=str(file),
-            hint="edit it, or move it aside",
+            found=str(root / "protocol.yaml"),
+            hint="edit it, or move it aside; expctl harness check says whether it works",
         )
-    words = tuple(shlex.split(build))
-    text = protocol_text(name=root.name, scope=scope, harness=harness, build=words, artifact=artifact)
-    faults = inconsistencies(strict_yaml.load(text.encode(), Protocol, where="protocol.yaml"))
+    wishes = Wishes(kind=kind, source=source, scope=scope, harness=harness, build=tuple(shlex.split(build)), artifact=artifact)
+    first = first_protocol(look(root), wishes)
+    files = {"protocol.yaml": protocol_text(first), first.script: harness_text(first)}
+    if first.is_sample:
+        files[first.source] = sample_text(first.kind)
+    faults = inconsistencies(strict_yaml.load(files["protocol.yaml"].encode(), Protocol, where="protocol.yaml"))
     if faults:
         raise Refused(
             "these options make a protocol.yaml that contradicts itself",
@@ -46,13 +59,40 @@ def init(
             found="\n".join(faults),
             hint="change the options that these lines name; expctl init --help",
         )
-    atomic_write.replace(file, text.encode())
-    print_lines(
-        [
-            "protocol.yaml written",
-            f"  1  write {harness}/test.py and {harness}/benchmark.py as docs/HARNESS.md of expctl says",
-            "  2  name your sizes in protocol.yaml",
-            "  3  git add protocol.yaml && git commit",
-            f"  4  edit {scope}, then: expctl new P1 --from-diff && expctl run P1",
-        ]
-    )
+    written = _write(root, files)
+    kept = [name for name in files if name not in written]
+    print_lines([*(f"written  {name}" for name in written), *(f"kept     {name}" for name in kept), *_next(first, written)])
+
+
+def _write(root: "Path", files: dict[str, str]) -> list[str]:
+    """Write those of `files` that do not exist, and return their names."""
+    written = []
+    for name, text in files.items():
+        file = root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(file, "x", encoding="utf-8") as made:
+                made.write(text)
+        except FileExistsError:
+            continue
+        written.append(name)
+    return written
+
+
+def _next(first: "FirstProtocol", written: list[str]) -> list[str]:
+    line = next((n for n, text in enumerate(_harness_lines(first), 1) if "NotImplementedError" in text), 0)
+    edit = [f"write the reference in {first.script}, line {line}, and the sizes and inputs that you mean"] if line else []
+    add = " ".join(dict.fromkeys(["protocol.yaml", first.script, *first.scope]))
+    steps = [
+        *(edit if first.script in written else []),
+        "expctl harness check",
+        f"git add {add} && git commit -m 'Measure {first.sketch.function} by expctl'",
+        f"edit {first.source}, then: expctl new P1 --from-diff && expctl run P1",
+    ]
+    return ["next", *(f"  {number}  {step}" for number, step in enumerate(steps, 1))]
+
+
+def _harness_lines(first: "FirstProtocol") -> list[str]:
+    from expctl.views.scaffold import harness_text
+
+    return harness_text(first).splitlines()

@@ -22,7 +22,7 @@ def inspect(
         str | None, typer.Option(metavar="1,8,2,2,8,2", help=f"Short for -D {CONFIG_MACRO}=..., our kernel's.")
     ] = None,
     arch: Annotated[
-        str | None, typer.Option(metavar="GPU", help="The GPU to compile for; gfx1151 unless the file says.")
+        str | None, typer.Option(metavar="GPU", help="The GPU to compile for, or of a cache; gfx1151 unless the file says.")
     ] = None,
     kernel: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only the kernel of this name, or with this in its name.")
@@ -39,8 +39,9 @@ def inspect(
 ) -> None:
     """Show registers, LDS, spills, occupancy, instructions and code hash of a file's kernels. Needs no GPU or repository.
 
-    FILE is a HIP source (.hip, .cu, .cpp), clang's assembly (.s) or a code object (.hsaco, .co, .o, an offload bundle). Sources
-    are compiled by hipcc where ROCm is installed, else by the clang of the ziglang wheel. docs/INSPECT.md explains the figures.
+    FILE is a HIP source (.hip, .cu, .cpp), assembly (.s, .amdgcn), PTX (.ptx), a code object (.hsaco, .co, .o, an offload
+    bundle), a .cubin, or a cache folder of Triton. Sources are compiled by hipcc where ROCm is installed, else by the clang of
+    the ziglang wheel. docs/INSPECT.md explains the figures.
     """
     from expctl.cli.output import print_result
     from expctl.domain.errors import Misused

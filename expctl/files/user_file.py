@@ -43,15 +43,6 @@ def kernel_bytes(path: Path) -> bytes:
     name = plain_text(str(path))
     try:
         about = path.stat()
-        if stat.S_ISDIR(about.st_mode):
-            raise Refused(
-                f"{name} is a folder",
-                code="file-is-a-folder",
-                expected="a source, assembly or code object",
-                found="a folder",
-                where=name,
-                hint="give one file of the folder: expctl inspect FILE",
-            )
         if not stat.S_ISREG(about.st_mode):
             raise Refused(
                 f"{name} is no regular file",

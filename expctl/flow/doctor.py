@@ -25,12 +25,13 @@ def committed_findings(
     record_was: Callable[[str], str],
     ledger_is: Callable[[Ledger], bool],
     ledger_mend: str,
+    has_files: Callable[[str], bool],
 ) -> Iterator[Finding]:
     """Yield what `expctl doctor` reports on protocol, proposals, records and ledger.md at the commit `head`.
 
     `history` are the ancestors of `head`. `contradicted` returns (experiment, reason) for records that don't follow from their
     samples, `record_was` the last commit with an experiment's record ("" if none), `ledger_is` whether ledger.md on disk shows
-    the given ledger; `ledger_mend` is the command that writes it.
+    the given ledger; `ledger_mend` is the command that writes it. `has_files` returns whether a folder or file is in `head`.
     """
     try:
         inputs = read_ledger_inputs(library, head)
@@ -43,6 +44,7 @@ def committed_findings(
             yield wrong("records", what, refusal.hint or "restore it from git (git log -- FILE has the commits)")
         return
     yield ok("protocol", f"{inputs.protocol.name}: {', '.join(inputs.protocol.decides)} decide")
+    yield from _absent_folders(inputs.protocol, has_files)
     for entry in inputs.queue():
         if entry.state is State.MALFORMED:
             mend = f"correct that file and commit it; or expctl withdraw {entry.id} --why WHY"
@@ -53,10 +55,20 @@ def committed_findings(
     older = [each.id for each in records if was_decided_by_samples(each) and older_rule(each.procedure)]
     skipped = f"; {', '.join(older)} not checked: decided by an older rule" if older else ""
     yield from faults or [ok("records", f"{len(records)} records; those that were measured follow from their samples{skipped}")]
-    if ledger_is(inputs.ledger()):
+    if not records and not has_files("ledger.md"):
+        yield note("ledger", "there is no ledger.md yet: the first command that commits writes it")
+    elif ledger_is(inputs.ledger()):
         yield ok("ledger", "ledger.md is what the committed records say")
     else:
         yield wrong("ledger", "ledger.md is not what the committed records say", ledger_mend)
+
+
+def _absent_folders(protocol: Protocol, has_files: Callable[[str], bool]) -> Iterator[Finding]:
+    for key, names in (("scope", protocol.scope), ("harness", protocol.harness)):
+        for name in names:
+            if not has_files(name.rstrip("/")):
+                mend = f"git add {name} && git commit; or correct {key} in protocol.yaml and commit it"
+                yield wrong(key, f"{name}, which protocol.yaml names, is not in the commit HEAD", mend)
 
 
 def _restore(name: str, commit: str) -> str:

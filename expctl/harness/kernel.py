@@ -28,6 +28,10 @@ class Kernel:
     """The keyword arguments of `inputs` and `outputs` by the name of a size, as protocol.yaml writes it."""
     test_sizes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """More sizes, which the test alone uses: edges, odd numbers."""
+    pytest: ClassVar[Sequence[str]] = ()
+    """Files or folders of tests by pytest, which a test runs too, each as a case. For a build in Python alone."""
+    module: ClassVar[str] = ""
+    """With `pytest`: the module that those tests import, in whose place the build is put: `package.name`."""
     library: ClassVar[Loader | None] = None
     """How the build is loaded; None: a .py file or a Python extension as a module, a .cu file by torch."""
     rel_l2: ClassVar[float | None] = None

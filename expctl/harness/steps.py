@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from expctl.harness.author import Author
+from expctl.harness.own_tests import failures_of_own_tests
 from expctl.harness.report import BuildFailed, Report, Value
 from expctl.harness.requests import TimedRequest
 from expctl.harness.timed_size import TimedSize
@@ -22,7 +23,7 @@ def test(author: Author, report: Report, launches: int) -> int:
         facts, failure = _case(author, name, launches)
         report.case(name, not failure, {**facts, "failure": failure} if failure else facts)
         failures += [f"{name}: {failure}"] if failure else []
-    return report.judge(failures)
+    return report.judge(failures + failures_of_own_tests(author, report))
 
 
 def _case(author: Author, name: str, launches: int) -> tuple[dict[str, Value], str]:

@@ -43,7 +43,8 @@ def interpreted(tmp_path: Path, request: pytest.FixtureRequest, long: bool) -> F
 def repository_in(folder: Path, *smaller: tuple[str, str]) -> Foreign:
     root = folder / "repository"
     root.mkdir()
-    shutil.copytree(ROOT / "kernel", root / "kernel", ignore=shutil.ignore_patterns("__pycache__"))
+    for part in ("kernel", "expctl/harness"):
+        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
     for beside in ("home", "locks"):
         (folder / beside).mkdir()
     made = Foreign.at(root)

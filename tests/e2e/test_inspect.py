@@ -80,7 +80,7 @@ def test_a_difference_either_way(folder: Path, small_text: str) -> None:
 
 ERRORS = {
     ("missing.hip",): (1, "file-missing"),
-    (".",): (1, "file-is-a-folder"),
+    (".",): (1, "no-triton-cache"),
     ("a.hip",): (1, "does-not-compile"),
     ("a.hip", "--config", "one"): (2, "not-a-config"),
     ("a.hip", "b.hip", "--diff", "c.hip"): (2, "two-files-to-compare"),

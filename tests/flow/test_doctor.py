@@ -22,7 +22,14 @@ def test_what_writes_the_ledger_is_said_as_it_is_given() -> None:
     assert [each.mend for each in findings("") if each.part == "ledger"] == ["rm it"]
 
 
-def findings(commit: str) -> list[Finding]:
+def test_a_scope_that_is_not_committed_is_wrong() -> None:
+    assert [each.what for each in findings("", "src") if each.part == "scope"] == [
+        "src, which protocol.yaml names, is not in the commit HEAD"
+    ]
+    assert not [each for each in findings("") if each.part in ("scope", "harness")]
+
+
+def findings(commit: str, *absent: str) -> list[Finding]:
     stage = Stage()
     context = stage.context()
     found = committed_findings(
@@ -33,5 +40,6 @@ def findings(commit: str) -> list[Finding]:
         record_was=lambda _: commit,
         ledger_is=lambda _: False,
         ledger_mend="rm it",
+        has_files=lambda name: name not in absent,
     )
     return list(found)

@@ -8,6 +8,8 @@ from pathlib import Path
 from expctl.adapters.child.contained_process import MARK
 from expctl.domain.protocol.model import Environment
 
+PYTHON_VARIABLES = ("PYTHONDONTWRITEBYTECODE", "PYTHONNOUSERSITE", "PYTHONUNBUFFERED")
+
 
 def fill(argv: Sequence[str], words: Mapping[str, str]) -> list[str]:
     """Return `argv` with each key of `words` (e.g. `{python}`) replaced by its value, also inside longer arguments."""
@@ -18,21 +20,21 @@ def fill(argv: Sequence[str], words: Mapping[str, str]) -> list[str]:
 def child_environment(environment: Environment, scratch: Path, mark: str) -> dict[str, str]:
     """Return the environment variables of a child process; create its HOME, a folder in `scratch`.
 
-    They are: PATH and a few others of this process, those that `environment` passes through or sets, TMPDIR=`scratch`, and
-    EXPCTL_RUN=`mark`, by which survivors of a run are recognised.
+    They are: those of `shared_variables`, TMPDIR=`scratch`, and EXPCTL_RUN=`mark`, by which survivors of a run are recognised.
+    """
+    home = scratch / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    own = {"HOME": str(home), "TMPDIR": str(scratch)}
+    return {**shared_variables(environment), **own, **environment.set, MARK: mark}
+
+
+def shared_variables(environment: Environment) -> dict[str, str]:
+    """Return the variables that are the same for all children: PATH and a few others of this process, three for Python, and
+    those that `environment` passes through or sets.
     """
     names = ("PATH", "LANG", "LD_LIBRARY_PATH", "VIRTUAL_ENV", *environment.pass_through)
     passed = {name: os.environ[name] for name in names if name in os.environ}
-    home = scratch / "home"
-    home.mkdir(parents=True, exist_ok=True)
-    fixed = {
-        "HOME": str(home),
-        "TMPDIR": str(scratch),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONNOUSERSITE": "1",
-        "PYTHONUNBUFFERED": "1",
-    }
-    return {**passed, **fixed, **environment.set, MARK: mark}
+    return {**passed, **dict.fromkeys(PYTHON_VARIABLES, "1"), **environment.set}
 
 
 def shared_folders(environment: Environment) -> tuple[Path, ...]:

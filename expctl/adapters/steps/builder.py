@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,8 +13,9 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from expctl.adapters.child.arguments import child_environment, fill, shared_folders
+from expctl.adapters.child.arguments import child_environment, fill, shared_folders, shared_variables
 from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, Launch, TimedOut, Unkillable, log_tail
+from expctl.adapters.child.interpreter import python_of
 from expctl.adapters.codec.decode import Problems, decode, encode
 from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
 from expctl.domain.errors import Busy
@@ -25,8 +25,10 @@ from expctl.domain.protocol.model import Build, Environment, Target, Toolchain
 from expctl.domain.run.step_result import Available, Failed, Unavailable
 from expctl.files import atomic_write
 from expctl.files.disk_space import SPACE_LEAST_BYTES, check_space
+from expctl.launcher.interpreter import NoInterpreter, look_at
 from expctl.ports.measuring import Commands, Recipe
 
+TRITON_CACHE = "triton"  # beside the build, so that what Triton compiles for it can be compared
 FIELDS = 3  # of what is kept about a build; builds that were kept with fewer are made again
 ZIG = (Toolchain.ZIG_CPU, Toolchain.ZIG_GFX)
 ZIG_COMPILES = (("cc",), ("c++",), ("clang",))  # `zig build` runs build.zig
@@ -48,7 +50,7 @@ class Builder(Struct, frozen=True):
     space_least_bytes: int = SPACE_LEAST_BYTES
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:  # noqa: ARG002  the port's signature
-        """Return the versions of the target's toolchain; Unavailable if it, a program or a device is missing here."""
+        """Return the versions of the target's toolchain; Unavailable if it, a program, device or package is missing here."""
         requires = target.requires
         for program in requires.executables:
             if shutil.which(program) is None:
@@ -56,7 +58,24 @@ class Builder(Struct, frozen=True):
         for device in requires.devices:
             if not os.path.exists(device):
                 return Unavailable(reason=f"no device {device}", hint=requires.hint or "run on a machine that has the card")
-        return self.recipes[target.build.toolchain].availability(target.build)
+        answer = self.recipes[target.build.toolchain].availability(target.build)
+        return answer if isinstance(answer, Unavailable) else self._with_packages(answer, target)
+
+    def _with_packages(self, answer: Available, target: Target) -> Available | Unavailable:
+        """Return `answer` with the versions of the packages that the target requires, and of an interpreter of its own."""
+        names, python = target.requires.packages, python_of(self.environment)
+        if not names and not self.environment.python:
+            return answer
+        try:
+            found = look_at(python, names, shared_variables(self.environment))
+        except NoInterpreter as error:
+            return Unavailable(reason=f"no working Python: {error}", hint="correct environment.python in protocol.yaml")
+        missing = [name for name in names if found.packages[name] is None]
+        if missing:
+            hint = target.requires.hint or f"{python} -m pip install {' '.join(missing)}"
+            return Unavailable(reason=f"no {' and no '.join(missing)} for {python}", hint=hint)
+        versions = {"python": found.version} if self.environment.python else {}
+        return Available(versions={**answer.versions, **versions, **{name: str(found.packages[name]) for name in names}})
 
     def build(self, name: str, target: Target, *, tree: Path, sources: str, like: Artifact | None = None) -> Artifact | Failed:
         """Build `target` in folder `tree`, in all its layouts, or return a cached build; `sources` is the hash of the contents.
@@ -66,7 +85,7 @@ class Builder(Struct, frozen=True):
         machine.
         """
         recipe = self.recipes[target.build.toolchain]
-        available = recipe.availability(target.build)
+        available = self.availability(name, target)
         if isinstance(available, Unavailable):
             return Failed(reason=available.reason, fault=True)
         key = self._key(name, target, available, sources)
@@ -148,6 +167,7 @@ class Builder(Struct, frozen=True):
         for folder in (cache, objects):
             folder.mkdir(parents=True, exist_ok=True)
         environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(objects)}
+        environment |= {"TRITON_CACHE_DIR": str(out / TRITON_CACHE)}
         limits = ChildLimits(
             scratch=(scratch, out),
             tree=(tree,) if target.build.toolchain is Toolchain.COMMAND else (),  # it may build in place; the tree is its own
@@ -155,7 +175,7 @@ class Builder(Struct, frozen=True):
         )
         log.unlink(missing_ok=True)
         deadline = time.monotonic() + target.build.timeout_s
-        words = {"{python}": sys.executable, "{zig_include}": _zig_include()}
+        words = {"{python}": python_of(self.environment), "{zig_include}": _zig_include()}
         for command in commands:
             argv = fill(command, words)
             try:

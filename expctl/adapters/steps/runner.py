@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 import json
 import math
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, TypeVar
 
 from expctl.adapters.child.arguments import child_environment, fill, shared_folders
 from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, Launch, TimedOut, Unkillable, log_tail
+from expctl.adapters.child.interpreter import python_of
 from expctl.adapters.child.result_channel import NONCE, Channel, Unexpected, UnknownContract, shown
 from expctl.adapters.machine.interference_watch import Watch
 from expctl.adapters.steps.rounds import Rounds
@@ -192,7 +192,8 @@ class StepRunner:
             listed = ", ".join(one_line(name, 80) for name in broken[:3])
             raise StepFailed(Failed(reason=f"the harness was changed since it was checked out: {listed}", fault=True))
         room = self._room(artifact)
-        words = {"{python}": sys.executable, "{artifact}": str(artifact), "{id}": self._experiment, "{out}": str(out or room)}
+        words = {"{python}": python_of(self._environment), "{artifact}": str(artifact), "{out}": str(out or room)}
+        words |= {"{id}": self._experiment}
         words |= {"{tree}": str(tree)} if tree is not None else {}
         own = (room,) if out is None else (room, out)
         environment = child_environment(self._environment, room, self._mark)

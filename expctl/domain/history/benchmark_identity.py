@@ -27,6 +27,7 @@ def kpi_text(protocol: Protocol, target: str) -> str:
     fine = f"{benchmark.quads} quads of " if benchmark.style is Style.FINE else "iterations: "
     parts = [list(benchmark.argv), sorted(protocol.environment.set.items()), [size.flop for size in benchmark.sizes]]
     parts += [sorted(protocol.environment.pass_through)] if protocol.environment.pass_through else []
+    parts += [protocol.environment.python] if protocol.environment.python else []
     command = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:8]
     layouts = f", {benchmark.layouts} layouts" if benchmark.layouts > 1 else ""
     rule = benchmark.burn_in

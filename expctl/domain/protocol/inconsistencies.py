@@ -96,6 +96,9 @@ def _target_faults(target: Target) -> list[str]:
         found.append("build.argv: expected the command that writes {artifact}")
     if build.toolchain is not Toolchain.COMMAND and not build.source:
         found.append(f"build.source: expected the file that {build.toolchain} compiles")
+    ending = build.source.rpartition(".")[2]
+    if build.toolchain is Toolchain.SOURCE and not build.artifact.endswith(f".{ending}"):
+        found.append(f"build.artifact: expected a name that ends in .{ending}, as source does, found {build.artifact!r}")
     if build.timeout_s <= 0:
         found.append(f"build.timeout_s: expected more than 0, found {build.timeout_s:g}")
     if "/" in build.artifact or build.artifact in ("", ".", ".."):

@@ -21,6 +21,7 @@ class Toolchain(StrEnum):
     ZIG_GFX = "zig-gfx"
     HIPCC = "hipcc"
     NVCC = "nvcc"
+    SOURCE = "source"
 
 
 class NumberKind(StrEnum):
@@ -56,7 +57,11 @@ class FreeSimplify(StrEnum):
 
 
 class Build(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a target is built: by a command (`argv`) if the toolchain is `command`, else from `source` with `flags`."""
+    """How a target is built: by a command (`argv`) if the toolchain is `command`, else from `source` with `flags`.
+
+    With `source`, the build is a copy of the file `source` (Python, or C++ that the harness compiles when it loads it), and
+    `argv` may be a command in which Triton compiles the kernels of `{artifact}`.
+    """
 
     toolchain: Toolchain
     source: str = ""
@@ -68,10 +73,13 @@ class Build(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Requires(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Executables and devices that a machine needs for a target; `hint` says how to get them."""
+    """Executables, devices, and packages of `{python}` (by the name that is imported) that a machine needs for a target; `hint`
+    says how to get them.
+    """
 
     executables: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
     hint: str = ""
 
 
@@ -216,11 +224,13 @@ class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The complete environment of every harness script: variables passed through from the user's, and variables set here.
     `writable` are absolute paths that a script may change besides its scratch folder (a compiler's cache, a profiler's lock).
+    `python` is the interpreter that `{python}` names: absolute, below the repository, or a name on PATH; else expctl's own.
     """
 
     pass_through: tuple[str, ...] = ()
     set: Mapping[str, str] = field(default_factory=dict)
     writable: tuple[str, ...] = ()
+    python: str = ""
 
 
 class PatchLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

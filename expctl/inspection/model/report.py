@@ -14,11 +14,14 @@ from expctl.inspection.model.instruction_mix import Body
 
 
 class Form(StrEnum):
-    """Kinds of files that `expctl inspect` reads: HIP source, assembly, code object."""
+    """Kinds of files that `expctl inspect` reads."""
 
     SOURCE = "HIP source"
     ASSEMBLY = "assembly"
     CODE_OBJECT = "code object"
+    PTX = "PTX"
+    CUBIN = "cubin"
+    TRITON_CACHE = "Triton cache"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +50,12 @@ class KernelReport:
     """Resources, occupancy and instructions of one kernel; `notes` say why a figure is None.
 
     `occupancy` is LLVM's waves per SIMD; `limiter` and `headroom` are about that figure. `resident` tells how many whole
-    workgroups fit on a unit. `instructions` and `hot_loop` are counts by class, None without assembly.
+    workgroups fit on a unit. `instructions` and `hot_loop` are counts by class, None without assembly. On NVIDIA's GPUs `vgpr`
+    are registers of a thread, `lds_bytes` shared memory and `scratch_bytes` local memory; `vgpr` is None for PTX.
     """
 
     name: str
-    vgpr: int
+    vgpr: int | None
     agpr: int
     sgpr: int
     lds_bytes: int
@@ -135,6 +139,37 @@ def kernel_report(
         hot_loop_lines=(in_loop[0].line, in_loop[-1].line) if in_loop else None,
         code_hash=code_hash,
         notes=tuple(remarks),
+    )
+
+
+def unassembled_report(
+    name: str, *, lds_bytes: int, workgroup: int, instructions: Mapping[str, int], code_hash: str
+) -> KernelReport:
+    """Return the report on a kernel of PTX, whose registers are still to be assigned."""
+    return KernelReport(
+        name=name,
+        vgpr=None,
+        agpr=0,
+        sgpr=0,
+        lds_bytes=lds_bytes,
+        scratch_bytes=0,
+        spills=0,
+        vgpr_spills=0,
+        sgpr_spills=0,
+        code_bytes=None,
+        occupancy=None,
+        limiter=None,
+        headroom=None,
+        resident=(),
+        naive_percent=None,
+        workgroup=workgroup,
+        wave=32,
+        mode=ModeName.SM.value,
+        instructions=instructions,
+        hot_loop=None,
+        hot_loop_lines=None,
+        code_hash=code_hash,
+        notes=(),
     )
 
 

@@ -27,8 +27,10 @@ REQUIRED = (".name", *(key for key in NUMBERS if key not in (".agpr_count", ".vg
 
 
 def arch_of_target(target: str) -> str:
-    """Return the processor that an LLVM target ID names, e.g. gfx90a for `amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-`."""
-    return target.rsplit("--", 1)[-1].split(":", 1)[0]
+    """Return the processor that an LLVM target ID names, e.g. gfx90a for `amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-`, and
+    gfx1151 for `amdgpu11.51-amd-amdhsa-unknown-gfx1151`.
+    """
+    return target.split(":", 1)[0].rsplit("-", 1)[-1]
 
 
 def resources_of(

@@ -1,32 +1,46 @@
-"""Inspect one file, whatever its kind: HIP source, clang's assembly, or code object."""
+"""Inspect one file, whatever its kind: HIP source, assembly, PTX, code object, cubin; or a cache folder of Triton."""
 
 import re
 from dataclasses import replace
 from pathlib import Path
 
 from expctl.domain.errors import Refused
-from expctl.domain.text import one_line, plain_text
+from expctl.domain.text import plain_text
 from expctl.files.user_file import kernel_bytes
 from expctl.inspection import device_compiler
 from expctl.inspection.device_compiler import Options
-from expctl.inspection.model.report import FileReport, Form, kernel_report
+from expctl.inspection.model.report import FileReport, Form, kernel_report, unassembled_report
 from expctl.inspection.readers import code_object, offload_bundle
 from expctl.inspection.readers.assembly_text import AssemblyText, no_kernel, parse_assembly
+from expctl.inspection.readers.cache_report import check_arch, of_cache
+from expctl.inspection.readers.cubin import is_cubin, parse_cubin
+from expctl.inspection.readers.ptx_text import parse_ptx
 
 DEFAULT_ARCH = "gfx1151"
 SOURCES = (".hip", ".cu", ".cpp", ".cc", ".cxx", ".c++")
-ASSEMBLIES = (".s", ".asm")
+TRITON_ASSEMBLY = ".amdgcn"
+ASSEMBLIES = (".s", ".asm", TRITON_ASSEMBLY)
+PTX = ".ptx"
 _KERNEL = re.compile(r"__global__|\bglobal\b")
 _AMD = re.compile(r"gfx[0-9a-f]{3,4}", re.ASCII)
 
+NEEDS_ASSEMBLER = "code_hash needs the assembler: pip install 'expctl[cpu]'"
+NEEDS_HSACO = "code_hash needs the .hsaco file of the same name beside this one"
+NEEDS_PTXAS = "PTX names virtual registers: give the cubin for registers, occupancy and the hash of machine code"
 NEEDS_TEXT = "instruction classes and the hot loop need assembly: give the source, or the .s file of clang -S"
 
 
 def inspect(path: Path, options: Options) -> FileReport:
-    """Return the report on the kernels in a file. The GPU is `options.arch`, else the one that the file names, else gfx1151.
-    Raises Refused for a file of an unknown kind, a damaged one, and a source that doesn't compile.
+    """Return the report on the kernels in a file, or in a cache folder of Triton. The GPU is `options.arch`, else the one
+    that the file names, else gfx1151. Raises Refused for an unknown kind, a damaged file, a source that doesn't compile.
     """
+    if path.is_dir():
+        return of_cache(path, options.arch)
     data = kernel_bytes(path)
+    if is_cubin(data):
+        return _of_cubin(path, data, options)
+    if path.suffix.lower() == PTX and b"\0" not in data:
+        return _of_ptx(path, data.decode(errors="surrogateescape"), options)
     if options.arch and not _AMD.fullmatch(options.arch):
         raise Refused(
             f"{options.arch} is not the name of an AMD GPU",
@@ -34,7 +48,7 @@ def inspect(path: Path, options: Options) -> FileReport:
             expected="gfx and its number, for example gfx1151",
             found=options.arch,
             where="--arch",
-            hint="give such a name; for NVIDIA's sm_90 use expctl occupancy",
+            hint="give such a name; sm_90 and its like are for PTX, cubins and caches of Triton",
         )
     if data.startswith(b"\x7fELF") or offload_bundle.is_bundle(data):
         return _of_code_object(path, data, options)
@@ -47,6 +61,33 @@ def inspect(path: Path, options: Options) -> FileReport:
     raise _unknown(path, f"the ending {plain_text(path.suffix)}" if path.suffix else "a name without an ending")
 
 
+def _of_cubin(path: Path, data: bytes, options: Options) -> FileReport:
+    parsed = parse_cubin(data, plain_text(str(path)))
+    check_arch(options.arch, parsed.arch, path)
+    pairs = zip(parsed.kernels, parsed.hashes, strict=True)
+    kernels = (
+        kernel_report(parsed.arch, each, code_bytes=each.code_bytes, body=None, code_hash=found) for each, found in pairs
+    )
+    note = ("instruction classes need PTX: give the .ptx file",)
+    return FileReport(file=str(path), form=Form.CUBIN, arch=parsed.arch, compiler="", kernels=tuple(kernels), notes=note)
+
+
+def _of_ptx(path: Path, text: str, options: Options) -> FileReport:
+    arch, kernels = parse_ptx(text, plain_text(str(path)))
+    check_arch(options.arch, arch, path)
+    reports = tuple(
+        unassembled_report(
+            each.name,
+            lds_bytes=each.shared_bytes,
+            workgroup=each.threads,
+            instructions=each.instructions,
+            code_hash=each.code_hash,
+        )
+        for each in kernels
+    )
+    return FileReport(file=str(path), form=Form.PTX, arch=arch, compiler="", kernels=reports, notes=(NEEDS_PTXAS,))
+
+
 def _of_source(path: Path, text: str, options: Options) -> FileReport:
     if path.suffix.lower() not in (".hip", ".cu") and not _KERNEL.search(text):
         raise no_kernel(plain_text(str(path)))
@@ -56,16 +97,20 @@ def _of_source(path: Path, text: str, options: Options) -> FileReport:
 
 def _of_assembly(path: Path, text: str, options: Options) -> FileReport:
     parsed = parse_assembly(text, plain_text(str(path)))
-    _check_arch(options.arch, parsed.arch, path)
-    return _report(path, Form.ASSEMBLY, "", parsed, device_compiler.assemble(path, parsed.arch))
+    check_arch(options.arch, parsed.arch, path)
+    if path.suffix.lower() != TRITON_ASSEMBLY:
+        return _report(path, Form.ASSEMBLY, "", parsed, device_compiler.assemble(path, parsed.arch), NEEDS_ASSEMBLER)
+    beside = path.with_suffix(".hsaco")  # Triton's LLVM may be newer than any assembler here
+    return _report(path, Form.ASSEMBLY, "", parsed, kernel_bytes(beside) if beside.is_file() else None, NEEDS_HSACO)
 
 
-def _report(path: Path, form: Form, compiler: str, parsed: AssemblyText, elf: bytes | None) -> FileReport:
+def _report(path: Path, form: Form, compiler: str, parsed: AssemblyText, elf: bytes | None, without: str = "") -> FileReport:
+    """Return the report on assembly; `elf` is the object of the same code, `without` the note for a file that has none."""
     notes: tuple[str, ...] = ()
     sizes: dict[str, int | None] = {}
     hashes: dict[str, str] = {}
     if elf is None:
-        notes = ("code_hash needs the assembler: pip install 'expctl[cpu]'",)
+        notes = (without,)
     else:
         coded = code_object.parse_code_object(elf, plain_text(str(path)))
         sizes = {kernel.name: kernel.code_bytes for kernel in coded.kernels}
@@ -93,7 +138,7 @@ def _of_code_object(path: Path, data: bytes, options: Options) -> FileReport:
     if offload_bundle.is_bundle(data):
         data = offload_bundle.device_entry(data, options.arch, plain_text(str(path)))
     parsed = code_object.parse_code_object(data, plain_text(str(path)))
-    _check_arch(options.arch, parsed.arch, path)
+    check_arch(options.arch, parsed.arch, path)
     return FileReport(
         file=str(path),
         form=Form.CODE_OBJECT,
@@ -107,23 +152,11 @@ def _of_code_object(path: Path, data: bytes, options: Options) -> FileReport:
     )
 
 
-def _check_arch(wanted: str, found: str, path: Path) -> None:
-    if wanted not in ("", found):
-        raise Refused(
-            f"this file holds code for another GPU than {wanted}",
-            code="file-for-another-gpu",
-            expected=wanted,
-            found=one_line(found),
-            where=plain_text(str(path)),
-            hint="leave --arch out, or give the source, which is compiled for any GPU",
-        )
-
-
 def _unknown(path: Path, found: str) -> Refused:
     return Refused(
         "expctl can't inspect this kind of file",
         code="not-inspectable",
-        expected=f"a source ({', '.join(SOURCES)}), assembly ({', '.join(ASSEMBLIES)}) or a code object (ELF)",
+        expected=f"a source ({', '.join(SOURCES)}), assembly ({', '.join(ASSEMBLIES)}), PTX ({PTX}), or a code object or cubin",
         found=found,
         where=plain_text(str(path)),
         hint="rename a HIP source to .hip, assembly to .s; a code object needs no ending",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from expctl.domain.text import one_line
+from expctl.gpu.architectures import ModeName
 from expctl.inspection.model.change import Change, InspectionChange, KernelChange
 from expctl.inspection.model.report import FileReport, KernelReport
 from expctl.inspection.views.occupancy import headroom_phrase, resident_lines
@@ -39,19 +40,34 @@ def _kernel_lines(kernel: KernelReport) -> list[str]:
     spills = f"{kernel.spills} ({kernel.vgpr_spills} vgpr, {kernel.sgpr_spills} sgpr)" if kernel.spills else "0"
     code = "unknown" if kernel.code_bytes is None else f"{kernel.code_bytes} B"
     code += f", hash {kernel.code_hash[:HASH_SHOWN]}" if kernel.code_hash else ""
-    lines = [
-        one_line(kernel.name, NAME_MAX),
-        f"  {'registers':<9} vgpr {kernel.vgpr}{agpr}, sgpr {kernel.sgpr}; spills {spills}, scratch {kernel.scratch_bytes} B",
-        f"  {'LDS':<9} {kernel.lds_bytes} B per workgroup of at most {kernel.workgroup}, waves of {kernel.wave}",
-        f"  {'code':<9} {code}",
-    ]
+    if kernel.mode == ModeName.SM:
+        lines = _nvidia_lines(kernel, code)
+    else:
+        lines = [
+            one_line(kernel.name, NAME_MAX),
+            f"  {'registers':<9} vgpr {kernel.vgpr}{agpr}, sgpr {kernel.sgpr}; spills {spills}, "
+            f"scratch {kernel.scratch_bytes} B",
+            f"  {'LDS':<9} {kernel.lds_bytes} B per workgroup of at most {kernel.workgroup}, waves of {kernel.wave}",
+            f"  {'code':<9} {code}",
+        ]
     if kernel.occupancy is not None and kernel.headroom is not None:
+        by = "warps per scheduler" if kernel.mode == ModeName.SM else f"LLVM, {kernel.mode} mode"
         lines.append(
-            f"  {'occupancy':<9} {kernel.occupancy} waves per SIMD (LLVM, {kernel.mode} mode), limited by {kernel.limiter}; "
+            f"  {'occupancy':<9} {kernel.occupancy} waves per SIMD ({by}), limited by {kernel.limiter}; "
             f"{headroom_phrase(kernel.headroom)}"
         )
         lines += [f"  {line}" for line in resident_lines(kernel.resident, kernel.naive_percent)]
     return [*lines, *_mix_lines(kernel), *(f"  {'note':<9} {one_line(note)}" for note in kernel.notes)]
+
+
+def _nvidia_lines(kernel: KernelReport, code: str) -> list[str]:
+    registers = "unknown until ptxas assigns them" if kernel.vgpr is None else f"{kernel.vgpr} per thread"
+    return [
+        one_line(kernel.name, NAME_MAX),
+        f"  {'registers':<9} {registers}; local memory {kernel.scratch_bytes} B",
+        f"  {'shared':<9} {kernel.lds_bytes} B per block of at most {kernel.workgroup} threads",
+        f"  {'code':<9} {code}",
+    ]
 
 
 def _mix_lines(kernel: KernelReport) -> list[str]:

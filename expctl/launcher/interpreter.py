@@ -1,0 +1,63 @@
+"""What a Python interpreter is and has: the version of it, and of packages that scripts import."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from msgspec import Struct
+
+from expctl.launcher.captured import Timeout, captured
+
+ANSWERS_S = 60.0
+# It runs in any Python 3, without the working directory on its path, as a script that lies elsewhere does.
+LOOK = """
+import sys
+sys.path[:] = [folder for folder in sys.path if folder]
+import importlib.metadata as metadata, importlib.util, json, platform
+def version(name):
+    try:
+        if importlib.util.find_spec(name) is None:
+            return None
+    except (ImportError, ValueError):
+        return None
+    distributions = getattr(metadata, "packages_distributions", dict)
+    for found in (lambda: name, lambda: distributions()[name][0]):
+        try:
+            return metadata.version(found())
+        except (metadata.PackageNotFoundError, LookupError):
+            pass
+    return "unknown"
+print(json.dumps([platform.python_version(), {name: version(name) for name in sys.argv[1:]}]))
+"""
+
+
+class Interpreter(Struct, frozen=True, kw_only=True):
+    """The `version` of a Python, e.g. 3.12.4, and those of the packages that were asked for; None for one that it lacks."""
+
+    version: str
+    packages: Mapping[str, str | None]
+
+
+class NoInterpreter(Exception):
+    """What was started is no working Python."""
+
+
+def look_at(python: str, names: Sequence[str], environment: Mapping[str, str]) -> Interpreter:
+    """Return what the interpreter `python` is, and which of the packages `names` (as they are imported) it has, when it is
+    started with the variables `environment`. Asks once in the life of this process. Raises NoInterpreter.
+    """
+    return _look_at(python, tuple(names), tuple(sorted(environment.items())))
+
+
+@lru_cache
+def _look_at(python: str, names: tuple[str, ...], environment: tuple[tuple[str, str], ...]) -> Interpreter:
+    try:
+        answer = captured([python, "-c", LOOK, *names], timeout_s=ANSWERS_S, environment=dict(environment))
+    except (OSError, Timeout) as error:
+        raise NoInterpreter(f"{python}: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        version, packages = json.loads(answer.out.splitlines()[-1])
+    except (ValueError, IndexError) as error:
+        said = (answer.err or answer.out).strip().splitlines()[-1:] or [f"status {answer.status}"]
+        raise NoInterpreter(f"{python}: {said[0][:200]}") from error
+    return Interpreter(version=version, packages=packages)

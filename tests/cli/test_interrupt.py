@@ -1,0 +1,25 @@
+"""Ctrl-C is never lost, not even where Python can only print an exception."""
+
+import subprocess
+import sys
+
+SCRIPT = """
+import os, signal, time, weakref
+from expctl.cli import app, entry
+
+class Thing: pass
+
+def run():
+    thing = Thing()
+    told = weakref.ref(thing, lambda _: os.kill(os.getpid(), signal.SIGINT))
+    del thing
+    time.sleep(20)
+
+app.main = run
+entry.main()
+"""
+
+
+def test_an_interrupt_in_a_callback_ends_the_command() -> None:
+    ended = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=15)
+    assert (ended.returncode, ended.stderr.strip()) == (130, "Interrupted")

@@ -1,0 +1,113 @@
+"""`expctl init` and `expctl harness check`, each kind of kernel that needs no GPU: from nothing to a NO-OP."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.foreign import Foreign
+
+KINDS = ["c", "python", "torch"]
+EDITS = {
+    "c": ("src/dot.c", "    double sum", "    /* twice */ double sum"),
+    "python": ("src/softmax.py", "    powers", "    # e\n    powers"),
+}
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Foreign:
+    (tmp_path / "repository").mkdir()
+    for beside in ("home", "locks"):
+        (tmp_path / beside).mkdir()
+    made = Foreign.at(tmp_path / "repository")
+    made.git("init", "-q", "-b", "main")
+    made.git("commit", "-q", "--allow-empty", "-m", "nothing")
+    return made
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sample_passes_and_a_comment_is_a_no_op(empty: Foreign, kind: str) -> None:
+    if kind == "torch":
+        pytest.importorskip("torch", reason="torch is not installed")
+    head = empty.git("rev-parse", "HEAD")
+    said = empty.concluded("init", "--kind", kind)
+    assert "expctl harness check" in said.out
+    checked = empty.expctl("harness", "check", "--json")
+    assert checked.status == 0, checked
+    assert [each["part"] for each in checked.json()["parts"]] == ["protocol", "build", "test", "benchmark", "profile"]
+    assert empty.git("rev-parse", "HEAD") == head
+    assert not (empty.root / "experiments").exists()
+    assert not (empty.root / ".git/expctl/check").exists()
+    if kind in EDITS:
+        name, before, after = EDITS[kind]
+        quiet(empty)
+        empty.commit("expctl")
+        file = empty.root / name
+        file.write_text(file.read_text().replace(before, after, 1))
+        empty.concluded("new", "P1", "--from-diff")
+        assert "NO-OP" in empty.concluded("run", "P1").out
+
+
+def quiet(repository: Foreign) -> None:
+    """Let nothing that runs beside the tests block."""
+    protocol = repository.root / "protocol.yaml"
+    text = protocol.read_text().replace("others_percent: 40", "others_percent: 0")
+    protocol.write_text(text.replace('["benchmark_*", "profile_*", rocprofv3, ncu]', '["benchmark_of_nobody*"]'))
+
+
+def test_what_is_there_stays(empty: Foreign) -> None:
+    empty.write("bench/harness.py", "# mine\n")
+    assert "kept     bench/harness.py" in empty.concluded("init", "--kind", "c").out
+    assert (empty.root / "bench/harness.py").read_text() == "# mine\n"
+    again = empty.expctl("init", "--kind", "c")
+    assert (again.status, "protocol-exists" in again.err) == (1, True)
+
+
+def test_a_mistake_is_named_with_its_line(empty: Foreign) -> None:
+    empty.concluded("init", "--kind", "python")
+    harness = empty.root / "bench/harness.py"
+    text = harness.read_text()
+    for wrong, line in (
+        (text.replace("rows=512:", "rows=5:").replace('"rows=512"', '"rows=5"'), "bench/harness.py:8, in sizes"),
+        (text.replace("return build", "return bild"), "bench/harness.py:14, in call"),
+        (text.replace("def call(", "def call(("), "bench/harness.py:13"),
+    ):
+        harness.write_text(wrong)
+        ended = empty.expctl("harness", "check")
+        assert ended.status == 1
+        assert f"where     {line}" in ended.err, ended.err
+    harness.write_text(text)
+    protocol = empty.root / "protocol.yaml"
+    protocol.write_text(protocol.read_text().replace("bench/harness.py", "bench/other.py"))
+    ended = empty.expctl("harness", "check")
+    assert "bench/other.py, which protocol.yaml has as argv" in ended.err
+
+
+def test_another_python_finds_the_harness_library(empty: Foreign) -> None:
+    link = empty.root / "own/bin/python"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(sys.executable)
+    empty.concluded("init", "--kind", "c")
+    protocol = empty.root / "protocol.yaml"
+    protocol.write_text(protocol.read_text().replace("  set: {OMP", "  python: own/bin/python\n  set: {OMP"))
+    ended = empty.expctl("harness", "check")
+    assert "ModuleNotFoundError" not in ended.err
+    assert "no numpy for" in ended.err or ended.status == 0, ended
+
+
+def test_own_tests_run_on_the_build(empty: Foreign) -> None:
+    pytest.importorskip("numpy", reason="numpy is not installed")
+    empty.write("fast/__init__.py", "")
+    empty.write("fast/ops.py", "import numpy as np\n\n\ndef double(x):\n    return 2 * x\n")
+    empty.write(
+        "tests/test_ops.py", "import fast.ops\n\n\ndef test_it():\n    assert fast.ops.__file__.endswith('/kernel.py')\n"
+    )
+    empty.concluded("init")
+    harness = empty.root / "bench/harness.py"
+    harness.write_text(harness.read_text().replace('raise NotImplementedError("return what double must give")', "return x + x"))
+    ended = empty.concluded("harness", "check")
+    assert "target here; scope fast/ops.py" in ended.out
+    assert "2 cases pass" in ended.out
+    empty.write("tests/test_ops.py", "def test_it():\n    assert 1 == 2\n")
+    ended = empty.expctl("harness", "check")
+    assert (ended.status, "where     tests/test_ops.py:2" in ended.err) == (1, True), ended.err
