@@ -4,7 +4,7 @@ Nothing is committed or recorded, no verdict is made, and the machine need not b
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -53,9 +53,9 @@ def check_harness(trial: Trial, *, target: str, sources: str, line_of: Callable[
     chosen = protocol.targets[name]
     build = _built(trial, name, chosen, sources, line_of)
     yield Checked(part="build", what=f"{chosen.build.artifact}, code {build[0].code[:12]}")
-    yield _tested(trial, chosen, build[1])
+    yield _tested(trial, chosen, build[1], line_of)
     if chosen.benchmark is not None:
-        yield from _measured(trial, chosen.benchmark, build[1])
+        yield from _measured(trial, chosen.benchmark, build[1], line_of)
     if chosen.profile is not None:
         yield _profiled(trial, chosen, build[1])
 
@@ -83,24 +83,25 @@ def _built(trial: Trial, name: str, target: Target, sources: str, line_of: Calla
     made = trial.toolchains.build(name, target, tree=trial.tree, sources=sources)
     if isinstance(made, Failed):
         key = target.build.source or next((word for word in target.build.argv if "{artifact}" in word), "toolchain")
-        raise _refused("the build", "a build of HEAD's sources", made, line_of(key))
+        raise _refused("the build", "a build of HEAD's sources", made, _in_protocol(line_of(key)))
     path = trial.toolchains.path(target, made)
     if path is None:
-        raise _refused("the build", "a file", Failed(reason="it was removed or changed"), 0)
+        raise _refused("the build", "a file", Failed(reason="it was removed or changed"), "")
     return made, path
 
 
-def _tested(trial: Trial, target: Target, artifact: Path) -> Checked:
+def _tested(trial: Trial, target: Target, artifact: Path, line_of: Callable[[str], int]) -> Checked:
     if target.test is None:
         return Checked(part="test", what="none", remark="a target that decides needs a test")
     trial.progress.working("test", target.test.argv[-1])
     report = trial.steps.test(target.test, cwd=trial.tree, artifact=artifact, progress=trial.progress)
     if isinstance(report, Failed):
-        raise _refused("the test", "a test that the present kernel passes", report, 0)
+        place = _place(trial, target.test.argv, report, line_of)
+        raise _refused("the test", "a test that the present kernel passes", report, place)
     return Checked(part="test", what=report.summary)
 
 
-def _measured(trial: Trial, benchmark: Benchmark, artifact: Path) -> Iterator[Checked]:
+def _measured(trial: Trial, benchmark: Benchmark, artifact: Path, line_of: Callable[[str], int]) -> Iterator[Checked]:
     short = replace(
         benchmark,
         quads=min(benchmark.quads, QUADS_MOST),
@@ -114,7 +115,8 @@ def _measured(trial: Trial, benchmark: Benchmark, artifact: Path) -> Iterator[Ch
         sides = dict.fromkeys(Side, (artifact,))
         found = trial.steps.measure(short, cwd=trial.tree, artifacts=sides, round=number, progress=trial.progress)
         if isinstance(found, Failed):
-            raise _refused("the benchmark", "times of the present kernel", found, 0)
+            place = _place(trial, benchmark.argv, found, line_of)
+            raise _refused("the benchmark", "times of the present kernel", found, place)
         samples += found
     for size in benchmark.sizes:
         yield _times(size.name, [each for each in samples if each.size == size.name])
@@ -152,11 +154,26 @@ def _time(ns: float) -> str:
     return f"{ns / 1e6:.3g} ms" if ns >= 1e6 else f"{ns / 1e3:.3g} us"
 
 
-def _refused(part: str, expected: str, failed: Failed, line: int) -> Refused:
-    """Return the error for a part that failed; expected, found and line are the harness' own where it said them."""
+def _place(trial: Trial, argv: Sequence[str], failed: Failed, line_of: Callable[[str], int]) -> str:
+    """Return where to look when the failure itself names no line: the time allowed, else the call in the script."""
+    if "did not end within" in failed.reason:
+        return _in_protocol(line_of("timeout_s"))
+    script = next((word for word in argv if word.endswith(".py") and (trial.tree / word).is_file()), "")
+    lines = (trial.tree / script).read_text(errors="replace").splitlines() if script else []
+    return next((f"{script}:{number}" for number, line in enumerate(lines, start=1) if "def call(" in line), script)
+
+
+def _in_protocol(line: int) -> str:
+    return f"protocol.yaml:{line}" if line else ""
+
+
+def _refused(part: str, expected: str, failed: Failed, place: str) -> Refused:
+    """Return the error for a part that failed; expected, found and line are the harness' own where it said them, and `place`
+    is where to look otherwise.
+    """
     mistake = MISTAKE.search(failed.reason)
     places = [short or f"{file}:{number}" for file, number, short in PLACE.findall(failed.reason)]
-    where = places[-1] if places else f"protocol.yaml:{line}" if line else ""
+    where = places[-1] if places else place
     return Refused(
         f"{part} of the work tree fails",
         code="harness-check-failed",

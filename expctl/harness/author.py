@@ -44,16 +44,18 @@ class Author:
         seed_packages(entropy)
         with self.blaming("inputs"):
             drawn = self.kernel.inputs(np.random.default_rng(entropy), **self.sizes[size])
+        drawn = (drawn,) if arrays.family(drawn) else drawn
         if not isinstance(drawn, tuple | list) or not drawn:
-            raise self.mistake("inputs", "a tuple of inputs: `return x, y`, or `return x,` for one", arrays.described(drawn))
+            raise self.mistake("inputs", "an array, or a tuple of inputs: `return x, y`", arrays.described(drawn))
         return tuple(drawn)
 
     def outputs(self, size: str) -> Values:
         """Return the arrays that a call writes into; () where it returns its result."""
         with self.blaming("outputs"):
             made = self.kernel.outputs(**self.sizes[size])
+        made = (made,) if arrays.family(made) else made
         if not isinstance(made, tuple | list):
-            raise self.mistake("outputs", "a tuple of empty arrays: `return np.empty(n),`", arrays.described(made))
+            raise self.mistake("outputs", "an empty array, or a tuple of them: `return np.empty(n)`", arrays.described(made))
         for each in made:
             if not arrays.family(each) or not arrays.is_contiguous(each):
                 raise self.mistake("outputs", "contiguous arrays of numpy, torch or cupy", arrays.described(each))

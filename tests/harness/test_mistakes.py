@@ -14,7 +14,7 @@ REFERENCE = "        return a * x + y\n"
 INPUTS, REFERENCED, CALLED = (f"bench.py:{place}: expected " for place in ("11, in inputs", "20, in reference", "17, in call"))
 WRITES = "        import os; os.write(int(os.environ['EXPCTL_RESULT_FD']), b'hello')\n"
 SEEN_IN_A_TEST = {
-    "no tuple": (DRAW, "        return rng.standard_normal(n)\n", INPUTS + "a tuple"),
+    "no tuple": (DRAW, "        return {'x': rng.standard_normal(n)}\n", INPUTS + "an array, or a tuple"),
     "no seed": (DRAW, "        return np.ones(n), np.ones(n), 2.0\n", INPUTS + "other inputs for another seed"),
     "own chance": (DRAW, DRAW.replace("rng.standard_normal", "np.random.rand"), INPUTS + "the same inputs"),
     "NaN drawn": (DRAW, DRAW.replace("(n),", "(n) * np.nan,", 1), INPUTS + "numbers in input 1"),
