@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from expctl.cli.experiment_ids import experiment_ids
+
 if TYPE_CHECKING:
     from expctl.domain.queue.ordering import Entry
 
 
 def queue(
-    experiment: Annotated[str, typer.Argument(metavar="[ID]")] = "",
+    experiment: Annotated[str, typer.Argument(metavar="[ID]", autocompletion=experiment_ids)] = "",
     priority: Annotated[int | None, typer.Option(help="A larger one runs earlier; 0 is the default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:

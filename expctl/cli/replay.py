@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from expctl.cli.experiment_ids import experiment_ids
+
 if TYPE_CHECKING:
     from expctl.adapters.records.replay_outcome import Outcome
 
 
 def replay(
-    experiment: Annotated[str, typer.Argument(metavar="ID")] = "",
+    experiment: Annotated[str, typer.Argument(metavar="ID", autocompletion=experiment_ids)] = "",
     everything: Annotated[bool, typer.Option("--all", help="Every experiment that was measured.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:

@@ -9,11 +9,9 @@ from expctl.cli import rules_check
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Probe
 
-app = typer.Typer(
-    help="Do-not-repeat rules: active, open again, waived; would a patch be refused?", invoke_without_command=True
-)
+app = typer.Typer(invoke_without_command=True)
 vars(rules_check)["typer"] = typer  # rules_check uses typer in annotations without importing it
-app.command()(rules_check.check)
+app.command(short_help="Say whether a rule would refuse a patch.")(rules_check.check)
 
 
 @app.callback()

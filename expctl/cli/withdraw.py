@@ -4,9 +4,11 @@ from typing import Annotated
 
 import typer
 
+from expctl.cli.experiment_ids import experiment_ids
+
 
 def withdraw(
-    experiment: Annotated[str, typer.Argument(metavar="ID")],
+    experiment: Annotated[str, typer.Argument(metavar="ID", autocompletion=experiment_ids)],
     why: Annotated[str, typer.Option(help="The reason, for the ledger.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
