@@ -38,6 +38,6 @@ def brief(
         words_max=words,
     )
     if as_json:
-        print_json(found)
+        print_json(found, schema="brief/1")
     else:
         sys.stdout.write(brief_text(found))

@@ -49,7 +49,7 @@ def compare(
     rows = screen.compare(times_of(golden), times_of(tot))
     counts = screen.counts(rows)
     if as_json:
-        print_json({"rule": screen.RULE, "counts": counts, "environments": environments, "rows": rows})
+        print_json({"rule": screen.RULE, "counts": counts, "environments": environments, "rows": rows}, schema="compare/1")
     elif as_csv:
         sys.stdout.write(comparison_csv(rows))
     else:

@@ -77,7 +77,7 @@ def list_(as_json: AsJson = False) -> None:
 
     git = wiring.reader(wiring.here())
     found = wiring.library(git).findings(git.head())
-    print_result(found, lambda: finding_lines(found), as_json)
+    print_result({"findings": found}, lambda: finding_lines(found), as_json, schema="finding-list/1")
 
 
 def _open() -> "tuple[Context, FindingsEditor]":
@@ -91,4 +91,4 @@ def _tell(noted: "Noted", as_json: bool) -> None:
     from expctl.cli.output import print_result
     from expctl.views.ledger.findings import noted_lines
 
-    print_result(noted, lambda: noted_lines(noted.finding, noted.commit), as_json)
+    print_result(noted, lambda: noted_lines(noted.finding, noted.commit), as_json, schema="finding/1")

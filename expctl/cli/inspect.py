@@ -102,11 +102,11 @@ def inspect(
     if second is None:
         report = look(file)
         _check_used(asked, report)
-        print_result(_flat(report), lambda: report_lines(report), as_json)
+        print_result(_flat(report), lambda: report_lines(report), as_json, schema="inspect/1")
         return
     change = change_between(look(file), look(second))
     _check_used(asked, change.a, change.b)
-    print_result(change, lambda: change_lines(change), as_json)
+    print_result(change, lambda: change_lines(change), as_json, schema="inspect-diff/1")
 
 
 def _check_used(asked: list[str], *reports: "FileReport") -> None:

@@ -94,7 +94,7 @@ def new(
         ) from refusal
     made = propose(wiring.context(place, ConsoleProgress(sys.stderr)), proposal, text, contents)
     if as_json:
-        print_json(made)
+        print_json(made, schema="new/1")
         return
     lines = [f"{made.id}  queued in {made.commit[:7]}: {one_line(made.title)}", f"  changes    {', '.join(made.files)}"]
     lines += [f"  restored   {', '.join(made.restored)}"] if made.restored else []

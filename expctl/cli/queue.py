@@ -46,7 +46,8 @@ def queue(
         entries = read_queue(wiring.library(git), git.head()).entries()
     else:
         entries = (_moved(check_id(experiment), priority),)
-    print_result([_facts(each) for each in entries], lambda: queue_lines(entries), as_json)
+    facts = {"entries": [_facts(each) for each in entries]}
+    print_result(facts, lambda: queue_lines(entries), as_json, schema="queue/1")
 
 
 def _moved(experiment: str, priority: int) -> "Entry":

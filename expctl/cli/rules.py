@@ -48,7 +48,7 @@ def rules(
     git = wiring.reader(place := wiring.here())
     head, book = git.head(), wiring.rulebook(place, git, rules_check.assumed(assume or []))
     states = rule_states(book.ruled(head), book.circumstances(head))
-    print_result(states, lambda: rules_lines(states), as_json)
+    print_result({"rules": states}, lambda: rules_lines(states), as_json, schema="rules/1")
 
 
 def _try_probe(experiment: str, arch: str, as_json: bool) -> None:
@@ -78,4 +78,4 @@ def _try_probe(experiment: str, arch: str, as_json: bool) -> None:
     wanted = dict.fromkeys(each for each in (found.arch, arch) if each)
     answers = [(each, now.probe(replace(found, arch=each))) for each in wanted]
     facts = {"id": experiment, "probe": found, "answers": dict(answers)}
-    print_result(facts, lambda: probe_lines(experiment, found, answers), as_json)
+    print_result(facts, lambda: probe_lines(experiment, found, answers), as_json, schema="rules-probe/1")

@@ -112,7 +112,7 @@ def run(
     if as_json:
         from expctl.cli.output import print_json
 
-        print_json(done)
+        print_json({"steps": done}, schema="run/1")
 
 
 def _run_listed(context: "Context", wanted: list[str], target: str, *, again: bool, extend: bool) -> "Iterator[Step]":

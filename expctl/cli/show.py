@@ -39,6 +39,8 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
     """Show one experiment: hypothesis, prediction, outcome, measured effects, reasons, change of resources and profile."""
+    from functools import partial
+
     from expctl import wiring
     from expctl.cli.output import print_lines, print_result
     from expctl.cli.picture import picture_format
@@ -74,7 +76,8 @@ def show(
             _draw(wiring.pictures(place, git).of_record(record), plot, suffix)
         else:
             shown = with_times(library, head, record)
-            print_result(shown, lambda: _lines(library, head, shown), as_json)
+            lines = partial(_lines, library, head, shown)
+            print_result(shown, lines, as_json, schema=f"record/{record.schema}")
         return
     for malformed in library.malformed(head, [experiment]):
         raise malformed.refusal()
@@ -91,7 +94,8 @@ def show(
         _draw(wiring.pictures(place, git).of_proposal(proposals[experiment]), plot, suffix)
         return
     found = proposals[experiment]
-    print_result(found, lambda: proposal_lines(found, library.protocol(head).references), as_json)
+    lines = partial(proposal_lines, found, library.protocol(head).references)
+    print_result(found, lines, as_json, schema="proposal/1")
 
 
 def _lines(library: "GitLibrary", head: str, record: "Record") -> list[str]:

@@ -34,4 +34,5 @@ def withdraw(
             hint=f"expctl withdraw {experiment} --why 'P9 does the same'",
         )
     entry = take_out(wiring.context(wiring.here(), ConsoleProgress(sys.stderr)), experiment, why)
-    print_result({"id": entry.id, "state": entry.state.value, "why": entry.why}, lambda: queue_lines((entry,)), as_json)
+    facts = {"id": entry.id, "state": entry.state.value, "why": entry.why}
+    print_result(facts, lambda: queue_lines((entry,)), as_json, schema="withdraw/1")

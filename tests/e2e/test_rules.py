@@ -29,7 +29,7 @@ def history(tmp_path: Path) -> Foreign:
 
 
 def states(repository: Foreign, *words: str) -> dict[str, tuple[str, list[str]]]:
-    listed = json.loads(repository.concluded("rules", "--json", *words).out)
+    listed = json.loads(repository.concluded("rules", "--json", *words).out)["rules"]
     return {each["id"]: (each["state"], [lapse["condition"] for lapse in each.get("lapses", [])]) for each in listed}
 
 

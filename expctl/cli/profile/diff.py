@@ -42,4 +42,4 @@ def diff(
             hint="expctl profile show FILE lists the kernels",
         )
     found = compare_runs(*sides, incomparable=why_incomparable(mine, its))
-    print_result(diff_data(mine, its, found), lambda: diff_lines(mine, its, found, top), as_json)
+    print_result(diff_data(mine, its, found), lambda: diff_lines(mine, its, found, top), as_json, schema="profile-diff/1")

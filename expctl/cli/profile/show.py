@@ -79,7 +79,8 @@ def show(
         write_picture(plot, lambda: figure_bytes(found.path, analysis.kernels, analysis.positions, analysis.peak, suffix))
         print(f"drawn in {plot}", file=sys.stderr)
     if as_json:
-        print_json(profile_data(found, analysis.kernels, analysis.positions, one_pass, kernels))
+        data = profile_data(found, analysis.kernels, analysis.positions, one_pass, kernels)
+        print_json(data, schema="profile-show/1")
     elif as_csv:
         print_lines([profile_csv(analysis.kernels, analysis.positions).removesuffix("\n")])
     else:
