@@ -21,12 +21,25 @@ def print_json(facts: object, *, schema: str) -> None:
     text = json.dumps(document, indent=1, ensure_ascii=narrow)
     if not text.isascii():
         text = "".join(json.dumps(each)[1:-1] if is_unseen(each) and each != "\n" else each for each in text)
-    _write(text)
+    print_text(text)
 
 
 def print_lines(lines: Sequence[str]) -> None:
-    """Print `lines` to standard output."""
-    _write("\n".join(lines))
+    """Print `lines` to standard output, wrapped to the width of the terminal."""
+    if width := terminal_width():
+        from expctl.domain.layout import wrapped
+
+        lines = [part for line in lines for part in wrapped(line, width)]
+    print_text("\n".join(lines))
+
+
+def terminal_width() -> int:
+    """Return the columns of the terminal, or those that COLUMNS names; 0 if standard output is neither, so has no limit."""
+    if not os.environ.get("COLUMNS") and not sys.stdout.isatty():
+        return 0
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
 
 
 def print_result(facts: object, lines: Callable[[], Sequence[str]], as_json: bool, *, schema: str) -> None:
@@ -39,7 +52,8 @@ def print_result(facts: object, lines: Callable[[], Sequence[str]], as_json: boo
         print_lines(lines())
 
 
-def _write(text: str) -> None:
+def print_text(text: str) -> None:
+    """Print `text` and a line end to standard output, unchanged. Raises Refused if the output can't be written."""
     try:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()

@@ -45,7 +45,7 @@ def test_the_rules_of_the_history_and_what_a_new_compiler_opens(history: Foreign
     assert opened == depend
     assert all(after[name][1][:1] == ["ziglang"] for name in opened)
     said = history.concluded("rules").out
-    assert "active: expctl refuses a repeat" in said
+    assert "active: a repeat is refused" in said
     assert "changed    baseline free of races: unknown -> yes" in said
 
 
