@@ -93,8 +93,8 @@ def _change(pair: Pair) -> KernelChange:
     cause = cause_of(before, after)
     slower = slowdown(before, after) or (ratio(before.time_ns, after.time_ns) if cause else None)
     if pair.by is PairedBy.ROLE and slower is not None and not _may_compare_times(before, after):
-        before = cut_middle(plain_text(short_name(pair.before)), NAME_SHOWN)
-        cause = Cause(kind=CauseKind.KERNEL, words=f"it stands in place of {before}")
+        replaced = cut_middle(plain_text(short_name(pair.before)), NAME_SHOWN)
+        cause = Cause(kind=CauseKind.KERNEL, words=f"it stands in place of {replaced}")
     return KernelChange(pair=pair, before=before, after=after, slower=slower, cause=cause)
 
 
