@@ -151,10 +151,12 @@ def main() -> None:
 
 
 def _print_overview() -> None:
+    from importlib.util import find_spec
+
     from expctl.cli.output import print_lines
     from expctl.cli.overview import overview_lines
 
-    print_lines(overview_lines(VERBS))
+    print_lines(overview_lines(VERBS, find_spec))
 
 
 def _print_version() -> None:

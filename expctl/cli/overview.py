@@ -1,6 +1,6 @@
 """The help of `expctl` itself: every verb in its group, with one sentence. It is printed without loading any verb."""
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 
 GROUPS = {
     "Experiment": {
@@ -44,10 +44,18 @@ OPTIONS = {
     "--install-completion": "Complete commands, options and ids in this shell.",
     "--show-completion": "Print the script that would be installed for that.",
 }
+EXTRAS = {
+    "cpu": (("ziglang", "elftools", "numpy"), "Compiles kernels where no ROCm or CUDA is."),
+    "plot": (("matplotlib",), "Draws .png and .svg files for --plot."),
+    "sweep": (("optuna",), "Picks the combinations of a sweep."),
+}
+"""Extra of the package -> the modules that it brings, and what they are for."""
 
 
-def overview_lines(verbs: Container[str]) -> list[str]:
-    """Return the help of `expctl` as lines of at most 80 characters, with the verbs of GROUPS that are among `verbs`."""
+def overview_lines(verbs: Container[str], installed: Callable[[str], object]) -> list[str]:
+    """Return the help of `expctl` as lines of at most 80 characters, with the verbs of GROUPS that are among `verbs`, and with
+    each of EXTRAS that has a module for which `installed` returns a false value.
+    """
     lines = [
         "Usage: expctl COMMAND [OPTIONS]   (expctl COMMAND --help says more)",
         "",
@@ -57,4 +65,7 @@ def overview_lines(verbs: Container[str]) -> list[str]:
     for group, sentences in GROUPS.items():
         present = [(verb, sentence) for verb, sentence in sentences.items() if verb in verbs]
         lines += ["", group, *(f"  {verb:<10}  {sentence}" for verb, sentence in present)] if present else []
-    return [*lines, "", "Options", *(f"  {option:<20}  {sentence}" for option, sentence in OPTIONS.items())]
+    lines += ["", "Options", *(f"  {option:<20}  {sentence}" for option, sentence in OPTIONS.items())]
+    absent = {extra: use for extra, (modules, use) in EXTRAS.items() if not all(map(installed, modules))}
+    missing = [f"  pip install 'expctl[{extra}]'".ljust(32) + use for extra, use in absent.items()]
+    return [*lines, "", "Not installed", *missing] if missing else lines

@@ -1,15 +1,17 @@
 """Every verb of the command line leads to a file, has its place in the help, and is completed by a shell."""
 
 import os
+import re
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from expctl.cli.app import VERBS, application
-from expctl.cli.overview import GROUPS, SENTENCES, overview_lines
+from expctl.cli.overview import EXTRAS, GROUPS, SENTENCES, overview_lines
 
 EXPCTL = [sys.executable, "-m", "expctl"]
 
@@ -40,10 +42,26 @@ def test_the_help_names_every_verb_once_with_a_whole_sentence(words: tuple[str, 
 
 
 def test_the_help_leaves_out_verbs_and_groups_that_are_absent() -> None:
-    text = "\n".join(overview_lines({"run": "", "status": ""}))
+    text = "\n".join(overview_lines({"run": "", "status": ""}, bool))
     assert "  run " in text
     assert "  show " not in text
     assert "Tools" not in text
+
+
+def test_the_help_names_the_extras_that_are_absent() -> None:
+    lines = overview_lines(VERBS, lambda module: module not in ("elftools", "optuna"))
+    begin = lines.index("Not installed")
+    assert [line.split("  ")[1] for line in lines[begin + 1 :]] == ["pip install 'expctl[cpu]'", "pip install 'expctl[sweep]'"]
+    assert max(map(len, lines)) <= 80
+    assert "Not installed" not in overview_lines(VERBS, bool)
+
+
+def test_the_extras_bring_the_modules_that_are_looked_for() -> None:
+    package = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    distribution = {"elftools": "pyelftools"}
+    for extra, (modules, _) in EXTRAS.items():
+        brought = {re.split("[=<>]", each)[0] for each in package["optional-dependencies"][extra]}
+        assert brought == {distribution.get(module, module) for module in modules}
 
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb in ("profile", "rules", "finding")])

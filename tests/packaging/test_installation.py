@@ -90,6 +90,7 @@ def test_a_stranger_measures_an_experiment(version: str, which: str, wheel: Path
 
     assert expctl("--version") == f"expctl {wheel.name.split('-')[1]}\n"
     assert "Usage: expctl COMMAND" in expctl()
+    assert "  pip install 'expctl[plot]'" in expctl("--help")
     assert expctl("show", status=2).startswith("Error [usage]: Missing argument 'ID'.")
     assert "Error [usage]: No such option" in expctl("run", "--frob", status=2)
     assert "--priority" in expctl("queue", "--help")
