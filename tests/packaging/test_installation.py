@@ -81,8 +81,9 @@ def test_a_stranger_measures_an_experiment(version: str, which: str, wheel: Path
     program = installed(wheel, pythons()[version], which, tmp_path / "environment")
     stranger = Foreign.of("foreign_repository", tmp_path)
 
-    def expctl(*words: str | Path, status: int = 0) -> str:
-        ended = subprocess.run([program, *words], cwd=stranger.root, env=stranger.environment, capture_output=True, text=True)
+    def expctl(*words: str | Path, status: int = 0, **more: str) -> str:
+        environment = {**stranger.environment, **more}
+        ended = subprocess.run([program, *words], cwd=stranger.root, env=environment, capture_output=True, text=True)
         said = ended.stdout + ended.stderr
         assert ended.returncode == status, f"{words}: {said}"
         assert "BUG" not in said
@@ -109,6 +110,7 @@ def test_a_stranger_measures_an_experiment(version: str, which: str, wheel: Path
     stranger.write("src/total.py", FASTER)
     expctl("new", "P1", "--from-diff")
     assert "KEEP" in expctl("run", "P1")
+    assert expctl(_EXPCTL_COMPLETE="complete_bash", COMP_WORDS="expctl show P", COMP_CWORD="2") == "P1\n"
     assert (stranger.root / "src/total.py").read_text() == FASTER
     assert stranger.git("status", "--porcelain") == ""
     expctl("ledger", "--check")
@@ -138,7 +140,7 @@ def test_the_metadata_is_fit_for_an_index(wheel: Path) -> None:
     assert found["License-Expression"] == "MIT"
     assert found["Requires-Python"] == ">=3.11"
     assert found["Description-Content-Type"] == "text/markdown"
-    assert str(found.get_payload()).startswith("# expctl")
+    assert str(found.get_payload()).startswith("# ")
     classifiers = found.get_all("Classifier") or []
     assert "Typing :: Typed" in classifiers
     assert f"Programming Language :: Python :: {HERE}" in classifiers
