@@ -143,7 +143,7 @@ def kill_at(clone: Path, runner: "subprocess.Popen[bytes]", experiment: str, eve
 def outcomes(clone: Path) -> dict[str, str]:
     """Id -> verdict, else the state in the queue."""
     said = (clone.parent / f"{clone.name}.log").read_text()
-    states = {each["id"]: each["state"] for each in json.loads(expctl(clone, "queue", "--json"))}
+    states = {each["id"]: each["state"] for each in json.loads(expctl(clone, "queue", "--json"))["entries"]}
     if states.get("P34") == "ready" and "this change was tried before, as P33, and rejected" in said:
         states["P34"] = "refused"
     found = {}

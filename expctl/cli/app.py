@@ -6,12 +6,13 @@ Verbs that are used all day start without the library typer if they have no opti
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from expctl.cli.console_errors import guard
 from expctl.domain.errors import ExitStatus
@@ -19,7 +20,7 @@ from expctl.domain.errors import ExitStatus
 if TYPE_CHECKING:
     import typer
 
-# Verb -> module and name in it, in the order of --help.
+# Verb -> module and name in it. Its sentence in the help of `expctl` stands in overview.py.
 VERBS = {
     "run": "run:run",
     "try": "try_patch:try_patch",
@@ -45,19 +46,25 @@ VERBS = {
     "init": "init:init",
     "harness": "harness:app",
 }
+COMPLETION = ("--install-completion", "--show-completion")
+COMPLETES = "_EXPCTL_COMPLETE"  # set by the completion script, together with one of the following
+SUGGESTED_TWICE = re.compile(r"( Did you mean [^?]*\?)\1")  # by typer 0.24 and by click 8.5 below it
+TYPED_WORDS = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
 
 
-def application(words: Sequence[str] = ()) -> typer.Typer:
-    """Return the typer application with only the subcommand that `words` begin with, or with all subcommands."""
+def application(words: Sequence[str] = (), *, completion: bool = False) -> typer.Typer:
+    """Return the typer application with only the subcommand that `words` begin with, or with all subcommands. With
+    `completion` it can complete command lines and has the options of COMPLETION, which costs time.
+    """
     from importlib import import_module
 
     import typer
 
+    from expctl.cli.overview import SENTENCES
+
     app = typer.Typer(
         name="expctl",
-        help="Runs optimization experiments on a GPU kernel and keeps the only trustworthy account of them.",
-        no_args_is_help=True,
-        add_completion=False,
+        add_completion=completion,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -69,15 +76,19 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
         vars(module)["typer"] = typer  # some modules use typer in annotations without importing it
         found = getattr(module, name)
         if isinstance(found, typer.Typer):
-            app.add_typer(found, name=verb)
+            app.add_typer(found, name=verb, short_help=SENTENCES[verb])
         else:
-            app.command(verb, cls=getattr(module, "ShowCommand", None))(found)
+            app.command(verb, short_help=SENTENCES[verb], cls=getattr(module, "ShowCommand", None))(found)
     return app
 
 
 def command_without_typer(words: Sequence[str]) -> Callable[[], object] | None:
     """Return the function that runs the command line `words`, if they have no options; None if typer must parse them."""
     match words:
+        case [] | ["-h" | "--help", *_]:
+            return _print_overview
+        case ["--version", *_]:
+            return _print_version
         case ["status"]:
             from expctl.cli.status import status
 
@@ -94,38 +105,89 @@ def command_without_typer(words: Sequence[str]) -> Callable[[], object] | None:
             from expctl.cli.rules_check import check as check_rules
 
             return partial(check_rules, Path(patch))
+        case [verb, *_] if verb not in VERBS and not verb.startswith("-"):
+            return partial(_refuse_verb, verb)
     return None
+
+
+def usage_error() -> type[typer.BadParameter]:
+    """Return the class of typer's messages about a wrong command line (format_message gives the text). It is click's, or
+    that of the click inside typer (since 0.26), and no release of typer exports its name.
+    """
+    import typer
+
+    _, _, error, *_ = typer.BadParameter.__mro__
+    return cast("type[typer.BadParameter]", error)
 
 
 def main() -> None:
     """Run the command line of expctl and end the process with its exit status."""
     _prepare_output()
-    words = sys.argv[1:]
-    quick = command_without_typer(words)
+    completes = COMPLETES in os.environ
+    words = _typed_words() if completes else sys.argv[1:]
+    quick = None if completes else command_without_typer(words)
     if quick is not None:
         sys.exit(guard(quick))
-    import click
+    import typer
 
-    status_of_usage = ExitStatus.CONCLUDED
+    wrong_usage, status_of_usage = usage_error(), ExitStatus.CONCLUDED
 
     def command() -> None:
         nonlocal status_of_usage
         try:
-            code = application(words)(standalone_mode=False)
+            app = application(words, completion=completes or words[0] in COMPLETION)
+            code = app(prog_name="expctl", standalone_mode=False)
             status_of_usage = ExitStatus(code) if isinstance(code, int) else ExitStatus.CONCLUDED
-        except click.ClickException as error:
-            print(
-                f"Error [usage]: {error.format_message()}\n  {'next':<9} expctl --help, or expctl COMMAND --help",
-                file=sys.stderr,
-            )
+        except wrong_usage as error:
+            wanted = f"expctl {words[0]} --help" if words[0] in VERBS else "expctl --help"
+            text = SUGGESTED_TWICE.sub(r"\1", error.format_message())
+            print(f"Error [usage]: {text}\n  {'next':<9} {wanted}", file=sys.stderr)
             status_of_usage = ExitStatus.USAGE
-        except (click.Abort, click.exceptions.Exit) as end:
+        except (typer.Abort, typer.Exit) as end:
             status_of_usage = ExitStatus(getattr(end, "exit_code", ExitStatus.INTERRUPTED))
         except SystemExit as end:  # typer's reaction to a closed standard output
             raise BrokenPipeError from end
 
     ended = guard(command)
     sys.exit(ended or int(status_of_usage))
+
+
+def _print_overview() -> None:
+    from importlib.util import find_spec
+
+    from expctl.cli.output import print_lines
+    from expctl.cli.overview import overview_lines
+
+    print_lines(overview_lines(VERBS, find_spec))
+
+
+def _print_version() -> None:
+    from importlib.metadata import version
+
+    from expctl.cli.output import print_lines
+
+    print_lines([f"expctl {version('expctl')}"])
+
+
+def _refuse_verb(verb: str) -> None:
+    from difflib import get_close_matches
+
+    from expctl.domain.errors import Misused
+    from expctl.domain.text import one_line
+
+    near = get_close_matches(verb, VERBS, n=1)
+    raise Misused(
+        "expctl has no such command",
+        code="unknown-command",
+        expected="one of the commands that expctl --help lists",
+        found=one_line(verb, 60),
+        hint=f"expctl {near[0]} --help" if near else "expctl --help",
+    )
+
+
+def _typed_words() -> list[str]:
+    """Return the words after `expctl` on the command line that a shell completes."""
+    return next((os.environ[name] for name in TYPED_WORDS if name in os.environ), "").split()[1:]
 
 
 def _prepare_output() -> None:

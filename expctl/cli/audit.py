@@ -29,4 +29,4 @@ def audit(
         context = wiring.context(wiring.here(), progress, stop_requested=interruption.requested)
         found = flow.audit(context, flow.Asked(target=target, leave_one_out=leave_one_out, bisect=bisect))
         found = flow.record(context, wiring.findings_editor(), found) if record else found
-    print_result(found, lambda: audit_lines(found), as_json)
+    print_result(found, lambda: audit_lines(found), as_json, schema="audit/1")

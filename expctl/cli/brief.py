@@ -16,10 +16,9 @@ def brief(
 ) -> None:
     """Print what a proposer must know: protocol, baselines, noise, findings, rules, open questions, queue. Takes no lock."""
     import gc
-    import sys
 
     from expctl import wiring
-    from expctl.cli.output import print_json
+    from expctl.cli.output import print_json, print_lines
     from expctl.flow.brief import brief_here
     from expctl.views.brief import brief_text
 
@@ -38,6 +37,6 @@ def brief(
         words_max=words,
     )
     if as_json:
-        print_json(found)
+        print_json(found, schema="brief/1")
     else:
-        sys.stdout.write(brief_text(found))
+        print_lines(brief_text(found).splitlines())

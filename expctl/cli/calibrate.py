@@ -29,6 +29,7 @@ def calibrate(
     if as_json:
         found = stored.calibration
         detects = {name: {n: found.mde_percent(n, name) for n in (10, 36)} for name in found.noise}
-        print_json({"calibration": found, "mde_percent": detects, "warnings": warnings(found), "path": str(stored.path)})
+        facts = {"calibration": found, "mde_percent": detects, "warnings": warnings(found), "path": str(stored.path)}
+        print_json(facts, schema="calibrate/1")
     else:
         print_lines(calibration_lines(stored.calibration, str(stored.path)))

@@ -25,9 +25,7 @@ def compare(
     else the closest pair of up to five. Rows below 4 us in GOLDEN are ignored. The ratio is TOT / GOLDEN: above 1, TOT is
     slower. docs/COMPARE.md has the whole rule.
     """
-    import sys
-
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_json, print_lines, print_text, terminal_width
     from expctl.domain.errors import ExitStatus, Misused
     from expctl.screening import screen
     from expctl.screening.environment_file import environment_of
@@ -49,10 +47,10 @@ def compare(
     rows = screen.compare(times_of(golden), times_of(tot))
     counts = screen.counts(rows)
     if as_json:
-        print_json({"rule": screen.RULE, "counts": counts, "environments": environments, "rows": rows})
+        print_json({"rule": screen.RULE, "counts": counts, "environments": environments, "rows": rows}, schema="compare/1")
     elif as_csv:
-        sys.stdout.write(comparison_csv(rows))
+        print_text(comparison_csv(rows).removesuffix("\n"))
     else:
-        print_lines(comparison_lines(rows, counts, environments))
+        print_lines(comparison_lines(rows, counts, environments, terminal_width()))
     if fail_on_regression and screen.fails(rows):
         raise typer.Exit(int(ExitStatus.REFUSED))

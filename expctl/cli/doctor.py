@@ -21,7 +21,8 @@ def doctor(
     if clear:
         wiring.clear(place)
     found = wiring.checkup(place)
-    print_result(found, lambda: [line for each in found for line in _lines(each)], as_json)
+    lines = [line for each in found for line in _lines(each)]
+    print_result({"checks": found}, lambda: lines, as_json, schema="doctor/1")
     if any(each.health is Health.WRONG for each in found):
         raise typer.Exit(1)
 

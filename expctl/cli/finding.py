@@ -9,14 +9,19 @@ if TYPE_CHECKING:
     from expctl.ports.context import Context
     from expctl.ports.repository import FindingsEditor
 
-finding = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Add findings, say which are superseded or contradicted, list them."
-)
+finding = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
 PairedBy = Annotated[str, typer.Option(help="A finding (F7), an experiment, a commit or an address.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print facts as JSON.")]
 
 
-@finding.command()
+@finding.callback()
+def group(ctx: typer.Context) -> None:
+    """Keep lessons that outlive the experiment that showed them: add, supersede, contradict, list."""
+    if ctx.invoked_subcommand is None:
+        print(ctx.get_help())
+
+
+@finding.command(short_help="Commit a lesson with its evidence.")
 def add(
     text: Annotated[str, typer.Argument(metavar="TEXT")],
     kind: Annotated[str, typer.Option(help="Origin: measured, imported, external or static (a compiler's).")] = "measured",
@@ -45,7 +50,7 @@ def add(
     _tell(note(context, editor, text=text, kind=EvidenceKind(kind), evidence=links, since=one_line(since, 40)), as_json)
 
 
-@finding.command()
+@finding.command(short_help="Record which finding replaces another.")
 def supersede(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy, as_json: AsJson = False) -> None:
     """Record which finding replaces another. The old one stays in the ledger, below the valid ones."""
     from expctl.flow.audit.edit_findings import supersede as mark
@@ -54,7 +59,7 @@ def supersede(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy,
     _tell(mark(context, editor, which, by), as_json)
 
 
-@finding.command()
+@finding.command(short_help="Record what contradicts a finding.")
 def contradict(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy, as_json: AsJson = False) -> None:
     """Record what contradicts a finding. Until one of the two is superseded, `expctl brief` lists it as an open question."""
     from expctl.flow.audit.edit_findings import contradict as mark
@@ -63,7 +68,7 @@ def contradict(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy
     _tell(mark(context, editor, which, by), as_json)
 
 
-@finding.command(name="list")
+@finding.command(name="list", short_help="List all findings.")
 def list_(as_json: AsJson = False) -> None:
     """List all findings, and for those that are no longer valid what replaced or contradicts them. Takes no lock."""
     from expctl import wiring
@@ -72,7 +77,7 @@ def list_(as_json: AsJson = False) -> None:
 
     git = wiring.reader(wiring.here())
     found = wiring.library(git).findings(git.head())
-    print_result(found, lambda: finding_lines(found), as_json)
+    print_result({"findings": found}, lambda: finding_lines(found), as_json, schema="finding-list/1")
 
 
 def _open() -> "tuple[Context, FindingsEditor]":
@@ -86,4 +91,4 @@ def _tell(noted: "Noted", as_json: bool) -> None:
     from expctl.cli.output import print_result
     from expctl.views.ledger.findings import noted_lines
 
-    print_result(noted, lambda: noted_lines(noted.finding, noted.commit), as_json)
+    print_result(noted, lambda: noted_lines(noted.finding, noted.commit), as_json, schema="finding/1")

@@ -29,7 +29,7 @@ def gate(
     seen = machine.seen(protocol.targets[name])
     facts = {"quiet": not blocking, "target": name, "blocking": blocking, "sensors": seen}
     rows = [(each.sensor, each.says, each.absent, each.unused) for each in seen]
-    print_result(facts, lambda: gate_lines(name, blocking, rows), as_json)
+    print_result(facts, lambda: gate_lines(name, blocking, rows), as_json, schema="gate/1")
     if blocking:
         raise typer.Exit(int(ExitStatus.BUSY))
 

@@ -32,6 +32,6 @@ def check(
             lines = [f"ok    {each.part:<10} {one_line(each.what, 200)}"]
             print_lines([*lines, f"note  {'':<10} {one_line(each.remark, 300)}"] if each.remark else lines)
     if as_json:
-        print_json({"ok": True, "parts": found})
+        print_json({"ok": True, "parts": found}, schema="harness-check/1")
     else:
         print_lines(["next  commit protocol.yaml, harness and kernel; then edit the kernel and expctl new P1 --from-diff"])

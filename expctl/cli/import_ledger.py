@@ -57,13 +57,15 @@ def import_ledger(
     if dry_run:
         git = wiring.reader(place)
         plan = plan_import(wiring.library(git), git.head(), document, options)
-        print_result(plan, lambda: [*_plan_lines(plan), "nothing was changed (--dry-run)"], as_json)
+        lines = [*_plan_lines(plan), "nothing was changed (--dry-run)"]
+        print_result(plan, lambda: lines, as_json, schema="import-plan/1")
         sys.stdout.flush()  # standard error follows
         check_dry(plan, options)
         return
     done = take_in(wiring.context(place, ConsoleProgress(sys.stderr)), document, options)
     ended = f"is imported in {done.commit[:7]}" if done.commit else "was imported before: nothing to add"
-    print_result(done, lambda: [*_plan_lines(done.plan), f"{done.plan.file} {ended}"], as_json)
+    lines = [*_plan_lines(done.plan), f"{done.plan.file} {ended}"]
+    print_result(done, lambda: lines, as_json, schema="import/1")
 
 
 def _plan_lines(plan: "Plan") -> list[str]:

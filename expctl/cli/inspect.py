@@ -43,7 +43,7 @@ def inspect(
     bundle), a .cubin, or a cache folder of Triton. Sources are compiled by hipcc where ROCm is installed, else by the clang of
     the ziglang wheel. docs/INSPECT.md explains the figures.
     """
-    from expctl.cli.output import print_result
+    from expctl.cli.output import print_result, terminal_width
     from expctl.domain.errors import Misused
     from expctl.domain.text import one_line
     from expctl.inspection.device_compiler import Options
@@ -103,11 +103,11 @@ def inspect(
     if second is None:
         report = look(file)
         _check_used(asked, report)
-        print_result(_flat(report), lambda: report_lines(report), as_json)
+        print_result(_flat(report), lambda: report_lines(report, terminal_width()), as_json, schema="inspect/1")
         return
     change = change_between(look(file), look(second))
     _check_used(asked, change.a, change.b)
-    print_result(change, lambda: change_lines(change), as_json)
+    print_result(change, lambda: change_lines(change, terminal_width()), as_json, schema="inspect-diff/1")
 
 
 def _check_used(asked: list[str], *reports: "FileReport") -> None:

@@ -60,7 +60,7 @@ def ledger(
             atomic_write.replace(file, text)
         print_lines([f"ledger.md {'is up to date' if same else 'written'}"])
     if as_json:
-        print_json(view)
+        print_json(view, schema="ledger/1")
 
 
 def _first_difference(one: bytes, other: bytes) -> int:

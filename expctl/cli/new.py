@@ -96,7 +96,7 @@ def new(
     made = _propose(place, experiment, text_of, contents)
     kept.unlink(missing_ok=True)
     if as_json:
-        print_json(made)
+        print_json(made, schema="new/1")
         return
     lines = [f"{made.id}  queued in {made.commit[:7]}: {one_line(made.title)}", f"  changes    {', '.join(made.files)}"]
     lines += [f"  restored   {', '.join(made.restored)}"] if made.restored else []

@@ -29,4 +29,4 @@ def occupancy(
 
     usage = Usage(vgpr=vgpr, sgpr=sgpr, lds_bytes=lds, workgroup=workgroup)
     found = occupancy_of(architecture(arch, wave), usage, ModeName.CU if cu_mode else None)
-    print_result(found, lambda: occupancy_lines(found), as_json)
+    print_result(found, lambda: occupancy_lines(found), as_json, schema="occupancy/1")

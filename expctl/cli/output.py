@@ -8,35 +8,52 @@ from expctl.domain.errors import Refused
 from expctl.domain.text import is_unseen
 
 
-def print_json(value: object) -> None:
-    """Print `value` (data classes, lists, dicts, ...) as JSON. Invisible characters are escaped, because a terminal may obey
-    them.
+def print_json(facts: object, *, schema: str) -> None:
+    """Print `facts`, a data class or a dict, as a JSON object whose key `schema` is `expctl.` and the name and number of its
+    form, such as `status/1` (docs/JSON.md lists them). Invisible characters are escaped, because a terminal may obey them.
     """
     import json
 
     from expctl.adapters.codec.decode import encode
 
     narrow = str(sys.stdout.encoding).lower() not in ("utf-8", "utf8")
-    text = json.dumps(encode(value), indent=1, ensure_ascii=narrow)
+    document = {"schema": "", **encode(facts)} | {"schema": f"expctl.{schema}"}
+    text = json.dumps(document, indent=1, ensure_ascii=narrow)
     if not text.isascii():
         text = "".join(json.dumps(each)[1:-1] if is_unseen(each) and each != "\n" else each for each in text)
-    _write(text)
+    print_text(text)
 
 
 def print_lines(lines: Sequence[str]) -> None:
-    """Print `lines` to standard output."""
-    _write("\n".join(lines))
+    """Print `lines` to standard output, wrapped to the width of the terminal."""
+    if width := terminal_width():
+        from expctl.domain.layout import wrapped
+
+        lines = [part for line in lines for part in wrapped(line, width)]
+    print_text("\n".join(lines))
 
 
-def print_result(facts: object, lines: Callable[[], Sequence[str]], as_json: bool) -> None:
-    """Print a command's result: the object `facts` as JSON if `as_json`, else the text that `lines` returns."""
+def terminal_width() -> int:
+    """Return the columns of the terminal, or those that COLUMNS names; 0 if standard output is neither, so has no limit."""
+    if not os.environ.get("COLUMNS") and not sys.stdout.isatty():
+        return 0
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
+
+
+def print_result(facts: object, lines: Callable[[], Sequence[str]], as_json: bool, *, schema: str) -> None:
+    """Print a command's result: `facts` as a JSON object of the form `schema` if `as_json`, else the text that `lines`
+    returns.
+    """
     if as_json:
-        print_json(facts)
+        print_json(facts, schema=schema)
     else:
         print_lines(lines())
 
 
-def _write(text: str) -> None:
+def print_text(text: str) -> None:
+    """Print `text` and a line end to standard output, unchanged. Raises Refused if the output can't be written."""
     try:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()

@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from expctl.cli.experiment_ids import experiment_ids
+
 if TYPE_CHECKING:
     from expctl.domain.queue.ordering import Entry
 
 
 def queue(
-    experiment: Annotated[str, typer.Argument(metavar="[ID]")] = "",
+    experiment: Annotated[str, typer.Argument(metavar="[ID]", autocompletion=experiment_ids)] = "",
     priority: Annotated[int | None, typer.Option(help="A larger one runs earlier; 0 is the default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
@@ -44,7 +46,8 @@ def queue(
         entries = read_queue(wiring.library(git), git.head()).entries()
     else:
         entries = (_moved(check_id(experiment), priority),)
-    print_result([_facts(each) for each in entries], lambda: queue_lines(entries), as_json)
+    facts = {"entries": [_facts(each) for each in entries]}
+    print_result(facts, lambda: queue_lines(entries), as_json, schema="queue/1")
 
 
 def _moved(experiment: str, priority: int) -> "Entry":

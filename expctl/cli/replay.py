@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from expctl.cli.experiment_ids import experiment_ids
+
 if TYPE_CHECKING:
     from expctl.adapters.records.replay_outcome import Outcome
 
 
 def replay(
-    experiment: Annotated[str, typer.Argument(metavar="ID")] = "",
+    experiment: Annotated[str, typer.Argument(metavar="ID", autocompletion=experiment_ids)] = "",
     everything: Annotated[bool, typer.Option("--all", help="Every experiment that was measured.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
@@ -28,7 +30,8 @@ def replay(
     git = wiring.reader(wiring.here())
     replays = Replays(wiring.library(git), git.head())
     outcomes = replays.all() if everything else replays.of(check_id(experiment))
-    print_result(outcomes, lambda: [f"{each.id:<8} {_word(each):<8} {one_line(each.text)}" for each in outcomes], as_json)
+    lines = [f"{each.id:<8} {_word(each):<8} {one_line(each.text)}" for each in outcomes]
+    print_result({"outcomes": outcomes}, lambda: lines, as_json, schema="replay/1")
     if any(each.differs for each in outcomes):
         raise typer.Exit(1)
 

@@ -9,11 +9,9 @@ from expctl.cli import rules_check
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Probe
 
-app = typer.Typer(
-    help="Do-not-repeat rules: active, open again, waived; would a patch be refused?", invoke_without_command=True
-)
+app = typer.Typer(invoke_without_command=True)
 vars(rules_check)["typer"] = typer  # rules_check uses typer in annotations without importing it
-app.command()(rules_check.check)
+app.command(short_help="Say whether a rule would refuse a patch.")(rules_check.check)
 
 
 @app.callback()
@@ -50,7 +48,7 @@ def rules(
     git = wiring.reader(place := wiring.here())
     head, book = git.head(), wiring.rulebook(place, git, rules_check.assumed(assume or []))
     states = rule_states(book.ruled(head), book.circumstances(head))
-    print_result(states, lambda: rules_lines(states), as_json)
+    print_result({"rules": states}, lambda: rules_lines(states), as_json, schema="rules/1")
 
 
 def _try_probe(experiment: str, arch: str, as_json: bool) -> None:
@@ -80,4 +78,4 @@ def _try_probe(experiment: str, arch: str, as_json: bool) -> None:
     wanted = dict.fromkeys(each for each in (found.arch, arch) if each)
     answers = [(each, now.probe(replace(found, arch=each))) for each in wanted]
     facts = {"id": experiment, "probe": found, "answers": dict(answers)}
-    print_result(facts, lambda: probe_lines(experiment, found, answers), as_json)
+    print_result(facts, lambda: probe_lines(experiment, found, answers), as_json, schema="rules-probe/1")

@@ -55,7 +55,7 @@ def check(
             }
             for match, changed in found
         ]
-        print_json({"refused": refused, "matches": matched, "misfits": misfits})
+        print_json({"refused": refused, "matches": matched, "misfits": misfits}, schema="rules-check/1")
         if refused:
             import typer
 

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from expctl.cli.experiment_ids import experiment_ids
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -13,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def run(
-    ids: Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Experiments, in the order given.")] = None,
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID...", help="Experiments, in the order given.", autocompletion=experiment_ids),
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Go on until the queue is empty or a budget ends.")] = False,
     target: Annotated[
         str, typer.Option(help="The target whose times decide; default: the first available in `decides` of protocol.yaml.")
@@ -110,7 +115,7 @@ def run(
     if as_json:
         from expctl.cli.output import print_json
 
-        print_json(done)
+        print_json({"steps": done}, schema="run/1")
 
 
 def _run_listed(context: "Context", wanted: list[str], target: str, *, again: bool, extend: bool) -> "Iterator[Step]":

@@ -1,16 +1,15 @@
 """The command `expctl show`: show one experiment completely."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
+from expctl.cli.experiment_ids import experiment_ids
 from expctl.domain.experiment.ids import ID_PATTERN
 
 if TYPE_CHECKING:
-    import click
-
     from expctl.adapters.records.repository_contents import GitLibrary
     from expctl.domain.experiment.record import Record
     from expctl.domain.verdict.plot_data import Picture
@@ -21,7 +20,7 @@ TERMINAL = "-"
 class ShowCommand(TyperCommand):
     """The command `show` for typer. Its option `--plot` may have no value, which means to draw in the terminal."""
 
-    def parse_args(self, ctx: "click.Context", args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Insert the value `-` after a `--plot` without one, because typer has no options with optional values."""
         given = []
         for word, following in zip(args, [*args, ""][1:], strict=True):
@@ -32,7 +31,7 @@ class ShowCommand(TyperCommand):
 
 
 def show(
-    experiment: Annotated[str, typer.Argument(metavar="ID")],
+    experiment: Annotated[str, typer.Argument(metavar="ID", autocompletion=experiment_ids)],
     apply: Annotated[bool, typer.Option("--apply", help="Apply its patch here; the scope must have no local changes.")] = False,
     plot: Annotated[
         str, typer.Option(metavar="[FILE]", help="Draw rounds, boundaries and estimate: a .png or .svg file, or here.")
@@ -40,6 +39,8 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
     """Show one experiment: hypothesis, prediction, outcome, measured effects, reasons, change of resources and profile."""
+    from functools import partial
+
     from expctl import wiring
     from expctl.cli.output import print_lines, print_result
     from expctl.cli.picture import picture_format
@@ -78,7 +79,8 @@ def show(
             _draw(wiring.pictures(place, git).of_record(record), plot, suffix)
         else:
             shown = with_times(library, head, record)
-            print_result(shown, lambda: _lines(library, head, shown), as_json)
+            lines = partial(_lines, library, head, shown)
+            print_result(shown, lines, as_json, schema=f"record/{record.schema}")
         return
     for malformed in library.malformed(head, [experiment]):
         raise malformed.refusal()
@@ -95,7 +97,8 @@ def show(
         _draw(wiring.pictures(place, git).of_proposal(proposals[experiment]), plot, suffix)
         return
     found = proposals[experiment]
-    print_result(found, lambda: proposal_lines(found, library.protocol(head).references), as_json)
+    lines = partial(proposal_lines, found, library.protocol(head).references)
+    print_result(found, lines, as_json, schema="proposal/1")
 
 
 def _resolve(experiment: str) -> str:

@@ -34,7 +34,7 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as 
         foreign=lambda patterns: wiring.blocking(place, patterns),
         beside=unmerged(git),
     )
-    print_result(stock, lambda: _lines(stock), as_json)
+    print_result(stock, lambda: _lines(stock), as_json, schema="status/1")
 
 
 def _lines(stock: Status) -> list[str]:

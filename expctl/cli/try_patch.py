@@ -44,7 +44,7 @@ def try_patch(
     if beside:
         progress.step("beside", "a measurement is under way: at the lowest priority, and no test that needs a GPU")
     tried = try_patch(wiring.trying(place, progress), contents, target=target, is_measured_beside=beside)
-    print_result(_facts(tried), lambda: _lines(tried, patch), as_json)
+    print_result(_facts(tried), lambda: _lines(tried, patch), as_json, schema="try/1")
     if not tried.passes:
         raise typer.Exit(1)
 
@@ -57,7 +57,6 @@ def _path(word: str) -> Path:
 
 def _facts(tried: Tried) -> dict[str, object]:
     return {
-        "schema": "expctl.try/1",
         "passes": tried.passes,
         "target": tried.target,
         "files": tried.files,

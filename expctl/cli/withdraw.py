@@ -4,9 +4,11 @@ from typing import Annotated
 
 import typer
 
+from expctl.cli.experiment_ids import experiment_ids
+
 
 def withdraw(
-    experiment: Annotated[str, typer.Argument(metavar="ID")],
+    experiment: Annotated[str, typer.Argument(metavar="ID", autocompletion=experiment_ids)],
     why: Annotated[str, typer.Option(help="The reason, for the ledger.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
@@ -32,4 +34,5 @@ def withdraw(
             hint=f"expctl withdraw {experiment} --why 'P9 does the same'",
         )
     entry = take_out(wiring.context(wiring.here(), ConsoleProgress(sys.stderr)), experiment, why)
-    print_result({"id": entry.id, "state": entry.state.value, "why": entry.why}, lambda: queue_lines((entry,)), as_json)
+    facts = {"id": entry.id, "state": entry.state.value, "why": entry.why}
+    print_result(facts, lambda: queue_lines((entry,)), as_json, schema="withdraw/1")

@@ -4,29 +4,40 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 
+from expctl.domain.layout import Column, cut_middle, named_table
 from expctl.domain.text import one_line, plain_text
 from expctl.screening.screen import RULE, Environments, Row, Status
 
-# Longest name that widens its column.
+# Longest key or value of an environment that widens its column.
 NAME_MAX = 48
 VALUE_MAX = 60
-NUMBERS = ("tot/golden", "golden_us", "tot_us", "delta_us")
+SHAPE_MAX = 60
 CSV_COLUMNS = (
     "kernel", "shape", "golden_us", "tot_us", "delta_us", "ratio", "status",
     "golden_rows", "tot_rows", "golden_sd_us", "tot_sd_us", "remarks",
 )  # fmt: skip
 
 
-def comparison_lines(rows: Sequence[Row], counts: Mapping[Status, int], environments: Environments | None) -> list[str]:
-    """Return the comparison of two result files as lines: its rule, where they were measured, each row, counts by status."""
-    kernels, shapes = [one_line(row.kernel) for row in rows], [one_line(row.shape) for row in rows]
-    kernel_width, shape_width = _width("kernel", kernels), _width("shape", shapes)
-    heads = "  ".join(f"{head:>{_number_width(head)}}" for head in NUMBERS)
-    lines = [RULE, *_environment_lines(environments), "", f"{'status':<10}  {heads}  {'kernel':<{kernel_width}}  shape"]
-    for row, kernel, shape in zip(rows, kernels, shapes, strict=True):
-        remarks = f"{shape:<{shape_width}}  ({'; '.join(row.remarks)})" if row.remarks else shape
-        lines.append(f"{row.status:<10}  {_numbers(row)}  {kernel:<{kernel_width}}  {remarks}")
-    return [*lines, "", ", ".join(f"{count} {status}" for status, count in counts.items())]
+def comparison_lines(
+    rows: Sequence[Row], counts: Mapping[Status, int], environments: Environments | None, width: int = 0
+) -> list[str]:
+    """Return the comparison of two result files as lines: its rule, where they were measured, each row, counts by status. The
+    table fits into `width` columns, unless it is 0; what a row remarks stands below it.
+    """
+    columns = [
+        Column("status", [row.status for row in rows], words=True),
+        Column("tot/golden", [_figure(row.ratio, ".4f") for row in rows]),
+        Column("golden_us", [_figure(row.golden_us, ".3f") for row in rows], rank=2),
+        Column("tot_us", [_figure(row.tot_us, ".3f") for row in rows], rank=1),
+        Column("delta_us", [_figure(row.delta_us, "+.3f") for row in rows], rank=3),
+        Column("shape", [cut_middle(one_line(row.shape), width // 4 or SHAPE_MAX) for row in rows], words=True),
+    ]
+    (heads, *lines), left_out = named_table(columns, Column("kernel", [one_line(row.kernel) for row in rows]), width)
+    remarks = [[f"    ({'; '.join(row.remarks)})"] if row.remarks else [] for row in rows]
+    table = [heads, *(text for line, below in zip(lines, remarks, strict=True) for text in (line, *below))]
+    hidden = [f"(no room for {', '.join(left_out)}: a wider terminal, --csv or --json has them)"] if left_out else []
+    counted = ", ".join(f"{count} {status}" for status, count in counts.items())
+    return [RULE, *_environment_lines(environments), "", *table, *hidden, "", counted]
 
 
 def comparison_csv(rows: Sequence[Row]) -> str:
@@ -54,22 +65,8 @@ def _environment_lines(environments: Environments | None) -> list[str]:
     return [*lines, f"  * differs: {len(environments.differing)} of {len(keys)}"]
 
 
-def _numbers(row: Row) -> str:
-    shown = (
-        _figure(row.ratio, ".4f"),
-        _figure(row.golden_us, ".3f"),
-        _figure(row.tot_us, ".3f"),
-        _figure(row.delta_us, "+.3f"),
-    )
-    return "  ".join(f"{text:>{_number_width(head)}}" for head, text in zip(NUMBERS, shown, strict=True))
-
-
 def _figure(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
-
-
-def _number_width(head: str) -> int:
-    return max(len(head), 11 if head.endswith("_us") else 0)
 
 
 def _width(head: str, column: Sequence[str]) -> int:

@@ -8,7 +8,7 @@ from expctl.domain.rules.states import RuleState, State
 from expctl.domain.text import one_line
 
 HEADS = {
-    State.ACTIVE: "active: expctl refuses a repeat, unless its proposal names a new precondition",
+    State.ACTIVE: "active: a repeat is refused, unless its proposal names a new precondition",
     State.REOPENED: "open again: a condition under which it failed has changed",
     State.WAIVED: "waived: in force, but once let through for a written reason",
 }

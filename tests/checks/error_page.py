@@ -35,7 +35,7 @@ next command to type:
       next      git switch main (or git switch -c NAME), then run again
 
 The code is stable: a script or a test compares it, while the words may be improved. With `--json`, a refusal has the
-field `code`. A command or option that does not exist has the code `usage`.
+field `code`. An option or an argument that a command does not take has the code `usage`.
 
 This page lists every code with the wording of its message. It is generated: after a change of an error message, run
 `python -m tests.checks.error_page`. Words in braces are filled in by the program; a bar separates alternatives; "or" begins

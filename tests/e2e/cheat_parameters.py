@@ -45,6 +45,6 @@ def verdicts(repository: Foreign) -> dict[str, str]:
         name = path.split("/")[1]
         if (repository.root / f"experiments/{name}/record.json").exists():
             found[name] = str(repository.record(name)["verdict"])
-    for entry in repository.concluded("queue", "--json").json():
+    for entry in repository.concluded("queue", "--json").json()["entries"]:
         found[entry["id"]] = entry["state"]
     return found

@@ -50,7 +50,7 @@ def lines(repository: Foreign) -> list[dict[str, object]]:
 
 def test_nulls_are_counted_shown_and_replayed(repository: Foreign) -> None:
     before = repository.head()
-    found = repository.concluded("run", "--blind", "2", "--json").json()
+    found = repository.concluded("run", "--blind", "2", "--json").json()["steps"]
     assert [(each["event"], each["truth"], each["number"]) for each in found] == [("blind", "null", 1), ("blind", "null", 2)]
     assert found[1]["rates"]["nulls"] == 2
     first, second = lines(repository)
@@ -130,7 +130,7 @@ def test_a_planted_slow_down_is_not_kept(repository: Foreign) -> None:
     with_control(repository)
     truths: Counter[str] = Counter()
     while "slow" not in truths:
-        (found,) = repository.concluded("run", "--blind", "1", "--json").json()
+        (found,) = repository.concluded("run", "--blind", "1", "--json").json()["steps"]
         truths[found["truth"]] += 1
     assert found["verdict"] == "REJECT"
     assert f"{truths['slow']} of {truths['slow']} slow-downs not kept" in repository.concluded("status").out

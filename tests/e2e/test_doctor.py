@@ -10,11 +10,12 @@ from tests.e2e.foreign import EXPCTL, FASTER, Foreign
 def wrong(repository: Foreign) -> dict[str, str]:
     """Part -> what to type, of all that the doctor finds wrong."""
     answer = repository.expctl("doctor", "--json")
-    found = {each["part"]: each.get("mend", "") for each in answer.json() if each["health"] == "wrong"}
+    checks = answer.json()["checks"]
+    found = {each["part"]: each.get("mend", "") for each in checks if each["health"] == "wrong"}
     assert answer.status == bool(found), answer
     said = repository.expctl("doctor")
     assert said.status == answer.status
-    assert len(re.findall(r"^wrong ", said.out, re.M)) == len([e for e in answer.json() if e["health"] == "wrong"])
+    assert len(re.findall(r"^wrong ", said.out, re.M)) == len([each for each in checks if each["health"] == "wrong"])
     return found
 
 
@@ -59,7 +60,7 @@ def test_a_malformed_proposal_stops_only_itself(repository: Foreign) -> None:
             repository.write(f"experiments/{name}/experiment.yaml", text)
     repository.write("experiments/P4/queued.json", "{")
     repository.commit("by hand")
-    states = {each["id"]: each["state"] for each in repository.concluded("queue", "--json").json()}
+    states = {each["id"]: each["state"] for each in repository.concluded("queue", "--json").json()["entries"]}
     assert states == {"P1": "ready", "P2": "malformed", "P3": "malformed", "P4": "malformed"}
     assert "malformed  (can't be read)   experiments/P2/experiment.yaml: not YAML" in repository.concluded("queue").out
     assert "malformed experiments/P4/queued.json: " in repository.concluded("status").out
@@ -92,7 +93,7 @@ def test_a_malformed_proposal_stops_only_itself(repository: Foreign) -> None:
     repository.propose("P5", FASTER.replace("value * value", "(value * value)"))
     for name in ("P2", "P3", "P4"):
         repository.concluded("withdraw", name, "--why", "nobody knows what it was")
-    assert {each["id"]: each["state"] for each in repository.concluded("queue", "--json").json()} == {
+    assert {each["id"]: each["state"] for each in repository.concluded("queue", "--json").json()["entries"]} == {
         "P2": "withdrawn", "P3": "withdrawn", "P4": "withdrawn", "P5": "ready"
     }  # fmt: skip
 

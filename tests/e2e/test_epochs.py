@@ -70,5 +70,5 @@ def begun(repository: Foreign) -> str:
 
 def rules(repository: Foreign) -> dict[str, str]:
     """Does the rule of each experiment hold, or is it open again?"""
-    listed = json.loads(repository.concluded("rules", "--json").out)
+    listed = json.loads(repository.concluded("rules", "--json").out)["rules"]
     return {each["id"]: "open" if each["state"] == "reopened" else "holds" for each in listed}

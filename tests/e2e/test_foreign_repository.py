@@ -260,7 +260,7 @@ def test_json_of_every_command_parses(repository: Foreign) -> None:
     repository.write("src/total.py", SLOWER)
     assert cold(repository, "new", "P1", "--from-diff", "--json")["id"] == "P1"
     assert cold(repository, "show", "P1", "--json")["id"] == "P1"
-    (outcome,) = cold(repository, "run", "P1", "--json")
+    (outcome,) = cold(repository, "run", "P1", "--json")["steps"]
     assert outcome["record"]["verdict"] == "REJECT"
     assert cold(repository, "show", "P1", "--json")["verdict"] == "REJECT"
     assert cold(repository, "status", "--json")["queue"] == []
@@ -269,7 +269,7 @@ def test_json_of_every_command_parses(repository: Foreign) -> None:
     assert cold(repository, "gate", "--json")["quiet"] is True
     for words in (("queue",), ("brief",), ("rules",), ("replay", "--all")):
         assert cold(repository, *words, "--json") is not None
-    assert cold(repository, "run", "--all", "--json") == [{"event": "ended", "why": "the queue is empty"}]
+    assert cold(repository, "run", "--all", "--json")["steps"] == [{"event": "ended", "why": "the queue is empty"}]
 
 
 def test_one_flipped_character_in_the_ledger_is_found_and_mended(repository: Foreign) -> None:

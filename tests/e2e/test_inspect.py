@@ -58,7 +58,7 @@ def test_one_kernel_stands_at_the_top_and_in_the_list(folder: Path) -> None:
 
 def test_several_kernels_are_a_list(folder: Path) -> None:
     facts = json.loads(expctl(folder, "inspect", "two.hip", "--json").out)
-    assert set(facts) == {"file", "form", "arch", "compiler", "kernels", "notes"}
+    assert set(facts) == {"schema", "file", "form", "arch", "compiler", "kernels", "notes"}
     assert all(set(each) > KEYS for each in facts["kernels"])
     assert [each["name"] for each in facts["kernels"]] == ["_Z5twicePf", "_Z5otherPi"]
     answer = expctl(folder, "inspect", "two.hip", "--kernel", "other")

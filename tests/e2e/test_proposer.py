@@ -60,7 +60,7 @@ def test_twenty_proposals_of_a_fake_agent(repository: Foreign) -> None:
 
     ran = repository.concluded("run", "--all", "--propose", "30", "--json")
 
-    events = ran.json()
+    events = ran.json()["steps"]
     answers = [event for event in events if event.get("event") in ("proposed", "unproposed")]
     verdicts = [event["record"]["verdict"] for event in events if "record" in event]
     assert len(answers) == len(REPERTOIRE) == 20

@@ -177,7 +177,7 @@ def test_priorities_and_withdrawals_are_commits_of_the_queue(repository: Foreign
     knobs.turn(repository, "P2", {"SECOND": 0})
     repository.concluded("queue", "P2", "--priority", "3")
     assert repository.changed_by("HEAD") == ["experiments/P2/queued.json", "ledger.md"]
-    assert [entry["id"] for entry in repository.concluded("queue", "--json").json()] == ["P2", "P1"]
+    assert [entry["id"] for entry in repository.concluded("queue", "--json").json()["entries"]] == ["P2", "P1"]
     repository.concluded("withdraw", "P1", "--why", "no | need")
     assert r"state: withdrawn: no \| need" in (repository.root / "ledger.md").read_text()
     for words in (["run", "P1"], ["withdraw", "P1", "--why", "twice"], ["queue", "P1", "--priority", "1"]):

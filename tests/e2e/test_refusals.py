@@ -212,7 +212,7 @@ CASES: dict[str, tuple[Prepare, str, str]] = {
     "peak without an end": (given("import", "protocol.yaml", "--peak", "inf"), "figure-out-of-range", "--peak"),
     "noise below nothing": (given("import", "protocol.yaml", "--noise", "-1"), "figure-out-of-range", "--noise"),
     "a ledger without an end": (given("import", "/dev/zero"), "file-too-large", ""),
-    "unknown command": (given("rum", "P1"), "usage", "rum"),
+    "unknown command": (given("rum", "P1"), "unknown-command", "rum"),
     "missing argument": (given("show"), "usage", "ID"),
     "unknown target": (given("run", "P1", "--target", "moon"), "target-does-not-decide", "moon"),
     "unavailable target": (done(unavailable_target), "target-unavailable", ""),

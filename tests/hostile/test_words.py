@@ -107,9 +107,9 @@ def test_words_on_a_terminal(words: str, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_words_in_json(words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    print_json({"title": words})
+    print_json({"title": words}, schema="words/1")
     said = capsys.readouterr().out
-    assert json.loads(said) == {"title": words}
+    assert json.loads(said) == {"schema": "expctl.words/1", "title": words}
     assert not has_unseen(said)
 
 

@@ -49,18 +49,16 @@ def diff(capsys: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
 def _command(verb: str, capsys: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # typer imports what click is about to drop
-        import click
+        from expctl.cli.app import application, usage_error
 
-        from expctl.cli.app import application
-
-        app = application(["profile"])
+        app, wrong_usage = application(["profile"]), usage_error()
     from expctl.cli.console_errors import guard
 
     def run(*words: str | Path) -> Shown:
         def command() -> None:
             try:
                 app(["profile", verb, *map(str, words)], standalone_mode=False)
-            except click.ClickException as error:
+            except wrong_usage as error:
                 raise AssertionError(error.format_message()) from error
 
         status = guard(command)

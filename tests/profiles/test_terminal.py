@@ -62,7 +62,7 @@ run.db
   class           kernels    calls       time    share
   GEMM                  1        2   3.000 ms  75.00 %
   copy                  1        2   1.000 ms  25.00 %
-  launch gap                     2   20.00 us   0.50 % of kernels and launch gaps
+  launch gap                     2   20.00 us   0.50 % of kernels and gaps
 
   calls     total    share      mean       min    median       max          vgpr  sgpr   lds  scratch        grid  workgroup  class  bound    kernel  (grid in work-items)
       2  3.000 ms  75.00 %  1.500 ms  1.000 ms  1.500 ms  2.000 ms  128 (64 acc)     -  8192        0  8192x64 +1        128  GEMM   compute  gemm<float>

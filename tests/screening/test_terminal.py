@@ -36,13 +36,14 @@ def test_the_table() -> None:
         "  rocm         7.2.0   7.2.0",
         "  * differs: 2 of 3",
         "",
-        "status      tot/golden    golden_us       tot_us     delta_us  kernel   shape",
-        "regression      1.0916      101.000      110.250       +9.250  mm       M=1",
-        "improved        0.7500      200.000      150.000      -50.000  mm       M=2",
-        "unstable             -            -       30.000            -  mm_bf16  M=1  "
-        "  (golden: 2 rows, the closest two are 33.3 % apart; golden: sd 20.2 % of the mean)",
-        "missing              -       40.000            -            -  gone     M=1    (only golden has it)",
-        "ignored         1.5000        2.000        3.000       +1.000  mm_bf16  M=2",
+        "status      tot/golden  golden_us   tot_us  delta_us  shape  kernel",
+        "regression      1.0916    101.000  110.250    +9.250  M=1    mm",
+        "improved        0.7500    200.000  150.000   -50.000  M=2    mm",
+        "unstable             -          -   30.000         -  M=1    mm_bf16",
+        "    (golden: 2 rows, the closest two are 33.3 % apart; golden: sd 20.2 % of the mean)",
+        "missing              -     40.000        -         -  M=1    gone",
+        "    (only golden has it)",
+        "ignored         1.5000      2.000    3.000    +1.000  M=2    mm_bf16",
         "",
         "1 regression, 1 improved, 0 same, 1 ignored, 1 unstable, 1 missing",
     ]
@@ -79,8 +80,13 @@ def test_names_from_a_file_do_not_act_on_a_terminal() -> None:
     assert record[:2] == ['mm\nnext, "line"'] * 2
 
 
-def test_a_long_name_is_whole_and_widens_no_column() -> None:
-    long = "k" * 80
+def test_a_long_name_is_whole_where_there_is_room_else_cut_in_the_middle() -> None:
+    long = "first" + "k" * 80 + "last"
     rows = compare({Case(long, "s"): [10.0], Case("m", "s"): [9.0]}, {Case(long, "s"): [10.0], Case("m", "s"): [9.0]})
-    lines = comparison_lines(rows, counts(rows), None)
-    assert [line[63:] for line in lines[2:5]] == ["kernel  shape", f"{long}  s", "m       s"]
+    assert comparison_lines(rows, counts(rows), None)[3].endswith(f"  s      {long}")
+    lines = comparison_lines(rows, counts(rows), None, 80)[2:]
+    assert max(map(len, lines)) == 80
+    assert (lines[0].split()[-1], lines[1].split()[-1][:6], lines[1][-5:]) == ("kernel", "firstk", "klast")
+    narrow = comparison_lines(rows, counts(rows), None, 60)[2:]
+    assert max(map(len, narrow[:3])) <= 60
+    assert narrow[3] == "(no room for golden_us, delta_us: a wider terminal, --csv or --json has them)"

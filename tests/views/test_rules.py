@@ -48,7 +48,7 @@ WAIVED = RuleState(
 
 def test_rules_stand_by_state_with_all_that_they_depend_on() -> None:
     assert rules_lines([REOPENED, WAIVED, ACTIVE]) == [
-        "active: expctl refuses a repeat, unless its proposal names a new precondition (1)",
+        "active: a repeat is refused, unless its proposal names a new precondition (1)",
         "  P2     Any path through the builtin.",
         "    known by   forbidden pattern",
         "    depends on architecture gfx1151; probe fails until it compiles for gfx1151",

@@ -33,7 +33,7 @@ def decode(
             found=one_line(name, 200),
             hint="copy the whole name from the profile, in quotes",
         )
-    print_result(reading, lambda: tensile_lines(reading), as_json)
+    print_result(reading, lambda: tensile_lines(reading), as_json, schema="profile-decode/1")
 
 
 def _recorded(path: Path) -> dict[str, object]:

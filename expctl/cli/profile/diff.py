@@ -21,7 +21,7 @@ def diff(
     """Compare two profiles, kernel by kernel, and say in one sentence what made the difference, if the figures do. A is the
     profile before a change, B the one after it. Kernels are paired by name, else by their role in the run.
     """
-    from expctl.cli.output import print_result
+    from expctl.cli.output import print_result, terminal_width
     from expctl.cli.profile.options import expression, gpu
     from expctl.domain.errors import Misused
     from expctl.profiles.assemble.analysis import with_occupancy
@@ -42,4 +42,9 @@ def diff(
             hint="expctl profile show FILE lists the kernels",
         )
     found = compare_runs(*sides, incomparable=why_incomparable(mine, its))
-    print_result(diff_data(mine, its, found), lambda: diff_lines(mine, its, found, top), as_json)
+    print_result(
+        diff_data(mine, its, found),
+        lambda: diff_lines(mine, its, found, top, terminal_width()),
+        as_json,
+        schema="profile-diff/1",
+    )

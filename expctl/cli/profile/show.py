@@ -44,7 +44,7 @@ def show(
     """
     import sys
 
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_json, print_lines, print_text, terminal_width
     from expctl.cli.picture import picture_format, write_picture
     from expctl.cli.profile.options import gpu, problem_of
     from expctl.domain.errors import Misused
@@ -79,12 +79,13 @@ def show(
         write_picture(plot, lambda: figure_bytes(found.path, analysis.kernels, analysis.positions, analysis.peak, suffix))
         print(f"drawn in {plot}", file=sys.stderr)
     if as_json:
-        print_json(profile_data(found, analysis.kernels, analysis.positions, one_pass, kernels))
+        data = profile_data(found, analysis.kernels, analysis.positions, one_pass, kernels)
+        print_json(data, schema="profile-show/1")
     elif as_csv:
-        print_lines([profile_csv(analysis.kernels, analysis.positions).removesuffix("\n")])
+        print_text(profile_csv(analysis.kernels, analysis.positions).removesuffix("\n"))
     else:
-        explained = len(shown) if kernel else EXPLAINED
-        print_lines(profile_lines(found, analysis.kernels, analysis.positions, one_pass, kernels, explained))
+        explained, width = len(shown) if kernel else EXPLAINED, terminal_width()
+        print_lines(profile_lines(found, analysis.kernels, analysis.positions, one_pass, kernels, explained, width))
 
 
 def _filter(kernel: str, kind: str) -> "Callable[[Kernel], bool]":

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from expctl.domain.text import one_line
+from expctl.domain.layout import cut_middle
+from expctl.domain.text import one_line, plain_text
 from expctl.gpu.architectures import ModeName
 from expctl.inspection.model.change import Change, InspectionChange, KernelChange
 from expctl.inspection.model.report import FileReport, KernelReport
@@ -13,38 +14,42 @@ NAME_MAX = 200
 SAME_CODE = {True: "machine code unchanged", False: "machine code differs", None: "machine code not compared"}
 
 
-def report_lines(report: FileReport) -> list[str]:
-    """Return the report on an inspected file as lines of text: what the file is, each of its kernels, notes."""
+def report_lines(report: FileReport, width: int = 0) -> list[str]:
+    """Return the report on an inspected file as lines of text: what the file is, each of its kernels, notes. Names of kernels
+    fit into `width` columns, unless it is 0.
+    """
     by = f", {one_line(report.compiler)}" if report.compiler else ""
     lines = [f"{one_line(report.file)}  {report.form} for {one_line(report.arch)}{by}"]
     for kernel in report.kernels:
-        lines += ["", *_kernel_lines(kernel)]
+        lines += ["", *_kernel_lines(kernel, width or NAME_MAX)]
     return [*lines, *(["", *(f"note  {one_line(note)}" for note in report.notes)] if report.notes else [])]
 
 
-def change_lines(change: InspectionChange) -> list[str]:
-    """Return the comparison of two inspected files as lines of text: both files, and the figures of each pair of kernels."""
+def change_lines(change: InspectionChange, width: int = 0) -> list[str]:
+    """Return the comparison of two inspected files as lines of text: both files, and the figures of each pair of kernels. Names
+    of kernels fit into `width` columns, unless it is 0.
+    """
     lines = [
         f"a  {one_line(change.a.file)}  {change.a.form} for {one_line(change.a.arch)}",
         f"b  {one_line(change.b.file)}  {change.b.form} for {one_line(change.b.arch)}",
     ]
     for kernel in change.kernels:
-        lines += ["", *_pair_lines(kernel)]
+        lines += ["", *_pair_lines(kernel, width or NAME_MAX)]
     for side, names in (("a", change.only_in_a), ("b", change.only_in_b)):
-        lines += [f"only in {side}  {one_line(name, NAME_MAX)}" for name in names]
+        lines += [f"only in {side}  {cut_middle(plain_text(name), (width or NAME_MAX) - 11)}" for name in names]
     return lines
 
 
-def _kernel_lines(kernel: KernelReport) -> list[str]:
+def _kernel_lines(kernel: KernelReport, width: int) -> list[str]:
     agpr = f" ({kernel.agpr} of them accumulation)" if kernel.agpr else ""
     spills = f"{kernel.spills} ({kernel.vgpr_spills} vgpr, {kernel.sgpr_spills} sgpr)" if kernel.spills else "0"
     code = "unknown" if kernel.code_bytes is None else f"{kernel.code_bytes} B"
     code += f", hash {kernel.code_hash[:HASH_SHOWN]}" if kernel.code_hash else ""
     if kernel.mode == ModeName.SM:
-        lines = _nvidia_lines(kernel, code)
+        lines = _nvidia_lines(kernel, code, width)
     else:
         lines = [
-            one_line(kernel.name, NAME_MAX),
+            cut_middle(plain_text(kernel.name), width),
             f"  {'registers':<9} vgpr {kernel.vgpr}{agpr}, sgpr {kernel.sgpr}; spills {spills}, "
             f"scratch {kernel.scratch_bytes} B",
             f"  {'LDS':<9} {kernel.lds_bytes} B per workgroup of at most {kernel.workgroup}, waves of {kernel.wave}",
@@ -60,10 +65,10 @@ def _kernel_lines(kernel: KernelReport) -> list[str]:
     return [*lines, *_mix_lines(kernel), *(f"  {'note':<9} {one_line(note)}" for note in kernel.notes)]
 
 
-def _nvidia_lines(kernel: KernelReport, code: str) -> list[str]:
+def _nvidia_lines(kernel: KernelReport, code: str, width: int) -> list[str]:
     registers = "unknown until ptxas assigns them" if kernel.vgpr is None else f"{kernel.vgpr} per thread"
     return [
-        one_line(kernel.name, NAME_MAX),
+        cut_middle(plain_text(kernel.name), width),
         f"  {'registers':<9} {registers}; local memory {kernel.scratch_bytes} B",
         f"  {'shared':<9} {kernel.lds_bytes} B per block of at most {kernel.workgroup} threads",
         f"  {'code':<9} {code}",
@@ -87,10 +92,12 @@ def _mix_lines(kernel: KernelReport) -> list[str]:
     return lines
 
 
-def _pair_lines(kernel: KernelChange) -> list[str]:
-    name = one_line(kernel.a, NAME_MAX) if kernel.a == kernel.b else f"{one_line(kernel.a)} -> {one_line(kernel.b)}"
+def _pair_lines(kernel: KernelChange, width: int) -> list[str]:
+    a, b = (cut_middle(plain_text(name), width) for name in (kernel.a, kernel.b))
+    same = SAME_CODE[kernel.same_code]
+    head = f"{a}  {same}" if kernel.a == kernel.b else f"{a} -> {b}  {same}"
     lines = [
-        f"{name}  {SAME_CODE[kernel.same_code]}",
+        *([head] if len(head) <= width else [*dict.fromkeys((a, b)), f"  {same}"]),
         f"    {'':<20}{'a':>12}{'b':>12}{'change':>12}",
         *_change_rows(kernel.figures),
     ]

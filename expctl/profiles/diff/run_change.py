@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from expctl.domain.experiment.figures import time_text
-from expctl.domain.text import one_line
+from expctl.domain.layout import cut_middle
+from expctl.domain.text import plain_text
 from expctl.profiles.diff.cause import Cause, CauseKind, cause_of
 from expctl.profiles.diff.comparable import moved_along
 from expctl.profiles.diff.figures import percent_text
@@ -92,7 +93,8 @@ def _change(pair: Pair) -> KernelChange:
     cause = cause_of(before, after)
     slower = slowdown(before, after) or (ratio(before.time_ns, after.time_ns) if cause else None)
     if pair.by is PairedBy.ROLE and slower is not None and not _may_compare_times(before, after):
-        cause = Cause(kind=CauseKind.KERNEL, words=f"it stands in place of {one_line(short_name(pair.before), NAME_SHOWN)}")
+        replaced = cut_middle(plain_text(short_name(pair.before)), NAME_SHOWN)
+        cause = Cause(kind=CauseKind.KERNEL, words=f"it stands in place of {replaced}")
     return KernelChange(pair=pair, before=before, after=after, slower=slower, cause=cause)
 
 
@@ -161,7 +163,7 @@ def _why(found: RunChange, passes: tuple[int, int]) -> Explanation | None:
     if share < KERNEL_PERCENT or abs(total) < abs(delta) / 3:
         return None
     word, kind = ("one more kernel", CauseKind.EXTRA) if delta > 0 else ("one kernel less", CauseKind.MISSING)
-    name = one_line(short_name(what), NAME_SHOWN)
+    name = cut_middle(plain_text(short_name(what)), NAME_SHOWN)
     sentence = (
         f"A pass is {time_text(abs(total))} {'longer' if total > 0 else 'shorter'} with {word}: {name} ({what.kind}),"
         f" {time_text(abs(delta))}, {share:.1f} % of the pass."
@@ -170,7 +172,7 @@ def _why(found: RunChange, passes: tuple[int, int]) -> Explanation | None:
 
 
 def _why_of_pair(change: KernelChange, passes: tuple[int, int], changes: Sequence[KernelChange]) -> Explanation | None:
-    name = one_line(short_name(change.pair.after), NAME_SHOWN)
+    name = cut_middle(plain_text(short_name(change.pair.after)), NAME_SHOWN)
     calls = [change.pair.before.calls / passes[0], change.pair.after.calls / passes[1]]
     if differs(ratio(*calls), KERNEL_PERCENT):
         words = f"{name} is called {calls[0]:.3g} -> {calls[1]:.3g} times per pass."

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from expctl.domain.experiment.figures import time_text
-from expctl.domain.text import one_line
+from expctl.domain.layout import Column, cut_middle, fitting
+from expctl.domain.text import one_line, plain_text
 from expctl.profiles.diff.figures import extent_text, percent_text
 from expctl.profiles.diff.kernel_pairs import PairedBy
 from expctl.profiles.diff.noise import ratio
@@ -13,29 +14,29 @@ from expctl.profiles.diff.run_change import KernelChange, RunChange
 from expctl.profiles.model.kernel_profile import Kernel, Profile
 from expctl.profiles.views.data import plain_fields
 
-NAME_SHOWN = 90
 SIDES = ("before", "after")
-HEADS = ("", "mean", "calls", "vgpr", "lds", "scratch", "grid", "workgroup")
+RANKS = {"": 0, "mean": 0, "calls": 1, "vgpr": 2, "lds": 3, "scratch": 6, "grid": 5, "workgroup": 4}
+"""Heading -> rank: what is left out first where the terminal is narrow."""
 
 
-def diff_lines(before: Profile, after: Profile, found: RunChange, top: int) -> list[str]:
+def diff_lines(before: Profile, after: Profile, found: RunChange, top: int, width: int = 0) -> list[str]:
     """Return the comparison of two profiles as lines of text. They show the first `top` pairs of kernels (0: all), kernels
-    without a counterpart, the time of one pass, and why it changed.
+    without a counterpart, the time of one pass, and why it changed. Tables fit into `width` columns, unless it is 0.
     """
     lines = [f"  before  {_head(before)}", f"  after   {_head(after)}"]
     shown = found.changes[:top] if top > 0 else found.changes
-    table = [HEADS, *(row for change in shown for row in _table_rows(change))]
-    widths = [max(len(row[i]) for row in table) for i in range(len(HEADS))]
-    lines += ["", "  " + _aligned(HEADS, widths)]
+    heads, *rows = _table([row for change in shown for row in _table_rows(change)], width)
+    lines += ["", heads]
     for change in shown:
-        lines += [f"  {_names(change)}", *(f"  {_aligned(row, widths)}" for row in _table_rows(change))]
+        own, rows = rows[: len(_table_rows(change))], rows[len(_table_rows(change)) :]
+        lines += [*_names(change, width), *own]
         lines += [f"    {line}" for line in _row_lines(rows_of(change))]
         if change.slower is None and change.before.time_ns is not None:
             lines.append("    the time is the same within the noise")
     if len(shown) < len(found.changes):
         lines.append(f"  ... and {len(found.changes) - len(shown)} more pairs (--top 0 lists all)")
-    lines += [f"  only before  {_alone(kernel)}" for kernel in found.missing[: top or None]]
-    lines += [f"  only after   {_alone(kernel)}" for kernel in found.extra[: top or None]]
+    lines += [f"  only before  {_alone(kernel, width)}" for kernel in found.missing[: top or None]]
+    lines += [f"  only after   {_alone(kernel, width)}" for kernel in found.extra[: top or None]]
     if found.before_ns and found.after_ns:
         whole = percent_text(found.after_ns / found.before_ns)
         lines += ["", f"  one pass  {time_text(found.before_ns)} -> {time_text(found.after_ns)} ({whole})"]
@@ -81,16 +82,19 @@ def _head(profile: Profile) -> str:
     return f"{one_line(profile.path)} ({profile.source}{where})"
 
 
-def _names(change: KernelChange) -> str:
+def _names(change: KernelChange, width: int) -> list[str]:
     pair = change.pair
-    name = one_line(pair.after.name, NAME_SHOWN)
-    return name if pair.by is PairedBy.NAME else f"{name}  (by {pair.by}: before {one_line(pair.before.name, NAME_SHOWN)})"
+    after, before = (f"  {cut_middle(plain_text(each.name), width and width - 2)}" for each in (pair.after, pair.before))
+    if pair.by is PairedBy.NAME:
+        return [after]
+    both = f"{after}  (by {pair.by}: before {before.strip()})"
+    return [both] if not width or len(both) <= width else [after, f"  (by {pair.by}; before:)", before]
 
 
 def _table_rows(change: KernelChange) -> list[tuple[str, ...]]:
     rows = [_table_row(side, kernel) for side, kernel in zip(SIDES, (change.pair.before, change.pair.after), strict=True)]
     time = ratio(change.before.time_ns, change.after.time_ns)
-    return [*rows, ("change", percent_text(time), *[""] * (len(HEADS) - 2))] if time is not None else rows
+    return [*rows, ("change", percent_text(time), *[""] * (len(RANKS) - 2))] if time is not None else rows
 
 
 def _table_row(side: str, kernel: Kernel) -> tuple[str, ...]:
@@ -107,14 +111,17 @@ def _row_lines(rows: Sequence[Row]) -> list[str]:
     return [f"{row.what.ljust(width)}  {row.before} -> {row.after}{by}" for row, by in zip(rows, changes, strict=True)]
 
 
-def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
-    cells = "  ".join(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-    return f"  {row[0].ljust(widths[0])}  {cells}".rstrip()
+def _table(rows: Sequence[tuple[str, ...]], width: int) -> list[str]:
+    """Return the headings and `rows` as lines, without the columns that don't fit into `width`."""
+    columns = [Column(head, [row[i] for row in rows], rank, words=not i) for i, (head, rank) in enumerate(RANKS.items())]
+    kept = fitting(columns, width and max(width - 4, 1))
+    return [f"    {'  '.join(cells)}".rstrip() for cells in zip(*(column.aligned() for column in kept), strict=True)]
 
 
-def _alone(kernel: Kernel) -> str:
+def _alone(kernel: Kernel, width: int) -> str:
     time = f", {time_text(kernel.mean_ns)}" if kernel.mean_ns is not None else ""
-    return f"{one_line(kernel.name, NAME_SHOWN)} ({kernel.kind}): {kernel.calls} calls{time}"
+    rest = f" ({kernel.kind}): {kernel.calls} calls{time}"
+    return cut_middle(plain_text(kernel.name), width and width - len(rest) - 15) + rest
 
 
 def _count(value: int | None) -> str:

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from expctl.domain.experiment.figures import time_text
-from expctl.domain.text import one_line
+from expctl.domain.layout import NAME_MOST, Column, cut_middle, named_table
+from expctl.domain.text import one_line, plain_text
 from expctl.inspection.views.occupancy import resident_lines
 from expctl.profiles.diff.figures import extent_text
 from expctl.profiles.model.kernel_profile import Device, Extent, Kernel, Profile, class_shares
 from expctl.profiles.model.pipeline import Pipeline
 from expctl.profiles.roofline.ceilings import Bound, Position
 
-NAME_SHOWN = 90
 EXPLAINED = 3
 """Number of kernels that are explained below the table."""
 
@@ -22,22 +22,24 @@ def profile_lines(
     pipeline: Pipeline | None,
     totals: Sequence[Kernel],
     explained: int = EXPLAINED,
+    width: int = 0,
 ) -> list[str]:
-    """Return a profile as lines of text that list `kernels` and explain what bounds the first `explained` of them.
+    """Return a profile as lines of text that list `kernels` and explain what bounds the first `explained` of them. Tables fit
+    into `width` columns, unless it is 0.
 
     `positions` are roofline positions by kernel name, `pipeline` the mean times of one repetition of the kernels. `totals` are
     the kernels over which classes (GEMM, copy, ...) are summed up; they may be more than `kernels`.
     """
     lines = _head_lines(profile)
     if totals:
-        lines += ["", *_class_lines(profile, totals), "", *_table_lines(profile, kernels, positions)]
+        lines += ["", *_class_lines(profile, totals), "", *_table_lines(profile, kernels, positions, width)]
     if len(kernels) < len(totals):
         lines.append(f"  ... and {len(totals) - len(kernels)} more (--top 0 lists all)")
     for kernel in kernels[:explained]:
-        explanation = _explained_lines(kernel, positions.get(kernel.name))
+        explanation = _explained_lines(kernel, positions.get(kernel.name), width)
         lines += ["", *explanation] if explanation else []
     if pipeline:
-        lines += ["", *_pipeline_lines(pipeline)]
+        lines += ["", *_pipeline_lines(pipeline, width)]
     if profile.copies:
         lines += ["", "  copies (no kernels, not in the shares)", *_copy_lines(profile)]
     labels = [
@@ -95,27 +97,28 @@ def _class_lines(profile: Profile, totals: Sequence[Kernel]) -> list[str]:
         f"  {name:<{widths[0]}}{''.join(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))}"
         for name, *cells in rows
     ]
-    return [*lines[:-1], f"{lines[-1]} of kernels and launch gaps"] if rows[-1][0] == "launch gap" else lines
+    return [*lines[:-1], f"{lines[-1]} of kernels and gaps"] if rows[-1][0] == "launch gap" else lines
 
 
-def _table_lines(profile: Profile, kernels: Sequence[Kernel], positions: Mapping[str, Position]) -> list[str]:
-    heads = (
-        "calls", "total", "share", "mean", "min", "median", "max", "vgpr", "sgpr", "lds", "scratch", "grid", "workgroup",
-        "class", "bound",
-    )  # fmt: skip
+_COLUMNS = {
+    "calls": 4, "total": 3, "share": 0, "mean": 0, "min": 10, "median": 7, "max": 11, "vgpr": 2, "sgpr": 14, "lds": 8,
+    "scratch": 13, "grid": 12, "workgroup": 9, "class": 6, "bound": 1,
+}  # fmt: skip
+"""Heading -> rank: what is left out first where the terminal is narrow."""
+
+
+def _table_lines(profile: Profile, kernels: Sequence[Kernel], positions: Mapping[str, Position], width: int) -> list[str]:
     rows = [_row(kernel, positions.get(kernel.name)) for kernel in kernels]
-    widths = [max(len(head), *(len(row[i]) for row in rows), 0) for i, head in enumerate(heads)]
-
-    def line(cells: Sequence[str], name: str) -> str:
-        numbers = "  ".join(cell.rjust(width) for cell, width in zip(cells[:-2], widths[:-2], strict=True))
-        words = "  ".join(cell.ljust(width) for cell, width in zip(cells[-2:], widths[-2:], strict=True))
-        return f"  {numbers}  {words}  {name}"
-
-    unit = f"  (grid in {profile.grid_unit})" if any(kernel.launch.grid for kernel in kernels) else ""
-    return [
-        line(heads, f"kernel{unit}"),
-        *(line(row, one_line(kernel.name, NAME_SHOWN)) for row, kernel in zip(rows, kernels, strict=True)),
+    columns = [
+        Column(head, [row[i] for row in rows], rank, words=head in ("class", "bound"))
+        for i, (head, rank) in enumerate(_COLUMNS.items())
     ]
+    names = Column("kernel", [cut_middle(plain_text(kernel.name), width) for kernel in kernels])
+    lines, left_out = named_table(columns, names, width, indent=2)
+    if any(kernel.launch.grid for kernel in kernels) and "grid" not in left_out:
+        lines[0] += f"  (grid in {profile.grid_unit})"
+    hidden = f"  (no room for {', '.join(left_out)}: a wider terminal or --json has them)"
+    return [*lines, hidden] if left_out else lines
 
 
 def _row(kernel: Kernel, place: Position | None) -> tuple[str, ...]:
@@ -131,7 +134,7 @@ def _row(kernel: Kernel, place: Position | None) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _explained_lines(kernel: Kernel, place: Position | None) -> list[str]:
+def _explained_lines(kernel: Kernel, place: Position | None, width: int) -> list[str]:
     lines = []
     if place is not None and (place.bound is not Bound.UNKNOWN or place.tflops is not None or place.gbs is not None):
         lines.append(f"    {place.bound}: {place.reason}")
@@ -144,7 +147,7 @@ def _explained_lines(kernel: Kernel, place: Position | None) -> list[str]:
             f"{found.vgpr_allocated} registers allocated"
         )
         lines += [f"    {line}" for line in resident_lines(found.resident, found.naive_percent)]
-    return [f"  {one_line(kernel.name, NAME_SHOWN)}", *lines] if lines else []
+    return [f"  {cut_middle(plain_text(kernel.name), width and width - 2)}", *lines] if lines else []
 
 
 def _rates(place: Position) -> str:
@@ -167,15 +170,13 @@ def _rates(place: Position) -> str:
     return ", ".join(parts)
 
 
-def _pipeline_lines(found: Pipeline) -> list[str]:
+def _pipeline_lines(found: Pipeline, width: int) -> list[str]:
     size = f" of M, N, K = {', '.join(map(str, found.size))}" if found.size else ""
     lines = [f"  one pass{size}, mean of {found.passes} ({found.passes_from})"]
     for step in found.steps:
         times = f" x {step.calls}" if step.calls > 1 else ""
-        lines.append(
-            f"    {step.time_ns / 1e6:>12.4f} ms {step.share_percent:>6.2f} %  {step.kind}{times}  "
-            f"{one_line(step.name, NAME_SHOWN)}"
-        )
+        cells = f"    {step.time_ns / 1e6:>12.4f} ms {step.share_percent:>6.2f} %  {step.kind}{times}  "
+        lines.append(cells + cut_middle(plain_text(step.name), width and width - len(cells)))
     total = f"    {found.total_ns / 1e6:>12.4f} ms  in all"
     lines.append(total + (f", {found.tflops:.3f} TFLOP/s" if found.tflops is not None else ""))
     if found.gemm_ns is not None and found.gemm_tflops is not None:
@@ -192,7 +193,7 @@ def _copy_lines(profile: Profile) -> list[str]:
     for copy in profile.copies:
         rate = f", {copy.total_bytes / copy.total_ns:.2f} GB/s" if copy.total_bytes and copy.total_ns else ""
         size = f", {copy.total_bytes} B{rate}" if copy.total_bytes is not None else ""
-        lines.append(f"    {one_line(copy.name, NAME_SHOWN)}: {copy.calls} calls, {time_text(copy.total_ns)}{size}")
+        lines.append(f"    {one_line(copy.name, NAME_MOST)}: {copy.calls} calls, {time_text(copy.total_ns)}{size}")
     return lines
 
 
