@@ -15,7 +15,18 @@ import pytest
 
 from tests.cli.conftest import COMMANDS, NAME, TITLE, Played
 
-CHANGES = ("new", "withdraw", "run", "audit", "calibrate", "import", "finding add", "finding supersede", "finding contradict")
+CHANGES = (
+    "try faster.patch",
+    "new",
+    "withdraw",
+    "run",
+    "audit",
+    "calibrate",
+    "import",
+    "finding add",
+    "finding supersede",
+    "finding contradict",
+)
 READS = [words for words, schema in COMMANDS if not words.startswith(CHANGES) and schema != "proposal/1"]
 READS.append("import ledger_by_hand.md --target gfx1151 --dry-run")
 
