@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from expctl.adapters.index.record_index import RecordIndex
     from expctl.adapters.machine.gate import MachineGate
+    from expctl.adapters.machine.waiter import Waiter
     from expctl.adapters.notifier import Notifier
     from expctl.adapters.records.calibrations import FileCalibrations
     from expctl.adapters.records.findings_file import FindingsEditor
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from expctl.domain.checkup import Finding
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.machine.interference import Foreign
+    from expctl.domain.machine.waiting import Wait
     from expctl.domain.protocol.model import Gate, Protocol
     from expctl.domain.rules.current_facts import ProbeAnswer
     from expctl.flow.autopilot.run_all import NothingProposed, SweepFinished
@@ -168,9 +170,9 @@ def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
     return (*held(MachineLock(), table), *ProcessPatterns(table, patterns).blocking())
 
 
-def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
+def gate(place: Place, rule: "Gate", *, experiment: str = "", told: "Callable[[Wait], None]" = lambda _: None) -> "MachineGate":
     """Return the gate, which waits until nothing disturbs a measurement, with all its sensors. `rule` are the gate's limits in
-    protocol.yaml; others who wait for the machine's lock are told the id `experiment`.
+    protocol.yaml; others who wait for the machine's lock are told the id `experiment`. `told` is called while it waits.
     """
     from expctl.adapters.machine.device_lock import MachineLock
     from expctl.adapters.machine.gate import MachineGate
@@ -198,7 +200,7 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
         CpuClock(rule.slow_clock_percent),
         Suspend(),
     )
-    return MachineGate(rule, lock=MachineLock(experiment=experiment), table=table, sensors=sensors)
+    return MachineGate(rule, lock=MachineLock(experiment=experiment), table=table, sensors=sensors, told=told)
 
 
 def checkup(place: Place) -> "tuple[Finding, ...]":
@@ -207,11 +209,13 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
     """
     from expctl.adapters.doctor.machine import machine_findings
     from expctl.adapters.doctor.repository import StateCheckup
+    from expctl.adapters.machine.waiter import Waiter
     from expctl.adapters.records.ledger_file import ledger_mend
     from expctl.adapters.records.replays import Replays
     from expctl.domain.errors import Refused
     from expctl.domain.ledger.model import Ledger
     from expctl.flow.doctor import committed_findings, target_findings
+    from expctl.views.console import ConsoleProgress
     from expctl.views.ledger.document import render
 
     git = reader(place)
@@ -239,7 +243,8 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
     )
     with contextlib.suppress(Refused):  # committed_findings has reported it
         protocol = records.protocol(head)
-        found += target_findings(protocol, _tools_for(place, lambda _: (), machine()["machine"], protocol, "").toolchains)
+        tools = _tools_for(place, lambda _: (), machine()["machine"], Waiter(ConsoleProgress()), protocol, "")
+        found += target_findings(protocol, tools.toolchains)
     return tuple(found)
 
 
@@ -274,9 +279,12 @@ def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
     return Notifier(argv, place.state / "notify", mark=mark_of(place))
 
 
-def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False) -> "Context":
+def context(
+    place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False, wait_s: float | None = None
+) -> "Context":
     """Return all interfaces and functions that commands need to change anything, made for one repository. It also makes this
-    process the parent of orphaned descendants, so that none is lost. `stop_requested` tells whether the user has asked to stop.
+    process the parent of orphaned descendants, so that none is lost. `stop_requested` tells whether the user has asked to stop;
+    `wait_s` replaces the seconds that the protocol waits for a quiet machine.
     """
     from expctl.adapters.child.contained_process import become_subreaper, end_survivors
     from expctl.adapters.codec.record_codec import blind_bytes, profile_bytes, record_bytes, samples_bytes, ticket_bytes
@@ -284,12 +292,15 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
     from expctl.adapters.journal import FileJournal
     from expctl.adapters.machine.clock import SystemClock
     from expctl.adapters.machine.repository_lock import RepositoryLock
+    from expctl.adapters.machine.waiter import Waiter
     from expctl.adapters.records.calibrations import state_folder
     from expctl.adapters.records.controls import FileControls
+    from expctl.adapters.records.durations import FileDurations
     from expctl.ports.context import Context
     from expctl.views.ledger.document import render
 
     become_subreaper()
+    waiter = Waiter(progress, stop_requested, wait_s)
     workspace = GitWorkspace(place)
     capabilities = confinement()
     facts = machine() | {"confinement": capabilities.words()}
@@ -303,8 +314,9 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
         progress=progress,
         calibrations=calibrations(facts),
         controls=FileControls(state_folder()),
+        durations=FileDurations(place.state / "durations.json"),
         machine=facts,
-        tools_for=partial(_tools_for, place, workspace.check_outs.protected.changed, facts["machine"]),
+        tools_for=partial(_tools_for, place, workspace.check_outs.protected.changed, facts["machine"], waiter),
         end_survivors=partial(end_survivors, mark_of(place)),
         stop_requested=stop_requested,
         record_bytes=record_bytes,
@@ -318,7 +330,12 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
 
 
 def _tools_for(
-    place: Place, broken: "Callable[[Path], Sequence[str]]", machine: str, protocol: "Protocol", experiment: str
+    place: Place,
+    broken: "Callable[[Path], Sequence[str]]",
+    machine: str,
+    waiter: "Waiter",
+    protocol: "Protocol",
+    experiment: str,
 ) -> "Tools":
     from expctl.adapters.steps.builder import Builder
     from expctl.adapters.steps.runner import StepRunner
@@ -340,7 +357,7 @@ def _tools_for(
         Toolchain.NVCC: NVCC,
     }
     mark, scratch = mark_of(place), place.state / "scratch"
-    watched = gate(place, protocol.gate, experiment=experiment)
+    watched = gate(place, waiter.rule(protocol.gate), experiment=experiment, told=waiter.told)
     steps = StepRunner(
         environment=protocol.environment, scratch=scratch, mark=mark, experiment=experiment, broken=broken, watch=watched.watch
     )
@@ -352,6 +369,7 @@ def _tools_for(
             mark=mark,
             machine=machine,
             image_of=image_hash,
+            tick=waiter.progress.tick,
         ),
         steps=steps,
         profiles=StepProfiles(place.state / "profiles" / experiment),

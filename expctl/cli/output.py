@@ -1,6 +1,7 @@
 """Write a command's result to standard output, as JSON or as lines of text."""
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 
@@ -24,7 +25,12 @@ def print_json(value: object) -> None:
 
 
 def print_lines(lines: Sequence[str]) -> None:
-    """Print `lines` to standard output."""
+    """Print `lines` to standard output; on a terminal they are folded to its width."""
+    if sys.stdout.isatty():
+        from expctl.views.fold import folded
+
+        width = shutil.get_terminal_size().columns
+        lines = [part for line in lines for part in folded(line, width)]
     _write("\n".join(lines))
 
 

@@ -36,7 +36,8 @@ class Builder(Struct, frozen=True):
     """Builds targets by `recipes`, with a cache below `state` that can be deleted at any time.
 
     The key of a cached build is all that can change it: the git tree of the sources, the target's build entry and environment
-    in the protocol, the versions of the toolchain, and the machine (a build may be made for its own CPU).
+    in the protocol, the versions of the toolchain, and the machine (a build may be made for its own CPU). `tick` is called about
+    ten times a second while a command runs.
     """
 
     recipes: Mapping[Toolchain, Recipe]
@@ -46,6 +47,7 @@ class Builder(Struct, frozen=True):
     machine: str
     image_of: Callable[[Path], str] = lambda _: ""
     space_least_bytes: int = SPACE_LEAST_BYTES
+    tick: Callable[[], None] = lambda: None
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:  # noqa: ARG002  the port's signature
         """Return the versions of the target's toolchain; Unavailable if it, a program or a device is missing here."""
@@ -156,7 +158,8 @@ class Builder(Struct, frozen=True):
         for command in commands:
             argv = fill(command, words)
             try:
-                with Child(Launch(argv=argv, cwd=tree, environment=environment, log=log, limits=limits)) as child:
+                launch = Launch(argv=argv, cwd=tree, environment=environment, log=log, limits=limits)
+                with Child(launch, on_look=self.tick) as child:
                     child.close_input()
                     status = child.wait(deadline)
             except TimedOut:
