@@ -24,13 +24,12 @@ if TYPE_CHECKING:
     from expctl.adapters.rules.lookup import RuleLookup
     from expctl.domain.checkup import Finding
     from expctl.domain.experiment.proposal import Probe
-    from expctl.domain.machine.interference import Foreign
     from expctl.domain.machine.waiting import Wait
     from expctl.domain.protocol.model import Gate, Protocol
     from expctl.domain.rules.current_facts import ProbeAnswer
     from expctl.flow.autopilot.run_all import NothingProposed, SweepFinished
     from expctl.flow.queue.submit import Proposed
-    from expctl.flow.status import Running
+    from expctl.flow.status import GateNow, Running
     from expctl.launcher.capabilities import Capabilities
     from expctl.ports.context import Context, Tools
     from expctl.ports.measuring import Progress, Recipe
@@ -157,17 +156,15 @@ def machine() -> "dict[str, str]":
     return machine_facts()
 
 
-def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
-    """Return processes that hold the machine's lock, or whose names match one of `patterns`. This is quicker than the gate,
-    because no other sensor is asked.
-    """
-    from expctl.adapters.machine.device_lock import MachineLock
-    from expctl.adapters.machine.gate import held
-    from expctl.adapters.sensors.process_patterns import ProcessPatterns
-    from expctl.adapters.sensors.process_table import ProcessTable
+def gate_now(place: Place, protocol: "Protocol") -> "Callable[[], GateNow]":
+    """Begin to look at what would block a measurement; the function that is returned says what does. No tool is started."""
+    from expctl.adapters.steps.requirements import first_target
+    from expctl.flow.status import GateNow
 
-    table = ProcessTable(mark=mark_of(place))
-    return (*held(MachineLock(), table), *ProcessPatterns(table, patterns).blocking())
+    name = first_target(protocol)
+    target, machine = protocol.targets[name], gate(place, protocol.gate)
+    blocking = machine.look(target, quick=True)
+    return lambda: GateNow(target=name, blocking=blocking(), not_asked=machine.slow_sensors(target))
 
 
 def gate(place: Place, rule: "Gate", *, experiment: str = "", told: "Callable[[Wait], None]" = lambda _: None) -> "MachineGate":
@@ -194,8 +191,8 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "", told: "Callable[[W
         ProcessPatterns(table, rule.patterns),
         DeviceHolders(table, idle=rule.idle_holders),
         Gpus("amdgpu", sysfs, rule),
-        Gpus("amd-smi", AmdSmi(VendorTool("amd-smi", scratch, mark=mark), sysfs), rule, looks=False),
-        Gpus("nvidia-smi", NvidiaSmi(VendorTool("nvidia-smi", scratch, mark=mark)), rule),
+        Gpus("amd-smi", AmdSmi(VendorTool("amd-smi", scratch, mark=mark), sysfs), rule, looks=False, is_slow=True),
+        Gpus("nvidia-smi", NvidiaSmi(VendorTool("nvidia-smi", scratch, mark=mark)), rule, is_slow=True),
         CpuLoad(table, rule.others_percent),
         CpuClock(rule.slow_clock_percent),
         Suspend(),

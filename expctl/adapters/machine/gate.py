@@ -82,15 +82,31 @@ class MachineGate:
         return self._wait_until_quiet(self._rule.wait_s)
 
     def blocking(self, target: Target | None) -> tuple[Foreign, ...]:
-        """Return the programs and conditions that keep `target` (None: any) from being measured now, lock holders included. That
-        is what `gate` and `status` print and what a run waits for. Takes no lock.
+        """Return the programs and conditions that keep `target` (None: any) from being measured now, lock holders included.
+        That is what `gate` and `status` print and what a run waits for. Takes no lock.
+        """
+        return self.look(target)()
+
+    def look(self, target: Target | None, *, quick: bool = False) -> Callable[[], tuple[Foreign, ...]]:
+        """Begin to look at what blocks `target`; the function that is returned says it, as `blocking` does. It waits until
+        those sensors that compare two moments can tell. If `quick`, no sensor is asked that starts a tool.
         """
         window_s = max((sensor.window_s for sensor in self._asked(target)), default=0.0)
-        if window_s:  # a sensor that compares two moments
-            self._foreign(target)
+        begun_s = time.monotonic()
+        if window_s:
+            self._foreign(target, quick=quick)
             self._busiest.look()
-            time.sleep(window_s + POLL_S)
-        return self._blocking_now(target)
+
+        def blocking() -> tuple[Foreign, ...]:
+            if window_s:
+                time.sleep(max(0.0, begun_s + window_s + POLL_S - time.monotonic()))
+            return self._blocking_now(target, quick=quick)
+
+        return blocking
+
+    def slow_sensors(self, target: Target | None) -> tuple[str, ...]:
+        """Return the names of the sensors that a quick look leaves out, although they are here and serve `target`."""
+        return tuple(each.name for each in self._asked(target) if each.is_slow and not each.why_absent())
 
     def busiest(self) -> tuple[Load, ...]:
         """Return the processes of others that take the most CPU time, at most three; () if nothing compared them yet."""
@@ -149,12 +165,13 @@ class MachineGate:
         others = held(self._lock, self._table)
         self._told(Wait(what="the machine's lock", waited_s=waited_s, at_most_s=self._rule.wait_s, foreign=others))
 
-    def _blocking_now(self, target: Target | None) -> tuple[Foreign, ...]:
+    def _blocking_now(self, target: Target | None, *, quick: bool = False) -> tuple[Foreign, ...]:
         """Return what keeps `target` from being measured: others that hold the lock, and what the sensors see."""
-        return (*(() if self._lock.is_held else held(self._lock, self._table)), *self._foreign(target))
+        return (*(() if self._lock.is_held else held(self._lock, self._table)), *self._foreign(target, quick=quick))
 
-    def _foreign(self, target: Target | None) -> tuple[Foreign, ...]:
-        return tuple(found for sensor in self._asked(target) for found in sensor.blocking())
+    def _foreign(self, target: Target | None, *, quick: bool = False) -> tuple[Foreign, ...]:
+        asked = (sensor for sensor in self._asked(target) if not (quick and sensor.is_slow))
+        return tuple(found for sensor in asked for found in sensor.blocking())
 
     def _asked(self, target: Target | None) -> tuple[Sensor, ...]:
         return tuple(sensor for sensor in self._sensors if not sensor.why_unused(target))

@@ -4,7 +4,6 @@ import hashlib
 import importlib.util
 import json
 import os
-import shutil
 import signal
 import sys
 import time
@@ -18,6 +17,7 @@ from expctl.adapters.child.arguments import child_environment, fill, shared_fold
 from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, Launch, TimedOut, Unkillable, log_tail
 from expctl.adapters.codec.decode import Problems, decode, encode
 from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
+from expctl.adapters.steps.requirements import unmet
 from expctl.domain.errors import Busy
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.machine.os_errors import is_trouble
@@ -36,8 +36,8 @@ class Builder(Struct, frozen=True):
     """Builds targets by `recipes`, with a cache below `state` that can be deleted at any time.
 
     The key of a cached build is all that can change it: the git tree of the sources, the target's build entry and environment
-    in the protocol, the versions of the toolchain, and the machine (a build may be made for its own CPU). `tick` is called about
-    ten times a second while a command runs.
+    in the protocol, the versions of the toolchain, and the machine (a build may be made for its own CPU). `tick` is called
+    about ten times a second while a command runs.
     """
 
     recipes: Mapping[Toolchain, Recipe]
@@ -51,14 +51,7 @@ class Builder(Struct, frozen=True):
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:  # noqa: ARG002  the port's signature
         """Return the versions of the target's toolchain; Unavailable if it, a program or a device is missing here."""
-        requires = target.requires
-        for program in requires.executables:
-            if shutil.which(program) is None:
-                return Unavailable(reason=f"no {program} on PATH", hint=requires.hint or f"install {program}")
-        for device in requires.devices:
-            if not os.path.exists(device):
-                return Unavailable(reason=f"no device {device}", hint=requires.hint or "run on a machine that has the card")
-        return self.recipes[target.build.toolchain].availability(target.build)
+        return unmet(target.requires) or self.recipes[target.build.toolchain].availability(target.build)
 
     def build(self, name: str, target: Target, *, tree: Path, sources: str, like: Artifact | None = None) -> Artifact | Failed:
         """Build `target` in folder `tree`, in all its layouts, or return a cached build; `sources` is the hash of the contents.
