@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from typing import TextIO
 
 from expctl.domain.errors import Refused
 from expctl.domain.text import is_unseen
@@ -26,12 +27,17 @@ def print_json(value: object) -> None:
 
 def print_lines(lines: Sequence[str]) -> None:
     """Print `lines` to standard output; on a terminal they are folded to its width."""
-    if sys.stdout.isatty():
-        from expctl.views.fold import folded
+    _write("\n".join(fitted(lines, sys.stdout)))
 
-        width = shutil.get_terminal_size().columns
-        lines = [part for line in lines for part in folded(line, width)]
-    _write("\n".join(lines))
+
+def fitted(lines: Sequence[str], stream: TextIO, label: int = 13) -> Sequence[str]:
+    """Return `lines`, folded to its width if `stream` is a terminal; `label` columns stand before the text of a line."""
+    if not stream.isatty():
+        return lines
+    from expctl.views.fold import folded
+
+    width = shutil.get_terminal_size().columns
+    return [part for line in lines for part in folded(line, width, label)]
 
 
 def print_result(facts: object, lines: Callable[[], Sequence[str]], as_json: bool) -> None:

@@ -13,19 +13,19 @@ def cells(text: str) -> int:
     return sum(0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text)
 
 
-def folded(line: str, width: int) -> list[str]:
+def folded(line: str, width: int, label: int = LABEL) -> list[str]:
     """Return `line` in parts of at most `width` columns, broken at spaces where there are any. Further parts are indented to
-    the text behind a label (`  gate       quiet`), or two columns deeper than the first.
+    the text behind a label of `label` columns (`  gate       quiet`), or two columns deeper than the first.
     """
     if cells(line) <= width or width < WIDTH_LEAST:
         return [line]
     start = len(line) - len(line.lstrip())
-    labelled = line[:2] == "  " and line[LABEL - 1 : LABEL] == " " and line[LABEL : LABEL + 1].strip()
-    indent = " " * (LABEL if labelled else start + 2)
+    labelled = line[:2] == "  " and line[label - 1 : label] == " " and line[label : label + 1].strip()
+    indent = " " * (label if labelled else start + 2)
     parts: list[str] = []
     rest = line
     while cells(rest) > width:
-        end = _break(rest, width, least=len(indent) if parts else LABEL if labelled else start)
+        end = _break(rest, width, least=len(indent) if parts else label if labelled else start)
         parts.append(rest[:end].rstrip())
         rest = indent + rest[end:].lstrip()
     return [*parts, rest]

@@ -91,7 +91,7 @@ class MachineGate:
         """Begin to look at what blocks `target`; the function that is returned says it, as `blocking` does. It waits until
         those sensors that compare two moments can tell. If `quick`, no sensor is asked that starts a tool.
         """
-        window_s = max((sensor.window_s for sensor in self._asked(target)), default=0.0)
+        window_s = self._window_s(target)
         begun_s = time.monotonic()
         if window_s:
             self._foreign(target, quick=quick)
@@ -99,7 +99,7 @@ class MachineGate:
 
         def blocking() -> tuple[Foreign, ...]:
             if window_s:
-                time.sleep(max(0.0, begun_s + window_s + POLL_S - time.monotonic()))
+                time.sleep(max(0.0, begun_s + window_s - time.monotonic()))
             return self._blocking_now(target, quick=quick)
 
         return blocking
@@ -126,14 +126,15 @@ class MachineGate:
     def _wait_until_quiet(self, wait_s: float) -> float:
         started = time.monotonic()
         quiet_since: float | None = None
+        wanted_s = max(self._rule.quiet_s, self._window_s(self._target))  # a sensor that has not looked twice is blind
         while True:
             foreign = self._blocking_now(self._target)
-            now = time.monotonic()
+            now, busiest = time.monotonic(), self._busiest.look()
             if foreign:
                 quiet_since = None
             elif quiet_since is None:
                 quiet_since = now
-            if quiet_since is not None and now - quiet_since >= self._rule.quiet_s:
+            if quiet_since is not None and now - quiet_since >= wanted_s:
                 return now - started
             if foreign and now > started + wait_s:
                 raise self._busy(foreign)
@@ -143,9 +144,9 @@ class MachineGate:
                     waited_s=now - started,
                     at_most_s=wait_s,
                     foreign=foreign,
-                    busiest=self._busiest.look() if foreign else (),
+                    busiest=busiest,
                     quiet_s=now - quiet_since if quiet_since is not None else 0.0,
-                    wanted_s=self._rule.quiet_s,
+                    wanted_s=wanted_s,
                 )
             )
             time.sleep(POLL_S)
@@ -172,6 +173,11 @@ class MachineGate:
     def _foreign(self, target: Target | None, *, quick: bool = False) -> tuple[Foreign, ...]:
         asked = (sensor for sensor in self._asked(target) if not (quick and sensor.is_slow))
         return tuple(found for sensor in asked for found in sensor.blocking())
+
+    def _window_s(self, target: Target | None) -> float:
+        """Return the seconds after which every sensor has compared two moments; 0 if none of those asked does."""
+        window_s = max((sensor.window_s for sensor in self._asked(target)), default=0.0)
+        return window_s + POLL_S if window_s else 0.0
 
     def _asked(self, target: Target | None) -> tuple[Sensor, ...]:
         return tuple(sensor for sensor in self._sensors if not sensor.why_unused(target))

@@ -46,11 +46,12 @@ def wait_texts(wait: Wait) -> tuple[str, ...]:
     head = f"waiting {wait.waited_s:.0f} of {wait.at_most_s:.0f} s for {wait.what}"
     if not wait.foreign:
         return (f"{head}: quiet for {wait.quiet_s:.1f} of {wait.wanted_s:g} s",)
-    causes = "; ".join(_cause(each) for each in wait.foreign if each.sensor != "cpu")
-    if any(each.sensor == "cpu" for each in wait.foreign) or not causes:
-        loads = busiest_texts(wait.busiest) or tuple(each.what for each in wait.foreign[:1])
-        return tuple(f"{head}: {f'{causes}; ' if causes else ''}{each}" for each in loads)
-    return (f"{head}: {causes}",)
+    others = [each for each in wait.foreign if each.sensor != "cpu"]
+    if not others and wait.busiest:
+        return tuple(f"{head}: {each}" for each in busiest_texts(wait.busiest))
+    whole = [": ".join(one_line(part, 60) for part in (each.what, each.detail, each.who) if part) for each in wait.foreign]
+    short = [one_line(each.who or each.what, 60) for each in others or wait.foreign]
+    return (f"{head}: {'; '.join(whole)}", f"{head}: {'; '.join(short)}", f"{head}: {short[0]}")
 
 
 def busiest_texts(busiest: Sequence[Load]) -> tuple[str, ...]:
@@ -66,7 +67,3 @@ def way_out(foreign: Sequence[Foreign]) -> str:
     """Return what to do on a machine where `foreign` never ends; empty if nothing but waiting helps."""
     sensors = {each.sensor for each in foreign}
     return next((words for sensor, words in WAYS_OUT.items() if sensor in sensors), "")
-
-
-def _cause(foreign: Foreign) -> str:
-    return ": ".join(one_line(part, 60) for part in (foreign.what, foreign.detail, foreign.who) if part)
