@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from expctl.adapters.index.record_index import RecordIndex
     from expctl.adapters.machine.gate import MachineGate
+    from expctl.adapters.machine.waiter import Waiter
     from expctl.adapters.notifier import Notifier
     from expctl.adapters.records.calibrations import FileCalibrations
     from expctl.adapters.records.findings_file import FindingsEditor
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
     from expctl.adapters.rules.lookup import RuleLookup
     from expctl.domain.checkup import Finding
     from expctl.domain.experiment.proposal import Probe
-    from expctl.domain.machine.interference import Foreign
+    from expctl.domain.machine.waiting import Wait
     from expctl.domain.protocol.model import Gate, Protocol
     from expctl.domain.rules.current_facts import ProbeAnswer
     from expctl.flow.autopilot.run_all import NothingProposed, SweepFinished
     from expctl.flow.harness_check import Checked
     from expctl.flow.queue.submit import Proposed
-    from expctl.flow.status import Running
+    from expctl.flow.status import GateNow, Running
     from expctl.launcher.capabilities import Capabilities
     from expctl.ports.context import Context, Tools
     from expctl.ports.measuring import Progress, Recipe
@@ -156,22 +157,20 @@ def machine() -> "dict[str, str]":
     return machine_facts()
 
 
-def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
-    """Return processes that hold the machine's lock, or whose names match one of `patterns`. This is quicker than the gate,
-    because no other sensor is asked.
-    """
-    from expctl.adapters.machine.device_lock import MachineLock
-    from expctl.adapters.machine.gate import held
-    from expctl.adapters.sensors.process_patterns import ProcessPatterns
-    from expctl.adapters.sensors.process_table import ProcessTable
+def gate_now(place: Place, protocol: "Protocol") -> "Callable[[], GateNow]":
+    """Begin to look at what would block a measurement; the function that is returned says what does. No tool is started."""
+    from expctl.adapters.steps.requirements import first_target
+    from expctl.flow.status import GateNow
 
-    table = ProcessTable(mark=mark_of(place))
-    return (*held(MachineLock(), table), *ProcessPatterns(table, patterns).blocking())
+    name = first_target(protocol)
+    target, machine = protocol.targets[name], gate(place, protocol.gate)
+    blocking = machine.look(target, quick=True)
+    return lambda: GateNow(target=name, blocking=blocking(), not_asked=machine.slow_sensors(target))
 
 
-def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
+def gate(place: Place, rule: "Gate", *, experiment: str = "", told: "Callable[[Wait], None]" = lambda _: None) -> "MachineGate":
     """Return the gate, which waits until nothing disturbs a measurement, with all its sensors. `rule` are the gate's limits in
-    protocol.yaml; others who wait for the machine's lock are told the id `experiment`.
+    protocol.yaml; others who wait for the machine's lock are told the id `experiment`. `told` is called while it waits.
     """
     from expctl.adapters.machine.device_lock import MachineLock
     from expctl.adapters.machine.gate import MachineGate
@@ -193,13 +192,13 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
         ProcessPatterns(table, rule.patterns),
         DeviceHolders(table, idle=rule.idle_holders),
         Gpus("amdgpu", sysfs, rule),
-        Gpus("amd-smi", AmdSmi(VendorTool("amd-smi", scratch, mark=mark), sysfs), rule, looks=False),
-        Gpus("nvidia-smi", NvidiaSmi(VendorTool("nvidia-smi", scratch, mark=mark)), rule),
+        Gpus("amd-smi", AmdSmi(VendorTool("amd-smi", scratch, mark=mark), sysfs), rule, looks=False, is_slow=True),
+        Gpus("nvidia-smi", NvidiaSmi(VendorTool("nvidia-smi", scratch, mark=mark)), rule, is_slow=True),
         CpuLoad(table, rule.others_percent),
         CpuClock(rule.slow_clock_percent),
         Suspend(),
     )
-    return MachineGate(rule, lock=MachineLock(experiment=experiment), table=table, sensors=sensors)
+    return MachineGate(rule, lock=MachineLock(experiment=experiment), table=table, sensors=sensors, told=told)
 
 
 def checkup(place: Place) -> "tuple[Finding, ...]":
@@ -249,15 +248,17 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
 def _tool_findings(place: Place, protocol: "Protocol") -> "list[Finding]":
     from expctl.adapters.child.interpreter import with_interpreter
     from expctl.adapters.doctor.packages import package_findings
+    from expctl.adapters.machine.waiter import Waiter
     from expctl.domain.checkup import wrong
     from expctl.domain.errors import Refused
     from expctl.flow.doctor import target_findings
+    from expctl.views.console import ConsoleProgress
 
     try:
         environment = with_interpreter(protocol.environment, root=place.root, state=place.state)
     except Refused as refusal:
         return [wrong("python", f"{refusal.message}: {refusal.found}", refusal.hint)]
-    toolchains = _tools_for(place, lambda _: (), machine()["machine"], protocol, "").toolchains
+    toolchains = _tools_for(place, lambda _: (), machine()["machine"], Waiter(ConsoleProgress()), protocol, "").toolchains
     return [*target_findings(protocol, toolchains), *package_findings(protocol, environment, place.root)]
 
 
@@ -270,6 +271,7 @@ def harness_check(place: Place, target: str) -> "Iterator[Checked]":
     from expctl.adapters.child.contained_process import become_subreaper
     from expctl.adapters.doctor.work_tree import protocol_of_work_tree
     from expctl.adapters.init.copied_tree import check_syntax, copy_of, line_of
+    from expctl.adapters.machine.waiter import Waiter
     from expctl.files import atomic_write
     from expctl.flow.harness_check import Trial, check_harness
     from expctl.views.console import ConsoleProgress
@@ -277,7 +279,7 @@ def harness_check(place: Place, target: str) -> "Iterator[Checked]":
     protocol = protocol_of_work_tree(place.root)
     apart = replace(place, state=place.state / "check")
     become_subreaper()
-    tools = _tools_for(apart, lambda _: (), machine()["machine"], protocol, "check", watched=False)
+    tools = _tools_for(apart, lambda _: (), machine()["machine"], Waiter(ConsoleProgress()), protocol, "check", watched=False)
     tree = apart.state / "tree"
     try:
         with tools.gate.working():
@@ -328,9 +330,12 @@ def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
     return Notifier(argv, place.state / "notify", mark=mark_of(place))
 
 
-def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False) -> "Context":
+def context(
+    place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False, wait_s: float | None = None
+) -> "Context":
     """Return all interfaces and functions that commands need to change anything, made for one repository. It also makes this
-    process the parent of orphaned descendants, so that none is lost. `stop_requested` tells whether the user has asked to stop.
+    process the parent of orphaned descendants, so that none is lost. `stop_requested` tells whether the user has asked to stop;
+    `wait_s` replaces the seconds that the protocol waits for a quiet machine.
     """
     from expctl.adapters.child.contained_process import become_subreaper, end_survivors
     from expctl.adapters.codec.record_codec import blind_bytes, profile_bytes, record_bytes, samples_bytes, ticket_bytes
@@ -339,12 +344,15 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
     from expctl.adapters.journal import FileJournal
     from expctl.adapters.machine.clock import SystemClock
     from expctl.adapters.machine.repository_lock import RepositoryLock
+    from expctl.adapters.machine.waiter import Waiter
     from expctl.adapters.records.calibrations import state_folder
     from expctl.adapters.records.controls import FileControls
+    from expctl.adapters.records.durations import FileDurations
     from expctl.ports.context import Context
     from expctl.views.ledger.document import render
 
     become_subreaper()
+    waiter = Waiter(progress, stop_requested, wait_s)
     workspace = GitWorkspace(place)
     capabilities = confinement()
     facts = machine() | {"confinement": capabilities.words()}
@@ -358,8 +366,9 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
         progress=progress,
         calibrations=calibrations(facts),
         controls=FileControls(state_folder()),
+        durations=FileDurations(place.state / "durations.json"),
         machine=facts,
-        tools_for=partial(_tools_for, place, workspace.check_outs.protected.changed, facts["machine"]),
+        tools_for=partial(_tools_for, place, workspace.check_outs.protected.changed, facts["machine"], waiter),
         seen_from=partial(BranchView, workspace),
         end_survivors=partial(end_survivors, mark_of(place)),
         stop_requested=stop_requested,
@@ -394,6 +403,7 @@ def _tools_for(
     place: Place,
     broken: "Callable[[Path], Sequence[str]]",
     machine: str,
+    waiter: "Waiter",
     protocol: "Protocol",
     experiment: str,
     *,
@@ -423,7 +433,7 @@ def _tools_for(
     }
     mark, scratch = mark_of(place), place.state / "scratch"
     environment = with_interpreter(protocol.environment, root=place.root, state=place.state)
-    machine_gate = gate(place, protocol.gate, experiment=experiment)
+    machine_gate = gate(place, waiter.rule(protocol.gate), experiment=experiment, told=waiter.told)
     steps = StepRunner(
         environment=environment,
         scratch=scratch,
@@ -440,6 +450,7 @@ def _tools_for(
             mark=mark,
             machine=machine,
             image_of=image_hash,
+            tick=waiter.progress.tick,
         ),
         steps=steps,
         profiles=StepProfiles(place.state / "profiles" / experiment),

@@ -12,6 +12,9 @@ def audit(
     ] = False,
     bisect: Annotated[bool, typer.Option("--bisect", help="Also find the change at which a promised gain was lost.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Keep the result as a finding, in a commit.")] = False,
+    wait: Annotated[
+        float | None, typer.Option(min=0, metavar="S", help="Wait S seconds at most for a quiet machine; default: gate.wait_s.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON; progress goes to standard error.")] = False,
 ) -> None:
     """Measure whether all kept changes together still give their recorded gains. Commits nothing without --record."""
@@ -24,9 +27,9 @@ def audit(
     from expctl.views.audit import audit_lines
     from expctl.views.console import ConsoleProgress
 
-    progress = ConsoleProgress(sys.stderr if as_json else sys.stdout)
-    with Interruption("expctl audit starts over") as interruption:
-        context = wiring.context(wiring.here(), progress, stop_requested=interruption.requested)
+    stream = sys.stderr if as_json else sys.stdout
+    with Interruption("expctl audit starts over") as interruption, ConsoleProgress(stream) as progress:
+        context = wiring.context(wiring.here(), progress, stop_requested=interruption.requested, wait_s=wait)
         found = flow.audit(context, flow.Asked(target=target, leave_one_out=leave_one_out, bisect=bisect))
         found = flow.record(context, wiring.findings_editor(), found) if record else found
     print_result(found, lambda: audit_lines(found), as_json, schema="audit/1")

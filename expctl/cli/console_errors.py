@@ -14,7 +14,8 @@ def guard(command: Callable[[], object]) -> int:
         explain(refusal)
         return int(refusal.status)
     except (Interrupted, KeyboardInterrupt) as stop:
-        print(f"\nInterrupted: {stop}" if str(stop) else "\nInterrupted", file=sys.stderr)
+        print(file=sys.stderr)
+        _say(f"Interrupted: {stop}" if str(stop) else "Interrupted")
         return int(ExitStatus.INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
@@ -44,10 +45,17 @@ def explain(refusal: Refused) -> None:
     """Print a refusal to standard error: its code and message, what was expected and found, where, and what to do next."""
     from expctl.domain.text import one_line
 
-    print(f"Error [{refusal.code}]: {one_line(refusal.message, 2000)}", file=sys.stderr)
+    _say(f"Error [{refusal.code}]: {one_line(refusal.message, 2000)}")
     for label in ("expected", "found", "where"):
         text = getattr(refusal, label)
         for index, line in enumerate(text.splitlines()):
-            print(f"  {label if index == 0 else '':<9} {one_line(line, 2000)}", file=sys.stderr)
+            _say(f"  {label if index == 0 else '':<9} {one_line(line, 2000)}")
     if refusal.hint:
-        print(f"  {'next':<9} {one_line(refusal.hint, 2000)}", file=sys.stderr)
+        _say(f"  {'next':<9} {one_line(refusal.hint, 2000)}")
+
+
+def _say(line: str) -> None:
+    """Print a line to standard error; on a terminal it is folded to its width."""
+    from expctl.cli.output import fitted
+
+    print("\n".join(fitted(line)), file=sys.stderr)

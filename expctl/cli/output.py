@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from expctl.domain.errors import Refused
 from expctl.domain.text import is_unseen
 
+ERROR_LABEL = 12  # columns before the text of `expected`, `found`, ...
+
 
 def print_json(facts: object, *, schema: str) -> None:
     """Print `facts`, a data class or a dict, as a JSON object whose key `schema` is `expctl.` and the name and number of its
@@ -31,6 +33,17 @@ def print_lines(lines: Sequence[str]) -> None:
 
         lines = [part for line in lines for part in wrapped(line, width)]
     print_text("\n".join(lines))
+
+
+def fitted(line: str, label: int = ERROR_LABEL) -> list[str]:
+    """Return a line of an error, folded to its width if standard error is a terminal; `label` columns stand before its text."""
+    if not sys.stderr.isatty():
+        return [line]
+    from shutil import get_terminal_size
+
+    from expctl.views.fold import folded
+
+    return folded(line, get_terminal_size().columns, label)
 
 
 def terminal_width() -> int:

@@ -40,6 +40,9 @@ def run(
         str, typer.Option(metavar="NAME", help="With --all: land on this branch; yours and your files stay as they are.")
     ] = "",
     notify: Annotated[str, typer.Option(metavar="CMD", help="Run CMD (no shell) after each outcome, JSON on its input.")] = "",
+    wait: Annotated[
+        float | None, typer.Option(min=0, metavar="S", help="Wait S seconds at most for a quiet machine; default: gate.wait_s.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON; progress goes to standard error.")] = False,
 ) -> None:
     """Run or resume experiments: wait for a quiet machine, build, test, measure, decide, profile, commit the record."""
@@ -100,16 +103,16 @@ def run(
         )
     place = wiring.here()
     on_step = step_printer(as_json, _notifier(place, notify))
-    progress = ConsoleProgress(sys.stderr if as_json else sys.stdout)
     done: list[object] = []
-    with Interruption() as interruption:
-        context = wiring.context(place, progress, stop_requested=interruption.requested)
+    with Interruption() as interruption, ConsoleProgress(sys.stderr if as_json else sys.stdout) as progress:
+        context = wiring.context(place, progress, stop_requested=interruption.requested, wait_s=wait)
         run_listed = partial(_run_listed, context, wanted, target, again=again, extend=extend)
         if blind:
             steps = _blind(context, blind, target)
         else:
             steps = _queue(context, place, target, budget, branch) if everything else run_listed()
         for step in steps:
+            progress.wipe()
             on_step(step)
             done.append(step if isinstance(step, Outcome) else facts(step))
     if as_json:

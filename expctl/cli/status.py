@@ -31,8 +31,9 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as 
         branch=git.branch(),
         running=wiring.running(place),
         machine=wiring.machine(),
-        foreign=lambda patterns: wiring.blocking(place, patterns),
         beside=unmerged(git),
+        gate=lambda protocol: wiring.gate_now(place, protocol),
+        edited=git.is_edited(head, "protocol.yaml"),
     )
     print_result(stock, lambda: _lines(stock), as_json, schema="status/1")
 
@@ -41,7 +42,7 @@ def _lines(stock: Status) -> list[str]:
     from expctl.domain.experiment.figures import speed_text, state_text
     from expctl.domain.text import one_line
     from expctl.flow.repository.beside import bring_home
-    from expctl.views.report import foreign_lines
+    from expctl.views.gate import status_gate_lines
 
     lines = [f"{one_line(stock.name)}   {stock.branch or 'detached'} at {stock.head[:7]}", "baseline"]
     for baseline in stock.baselines:
@@ -72,8 +73,7 @@ def _lines(stock: Status) -> list[str]:
         lines += ["open debts of what was kept", *(f"  {one_line(each)}" for each in stock.debts)]
     lines += ["blind slots", *_blind(stock.blind)] if stock.blind else []
     lines += ["beside", f"  {stock.beside} has more: {bring_home(stock.beside)}"] if stock.beside else []
-    lines += ["gate", *(foreign_lines(stock.blocking) or ["  quiet"])]
-    return lines
+    return [*lines, "gate", *status_gate_lines(stock.gate_target, stock.blocking, stock.not_asked, edited=stock.edited)]
 
 
 def _blind(rates: tuple[BlindRates, ...]) -> list[str]:

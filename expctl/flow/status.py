@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from expctl.domain.history.comparability import Comparability
     from expctl.domain.history.epochs import Epochs
     from expctl.domain.machine.interference import Foreign
+    from expctl.domain.protocol.model import Protocol
     from expctl.ports.repository import Library
 
 
@@ -64,8 +65,18 @@ class EpochNow(Struct, frozen=True, kw_only=True):
     begins: tuple[str, ...] = ()
 
 
+class GateNow(Struct, frozen=True, kw_only=True):
+    """What would block a measurement on `target` now. `not_asked` are sensors that only `expctl gate` asks, to save time."""
+
+    target: str
+    blocking: tuple[Foreign, ...] = ()
+    not_asked: tuple[str, ...] = ()
+
+
 class Status(Struct, frozen=True, kw_only=True):
-    """Everything that `expctl status` prints."""
+    """Everything that `expctl status` prints. `blocking`, `gate_target` and `not_asked` are those of GateNow; `edited` says
+    that the work tree's protocol.yaml isn't the one of HEAD.
+    """
 
     name: str
     branch: str
@@ -79,6 +90,9 @@ class Status(Struct, frozen=True, kw_only=True):
     debts: tuple[str, ...]
     blind: tuple[BlindRates, ...]
     blocking: tuple[Foreign, ...]
+    gate_target: str
+    not_asked: tuple[str, ...] = ()
+    edited: bool = False
     beside: str = ""
 
 
@@ -89,18 +103,23 @@ def read_status(
     branch: str,
     running: tuple[Running, ...],
     machine: Mapping[str, str],
-    foreign: Callable[[tuple[str, ...]], tuple[Foreign, ...]],
+    gate: Callable[[Protocol], Callable[[], GateNow]],
+    edited: bool = False,
     beside: str = "",
 ) -> Status:
-    """Read what `expctl status` prints about the commit `head`. `foreign` returns the running processes whose names match the
-    given patterns; `machine` holds facts of this machine; `beside` is the branch of a campaign that isn't merged yet.
+    """Read what `expctl status` prints about the commit `head`. `gate` begins to look at what blocks a measurement, and returns
+    a function that says it; `machine` holds facts of this machine; `edited` and `beside` are fields of the answer.
     """
-    protocol, totals = library.protocol(head), library.stock(head)
+    protocol = library.protocol(head)
+    looked, totals = gate(protocol), library.stock(head)
     records = library.some_records(head, totals.newest)
     timed = standing_records(library, head, totals.standing.values())
     baselines = tuple(baseline_of(target, timed[name], totals.landings) for target, name in sorted(totals.standing.items()))
     conditions = conditions_at(library, head, protocol, machine)
     epochs = totals.epochs.at(conditions, standing_epochs(totals.epochs, timed, baselines))
+    blind = blind_rates(library.blind_slots(head), conditions)
+    queue = tuple(_waiting(each) for each in read_queue(library, head).entries() if each.state is not State.WITHDRAWN)
+    now = looked()
     return Status(
         name=protocol.name,
         branch=branch,
@@ -109,11 +128,14 @@ def read_status(
         baselines=baselines,
         imported=totals.given,
         running=running,
-        queue=tuple(_waiting(each) for each in read_queue(library, head).entries() if each.state is not State.WITHDRAWN),
+        queue=queue,
         last=tuple(_line(records[name]) for name in totals.newest),
         debts=tuple(f"{name}: {flag}" for name, flag in totals.debts),
-        blind=blind_rates(library.blind_slots(head), conditions),
-        blocking=foreign(protocol.gate.patterns),
+        blind=blind,
+        blocking=now.blocking,
+        gate_target=now.target,
+        not_asked=now.not_asked,
+        edited=edited,
         beside=beside,
     )
 

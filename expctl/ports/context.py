@@ -10,7 +10,7 @@ from expctl.domain.history.blind import BlindSlot
 from expctl.domain.ledger.model import Ledger
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.verdict.samples import Sample
-from expctl.ports.measuring import Calibrations, Clock, Controls, Gate, Profiles, Progress, Steps, Toolchains
+from expctl.ports.measuring import Calibrations, Clock, Controls, Durations, Gate, Profiles, Progress, Steps, Toolchains
 from expctl.ports.repository import Journal, Library, Locks, Workspace
 from expctl.ports.rules import Rulebook
 
@@ -38,6 +38,7 @@ class Context(Struct, frozen=True, kw_only=True):
     progress: Progress
     calibrations: Calibrations
     controls: Controls
+    durations: Durations
     machine: Mapping[str, str]
     tools_for: Callable[[Protocol, str], Tools]
     seen_from: Callable[[str], Workspace]

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.control_result import ControlResult
     from expctl.domain.experiment.record import Artifact, Fact
     from expctl.domain.machine.burn_in import BurnIn
+    from expctl.domain.machine.waiting import Wait
     from expctl.domain.protocol.model import Benchmark, Target
     from expctl.domain.protocol.model import Build as BuildSpec
     from expctl.domain.protocol.step import Step
     from expctl.domain.verdict.calibration import Calibration
+    from expctl.domain.verdict.outlook import Outlook
     from expctl.domain.verdict.samples import Sample, Side
 
 
@@ -88,6 +90,13 @@ class Controls(Port):
     def write(self, identity: str, passed: ControlResult) -> str: ...
 
 
+class Durations(Port):
+    """Remembers how many seconds steps took, by target; 0 if unknown. Nothing but forecasts rests on them."""
+
+    def read(self, target: str, step: str) -> float: ...
+    def write(self, target: str, step: str, seconds: float) -> None: ...
+
+
 class Progress(Port):
     """Shows the user what a command is doing."""
 
@@ -95,6 +104,9 @@ class Progress(Port):
     def working(self, name: str, text: str) -> None: ...
     def step(self, name: str, text: str, duration_s: float = 0.0) -> None: ...
     def advance(self, name: str, done: int, total: int) -> None: ...
+    def outlook(self, outlook: Outlook) -> None: ...
+    def waiting(self, wait: Wait) -> None: ...
+    def tick(self) -> None: ...
 
 
 class Clock(Port):

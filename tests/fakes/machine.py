@@ -72,6 +72,7 @@ class FakeSensor:
     name: str = "fake"
     every_s: float = 0.0
     window_s: float = 0.0
+    is_slow: bool = False
     blocks: list[tuple[Foreign, ...]] = field(default_factory=list)
     sees: list[tuple[Foreign, ...]] = field(default_factory=list)
     judges: list[tuple[Foreign, ...]] = field(default_factory=list)

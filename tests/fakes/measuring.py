@@ -140,7 +140,7 @@ class FakeSteps:
         failed = self.fails_measure.pop(0) if self.fails_measure else None
         if failed is not None:
             return failed
-        progress.advance("round", 1, 1)
+        progress.tick()
         wobble = 100 * (round % 2)
 
         def sample(side: Side, launch: int, size: str) -> Sample:

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from expctl.domain.errors import Busy
+from expctl.domain.machine.waiting import Wait
 from expctl.domain.run.events import Event
+from expctl.domain.verdict.outlook import Outlook
 
 
 class Crash(BaseException):
@@ -31,6 +33,15 @@ class FakeProgress:
 
     def advance(self, name: str, done: int, total: int) -> None:
         self.lines.append(f"{name} {done}/{total}")
+
+    def outlook(self, outlook: Outlook) -> None:
+        self.lines.append(f"{outlook.session} round {outlook.done}/{outlook.most} {outlook.estimate}")
+
+    def waiting(self, wait: Wait) -> None:
+        self.lines.append(f"waits for {wait.what}")
+
+    def tick(self) -> None:
+        """Nothing to draw."""
 
 
 @dataclass
@@ -76,6 +87,19 @@ class FakeJournal:
 
     def unfinished(self) -> tuple[str, ...]:
         return tuple(sorted(self.events))
+
+
+@dataclass
+class FakeDurations:
+    """Seconds by target and step, in memory."""
+
+    known: dict[tuple[str, str], float] = field(default_factory=dict)
+
+    def read(self, target: str, step: str) -> float:
+        return self.known.get((target, step), 0.0)
+
+    def write(self, target: str, step: str, seconds: float) -> None:
+        self.known[target, step] = seconds
 
 
 @dataclass

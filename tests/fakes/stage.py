@@ -22,7 +22,7 @@ from expctl.ports.repository import Workspace
 from tests.fakes.library import FakeLibrary
 from tests.fakes.measuring import FakeCalibrations, FakeControls, FakeGate, FakeProfiles, FakeSteps, FakeToolchains
 from tests.fakes.rules import FakeCircumstances, FakeRulebook
-from tests.fakes.run import FakeClock, FakeJournal, FakeLocks, FakeProgress
+from tests.fakes.run import FakeClock, FakeDurations, FakeJournal, FakeLocks, FakeProgress
 from tests.fakes.workspace import FakeView, FakeWorkspace
 
 STEP = Step(argv=("run",), timeout_s=1)
@@ -83,6 +83,7 @@ class Stage:
     gate: FakeGate = field(default_factory=FakeGate)
     calibrations: FakeCalibrations = field(default_factory=FakeCalibrations)
     controls: FakeControls = field(default_factory=FakeControls)
+    durations: FakeDurations = field(default_factory=FakeDurations)
     circumstances: FakeCircumstances = field(default_factory=FakeCircumstances)
     stops_after: int = -1
     survivors_ended: int = 0
@@ -117,6 +118,7 @@ class Stage:
             progress=self.progress,
             calibrations=self.calibrations,
             controls=self.controls,
+            durations=self.durations,
             machine={"machine": "fake"},
             tools_for=lambda _protocol, _experiment: Tools(
                 toolchains=self.toolchains, steps=self.steps, profiles=self.profiles, gate=self.gate

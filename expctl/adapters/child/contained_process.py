@@ -10,7 +10,7 @@ import os
 import selectors
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -72,9 +72,19 @@ def _not_through_a_link(path: str, flags: int) -> int:
 
 
 class Child:
-    """A running child process, used as a context manager: on exit all its descendants are dead, or Unkillable is raised."""
+    """A running child process, used as a context manager: on exit all its descendants are dead, or Unkillable is raised. While
+    it is waited for, `on_look` is called about ten times a second.
+    """
 
-    def __init__(self, launch: Launch, *, grace_s: tuple[float, float] = GRACE_S, kill_wait_s: float = KILL_WAIT_S) -> None:
+    def __init__(
+        self,
+        launch: Launch,
+        *,
+        grace_s: tuple[float, float] = GRACE_S,
+        kill_wait_s: float = KILL_WAIT_S,
+        on_look: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._on_look = on_look
         reading, writing = os.pipe()
         launch.log.parent.mkdir(parents=True, exist_ok=True)
         for folder in launch.limits.scratch if launch.limits is not None else ():
@@ -197,6 +207,7 @@ class Child:
             self._close()
 
     def _look(self) -> None:
+        self._on_look()
         complaint = self._watch.complaint(self._running.pids)
         if complaint:
             self._running.kill()

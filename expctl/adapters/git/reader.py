@@ -135,6 +135,13 @@ class GitReader:
             return ""
         return self._ask(["hash-object", f"--path={path}", "--", str(file)], user_config=True).stdout.decode().strip()
 
+    def is_edited(self, commit: str, path: str) -> bool:
+        """Return whether a file of the work tree differs from the one in `commit`, as `git add` would store it."""
+        committed, file = self.read_file(commit, path), self.place.root / path
+        if committed is None or not file.is_file():
+            return committed is not None or file.is_file()
+        return file.read_bytes() != committed and self.blob_on_disk(path) != self.blob_of(committed)
+
     def blob_of(self, contents: bytes, path: str = "") -> str:
         """Return the blob id of `contents`; with `path`, after the filters that git applies to a file of that path."""
         words = [f"--path={path}"] if path else []

@@ -11,7 +11,7 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -25,6 +25,7 @@ NAME = "expctl.machine.lock"
 EVERYBODY = 0o666
 POLL_S = 0.1
 TRIES = 3
+WAITING, MEASURING = "waiting", "measuring"
 
 
 class LockHolder(Struct, frozen=True, kw_only=True):
@@ -37,13 +38,18 @@ class LockHolder(Struct, frozen=True, kw_only=True):
 
 class MachineLock:
     """The lock that keeps builds and tests (shared holders) away from measurements (an exclusive holder), for all users. It is
-    a file in `folder` (None: `lock_folder()`). While it is held exclusively, the file contains the id `experiment`.
+    a file in `folder` (None: `lock_folder()`). While it is held exclusively, the file contains the id `experiment`. While it
+    is waited for, `while_waiting` is called about ten times a second with the seconds waited, and may raise.
     """
 
-    def __init__(self, folder: Path | None = None, *, experiment: str = "") -> None:
+    def __init__(
+        self, folder: Path | None = None, *, experiment: str = "", while_waiting: Callable[[float], None] = lambda _: None
+    ) -> None:
         self.path = (folder or lock_folder()) / NAME
+        self.while_waiting = while_waiting
         self._experiment = experiment
         self._is_held = self._is_shared = False
+        self._descriptor = -1
 
     @contextlib.contextmanager
     def shared(self, *, wait_s: float) -> Iterator[None]:
@@ -67,12 +73,22 @@ class MachineLock:
         descriptor = self._acquire(fcntl.LOCK_EX, wait_s)
         self._is_held = True
         try:
-            mark_holder(descriptor, experiment=self._experiment, step="measuring")
+            self._descriptor = descriptor
+            self.show(MEASURING)
             yield
         finally:
             self._is_held = False
             os.ftruncate(descriptor, 0)
             os.close(descriptor)
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether this object holds the lock exclusively."""
+        return self._is_held
+
+    def show(self, step: str) -> None:
+        """Write into the lock file what its exclusive holder, this process, does now."""
+        mark_holder(self._descriptor, experiment=self._experiment, step=step)
 
     def check(self) -> None:
         """Create the lock file if it is missing. Raises Refused if it can't be created or opened. Called before a build."""
@@ -112,15 +128,17 @@ class MachineLock:
         return tuple(listed.values())
 
     def _acquire(self, operation: int, wait_s: float) -> int:
-        deadline = time.monotonic() + wait_s
+        started = time.monotonic()
         while True:
             descriptor = self._open()
             try:
                 fcntl.flock(descriptor, operation | fcntl.LOCK_NB)
             except BlockingIOError:
                 os.close(descriptor)
-                if time.monotonic() > deadline:
+                waited_s = time.monotonic() - started
+                if waited_s > wait_s:
                     raise self._busy(operation) from None
+                self.while_waiting(waited_s)
                 time.sleep(POLL_S)
                 continue
             except OSError as error:

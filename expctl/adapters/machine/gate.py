@@ -2,20 +2,23 @@
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from expctl.adapters.machine.device_lock import MachineLock
+from expctl.adapters.machine.device_lock import MEASURING, WAITING, MachineLock
 from expctl.adapters.machine.interference_watch import LaunchWatch
+from expctl.adapters.sensors.busiest_processes import BusiestProcesses
 from expctl.adapters.sensors.interface import Sensor
 from expctl.adapters.sensors.new_processes import NewProcesses
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.machine.interference import Foreign
+from expctl.domain.machine.waiting import Load, Wait, busiest_texts, way_out
 from expctl.domain.protocol.model import Gate, Target
 
 POLL_S = 0.1
+ALONE = "expctl is measuring"
 
 
 class Seen(Struct, frozen=True, kw_only=True):
@@ -29,12 +32,22 @@ class Seen(Struct, frozen=True, kw_only=True):
 
 class MachineGate:
     """Keeps other programs out of the timings of one run. `rule` has the waiting times of the protocol, `table` reads the list
-    of processes.
+    of processes. While it waits, it calls `told` about ten times a second, which may raise to end the wait.
     """
 
-    def __init__(self, rule: Gate, *, lock: MachineLock, table: ProcessTable, sensors: Sequence[Sensor]) -> None:
-        self._rule, self._lock, self._table, self._sensors = rule, lock, table, tuple(sensors)
+    def __init__(
+        self,
+        rule: Gate,
+        *,
+        lock: MachineLock,
+        table: ProcessTable,
+        sensors: Sequence[Sensor],
+        told: Callable[[Wait], None] = lambda _: None,
+    ) -> None:
+        self._rule, self._lock, self._table, self._sensors, self._told = rule, lock, table, tuple(sensors), told
+        self._busiest = BusiestProcesses(table)
         self._target: Target | None = None
+        lock.while_waiting = self._tell_of_lock
         self._new_processes = NewProcesses(table)
         self.watch = LaunchWatch(self._new_processes, lambda: self._wait_until_quiet(rule.wait_s))
 
@@ -53,27 +66,55 @@ class MachineGate:
         """
         started = time.monotonic()
         with self._lock.alone(wait_s=self._rule.wait_s), contextlib.ExitStack() as sessions:
+            self._lock.show(WAITING)
             self._target, self.watch.sensors = target, self._asked(target)
             sessions.callback(self._stop_watching)
             for sensor in self.watch.sensors:
                 sessions.enter_context(sensor.session())
             self._wait_until_quiet(max(0.0, started + self._rule.wait_s - time.monotonic()))
+            self._lock.show(MEASURING)
             yield time.monotonic() - started
 
     def check(self) -> None:
         """Raise Refused if the file of the machine's lock can't be used."""
         self._lock.check()
 
+    def wait_until_quiet(self, target: Target) -> float:
+        """Wait until nothing has blocked for `rule.quiet_s` s; return the seconds waited. Raises Busy after `rule.wait_s`."""
+        self.check()
+        self._target = target
+        return self._wait_until_quiet(self._rule.wait_s)
+
     def blocking(self, target: Target | None) -> tuple[Foreign, ...]:
         """Return the programs and conditions that keep `target` (None: any) from being measured now, lock holders included.
-        Takes no lock. Raises Refused if the lock file can't be opened.
+        That is what `gate` and `status` print and what a run waits for. Takes no lock.
         """
-        self._lock.look()
-        window_s = max((sensor.window_s for sensor in self._asked(target)), default=0.0)
-        if window_s:  # a sensor that compares two moments
-            self._foreign(target)
-            time.sleep(window_s + POLL_S)
-        return (*held(self._lock, self._table), *self._foreign(target))
+        return self.look(target)()
+
+    def look(self, target: Target | None, *, quick: bool = False) -> Callable[[], tuple[Foreign, ...]]:
+        """Begin to look at what blocks `target`; the function that is returned says it, as `blocking` does. It waits until
+        those sensors that compare two moments can tell. If `quick`, no sensor is asked that starts a tool.
+        """
+        window_s = self._window_s(target)
+        begun_s = time.monotonic()
+        if window_s:
+            self._foreign(target, quick=quick)
+            self._busiest.look()
+
+        def blocking() -> tuple[Foreign, ...]:
+            if window_s:
+                time.sleep(max(0.0, begun_s + window_s - time.monotonic()))
+            return self._blocking_now(target, quick=quick)
+
+        return blocking
+
+    def slow_sensors(self, target: Target | None) -> tuple[str, ...]:
+        """Return the names of the sensors that a quick look leaves out, although they are here and serve `target`."""
+        return tuple(each.name for each in self._asked(target) if each.is_slow and not each.why_absent())
+
+    def busiest(self) -> tuple[Load, ...]:
+        """Return the processes of others that take the most CPU time, at most three; () if nothing compared them yet."""
+        return self._busiest.look()
 
     def seen(self, target: Target | None) -> tuple[Seen, ...]:
         """Return for each sensor what it saw in the last call of `blocking`, or why it can't see or isn't used for `target`."""
@@ -89,27 +130,58 @@ class MachineGate:
     def _wait_until_quiet(self, wait_s: float) -> float:
         started = time.monotonic()
         quiet_since: float | None = None
+        wanted_s = max(self._rule.quiet_s, self._window_s(self._target))  # a sensor that has not looked twice is blind
         while True:
-            foreign = self._foreign(self._target)
-            now = time.monotonic()
+            foreign = self._blocking_now(self._target)
+            now, busiest = time.monotonic(), self._busiest.look()
             if foreign:
                 quiet_since = None
             elif quiet_since is None:
                 quiet_since = now
-            if quiet_since is not None and now - quiet_since >= self._rule.quiet_s:
+            if quiet_since is not None and now - quiet_since >= wanted_s:
                 return now - started
             if foreign and now > started + wait_s:
-                raise Busy(
-                    "the machine is not quiet",
-                    code="machine-not-quiet",
-                    expected=f"{self._rule.quiet_s:g} s without work of other programs",
-                    found="\n".join(sentence(each) for each in foreign),
-                    hint="let that work finish, then run the same command again; `expctl gate` shows what blocks",
+                raise self._busy(foreign)
+            self._told(
+                Wait(
+                    what="a quiet machine",
+                    waited_s=now - started,
+                    at_most_s=wait_s,
+                    foreign=foreign,
+                    busiest=busiest,
+                    quiet_s=now - quiet_since if quiet_since is not None else 0.0,
+                    wanted_s=wanted_s,
                 )
+            )
             time.sleep(POLL_S)
 
-    def _foreign(self, target: Target | None) -> tuple[Foreign, ...]:
-        return tuple(found for sensor in self._asked(target) for found in sensor.blocking())
+    def _busy(self, foreign: Sequence[Foreign]) -> Busy:
+        loads = busiest_texts(self._busiest.look())[:1] if any(each.sensor == "cpu" for each in foreign) else ()
+        wait = "let that work finish, or wait longer (--wait SECONDS); `expctl gate` shows what blocks"
+        return Busy(
+            "the machine is not quiet",
+            code="machine-not-quiet",
+            expected=f"{self._rule.quiet_s:g} s without work of other programs",
+            found="\n".join([*(sentence(each) for each in foreign), *(f"busiest: {each}" for each in loads)]),
+            hint="; ".join(filter(None, (wait, way_out(foreign)))),
+        )
+
+    def _tell_of_lock(self, waited_s: float) -> None:
+        others = held(self._lock, self._table)
+        self._told(Wait(what="the machine's lock", waited_s=waited_s, at_most_s=self._rule.wait_s, foreign=others))
+
+    def _blocking_now(self, target: Target | None, *, quick: bool = False) -> tuple[Foreign, ...]:
+        """Return what keeps `target` from being measured: others that hold the lock, and what the sensors see."""
+        return (*(() if self._lock.is_held else held(self._lock, self._table)), *self._foreign(target, quick=quick))
+
+    def _foreign(self, target: Target | None, *, quick: bool = False) -> tuple[Foreign, ...]:
+        asked = (sensor for sensor in self._asked(target) if not (quick and sensor.is_slow))
+        return tuple(found for sensor in asked for found in sensor.blocking())
+
+    def _window_s(self, target: Target | None) -> float:
+        """Return the seconds after which every sensor has compared two moments; 0 if none of those asked does."""
+        window_s = max((sensor.window_s for sensor in self._asked(target)), default=0.0)
+        return window_s + POLL_S if window_s else 0.0
 
     def _asked(self, target: Target | None) -> tuple[Sensor, ...]:
         return tuple(sensor for sensor in self._sensors if not sensor.why_unused(target))
@@ -130,7 +202,8 @@ def held(lock: MachineLock, table: ProcessTable) -> tuple[Foreign, ...]:
     found = []
     for holder in lock.holders():
         facts = holder.facts
-        what = "expctl is measuring" if holder.is_alone else "expctl builds or tests"
+        waits = facts is not None and facts.step == WAITING
+        what = "expctl waits for a quiet machine" if waits else ALONE if holder.is_alone else "expctl builds or tests"
         doing = f"{facts.experiment}, step {facts.step}" if facts and facts.experiment else ""
         since = facts.since if facts else table.since(holder.pid)
         who = table.who(holder.pid)

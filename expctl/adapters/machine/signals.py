@@ -13,6 +13,7 @@ from expctl.domain.errors import Interrupted
 AGAIN_S = 1.0
 """Signals that come sooner after an abort are ignored, so that they don't interrupt its cleaning up."""
 
+WIPE = "\r\x1b[K"
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -66,7 +67,8 @@ class Interruption:
             return
         if number == signal.SIGINT and not self._asked and not self._left:
             self._asked = True
-            print("\nstopping after this step; press Ctrl-C again to abort the step", file=sys.stderr)
+            begins = WIPE if sys.stderr.isatty() else "\n"  # of a terminal's line: the echoed ^C and what stood before it
+            print(f"{begins}stopping after this step; press Ctrl-C again to abort the step", file=sys.stderr)
             return
         self._aborted_s = now_s
         if self._left:

@@ -71,6 +71,7 @@ class CpuLoad(Sensor):
         self._cores = os.sched_getaffinity(0) if cores is None else cores
         self._tick_s = 1 / os.sysconf("SC_CLK_TCK")
         self._looked: tuple[float, float] | None = None
+        self._found: tuple[Foreign, ...] = ()
         self._launch = Launch(side="")
         self._waits: dict[str, Schedule] = {}
         self._steal, self._started_s, self._said = 0, 0.0, ""
@@ -95,18 +96,20 @@ class CpuLoad(Sensor):
         """Return one entry if no core was free enough since the last call.
 
         That is: the idle times of all cores that we may use were together at most 100 - `limit_percent` % of the time passed.
-        Returns nothing in the first call, and in one that comes less than 0.2 s after the last.
+        Returns nothing in the first call. One that comes less than 0.2 s after the last gets the same answer again.
         """
         now_s, busy_s = self._clock_s(), self._busy_s()
-        if self._looked is None or now_s - self._looked[0] < WINDOW_S:
-            self._looked = self._looked or (now_s, busy_s)
-            return ()
+        if self._looked is None:
+            self._looked, self._found = (now_s, busy_s), ()
+        if now_s - self._looked[0] < WINDOW_S:
+            return self._found
         others = (busy_s - self._looked[1]) / (now_s - self._looked[0])
         self._looked = (now_s, busy_s)
         used = f"{others:.1f} of {len(self._cores)} cores"
         self._said = f"others use {used}"
         lacking = 100 * (1 - (len(self._cores) - others))
-        return self._judged(lacking, f"{used}, a core free for {100 - self._limit:g} % is needed")
+        self._found = self._judged(lacking, f"{used}, a core free for {100 - self._limit:g} % is needed")
+        return self._found
 
     def start(self, launch: Launch) -> None:
         """Read how long the benchmark's processes ran and waited for a CPU, and the host's steal time; `stop` compares."""

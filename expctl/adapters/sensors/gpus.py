@@ -18,12 +18,14 @@ HEAT_MARGIN_C = 3.0
 
 class Gpus(Sensor):
     """Judges every GPU that `source` reads: its load before a launch (during it the load is ours), its heat and clock always.
-    If `looks` is False the source is not read during launches, because reading it takes too long.
+    If `looks` is False the source is not read during launches, because reading it takes too long; `is_slow` says that it is a
+    tool.
     """
 
     every_s = EVERY_S
 
-    def __init__(self, name: str, source: GpuSource, rule: Gate, *, looks: bool = True) -> None:
+    def __init__(self, name: str, source: GpuSource, rule: Gate, *, looks: bool = True, is_slow: bool = False) -> None:
+        self.is_slow = is_slow
         self.name, self._source, self._rule, self._looks = name, source, rule, looks
         self._clocks: dict[str, list[float]] = {}
         self._readings: list[DeviceReading] = []

@@ -36,6 +36,9 @@ class Sensor(Protocol):
     window_s: float = 0.0
     """Least seconds between two calls of `blocking` before the second can report anything."""
 
+    is_slow: bool = False
+    """Whether `blocking` starts a tool, which takes up to seconds."""
+
     def why_absent(self) -> str:
         """Return why the sensor doesn't work on this machine; empty if it does."""
 

@@ -22,12 +22,15 @@ KTHREADD = 2
 
 
 class Process(Struct, frozen=True, kw_only=True):
-    """A process as /proc/PID/stat shows it. `name` has at most 15 characters; it started `start_ticks` ticks after boot."""
+    """A process as /proc/PID/stat shows it. `name` has at most 15 characters; it started `start_ticks` ticks after boot and has
+    taken `cpu_ticks` of CPU time.
+    """
 
     name: str
     state: str
     parent: int
     start_ticks: int
+    cpu_ticks: int = 0
 
 
 class ProcessTable:
@@ -57,7 +60,13 @@ class ProcessTable:
         if not found or len(fields) < 20 or fields[0] in (b"Z", b"X"):
             return None
         name = head.partition(b"(")[2].decode(errors="replace")
-        return Process(name=name, state=fields[0].decode(), parent=int(fields[1]), start_ticks=int(fields[19]))
+        return Process(
+            name=name,
+            state=fields[0].decode(),
+            parent=int(fields[1]),
+            start_ticks=int(fields[19]),
+            cpu_ticks=int(fields[11]) + int(fields[12]),
+        )
 
     def is_kernel(self, pid: int) -> bool:
         """Return whether `pid` is a kernel thread."""
@@ -88,7 +97,8 @@ class ProcessTable:
     def who(self, pid: int) -> str:
         """Return a process in words, e.g. `name (pid 12, user alice)`."""
         process = self.process(pid)
-        return f"{one_line(process.name) if process else 'a process'} (pid {pid}{self._user(pid)})"
+        user = self.user(pid)
+        return f"{one_line(process.name) if process else 'a process'} (pid {pid}{f', user {user}' if user else ''})"
 
     def since(self, pid: int) -> str:
         """Return when a process started, in UTC, e.g. `2026-03-01T10:00:00Z`; empty if it is gone."""
@@ -133,7 +143,8 @@ class ProcessTable:
                 return
             pid = process.parent
 
-    def _user(self, pid: int) -> str:
+    def user(self, pid: int) -> str:
+        """Return the name of a process' user, or the number of one without a name; empty if the process is gone."""
         import pwd
 
         try:
@@ -141,9 +152,9 @@ class ProcessTable:
         except OSError:
             return ""
         try:
-            return f", user {one_line(pwd.getpwuid(number).pw_name, 40)}"
+            return one_line(pwd.getpwuid(number).pw_name, 40)
         except KeyError:
-            return f", user {number}"
+            return str(number)
 
 
 def utc(seconds: float) -> str:

@@ -4,7 +4,6 @@ import hashlib
 import importlib.util
 import json
 import os
-import shutil
 import signal
 import time
 from collections.abc import Callable, Mapping
@@ -18,6 +17,7 @@ from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, La
 from expctl.adapters.child.interpreter import python_of
 from expctl.adapters.codec.decode import Problems, decode, encode
 from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
+from expctl.adapters.steps.requirements import unmet
 from expctl.domain.errors import Busy
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.machine.os_errors import is_trouble
@@ -38,7 +38,8 @@ class Builder(Struct, frozen=True):
     """Builds targets by `recipes`, with a cache below `state` that can be deleted at any time.
 
     The key of a cached build is all that can change it: the git tree of the sources, the target's build entry and environment
-    in the protocol, the versions of the toolchain, and the machine (a build may be made for its own CPU).
+    in the protocol, the versions of the toolchain, and the machine (a build may be made for its own CPU). `tick` is called
+    about ten times a second while a command runs.
     """
 
     recipes: Mapping[Toolchain, Recipe]
@@ -48,17 +49,11 @@ class Builder(Struct, frozen=True):
     machine: str
     image_of: Callable[[Path], str] = lambda _: ""
     space_least_bytes: int = SPACE_LEAST_BYTES
+    tick: Callable[[], None] = lambda: None
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:  # noqa: ARG002  the port's signature
         """Return the versions of the target's toolchain; Unavailable if it, a program, device or package is missing here."""
-        requires = target.requires
-        for program in requires.executables:
-            if shutil.which(program) is None:
-                return Unavailable(reason=f"no {program} on PATH", hint=requires.hint or f"install {program}")
-        for device in requires.devices:
-            if not os.path.exists(device):
-                return Unavailable(reason=f"no device {device}", hint=requires.hint or "run on a machine that has the card")
-        answer = self.recipes[target.build.toolchain].availability(target.build)
+        answer = unmet(target.requires) or self.recipes[target.build.toolchain].availability(target.build)
         return answer if isinstance(answer, Unavailable) else self._with_packages(answer, target)
 
     def _with_packages(self, answer: Available, target: Target) -> Available | Unavailable:
@@ -179,7 +174,8 @@ class Builder(Struct, frozen=True):
         for command in commands:
             argv = fill(command, words)
             try:
-                with Child(Launch(argv=argv, cwd=tree, environment=environment, log=log, limits=limits)) as child:
+                launch = Launch(argv=argv, cwd=tree, environment=environment, log=log, limits=limits)
+                with Child(launch, on_look=self.tick) as child:
                     child.close_input()
                     status = child.wait(deadline)
             except TimedOut:

@@ -134,7 +134,7 @@ class Rounds:
     ) -> tuple[Sample, ...]:
         order, seed = secrets.choice(ORDERS), secrets.randbits(62)
         samples: list[Sample] = []
-        for place, letter in enumerate(order):
+        for letter in order:
             for _ in range(LAUNCHES_MOST):
                 visits, taints = self._launch(benchmark, cwd, artifacts, LETTER[letter], seed)
                 launch = len(samples) // len(benchmark.sizes)
@@ -144,7 +144,7 @@ class Rounds:
                     break
             else:
                 raise _not_quiet(taints)
-            progress.advance("round", place + 1, len(order))
+            progress.tick()
         return tuple(samples)
 
     def _launch(
@@ -232,14 +232,14 @@ def _quads(
 ) -> tuple[dict[tuple[Side, str], list[Visit]], dict[str, str]]:
     visits: dict[tuple[Side, str], list[Visit]] = {(side, size.name): [] for side in Side for size in benchmark.sizes}
     orders = {size.name: "" for size in benchmark.sizes}
-    for quad in range(benchmark.quads):
+    for _ in range(benchmark.quads):
         for size in benchmark.sizes:
             order = secrets.choice(ORDERS)
             orders[size.name] += order[0]
             for letter in order:
                 side = LETTER[letter]
                 visits[side, size.name].append(workers[side].times(size.name, benchmark.iterations))
-        progress.advance("round", quad + 1, benchmark.quads)
+        progress.tick()
     return visits, orders
 
 

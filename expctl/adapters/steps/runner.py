@@ -73,7 +73,7 @@ class StepRunner:
         worst: dict[str, float] = {}
         log = self._fresh_log("test")
         try:
-            started = self._start(step.argv, cwd, artifact, log)
+            started = self._start(step.argv, cwd, artifact, log, tick=progress.tick)
         except StepFailed as error:
             return error.failed
         channel = Channel()
@@ -126,7 +126,7 @@ class StepRunner:
         log, channel = self._fresh_log("profile"), Channel()
         out.mkdir(parents=True, exist_ok=True)
         try:
-            with self._start(step.argv, cwd, artifact, log, tree=tree, out=out) as child:
+            with self._start(step.argv, cwd, artifact, log, tree=tree, out=out, tick=progress.tick) as child:
                 child.close_input()
                 for line in child.lines(time.monotonic() + step.timeout_s):
                     said = channel.parse(line)
@@ -181,12 +181,13 @@ class StepRunner:
         *,
         tree: Path | None = None,
         out: Path | None = None,
+        tick: Callable[[], None] = lambda: None,
     ) -> Child:
         """Start a child in `cwd` that runs the build `artifact`.
 
         `core` is the only core it may run on; `padding` bytes are added to its environment. For a profiler, `tree` is the
-        folder of the build's sources and `out` the folder for its output. Raises StepFailed if it can't start or a protected
-        file was changed.
+        folder of the build's sources and `out` the folder for its output. `tick` is called while it is waited for. Raises
+        StepFailed if it can't start or a protected file was changed.
         """
         if broken := self._broken(cwd):
             listed = ", ".join(one_line(name, 80) for name in broken[:3])
@@ -207,7 +208,8 @@ class StepRunner:
                     log=log,
                     core=core,
                     limits=ChildLimits(scratch=own, shared=shared_folders(self._environment), counters=out is not None),
-                )
+                ),
+                on_look=tick,
             )
         except OSError as error:
             if is_trouble(error):

@@ -17,6 +17,16 @@ TINY = 1e-12  # in place of an error of zero
 GRID = tuple(i / 8 for i in range(-24, 25))  # true effects to average over, in standard errors of today's mean
 
 
+class Look(Struct, frozen=True, kw_only=True):
+    """A look after `n` values (rounds of a search, pairs of a confirmation), and the chances that its interval lies above what
+    a KEEP must exceed, or below the smallest worthwhile effect.
+    """
+
+    n: int
+    keeps: float
+    rejects: float
+
+
 class Offer(Struct, frozen=True, kw_only=True):
     """A way to continue an undecided experiment: `rounds` more rounds at most, and the `chance` (0..1) that they decide it."""
 
@@ -37,7 +47,7 @@ def price_of(seen: Evidence, rounds: Sequence[RoundEffect], session: Session, na
 
 def best_offer(seen: Evidence, session: Session, name: str = OBJECTIVE) -> Offer:
     """Return the fewest further rounds that decide with a chance of 90 %; if none do, the number with the best chance."""
-    offers = _Forecast(seen, name).offers(session)
+    offers = Forecast(seen, name).offers(session)
     return max(offers, key=lambda offer: (min(offer.chance, CHANCE), -offer.rounds), default=Offer())
 
 
@@ -65,7 +75,7 @@ def _unguarded_words(seen: Evidence) -> tuple[str, ...]:
     return tuple(f"{size} {percent(seen.sizes[size].mean):+.2f} % {guard}" for size in seen.unguarded())
 
 
-class _Forecast:
+class Forecast:
     """Computes the chances that further rounds decide about `name` (`objective` or a size), from the evidence `seen` so far."""
 
     def __init__(self, seen: Evidence, name: str) -> None:
@@ -73,7 +83,8 @@ class _Forecast:
         self._floor = seen.plan.floor_of("" if name == OBJECTIVE else name)
 
     def offers(self, session: Session) -> Iterator[Offer]:
-        truths, n = self._likely_effects(), self._seen.n
+        """Yield every number of further rounds after which the run may end, with the chance that it is then decided."""
+        truths, n = self.likely_effects(), self._seen.n
         for pairs in CONFIRM.looks:
             if not CONFIRM_ROUNDS <= pairs * CONFIRM_MERGES <= EXTENDED_ROUNDS:
                 continue
@@ -87,7 +98,7 @@ class _Forecast:
                     chance = math.fsum(weight * self._search_decides(truth, look, pairs) for truth, weight in truths)
                     yield Offer(rounds=look - n + CONFIRM_MERGES * pairs, chance=chance)
 
-    def _likely_effects(self) -> list[tuple[float, float]]:
+    def likely_effects(self) -> list[tuple[float, float]]:
         """Return true effects (log units) up to 3 standard errors from the mean so far, with weights that sum to 1."""
         mean, error = self._seen.intervals[self._name].mean, self._sd(self._name) / math.sqrt(self._seen.n)
         weights = [math.exp(-z * z / 2) for z in GRID]
@@ -97,15 +108,32 @@ class _Forecast:
         """Return the chance that a search of `n` rounds rejects, or finds a gain and a confirmation then decides. `truth` is
         the assumed true effect in log units; the confirmation has `pairs` pairs of rounds.
         """
+        look = self._search_look(truth, n)
+        return look.rejects + look.keeps * self._confirm_decides(truth, pairs, done=0)
+
+    def _confirm_decides(self, truth: float, pairs: int, done: int) -> float:
+        look = self._confirm_look(truth, pairs, done)
+        return look.keeps + look.rejects
+
+    def search_looks(self, truth: float, looks: Sequence[int]) -> list[Look]:
+        """Return the chances at each of `looks` of a search, if `truth` (log units) is the true effect."""
+        return [self._search_look(truth, n) for n in looks]
+
+    def confirm_looks(self, truth: float, looks: Sequence[int], *, done: int) -> list[Look]:
+        """Return the chances at each of `looks` (pairs of rounds) of a confirmation of which `done` pairs are measured."""
+        return [self._confirm_look(truth, pairs, done) for pairs in looks]
+
+    def _search_look(self, truth: float, n: int) -> Look:
         low, high = SEARCH.at(SEARCH.low, n), SEARCH.at(SEARCH.high, n)
         keeps, rejects = self._ends(truth, n, self._seen.n, low, high, self._sd(self._name))
         guards = math.prod(self._holds_guard(size, n) for size in self._seen.unguarded())
         rescuers = math.prod(self._falls_below(size, n, high) for size in self._seen.plan.rescuers)
-        return rejects * rescuers + keeps * guards * self._confirm_decides(truth, pairs, done=0)
+        return Look(n=n, keeps=keeps * guards, rejects=rejects * rescuers)
 
-    def _confirm_decides(self, truth: float, pairs: int, done: int) -> float:
+    def _confirm_look(self, truth: float, pairs: int, done: int) -> Look:
         sd = self._sd(self._name) * (1 if done else 1 / math.sqrt(CONFIRM_MERGES))
-        return sum(self._ends(truth, pairs, done, CONFIRM.at(CONFIRM.low, pairs), CONFIRM.at(CONFIRM.high, pairs), sd))
+        keeps, rejects = self._ends(truth, pairs, done, CONFIRM.at(CONFIRM.low, pairs), CONFIRM.at(CONFIRM.high, pairs), sd)
+        return Look(n=pairs, keeps=keeps, rejects=rejects)
 
     def _ends(self, truth: float, n: int, done: int, low: float, high: float, sd: float) -> tuple[float, float]:
         """Return the chances that the interval of `n` values lies above the plan's floor, and that it lies below its ceiling.

@@ -19,7 +19,7 @@ from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.flow.run.experiment import Outcome, run_experiment
 from expctl.ports.context import Context
 
-BUSY_PAUSE_S = 5.0
+BUSY_PAUSE_S, BUSY_LOOKS = 5.0, 25
 FAULTS_IN_A_ROW = 3
 
 
@@ -272,7 +272,7 @@ def run_all(
                 step = queue.step(ready)
             except Busy as busy:
                 queue.wait_for(busy)
-                pause(BUSY_PAUSE_S)
+                _rest(context, pause)
                 continue
             except Refused as refusal:
                 if not queue.campaign.is_in_the_way(refusal):
@@ -287,6 +287,14 @@ def run_all(
             yield step
             if isinstance(step, BlindOutcome):
                 check_not_kept(step)
+
+
+def _rest(context: Context, pause: Callable[[float], None]) -> None:
+    """Pause before the next try, in parts, so that a request to stop is heard."""
+    for _ in range(BUSY_LOOKS):
+        if context.stop_requested():
+            return
+        pause(BUSY_PAUSE_S / BUSY_LOOKS)
 
 
 def _end(entries: tuple[Entry, ...], queue: _QueueRun) -> str:

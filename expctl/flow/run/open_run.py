@@ -19,6 +19,7 @@ from expctl.flow.measuring.setup import benchmark_of
 from expctl.flow.queue.eligibility import check_binding, check_eligible
 from expctl.flow.repository import preflight
 from expctl.flow.repository.pending import read_queue
+from expctl.flow.repository.protocol_notes import tell_edits, tell_older_gate
 from expctl.flow.rules.repeat_check import check_patch, check_patterns
 from expctl.ports.context import Context, Tools
 
@@ -116,6 +117,7 @@ def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: R
             hint=f"restore it (git log -- experiments/{begun.id}) or propose the change under a new id",
         )
     show_title(context, begun.id, queued, protocol, begun.base, begun.target)
+    tell_older_gate(context, protocol, begun.base)
     context.progress.step("resume", f"an unfinished run goes on after {type(events[-1]).__name__.lower()}")
     tools = context.tools_for(protocol, begun.id)
     undecided = context.library.record(begun.extends, begun.id) if begun.extends else None
@@ -209,5 +211,6 @@ def show_title(context: Context, experiment: str, queued: Queued, protocol: Prot
     """Print the heading of a run, and one line for each way in which child processes can't be confined on this machine."""
     identity = context.workspace.files_identity(base, ("protocol.yaml", *protocol.harness))
     context.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)
+    tell_edits(context, protocol, base)
     for gap in context.gaps:
         context.progress.step("walls", gap)

@@ -14,6 +14,7 @@ from expctl.domain.run.actions import Build, Measure, Pin, Profile, Test
 from expctl.domain.run.events import BuildFailed, Built, Event, Measured, MeasureFailed, Pinned, Profiled, Tested
 from expctl.domain.run.state_machine import Run
 from expctl.domain.run.step_result import Failed, TestReport
+from expctl.domain.verdict.outlook import Costs, outlook_of
 from expctl.domain.verdict.samples import Session, Side
 from expctl.flow.measuring.burn_in import burn_in
 from expctl.flow.measuring.control import show_control
@@ -153,9 +154,17 @@ class StepPerformer:
             self._context.progress.step("benchmark", f"failed: {samples.reason}")
             return MeasureFailed(reason=samples.reason, blames_candidate=not samples.fault)
         self._report_noise(samples[0].round_ms / 1000)
-        self._context.progress.advance(f"{action.session} round", action.round + 1, action.round + action.left)
         samples = tuple(replace(each, session=action.session) for each in samples)
+        self._context.progress.outlook(outlook_of((*run.samples(), *samples), run.plan, self._costs(run)))
         return Measured(round=action.round, samples=samples, control=control, burn_in=burnt_in)
+
+    def _costs(self, run: Run) -> Costs:
+        """Return what a confirmation and a KEEP would take besides their rounds, as far as that is known."""
+        opened = self._opened
+        burn_in = opened.benchmark.burn_in
+        confirm_s = opened.protocol.gate.quiet_s + (burn_in.most_s if burn_in else 0.0)
+        keep_s = sum(self._context.durations.read(target, "profile") for target in run.roles.profiles)
+        return Costs(confirm_s=confirm_s, keep_s=keep_s)
 
     def _show_control(self) -> ControlResult | None:
         """Before the first round of this process, show the measuring path its control; None later, or where there is none."""
@@ -194,6 +203,7 @@ class StepPerformer:
             artifact=self._artifact(side, run, name),
         )
         duration_s = round(clock.monotonic_s() - started, 3)
+        self._context.durations.write(name, "profile", duration_s * len(Side))
         if seen.failure or seen.remark:
             said = f"nothing: {seen.failure}" if seen.failure else seen.remark
             progress.step("profile", f"{name}, {side}: {said}", duration_s)

@@ -20,7 +20,7 @@ from expctl.domain.ledger.model import Ledger, ledger_from
 from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.ledger.totals import sums_of
 from expctl.flow.repository.ledger_inputs import read_ledger, read_ledger_inputs
-from expctl.flow.status import read_status
+from expctl.flow.status import GateNow, read_status
 from expctl.views.ledger.document import render
 from tests.user_repository import Repository
 
@@ -204,7 +204,8 @@ def test_status_reads_the_records_that_it_shows_and_no_others(case: Case) -> Non
     def status() -> tuple[object, list[str]]:
         reader = Counting(case.reader())
         library = GitLibrary(reader, RecordIndex(reader, case.file))
-        stock = read_status(library, head=reader.head(), branch="main", running=(), machine={}, foreign=lambda _: ())
+        gate = GateNow(target="")
+        stock = read_status(library, head=reader.head(), branch="main", running=(), machine={}, gate=lambda _: lambda: gate)
         return stock, [name for name in reader.asked if name.endswith("record.json")]
 
     first, _ = status()
