@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.e2e.foreign import EXPCTL, FASTER, SLOWER, Foreign, wait_until
-from tests.e2e.terminal import Terminal
+from tests.e2e.terminal.screen import Terminal
 
 LOADED = "gate:\n  others_percent: 20\n"
 
