@@ -269,7 +269,9 @@ def test_json_of_every_command_parses(repository: Foreign) -> None:
     assert cold(repository, "gate", "--json")["quiet"] is True
     for words in (("queue",), ("brief",), ("rules",), ("replay", "--all")):
         assert cold(repository, *words, "--json") is not None
-    assert cold(repository, "run", "--all", "--json")["steps"] == [{"event": "ended", "why": "the queue is empty"}]
+    assert cold(repository, "run", "--all", "--json")["steps"] == [
+        {"event": "ended", "why": "the queue is empty", "bring_home": ""}
+    ]
 
 
 def test_one_flipped_character_in_the_ledger_is_found_and_mended(repository: Foreign) -> None:

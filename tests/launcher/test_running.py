@@ -192,6 +192,9 @@ def test_a_step_that_cannot_be_killed_says_nothing_about_the_build(tmp_path: Pat
         def advance(self, _name: str, _done: int, _total: int) -> None:
             frozen(next(pid for pid in pids_of("frozen")))
 
+        def tick(self) -> None:
+            pass
+
     said = 'os.write(int(os.environ[\'EXPCTL_RESULT_FD\']), b\'{"event": "case", "ok": true}\\n\')'
     program = f"import os, time; {said}; time.sleep(60)"
     step = Step(argv=("{python}", "-c", program), timeout_s=0.5)

@@ -3,7 +3,7 @@
 from contextlib import closing
 from dataclasses import dataclass
 
-from expctl.domain.errors import ControlFailed, Interrupted
+from expctl.domain.errors import ControlFailed, Interrupted, MachineTrouble
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Record
 from expctl.domain.run.actions import Build, Measure, Nothing, Pin, Profile, Settle, Test
@@ -113,7 +113,14 @@ def _finish(opened: OpenRun, holder: Holder, events: tuple[Event, ...]) -> Recor
     opened.context.journal.forget(opened.id)
     record = opened.context.library.record(published.commit, opened.id)
     if record is None:
-        raise RuntimeError(f"{opened.id} was settled without a record")
+        raise MachineTrouble(
+            f"the record of {opened.id} is committed, but git can't read it",
+            code="record-not-readable",
+            expected=f"experiments/{opened.id}/record.json in {published.commit[:10]}",
+            found="nothing",
+            where=str(opened.context.workspace.root),
+            hint=f"expctl show {opened.id}; git fsck shows what is damaged",
+        )
     return record
 
 
