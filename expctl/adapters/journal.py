@@ -92,9 +92,10 @@ class FileJournal:
 
 
 def _write(path: Path, text: bytes, *, is_first: bool) -> None:
-    with open(path, "ab") as file:
-        file.write(text)
-        file.flush()
+    left = memoryview(text)
+    with open(path, "ab", buffering=0) as file:  # a buffer would be written at last, at closing, after a write that failed
+        while left:
+            left = left[file.write(left) :]
         os.fsync(file.fileno())
     if is_first:
         atomic_write.flush_folder(path.parent)

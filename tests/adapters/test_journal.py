@@ -1,5 +1,7 @@
 """The chain of events on disk, and every way in which it can be damaged."""
 
+import errno
+import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -165,3 +167,26 @@ def test_a_folder_and_a_line_nested_without_end_are_damage(tmp_path: Path) -> No
         with refuses("journal-damaged") as caught:
             journal.read(name)
         assert caught.value.where.endswith(f"{name}.jsonl")
+
+
+def test_a_disk_that_was_full_for_one_write_leaves_each_line_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python writes at closing what a buffer still holds of a write that failed."""
+    full = [True]
+
+    class File(io.FileIO):
+        def write(self, text: Any, /) -> int:
+            if full:
+                full.pop()
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return super().write(text)
+
+    def opened(path: Path, mode: str, buffering: int = -1) -> Any:
+        return File(path, "a") if buffering == 0 else io.BufferedWriter(File(path, "a"))
+
+    journal = FileJournal(tmp_path / "journal")
+    journal.append("P1", BEGUN)
+    monkeypatch.setattr("expctl.adapters.journal.open", opened, raising=False)
+    with refuses("machine-trouble"):
+        journal.append("P1", PINNED)
+    monkeypatch.undo()
+    assert journal.read("P1") == (BEGUN, PINNED)
