@@ -180,7 +180,7 @@ def test_a_disk_that_was_full_for_one_write_leaves_each_line_once(tmp_path: Path
                 raise OSError(errno.ENOSPC, "No space left on device")
             return super().write(text)
 
-    def opened(path: Path, mode: str, buffering: int = -1) -> Any:
+    def opened(path: Path, _mode: str, buffering: int = -1) -> Any:
         return File(path, "a") if buffering == 0 else io.BufferedWriter(File(path, "a"))
 
     journal = FileJournal(tmp_path / "journal")
