@@ -21,7 +21,9 @@ from expctl.domain.verdict.statistics import Interval
 
 
 class MeasureMore(Struct, frozen=True, kw_only=True):
-    """The answer that `rounds_left` more rounds of `session` must be measured before the next look."""
+    """The answer that `rounds_left` more rounds of `session` must be measured before the next look. With `respawn` above 1, the
+    rounds of one pair of workers count as one.
+    """
 
     rounds_left: int
     session: Session = Session.SEARCH
