@@ -29,7 +29,8 @@ def natural_breaks(values: Sequence[float], groups: int) -> tuple[float, ...]:
 def separation(lower: Sequence[float], upper: Sequence[float]) -> float:
     """Return the distance of two groups' medians over their spread: Ashman's D with medians and quartiles.
 
-    D = (m2 - m1) / sqrt((s1^2 + s2^2) / 2), m2 that of `upper` (Ashman, Bird and Zepf, Astron. J. 108, 1994), s from the distance of the quartiles.
+    D = (m2 - m1) / sqrt((s1^2 + s2^2) / 2), m2 that of `upper` (Ashman, Bird and Zepf, Astron. J. 108, 1994), s from the
+    distance of the quartiles.
     The halves of a normal distribution have a D of 2.2, those of a uniform one 2.7, those of a sine wave 3.5.
     """
     spread = math.sqrt((_spread(lower) ** 2 + _spread(upper) ** 2) / 2)
