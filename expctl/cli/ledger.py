@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 if TYPE_CHECKING:
     import typer
 
+    from expctl.domain.ledger.model import Ledger
+
 
 def ledger(
     check: Annotated[bool, typer.Option("--check", help="Fail when ledger.md on disk differs from the records.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the ledger's facts as JSON instead of writing it.")] = False,
+    plot: Annotated[
+        str, typer.Option(metavar="FILE", help="Draw every experiment's effect and verdict to a .png or .svg instead.")
+    ] = "",
 ) -> None:
     """Write ledger.md, computed from the committed records alone; with --check compare it with them and write nothing."""
     import gc
@@ -29,6 +34,9 @@ def ledger(
     library, head = wiring.library(git), git.found_head()
     library.read_ahead(head)
     view = read_ledger(library, head)
+    if plot:
+        _draw(view, plot)
+        return
     text = render(view).encode()
     file = place.root / "ledger.md"
     on_disk = file.read_bytes() if file.is_file() and not file.is_symlink() else None
@@ -61,6 +69,27 @@ def ledger(
         print_lines([f"ledger.md {'is up to date' if same else 'written'}"])
     if as_json:
         print_json(view, schema="ledger/1")
+
+
+def _draw(view: Ledger, plot: str) -> None:
+    from pathlib import Path
+
+    from expctl.cli.output import print_lines
+    from expctl.cli.picture import picture_format, write_picture
+    from expctl.domain.errors import Refused
+    from expctl.views.plot.effects import ledger_picture
+
+    suffix = picture_format(Path(plot), "expctl ledger --plot out.svg")
+    if not view.counts.measured:
+        raise Refused(
+            "there is nothing to draw",
+            code="no-experiment-to-draw",
+            expected="an experiment that was measured here",
+            found="no record of one",
+            hint="expctl run --all measures what waits",
+        )
+    write_picture(Path(plot), lambda: ledger_picture(view, suffix))
+    print_lines([f"drawn in {plot}"])
 
 
 def _first_difference(one: bytes, other: bytes) -> int:

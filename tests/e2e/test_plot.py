@@ -48,6 +48,22 @@ def test_a_record_is_drawn_in_files(rejected: Foreign) -> None:
     assert rejected.snapshot() == before
 
 
+@pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs matplotlib: pip install -e '.[plot]'")
+def test_all_experiments_are_drawn_in_one_picture(rejected: Foreign) -> None:
+    before, file = rejected.snapshot(), rejected.home / "all.svg"
+    assert rejected.concluded("ledger", "--plot", str(file)).out == f"drawn in {file}\n"
+    text = file.read_text("utf-8")
+    assert "P1  another way" in text
+    assert ">REJECT<" in text
+    assert rejected.snapshot() == before
+
+
+def test_without_experiments_or_with_another_suffix_nothing_is_drawn(repository: Foreign) -> None:
+    for file, code, status in (("all.svg", "no-experiment-to-draw", 1), ("all.txt", "not-a-picture-file", 2)):
+        refused = repository.expctl("ledger", "--plot", file)
+        assert (refused.status, printed_code(refused.err)) == (status, code)
+
+
 def test_a_run_under_way_is_drawn_from_its_journal_which_stays_as_it_is(repository: Foreign) -> None:
     repository.queue("P1", SLOWER)
     process = repository.start("run", "P1")

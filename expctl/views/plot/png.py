@@ -1,23 +1,18 @@
 """Draw the rounds of an experiment as a PNG or SVG file. It loads matplotlib, which is optional."""
 
-import io
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from expctl.domain.experiment.figures import effect_text
-from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import one_line
 from expctl.domain.verdict.plot_data import Picture
+from expctl.views.plot.figure_file import BAD, COLOURS, FAINT, GOOD, INK, figure_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-SIZE_INCHES = (9.0, 5.2)
-DOTS_PER_INCH = 160
-INK, FAINT = "#22272e", "#8a929c"
+HEIGHT_INCHES = 5.2
 SEARCH, CONFIRM = "#4c78a8", "#e07b39"
-KEEP, FUTILE = "#2e8b57", "#b5443c"
-COLOURS = {Verdict.KEEP.value: KEEP, Verdict.REJECT.value: FUTILE}
 GAP = 1.5  # distance between the two sessions, in rounds
 
 
@@ -25,30 +20,17 @@ def figure_bytes(picture: Picture, suffix: str) -> bytes:
     """Return a plot of an experiment's rounds as the bytes of a file; `suffix` is `png` or `svg`. Equal input gives equal
     bytes. Raises ImportError without matplotlib.
     """
-    import matplotlib
-    from matplotlib.figure import Figure
+    return figure_file(lambda figure: _draw(figure, picture), suffix, height_inches=HEIGHT_INCHES)
 
-    settings: Any = {
-        "font.size": 9.0,
-        "text.parse_math": False,  # a `$` in a title starts no formula
-        "axes.unicode_minus": False,
-        "svg.fonttype": "none",  # keep text as text, not as outlines
-        "svg.hashsalt": "expctl",  # constant ids, for equal files
-    }
-    with matplotlib.rc_context(settings), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # the font lacks some characters of titles
-        figure = Figure(figsize=SIZE_INCHES, dpi=DOTS_PER_INCH)
-        figure.subplots_adjust(left=0.085, right=0.97, top=0.86, bottom=0.18)
-        axes = figure.add_subplot()
-        places = _draw_rounds(axes, picture)
-        _draw_boundaries(axes, picture, places)
-        _draw_estimate(axes, picture, places)
-        _frame(axes, picture, places)
-        _draw_text(axes, picture)
-        file = io.BytesIO()
-        metadata = {"Software": None} if suffix == "png" else {"Date": None, "Creator": None}
-        figure.savefig(file, format=suffix, metadata=metadata)
-    return file.getvalue()
+
+def _draw(figure: "Figure", picture: Picture) -> None:
+    figure.subplots_adjust(left=0.085, right=0.97, top=0.86, bottom=0.18)
+    axes = figure.add_subplot()
+    places = _draw_rounds(axes, picture)
+    _draw_boundaries(axes, picture, places)
+    _draw_estimate(axes, picture, places)
+    _frame(axes, picture, places)
+    _draw_text(axes, picture)
 
 
 def _draw_rounds(axes: "Axes", picture: Picture) -> list[float]:
@@ -72,12 +54,12 @@ def _draw_boundaries(axes: "Axes", picture: Picture, places: list[float]) -> Non
         where = [places[look.rounds - 1] for look in picture.looks]
         style: Any = {"linewidth": 0.9, "linestyle": (0, (4, 2)), "markersize": 5.5, "alpha": 0.85, "zorder": 2}
         keep, futile = [look.keep for look in picture.looks], [look.futile for look in picture.looks]
-        axes.plot(where, keep, marker="^", color=KEEP, label="look: above, confirm", **style)
-        axes.plot(where, futile, marker="v", color=FUTILE, label="look: below, futile", **style)
+        axes.plot(where, keep, marker="^", color=GOOD, label="look: above, confirm", **style)
+        axes.plot(where, futile, marker="v", color=BAD, label="look: below, futile", **style)
     if picture.confirm_above is not None:
         first, last = places[len(picture.search)], places[-1]
         label = "confirmed only above"
-        axes.plot([first, last], [picture.confirm_above] * 2, color=KEEP, linewidth=1.1, label=label, zorder=2)
+        axes.plot([first, last], [picture.confirm_above] * 2, color=GOOD, linewidth=1.1, label=label, zorder=2)
 
 
 def _draw_estimate(axes: "Axes", picture: Picture, places: list[float]) -> None:
