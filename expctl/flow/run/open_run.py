@@ -15,7 +15,8 @@ from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample
 from expctl.flow.measuring.calibrate import known_noise
 from expctl.flow.measuring.comparability import comparability_here
-from expctl.flow.measuring.setup import benchmark_of
+from expctl.flow.measuring.control import check_control, what_remains
+from expctl.flow.measuring.setup import Setup, benchmark_of
 from expctl.flow.queue.eligibility import check_binding, check_eligible
 from expctl.flow.repository import preflight
 from expctl.flow.repository.pending import read_queue
@@ -168,6 +169,8 @@ def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | N
         part, patch = (targets.deciding, *targets.guards), preflight.patch_on(workspace, base, queued)
         check_patterns(context.rulebook, queued.proposal, patch, commit=base)
         waivers = check_patch(context.rulebook, protocol, queued.proposal, patch, commit=base, targets=part)
+    setup = Setup(context=context, protocol=protocol, tools=tools, head=base, name=targets.deciding)
+    check_control(setup, then=what_remains(experiment, is_new=earlier is None))
     show_title(context, experiment, queued, protocol, base, targets.deciding)
     for waiver in waivers:
         context.progress.step("rule", f"{waiver.rule} matches ({waiver.level}) and lets it pass: {one_line(waiver.reason)}")
