@@ -574,10 +574,13 @@ def test_a_keep_follows_a_branch_that_moved_elsewhere() -> None:
     assert stage.workspace.commits[stage.workspace.head()].files["notes"] == b"edited"
 
 
-@pytest.mark.parametrize("path", ["src/kernel", "src/more", "bench/run", "protocol.yaml"])
+WATCHED = ("src/kernel", "src/more", "bench/run", "protocol.yaml")
+
+
+@pytest.mark.parametrize("path", WATCHED)
 def test_a_branch_that_moved_under_the_measurement_invalidates_it(path: str) -> None:
     stage = staged("slow 900000")
-    stage.journal.crash_at = 8
+    stage.journal.crash_at = 12
     with pytest.raises(Crash):
         run(stage)
     stage.workspace.edit({path: b"edited"})
@@ -585,6 +588,47 @@ def test_a_branch_that_moved_under_the_measurement_invalidates_it(path: str) -> 
     assert record.verdict is Verdict.INVALID
     assert record.reasons[0].startswith("base moved: main went to ")
     assert stage.workspace.commits[stage.workspace.head()].files[path] == b"edited"
+
+
+@pytest.mark.parametrize("path", WATCHED)
+@pytest.mark.parametrize("target", ["", "other"])
+def test_a_branch_that_moved_before_anything_was_timed_is_begun_anew(path: str, target: str) -> None:
+    stage = staged("slow 900000")
+    stage.gate.busy = True
+    with refuses("machine-not-quiet", Busy):
+        run(stage, target=target)
+    assert stage.journal.unfinished() == ("P1",)
+    stage.gate.busy = False
+    moved = stage.workspace.edit({path: b"edited"})
+    record = run(stage).record
+    assert (record.verdict, record.base, record.target) == (Verdict.KEEP, moved, target or "cpu")
+    assert any("it begins anew" in line for line in stage.progress.lines)
+
+
+def test_a_run_that_waited_for_the_machine_goes_on_where_nothing_has_moved() -> None:
+    stage = staged("slow 900000")
+    stage.gate.busy = True
+    with refuses("machine-not-quiet", Busy):
+        run(stage)
+    stage.gate.busy = False
+    builds, tested = list(stage.toolchains.builds), list(stage.steps.tested)
+    stage.workspace.edit({"notes": b"edited"})
+    assert run(stage).record.verdict is Verdict.KEEP
+    assert stage.steps.tested == tested
+    assert stage.toolchains.builds[len(builds) :] == [("cpu", "slow 900000")], "on the commit to which the branch went"
+
+
+def test_another_branch_that_is_checked_out_begins_nothing_anew() -> None:
+    stage = staged("slow 900000")
+    stage.gate.busy = True
+    with refuses("machine-not-quiet", Busy):
+        run(stage)
+    stage.gate.busy = False
+    base = stage.workspace.refs["refs/heads/side"] = stage.workspace.head()
+    stage.workspace.checked_out = "side"
+    stage.workspace.edit({"src/kernel": b"on the side"})
+    record = run(stage).record
+    assert (record.verdict, record.base) == (Verdict.KEEP, base)
 
 
 @pytest.mark.parametrize(("kernel", "verdict"), [("slow 900000", Verdict.KEEP), ("slow 1100000", Verdict.REJECT)])
