@@ -97,6 +97,33 @@ def test_a_try_works_beside_a_run(repository: Foreign) -> None:
     assert repository.record("P1")["verdict"] == "REJECT"
 
 
+def test_a_killed_try_is_cleared_and_a_living_one_is_left_alone(repository: Foreign) -> None:
+    go = repository.hold("build")
+    repository.write("src/total.py", FASTER)
+    before = repository.snapshot()
+    for kills in (True, False):
+        trying = repository.start("try")
+        wait_until(lambda: repository.git("worktree", "list").count("expctl-try"), "a work tree of the try")
+        assert "worktrees" not in wrong_in(repository)
+        repository.expctl("doctor", "--clear")
+        assert repository.git("worktree", "list").count("expctl-try") == 1
+        if kills:
+            trying.kill()
+            trying.wait()
+            assert "worktrees" in wrong_in(repository)
+            repository.expctl("doctor", "--clear")
+            assert "worktrees" not in wrong_in(repository)
+            assert repository.git("worktree", "list").count("\n") == 0
+    (go / "build").touch()
+    assert trying.wait() == 0, repository.said()
+    assert repository.snapshot() == before
+
+
+def wrong_in(repository: Foreign) -> set[str]:
+    """The parts of which the doctor finds something wrong."""
+    return {each["part"] for each in repository.expctl("doctor", "--json").json()["checks"] if each["health"] == "wrong"}
+
+
 def test_what_fails_never_waits_for_a_quiet_machine(repository: Foreign, tmp_path: Path) -> None:
     repository.edit_protocol("benchmark_of_nobody*", "benchmark_that_never_ends*")
     repository.edit_protocol("wait_s: 1", "wait_s: 60")
