@@ -10,7 +10,7 @@ from expctl.domain.ledger.simplify_budget import simplify_used_percent
 from expctl.domain.patch.synchronisation import removed_synchronisation
 from expctl.domain.protocol.model import Benchmark, Protocol, Target
 from expctl.domain.run.events import Begun, Event
-from expctl.domain.text import one_line
+from expctl.domain.text import AUTHOR, one_line
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample
 from expctl.flow.measuring.calibrate import known_noise
@@ -51,10 +51,13 @@ class OpenRun:
     @property
     def author(self) -> str:
         """Return the author of the commit that a KEEP lands, as `Name <e-mail>`: the proposer, or who committed the proposal by
-        hand.
+        hand. "" where git could take neither for an author: anybody can write a ticket, and old commits may name nobody.
         """
-        named = self.queued.ticket.named_author if self.queued.ticket is not None else ""
-        return named or self.context.workspace.who_added(self.begun.base, f"experiments/{self.id}/experiment.yaml")
+        named = self.queued.ticket.author if self.queued.ticket is not None else ""
+        if AUTHOR.fullmatch(named):
+            return named
+        committed_by = self.context.workspace.who_added(self.begun.base, f"experiments/{self.id}/experiment.yaml")
+        return committed_by if AUTHOR.fullmatch(committed_by) else ""
 
     @property
     def branch(self) -> str:

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from expctl.adapters.codec.record_codec import record_bytes, samples_of
+from expctl.adapters.codec.record_codec import record_bytes, samples_of, ticket_bytes
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.free_change import is_free_keep
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
+from expctl.domain.experiment.queue_ticket import Ticket
 from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.kept_gains import Landed, kept_gains
@@ -555,6 +556,29 @@ def test_a_replication_has_burn_ins_of_its_own() -> None:
     run(stage)
     record = run(stage, again=True).record
     assert (record.burn_ins, record.replications[0].burn_ins) == ((STEADY,), (RESTLESS,))
+
+
+# ------------------------------------------------------------------ whose commit it is
+
+
+@pytest.mark.parametrize(
+    ("ticket", "committed", "author"),
+    [
+        ("Ada <a@b>", "Bob <b@b>", "Ada <a@b>"),
+        ("", "Bob <b@b>", "Bob <b@b>"),
+        (". <a@b>", "Bob <b@b>", "Bob <b@b>"),
+        ("Ada\n<a@b>", " <b@b>", ""),
+        (" <a@b>", ", <b@b>", ""),
+    ],
+)
+def test_the_author_is_the_proposer_whom_git_takes_for_one(ticket: str, committed: str, author: str) -> None:
+    stage = staged("slow 900000")
+    _, patch = stage.library.queue["P1"]
+    filed = Ticket(content=stage.library.queued(stage.workspace.head(), "P1").content, base="", date="", author=ticket)
+    stage.workspace.edit({"experiments/P1/queued.json": ticket_bytes(filed), "experiments/P1/change.patch": patch})
+    stage.workspace.committed_by = committed
+    assert run(stage).record.verdict is Verdict.KEEP
+    assert stage.workspace.authors["refs/expctl/P1"] == author
 
 
 # ------------------------------------------------------------------ the branch moves meanwhile
