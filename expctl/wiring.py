@@ -300,13 +300,21 @@ def harness_check(place: Place, target: str) -> "Iterator[Checked]":
 
 
 def clear(place: Place) -> None:
-    """Remove what killed runs left behind: processes, worktrees, half-made commits. Raises Busy while a run is alive."""
+    """Remove what killed runs and tries left behind: processes, worktrees, half-made commits. Raises Busy while a run is
+    alive; a try that is alive keeps what it has.
+    """
+    from expctl.domain.errors import Busy
     from expctl.flow.repository.recovery import clean_up_dead_runs
     from expctl.views.console import ConsoleProgress
 
     made = context(place, ConsoleProgress(sys.stderr))
     with made.locks.measuring(experiment=""):
         clean_up_dead_runs(made)
+    if place.trying.is_dir():
+        tried = trying(place, ConsoleProgress(sys.stderr))
+        with contextlib.suppress(Busy), tried.locks.measuring(experiment=""):
+            tried.end_survivors()
+            tried.workspace.remove_check_outs()
 
 
 def asking(place: Place) -> "Callable[[Context, str], Proposed | NothingProposed | SweepFinished]":
@@ -388,7 +396,7 @@ def trying(place: Place, progress: "Progress") -> "Context":
     """
     from msgspec.structs import replace
 
-    own, git = replace(place, state=place.state.with_name(f"{place.state.name}-try")), reader(place)
+    own, git = replace(place, state=place.trying), reader(place)
     return replace(context(own, progress), library=library(git), rulebook=rulebook(place, git))
 
 

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
     from expctl.flow.queue.submit import Proposed
 
-PATCH_BYTES_MAX = 16_000_000
 KEPT = "NEW_PROPOSAL"  # the text of an attempt that was given up or refused
 FREE_ID_TRIES = 5
 
@@ -21,7 +20,7 @@ def new(
     from_diff: Annotated[
         bool, typer.Option("--from-diff", help="Take the local changes of the folders a patch may touch, and undo them.")
     ] = False,
-    patch: Annotated[Path | None, typer.Option(help="A unified diff to propose.")] = None,
+    patch: Annotated[Path | None, typer.Option(help="A unified diff to propose; - reads it.")] = None,
     title: Annotated[str | None, typer.Option(help="What changes, in a few words. Left out: your editor asks.")] = None,
     hypothesis: Annotated[str | None, typer.Option(help="Why it should help. Left out: your editor asks.")] = None,
     kind: Annotated[str, typer.Option(help="perf, simplify, config, infra or analysis.")] = "perf",
@@ -45,7 +44,9 @@ def new(
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused, Refused
     from expctl.domain.experiment.ids import check_id
+    from expctl.domain.patch.policy import PATCH_BYTES_MAX
     from expctl.domain.text import one_line
+    from expctl.files import user_file
 
     if experiment:
         check_id(experiment)
@@ -58,29 +59,9 @@ def new(
             hint="expctl new --from-diff",
         )
     place = wiring.here()
-    contents = None
-    if patch is not None:
-        try:
-            if not patch.is_file() or patch.stat().st_size > PATCH_BYTES_MAX:
-                raise Refused(
-                    f"{patch} is not a patch that can be read",
-                    code="patch-not-readable",
-                    expected=f"a plain file of at most {PATCH_BYTES_MAX} bytes",
-                    found="something else" if not patch.is_file() else f"{patch.stat().st_size} bytes",
-                    hint="give a file with a unified diff",
-                )
-            contents = patch.read_bytes()
-        except OSError as error:
-            raise Refused(
-                f"cannot read {patch}",
-                code="file-not-readable",
-                expected="a file with a unified diff",
-                found=str(error.strerror),
-                where=str(patch),
-                hint="check the path and its permissions",
-            ) from error
-    kept = place.state / KEPT
-    if None in (title, hypothesis) and sys.stdin.isatty() and sys.stdout.isatty():
+    contents = None if patch is None else user_file.contents(patch, "the patch", bytes_max=PATCH_BYTES_MAX)
+    kept, asks = place.state / KEPT, None in (title, hypothesis) and sys.stdin.isatty() and sys.stdout.isatty()
+    if asks:
         title, hypothesis = words_from_editor(kept, title=title or "", hypothesis=hypothesis or "")
     text_of = partial(
         proposal_text,
@@ -93,8 +74,13 @@ def new(
         depends_on=tuple(depends_on or ()),
         precondition=precondition,
     )
-    made = _propose(place, experiment, text_of, contents)
-    kept.unlink(missing_ok=True)
+    try:
+        made = _propose(place, experiment, text_of, contents)
+    except Refused as refusal:
+        refusal.hint += f"; your words are kept in {kept}, and the same command goes on with them" if asks else ""
+        raise
+    if asks:
+        kept.unlink(missing_ok=True)
     if as_json:
         print_json(made, schema="new/1")
         return

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 if TYPE_CHECKING:
     import typer
 
-PATCH_BYTES_MAX = 16_000_000
-
 
 def check(
     patch: Annotated[Path, typer.Argument(help="A unified diff against HEAD.")],
@@ -24,6 +22,7 @@ def check(
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Refused
+    from expctl.domain.patch.policy import PATCH_BYTES_MAX
     from expctl.domain.text import one_line, written_reason
     from expctl.files import user_file
     from expctl.flow.rules.repeat_check import lapse_text, matching_rules, refusal

@@ -64,7 +64,7 @@ def _lines(stock: Status) -> list[str]:
     lines += [
         f"  {each.id:<10} {one_line(each.title, 80)}" + (f"   {each.state} {one_line(each.why, 160)}" if each.why else "")
         for each in stock.queue
-    ] or ["  empty: expctl new ID --from-diff"]
+    ] or ["  empty: expctl new --from-diff"]
     lines.append("last verdicts")
     lines += [
         f"  {each.id:<10} {each.verdict:<12} {one_line(each.title, 50)}: {one_line(each.reason, 110)}" for each in stock.last

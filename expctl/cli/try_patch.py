@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import typer
 
     from expctl.flow.run.try_patch import Tried
-
-PATCH_BYTES_MAX = 16_000_000
 
 
 def try_patch(
@@ -22,21 +18,19 @@ def try_patch(
     """Build and test a change as `run` would, time nothing, commit nothing. Exit 0: only the timing is left; 1: it fails."""
     import os
     import sys
+    from pathlib import Path
 
     import typer
 
     from expctl import wiring
     from expctl.cli.output import print_result
+    from expctl.domain.patch.policy import PATCH_BYTES_MAX
     from expctl.files import user_file
     from expctl.flow.run.try_patch import try_patch
     from expctl.views.console import ConsoleProgress
 
     place = wiring.here()
-    contents = None
-    if patch == "-":
-        contents = sys.stdin.buffer.read(PATCH_BYTES_MAX)
-    elif patch:
-        contents = user_file.contents(_path(patch), "the patch", bytes_max=PATCH_BYTES_MAX)
+    contents = user_file.contents(Path(patch), "the patch", bytes_max=PATCH_BYTES_MAX) if patch else None
     beside = bool(wiring.measured_beside())
     if beside:
         os.nice(19)  # what is being timed comes first
@@ -47,12 +41,6 @@ def try_patch(
     print_result(_facts(tried), lambda: _lines(tried, patch), as_json, schema="try/1")
     if not tried.passes:
         raise typer.Exit(1)
-
-
-def _path(word: str) -> Path:
-    from pathlib import Path
-
-    return Path(word)
 
 
 def _facts(tried: Tried) -> dict[str, object]:
@@ -70,6 +58,8 @@ def _facts(tried: Tried) -> dict[str, object]:
 
 
 def _lines(tried: Tried, patch: str) -> list[str]:
+    from shlex import quote
+
     from expctl.domain.text import one_line
 
     lines = [f"try  {', '.join(tried.files)}"]
@@ -85,7 +75,7 @@ def _lines(tried: Tried, patch: str) -> list[str]:
         ]
     if tried.rules:
         return [*lines, "  next       another change, or expctl new --precondition 'what is new'"]
-    change = f"--patch {patch}" if patch and patch != "-" else "--from-diff"
+    change = f"--patch {quote(patch)}" if patch else "--from-diff"
     return [
         *lines,
         "  passes     only the timing is left",

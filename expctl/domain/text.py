@@ -11,7 +11,8 @@ ANSI = re.compile(
 # Control, format (bidi marks, zero width, invisible tags), lone surrogates, private use.
 UNSEEN = ("Cc", "Cf", "Cs", "Co")
 REASON_LETTERS = 3
-AUTHOR = re.compile(r"[^<>\n\0]*[^<>\s\0] <[^<>\s\0]+>")  # of a commit, as git writes it
+# Of a commit, as git writes it. A name of nothing but what follows `\x00` is one that git refuses.
+AUTHOR = re.compile(r"(?=[^<\n]*[^\x00-\x20.,:;<>\"\\'])[^<>\n\0]*[^<>\s\0] <[^<>\s\0]+>")
 VARIATION_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 

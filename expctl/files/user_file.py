@@ -1,20 +1,23 @@
 """Reads files that the user names on the command line."""
 
 import stat
+import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.text import plain_text
 
 KERNEL_BYTES_MAX = 1 << 28
+STANDARD_INPUT = "-"
 
 
 def contents(path: Path, what: str, *, bytes_max: int) -> bytes:
-    """Return the bytes of a file or pipe. Raises Refused if it can't be read or has over `bytes_max` bytes; `what` names it
-    there.
+    """Return the bytes of a file or pipe, or of standard input if `path` is `-`. Raises Refused if it can't be read or has over
+    `bytes_max` bytes; `what` names it there.
     """
     try:
-        with open(path, "rb") as file:
+        with nullcontext(sys.stdin.buffer) if str(path) == STANDARD_INPUT else open(path, "rb") as file:
             found = file.read(bytes_max + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = error.strerror if isinstance(error, OSError) else None

@@ -8,7 +8,7 @@ from expctl.domain.text import one_line
 
 def queue_lines(entries: Sequence[Entry]) -> list[str]:
     """Return one line per queued proposal; if there is none, one line on how to add one."""
-    return [entry_line(each) for each in entries] or ["the queue is empty: expctl new ID --from-diff"]
+    return [entry_line(each) for each in entries] or ["the queue is empty: expctl new --from-diff"]
 
 
 def entry_line(entry: Entry) -> str:

@@ -154,7 +154,7 @@ def test_an_id_is_bound_to_its_content(repository: Foreign) -> None:
     refused = repository.expctl("run", "P1")
     assert refused.status == 1
     assert printed_code(refused.err) == "proposal-differs-from-queued"
-    assert "expctl new ID --patch experiments/P1/change.patch" in refused.err
+    assert "expctl new --patch experiments/P1/change.patch" in refused.err
     assert knobs.verdicts(repository) == {"P1": "changed"}
     repository.concluded("new", "P2", "--patch", "experiments/P1/change.patch")
     repository.concluded("run", "--all")

@@ -261,8 +261,8 @@ CASES: dict[str, tuple[Prepare, str, str]] = {
         "proposal-words-unfit",
         "",
     ),
-    "missing patch file": (given("new", "P2", "--patch", "missing.patch"), "patch-not-readable", "missing.patch"),
-    "patch is a folder": (given("new", "P2", "--patch", "src"), "patch-not-readable", "src"),
+    "missing patch file": (given("new", "P2", "--patch", "missing.patch"), "file-not-readable", "missing.patch"),
+    "patch is a folder": (given("new", "P2", "--patch", "src"), "file-not-readable", "src"),
     "patch outside the scope": (
         patched(lambda r: r.write("setup.py", "pass\n")),
         "patch-not-allowed",

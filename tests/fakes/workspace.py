@@ -33,6 +33,7 @@ class FakeWorkspace:
     commits: dict[str, Commit] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
     authors: dict[str, str] = field(default_factory=dict)
+    committed_by: str = ""
     checked_out: str = "main"
     campaign: str = ""
     root: Path = Path("/fake")
@@ -156,7 +157,7 @@ class FakeWorkspace:
         return "A. User <user@example.org>"
 
     def who_added(self, commit: str, path: str) -> str:
-        return f"Who added {path} <{commit}@example.org>"
+        return self.committed_by or f"Who added {path} <{commit}@example.org>"
 
     def pin(self, *, base: str, tree: str, message: str, ref: str, author: str = "") -> str:
         self.authors[ref] = author

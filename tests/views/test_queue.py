@@ -27,4 +27,4 @@ def test_every_line_says_why_it_does_not_run_now() -> None:
 
 
 def test_an_empty_queue_says_how_to_fill_it() -> None:
-    assert queue_lines(()) == ["the queue is empty: expctl new ID --from-diff"]
+    assert queue_lines(()) == ["the queue is empty: expctl new --from-diff"]

@@ -83,8 +83,15 @@ class StateCheckup:
         if self._runner is not None:
             return
         left = [*(self._state / "checkouts").glob("*"), *(self._state.parent / "worktrees").glob("expctl-*")]
-        for path in sorted(left):
+        for path in sorted(path for path in left if not self._is_of_a_try(path)):
             yield wrong("worktrees", f"{_shown(path)} is left of a run that was killed", CLEAR)
+
+    def _is_of_a_try(self, path: Path) -> bool:
+        """Is git's folder `path` about a work tree of an `expctl try` that is alive?"""
+        trying, mark = self._git.place.trying, path / "gitdir"
+        holder = read_holder(trying / "lock")
+        is_its = mark.is_file() and mark.read_text(errors="replace").startswith(f"{trying}/")
+        return is_its and holder is not None and holder.alive()
 
     def _locks(self) -> Iterator[Finding]:
         try:

@@ -27,6 +27,11 @@ class Place(Struct, frozen=True, kw_only=True):
     head: str = ""
     experiments: str | None = None
 
+    @property
+    def trying(self) -> Path:
+        """Return the state folder of `expctl try`, which works beside a run."""
+        return self.state.with_name(f"{self.state.name}-try")
+
 
 WHERE = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--revs-only")
 HEAD = "HEAD^{commit}"

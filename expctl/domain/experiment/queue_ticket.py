@@ -4,8 +4,6 @@ import hashlib
 
 from msgspec import Struct
 
-from expctl.domain.text import AUTHOR
-
 PRIORITY_MAX = 1_000_000  # and its negative is the smallest
 
 
@@ -28,11 +26,6 @@ class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     withdrawn_on: str = ""
     blocked: str = ""
     blocked_on: str = ""
-
-    @property
-    def named_author(self) -> str:
-        """Return `author` where git can take it for one, "" otherwise: anybody can write the file."""
-        return self.author if AUTHOR.fullmatch(self.author) else ""
 
 
 class QueuedTicket(Struct, frozen=True, kw_only=True):

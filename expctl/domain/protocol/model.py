@@ -264,6 +264,11 @@ class Protocol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     proposer: Proposer | None = None
     ledger: LedgerLayout = LedgerLayout()
 
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """Return the paths that no measurement outlives when they change: what is measured, and what judges it."""
+        return (*self.scope, *self.harness, "protocol.yaml")
+
 
 def inside(path: str, folders: tuple[str, ...]) -> bool:
     """Is `path` one of `folders` or inside one? Paths are relative to the repository, with forward slashes."""

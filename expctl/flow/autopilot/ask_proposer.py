@@ -141,12 +141,11 @@ def _ask(
 
 def _check_untouched(context: Context, protocol: Protocol, head: str) -> None:
     now = context.workspace.head()
-    watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
-    if now != head and context.workspace.differs(head, now, watched):
+    if now != head and context.workspace.differs(head, now, protocol.watched):
         raise Refused(
             "the baseline was changed while the proposer worked",
             code="baseline-changed",
-            expected=f"{', '.join(watched)} as in {head[:10]}",
+            expected=f"{', '.join(protocol.watched)} as in {head[:10]}",
             found=f"HEAD at {now[:10]}",
             where=str(context.workspace.root),
             hint=f"git log {head[:10]}..{now[:10]} shows by whom; if that is as you want it, expctl run --all again",

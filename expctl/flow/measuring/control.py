@@ -45,6 +45,21 @@ def slowed_commit(setup: Setup) -> str | Failed:
     return workspace.commit_tree(base=setup.head, tree=tree, message="HEAD, slower by a known share\n")
 
 
+def check_control(setup: Setup, *, then: str) -> None:
+    """Raise ControlFailed, before anything is built, if a control will be shown and its patch doesn't fit HEAD. `then` as for
+    `show_control`.
+    """
+    control = setup.benchmark.control
+    if control is not None and _shown_today(setup, control) is None:
+        _slowed(setup, control, then)
+
+
+def what_remains(experiment: str, *, is_new: bool) -> str:
+    """Return what becomes of an experiment whose control fails, in words."""
+    kept = f"{experiment} stays queued" if is_new else f"the record of {experiment} stays as it is"
+    return f"nothing was decided, {kept}"
+
+
 def show_control(setup: Setup, *, then: str) -> ControlResult | None:
     """Measure the target's stand-in in both roles, and return what was seen; today's result is reused. None without a control.
 
@@ -54,10 +69,10 @@ def show_control(setup: Setup, *, then: str) -> ControlResult | None:
     control, context = setup.benchmark.control, setup.context
     if control is None:
         return None
-    identity, date = _identity(setup, control), context.clock.date()
-    known = context.controls.read(identity)
-    if known is not None and known.date[:10] == date[:10]:
+    known = _shown_today(setup, control)
+    if known is not None:
         return known
+    identity, date = _identity(setup, control), context.clock.date()
     started = context.clock.monotonic_s()
     artifacts = _builds(setup, control, then)
     context.progress.working("gate", "waiting for a quiet machine")
@@ -73,6 +88,11 @@ def show_control(setup: Setup, *, then: str) -> ControlResult | None:
     return passed
 
 
+def _shown_today(setup: Setup, control: Control) -> ControlResult | None:
+    known = setup.context.controls.read(_identity(setup, control))
+    return known if known is not None and known.date[:10] == setup.context.clock.date()[:10] else None
+
+
 def _identity(setup: Setup, control: Control) -> str:
     context = setup.context
     return control_identity(
@@ -84,8 +104,7 @@ def _identity(setup: Setup, control: Control) -> str:
     )
 
 
-def _builds(setup: Setup, control: Control, then: str) -> dict[str, tuple[Path, ...]]:
-    """Build HEAD and HEAD with the control patch; return the files of their layouts as `head` and `slower`."""
+def _slowed(setup: Setup, control: Control, then: str) -> str:
     slowed = slowed_commit(setup)
     if isinstance(slowed, Failed):
         raise ControlFailed(
@@ -96,7 +115,12 @@ def _builds(setup: Setup, control: Control, then: str) -> dict[str, tuple[Path, 
             where=control.patch,
             hint=f"make the patch again on this kernel and commit it, {AGAIN}; {then}",
         )
-    found = {}
+    return slowed
+
+
+def _builds(setup: Setup, control: Control, then: str) -> dict[str, tuple[Path, ...]]:
+    """Build HEAD and HEAD with the control patch; return the files of their layouts as `head` and `slower`."""
+    slowed, found = _slowed(setup, control, then), {}
     for name, commit, side in (("head", setup.head, Side.BASELINE), ("slower", slowed, Side.CANDIDATE)):
         setup.context.progress.working("control", f"builds {name}")
         made = setup.build(commit, setup.check_out(commit, side))

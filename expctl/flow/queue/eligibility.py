@@ -76,7 +76,7 @@ def check_binding(queued: Queued) -> None:
             found="another experiment.yaml or change.patch",
             where=f"experiments/{name}",
             hint=f"restore it (git log -- experiments/{name} has the commit), or propose the change under a new id:"
-            f" expctl new ID --patch experiments/{name}/change.patch",
+            f" expctl new --patch experiments/{name}/change.patch",
         )
     if ticket.withdrawn:
         raise Refused(
@@ -85,7 +85,7 @@ def check_binding(queued: Queued) -> None:
             expected="a proposal that is still queued",
             found=ticket.withdrawn,
             where=f"experiments/{name}/queued.json",
-            hint=f"propose it again under a new id: expctl new ID --patch experiments/{name}/change.patch",
+            hint=f"propose it again under a new id: expctl new --patch experiments/{name}/change.patch",
         )
 
 

@@ -37,7 +37,7 @@ def check_workspace(workspace: Workspace, scope: tuple[str, ...], *experiments: 
             expected=f"{', '.join(scope)} as in HEAD",
             found=_listed(in_scope),
             where=str(workspace.root),
-            hint="expctl new ID --from-diff captures them as an experiment and restores the scope; nothing is lost",
+            hint="expctl new --from-diff captures them as an experiment and restores the scope; nothing is lost",
         )
     if dirty:
         raise Refused(
@@ -164,7 +164,7 @@ def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Que
             expected=f"a unified diff against {base[:10]}",
             found=one_line(tree.reason),
             where=where,
-            hint=again if proposed else f"make the change in the work tree instead, then expctl new {name} --from-diff",
+            hint=again if proposed else "make the change in the work tree instead, then expctl new --from-diff",
         )
     names = [path for folder in protocol.scope for path in workspace.list_files(tree, folder)]
     _refuse_unfit(tree_faults(workspace.changed_files(base, tree), protocol.scope, protocol.patch, names), protocol, where)

@@ -93,6 +93,11 @@ def _open(
 ) -> tuple[OpenRun, tuple[Event, ...]]:
     events = context.journal.read(experiment)
     decider = next((event.target for event in events if isinstance(event, Begun)), target)
+    if events and _is_outdated(context, events):
+        context.journal.forget(experiment)
+        context.progress.step("resume", "nothing was timed yet, and kernel, harness or protocol have changed: it begins anew")
+        target = decider = target or decider
+        events = ()
     replaced = record is not None and _is_replaced(record, decider)
     earlier, attempt = (None, record.attempts + 1) if record is not None and replaced else (record, 1)
     if not events and extend:
@@ -104,6 +109,18 @@ def _open(
     opened = opening.begin(context, experiment, wanted=target, earlier=earlier, attempt=attempt)
     context.journal.append(experiment, opened.begun)
     return opened, (opened.begun,)
+
+
+def _is_outdated(context: Context, events: tuple[Event, ...]) -> bool:
+    """Would an unfinished run without rounds measure what its branch no longer has? It would end INVALID, and go by the gate of
+    an older protocol until then.
+    """
+    workspace = context.workspace
+    begun = next(event for event in events if isinstance(event, Begun))
+    if begun.again or begun.extends or any(isinstance(event, Measured) for event in events):
+        return False
+    is_here = workspace.branch() == (workspace.campaign or begun.branch)
+    return is_here and workspace.differs(begun.base, workspace.head(), context.library.protocol(begun.base).watched)
 
 
 def _finish(opened: OpenRun, holder: Holder, events: tuple[Event, ...]) -> Record:

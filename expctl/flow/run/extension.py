@@ -121,10 +121,9 @@ def give_up(opened: OpenRun, decision: Decision) -> Refused:
 def _check_conditions(context: Context, tools: Tools, protocol: Protocol, record: Record, head: str, *, content: str) -> None:
     (_, _, then), *_ = measurement_conditions(record)
     found = [str(each) for each in changes(then, comparability_here(context, tools, protocol, record.base, record.target))]
-    watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
     found += [
         f"{path} on {context.workspace.branch()} since {record.base[:10]}"
-        for path in dict.fromkeys(watched)
+        for path in dict.fromkeys(protocol.watched)
         if context.workspace.differs(record.base, head, (path,))
     ]
     found += [] if record.content in ("", content) else [f"proposal {record.content[:8]} -> {content[:8]}"]

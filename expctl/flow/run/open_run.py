@@ -10,12 +10,13 @@ from expctl.domain.ledger.simplify_budget import simplify_used_percent
 from expctl.domain.patch.synchronisation import removed_synchronisation
 from expctl.domain.protocol.model import Benchmark, Protocol, Target
 from expctl.domain.run.events import Begun, Event
-from expctl.domain.text import one_line
+from expctl.domain.text import AUTHOR, one_line
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample
 from expctl.flow.measuring.calibrate import known_noise
 from expctl.flow.measuring.comparability import comparability_here
-from expctl.flow.measuring.setup import benchmark_of
+from expctl.flow.measuring.control import check_control, what_remains
+from expctl.flow.measuring.setup import Setup, benchmark_of
 from expctl.flow.queue.eligibility import check_binding, check_eligible
 from expctl.flow.repository import preflight
 from expctl.flow.repository.pending import read_queue
@@ -50,10 +51,13 @@ class OpenRun:
     @property
     def author(self) -> str:
         """Return the author of the commit that a KEEP lands, as `Name <e-mail>`: the proposer, or who committed the proposal by
-        hand.
+        hand. "" where git could take neither for an author: anybody can write a ticket, and old commits may name nobody.
         """
-        named = self.queued.ticket.named_author if self.queued.ticket is not None else ""
-        return named or self.context.workspace.who_added(self.begun.base, f"experiments/{self.id}/experiment.yaml")
+        named = self.queued.ticket.author if self.queued.ticket is not None else ""
+        if AUTHOR.fullmatch(named):
+            return named
+        committed_by = self.context.workspace.who_added(self.begun.base, f"experiments/{self.id}/experiment.yaml")
+        return committed_by if AUTHOR.fullmatch(committed_by) else ""
 
     @property
     def branch(self) -> str:
@@ -168,6 +172,8 @@ def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | N
         part, patch = (targets.deciding, *targets.guards), preflight.patch_on(workspace, base, queued)
         check_patterns(context.rulebook, queued.proposal, patch, commit=base)
         waivers = check_patch(context.rulebook, protocol, queued.proposal, patch, commit=base, targets=part)
+    setup = Setup(context=context, protocol=protocol, tools=tools, head=base, name=targets.deciding)
+    check_control(setup, then=what_remains(experiment, is_new=earlier is None))
     show_title(context, experiment, queued, protocol, base, targets.deciding)
     for waiver in waivers:
         context.progress.step("rule", f"{waiver.rule} matches ({waiver.level}) and lets it pass: {one_line(waiver.reason)}")

@@ -17,7 +17,7 @@ from expctl.domain.run.step_result import Failed, TestReport
 from expctl.domain.verdict.outlook import Costs, outlook_of
 from expctl.domain.verdict.samples import Session, Side
 from expctl.flow.measuring.burn_in import burn_in
-from expctl.flow.measuring.control import show_control
+from expctl.flow.measuring.control import show_control, what_remains
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.measuring.noise_line import noise_line
 from expctl.flow.measuring.setup import CHECK_OUT, Setup
@@ -173,8 +173,7 @@ class StepPerformer:
         opened, begun = self._opened, self._opened.begun
         setup = Setup(context=self._context, protocol=opened.protocol, tools=opened.tools, head=begun.base, name=begun.target)
         is_new = opened.earlier is None and opened.undecided is None
-        kept = f"{begun.id} stays queued" if is_new else f"the record of {begun.id} stays as it is"
-        shown = show_control(setup, then=f"nothing was decided, {kept}")
+        shown = show_control(setup, then=what_remains(begun.id, is_new=is_new))
         self._control_was_shown = True
         return shown
 

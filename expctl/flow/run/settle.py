@@ -75,8 +75,7 @@ def _repinned(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Inv
     protocol or proposal differ at `head`, or the candidate doesn't build there to the same artifact.
     """
     workspace, protocol = opened.context.workspace, opened.protocol
-    watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
-    if workspace.differs(opened.begun.base, head, watched):
+    if workspace.differs(opened.begun.base, head, protocol.watched):
         return Invalidated(
             reason=f"base moved: {opened.branch} went to {head[:10]}, which changes what is measured or what judges it"
         )

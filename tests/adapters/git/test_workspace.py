@@ -1,5 +1,6 @@
 """Pinning, committing, capturing and checking out, in real repositories."""
 
+import itertools
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from expctl.domain.errors import MachineTrouble
 from expctl.domain.patch.policy import tree_faults
 from expctl.domain.protocol.model import PatchLimits
 from expctl.domain.run.step_result import Failed
+from expctl.domain.text import AUTHOR
 from tests.refusals import refuses
 from tests.user_repository import KERNEL, Repository
 
@@ -530,3 +532,20 @@ def test_a_capture_does_not_take_what_is_not_on_disk_for_deleted(repository: Rep
     patch = workspace.capture(["src"])
     assert b"a/src/kernel.txt" in patch
     assert b"deep" not in patch
+
+
+# ------------------------------------------------------------------ authors
+
+NAMES = ("A", "Ada B.", "a.", "'", ".", ". ,", "\\", "\x01", "\x01 b", '"', "\u00e9", "\udc80", " ", "", "-p", "$(id)")
+
+
+def test_an_author_is_one_that_git_takes(workspace: GitWorkspace) -> None:
+    head = workspace.head()
+    for name, email in itertools.product(NAMES, ("a@b", ".", "\u00e9@b")):
+        author, refused = f"{name} <{email}>", False
+        try:
+            commit = workspace.commit_tree(base=head, tree=f"{head}^{{tree}}", message="a commit\n", author=author)
+            assert workspace.must(["show", "-s", "--format=%cn", commit]) == "expctl"
+        except MachineTrouble:
+            refused = True
+        assert (AUTHOR.fullmatch(author) is None) == refused, ascii(author)

@@ -158,6 +158,34 @@ def test_a_failed_control_decides_nothing(prepare: Callable[[], Stage], code: st
     assert (stage.locks.held, stage.gate.held) == (False, False)
 
 
+@pytest.mark.parametrize(("again", "kept"), [(False, "P1 stays queued"), (True, "the record of P1 stays as it is")])
+def test_a_control_patch_that_is_missing_is_named_before_anything_is_built(again: bool, kept: str) -> None:
+    stage = staged()
+    if again:
+        stage.library.given_protocol = PROTOCOL
+        run_experiment(stage.context(), "P1")
+    lost = replace(BENCHMARK, control=Control(patch="controls/lost", slower_percent=5.0))
+    targets = {**PROTOCOL.targets, "cpu": replace(PROTOCOL.targets["cpu"], benchmark=lost)}
+    stage.library.given_protocol = replace(PROTOCOL, targets=targets)
+    builds, events = list(stage.toolchains.builds), dict(stage.journal.events)
+    with refuses("control-patch-does-not-apply", ControlFailed) as caught:
+        run_experiment(stage.context(), "P1", again=again)
+    assert "there is no such file" in caught.value.found
+    assert kept in caught.value.hint
+    assert (stage.toolchains.builds, stage.journal.events) == (builds, events)
+
+
+def test_a_kernel_that_the_patch_of_todays_control_no_longer_fits_is_measured_until_tomorrow() -> None:
+    stage = staged(patch=patch_to(f"was:slow 1000000:{SLOWER}"))
+    stage.queue("P2", "slow 900000")
+    assert run_experiment(stage.context(), "P2").record.verdict is Verdict.KEEP
+    assert run_experiment(stage.context(), "P1").record.control is not None
+    stage.controls.stored.clear()
+    stage.queue("P3", "slow 1300000")
+    with refuses("control-patch-does-not-apply", ControlFailed):
+        run_experiment(stage.context(), "P3")
+
+
 def test_the_queue_stops_at_a_failed_control() -> None:
     stage = staged(Exchanged())
     stage.queue("P2", "slow 1200000")

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from expctl.adapters.codec.record_codec import record_bytes, samples_of
+from expctl.adapters.codec.record_codec import record_bytes, samples_of, ticket_bytes
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.free_change import is_free_keep
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
+from expctl.domain.experiment.queue_ticket import Ticket
 from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.kept_gains import Landed, kept_gains
@@ -557,6 +558,29 @@ def test_a_replication_has_burn_ins_of_its_own() -> None:
     assert (record.burn_ins, record.replications[0].burn_ins) == ((STEADY,), (RESTLESS,))
 
 
+# ------------------------------------------------------------------ whose commit it is
+
+
+@pytest.mark.parametrize(
+    ("ticket", "committed", "author"),
+    [
+        ("Ada <a@b>", "Bob <b@b>", "Ada <a@b>"),
+        ("", "Bob <b@b>", "Bob <b@b>"),
+        (". <a@b>", "Bob <b@b>", "Bob <b@b>"),
+        ("Ada\n<a@b>", " <b@b>", ""),
+        (" <a@b>", ", <b@b>", ""),
+    ],
+)
+def test_the_author_is_the_proposer_whom_git_takes_for_one(ticket: str, committed: str, author: str) -> None:
+    stage = staged("slow 900000")
+    _, patch = stage.library.queue["P1"]
+    filed = Ticket(content=stage.library.queued(stage.workspace.head(), "P1").content, base="", date="", author=ticket)
+    stage.workspace.edit({"experiments/P1/queued.json": ticket_bytes(filed), "experiments/P1/change.patch": patch})
+    stage.workspace.committed_by = committed
+    assert run(stage).record.verdict is Verdict.KEEP
+    assert stage.workspace.authors["refs/expctl/P1"] == author
+
+
 # ------------------------------------------------------------------ the branch moves meanwhile
 
 
@@ -574,10 +598,13 @@ def test_a_keep_follows_a_branch_that_moved_elsewhere() -> None:
     assert stage.workspace.commits[stage.workspace.head()].files["notes"] == b"edited"
 
 
-@pytest.mark.parametrize("path", ["src/kernel", "src/more", "bench/run", "protocol.yaml"])
+WATCHED = ("src/kernel", "src/more", "bench/run", "protocol.yaml")
+
+
+@pytest.mark.parametrize("path", WATCHED)
 def test_a_branch_that_moved_under_the_measurement_invalidates_it(path: str) -> None:
     stage = staged("slow 900000")
-    stage.journal.crash_at = 8
+    stage.journal.crash_at = 12
     with pytest.raises(Crash):
         run(stage)
     stage.workspace.edit({path: b"edited"})
@@ -585,6 +612,47 @@ def test_a_branch_that_moved_under_the_measurement_invalidates_it(path: str) -> 
     assert record.verdict is Verdict.INVALID
     assert record.reasons[0].startswith("base moved: main went to ")
     assert stage.workspace.commits[stage.workspace.head()].files[path] == b"edited"
+
+
+@pytest.mark.parametrize("path", WATCHED)
+@pytest.mark.parametrize("target", ["", "other"])
+def test_a_branch_that_moved_before_anything_was_timed_is_begun_anew(path: str, target: str) -> None:
+    stage = staged("slow 900000")
+    stage.gate.busy = True
+    with refuses("machine-not-quiet", Busy):
+        run(stage, target=target)
+    assert stage.journal.unfinished() == ("P1",)
+    stage.gate.busy = False
+    moved = stage.workspace.edit({path: b"edited"})
+    record = run(stage).record
+    assert (record.verdict, record.base, record.target) == (Verdict.KEEP, moved, target or "cpu")
+    assert any("it begins anew" in line for line in stage.progress.lines)
+
+
+def test_a_run_that_waited_for_the_machine_goes_on_where_nothing_has_moved() -> None:
+    stage = staged("slow 900000")
+    stage.gate.busy = True
+    with refuses("machine-not-quiet", Busy):
+        run(stage)
+    stage.gate.busy = False
+    builds, tested = list(stage.toolchains.builds), list(stage.steps.tested)
+    stage.workspace.edit({"notes": b"edited"})
+    assert run(stage).record.verdict is Verdict.KEEP
+    assert stage.steps.tested == tested
+    assert stage.toolchains.builds[len(builds) :] == [("cpu", "slow 900000")], "on the commit to which the branch went"
+
+
+def test_another_branch_that_is_checked_out_begins_nothing_anew() -> None:
+    stage = staged("slow 900000")
+    stage.gate.busy = True
+    with refuses("machine-not-quiet", Busy):
+        run(stage)
+    stage.gate.busy = False
+    base = stage.workspace.refs["refs/heads/side"] = stage.workspace.head()
+    stage.workspace.checked_out = "side"
+    stage.workspace.edit({"src/kernel": b"on the side"})
+    record = run(stage).record
+    assert (record.verdict, record.base) == (Verdict.KEEP, base)
 
 
 @pytest.mark.parametrize(("kernel", "verdict"), [("slow 900000", Verdict.KEEP), ("slow 1100000", Verdict.REJECT)])
