@@ -34,4 +34,4 @@ def check(
     if as_json:
         print_json({"ok": True, "parts": found}, schema="harness-check/1")
     else:
-        print_lines(["next  commit protocol.yaml, harness and kernel; then edit the kernel and expctl new P1 --from-diff"])
+        print_lines(["next  commit protocol.yaml, harness and kernel; then edit the kernel and expctl new --from-diff"])

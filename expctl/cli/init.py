@@ -87,7 +87,7 @@ def _next(first: "FirstProtocol", written: list[str]) -> list[str]:
         *(edit if first.script in written else []),
         "expctl harness check",
         f"git add {add} && git commit -m 'Measure {first.sketch.function} by expctl'",
-        f"edit {first.source}, then: expctl new P1 --from-diff && expctl run P1",
+        f"edit {first.source}, then: expctl new --from-diff && expctl run P1",
     ]
     return ["next", *(f"  {number}  {step}" for number, step in enumerate(steps, 1))]
 

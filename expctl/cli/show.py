@@ -104,7 +104,7 @@ def show(
 def _resolve(experiment: str) -> str:
     return (
         f"HEAD's lines stand above =======, those of {experiment} below: keep what is right, remove the markers, then"
-        f" expctl new ID --from-diff, and expctl withdraw {experiment} --why 'merged as ID'"
+        f" expctl new --from-diff, and expctl withdraw {experiment} --why 'merged as ID'"
     )
 
 

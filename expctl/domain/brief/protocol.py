@@ -54,6 +54,6 @@ def _lines(protocol: Protocol) -> Iterator[str]:
         " policy). Counted and static figures are never speed."
     )
     yield (
-        "To propose: edit the scope, then `expctl new P<N> --from-diff --title ... --hypothesis ... --expect KEEP"
+        "To propose: edit the scope, then `expctl new --from-diff --title ... --hypothesis ... --expect KEEP"
         " --gain LOW,HIGH` (or `--patch FILE`); `expctl run P<N>` measures and settles it; `expctl show P<N>` explains it."
     )

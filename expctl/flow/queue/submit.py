@@ -117,7 +117,7 @@ def _check(context: Context, protocol: Protocol, experiment: str, head: str, *, 
             expected=f"local changes in {', '.join(protocol.scope)}",
             found="none",
             where=str(workspace.root),
-            hint=f"edit the kernel first, or expctl new {experiment} --patch FILE",
+            hint="edit the kernel first, or expctl new --patch FILE",
         )
     return preflight.check_workspace(workspace, (), experiment)
 
