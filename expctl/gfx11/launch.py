@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from expctl.gfx11.arguments import KERNARG, PACKET, Extent, Unwritten, Value, place
+from expctl.gfx11.arguments import KERNARG, PACKET, Extent, Shifted, Unwritten, Value, place
 from expctl.gfx11.decode_program import Decoded, decode
 from expctl.gfx11.machine.accesses import AccessLog
 from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Anything, Flags
@@ -162,10 +162,11 @@ def _interpretation(decoded: Decoded, device: Device, arguments: Mapping[str, Va
     outputs: dict[str, Anything] = {}
     written: dict[str, Flags] = {}
     for name, value in arguments.items():
-        if isinstance(value, (np.ndarray, Unwritten)):
-            dtype = np.dtype(value.dtype)
-            outputs[name] = device.memory.contents(name).view(dtype).reshape(value.shape)
-            states = device.memory.written(name).reshape(*value.shape, dtype.itemsize)
+        by, buffer = (value.by, value.values) if isinstance(value, Shifted) else (0, value)
+        if isinstance(buffer, (np.ndarray, Unwritten)):
+            dtype = np.dtype(buffer.dtype)
+            outputs[name] = device.memory.contents(name)[by:].copy().view(dtype).reshape(buffer.shape)
+            states = device.memory.written(name)[by:].reshape(*buffer.shape, dtype.itemsize)
             written[name] = np.asarray(states.all(axis=-1))
     executed = [0] * len(decoded.program.instructions)
     for block, times in zip(decoded.blocks, device.tally.executions, strict=True):

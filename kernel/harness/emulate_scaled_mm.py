@@ -4,13 +4,14 @@
     python kernel/harness/emulate_scaled_mm.py --artifact scaled_mm.s --config 1,8,2,2,8,2 --profile
 
 Without --artifact, this checkout is built. A test runs small products of both fp8 formats in several orders of the waves; all
-orders must give the same bits. With --profile it counts what one launch executes instead. Counts are exact and say nothing
-about time.
+orders must give the same bits, and the inputs must be as before. Some shapes are fixed, others are drawn from --seed. With
+--profile it counts what one launch executes instead. Counts are exact and say nothing about time.
 """
 
 from __future__ import annotations
 
 import argparse
+import secrets
 import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
@@ -29,6 +30,7 @@ from expctl.gfx11.text.source_line import source_line
 from expctl.harness.report import BuildFailed, Report
 from kernel.harness import emulated, script_session
 from kernel.harness.assembly_check import first_difference
+from kernel.harness.drawn_products import drawn_products, smallest
 from kernel.harness.emulated import Product, entry
 from kernel.harness.emulated_products import configs_of, few_products, products
 from kernel.runtime import build
@@ -36,6 +38,9 @@ from kernel.runtime.formats import Fp8
 from kernel.runtime.library import WINNER, Config, format_config
 
 SEED = 20260218
+"""Of the inputs. The shapes have a seed of their own, which is another one in each run."""
+SEEDS, DRAWN = 10_000, 2
+SHRINKING_TRIALS = 40
 WIDE = 4096
 COUNTED = Product(fp8=Fp8.E5M2, m=128, n=256, k=64)
 
@@ -90,21 +95,37 @@ def outcome(assembly: str, case: tuple[Config, Product], orders: int) -> dict[st
         return f"{refused}: {refused.found}"
 
 
-def test(assembly: str, cases: list[tuple[Config, Product]], orders: int, report: Report) -> int:
-    """Test the cases, two at a time, up to the first that fails; return the exit status."""
+def test(assembly: str, cases: list[tuple[Config, Product]], orders: int, seed: int, report: Report) -> int:
+    """Test the cases, two at a time, up to the first that fails, which is made small; return the exit status. `seed` is the one
+    that some of the cases were drawn from.
+    """
     with ProcessPoolExecutor(max_workers=2) as pool:
         try:
             for case, found in zip(cases, pool.map(partial(outcome, assembly, orders=orders), cases), strict=True):
                 name = f"{format_config(case[0])} {case[1].name}"
-                if isinstance(found, str):
+                if isinstance(found, CannotJudge):
                     report.case(name, False, {"failure": str(found)})
-                    end = report.fault if isinstance(found, CannotJudge) else report.blame
-                    return end(f"{name}: {found}")
-                report.case(name, True, found)
+                    return report.fault(f"{name}: {found}")
+                if isinstance(found, str):
+                    report.case(name, False, {"failure": found})
+                    return report.blame(f"{_made_small(assembly, case, found, orders)} (seed {seed})")
+                report.case(name, True, found | {"seed": seed})
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
     report.say(f"{len(cases)} cases passed, in {orders} wave orders but for the widest")
     return report.end()
+
+
+def _made_small(assembly: str, case: tuple[Config, Product], failure: str, orders: int) -> str:
+    """Return the failure of the smallest product found that still fails, and its name."""
+    config, product = case
+
+    def fails(smaller: Product) -> str | None:
+        found = outcome(assembly, (config, smaller), orders)
+        return found if isinstance(found, str) and not isinstance(found, CannotJudge) else None
+
+    small, failure = smallest(product, failure, fails, trials=SHRINKING_TRIALS)
+    return f"{format_config(config)} {small.name}: {failure}"
 
 
 def profile(assembly: str, config: Config, report: Report) -> int:
@@ -153,6 +174,10 @@ def main() -> int:
         "--every-config", action="store_true", help="test all configs that the artifact holds, each a little"
     )
     arguments.add_argument("--orders", type=int, default=2, help="orders of the waves to try")
+    arguments.add_argument("--drawn", type=int, default=DRAWN, help="rounds of shapes drawn at random, besides the fixed ones")
+    arguments.add_argument(
+        "--seed", type=int, default=secrets.randbelow(SEEDS), help="of these shapes; default: another each time"
+    )
     arguments.add_argument("--profile", action="store_true", help="count instead of testing")
     options = arguments.parse_args()
     report = script_session.bound_report()
@@ -166,7 +191,9 @@ def main() -> int:
         if options.profile:
             return profile(assembly, options.config, report)
         wanted = few_products if options.every_config else products
-        return test(assembly, [(config, each) for config in configs for each in wanted(config)], max(1, options.orders), report)
+        drawn = partial(drawn_products, seed=options.seed, rounds=0 if options.every_config else options.drawn)
+        cases = [(config, each) for config in configs for each in (*wanted(config), *drawn(config))]
+        return test(assembly, cases, max(1, options.orders), options.seed, report)
     except BuildFailed as failure:
         return report.blame(str(failure))
     except Unsupported as refused:

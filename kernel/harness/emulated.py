@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from expctl.gfx11.arguments import Shifted, Unwritten
 from expctl.gfx11.launch import Interpretation, interpret
+from expctl.gfx11.machine.arrays import Anything
 from expctl.harness.limits import Judgement
 from kernel.harness import reference
 from kernel.harness.reference import Inputs, Limits
@@ -51,15 +52,15 @@ def run(assembly: str, config: Config, product: Product, *, seed: int, order_see
     warps_m, warps_n, unroll_k, _, repeat_m, repeat_n = config
     block_m, block_n = 16 * warps_m * repeat_m, 16 * warps_n * repeat_n
     chunks = -(-product.k // (16 * unroll_k)) + 1
+    given = {"A": inputs.a, "B": prepack(inputs.codes), "bias": inputs.bias}
     found = interpret(
         assembly,
         entry(product.fp8, config),
         (-(-product.n // block_n), -(-product.m // block_m), 1),
         (LANES * warps_m * warps_n, 1, 1),
         {
+            **given,
             "A": Shifted(values=inputs.a, by=product.shifted) if product.shifted else inputs.a,
-            "B": prepack(inputs.codes),
-            "bias": inputs.bias,
             "C": Unwritten(shape=(product.m, product.n), dtype="float16"),
             "scale": inputs.scale,
             "m": product.m,
@@ -71,7 +72,15 @@ def run(assembly: str, config: Config, product: Product, *, seed: int, order_see
     )
     rows = np.arange(product.m)
     exact = reference.expected(inputs, rows)
-    return found, reference.judge(inputs, rows, exact, found.outputs["C"], Limits())
+    judgement = reference.judge(inputs, rows, exact, found.outputs["C"], Limits())
+    overwritten = [name for name, values in given.items() if values is not None and _differ(values, found.outputs[name])]
+    if overwritten and judgement.failure is None:
+        judgement = replace(judgement, failure=f"the launch changed its input {overwritten[0]}")
+    return found, judgement
+
+
+def _differ(before: Anything, after: Anything) -> bool:
+    return np.ascontiguousarray(before).tobytes() != np.ascontiguousarray(after).tobytes()
 
 
 def _inputs(product: Product, seed: int) -> Inputs:
