@@ -26,6 +26,8 @@ HOST = "x86_64-linux-musl"
 """Target of the host code, which is only parsed; fixed, so that sizes of types don't depend on the machine."""
 
 DEVICE_ONLY = ("-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-fuse-cuid=none")
+LINES = ("-gline-tables-only", "-fdebug-compilation-dir=/", "-fno-discard-value-names")
+"""A line table whose paths are those of the command line, and the names of parameters in the metadata."""
 _LIBRARY = (
     "ABI_VERSION=1", "ABI_NAMESPACE=__1", "HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE", "ASSERTION_SEMANTIC_DEFAULT=1",
     "HAS_THREADS=1", "HAS_MONOTONIC_CLOCK=1", "HAS_TERMINAL=1", "HAS_MUSL_LIBC=1", "HAS_FILESYSTEM=1", "HAS_RANDOM_DEVICE=1",
@@ -73,6 +75,18 @@ def compile_source(source: Path, options: Options) -> Compiled:
             source,
         )
         return Compiled(compiler=compiler, assembly=_read(text), code_object=_assembled(text, options.arch, source))
+
+
+def assembly_with_lines(source: Path, options: Options) -> tuple[str, str]:
+    """Compile `source` with the clang of the ziglang wheel, alone; return the compiler's name with its version, and assembly
+    with a line table and the names of parameters. Raises Refused without the wheel, or with the first error of clang.
+    """
+    compiler = _wheel()
+    with tempfile.TemporaryDirectory(prefix="expctl-check.") as folder:
+        text = Path(folder) / "kernel.s"
+        flags = [*wheel_flags(options.arch), *LINES, *_option_flags(source, options)]
+        _run([*ZIG_CLANG, *flags, "-S", str(source), "-o", str(text)], source)
+        return compiler, _read(text)
 
 
 def assemble(text: Path, arch: str) -> bytes | None:
