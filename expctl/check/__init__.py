@@ -1,7 +1,7 @@
 """Run a kernel of a file in the gfx11 interpreter on described inputs, and report races and other faults by source line.
 
-`launch` is for people's own tests: `from expctl import check`, then `check.launch("kernel.hip", "case.yaml")`. It is loaded when
-it is asked for.
+`launch` is for people's own tests: `from expctl import check`, then `check.launch("kernel.hip", "case.yaml")`. A name is loaded
+when it is asked for.
 """
 
 from __future__ import annotations

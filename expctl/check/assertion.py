@@ -48,7 +48,9 @@ def launch(
     from expctl.check.examine import Plan, examine
     from expctl.check.terminal import check_lines
 
-    result, first = examine(source, _description(case, reference), Plan(orders=orders, fuzz_shapes=fuzz_shapes, seed=seed), kernel)
+    result, first = examine(
+        source, _description(case, reference), Plan(orders=orders, fuzz_shapes=fuzz_shapes, seed=seed), kernel
+    )
     if result.findings:
         raise FaultsFound("\n".join(["", *check_lines(result)]), result.findings)
     return first.outputs

@@ -53,9 +53,7 @@ def _elements(argument: Argument, count: int, shapes: dict[str, int], random: np
     return random.integers(whole_range.min, whole_range.max, count, dtype=argument.dtype.stored, endpoint=True)
 
 
-def _drawn(
-    argument: Argument, ends: Uniform, count: int, shapes: dict[str, int], random: np.random.Generator
-) -> Anything:
+def _drawn(argument: Argument, ends: Uniform, count: int, shapes: dict[str, int], random: np.random.Generator) -> Anything:
     low, high = evaluate(ends.low, shapes), evaluate(ends.high, shapes)
     if argument.dtype.is_float:
         return random.uniform(low, high, count)

@@ -48,7 +48,7 @@ def _of_python(path: Path, where: str) -> Description:
     contents(path, "the launch description", bytes_max=BYTES_MAX)
     try:
         names = runpy.run_path(str(path))
-    except (Exception, SystemExit) as error:  # noqa: BLE001  the user's code may raise anything
+    except (Exception, SystemExit) as error:
         raise failed(error, path, where) from error
     if "case" not in names:
         raise refusal([("case", "the file defines no dict of this name")], where)
@@ -83,9 +83,7 @@ def _of_yaml(text: str, where: str) -> Description:
 
     resolvers = yaml.SafeLoader.yaml_implicit_resolvers
     kept = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:null")
-    Loader.yaml_implicit_resolvers = {
-        first: [pair for pair in pairs if pair[0] in kept] for first, pairs in resolvers.items()
-    }
+    Loader.yaml_implicit_resolvers = {first: [pair for pair in pairs if pair[0] in kept] for first, pairs in resolvers.items()}
     Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(f"(?:{_FLOAT.pattern})$"), list("-+.0123456789"))
     try:
         root = yaml.compose(text, Loader=Loader)

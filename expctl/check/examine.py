@@ -17,7 +17,7 @@ from expctl.check.findings import Finding, FindingLog
 from expctl.check.fit import misfits
 from expctl.check.fuzz import Shapes, drawn_shapes, shrunk
 from expctl.check.judge import changed_inputs, differing_orders, unwritten_outputs, wrong_results
-from expctl.check.kernel_file import KernelFile, Signature, named
+from expctl.check.kernel_file import KernelFile, Signature, named, short_name
 from expctl.check.places import Places
 from expctl.check.resolved import BadShapes, Launch, resolve
 from expctl.domain.errors import Refused
@@ -105,7 +105,9 @@ class Examination:
             if found.findings:
                 break
         if skipped:
-            notes.append(f"{skipped} of the drawn shapes can't be launched: an extent, the grid or an argument has no value there")
+            notes.append(
+                f"{skipped} of the drawn shapes can't be launched: an extent, the grid or an argument has no value there"
+            )
         drawn_first = None
         if found.findings and plan.fuzz_shapes and case.vary:
             smallest = shrunk(shapes, case.vary, self._shows(found.findings))
@@ -157,7 +159,7 @@ class Examination:
             return None
         for fault in found.faults:
             log.fault(order, fault.kind, fault.line, fault.other_line, fault.what)
-        begin = self.places.of_function(self.signature.symbol)
+        begin = self.places.of_function(self.signature.symbol, short_name(self.signature))
         for verdict in (*changed_inputs(self.case, values, found), *wrong_results(self.case, expected, found)):
             log.array(order, verdict.kind, verdict.array, verdict.what, begin)
         return found
@@ -228,13 +230,11 @@ def _called(reference: Reference, arrays: dict[str, Any], at: Launch, descriptio
     if description.path is None:
         return reference(arrays, dict(at.shapes))
     try:
-        found = reference(arrays, dict(at.shapes))
+        return dict(reference(arrays, dict(at.shapes)))
     except Exception as error:
         raise failed(error, description.path, description.where) from error
-    return dict(found)
 
 
 def examine(file: KernelFile, description: Description, plan: Plan, kernel: str = "") -> tuple[Examined, Shot]:
     """Check one kernel of a file; see Examination."""
     return Examination(file, description, plan, kernel).examine()
-

@@ -57,7 +57,7 @@ class FindingLog:
             instruction=instruction(line),
             other_instruction=instruction(other_line),
         )
-        both = [str(each) for each in (finding.place, finding.other) if each is not None]
+        both = [f"{each.file}:{each.line}" for each in (finding.place, finding.other) if each is not None]
         self._add(order, finding, (kind, *(sorted(both) if kind == FaultKind.RACE else both)))
 
     def array(self, order: int, kind: str, name: str, what: str, place: Place | None) -> None:

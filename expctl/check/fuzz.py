@@ -67,7 +67,8 @@ def shrunk(shapes: Shapes, ranges: Mapping[str, tuple[int, int]], shows: Callabl
             known[key] = len(known) < LAUNCHES_MOST and shows(tried)
         return known[key]
 
-    best, before = dict(shapes), {}
+    best = dict(shapes)
+    before: Shapes = {}
     while best != before:
         before = dict(best)
         for name, (least, _) in ranges.items():

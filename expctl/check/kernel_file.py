@@ -22,7 +22,9 @@ from expctl.inspection.readers.read_file import ASSEMBLIES, DEFAULT_ARCH, SOURCE
 
 FAMILY = "gfx11"
 _COERCED = ".coerce"  # of a pointer that clang takes to be one to global memory
-_WORKITEM_ID = re.compile(r"^\s*\.amdhsa_kernel\s+(\S+)\s*$(?:(?!\.end_amdhsa_kernel).)*?_vgpr_workitem_id\s+([012])\b", re.M | re.S)
+_WORKITEM_ID = re.compile(
+    r"^\s*\.amdhsa_kernel\s+(\S+)\s*$(?:(?!\.end_amdhsa_kernel).)*?_vgpr_workitem_id\s+([012])\b", re.M | re.S
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +93,16 @@ def named(file: KernelFile, name: str) -> Signature:
     """Return the kernel called `name`: by its symbol, its C++ name, or that without template arguments and namespaces; "" is
     the only one. Raises Refused unless exactly one fits.
     """
-    ways = (lambda each: each.symbol, lambda each: str(each.cpp_name), lambda each: each.cpp_name.name, _short_name)
+    ways = (lambda each: each.symbol, lambda each: str(each.cpp_name), lambda each: each.cpp_name.name, short_name)
     fitting: list[Signature] = [] if name else list(file.kernels)
     for way in ways:
         fitting = fitting or [each for each in file.kernels if way(each) == name]
     if len(fitting) == 1:
         return fitting[0]
     raise Refused(
-        f"no kernel is called {plain_text(name)}" if name and not fitting else "the file has several kernels that could be meant",
+        f"no kernel is called {plain_text(name)}"
+        if name and not fitting
+        else "the file has several kernels that could be meant",
         code="kernel-not-named",
         expected=plain_text("one of " + "; ".join(str(each.cpp_name) for each in file.kernels)),
         found=plain_text(name) or "no name",
@@ -107,7 +111,8 @@ def named(file: KernelFile, name: str) -> Signature:
     )
 
 
-def _short_name(kernel: Signature) -> str:
+def short_name(kernel: Signature) -> str:
+    """Return a kernel's C++ name without namespaces and template arguments."""
     return kernel.cpp_name.name.split("<")[0].rsplit("::", 1)[-1]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -53,13 +53,24 @@ class Places:
             return Place(file=plain_text(str(self._file)), line=line, text=" ".join(self._lines[line - 1].split()))
         return next((place for frames in self._before(line) if (place := self._innermost(frames))), None)
 
-    def of_function(self, name: str) -> Place | None:
-        """Return the place where the function `name` begins, None if the text has no such function."""
-        first = next((i for i, line in enumerate(self._lines, 1) if line.startswith(f"{name}:")), 0)
+    def of_function(self, symbol: str, name: str) -> Place | None:
+        """Return the place of a function: where its source declares `name`, else its first statement; None if there is none."""
+        first = next((i for i, line in enumerate(self._lines, 1) if line.startswith(f"{symbol}:")), 0)
         if not first or not self.has_lines:
             return self.of(first)
         after = (match["frames"] for line in self._lines[first:] if (match := _LOC.match(line)))
-        return next((place for frames in after if (place := self._innermost(frames))), None)
+        begin = next((place for frames in after if (place := self._innermost(frames))), None)
+        return self._declaration(begin, name) if begin else None
+
+    def _declaration(self, begin: Place, name: str) -> Place:
+        """Return the last place before `begin` where `name` stands before a parenthesis; `begin` itself if there is none."""
+        declares = re.compile(rf"\b{re.escape(name)}\s*\(")
+        before = list(enumerate(self._text(begin.file)[: begin.line], 1))
+        found = next(((line, match) for line, text in reversed(before) if (match := declares.search(text))), None)
+        if found is None:
+            return begin
+        line, match = found
+        return replace(begin, line=line, column=match.start() + 1, text=match.string)
 
     def instruction(self, line: int) -> str:
         """Return the instruction in line `line` of the assembly, without its comment; "" for line 0."""
@@ -81,10 +92,13 @@ class Places:
         return None
 
     def _source(self, file: str, line: int) -> str:
+        lines = self._text(file)
+        return lines[line - 1] if line <= len(lines) else ""
+
+    def _text(self, file: str) -> list[str]:
         if file not in self._read:
             try:
                 self._read[file] = Path(file).read_text(errors="replace").splitlines()
             except (OSError, ValueError):
                 self._read[file] = []
-        lines = self._read[file]
-        return lines[line - 1] if line <= len(lines) else ""
+        return self._read[file]

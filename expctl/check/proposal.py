@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from expctl.check.dtypes import Dtype
-from expctl.check.kernel_file import KernelFile, Parameter, Signature
+from expctl.check.kernel_file import KernelFile, Parameter, Signature, short_name
 from expctl.domain.text import plain_text
 
 BLOCK = 256
@@ -61,10 +61,10 @@ def proposal(file: KernelFile, kernel: Signature) -> str:
     sizes = [name for name in wholes if _SIZE_NAME.fullmatch(name)]
     shapes = {name: SIZES.get(len(sizes), MANY_SIZES) for name in sizes} or {"n": SIZES[1]}
     block = _block(kernel, sizes)
-    written = "\n".join(_entries(kernel, names, list(shapes), sizes))
+    written = "".join(f"\n{line}" for line in _entries(kernel, names, list(shapes), sizes)) or " []"
     extra = "dynamic_lds: 4096             # bytes, for extern __shared__\n" if _has_dynamic_lds(file) else ""
     file_name = plain_text(str(file.file))
-    title = plain_text(kernel.cpp_name.name).split("<")[0].rsplit("::", 1)[-1]
+    title = plain_text(short_name(kernel))
     return (
         f"# {plain_text(str(kernel.cpp_name))}\n"
         f"# Save as {title}.yaml, correct shapes and roles, then: expctl check {file_name} --launch {title}.yaml\n"
@@ -73,7 +73,7 @@ def proposal(file: KernelFile, kernel: Signature) -> str:
         f"vary: {{{', '.join(f'{name}: [1, {2 * value}]' for name, value in shapes.items())}}}   # for --fuzz-shapes\n"
         f"grid: [{', '.join(_grid(list(shapes), block))}]   # workgroups\n"
         f"block: [{', '.join(map(str, block))}]   # threads\n"
-        f"{extra}arguments:\n{written}\n"
+        f"{extra}arguments:{written}\n"
     )
 
 
@@ -104,7 +104,8 @@ def _grid(shapes: list[str], block: tuple[int, ...]) -> list[str]:
 
 def _entries(kernel: Signature, names: list[str], shapes: list[str], sizes: list[str]) -> list[str]:
     pairs = [
-        (_entry(name, each, shapes, sizes), plain_text(_note(each))) for name, each in zip(names, kernel.parameters, strict=True)
+        (_entry(name, each, shapes, sizes), plain_text(_note(each)))
+        for name, each in zip(names, kernel.parameters, strict=True)
     ]
     width = max((len(entry) for entry, _ in pairs), default=0)
     return [f"  {entry:<{width}}  # {note}" for entry, note in pairs]
@@ -143,4 +144,3 @@ def _has_dynamic_lds(file: KernelFile) -> bool:
     except OSError:
         return False
     return re.search(r"extern\s+__shared__|HIP_DYNAMIC_SHARED", text) is not None
-

@@ -74,7 +74,9 @@ def _summary(result: Examined) -> Iterator[str]:
     count = len(result.findings)
     shapes = _named(result.shapes)
     at = f" at {shapes}" if shapes else ""
-    launches = f"{result.launches} launch{'es' if result.launches > 1 else ''} ({result.orders} orders a shape, seed {result.seed})"
+    launches = (
+        f"{result.launches} launch{'es' if result.launches > 1 else ''} ({result.orders} orders a shape, seed {result.seed})"
+    )
     if not count:
         yield f"{result.kernel}: nothing found in {launches}"
         return

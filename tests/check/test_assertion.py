@@ -42,10 +42,14 @@ def test_a_fault_fails_the_test_with_its_text(tmp_path: Path) -> None:
 
 
 def test_a_reference_of_the_test_itself(sums: Path) -> None:
-    with pytest.raises(check.FaultsFound, match=r"wrong result: out\[1\] is "):
-        check.launch(sums, SUMS, lambda arrays, shapes: {"out": [arrays["x"][:256].sum(dtype="f8"), 0, 0]}, orders=1)
+    def first_alone(arrays: Any, shapes: Any) -> Any:
+        assert shapes == {}
+        return {"out": [arrays["x"][:256].sum(dtype="f8"), 0, 0]}
 
-    def broken(arrays: Any, shapes: Any) -> Any:
+    with pytest.raises(check.FaultsFound, match=r"wrong result: out\[1\] is "):
+        check.launch(sums, SUMS, first_alone, orders=1)
+
+    def broken(*_: Any) -> Any:
         raise LookupError("mine")
 
     with pytest.raises(LookupError, match="mine"):

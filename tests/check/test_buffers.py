@@ -21,7 +21,11 @@ def drawn(seed: int = 0, **argument: Any) -> Any:
 def test_random_values_have_the_type_and_depend_on_the_seed(dtype: Dtype) -> None:
     x = drawn(dtype=dtype.value, shape=["n", 2])
     assert (x.shape, x.dtype) == ((1000, 2), dtype.stored)
-    assert x.tobytes() == drawn(dtype=dtype.value, shape=["n", 2]).tobytes() != drawn(1, dtype=dtype.value, shape=["n", 2]).tobytes()
+    assert (
+        x.tobytes()
+        == drawn(dtype=dtype.value, shape=["n", 2]).tobytes()
+        != drawn(1, dtype=dtype.value, shape=["n", 2]).tobytes()
+    )
     if dtype.is_float:
         assert abs(values_of(x, dtype).astype(float).std() - 1) < 0.1
     else:

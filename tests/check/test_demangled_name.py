@@ -1,4 +1,4 @@
-"""Names and types out of mangled symbols. The right-hand sides are those of binutils' c++filt, where it prints the same."""
+"""Names and types out of mangled symbols. The right-hand sides are what c++filt prints, without what templates return."""
 
 import pytest
 
@@ -14,9 +14,9 @@ SYMBOLS = {
     "_Z4scanIfEvPKT_PS0_i": "scan<float>(float const*, float*, int)",
     "_Z4tileIDF16_Li16ELb1ELj4EEvPT_": "tile<_Float16, 16, true, 4u>(_Float16*)",
     "_Z3negILin3EEvPx": "neg<-3>(long long*)",
-    "_ZN1a1b1cI6float4EEvPT_S3_": "a::b::c<float4>(float4*, float4*)",
+    "_ZN1a1b1cI6float4EEvPT_S3_S4_": "a::b::c<float4>(float4*, float4, float4*)",
     "_Z4copyP6float4PKS_": "copy(float4*, float4 const*)",
-    "_Z3rowPA16_fPKA4_A8_i": "row(float (*) [16], int const (*) [4][8])",
+    "_Z3rowPA16_fPKA4_A8_i": "row(float (*)[16], int const (*)[4][8])",
     "_Z3vecPDv4_fDv2_i": "vec(float vector[4]*, int vector[2])",
     "_Z2pp10ParametersPS_": "pp(Parameters, Parameters*)",
     "_Z3useN2ns3BoxIiEEPS1_": "use(ns::Box<int>, ns::Box<int>*)",
@@ -36,7 +36,7 @@ SYMBOLS = {
 
 @pytest.mark.parametrize("symbol", SYMBOLS)
 def test_symbols(symbol: str) -> None:
-    assert str(demangled(symbol)).replace(") [", ")[") == SYMBOLS[symbol].replace(") [", ")[")
+    assert str(demangled(symbol)) == SYMBOLS[symbol]
 
 
 def test_the_name_has_no_parameters_and_a_c_symbol_none_at_all() -> None:

@@ -10,8 +10,10 @@ SHAPES = {"n": 1000, "m": 7}
 NUMBERS = st.integers(0, 50).map(str) | st.sampled_from(["n", "m"])
 EXPRESSIONS = st.recursive(
     NUMBERS,
-    lambda inner: st.tuples(inner, st.sampled_from(["+", "-", "*", "//", "%"]), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})")
-    | st.tuples(st.sampled_from(["min", "max"]), inner, inner).map(lambda t: f"{t[0]}({t[1]}, {t[2]})"),
+    lambda inner: (
+        st.tuples(inner, st.sampled_from(["+", "-", "*", "//", "%"]), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})")
+        | st.tuples(st.sampled_from(["min", "max"]), inner, inner).map(lambda t: f"{t[0]}({t[1]}, {t[2]})")
+    ),
     max_leaves=6,
 )
 

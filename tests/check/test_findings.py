@@ -33,7 +33,10 @@ def log(tmp_path) -> FindingLog:  # type: ignore[no-untyped-def]
         ("reads 4 bytes at 7 bytes after the end of x (80 bytes)", "reads 4 bytes at x[43], outside its 40 elements"),
         ("reads 2 bytes at 2 bytes before x (80 bytes)", "reads 2 bytes at x[-1], outside its 40 elements"),
         ("byte 4 of y, LDS bytes from 4 on", "byte 4 of y, LDS bytes from 4 on"),
-        ("8 bytes after the end of the kernel arguments (64 bytes)", "8 bytes after the end of the kernel arguments (64 bytes)"),
+        (
+            "8 bytes after the end of the kernel arguments (64 bytes)",
+            "8 bytes after the end of the kernel arguments (64 bytes)",
+        ),
     ],
 )
 def test_bytes_are_told_as_elements(log: FindingLog, what: str, told: str) -> None:

@@ -32,11 +32,12 @@ def test_no_place(places: Places) -> None:
     assert places.of(0) is None
     assert places.of(2) is None
     assert places.instruction(0) == ""
-    assert places.of_function("gone") is None
+    assert places.of_function("gone", "gone") is None
 
 
 def test_a_function_has_the_place_where_it_begins(places: Places) -> None:
-    assert str(places.of_function("k")) == "k.hip:2"
+    assert str(places.of_function("k", "k")) == "k.hip:2:17"
+    assert str(places.of_function("k", "elsewhere")) == "k.hip:2"
 
 
 def test_a_source_that_is_gone_has_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,4 +51,4 @@ def test_an_assembly_without_a_line_table_is_its_own_source(tmp_path: Path) -> N
     text = "k:\n\ts_nop 0  ; why\n\ts_endpgm\n"
     places = Places(text, tmp_path / "k.s")
     assert places.of(2) == Place(file=str(tmp_path / "k.s"), line=2, text="s_nop 0 ; why")
-    assert places.of_function("k") == Place(file=str(tmp_path / "k.s"), line=1, text="k:")
+    assert places.of_function("k", "k") == Place(file=str(tmp_path / "k.s"), line=1, text="k:")

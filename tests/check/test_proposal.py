@@ -116,15 +116,25 @@ def test_a_kernel_is_named_in_several_ways() -> None:
     ("arguments", "problem"),
     [
         ([("x", "f32", ["n"])], "1, but the kernel takes 3: reduce_sum(float const*, float*, int)"),
-        ([("x", "f32", 1), ("o", "f32", ["n"]), ("n", "i32", 1)], "x is a number, but the parameter (float const*) is a pointer"),
-        ([("x", "f32", ["n"]), ("o", "f32", ["n"]), ("n", "i32", [1])], "n is an array, but parameter (int) takes a number of 4"),
-        ([("x", "f32", ["n"]), ("o", "f32", ["n"]), ("n", "i64", 1)], "n is i64, which has 8 bytes, but the parameter (int) has 4"),
+        (
+            [("x", "f32", 1), ("o", "f32", ["n"]), ("n", "i32", 1)],
+            "x is a number, but the parameter (float const*) is a pointer",
+        ),
+        (
+            [("x", "f32", ["n"]), ("o", "f32", ["n"]), ("n", "i32", [1])],
+            "n is an array, but parameter (int) takes a number of 4",
+        ),
+        (
+            [("x", "f32", ["n"]), ("o", "f32", ["n"]), ("n", "i64", 1)],
+            "n is i64, which has 8 bytes, but the parameter (int) has 4",
+        ),
         ([("x", "f32", ["n"]), ("o", "f32", ["n"]), ("n", "f32", 1)], "n is f32, but the parameter (int) is i32"),
     ],
 )
 def test_arguments_that_the_kernel_does_not_take(arguments: list[tuple[str, str, object]], problem: str) -> None:
     entries = [
-        {"name": name, "dtype": dtype, ("shape" if isinstance(what, list) else "value"): what} for name, dtype, what in arguments
+        {"name": name, "dtype": dtype, ("shape" if isinstance(what, list) else "value"): what}
+        for name, dtype, what in arguments
     ]
     case = case_of({"shapes": {"n": 3}, "grid": [1], "block": [32], "arguments": entries}, "here")
     assert [problem in text for _, text in misfits(case, REDUCE)] == [True]

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from expctl.check.examine import Examined
@@ -62,7 +63,7 @@ def test_lines_fit_the_terminal_and_the_mark_stays_below_its_column() -> None:
     place = Place(file="k.hip", line=7, column=140, text="x" * 139 + "HERE" + "y" * 60)
     lines = check_lines(replace(RESULT, findings=(replace(RACE, place=place, what="word " * 40),)), 60)
     assert max(map(len, lines)) <= 60
-    source, mark = next((a, b) for a, b in zip(lines, lines[1:], strict=False) if "HERE" in a)
+    source, mark = next((a, b) for a, b in pairwise(lines) if "HERE" in a)
     assert source[mark.index("^") :].startswith("HERE")
 
 

@@ -11,6 +11,7 @@ from tests.refusals import printed_code
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
 
+
 def expctl(folder: Path, *words: str) -> Answer:
     environment = {"PATH": str(folder), "HOME": str(folder), "LANG": "C.UTF-8", "GIT_CEILING_DIRECTORIES": str(folder.parent)}
     return run_expctl(words, folder, environment)
@@ -60,7 +61,7 @@ def test_a_race_is_told_with_both_lines(folder: Path) -> None:
     at = line_of(RACY, "+= tile")
     assert any(line.startswith(f"racy.hip:{at}:") and ": race: " in line for line in answer.out.splitlines()), answer.out
     assert "        if (t < half) tile[t] += tile[t + half];" in answer.out
-    assert "note: written here" in answer.out
+    assert "note: read here" in answer.out
 
 
 def test_a_fault_is_shrunk_to_the_smallest_shape(folder: Path) -> None:
@@ -82,8 +83,10 @@ def test_wrong_results_and_changed_inputs_are_faults(folder: Path) -> None:
     (folder / "wrong.hip").write_text(SUM.replace("out[blockIdx.x] = tile[0]", "out[blockIdx.x] = tile[0] + (n == 1000)"))
     answer = check(folder, "wrong.hip")
     assert answer.status == 1
-    assert f"wrong.hip:{line_of(SUM, 'block_sum')}: wrong result: out[0] is " in answer.out
-    (folder / "changed.hip").write_text(SUM.replace("    if (t == 0)", "    if (t == 5) ((float *)x)[i] = 1.0f;\n    if (t == 0)"))
+    assert f"wrong.hip:{line_of(SUM, 'block_sum')}:17: wrong result: out[0] is " in answer.out
+    (folder / "changed.hip").write_text(
+        SUM.replace("    if (t == 0)", "    if (t == 5) ((float *)x)[i] = 1.0f;\n    if (t == 0)")
+    )
     answer = check(folder, "changed.hip")
     assert "input changed: x[5] was " in answer.out
 
