@@ -63,6 +63,8 @@ class KernelFile:
     compiler: str
     assembly: str
     kernels: tuple[Signature, ...]
+    options: Options | None = None
+    """How it was compiled, None if it was not."""
 
 
 def read_kernels(path: Path, options: Options) -> KernelFile:
@@ -73,12 +75,12 @@ def read_kernels(path: Path, options: Options) -> KernelFile:
     data = kernel_bytes(path)
     if data.startswith(b"\x7fELF") or offload_bundle.is_bundle(data):
         return _of_code_object(path, data, options)
-    text = data.decode(errors="surrogateescape")
     if b"\0" not in data and path.suffix.lower() in SOURCES:
-        compiler, assembly = device_compiler.assembly_with_lines(path, replace(options, arch=options.arch or DEFAULT_ARCH))
-        return _of_text(path, assembly, compiler)
+        options = replace(options, arch=options.arch or DEFAULT_ARCH)
+        compiler, assembly = device_compiler.assembly_with_lines(path, options)
+        return replace(_of_text(path, assembly, compiler), options=options)
     if b"\0" not in data and path.suffix.lower() in ASSEMBLIES:
-        return _of_text(path, text, "")
+        return _of_text(path, data.decode(errors="surrogateescape"), "")
     raise Refused(
         "expctl can't check this kind of file",
         code="not-checkable",
@@ -98,7 +100,7 @@ def named(file: KernelFile, name: str) -> Signature:
     for way in ways:
         fitting = fitting or [each for each in file.kernels if way(each) == name]
     if len(fitting) == 1:
-        return fitting[0]
+        return typed(file, fitting[0])
     raise Refused(
         f"no kernel is called {plain_text(name)}"
         if name and not fitting
@@ -109,6 +111,17 @@ def named(file: KernelFile, name: str) -> Signature:
         where=plain_text(str(file.file)),
         hint=plain_text(f"--kernel '{(fitting or file.kernels)[0].cpp_name.name}', or kernel: in the description"),
     )
+
+
+def typed(file: KernelFile, kernel: Signature) -> Signature:
+    """Return `kernel` with the types of its parameters, which the source tells where the symbol of a C function doesn't."""
+    if kernel.cpp_name.parameters is not None or file.options is None:
+        return kernel
+    types = device_compiler.declared_types(file.file, file.options, kernel.symbol)
+    if len(types) != len(kernel.parameters):
+        return kernel
+    parameters = (replace(each, type=name) for each, name in zip(kernel.parameters, types, strict=True))
+    return replace(kernel, cpp_name=replace(kernel.cpp_name, parameters=types), parameters=tuple(parameters))
 
 
 def short_name(kernel: Signature) -> str:

@@ -18,6 +18,7 @@ _SIZE_NAME = re.compile(
     r"[a-zA-Z]|.*(size|count|len|length|num|rows?|cols?|columns?|width|height|depth|elements?|total|batch|heads?|dims?|seq)\w*"
     r"|n_?\w*", re.IGNORECASE,
 )  # fmt: skip
+_IS_CONST = re.compile(r"\bconst\b[^*]*\*")
 _WORDS = re.compile(r"\b(const|volatile|__restrict__)\b|[*&]")
 _VECTOR = re.compile(r"(u?(?:char|short|int|long|longlong)|float|double)([1-4])|(.+) vector\[(\d+)\]")
 _TYPES = {
@@ -26,7 +27,9 @@ _TYPES = {
     "char": Dtype.I8, "signed char": Dtype.I8, "unsigned char": Dtype.U8, "uchar": Dtype.U8, "short": Dtype.I16,
     "unsigned short": Dtype.U16, "ushort": Dtype.U16, "int": Dtype.I32, "unsigned int": Dtype.U32, "uint": Dtype.U32,
     "long": Dtype.I64, "long long": Dtype.I64, "longlong": Dtype.I64, "unsigned long": Dtype.U64, "ulong": Dtype.U64,
-    "unsigned long long": Dtype.U64, "ulonglong": Dtype.U64,
+    "unsigned long long": Dtype.U64, "ulonglong": Dtype.U64, "size_t": Dtype.U64, "int8_t": Dtype.I8, "uint8_t": Dtype.U8,
+    "int16_t": Dtype.I16, "uint16_t": Dtype.U16, "int32_t": Dtype.I32, "uint32_t": Dtype.U32, "int64_t": Dtype.I64,
+    "uint64_t": Dtype.U64,
 }  # fmt: skip
 _BY_SIZE = {1: Dtype.U8, 2: Dtype.F16, 4: Dtype.I32, 8: Dtype.I64}
 _PAIRS = {"__half2": (Dtype.F16, 2), "half2": (Dtype.F16, 2), "__hip_bfloat162": (Dtype.BF16, 2)}
@@ -62,13 +65,14 @@ def proposal(file: KernelFile, kernel: Signature) -> str:
     shapes = {name: SIZES.get(len(sizes), MANY_SIZES) for name in sizes} or {"n": SIZES[1]}
     block = _block(kernel, sizes)
     written = "".join(f"\n{line}" for line in _entries(kernel, names, list(shapes), sizes)) or " []"
+    which = f"kernel: {_quoted(plain_text(kernel.cpp_name.name))}\n" if len(file.kernels) > 1 else ""
     extra = "dynamic_lds: 4096             # bytes, for extern __shared__\n" if _has_dynamic_lds(file) else ""
     file_name = plain_text(str(file.file))
     title = plain_text(short_name(kernel))
     return (
         f"# {plain_text(str(kernel.cpp_name))}\n"
         f"# Save as {title}.yaml, correct shapes and roles, then: expctl check {file_name} --launch {title}.yaml\n"
-        f"kernel: {_quoted(plain_text(kernel.cpp_name.name))}\n"
+        f"{which}"
         f"shapes: {{{', '.join(f'{name}: {value}' for name, value in shapes.items())}}}\n"
         f"vary: {{{', '.join(f'{name}: [1, {2 * value}]' for name, value in shapes.items())}}}   # for --fuzz-shapes\n"
         f"grid: [{', '.join(_grid(list(shapes), block))}]   # workgroups\n"
@@ -131,7 +135,7 @@ def _note(parameter: Parameter) -> str:
 
 
 def _is_input(parameter: Parameter) -> bool:
-    return parameter.access == "read_only" or " const*" in parameter.type
+    return parameter.access == "read_only" or _IS_CONST.search(parameter.type) is not None
 
 
 def _quoted(name: str) -> str:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from expctl.check.examine import ENDLESS, Examined
+from expctl.check.examine import Examined
 from expctl.check.findings import Finding
 from expctl.check.judge import INPUT_CHANGED, WRONG_RESULT
 from expctl.check.places import Place
+from expctl.check.runner import ENDLESS
 from expctl.gfx11.machine.faults import FaultKind
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

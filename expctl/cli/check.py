@@ -81,12 +81,12 @@ def _nothing_launched() -> Exception:
 
 
 def _propose(read: "KernelFile", kernel: str, as_json: bool) -> None:
-    from expctl.check.kernel_file import named
+    from expctl.check.kernel_file import named, typed
     from expctl.check.proposal import proposal
     from expctl.check.terminal import kernel_lines
     from expctl.cli.output import print_json, print_text, terminal_width
 
-    chosen = named(read, kernel) if kernel else read.kernels[0]
+    chosen = named(read, kernel) if kernel else typed(read, read.kernels[0])
     text = proposal(read, chosen)
     if as_json:
         print_json(_kernel_facts(read, text), schema="check-kernels/1")

@@ -40,7 +40,6 @@ def test_a_kernel_of_one_size() -> None:
         "# Save as reduce_sum.yaml, correct shapes and roles, then: expctl check k.hip --launch reduce_sum.yaml",
     ]
     assert yaml.safe_load(text) == {
-        "kernel": "reduce_sum",
         "shapes": {"n": 1000},
         "vary": {"n": [1, 2000]},
         "grid": ["(n + 255) // 256"],
@@ -78,7 +77,9 @@ def test_every_proposal_is_a_description_that_fits_its_kernel(signature: Signatu
     assert resolve(case, case.shapes).grid
     sized = [each for each in misfits(case, signature) if "bytes" not in each[1]]
     assert sized == []
-    assert named(file_of(signature), case.kernel) is signature
+    both = file_of(signature, kernel("_Z5otherPf"))
+    named_in_text = case_of(yaml.safe_load(proposal(both, signature)), "here").kernel
+    assert (case.kernel, named(both, named_in_text)) == ("", signature)
 
 
 @pytest.mark.parametrize(

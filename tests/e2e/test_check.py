@@ -1,6 +1,7 @@
 """`expctl check` as typed, in a folder that is no repository: from a kernel to its race."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.e2e.foreign import Answer, run_expctl
 from tests.refusals import printed_code
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
+PAGE = Path(__file__).parents[2] / "docs/CHECK.md"
 
 
 def expctl(folder: Path, *words: str) -> Answer:
@@ -158,3 +160,18 @@ def test_a_reference_that_fails_is_refused(folder: Path, body: str, code: str) -
     (folder / "case.py").write_text(CASE.split("    whole =")[0] + f"    {body}\n")
     answer = check(folder, "sum.hip")
     assert (answer.status, answer.out, printed_code(answer.err)) == (1, "", code)
+
+
+def test_the_page_shows_what_is_printed(folder: Path) -> None:
+    source, proposed, printed = re.findall(r"^```(?:c\+\+|yaml|)\n(.*?)^```", PAGE.read_text(), re.M | re.S)[:3]
+    (folder / "sum.hip").write_text(source)
+    assert expctl(folder, "check", "sum.hip").out == proposed
+    corrected = proposed.replace("shape: [n], role: out", 'shape: ["(n + 255) // 256"], role: out')
+    assert corrected != proposed
+    (folder / "block_sum.yaml").write_text(corrected)
+    command, _, text = printed.partition("\n")
+    answer = expctl(folder, *command.removeprefix("$ expctl ").split())
+    assert (answer.status, answer.out) == (1, text)
+    mended = source.replace("tile[t + half];", "tile[t + half];\n        __syncthreads();\n    }")
+    (folder / "sum.hip").write_text(mended.replace("half /= 2)", "half /= 2) {"))
+    assert expctl(folder, *command.removeprefix("$ expctl ").split(), "--fuzz-shapes", "20").status == 0
