@@ -36,6 +36,7 @@ VERBS = {
     "replay": "replay:replay",
     "rules": "rules:app",
     "compare": "compare:compare",
+    "check": "check:check",
     "inspect": "inspect:inspect",
     "occupancy": "occupancy:occupancy",
     "profile": "profile.group:app",

@@ -78,14 +78,8 @@ def inspect(
             found=one_line(config),
             hint="for example --config 1,8,2,2,8,2",
         )
-    if level is not None and level not in LEVELS:
-        raise Misused(
-            "-O is not an optimization level",
-            code="not-an-optimization-level",
-            expected=f"one of {', '.join(LEVELS)}",
-            found=one_line(level),
-            hint="for example -O 2",
-        )
+    if level is not None:
+        check_level(level)
     options = Options(
         arch=arch or "",
         level=f"-O{level or 3}",
@@ -108,6 +102,21 @@ def inspect(
     change = change_between(look(file), look(second))
     _check_used(asked, change.a, change.b)
     print_result(change, lambda: change_lines(change, terminal_width()), as_json, schema="inspect-diff/1")
+
+
+def check_level(level: str) -> None:
+    """Raise Misused if `level` is not one of LEVELS."""
+    from expctl.domain.errors import Misused
+    from expctl.domain.text import one_line
+
+    if level not in LEVELS:
+        raise Misused(
+            "-O is not an optimization level",
+            code="not-an-optimization-level",
+            expected=f"one of {', '.join(LEVELS)}",
+            found=one_line(level),
+            hint="for example -O 2",
+        )
 
 
 def _check_used(asked: list[str], *reports: "FileReport") -> None:

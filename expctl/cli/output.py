@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.text import is_unseen
@@ -79,4 +80,21 @@ def print_text(text: str) -> None:
             code="output-not-writable",
             found=str(error.strerror),
             hint="free space on that disk, or send the output elsewhere",
+        ) from error
+
+
+def write_file(file: Path, contents: bytes) -> None:
+    """Write a file that the user named, atomically. Raises Refused if it can't be written."""
+    from expctl.files import atomic_write
+
+    try:
+        atomic_write.replace(file, contents)
+    except OSError as error:
+        raise Refused(
+            f"cannot write {file}",
+            code="file-not-writable",
+            expected="a path at which a file can be written",
+            found=str(error.strerror),
+            where=str(file),
+            hint="name another file",
         ) from error

@@ -27,6 +27,7 @@ GROUPS = {
         "import": "Turn a ledger that was kept by hand into records.",
     },
     "Tools": {
+        "check": "Find races and other faults of a kernel, without a GPU.",
         "inspect": "Show registers, spills and instructions of a kernel's file.",
         "occupancy": "Compute how many waves of a kernel fit on a GPU.",
         "profile": "Read what a GPU profiler recorded, or compare two profiles.",

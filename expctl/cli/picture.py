@@ -26,11 +26,11 @@ def write_picture(file: Path, draw: Callable[[], bytes], *, otherwise: str = "")
     """Write the bytes that `draw` returns to `file`. Raises Refused if matplotlib is not installed (its hint then includes the
     advice `otherwise`) or `file` can't be written.
     """
+    from expctl.cli.output import write_file
     from expctl.domain.errors import Refused
-    from expctl.files import atomic_write
 
     try:
-        atomic_write.replace(file, draw())
+        contents = draw()
     except ModuleNotFoundError as error:
         raise Refused(
             "matplotlib draws picture files, and it is not installed",
@@ -39,12 +39,4 @@ def write_picture(file: Path, draw: Callable[[], bytes], *, otherwise: str = "")
             found=f"no module {error.name}",
             hint=f"pip install 'expctl[plot]' (in its repository: pip install -c constraints.txt -e '.[plot]'){otherwise}",
         ) from error
-    except OSError as error:
-        raise Refused(
-            f"cannot write {file}",
-            code="file-not-writable",
-            expected="a path at which a file can be written",
-            found=str(error.strerror),
-            where=str(file),
-            hint="name another file",
-        ) from error
+    write_file(file, contents)

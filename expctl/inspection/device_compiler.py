@@ -6,6 +6,7 @@ ziglang, so that the result doesn't depend on the machine.
 
 import importlib.util
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -26,6 +27,9 @@ HOST = "x86_64-linux-musl"
 """Target of the host code, which is only parsed; fixed, so that sizes of types don't depend on the machine."""
 
 DEVICE_ONLY = ("-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-fuse-cuid=none")
+LINES = ("-gline-tables-only", "-fdebug-compilation-dir=/", "-fno-discard-value-names")
+"""A line table whose paths are those of the command line, and the names of parameters in the metadata."""
+_PARAMETER = re.compile(r"^[|`]-ParmVarDecl .*?'([^']+)'", re.MULTILINE)
 _LIBRARY = (
     "ABI_VERSION=1", "ABI_NAMESPACE=__1", "HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE", "ASSERTION_SEMANTIC_DEFAULT=1",
     "HAS_THREADS=1", "HAS_MONOTONIC_CLOCK=1", "HAS_TERMINAL=1", "HAS_MUSL_LIBC=1", "HAS_FILESYSTEM=1", "HAS_RANDOM_DEVICE=1",
@@ -73,6 +77,28 @@ def compile_source(source: Path, options: Options) -> Compiled:
             source,
         )
         return Compiled(compiler=compiler, assembly=_read(text), code_object=_assembled(text, options.arch, source))
+
+
+def assembly_with_lines(source: Path, options: Options) -> tuple[str, str]:
+    """Compile `source` with the clang of the ziglang wheel, alone; return the compiler's name with its version, and assembly
+    with a line table and the names of parameters. Raises Refused without the wheel, or with the first error of clang.
+    """
+    compiler = _wheel()
+    with tempfile.TemporaryDirectory(prefix="expctl-check.") as folder:
+        text = Path(folder) / "kernel.s"
+        flags = [*wheel_flags(options.arch), *LINES, *_option_flags(source, options)]
+        _run([*ZIG_CLANG, *flags, "-S", str(source), "-o", str(text)], source)
+        return compiler, _read(text)
+
+
+def declared_types(source: Path, options: Options, function: str) -> tuple[str, ...]:
+    """Return the types of the parameters of a function with C linkage in `source`, as it declares them: its symbol has none.
+    Empty if clang finds no such function. Raises Refused as `assembly_with_lines` does.
+    """
+    dump = ("-fsyntax-only", "-Xclang", "-ast-dump", "-Xclang", f"-ast-dump-filter={function}")
+    printed = _run([*ZIG_CLANG, *wheel_flags(options.arch), *_option_flags(source, options), *dump, str(source)], source)
+    declared = re.search(rf"^Dumping {re.escape(function)}:\n(.*?)(?=^Dumping |\Z)", printed, re.MULTILINE | re.DOTALL)
+    return tuple(_PARAMETER.findall(declared[1])) if declared else ()
 
 
 def assemble(text: Path, arch: str) -> bytes | None:
@@ -130,7 +156,7 @@ def _option_flags(source: Path, options: Options) -> list[str]:
     return words + (["-include", "hip/hip_runtime.h"] if source.suffix.lower() == ".cu" else [])
 
 
-def _run(argv: Sequence[str], source: Path) -> None:
+def _run(argv: Sequence[str], source: Path) -> str:
     name = plain_text(str(source))
     try:
         ran = captured(argv, timeout_s=TIMEOUT_S, environment={**os.environ, "LC_ALL": "C"})
@@ -152,6 +178,7 @@ def _run(argv: Sequence[str], source: Path) -> None:
             where=name,
             hint="edit it; -D NAME=VALUE and -I FOLDER give what the file lacks (docs/INSPECT.md: what the HIP headers hold)",
         )
+    return ran.out
 
 
 def _first_error(output: str) -> str:

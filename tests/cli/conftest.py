@@ -40,6 +40,8 @@ COMMANDS = [
     ("import ledger_by_hand.md --target gfx1151 --dry-run", "import-plan/1"),
     ("import ledger_by_hand.md --target gfx1151", "import/1"),
     ("compare times.csv times.csv", "compare/1"),
+    ("check long_name.s", "check-kernels/1"),
+    ("check long_name.s --launch case.yaml --orders 1", "check/1"),
     ("inspect long_name.s", "inspect/1"),
     ("inspect long_name.s long_name.s", "inspect-diff/1"),
     ("occupancy --vgpr 256 --lds 17408 --workgroup 128", "occupancy/1"),
@@ -53,7 +55,8 @@ FILES = {
     "cast,9500,9900,64,0\n",
     "later.csv": f"Kernel_Name,Start_Timestamp,End_Timestamp\n{NAME}_other,1,7000\ncast,9500,9900\n",
     "ledger_by_hand.md": f"| ID | Title | Verdict | Result |\n|---|---|---|---|\n| P50 | {TITLE} | KEEP | +3.0 % |\n",
-    ".gitignore": "*.patch\n*.csv\n*.s\nledger_by_hand.md\n",
+    "case.yaml": "grid: [1]\nblock: [64]\narguments: [{name: x, dtype: f32, shape: [64], role: inout}]\n",
+    ".gitignore": "case.yaml\n*.patch\n*.csv\n*.s\nledger_by_hand.md\n",
 }
 SOURCE = f"#include <hip/hip_runtime.h>\n__global__ void {NAME}(float *x) {{ x[threadIdx.x] *= 2.0f; }}\n"
 

@@ -50,7 +50,7 @@ def parse_assembly(text: str, where: str) -> AssemblyText:
     descriptors = list(_DESCRIPTOR.finditer(text))
     if not descriptors:
         raise no_kernel(where)
-    recorded = {str(entry.get(".name", "")): entry for entry in _metadata(text, where)}
+    recorded = {str(entry.get(".name", "")): entry for entry in metadata_of(text, where)}
     lines = text.splitlines()
     kernels, bodies = [], []
     for index, found in enumerate(descriptors):
@@ -97,7 +97,8 @@ def no_kernel(where: str) -> Refused:
     )
 
 
-def _metadata(text: str, where: str) -> list[dict[str, Any]]:
+def metadata_of(text: str, where: str) -> list[dict[str, Any]]:
+    """Return the metadata entry of each kernel in an assembly text. Raises Refused if they can't be read."""
     block = _METADATA.search(text)
     try:
         content = metadata_text.load(block[1].removesuffix("...\n")) if block else {}

@@ -29,11 +29,12 @@ _ALLOC, _EXECUTE = 0x2, 0x4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeObject:
-    """A parsed code object; `hashes[i]` is the hash of the machine code of `kernels[i]`."""
+    """A parsed code object; `hashes[i]` is the hash of the machine code of `kernels[i]`, `entries[i]` its AMDGPU metadata."""
 
     arch: str
     kernels: tuple[Resources, ...]
     hashes: tuple[str, ...]
+    entries: tuple[dict[str, Any], ...] = ()
 
 
 def parse_code_object(data: bytes, where: str) -> CodeObject:
@@ -74,9 +75,9 @@ def parse_code_object(data: bytes, where: str) -> CodeObject:
         hashes.append(code_identity.kernel_hash(code, _without_entry(descriptor), shared))
     arch = arch_of_target(str(metadata.get("amdhsa.target", "")))
     if not arch.startswith("gfx9"):
-        return CodeObject(arch=arch, kernels=tuple(kernels), hashes=tuple(hashes))
+        return CodeObject(arch=arch, kernels=tuple(kernels), hashes=tuple(hashes), entries=tuple(entries))
     in_cu = tuple(replace(each, mode=ModeName.CU) for each in kernels)  # this descriptor bit has another meaning before gfx10
-    return CodeObject(arch=arch, kernels=in_cu, hashes=tuple(hashes))
+    return CodeObject(arch=arch, kernels=in_cu, hashes=tuple(hashes), entries=tuple(entries))
 
 
 def _without_entry(descriptor: bytes) -> bytes:

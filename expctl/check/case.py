@@ -1,0 +1,187 @@
+"""The launch description of a kernel: its arguments, shapes, grid and block, as a file or a dict gives them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct, ValidationError, convert, field
+
+from expctl.check.dtypes import LIMITS, Dtype
+from expctl.check.expression import BadExpression, Number, evaluate, whole
+from expctl.domain.errors import Refused
+from expctl.domain.text import one_line
+
+Reference = Callable[[dict[str, Any], dict[str, int]], Mapping[str, Any]]
+"""(arrays by name as they are before the launch, shapes) -> expected arrays by name."""
+AXES_MOST = 3
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_PATH = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<path>[^`]*)`)?$", re.DOTALL)
+
+
+class Role(StrEnum):
+    """What a kernel does with an array. One that it only reads is `in`, and has to be unchanged after the launch."""
+
+    IN = "in"
+    OUT = "out"
+    INOUT = "inout"
+
+
+class Uniform(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Values drawn evenly from `low` to `high`, which is included for integers."""
+
+    low: int | float | str
+    high: int | float | str
+
+
+class Limit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How far an element may be from the expected one: `abs` + `rel` * |expected|."""
+
+    rel: float = 0.0
+    abs: float = 0.0
+
+
+class Argument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One argument of a kernel: an array if it has a `shape`, a scalar if it has a `value`."""
+
+    name: str
+    dtype: Dtype
+    shape: tuple[int | str, ...] | None = None
+    role: Role = Role.IN
+    values: Any = "random"
+    """For an array: `random`, `zeros`, a mapping with `low` and `high`, or numbers that are repeated to fill it."""
+    value: int | float | str | None = None
+
+    @property
+    def is_array(self) -> bool:
+        """Return whether the argument is an array."""
+        return self.shape is not None
+
+    @property
+    def uniform(self) -> Uniform | None:
+        """Return the range from which the values are drawn, None if `values` is something else."""
+        return convert(self.values, Uniform) if isinstance(self.values, dict) else None
+
+
+class Case(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A launch description. `vary` gives the range in which a shape may be drawn; `dynamic_lds` is in bytes."""
+
+    grid: tuple[int | str, ...]
+    block: tuple[int | str, ...]
+    arguments: tuple[Argument, ...]
+    kernel: str = ""
+    shapes: dict[str, int] = field(default_factory=dict)
+    vary: dict[str, tuple[int, int]] = field(default_factory=dict)
+    dynamic_lds: int | str = 0
+    limits: dict[str, Limit] = field(default_factory=dict)
+
+    def limit_of(self, argument: Argument) -> Limit:
+        """Return how far the elements of an array may be from the expected ones."""
+        rel, most = LIMITS.get(argument.dtype, (0.0, 0.0))
+        return self.limits.get(argument.name, Limit(rel=rel, abs=most))
+
+
+Line = Callable[[str], int]
+"""Path of a value, such as `arguments[0].shape`, -> its line in the file, 0 if it isn't known."""
+
+
+def unknown_line(path: str) -> int:  # noqa: ARG001  the signature of a Line
+    """Return 0: the line of a value in a description that is no file."""
+    return 0
+
+
+def case_of(raw: object, where: str, line: Line = unknown_line) -> Case:
+    """Return plain data as a Case. Raises Refused with all problems, and with the line of each; `where` names the file."""
+    try:
+        case = convert(raw, Case)
+    except ValidationError as error:
+        found = _PATH.match(str(error))
+        problem = (found["path"] or "", found["what"]) if found else ("", str(error))
+        raise refusal([problem], where, line) from None
+    if problems := list(_problems(case)):
+        raise refusal(problems, where, line)
+    return case
+
+
+def refusal(problems: list[tuple[str, str]], where: str, line: Line = unknown_line) -> Refused:
+    """Return the error, not raised, for a launch description with `problems`: pairs of a value's path and what is wrong."""
+
+    def place(path: str) -> str:
+        number = line(path)
+        return f"{path or 'the description'}{f' (line {number})' if number else ''}"
+
+    return Refused(
+        f"the launch description has {len(problems)} problem{'s' if len(problems) > 1 else ''}",
+        code="case-has-problems",
+        expected="the form that docs/CHECK.md shows",
+        found="\n".join(one_line(f"{place(path)}: {text}") for path, text in problems),
+        where=where,
+        hint="edit it; expctl check FILE without --launch prints a description to begin with",
+    )
+
+
+def _problems(case: Case) -> Iterator[tuple[str, str]]:
+    for name in case.shapes:
+        if not _NAME.fullmatch(name):
+            yield f"shapes.{name}", "a shape's name has letters, digits and _"
+    for key, entries in (("grid", case.grid), ("block", case.block)):
+        if not 1 <= len(entries) <= AXES_MOST:
+            yield key, f"expected 1 to {AXES_MOST} entries, found {len(entries)}"
+        for i, entry in enumerate(entries):
+            yield from _arithmetic(f"{key}[{i}]", entry, case)
+    yield from _arithmetic("dynamic_lds", case.dynamic_lds, case)
+    for name, (least, most) in case.vary.items():
+        if name not in case.shapes:
+            yield f"vary.{name}", f"{name} is none of the shapes ({', '.join(case.shapes) or 'there are none'})"
+        elif least > most:
+            yield f"vary.{name}", f"expected the smaller end first, found {least} and {most}"
+    for i, argument in enumerate(case.arguments):
+        yield from _argument_problems(f"arguments[{i}]", argument, case)
+    names = [argument.name for argument in case.arguments]
+    yield from ((f"arguments[{i}].name", f"{name} is there twice") for i, name in enumerate(names) if name in names[:i])
+    outputs = [each.name for each in case.arguments if each.is_array and each.role is not Role.IN]
+    for name in case.limits.keys() - set(outputs):
+        yield f"limits.{name}", f"{name} is no array with the role out or inout"
+
+
+def _argument_problems(path: str, argument: Argument, case: Case) -> Iterator[tuple[str, str]]:
+    if not _NAME.fullmatch(argument.name):
+        yield f"{path}.name", "a name has letters, digits and _"
+    if argument.is_array == (argument.value is not None):
+        yield path, "expected shape for an array, or value for a scalar; found " + ("both" if argument.is_array else "neither")
+    for i, extent in enumerate(argument.shape or ()):
+        yield from _arithmetic(f"{path}.shape[{i}]", extent, case)
+    if argument.value is not None:
+        yield from _arithmetic(f"{path}.value", argument.value, case, is_whole=not argument.dtype.is_float)
+        if argument.role is not Role.IN:
+            yield f"{path}.role", "a scalar is passed by value, so that it can only be in"
+    if argument.is_array:
+        yield from _values_problems(f"{path}.values", argument, case)
+
+
+def _values_problems(path: str, argument: Argument, case: Case) -> Iterator[tuple[str, str]]:
+    values = argument.values
+    if argument.role is Role.OUT and not (isinstance(values, str) and values == "random"):
+        yield path, "an array with the role out begins undefined: take values out, or make it inout"
+    elif isinstance(values, dict):
+        try:
+            ends = convert(values, Uniform)
+        except ValidationError as error:
+            yield path, f"expected a mapping of low and high: {error}"
+            return
+        for key, end in (("low", ends.low), ("high", ends.high)):
+            yield from _arithmetic(f"{path}.{key}", end, case, is_whole=not argument.dtype.is_float)
+    elif isinstance(values, list | tuple):
+        if not values or not all(isinstance(each, int | float) for each in values):
+            yield path, "expected a list of numbers, with at least one"
+    elif not hasattr(values, "__array__") and values not in ("random", "zeros"):
+        yield path, f"expected random, zeros, a mapping of low and high, or a list; found {values!r}"
+
+
+def _arithmetic(path: str, expression: Number | str, case: Case, *, is_whole: bool = True) -> Iterator[tuple[str, str]]:
+    try:
+        (whole if is_whole else evaluate)(expression, case.shapes)
+    except BadExpression as error:
+        yield path, str(error)

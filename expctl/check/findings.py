@@ -1,0 +1,106 @@
+"""What a check found, by place in the source: faults of the interpreter and wrong arrays, each told once for all orders."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from expctl.check.case import Case
+from expctl.check.places import Place, Places
+from expctl.check.resolved import Launch
+from expctl.gfx11.machine.faults import FaultKind
+
+_INSIDE = re.compile(r"byte (\d+) of (\w+)")
+_OUTSIDE = re.compile(r"(\d+) bytes (after the end of|before) (\w+) \(\d+ bytes\)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is wrong with the kernel.
+
+    `kind` is a FaultKind or one of judge.py, `what` says it in words. `place` is where it happens in the source, None if that
+    is not known; `other` is the place of the access that it races with, or of the load that nothing waits for. `line` and
+    `other_line` are the same in the assembly, 0 if there is none. `orders` are the numbers of the orders that show it.
+    """
+
+    kind: str
+    what: str
+    place: Place | None = None
+    other: Place | None = None
+    line: int = 0
+    other_line: int = 0
+    instruction: str = ""
+    other_instruction: str = ""
+    orders: tuple[int, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class FindingLog:
+    """Collects the findings of one launch in several orders. Findings of one kind at the same places are one."""
+
+    case: Case
+    launch: Launch
+    places: Places
+    found: dict[tuple[str, ...], Finding] = field(default_factory=dict)
+
+    def fault(self, order: int, kind: str, line: int, other_line: int, what: str) -> None:
+        """Add a fault at `line` of the assembly, which also concerns `other_line` (0: none)."""
+        of, instruction = self.places.of, self.places.instruction
+        finding = Finding(
+            kind=kind,
+            what=self._in_elements(what),
+            place=of(line),
+            other=of(other_line),
+            line=line,
+            other_line=other_line,
+            instruction=instruction(line),
+            other_instruction=instruction(other_line),
+        )
+        both = [f"{each.file}:{each.line}" for each in (finding.place, finding.other) if each is not None]
+        self._add(order, finding, (kind, *(sorted(both) if kind == FaultKind.RACE else both)))
+
+    def array(self, order: int, kind: str, name: str, what: str, place: Place | None) -> None:
+        """Add that the array `name` is wrong after the launch; `place` is where the kernel begins."""
+        self._add(order, Finding(kind=kind, what=what, place=place), (kind, name))
+
+    def all(self) -> tuple[Finding, ...]:
+        """Return the findings: faults in the order of their places, then wrong arrays."""
+        return tuple(sorted(self.found.values(), key=lambda each: (each.line == 0, each.line)))
+
+    def _add(self, order: int, finding: Finding, key: tuple[str, ...]) -> None:
+        before = self.found.get(key, finding)
+        if order not in before.orders:
+            before = replace(before, orders=(*before.orders, order))
+        self.found[key] = before
+
+    def _in_elements(self, what: str) -> str:
+        """Return a fault's description with elements of arrays in place of bytes: `x[3, 5]` for `byte 212 of x`."""
+
+        def inside(match: re.Match[str]) -> str:
+            extents, size = self._extents(match[2])
+            return _element(match[2], int(match[1]) // size, extents) if size else match[0]
+
+        def outside(match: re.Match[str]) -> str:
+            extents, size = self._extents(match[3])
+            if not size:
+                return match[0]
+            count = prod(extents)
+            at = -(-int(match[1]) // size) * -1 if match[2] == "before" else count + int(match[1]) // size
+            return f"{match[3]}[{at}], outside its {count} elements"
+
+        return _OUTSIDE.sub(outside, _INSIDE.sub(inside, what))
+
+    def _extents(self, name: str) -> tuple[tuple[int, ...], int]:
+        """Return the extents of an array and the bytes of its elements; 0 bytes if there is no such array."""
+        sizes = [each.dtype.stored.itemsize for each in self.case.arguments if each.name == name and each.is_array]
+        return self.launch.extents.get(name, ()), sizes[0] if sizes else 0
+
+
+def _element(name: str, index: int, extents: tuple[int, ...]) -> str:
+    """Return the text of an element by its flat index, e.g. `x[3, 5]`."""
+    axes = []
+    for extent in reversed(extents):
+        axes.append(index % extent)
+        index //= extent
+    return f"{name}[{', '.join(map(str, reversed(axes)))}]"

@@ -1,0 +1,204 @@
+"""Read a file's kernels: their assembly text, names and parameters. A source is compiled first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from expctl.check.demangled_name import FunctionName, demangled
+from expctl.domain.errors import Refused
+from expctl.domain.run.step_result import Unavailable
+from expctl.domain.text import plain_text
+from expctl.files.user_file import kernel_bytes
+from expctl.inspection import device_compiler, tool_versions
+from expctl.inspection.device_compiler import Options
+from expctl.inspection.readers import offload_bundle
+from expctl.inspection.readers.assembly_text import metadata_of, parse_assembly
+from expctl.inspection.readers.code_object import parse_code_object
+from expctl.inspection.readers.read_file import ASSEMBLIES, DEFAULT_ARCH, SOURCES
+
+FAMILY = "gfx11"
+_COERCED = ".coerce"  # of a pointer that clang takes to be one to global memory
+_WORKITEM_ID = re.compile(
+    r"^\s*\.amdhsa_kernel\s+(\S+)\s*$(?:(?!\.end_amdhsa_kernel).)*?_vgpr_workitem_id\s+([012])\b", re.M | re.S
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One parameter of a kernel. `name` and `type` are "" where the file doesn't say; `size` is in bytes. `access` is
+    read_only, write_only or "".
+    """
+
+    name: str
+    type: str
+    size: int
+    is_pointer: bool
+    access: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """A kernel: its symbol, its C++ name, its parameters, the most threads of a block."""
+
+    symbol: str
+    cpp_name: FunctionName
+    parameters: tuple[Parameter, ...]
+    most_threads: int
+    needs_block: tuple[int, ...] = ()
+    """The block that the source asks for, empty if any is allowed."""
+    axes: int = 1
+    """How many of a thread's x, y, z the kernel reads; 1 where there is no assembly text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelFile:
+    """A file's kernels, and the assembly text of all of them: "" for a code object, which has none."""
+
+    file: Path
+    arch: str
+    compiler: str
+    assembly: str
+    kernels: tuple[Signature, ...]
+    options: Options | None = None
+    """How it was compiled, None if it was not."""
+
+
+def read_kernels(path: Path, options: Options) -> KernelFile:
+    """Read a source, assembly or code object. Raises Refused for another kind of file, another family of GPUs than gfx11, a
+    damaged file, a source that doesn't compile, and without numpy.
+    """
+    _need_numpy()
+    data = kernel_bytes(path)
+    if data.startswith(b"\x7fELF") or offload_bundle.is_bundle(data):
+        return _of_code_object(path, data, options)
+    if b"\0" not in data and path.suffix.lower() in SOURCES:
+        options = replace(options, arch=options.arch or DEFAULT_ARCH)
+        compiler, assembly = device_compiler.assembly_with_lines(path, options)
+        return replace(_of_text(path, assembly, compiler), options=options)
+    if b"\0" not in data and path.suffix.lower() in ASSEMBLIES:
+        return _of_text(path, data.decode(errors="surrogateescape"), "")
+    raise Refused(
+        "expctl can't check this kind of file",
+        code="not-checkable",
+        expected=f"a source ({', '.join(SOURCES)}), assembly ({', '.join(ASSEMBLIES)}) or a code object for an AMD GPU",
+        found=f"the ending {plain_text(path.suffix)}" if path.suffix else "a name without an ending",
+        where=plain_text(str(path)),
+        hint="rename a HIP source to .hip, assembly to .s",
+    )
+
+
+def named(file: KernelFile, name: str) -> Signature:
+    """Return the kernel called `name`: by its symbol, its C++ name, or that without template arguments and namespaces; "" is
+    the only one. Raises Refused unless exactly one fits.
+    """
+    ways = (lambda each: each.symbol, lambda each: str(each.cpp_name), lambda each: each.cpp_name.name, short_name)
+    fitting: list[Signature] = [] if name else list(file.kernels)
+    for way in ways:
+        fitting = fitting or [each for each in file.kernels if way(each) == name]
+    if len(fitting) == 1:
+        return typed(file, fitting[0])
+    raise Refused(
+        f"no kernel is called {plain_text(name)}"
+        if name and not fitting
+        else "the file has several kernels that could be meant",
+        code="kernel-not-named",
+        expected=plain_text("one of " + "; ".join(str(each.cpp_name) for each in file.kernels)),
+        found=plain_text(name) or "no name",
+        where=plain_text(str(file.file)),
+        hint=plain_text(f"--kernel '{(fitting or file.kernels)[0].cpp_name.name}', or kernel: in the description"),
+    )
+
+
+def typed(file: KernelFile, kernel: Signature) -> Signature:
+    """Return `kernel` with the types of its parameters, which the source tells where the symbol of a C function doesn't."""
+    if kernel.cpp_name.parameters is not None or file.options is None:
+        return kernel
+    types = device_compiler.declared_types(file.file, file.options, kernel.symbol)
+    if len(types) != len(kernel.parameters):
+        return kernel
+    parameters = (replace(each, type=name) for each, name in zip(kernel.parameters, types, strict=True))
+    return replace(kernel, cpp_name=replace(kernel.cpp_name, parameters=types), parameters=tuple(parameters))
+
+
+def short_name(kernel: Signature) -> str:
+    """Return a kernel's C++ name without namespaces and template arguments."""
+    return kernel.cpp_name.name.split("<")[0].rsplit("::", 1)[-1]
+
+
+def _need_numpy() -> None:
+    here = tool_versions.packages("numpy", extra="cpu")
+    if isinstance(here, Unavailable):
+        raise Refused(
+            "the interpreter computes with numpy, and it is not installed",
+            code="numpy-not-installed",
+            expected="numpy for this Python",
+            found=here.reason,
+            hint=here.hint,
+        )
+
+
+def _of_text(path: Path, text: str, compiler: str) -> KernelFile:
+    where = plain_text(str(path))
+    parsed = parse_assembly(text, where)
+    _check_family(parsed.arch, where)
+    entries = {str(entry.get(".name", "")): entry for entry in metadata_of(text, where)}
+    axes = {found[1]: int(found[2]) + 1 for found in _WORKITEM_ID.finditer(text)}
+    kernels = tuple(_signature(entries[each.name], axes.get(each.name, 1)) for each in parsed.kernels)
+    return KernelFile(file=path, arch=parsed.arch, compiler=compiler, assembly=text, kernels=kernels)
+
+
+def _of_code_object(path: Path, data: bytes, options: Options) -> KernelFile:
+    """Read a code object's kernels; their text is that of the .amdgcn or .s file beside it, as Triton's cache has it."""
+    where = plain_text(str(path))
+    beside = next((file for ending in (".amdgcn", ".s") if (file := path.with_suffix(ending)).is_file()), None)
+    if beside is not None:
+        return _of_text(beside, kernel_bytes(beside).decode(errors="surrogateescape"), "")
+    if offload_bundle.is_bundle(data):
+        data = offload_bundle.device_entry(data, options.arch, where)
+    parsed = parse_code_object(data, where)
+    _check_family(parsed.arch, where)
+    kernels = tuple(_signature(entry) for entry in parsed.entries)
+    return KernelFile(file=path, arch=parsed.arch, compiler="", assembly="", kernels=kernels)
+
+
+def _check_family(arch: str, where: str) -> None:
+    if not arch.startswith(FAMILY):
+        raise Refused(
+            f"the interpreter doesn't run code for {arch}",
+            code="gpu-not-interpreted",
+            expected=f"code for a GPU of the family {FAMILY}, such as gfx1151",
+            found=arch,
+            where=where,
+            hint="compile the kernel for gfx1151",
+        )
+
+
+def _signature(entry: Mapping[str, Any], axes: int = 1) -> Signature:
+    symbol = str(entry[".name"])
+    cpp_name = demangled(symbol)
+    visible = [each for each in entry.get(".args", []) if not str(each.get(".value_kind")).startswith("hidden_")]
+    types = cpp_name.parameters or ()
+    if len(types) != len(visible):
+        types = ("",) * len(visible)
+    return Signature(
+        symbol=symbol,
+        cpp_name=cpp_name,
+        parameters=tuple(_parameter(each, type_name) for each, type_name in zip(visible, types, strict=True)),
+        most_threads=int(entry.get(".max_flat_workgroup_size", 1024)),
+        needs_block=tuple(int(each) for each in entry.get(".reqd_workgroup_size", ())),
+        axes=axes,
+    )
+
+
+def _parameter(entry: Mapping[str, Any], type_name: str) -> Parameter:
+    return Parameter(
+        name=str(entry.get(".name", "")).removesuffix(_COERCED),
+        type=type_name,
+        size=int(entry.get(".size", 0)),
+        is_pointer=entry.get(".value_kind") != "by_value",
+        access=str(entry.get(".actual_access", "")),
+    )

@@ -1,0 +1,99 @@
+"""A launch description at given shapes: every expression as a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+
+from expctl.check.case import Argument, Case
+from expctl.check.expression import BadExpression, Number, evaluate, whole
+
+Extent = tuple[int, int, int]
+Problem = tuple[str, str]
+"""(path of the value in the description, what is wrong with it)."""
+BYTES_MAX = 1 << 31
+
+
+class BadShapes(Exception):
+    """The description can't be launched at these shapes. `problems` says why."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("; ".join(text for _, text in problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """One launch: its shapes, grid in workgroups, block in threads, and the numbers of all arguments by name."""
+
+    shapes: dict[str, int]
+    grid: Extent
+    block: Extent
+    dynamic_lds: int
+    extents: dict[str, tuple[int, ...]]
+    """Arrays: the number of elements on each axis."""
+    scalars: dict[str, Number]
+
+
+def resolve(case: Case, shapes: Mapping[str, int]) -> Launch:
+    """Return the launch of `case` at `shapes`, which has a value for each of its shapes. Raises BadShapes."""
+    problems: list[Problem] = []
+
+    def number(path: str, expression: int | str, least: int) -> int:
+        try:
+            found = whole(expression, shapes)
+        except BadExpression as error:
+            problems.append((path, str(error)))
+            return least
+        if found < least:
+            problems.append((path, f"{expression} is {found}, expected at least {least}"))
+        return max(found, least)
+
+    def scalar(path: str, argument: Argument) -> Number:
+        try:
+            found = evaluate(argument.value if argument.value is not None else 0, shapes)
+        except BadExpression as error:
+            problems.append((path, str(error)))
+            return 0
+        if not _fits(found, argument):
+            problems.append((path, f"{found} is no {argument.dtype}"))
+        return found
+
+    numbered = list(enumerate(case.arguments))
+    launch = Launch(
+        shapes=dict(shapes),
+        grid=_extent([number(f"grid[{i}]", entry, 1) for i, entry in enumerate(case.grid)]),
+        block=_extent([number(f"block[{i}]", entry, 1) for i, entry in enumerate(case.block)]),
+        dynamic_lds=number("dynamic_lds", case.dynamic_lds, 0),
+        extents={
+            each.name: tuple(number(f"arguments[{i}].shape[{axis}]", size, 0) for axis, size in enumerate(each.shape or ()))
+            for i, each in numbered
+            if each.is_array
+        },
+        scalars={each.name: scalar(f"arguments[{i}].value", each) for i, each in numbered if not each.is_array},
+    )
+    problems += _too_large(case, launch)
+    if problems:
+        named = ", ".join(f"{name} = {value}" for name, value in shapes.items())
+        raise BadShapes([(path, f"{text}{f', at {named}' if named else ''}") for path, text in problems])
+    return launch
+
+
+def _extent(entries: list[int]) -> Extent:
+    x, y, z = (*entries, 1, 1)[:3]
+    return x, y, z
+
+
+def _fits(value: Number, argument: Argument) -> bool:
+    if argument.dtype.is_float:
+        return True
+    bits = 8 * argument.dtype.stored.itemsize
+    least = -(1 << bits - 1) if argument.dtype.startswith("i") else 0
+    return least <= value < least + (1 << bits)
+
+
+def _too_large(case: Case, launch: Launch) -> Iterator[Problem]:
+    sizes = [prod(launch.extents[each.name]) * each.dtype.stored.itemsize for each in case.arguments if each.is_array]
+    if sum(sizes) > BYTES_MAX:
+        yield "arguments", f"{sum(sizes)} bytes of arrays, the most are {BYTES_MAX}"

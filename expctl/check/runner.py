@@ -1,0 +1,110 @@
+"""Run a kernel at given shapes in several orders of its waves and workgroups, and collect what is wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from expctl.check.buffers import Values, values_for
+from expctl.check.case import Case, Role, refusal
+from expctl.check.case_file import Description
+from expctl.check.dtypes import values_of
+from expctl.check.findings import Finding, FindingLog
+from expctl.check.fit import misfits
+from expctl.check.judge import changed_inputs, differing_orders, unwritten_outputs, wrong_results
+from expctl.check.kernel_file import KernelFile, Signature, short_name
+from expctl.check.places import Places
+from expctl.check.reference import expected_outputs
+from expctl.check.resolved import Launch, resolve
+from expctl.domain.errors import Refused
+from expctl.domain.text import plain_text
+from expctl.gfx11.launch import Interpretation, Kernel, launch, load
+from expctl.gfx11.text.errors import Runaway, Unsupported
+
+MOST_INSTRUCTIONS = 3_000_000
+"""Instructions after which a wave is taken to be in an endless loop."""
+ENDLESS = "endless loop"
+_LINE = re.compile(r"line (\d+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """The findings and notes of one launch in several orders, and the outputs of the first order."""
+
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
+    outputs: dict[str, Any] = field(default_factory=dict)
+
+
+class KernelRunner:
+    """A kernel with a description that fits it, ready to be launched at any shapes; `launches` counts its launches. Raises
+    Refused for a description that doesn't fit, and for code that the interpreter doesn't know.
+    """
+
+    def __init__(self, file: KernelFile, description: Description, kernel: Signature, seed: int) -> None:
+        self._description, self._signature, self._seed = description, kernel, seed
+        if problems := list(misfits(self._case, kernel)):
+            raise refusal(problems, description.where, description.line)
+        self._places = Places(file.assembly, file.file)
+        self._kernel = self._loaded(file)
+        self._begin = self._places.of_function(kernel.symbol, short_name(kernel))
+        self.launches = 0
+
+    @property
+    def _case(self) -> Case:
+        return self._description.case
+
+    def run(self, shapes: Mapping[str, int], orders: int) -> Trial:
+        """Launch the kernel at `shapes` in `orders` orders. Raises BadShapes, and Refused if the reference fails."""
+        at = resolve(self._case, shapes)
+        values = values_for(self._case, at, self._seed)
+        expected = expected_outputs(self._description, values, at)
+        log = FindingLog(case=self._case, launch=at, places=self._places)
+        done = [run for order in range(orders) if (run := self._run(at, values, order, log, expected)) is not None]
+        if log.found:
+            return Trial(findings=log.all(), outputs=self._outputs(done[0]) if done else {})
+        notes = [*unwritten_outputs(self._case, done[0]), *(differing_orders(self._case, done) if not expected else ())]
+        return Trial(findings=(), notes=tuple(notes), outputs=self._outputs(done[0]))
+
+    def _run(
+        self, at: Launch, values: Values, order: int, log: FindingLog, expected: Mapping[str, Any]
+    ) -> Interpretation | None:
+        """Launch the kernel in one order and log what is wrong; None if it didn't end."""
+        self.launches += 1
+        try:
+            found = launch(
+                self._kernel, at.grid, at.block, values, order_seed=self._seed + order, dynamic_lds_bytes=at.dynamic_lds,
+                most_instructions=MOST_INSTRUCTIONS,
+            )  # fmt: skip
+        except Runaway as error:
+            what = f"a wave goes on after {MOST_INSTRUCTIONS} instructions: it loops, or waits for another wave"
+            log.fault(order, ENDLESS, int(_LINE.findall(error.where)[0]), 0, what)
+            return None
+        for fault in found.faults:
+            log.fault(order, fault.kind, fault.line, fault.other_line, fault.what)
+        for verdict in (*changed_inputs(self._case, values, found), *wrong_results(self._case, expected, found)):
+            log.array(order, verdict.kind, verdict.array, verdict.what, self._begin)
+        return found
+
+    def _outputs(self, found: Interpretation) -> dict[str, Any]:
+        outputs = [each for each in self._case.arguments if each.is_array and each.role is not Role.IN]
+        return {each.name: values_of(found.outputs[each.name], each.dtype) for each in outputs}
+
+    def _loaded(self, file: KernelFile) -> Kernel:
+        if not file.assembly:
+            raise Refused(
+                "a code object can't be interpreted: there is no disassembler here",
+                code="code-object-without-text",
+                expected="its assembly, as NAME.s or NAME.amdgcn beside it",
+                found="machine code alone",
+                where=plain_text(str(file.file)),
+                hint="give the source, or the text that clang -S or Triton wrote",
+            )
+        try:
+            return load(file.assembly, self._signature.symbol)
+        except Unsupported as error:
+            place = self._places.of(error.line) if self._places.has_lines else None
+            error.where = f"{place} ({error.where})" if place else error.where
+            raise

@@ -1,0 +1,61 @@
+"""`expctl.check.launch` in a test of one's own."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from expctl import check
+from tests.check.made import CASE, RACY, SUM
+
+X = np.random.default_rng(1).standard_normal(600).astype("f4")
+SUMS: dict[str, Any] = {
+    "kernel": "block_sum",
+    "grid": [3],
+    "block": [256],
+    "arguments": [
+        {"name": "x", "dtype": "f32", "shape": [600], "values": X},
+        {"name": "out", "dtype": "f32", "shape": [3], "role": "out"},
+        {"name": "n", "dtype": "i32", "value": 600},
+    ],
+}
+
+
+@pytest.fixture
+def sums(tmp_path: Path) -> Path:
+    (tmp_path / "sum.hip").write_text(SUM)
+    return tmp_path / "sum.hip"
+
+
+def test_outputs_of_a_right_kernel_are_returned(sums: Path) -> None:
+    out = check.launch(sums, SUMS, orders=1)["out"]
+    np.testing.assert_allclose(out, [X[:256].sum(), X[256:512].sum(), X[512:].sum()], rtol=1e-4)
+
+
+def test_a_fault_fails_the_test_with_its_text(tmp_path: Path) -> None:
+    (tmp_path / "racy.hip").write_text(RACY)
+    with pytest.raises(check.FaultsFound, match=r"racy\.hip:9:\d+: race: ") as caught:
+        check.launch(tmp_path / "racy.hip", SUMS, orders=1)
+    assert isinstance(caught.value, AssertionError)
+    assert caught.value.findings[0].kind == "race"
+
+
+def test_a_reference_of_the_test_itself(sums: Path) -> None:
+    def first_alone(arrays: Any, shapes: Any) -> Any:
+        assert shapes == {}
+        return {"out": [arrays["x"][:256].sum(dtype="f8"), 0, 0]}
+
+    with pytest.raises(check.FaultsFound, match=r"wrong result: out\[1\] is "):
+        check.launch(sums, SUMS, first_alone, orders=1)
+
+    def broken(*_: Any) -> Any:
+        raise LookupError("mine")
+
+    with pytest.raises(LookupError, match="mine"):
+        check.launch(sums, SUMS, broken, orders=1)
+
+
+def test_a_description_in_a_file(sums: Path) -> None:
+    (sums.parent / "case.py").write_text(CASE)
+    assert check.launch(sums, sums.parent / "case.py", orders=1)["out"].shape == (4,)

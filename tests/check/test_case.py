@@ -1,0 +1,162 @@
+"""Launch descriptions: files that are taken, and every mistake with its place."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from expctl.check.case import Case, Role, case_of
+from expctl.check.case_file import read_case
+from expctl.check.dtypes import Dtype
+from expctl.check.expression import whole
+from expctl.check.resolved import BadShapes, resolve
+from tests.refusals import refuses
+
+SUM = """\
+kernel: reduce_sum
+shapes: {n: 1000}
+vary: {n: [1, 2000]}
+grid: ["(n + 255) // 256"]
+block: [256]
+dynamic_lds: "4 * 256"
+arguments:
+  - {name: x, dtype: f32, shape: [n]}
+  - {name: no, dtype: f32, shape: [1], role: inout, values: zeros}
+  - {name: n, dtype: i32, value: n}
+  - {name: scale, dtype: f16, value: 1e-3}
+limits: {no: {rel: 1e-5, abs: 2}}
+"""
+
+
+def given(**changes: Any) -> dict[str, Any]:
+    """A description as a dict, with some keys changed."""
+    array = {"name": "x", "dtype": "f32", "shape": ["n"]}
+    return {"shapes": {"n": 10}, "grid": [1], "block": [32], "arguments": [array], **changes}
+
+
+def array(**changes: Any) -> dict[str, Any]:
+    return given(arguments=[{"name": "x", "dtype": "f32", "shape": ["n"], **changes}])
+
+
+def written(tmp_path: Path, text: str, name: str = "case.yaml") -> Path:
+    (tmp_path / name).write_text(text)
+    return tmp_path / name
+
+
+def test_a_yaml_file(tmp_path: Path) -> None:
+    case = read_case(written(tmp_path, SUM)).case
+    assert [argument.name for argument in case.arguments] == ["x", "no", "n", "scale"]
+    assert case.arguments[1].role is Role.INOUT
+    assert case.arguments[3].value == 1e-3
+    assert case.limit_of(case.arguments[1]).rel == 1e-5
+    at = resolve(case, {"n": 257})
+    assert (at.grid, at.block, at.dynamic_lds) == ((2, 1, 1), (256, 1, 1), 1024)
+    assert (at.extents, at.scalars) == ({"x": (257,), "no": (1,)}, {"n": 257, "scale": 1e-3})
+
+
+def test_a_python_file_with_a_reference(tmp_path: Path) -> None:
+    text = f"case = {given()!r}\ndef reference(arrays, shapes):\n    return {{'x': shapes['n']}}\n"
+    found = read_case(written(tmp_path, text, "case.py"))
+    assert found.reference is not None
+    assert found.reference({}, {"n": 3}) == {"x": 3}
+
+
+PROBLEMS = [
+    (given(grid=[]), "grid: expected 1 to 3 entries, found 0"),
+    (given(block=[1, 1, 1, 1]), "block: expected 1 to 3 entries, found 4"),
+    (given(grid=["k"]), "grid[0]: k is none of the shapes (n)"),
+    (given(grid=["n / 2"]), "grid[0]: n / 2 is not allowed"),
+    (given(shapes={"a b": 1, "n": 1}), "shapes.a b: a shape's name has letters"),
+    (given(vary={"m": [1, 2]}), "vary.m: m is none of the shapes"),
+    (given(vary={"n": [2, 1]}), "vary.n: expected the smaller end first"),
+    (given(dynamic_lds=0.5), "dynamic_lds: Expected `int | str`"),
+    (given(wave=32), "unknown field `wave`"),
+    (given(arguments=[]) | {"shapes": {"n": "3"}}, "Expected `int`"),
+    (array(name="x y"), "arguments[0].name: a name has letters"),
+    (array(dtype="f31"), "arguments[0].dtype: Invalid enum value 'f31'"),
+    (array(value=1), "arguments[0]: expected shape for an array, or value for a scalar; found both"),
+    (array(shape=None), "arguments[0]: expected shape for an array, or value for a scalar; found neither"),
+    (array(shape=["n", "q"]), "arguments[0].shape[1]: q is none of the shapes"),
+    (array(values="ones"), "arguments[0].values: expected random, zeros"),
+    (array(values=[]), "arguments[0].values: expected a list of numbers"),
+    (array(values=["a"]), "arguments[0].values: expected a list of numbers"),
+    (array(values={"low": 1}), "arguments[0].values: expected a mapping of low and high"),
+    (array(values={"low": 1, "high": "q"}), "arguments[0].values.high: q is none"),
+    (array(role="out", values="zeros"), "arguments[0].values: an array with the role out begins undefined"),
+    (array(shape=None, value=0.5, dtype="i32"), "arguments[0].value: 0.5 is 0.5, and a whole number is needed"),
+    (array(shape=None, value=1, role="out"), "arguments[0].role: a scalar is passed by value"),
+    (given(arguments=2 * [given()["arguments"][0]]), "arguments[1].name: x is there twice"),
+    (given(limits={"x": {"rel": 1}}), "limits.x: x is no array with the role out or inout"),
+]
+
+
+@pytest.mark.parametrize(("raw", "problem"), PROBLEMS, ids=[problem for _, problem in PROBLEMS])
+def test_a_mistake_is_named_with_its_place(raw: dict[str, Any], problem: str) -> None:
+    with refuses("case-has-problems") as caught:
+        case_of(raw, "case.yaml")
+    assert problem in caught.value.found
+
+
+def test_all_mistakes_are_named_at_once_with_their_lines(tmp_path: Path) -> None:
+    text = SUM.replace("shape: [n]", "shape: [p]").replace("value: n}", "value: q}").replace("role: inout", "role: in")
+    with refuses("case-has-problems") as caught:
+        read_case(written(tmp_path, text))
+    places = [line.split(": ")[0] for line in caught.value.found.splitlines()]
+    assert places == ["arguments[0].shape[0] (line 8)", "arguments[2].value (line 10)", "limits.no (line 12)"]
+    with refuses("case-has-problems") as caught:
+        read_case(written(tmp_path, SUM.replace("dtype: i32", "dtype: int")))
+    assert caught.value.found.startswith("arguments[2].dtype (line 10): Invalid enum value 'int'")
+
+
+@pytest.mark.parametrize("text", ["a: [", "- 1", "", "a: !!python/object:os.system {}", "&a [*a]"])
+def test_no_description_at_all(text: str, tmp_path: Path) -> None:
+    with refuses("case-has-problems"):
+        read_case(written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "line"),
+    [("x = 1\ncase = {1 / 0}\n", "ZeroDivisionError", 2), ("case = {\n", "SyntaxError", 1), ("\nraise SystemExit(3)", "3", 2)],
+)
+def test_python_that_fails_names_its_line(text: str, found: str, line: int, tmp_path: Path) -> None:
+    with refuses("case-failed") as caught:
+        read_case(written(tmp_path, text, "case.py"))
+    assert found in caught.value.found
+    assert caught.value.where.endswith(f"case.py:{line}")
+
+
+@pytest.mark.parametrize("text", ["x = 1", f"case = {given()!r}\nreference = 3"])
+def test_python_without_what_is_needed(text: str, tmp_path: Path) -> None:
+    with refuses("case-has-problems"):
+        read_case(written(tmp_path, text, "case.py"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"grid": ["n // 64"]}, "n // 64 is 0, expected at least 1, at n = 10"),
+        ({"grid": [1, "100 // (n - 10)"]}, "divides by zero"),
+        ({"dynamic_lds": "n - 11"}, "n - 11 is -1, expected at least 0"),
+        ({"arguments": [{"name": "x", "dtype": "f32", "shape": ["n * 100000000"]}]}, "bytes of arrays"),
+        ({"arguments": [{"name": "x", "dtype": "i8", "value": "n * 20"}]}, "200 is no i8"),
+        ({"arguments": [{"name": "x", "dtype": "u8", "value": "n - 20"}]}, "-10 is no u8"),
+    ],
+)
+def test_shapes_that_can_t_be_launched(changes: dict[str, Any], problem: str) -> None:
+    raw = given(**changes)
+    raw["shapes"]["n"] = 11  # fine where the description is read
+    case = case_of(raw, "case.yaml")
+    with pytest.raises(BadShapes, match=problem.replace("(", r"\(").replace(")", r"\)")):
+        resolve(case, {"n": 10})
+
+
+def test_every_dtype_has_its_size() -> None:
+    assert {dtype.value: dtype.stored.itemsize for dtype in Dtype} == {
+        "f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8,
+    }  # fmt: skip
+
+
+def test_a_case_is_plain_data() -> None:
+    case = case_of(given(grid=["n"]), "here")
+    assert isinstance(case, Case)
+    assert whole(case.grid[0], case.shapes) == 10

@@ -1,0 +1,141 @@
+"""What is proposed for a kernel's signature, and that it is a description."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from expctl.check.case import case_of
+from expctl.check.demangled_name import demangled
+from expctl.check.fit import misfits
+from expctl.check.kernel_file import KernelFile, Parameter, Signature, named
+from expctl.check.proposal import element_of, proposal
+from expctl.check.resolved import resolve
+from tests.refusals import refuses
+
+
+def kernel(symbol: str, *names: str, axes: int = 1, most: int = 1024, block: tuple[int, ...] = ()) -> Signature:
+    """A kernel with the parameters that its symbol says; a pointer has 8 bytes, anything else 4."""
+    cpp_name = demangled(symbol)
+    types = cpp_name.parameters or ("",) * len(names)
+    parameters = tuple(
+        Parameter(name=name, type=each, size=8 if "*" in each else 4, is_pointer="*" in each)
+        for name, each in zip(names or ("",) * len(types), types, strict=True)
+    )
+    return Signature(symbol=symbol, cpp_name=cpp_name, parameters=parameters, most_threads=most, needs_block=block, axes=axes)
+
+
+def file_of(*kernels: Signature, path: Path = Path("k.hip")) -> KernelFile:
+    return KernelFile(file=path, arch="gfx1151", compiler="", assembly="", kernels=kernels)
+
+
+REDUCE = kernel("_Z10reduce_sumPKfPfi", "x", "out", "n")
+GEMM = kernel("_Z4gemmPKDF16_S0_PfiiifPS_", "a", "b", "c", "m", "n", "k", "alpha", "flags", axes=2, most=256)
+
+
+def test_a_kernel_of_one_size() -> None:
+    text = proposal(file_of(REDUCE), REDUCE)
+    assert text.splitlines()[:2] == [
+        "# reduce_sum(float const*, float*, int)",
+        "# Save as reduce_sum.yaml, correct shapes and roles, then: expctl check k.hip --launch reduce_sum.yaml",
+    ]
+    assert yaml.safe_load(text) == {
+        "shapes": {"n": 1000},
+        "vary": {"n": [1, 2000]},
+        "grid": ["(n + 255) // 256"],
+        "block": [256],
+        "arguments": [
+            {"name": "x", "dtype": "f32", "shape": ["n"]},
+            {"name": "out", "dtype": "f32", "shape": ["n"], "role": "out"},
+            {"name": "n", "dtype": "i32", "value": "n"},
+        ],
+    }
+
+
+def test_a_kernel_of_two_axes() -> None:
+    facts = yaml.safe_load(proposal(file_of(GEMM), GEMM))
+    assert facts["shapes"] == {"m": 33, "n": 33, "k": 33}
+    assert (facts["grid"], facts["block"]) == (["(k + 15) // 16", "(n + 15) // 16"], [16, 16])
+    assert facts["arguments"][6] == {"name": "alpha", "dtype": "f32", "value": 1}
+
+
+@pytest.mark.parametrize(
+    "signature",
+    [
+        REDUCE,
+        GEMM,
+        kernel("_Z4scanIfLi8EEvPT_PK6float4j", "data", "data", "count", block=(64, 1, 1)),
+        kernel("_Z3addPi"),
+        kernel("plain", "", ""),
+        kernel("_Z3oddP10Parametersb", "p", "flag", most=33),
+        kernel("_Z5emptyv"),
+    ],
+    ids=lambda each: each.symbol,
+)
+def test_every_proposal_is_a_description_that_fits_its_kernel(signature: Signature) -> None:
+    case = case_of(yaml.safe_load(proposal(file_of(signature), signature)), "here")
+    assert resolve(case, case.shapes).grid
+    sized = [each for each in misfits(case, signature) if "bytes" not in each[1]]
+    assert sized == []
+    both = file_of(signature, kernel("_Z5otherPf"))
+    named_in_text = case_of(yaml.safe_load(proposal(both, signature)), "here").kernel
+    assert (case.kernel, named(both, named_in_text)) == ("", signature)
+
+
+@pytest.mark.parametrize(
+    ("type_name", "found"),
+    [
+        ("float const*", ("f32", 1, True)), ("float4*", ("f32", 4, True)), ("uchar2 const*", ("u8", 2, True)),
+        ("_Float16 vector[8]*", ("f16", 8, True)), ("__half2*", ("f16", 2, True)), ("__hip_bfloat16*", ("bf16", 1, True)),
+        ("unsigned long long", ("u64", 1, True)), ("Box*", ("f32", 1, False)), ("", ("f32", 1, False)),
+    ],
+)  # fmt: skip
+def test_elements_of_types(type_name: str, found: tuple[str, int, bool]) -> None:
+    element = element_of(Parameter(name="x", type=type_name, size=8, is_pointer=True))
+    assert (element.dtype, element.count, element.is_known) == found
+
+
+def test_dynamic_lds_is_proposed_where_the_source_declares_it(tmp_path: Path) -> None:
+    source = tmp_path / "k.hip"
+    source.write_text("extern __shared__ float tile[];\n")
+    assert yaml.safe_load(proposal(file_of(REDUCE, path=source), REDUCE))["dynamic_lds"] == 4096
+
+
+def test_a_kernel_is_named_in_several_ways() -> None:
+    one, other = kernel("_ZN2nn4gemmIfLi4EEEvPT_"), kernel("_ZN2nn4gemmIDF16_Li8EEEvPT_")
+    both = file_of(one, other)
+    for name in ("nn::gemm<float, 4>", "nn::gemm<float, 4>(float*)", one.symbol):
+        assert named(both, name) is one
+    assert named(file_of(one), "gemm") is one
+    assert named(file_of(one), "") is one
+    for name in ("gemm", "", "gem"):
+        with refuses("kernel-not-named"):
+            named(both, name)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([("x", "f32", ["n"])], "1, but the kernel takes 3: reduce_sum(float const*, float*, int)"),
+        (
+            [("x", "f32", 1), ("o", "f32", ["n"]), ("n", "i32", 1)],
+            "x is a number, but the parameter (float const*) is a pointer",
+        ),
+        (
+            [("x", "f32", ["n"]), ("o", "f32", ["n"]), ("n", "i32", [1])],
+            "n is an array, but parameter (int) takes a number of 4",
+        ),
+        (
+            [("x", "f32", ["n"]), ("o", "f32", ["n"]), ("n", "i64", 1)],
+            "n is i64, which has 8 bytes, but the parameter (int) has 4",
+        ),
+        ([("x", "f32", ["n"]), ("o", "f32", ["n"]), ("n", "f32", 1)], "n is f32, but the parameter (int) is i32"),
+    ],
+)
+def test_arguments_that_the_kernel_does_not_take(arguments: list[tuple[str, str, object]], problem: str) -> None:
+    entries = [
+        {"name": name, "dtype": dtype, ("shape" if isinstance(what, list) else "value"): what}
+        for name, dtype, what in arguments
+    ]
+    case = case_of({"shapes": {"n": 3}, "grid": [1], "block": [32], "arguments": entries}, "here")
+    assert [problem in text for _, text in misfits(case, REDUCE)] == [True]
