@@ -47,7 +47,7 @@ OPTIONS = {
 }
 EXTRAS = {
     "cpu": (("ziglang", "elftools", "numpy"), "Compiles kernels where no ROCm or CUDA is."),
-    "harness": (("numpy",), "Runs a harness of your own (expctl.harness)."),
+    "harness": (("numpy", "elftools"), "Runs a harness of your own (expctl.harness)."),
     "plot": (("matplotlib",), "Draws .png and .svg files for --plot."),
     "sweep": (("optuna",), "Picks the combinations of a sweep."),
 }

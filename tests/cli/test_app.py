@@ -51,7 +51,7 @@ def test_the_help_leaves_out_verbs_and_groups_that_are_absent() -> None:
 def test_the_help_names_the_extras_that_are_absent() -> None:
     lines = overview_lines(VERBS, lambda module: module not in ("elftools", "optuna"))
     begin = lines.index("Not installed")
-    assert [line.split("  ")[1] for line in lines[begin + 1 :]] == ["pip install 'expctl[cpu]'", "pip install 'expctl[sweep]'"]
+    assert [line.split("'")[1] for line in lines[begin + 1 :]] == ["expctl[cpu]", "expctl[harness]", "expctl[sweep]"]
     assert max(map(len, lines)) <= 80
     assert "Not installed" not in overview_lines(VERBS, bool)
 

@@ -22,6 +22,8 @@ NUMPY = {
 }  # fmt: skip
 TAKEN = ("self", "build", "rng", "np")
 FLOATS = ("float", "double")
+BYTE_RANGES = {"uint8": (0, 256), "int8": (-128, 128)}
+"""Every value of a byte; wider integers may be indices, so they are drawn small."""
 
 
 def has_main(text: str) -> bool:
@@ -71,7 +73,8 @@ def _drawn(base: str) -> str:
     dtype = NUMPY[base]
     if base in FLOATS:
         return f'rng.standard_normal(n, "{dtype}")'
-    return f'rng.integers(0, 100, n, "{dtype}")'
+    low, high = BYTE_RANGES.get(dtype, (0, 100))
+    return f'rng.integers({low}, {high}, n, "{dtype}")'
 
 
 def _type(text: str) -> str:

@@ -182,15 +182,19 @@ def _toolchain(
         return "source", (), ()
     library = next(iter(SHARED_LIBRARY.findall(seen.text("Makefile"))), "") if kind is Kind.C else ""
     if library:
-        return "command", ("sh", "-c", f'make -s {library} && cp {library} "$0"', "{artifact}"), ("make",)
+        return "command", ("sh", "-c", f'make -s {library} && cp {library} "$0"', "{artifact}"), ("make", *_compiler("c"))
     if kind is not Kind.C:
         program = "nvcc" if kind is Kind.CUDA else "hipcc"
         return program, (), (program,)
     language = "c" if all(path.endswith(".c") for path in sources) else "cpp"
-    compiler = next((each for each in COMPILERS[language] if shutil.which(each)), "")
-    words = (compiler,) if compiler else ("{python}", "-m", "ziglang", "cc" if language == "c" else "c++")
+    compiler = _compiler(language)
+    words = compiler or ("{python}", "-m", "ziglang", "cc" if language == "c" else "c++")
     flags = ("-O3", "-march=native", "-shared", "-fPIC")
-    return "command", (*words, *flags, *sources, "-o", "{artifact}", "-lm"), (compiler,) if compiler else ()
+    return "command", (*words, *flags, *sources, "-o", "{artifact}", "-lm"), compiler
+
+
+def _compiler(language: str) -> tuple[str, ...]:
+    return tuple(each for each in COMPILERS[language] if shutil.which(each))[:1]
 
 
 def _python(root: Path, packages: tuple[str, ...]) -> str:

@@ -70,7 +70,7 @@ class GitLibrary:
                 expected=f"{PROTOCOL} in the top folder of the commit",
                 found="no such file",
                 where=f"{self._git.place.root} at {commit[:10]}",
-                hint=f"write {PROTOCOL} (the README of expctl shows one) and commit it",
+                hint=f"git add {PROTOCOL} and commit, if you have one; expctl init writes one",
             )
         return self._kept.read({PROTOCOL: text}, Protocol, _protocol_of)[PROTOCOL]  # type: ignore[no-any-return]
 

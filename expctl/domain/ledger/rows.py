@@ -183,7 +183,7 @@ def _openings(rule: Rule, *, in_epoch: bool) -> Iterator[str]:
     if rule.probe:
         yield f"a probe that {rule.probe.until} for {rule.probe.arch}"
     tools = [] if rule.probe else [name for name in COMPILERS if rule.conditions.get(name)]
-    files = sorted(path.rsplit("/", 1)[-1] for path in (*rule.region, *rule.shapes))
+    files = sorted({path.rsplit("/", 1)[-1] for path in (*rule.region, *rule.shapes)})
     others = [*(["epoch"] if in_epoch else []), *tools, *files]
     if others:
         yield f"another {' or '.join(others)}"
