@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from expctl.domain.errors import Refused
 from expctl.inspection.readers.code_identity import code_hash, image_hash
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
@@ -96,3 +97,11 @@ def test_words_and_debug_information_are_not_in_the_image(compile_c: Compile) ->
 def test_what_is_not_elf_has_no_image(tmp_path: Path) -> None:
     (tmp_path / "kernel.py").write_text("x = 1\n")
     assert image_hash(tmp_path / "kernel.py") == ""
+
+
+def test_without_pyelftools_the_refusal_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("elftools", "elftools.elf", "elftools.elf.constants", "elftools.elf.elffile"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(Refused, match="can't be compared") as caught:
+        code_hash(Path(sys.executable).resolve())
+    assert caught.value.hint == "pip install 'expctl[harness]'"

@@ -1,8 +1,12 @@
 """Compute hashes of machine code by which equal builds are recognised; most leave out symbol names and debug information."""
 
 import hashlib
+import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+
+from expctl.domain.errors import Refused
 
 # Loaded sections that only describe the code: build ids, symbol tables, their hashes and addresses.
 DESCRIPTIVE = (".note", ".dynsym", ".dynstr", ".hash", ".gnu.hash", ".gnu.version", ".dynamic", ".eh_frame", ".comment")
@@ -14,9 +18,7 @@ def code_hash(artifact: Path) -> str:
         if file.read(4) != b"\x7fELF":
             file.seek(0)
             return hashlib.sha256(file.read()).hexdigest()
-        from elftools.elf.constants import SH_FLAGS
-        from elftools.elf.elffile import ELFFile
-
+        ELFFile, SH_FLAGS = _elf_reader()  # noqa: N806  classes
         digest = hashlib.sha256()
         for section in ELFFile(file).iter_sections():
             if section["sh_flags"] & SH_FLAGS.SHF_ALLOC and not section.name.startswith(DESCRIPTIVE):
@@ -32,9 +34,7 @@ def image_hash(artifact: Path) -> str:
     with open(artifact, "rb") as file:
         if file.read(4) != b"\x7fELF":
             return ""
-        from elftools.elf.constants import SH_FLAGS
-        from elftools.elf.elffile import ELFFile
-
+        ELFFile, SH_FLAGS = _elf_reader()  # noqa: N806  classes
         digest = hashlib.sha256()
         for section in ELFFile(file).iter_sections():
             is_note = section["sh_type"] == "SHT_NOTE" and not section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR
@@ -54,3 +54,18 @@ def kernel_hash(code: bytes, descriptor: bytes, shared: Iterable[bytes]) -> str:
     for part in (code, descriptor, *sorted(each for each in shared if each)):
         digest.update(f"{len(part)}\n".encode() + part)
     return digest.hexdigest()
+
+
+def _elf_reader() -> tuple[Any, Any]:
+    try:
+        from elftools.elf.constants import SH_FLAGS
+        from elftools.elf.elffile import ELFFile
+    except ImportError as error:
+        raise Refused(
+            "two builds can't be compared",
+            code="elf-reader-missing",
+            expected="the Python package pyelftools, which reads the code sections of a library",
+            found=f"none for {sys.executable}",
+            hint="pip install 'expctl[harness]'",
+        ) from error
+    return ELFFile, SH_FLAGS

@@ -144,15 +144,13 @@ def test_an_edit_of_the_protocol_that_is_not_committed_is_pointed_out(repository
 
 
 def test_a_resumed_run_says_that_it_keeps_its_older_gate(repository: Foreign) -> None:
-    go = repository.hold("benchmark")
-    repository.queue("P1", SLOWER)
+    repository.queue("P1", FASTER)  # a KEEP: its rounds go on for a while
     runner = repository.start("run", "P1")
     try:
-        wait_until(lambda: repository.step() == "measure", "the benchmark")
+        wait_until(lambda: "Measured" in repository.journal("P1"), "the first round")
     finally:
         runner.kill()
         runner.wait()
-    (go / "benchmark").touch()
     repository.edit_protocol("wait_s: 1", "wait_s: 600")
     said = repository.concluded("run", "P1").out
     assert "this run keeps the gate of its base " in said
