@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIPE = "\r\x1b[K"
+ECHO = "^C"
+"""What a terminal writes behind the line when Ctrl-C is pressed: where it wraps, the line can't be wiped."""
 
 
 def bears_live_line(stream: TextIO) -> bool:
@@ -30,7 +32,7 @@ class LiveLine:
         """Draw the first of `wordings` that fits in the line; if none does, as much of the last as fits."""
         from rich.text import Text
 
-        room = self._console.width - 1  # a letter in the last column makes some terminals wrap
+        room = self._console.width - len(ECHO) - 1  # a letter in the last column makes some terminals wrap
         words = next((each for each in wordings if cells(plain(each)) <= room), wordings[-1])
         text = Text.assemble(*((text, style) for text, style in words))
         text.truncate(room, overflow="ellipsis")

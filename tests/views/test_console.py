@@ -56,6 +56,13 @@ def test_the_live_line_is_wiped_at_the_end() -> None:
     assert stream.getvalue() == "  build      cpu\r\x1b[K"
 
 
+@pytest.mark.parametrize("letters", range(60, 90))
+def test_the_live_line_leaves_room_for_the_echo_of_ctrl_c(letters: int) -> None:
+    stream = Terminal()
+    ConsoleProgress(stream).working("build", "x" * letters)
+    assert len(stream.getvalue() + "^C") < 80
+
+
 def test_colours_only_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     plain, coloured = Terminal(), Terminal()
     ConsoleProgress(plain).working("build", "cpu")
