@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="HIP source, assembly, or a code object with its assembly beside it.")
+    ],
     launch: Annotated[
         Path | None, typer.Option("--launch", metavar="CASE", help="The launch: a .yaml or .py file; without, one is proposed.")
     ] = None,

@@ -7,8 +7,8 @@ import typer
 
 
 def compare(
-    golden: Annotated[Path, typer.Argument(metavar="GOLDEN.csv")],
-    tot: Annotated[Path, typer.Argument(metavar="TOT.csv")],
+    golden: Annotated[Path, typer.Argument(metavar="GOLDEN.csv", help="Times as they should be.")],
+    tot: Annotated[Path, typer.Argument(metavar="TOT.csv", help="Times as they are now.")],
     golden_env: Annotated[Path | None, typer.Option(metavar="FILE", help="Machine and tools of GOLDEN, a JSON object.")] = None,
     tot_env: Annotated[Path | None, typer.Option(metavar="FILE", help="Machine and tools of TOT, a JSON object.")] = None,
     fail_on_regression: Annotated[

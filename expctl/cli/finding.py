@@ -23,7 +23,7 @@ def group(ctx: typer.Context) -> None:
 
 @finding.command(short_help="Commit a lesson with its evidence.")
 def add(
-    text: Annotated[str, typer.Argument(metavar="TEXT")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What was found, in a sentence.")],
     kind: Annotated[str, typer.Option(help="Origin: measured, imported, external or static (a compiler's).")] = "measured",
     evidence: Annotated[
         list[str] | None, typer.Option(metavar="LINK", help="An experiment, a commit or an address; may be given again.")
@@ -51,7 +51,9 @@ def add(
 
 
 @finding.command(short_help="Record which finding replaces another.")
-def supersede(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy, as_json: AsJson = False) -> None:
+def supersede(
+    which: Annotated[str, typer.Argument(metavar="ID", help="The older finding.")], by: PairedBy, as_json: AsJson = False
+) -> None:
     """Record which finding replaces another. The old one stays in the ledger, below the valid ones."""
     from expctl.flow.audit.edit_findings import supersede as mark
 
@@ -60,7 +62,9 @@ def supersede(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy,
 
 
 @finding.command(short_help="Record what contradicts a finding.")
-def contradict(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy, as_json: AsJson = False) -> None:
+def contradict(
+    which: Annotated[str, typer.Argument(metavar="ID", help="The older finding.")], by: PairedBy, as_json: AsJson = False
+) -> None:
     """Record what contradicts a finding. Until one of the two is superseded, `expctl brief` lists it as an open question."""
     from expctl.flow.audit.edit_findings import contradict as mark
 

@@ -15,8 +15,8 @@ LEVELS = ("0", "1", "2", "3", "s", "z", "fast")
 
 
 def inspect(
-    file: Annotated[Path, typer.Argument(metavar="FILE")],
-    other: Annotated[Path | None, typer.Argument(metavar="[OTHER]")] = None,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A source, assembly, code object, or cache folder of Triton.")],
+    other: Annotated[Path | None, typer.Argument(metavar="[OTHER]", help="Another, to compare with.")] = None,
     diff: Annotated[Path | None, typer.Option(metavar="OTHER", help="Compare FILE with OTHER; so does a second FILE.")] = None,
     config: Annotated[
         str | None, typer.Option(metavar="1,8,2,2,8,2", help=f"Short for -D {CONFIG_MACRO}=..., our kernel's.")

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 
 def queue(
-    experiment: Annotated[str, typer.Argument(metavar="[ID]", autocompletion=experiment_ids)] = "",
+    experiment: Annotated[
+        str,
+        typer.Argument(metavar="[ID]", help="A queued experiment. Left out: the whole queue.", autocompletion=experiment_ids),
+    ] = "",
     priority: Annotated[int | None, typer.Option(help="A larger one runs earlier; 0 is the default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 
 def replay(
-    experiment: Annotated[str, typer.Argument(metavar="ID", autocompletion=experiment_ids)] = "",
+    experiment: Annotated[
+        str, typer.Argument(metavar="[ID]", help="An experiment that was measured.", autocompletion=experiment_ids)
+    ] = "",
     everything: Annotated[bool, typer.Option("--all", help="Every experiment that was measured.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:

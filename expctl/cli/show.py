@@ -31,7 +31,9 @@ class ShowCommand(TyperCommand):
 
 
 def show(
-    experiment: Annotated[str, typer.Argument(metavar="ID", autocompletion=experiment_ids)],
+    experiment: Annotated[
+        str, typer.Argument(metavar="ID", help="An experiment, queued or concluded.", autocompletion=experiment_ids)
+    ],
     apply: Annotated[bool, typer.Option("--apply", help="Apply its patch here; the scope must have no local changes.")] = False,
     plot: Annotated[
         str, typer.Option(metavar="[FILE]", help="Draw rounds, boundaries and estimate: a .png or .svg file, or here.")

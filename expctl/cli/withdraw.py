@@ -8,7 +8,7 @@ from expctl.cli.experiment_ids import experiment_ids
 
 
 def withdraw(
-    experiment: Annotated[str, typer.Argument(metavar="ID", autocompletion=experiment_ids)],
+    experiment: Annotated[str, typer.Argument(metavar="ID", help="A queued experiment.", autocompletion=experiment_ids)],
     why: Annotated[str, typer.Option(help="The reason, for the ledger.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:

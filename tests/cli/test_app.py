@@ -72,6 +72,16 @@ def test_a_groups_help_is_whole_sentences(verb: str) -> None:
     assert all(line.endswith(".") and not line.endswith("...") for line in commands)
 
 
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in ("profile", "rules", "finding", "harness")])
+def test_the_help_says_what_each_argument_is(verb: str) -> None:
+    shown = expctl(verb, "--help", COLUMNS="80").stdout
+    arguments = re.findall(r"^Arguments:\n((?:  .*\n)+)", shown, re.M)
+    assert bool(arguments) == bool(re.search(r"^Usage: .*\[OPTIONS\] [^\n]", shown))
+    assert all(
+        re.match(r"  \S+\s+\S+ \S", line) for each in arguments for line in re.findall(r"^  \S.*\n(?:   .*\n)*", each, re.M)
+    )
+
+
 @pytest.mark.parametrize("verb", ["profile", "finding"])
 def test_a_bare_group_prints_its_help(verb: str) -> None:
     bare, asked = expctl(verb), expctl(verb, "--help")

@@ -125,8 +125,8 @@ def accuracy_text(accuracy: Accuracy) -> str:
     text = f"{accuracy.verdict_hits} of {accuracy.verdicts} verdicts as predicted{kept}"
     if not accuracy.gains:
         return text
-    off = f"{'over' if accuracy.optimism_percent >= 0 else 'under'}estimated by {abs(accuracy.optimism_percent):.1f} points"
-    return f"{text}; {accuracy.gain_hits} of {accuracy.gains} gains in the predicted range, in the median {off}"
+    off = f"{abs(accuracy.optimism_percent):.1f} points too {'high' if accuracy.optimism_percent >= 0 else 'low'}"
+    return f"{text}; {accuracy.gain_hits} of {accuracy.gains} gains in the predicted range, whose middle is in the median {off}"
 
 
 def prediction_text(prediction: Prediction) -> str:

@@ -65,7 +65,7 @@ def test_the_hit_rate_counts_verdicts_gains_and_predicted_keeps() -> None:
     assert accuracy.optimism_percent == pytest.approx((-0.3 + 2.7) / 2)
     assert accuracy_text(accuracy) == (
         "2 of 3 verdicts as predicted (1 of 2 predicted KEEPs were kept); 1 of 2 gains in the predicted range,"
-        " in the median overestimated by 1.2 points"
+        " whose middle is in the median 1.2 points too high"
     )
     assert accuracy_of(map(prediction_of, (RECORD, missed, wild))).optimism_percent == pytest.approx(2.7)
     assert accuracy_text(accuracy_of(())) == "no prediction has an outcome yet"
