@@ -25,7 +25,7 @@ MOMENTS = {
     "search": re.compile(r"^  search +round .* % .* left", re.MULTILINE),
     "confirmation": re.compile(r"^  confirm +round .* % .* left", re.MULTILINE),
 }
-IDEAS = ((6, 8), (3, 4), (5, 8), (2, 3))
+IDEAS = ((3, 4), (6, 8), (5, 8), (2, 3)) * 2
 """Running sums before and after. A next one is tried if there was no confirmation, or one without an estimate."""
 BUSY_S, LOOKS_EVERY_S, LINES, AT_MOST_S = 12, 0.1, 24, 300.0
 
