@@ -33,6 +33,7 @@ class Decoded:
 
     program: Program
     blocks: tuple[Block, ...]
+    has_atomics: bool = False
 
 
 def decode_step(instruction: Instruction) -> Run | None:

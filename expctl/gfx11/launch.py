@@ -13,6 +13,7 @@ from expctl.gfx11.arguments import KERNARG, PACKET, Extent, Shifted, Unwritten, 
 from expctl.gfx11.decode_program import Decoded, decode
 from expctl.gfx11.machine.accesses import AccessLog
 from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Anything, Flags
+from expctl.gfx11.machine.clocks import Clocks
 from expctl.gfx11.machine.counts import Counts, Tally
 from expctl.gfx11.machine.faults import Fault, FaultLog
 from expctl.gfx11.machine.memory import Memory
@@ -99,9 +100,11 @@ def launch(
             hint="pass a smaller block; the limit is the .max_flat_workgroup_size of the kernel's metadata",
         )
     memory = place(descriptor, arguments, grid, block)
+    clocks = Clocks() if decoded.has_atomics else None
     device = Device(
         memory=memory,
-        log=AccessLog(len(memory.data)),
+        log=AccessLog(len(memory.data), shared=True, clocks=clocks),
+        clocks=clocks,
         faults=FaultLog(),
         tally=Tally([0] * len(decoded.blocks)),
         most_instructions=most_instructions,

@@ -25,7 +25,11 @@ def fresh_wave(
     """
     memory = Memory(dict(buffers or {"nothing": 4}))
     device = Device(
-        memory=memory, log=AccessLog(len(memory.data)), faults=FaultLog(), tally=Tally([]), most_instructions=1_000_000
+        memory=memory,
+        log=AccessLog(len(memory.data), shared=True),
+        faults=FaultLog(),
+        tally=Tally([]),
+        most_instructions=1_000_000,
     )
     group = Workgroup(0, device, lds_bytes=lds_bytes, private_bytes=private_bytes, most_waves=1)
     return Wave(0, group, vector_registers=256, lanes=lanes)

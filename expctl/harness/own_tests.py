@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from expctl.harness.author import Author
@@ -25,9 +26,9 @@ class Outcomes:
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Take what pytest says of one phase of one test."""
         if report.when == "call" or report.failed:
-            why = str(report.longrepr).strip().splitlines()[-1:] if report.failed else []
-            self._report.case(report.nodeid, not report.failed, {"failure": why[0]} if why else {})
-            self.failures += [f"{report.nodeid}: {why[0]}"] if why else []
+            why = _cause(report) if report.failed else ""
+            self._report.case(report.nodeid, not report.failed, {"failure": why} if why else {})
+            self.failures += [f"{report.nodeid}: {why}"] if why else []
 
 
 def failures_of_own_tests(author: Author, report: Report) -> list[str]:
@@ -51,10 +52,22 @@ def failures_of_own_tests(author: Author, report: Report) -> list[str]:
     return outcomes.failures
 
 
+def _cause(report: Any) -> str:
+    """Return why a test failed, in a line: where the exception was raised, and its text."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is None:
+        return "".join(str(report.longrepr).strip().splitlines()[-1:])
+    return f"{os.path.relpath(crash.path)}:{crash.lineno}: {crash.message.splitlines()[0]}"
+
+
 def _put_in_place(name: str, module: Any) -> None:
-    """Let `import name` give `module`, also to its parent package, which is imported from the working directory or its src."""
+    """Let `import name` give `module`, also to its parent package, which is imported from the working directory or its src.
+    Where the package has something else of that name, say the function of the same name, that stays: it is the build's by then.
+    """
     sys.path[:0] = [folder for folder in (os.getcwd(), os.path.join(os.getcwd(), "src")) if os.path.isdir(folder)]
     sys.modules[name] = module
     parent, _, last = name.rpartition(".")
     if parent:
-        setattr(import_module(parent), last, module)
+        package_of_it = import_module(parent)
+        if isinstance(getattr(package_of_it, last, module), ModuleType):
+            setattr(package_of_it, last, module)

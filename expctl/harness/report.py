@@ -86,7 +86,7 @@ class Report:
 
     def judge(self, failures: Sequence[str]) -> int:
         """Say how a test with these failures ended: passed, or the first of them; return the exit status."""
-        more = f" (and {len(failures) - 1} more cases)" if len(failures) > 1 else ""
+        more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
         return self.blame(failures[0] + more) if failures else self.end()
 
     def end(self) -> int:

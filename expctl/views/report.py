@@ -37,7 +37,13 @@ def estimate_line(estimate: Estimate) -> str:
         return f"{estimate.size:<10} {effect}"
     show = (lambda ns: throughput_text(estimate.flop, ns)) if estimate.flop else time_text
     speeds = f"{show(estimate.baseline_ns)} -> {show(estimate.candidate_ns)}"
-    return f"{estimate.size:<10} {speeds}  {effect}   {estimate.rounds} rounds, sd {estimate.sd_percent:.2f} %"
+    apart = 100 * (estimate.baseline_ns / estimate.candidate_ns - 1)
+    odd = (
+        ""
+        if estimate.low_percent - 1 <= apart <= estimate.high_percent + 1
+        else "; the times are medians over calls, which have several speeds"
+    )
+    return f"{estimate.size:<10} {speeds}  {effect}   {estimate.rounds} rounds, sd {estimate.sd_percent:.2f} %{odd}"
 
 
 def record_lines(record: Record, references: Iterable[str] = (), placed: Iterable[str] = ()) -> list[str]:

@@ -77,10 +77,9 @@ def test_lds_among_scalar_loads() -> None:
 
 
 def two_waves(first: Access, second: Access, *, first_writes: bool, second_writes: bool) -> bool:
-    log, where = AccessLog(64), np.arange(8)
+    log, where = AccessLog(64, shared=first.group != second.group), np.arange(8)
     for access, writes in ((first, first_writes), (second, second_writes)):
-        tag = log.begin(access, writes=writes)
-        found = (log.write if writes else log.read)(tag, where, ordered=access.group == first.group == second.group)
+        found = (log.write if writes else log.read)(log.begin(access), where)
     return bool(found)
 
 
@@ -100,10 +99,10 @@ def test_accesses_of_one_epoch_race_if_one_writes() -> None:
 
 def test_the_other_reader_is_not_forgotten() -> None:
     """Wave 2 writes what it read last itself, but wave 1 read it too."""
-    log, where = AccessLog(64), np.arange(8)
+    log, where = AccessLog(64, shared=False), np.arange(8)
     for agent in (1, 2):
-        log.read(log.begin(at(0, agent), writes=False), where, ordered=True)
-    found = log.write(log.begin(at(0, 2), writes=True), where, ordered=True)
+        log.read(log.begin(at(0, agent)), where)
+    found = log.write(log.begin(at(0, 2)), where)
     assert [access.agent for access in found] == [1]
 
 
@@ -113,8 +112,8 @@ def test_an_access_that_outlasts_a_barrier() -> None:
     wave.pass_barrier()
     wave.group.epoch += 1
     log = wave.group.lds.log
-    later = log.begin(at(1, 7), writes=False)
-    assert [access.line for access in log.read(later, np.arange(4), ordered=True)] == [1]
+    later = log.begin(at(1, 7))
+    assert [access.line for access in log.read(later, np.arange(4))] == [1]
     execute(wave, "s_waitcnt lgkmcnt(0)")
     wave.group.epoch += 1
-    assert log.read(log.begin(at(2, 7), writes=False), np.arange(4), ordered=True) == []
+    assert log.read(log.begin(at(2, 7)), np.arange(4)) == []

@@ -1,12 +1,15 @@
 """Name the processes of others that take the most CPU time, for whoever waits for a quiet machine."""
 
 import os
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.domain.machine.waiting import Load
+from expctl.domain.text import one_line
 
+INTERPRETER = re.compile(r"python|node|ruby|perl|java|bash|sh$")
 MOST = 3
 EVERY_S = 1.0
 FIRST_S = 0.2  # until the first answer
@@ -44,5 +47,18 @@ class BusiestProcesses:
                 break
             process = self._table.process(pid)
             if process is not None and not self._table.is_ours(pid):
-                found.append(Load(name=process.name, pid=pid, user=self._table.user(pid), percent=percent))
+                found.append(
+                    Load(
+                        name=_title(process.name, self._table.words(pid)), pid=pid, user=self._table.user(pid), percent=percent
+                    )
+                )
         return tuple(found)
+
+
+def _title(name: str, words: Sequence[str]) -> str:
+    """Return a process' name, for an interpreter with what it runs: `python train.py`, `python pytest` for python -m pytest."""
+    options = [word for word in words[1:3] if word.startswith("-")]
+    script = next((word for word in words[1:] if not word.startswith("-")), "")
+    if not INTERPRETER.match(name) or "-c" in options or not script:
+        return name
+    return f"{name} {one_line(os.path.basename(script), 40)}"

@@ -58,7 +58,7 @@ def busiest_texts(busiest: Sequence[Load]) -> tuple[str, ...]:
     """Return the processes that take the most CPU time in words, the longest wording first; empty without any."""
     if not busiest:
         return ()
-    whole = [f"{one_line(each.name, 20)} (pid {each.pid}, {one_line(each.user, 20)}) {each.percent:.0f} %" for each in busiest]
+    whole = [f"{one_line(each.name, 40)} (pid {each.pid}, {one_line(each.user, 20)}) {each.percent:.0f} %" for each in busiest]
     short = [f"{one_line(each.name, 20)} {each.percent:.0f} %" for each in busiest]
     return (f"{', '.join(whole)} of a core", ", ".join(short), f"{whole[0]} of a core", short[0])
 

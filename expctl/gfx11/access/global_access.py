@@ -161,9 +161,9 @@ def _load(instruction: Instruction, first: int, transfer: Transfer, addresses: S
             write_registers(wave, first, transfer, nothing, nothing, wave.lanes & ~lanes)
         write_registers(wave, first, transfer, group.memory.data[where], undefined, lanes)
         log = group.device.log
-        tag = log.begin(group.access(line, wave.index), writes=False)
-        _report(wave, line, log.read(tag, where.reshape(-1), ordered=False), where, "reads")
-        wave.begin(Operation(line=line, counter=Counter.VM, keys=keys, tags=[tag]))
+        tag = log.begin(group.access(line, wave.index))
+        report_conflicts(wave, line, log.read(tag, where.reshape(-1)), where, "reads")
+        wave.begin(Operation(line=line, counter=Counter.VM, keys=keys, log=log, tags=[tag]))
 
     return run
 
@@ -189,20 +189,21 @@ def _store(instruction: Instruction, first: int, transfer: Transfer, addresses: 
             wave.fault(FaultKind.RACE, line, f"lanes of one store write different values to the same bytes, near {place}")
         group.memory.states[where] = DEFINED
         log = group.device.log
-        tag = log.begin(group.access(line, wave.index), writes=True)
-        _report(wave, line, log.write(tag, where.reshape(-1), ordered=False), where, "writes")
-        wave.begin(Operation(line=line, counter=Counter.VS, tags=[tag]))
+        tag = log.begin(group.access(line, wave.index))
+        report_conflicts(wave, line, log.write(tag, where.reshape(-1)), where, "writes")
+        wave.begin(Operation(line=line, counter=Counter.VS, log=log, tags=[tag]))
 
     return run
 
 
-def _report(wave: Wave, line: int, others: list[Access], where: Indices, does: str) -> None:
+def report_conflicts(wave: Wave, line: int, others: list[Access], where: Indices, does: str) -> None:
+    """Report a fault for each of `others`, accesses of global memory that conflict with one at `line` to the bytes `where`."""
     for other in others:
         place = wave.group.memory.describe(int(where.min()) + BASE)
         most = wave.group.most_waves
         met = f"workgroup {other.group}, wave {other.agent % most}"
         if other.group == wave.group.index and other.begun < wave.group.epoch:
-            what = f"{place} is what it {does}: that of {met} may outlast the barrier, nothing waits for it (vmcnt, vscnt)"
+            what = f"{place} is what it {does}: that of {met} may outlast the barrier, nothing waits for it"
             wave.fault(FaultKind.MISSING_WAIT, line, what, other_line=other.line)
         else:
             wave.fault(FaultKind.RACE, line, f"{place} is what it {does}, and {met} too, in no order", other_line=other.line)

@@ -114,10 +114,10 @@ def _load(instruction: Instruction, base: int, parts: list[Part]) -> Run:
             if plan.outside:
                 _write_zero(wave, part, wave.lanes & ~plan.lanes)
             write_registers(wave, part.register, part.transfer, data, undefined, plan.lanes)
-            tag = lds.log.begin(group.access(line, wave.index), writes=False)
-            _report(wave, line, lds.log.read(tag, plan.where.reshape(-1), ordered=True), "reads", plan)
+            tag = lds.log.begin(group.access(line, wave.index))
+            _report(wave, line, lds.log.read(tag, plan.where.reshape(-1)), "reads", plan)
             tags.append(tag)
-        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, tags=tags))
+        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, log=lds.log, tags=tags))
 
     return run
 
@@ -142,10 +142,10 @@ def _store(instruction: Instruction, base: int, parts: list[Part]) -> Run:
                 lds.undefined[plan.where] = read_registers(wave.vector_undefined, part.register, part.transfer, plan.lanes)
             else:
                 lds.undefined[plan.where] = 0
-            tag = lds.log.begin(group.access(line, wave.index), writes=True)
-            _report(wave, line, lds.log.write(tag, plan.where.reshape(-1), ordered=True), "writes", plan)
+            tag = lds.log.begin(group.access(line, wave.index))
+            _report(wave, line, lds.log.write(tag, plan.where.reshape(-1)), "writes", plan)
             tags.append(tag)
-        wave.begin(Operation(line=line, counter=Counter.LGKM, tags=tags))
+        wave.begin(Operation(line=line, counter=Counter.LGKM, log=lds.log, tags=tags))
 
     return run
 

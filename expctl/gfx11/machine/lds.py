@@ -9,6 +9,7 @@ import numpy as np
 from expctl.gfx11.machine.accesses import AccessLog
 from expctl.gfx11.machine.arrays import Bytes, Flags, Indices, Words, lanes_of
 from expctl.gfx11.machine.banks import passes
+from expctl.gfx11.machine.clocks import Clocks
 from expctl.gfx11.machine.counts import Tally
 
 
@@ -33,11 +34,11 @@ class Plan:
 class Lds:
     """LDS of `size` bytes. `undefined[i]` is a mask of the undefined bits of byte i, 0xff at first."""
 
-    def __init__(self, size: int, tally: Tally) -> None:
+    def __init__(self, size: int, tally: Tally, clocks: Clocks | None = None) -> None:
         self.size = size
         self.data: Bytes = np.full(size, 0xFF, dtype=np.uint8)
         self.undefined: Bytes = np.full(size, 0xFF, dtype=np.uint8)
-        self.log = AccessLog(size)
+        self.log = AccessLog(size, shared=False, clocks=clocks)
         self._plans = tally.plans
 
     def plan(self, addresses: Words, offset: int, active: int, width: int) -> Plan:

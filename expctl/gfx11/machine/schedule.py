@@ -28,7 +28,7 @@ def run_waves(group: Workgroup, waves: list[Wave], blocks: list[Block], order: r
             waiting[0].fault(
                 FaultKind.DIVERGED, blocks[waiting[0].resume - 1].last_line, f"{ended} waves ended without this barrier"
             )
-        group.epoch += 1
+        group.meet(wave.index for wave in waiting)
         running = waiting
 
 

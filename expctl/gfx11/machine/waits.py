@@ -8,8 +8,14 @@ A counter that has fallen to n proves that all but n of its operations have ende
 these may be k of the ended ones, so k fewer of the operations that end in order are proved to have ended.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from expctl.gfx11.machine.accesses import AccessLog
 
 
 class Counter(StrEnum):
@@ -32,8 +38,9 @@ class Operation:
     keys: tuple[int, ...] = ()
     """Registers that the access will write, as Wave keys."""
     in_order: bool = True
+    log: AccessLog | None = None
+    """The log of the memory that it touches, which has it under `tags`; None for private memory."""
     tags: list[int] = field(default_factory=list)
-    """Tags of the access in the AccessLog of the memory that it touches: LDS if it counts in lgkmcnt, else global memory."""
     outlasts: bool = False
     """The access may have been under way while its wave passed a barrier."""
 

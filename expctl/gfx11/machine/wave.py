@@ -19,7 +19,7 @@ from expctl.gfx11.text.operand import EXEC, M0, NULL, SCALARS, SCC, VCC
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from expctl.gfx11.machine.accesses import AccessLog
+    from expctl.gfx11.machine.clocks import Place
     from expctl.gfx11.machine.workgroup import Workgroup
 
 SCALAR_KEY = 1024
@@ -127,9 +127,9 @@ class Wave:
             for key in operation.keys:
                 if self.pending.get(key) is operation:
                     self.end_load(key)
-            if operation.outlasts:
+            if operation.outlasts and operation.log is not None:
                 for tag in operation.tags:
-                    self._log_of(counter).end(tag, self.group.epoch)
+                    operation.log.end(tag, self.group.epoch)
 
     def end_load(self, key: int) -> None:
         """Stop tracking the load into register `key`, because it has ended or its missing wait has been reported."""
@@ -170,11 +170,18 @@ class Wave:
 
     def pass_barrier(self) -> None:
         """Record that memory accesses for which the wave has not waited may still be under way after this barrier."""
-        for counter, operations in self.waits.under_way.items():
+        for operations in self.waits.under_way.values():
             for operation in operations:
-                for tag in operation.tags:
-                    self._log_of(counter).extend(tag)
+                if operation.log is not None:
+                    for tag in operation.tags:
+                        operation.log.extend(tag)
                 operation.outlasts = True
 
-    def _log_of(self, counter: Counter) -> AccessLog:
-        return self.group.lds.log if counter is Counter.LGKM else self.group.device.log
+    def exchange(self, places: Iterable[Place], *, acquires: bool) -> None:
+        """Let an atomic on `places` order accesses of other waves before those that follow, and earlier ones before others'.
+        It releases if the wave has waited for everything before.
+        """
+        clocks, agent = self.group.device.clocks, self.group.agent(self.index)
+        if clocks is not None:
+            releases = not any(self.waits.under_way.values())
+            clocks.exchange(agent, places, releases=releases, acquires=acquires)

@@ -9,6 +9,7 @@ import re
 
 import numpy as np
 
+from expctl.gfx11.access.global_access import report_conflicts
 from expctl.gfx11.machine.arrays import ALL_BITS
 from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.machine.memory import BASE, OUTSIDE, UNDEFINED
@@ -55,6 +56,9 @@ def decode_scalar_load(instruction: Instruction) -> Run:
         for n, word, unclear in zip(range(first, first + count), words, undefined, strict=True):
             wave.scalar[n] = word
             wave.mark_scalar(n, ALL_BITS if unclear else 0)
-        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, in_order=False))
+        log, where = wave.group.device.log, np.arange(at, at + 4 * count)
+        tag = log.begin(wave.group.access(line, wave.index))
+        report_conflicts(wave, line, log.read(tag, where), where, "reads")
+        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, in_order=False, log=log, tags=[tag]))
 
     return run

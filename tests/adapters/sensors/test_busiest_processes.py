@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from expctl.adapters.sensors.busiest_processes import BusiestProcesses
 from expctl.adapters.sensors.process_table import ProcessTable
 from tests.fakes.machine import FakeProc
@@ -21,6 +23,26 @@ def burn(proc: FakeProc, pid: int, ticks: int) -> None:
     words = fields.split()
     words[11] = str(ticks)
     file.write_text(f"{head}) {' '.join(words)}\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "shown"),
+    [
+        ("python3", ["python3", "-u", "/home/ada/train.py", "--fast"], "python3 train.py"),
+        ("python", ["python", "-m", "pytest", "-q"], "python pytest"),
+        ("python", ["python", "-c", "while True: pass"], "python"),
+        ("zig", ["zig", "build"], "zig"),
+        ("node", [], "node"),
+    ],
+)
+def test_an_interpreter_is_named_with_what_it_runs(tmp_path: Path, name: str, words: list[str], shown: str) -> None:
+    proc, clock = FakeProc(tmp_path), Clock()
+    proc.add(10, *words, name=name)
+    busiest = BusiestProcesses(ProcessTable(mark="m", root=tmp_path, me=1 << 22), clock_s=clock)
+    busiest.look()
+    clock.now_s += 2
+    burn(proc, 10, 100)
+    assert [each.name for each in busiest.look()] == [shown]
 
 
 def test_the_three_busiest_that_are_not_ours(tmp_path: Path) -> None:

@@ -108,6 +108,18 @@ def test_own_tests_run_on_the_build(empty: Foreign) -> None:
     ended = empty.concluded("harness", "check")
     assert "target here; scope fast/ops.py" in ended.out
     assert "4 cases pass" in ended.out
-    empty.write("tests/test_ops.py", "def test_it():\n    assert 1 == 2\n")
+    empty.write("tests/test_ops.py", "def test_it():\n    raise ValueError('of mine')\n")
     ended = empty.expctl("harness", "check")
     assert (ended.status, "where     tests/test_ops.py:2" in ended.err) == (1, True), ended.err
+    assert "ValueError: of mine" in ended.err
+
+
+def test_a_function_named_like_its_module_stays_a_function(empty: Foreign) -> None:
+    pytest.importorskip("numpy", reason="numpy is not installed")
+    empty.write("fast/__init__.py", "from .double import double\n")
+    empty.write("fast/double.py", "import numpy as np\n\n\ndef double(x):\n    return 2 * x\n")
+    empty.write("tests/test_double.py", "from fast import double\n\n\ndef test_it():\n    assert double(2) == 4\n")
+    empty.concluded("init", "--source", "fast/double.py")
+    harness = empty.root / "bench/harness.py"
+    harness.write_text(harness.read_text().replace('raise NotImplementedError("return what double must give")', "return x + x"))
+    assert "4 cases pass" in empty.concluded("harness", "check").out

@@ -1,0 +1,121 @@
+"""Does the guard at home see what is wrong? `python -m benchmarks.interpreter.guard_mutants` breaks the kernel and runs it.
+
+The mutants are somebody else's, who had not read the guard: one YAML file each, with `file` below kernel/hip, `find` (text that
+occurs once), `replace`, `why`, and `equivalent`: why no run can show it, or false. Each is built as the protocol builds the
+guards gfx1151-static and gfx1151-configs, and their default test runs on it, with a given seed of the drawn shapes.
+
+Prints a line for each mutant and seed that is missed, or that is said to be equivalent and is caught; the slowest run; exits
+with 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from benchmarks.interpreter.compiler import HIP, Compiler
+from kernel.runtime.library import WINNER, format_config
+
+FOLDER = Path(__file__).with_name("strangers_mutants")
+GUARD = Path(__file__).parents[2] / "kernel/harness/emulate_scaled_mm.py"
+SEEDS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """`equivalent` is the argument why no run can show it, "" if one should."""
+
+    name: str
+    file: str
+    find: str
+    replace: str
+    equivalent: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What the guard said of a mutant with one seed; `said` is "" if it found nothing."""
+
+    mutant: Mutant
+    seed: int
+    said: str
+    seconds: float
+
+
+def load(folder: Path) -> list[Mutant]:
+    """Return the mutants below `folder`, by name. Raises ValueError for one whose text isn't in the kernel exactly once."""
+    found = []
+    for file in sorted(folder.glob("*.yaml")):
+        told = yaml.safe_load(file.read_text())
+        times = (HIP / told["file"]).read_text().count(told["find"])
+        if times != 1:
+            raise ValueError(f"{file.name}: {told['file']} holds the text to find {times} times, expected once")
+        equivalent = str(told.get("equivalent") or "")
+        found.append(
+            Mutant(name=file.stem, file=told["file"], find=told["find"], replace=told["replace"], equivalent=equivalent)
+        )
+    return found
+
+
+def ran(compiler: Compiler, mutant: Mutant, seeds: Sequence[int]) -> list[Ran]:
+    """Build a mutant and run the guard on it with each of `seeds`. Raises CalledProcessError if it doesn't compile."""
+    with tempfile.TemporaryDirectory() as folder:
+        hip = shutil.copytree(HIP, Path(folder) / "hip")
+        source = hip / mutant.file
+        source.write_text(source.read_text().replace(mutant.find, mutant.replace))
+        artifact = Path(folder) / "scaled_mm.s"
+        artifact.write_text(compiler.kernel(WINNER, "-O3", hip))
+        return [_guarded(mutant, artifact, seed) for seed in seeds]
+
+
+def _guarded(mutant: Mutant, artifact: Path, seed: int) -> Ran:
+    begun_s = time.monotonic()
+    argv = [sys.executable, str(GUARD), "--artifact", str(artifact), "--config", format_config(WINNER), "--seed", str(seed)]
+    ended = subprocess.run(argv, check=False, capture_output=True, text=True)
+    said = (ended.stdout + ended.stderr).strip().splitlines()
+    return Ran(
+        mutant=mutant, seed=seed, said=" ".join(said[-1:]) if ended.returncode else "", seconds=time.monotonic() - begun_s
+    )
+
+
+def main() -> int:
+    """Run the mutants, print what was missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", default=FOLDER)
+    parser.add_argument("--only", default="", help="mutants whose name holds this")
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--jobs", type=int, default=1, help="mutants at a time; the guard itself uses two cores")
+    options = parser.parse_args()
+    compiler = Compiler.installed()
+    if compiler is None:
+        sys.exit("ziglang is not installed: pip install -e '.[cpu]'")
+    mutants = [mutant for mutant in load(options.folder) if options.only in mutant.name]
+    wrong = caught = 0
+    slowest_s = 0.0
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for runs in pool.map(lambda mutant: ran(compiler, mutant, range(options.seeds)), mutants):
+            mutant, missed = runs[0].mutant, sum(not run.said for run in runs)
+            is_wrong = bool(missed) != bool(mutant.equivalent)
+            wrong, caught = wrong + is_wrong, caught + (not missed)
+            slowest_s = max(slowest_s, *(run.seconds for run in runs))
+            words = next((run.said for run in runs if run.said), "nothing")[:200]
+            print(
+                f"{'WRONG' if is_wrong else 'right'} {mutant.name}: missed by {missed} of {len(runs)} seeds; {words}",
+                flush=True,
+            )
+    print(f"{len(mutants)} mutants: {caught} caught in each of {options.seeds} seeds, {wrong} wrong; at most {slowest_s:.1f} s")
+    return bool(wrong) or not mutants
+
+
+if __name__ == "__main__":
+    sys.exit(main())
