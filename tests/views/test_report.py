@@ -72,7 +72,7 @@ def test_single_iterations_are_shown_by_size_and_side() -> None:
     lines = record_lines(replace(RECORD, estimates=(OBJECTIVE, timed)))
     assert [line for line in lines if line.startswith("  times")] == [
         "  times      n=768, baseline: median 20.00 ms, mean 20.31 ms, p90 1.012, p99 1.304 of the median",
-        "  times      n=768, candidate: median 19.00 ms, mean 20.31 ms, p90 1.012, p99 1.700 of the median",
+        "  times      n=768, candidate: median 19.54 ms, mean 20.31 ms, p90 1.012, p99 1.700 of the median",
     ]
 
 

@@ -15,8 +15,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from expctl.gfx11.access.transfer import LOADS, STORES, Transfer, read_registers, write_registers
-from expctl.gfx11.machine.accesses import Access
 from expctl.gfx11.machine.arrays import ALL_BITS, Anything, Bytes, Flags, Indices
+from expctl.gfx11.machine.conflicts import report_conflicts
 from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.machine.memory import BASE, DEFINED, OUTSIDE, UNDEFINED
 from expctl.gfx11.machine.step import Run
@@ -194,19 +194,6 @@ def _store(instruction: Instruction, first: int, transfer: Transfer, addresses: 
         wave.begin(Operation(line=line, counter=Counter.VS, log=log, tags=[tag]))
 
     return run
-
-
-def report_conflicts(wave: Wave, line: int, others: list[Access], where: Indices, does: str) -> None:
-    """Report a fault for each of `others`, accesses of global memory that conflict with one at `line` to the bytes `where`."""
-    for other in others:
-        place = wave.group.memory.describe(int(where.min()) + BASE)
-        most = wave.group.most_waves
-        met = f"workgroup {other.group}, wave {other.agent % most}"
-        if other.group == wave.group.index and other.begun < wave.group.epoch:
-            what = f"{place} is what it {does}: that of {met} may outlast the barrier, nothing waits for it"
-            wave.fault(FaultKind.MISSING_WAIT, line, what, other_line=other.line)
-        else:
-            wave.fault(FaultKind.RACE, line, f"{place} is what it {does}, and {met} too, in no order", other_line=other.line)
 
 
 def _private_load(instruction: Instruction, first: int, transfer: Transfer, addresses: Source) -> Run:

@@ -146,7 +146,7 @@ class AccessLog:
             return True
         if other.group == access.group and other.begun != access.begun:
             return other.ended < access.begun
-        return self._clocks is not None and self._clocks.knows(access.agent, other)
+        return self._clocks is not None and self._clocks.knows(access.agent, other.agent, other.stamp)
 
 
 def _renew(last: dict[int, int], access: Access) -> None:

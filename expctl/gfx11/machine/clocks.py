@@ -8,10 +8,6 @@ made or knew of. At a barrier the waves of a workgroup tell each other all they 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from expctl.gfx11.machine.accesses import Access
 
 Known = dict[int, int]
 """Wave -> its last stamp whose accesses have ended before."""
@@ -31,9 +27,9 @@ class Clocks:
         """Return the stamp of what wave `agent` does now."""
         return self._stamps.get(agent, 0)
 
-    def knows(self, agent: int, other: Access) -> bool:
-        """Return whether `other` is ordered before what wave `agent` does now."""
-        return other.stamp <= self._known.get(agent, {}).get(other.agent, -1)
+    def knows(self, agent: int, other: int, stamp: int) -> bool:
+        """Return whether what wave `other` did at `stamp` is ordered before what wave `agent` does now."""
+        return stamp <= self._known.get(agent, {}).get(other, -1)
 
     def meet(self, agents: Iterable[int]) -> None:
         """Let the waves of a workgroup tell each other what they know, at a barrier."""

@@ -9,8 +9,8 @@ import re
 
 import numpy as np
 
-from expctl.gfx11.access.global_access import report_conflicts
 from expctl.gfx11.machine.arrays import ALL_BITS
+from expctl.gfx11.machine.conflicts import report_conflicts
 from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.machine.memory import BASE, OUTSIDE, UNDEFINED
 from expctl.gfx11.machine.step import Run
