@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from expctl.gfx11.access.atomic import decode_atomic
 from expctl.gfx11.access.global_access import decode_memory
 from expctl.gfx11.access.lds_access import decode_lds
 from expctl.gfx11.access.lds_permute import NAMES as PERMUTE_NAMES
@@ -50,6 +51,8 @@ def decode_step(instruction: Instruction) -> Run | None:
         return decode_permute(instruction) if name in PERMUTE_NAMES else decode_lds(instruction)
     if kind in (Class.GLOBAL_LOAD, Class.GLOBAL_STORE, Class.SCRATCH):
         return decode_memory(instruction)
+    if kind is Class.ATOMIC:
+        return decode_atomic(instruction)
     if kind is Class.SCALAR_LOAD:
         return decode_scalar_load(instruction)
     if kind is Class.WAIT:
@@ -91,7 +94,8 @@ def decode(program: Program, *, vector_registers: int = 256) -> Decoded:
         blocks.append(Block(steps=tuple(steps), leave=leave, first=first, size=len(body), last_line=last.line))
     if not blocks or program.instructions[-1].mnemonic not in ("s_endpgm", "s_branch", "s_code_end"):
         raise program.instructions[-1].unsupported("the function does not end with s_endpgm")
-    return Decoded(program=program, blocks=tuple(blocks))
+    has_atomics = any(class_of(instruction) is Class.ATOMIC for instruction in program.instructions)
+    return Decoded(program=program, blocks=tuple(blocks), has_atomics=has_atomics)
 
 
 def _to(target: int) -> Leave:

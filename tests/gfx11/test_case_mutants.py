@@ -10,6 +10,7 @@ import pytest
 
 from expctl.gfx11.machine.arrays import Anything
 from expctl.gfx11.scalar import operations
+from expctl.gfx11.scalar.operation import Evaluate
 from expctl.gfx11.vector import decode, halves
 from tests.gfx11.cases.case import Case, agree, computed
 from tests.gfx11.cases.folding import Folded, results_of
@@ -69,7 +70,7 @@ def test_scalar(part: str, wanted: Wanted, monkeypatch: pytest.MonkeyPatch) -> N
     for name, op in operations.OPS.items():
         with monkeypatch.context() as patch:
 
-            def wrong(*sources: int, evaluate: operations.Evaluate = op.evaluate) -> tuple[int, int | None]:
+            def wrong(*sources: int, evaluate: Evaluate = op.evaluate) -> tuple[int, int | None]:
                 result, scc = evaluate(*sources)
                 return (result ^ 1, scc) if part == "result" else (result, 0 if scc is None else 1 - scc)
 

@@ -53,9 +53,9 @@ def decode_memory(instruction: Instruction) -> Run:
     if data.kind is not Kind.VECTOR or data.count != transfer.registers:
         raise instruction.unsupported(f"the data must be {transfer.registers} vector register(s)")
     if match["where"] == "scratch":
-        addresses = _addresses(instruction, address, base, offset, private=True)
+        addresses = address_source(instruction, address, base, offset, private=True)
         return (_private_store if stores else _private_load)(instruction, data.index, transfer, addresses)
-    addresses = _addresses(instruction, address, base, offset, private=False)
+    addresses = address_source(instruction, address, base, offset, private=False)
     return (_store if stores else _load)(instruction, data.index, transfer, addresses)
 
 
@@ -68,7 +68,7 @@ def offset_of(instruction: Instruction, fields: Fields) -> int:
     return offset
 
 
-def _addresses(instruction: Instruction, address: Operand, base: Operand, offset: int, *, private: bool) -> Source:
+def address_source(instruction: Instruction, address: Operand, base: Operand, offset: int, *, private: bool) -> Source:
     """Return a source of each lane's uint64 address, (32,); for private memory, of each lane's byte offset in it."""
     parts: list[Source] = []
     if address.kind is not Kind.OFF:
@@ -104,7 +104,7 @@ def _check(wave: Wave, line: int, addresses: Source, data: Iterable[int], loads:
         wave.fault(FaultKind.UNINITIALISED, line, "the address is a value that nothing wrote")
 
 
-def _reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tuple[Indices, Flags, Bytes]:
+def reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tuple[Indices, Flags, Bytes]:
     """Compute which bytes the active lanes access; report an OUT_OF_BOUNDS fault for lanes that miss every buffer.
 
     Returns, for the other lanes, the bytes' offsets in the arena (lanes, width), a flag per lane (32,), and the bytes' states.
@@ -153,7 +153,7 @@ def _load(instruction: Instruction, first: int, transfer: Transfer, addresses: S
     def run(wave: Wave) -> None:
         if not wave.dirty.isdisjoint(touched):
             _check(wave, line, addresses, keys, Counter.VM)
-        where, lanes, states = _reach(wave, line, addresses, width, does="reads")
+        where, lanes, states = reach(wave, line, addresses, width, does="reads")
         group = wave.group
         undefined = (states == UNDEFINED).view(np.uint8) * np.uint8(0xFF)
         if lanes is not wave.lanes:
@@ -177,7 +177,7 @@ def _store(instruction: Instruction, first: int, transfer: Transfer, addresses: 
         unclear = not wave.dirty.isdisjoint(touched)
         if unclear:
             _check(wave, line, addresses, keys)
-        where, lanes, _ = _reach(wave, line, addresses, width, does="writes")
+        where, lanes, _ = reach(wave, line, addresses, width, does="writes")
         if unclear and read_registers(wave.vector_undefined, first, transfer, lanes).any():
             buffer = wave.group.memory.describe(int(where[0, 0]) + BASE) if where.size else "nowhere"
             wave.fault(FaultKind.UNINITIALISED, line, f"a value that nothing wrote goes to memory, at {buffer}")

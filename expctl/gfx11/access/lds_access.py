@@ -109,13 +109,13 @@ def _load(instruction: Instruction, base: int, parts: list[Part]) -> Run:
         tags = []
         addresses = wave.u32[base].copy()
         for part in parts:
-            plan = _plan(wave, line, addresses, part)
+            plan = planned(wave, line, addresses, part)
             data, undefined = lds.data[plan.where], lds.undefined[plan.where]
             if plan.outside:
                 _write_zero(wave, part, wave.lanes & ~plan.lanes)
             write_registers(wave, part.register, part.transfer, data, undefined, plan.lanes)
             tag = lds.log.begin(group.access(line, wave.index))
-            _report(wave, line, lds.log.read(tag, plan.where.reshape(-1)), "reads", plan)
+            report_lds_conflicts(wave, line, lds.log.read(tag, plan.where.reshape(-1)), "reads", plan)
             tags.append(tag)
         wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, log=lds.log, tags=tags))
 
@@ -133,7 +133,7 @@ def _store(instruction: Instruction, base: int, parts: list[Part]) -> Run:
         lds, group = wave.group.lds, wave.group
         tags = []
         for part in parts:
-            plan = _plan(wave, line, wave.u32[base], part)
+            plan = planned(wave, line, wave.u32[base], part)
             data = read_registers(wave.vector, part.register, part.transfer, plan.lanes)
             lds.data[plan.where] = data
             if plan.overlaps and (lds.data[plan.where] != data).any():
@@ -143,14 +143,15 @@ def _store(instruction: Instruction, base: int, parts: list[Part]) -> Run:
             else:
                 lds.undefined[plan.where] = 0
             tag = lds.log.begin(group.access(line, wave.index))
-            _report(wave, line, lds.log.write(tag, plan.where.reshape(-1)), "writes", plan)
+            report_lds_conflicts(wave, line, lds.log.write(tag, plan.where.reshape(-1)), "writes", plan)
             tags.append(tag)
         wave.begin(Operation(line=line, counter=Counter.LGKM, log=lds.log, tags=tags))
 
     return run
 
 
-def _plan(wave: Wave, line: int, addresses: Words, part: Part) -> Plan:
+def planned(wave: Wave, line: int, addresses: Words, part: Part) -> Plan:
+    """Return which bytes of LDS a part touches in the active lanes; count its passes, report lanes beyond the end."""
     lds = wave.group.lds
     plan = lds.plan(addresses, part.offset, wave.exec, part.transfer.width)
     traffic = wave.group.tally.of_line(line)
@@ -174,7 +175,8 @@ def _write_zero(wave: Wave, part: Part, lanes: Flags) -> None:
     write_registers(wave, part.register, part.transfer, nothing, nothing, lanes)
 
 
-def _report(wave: Wave, line: int, others: list[Access], does: str, plan: Plan) -> None:
+def report_lds_conflicts(wave: Wave, line: int, others: list[Access], does: str, plan: Plan) -> None:
+    """Report a fault for each of `others`, accesses of LDS that conflict with one at `line` whose bytes `plan` has."""
     for other in others:
         first = int(plan.where.min())
         whom = f"LDS bytes from {first} on that wave {wave.index} {does}"

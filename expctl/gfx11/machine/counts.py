@@ -21,6 +21,7 @@ class Class(StrEnum):
     LDS_STORE = "LDS store"
     GLOBAL_LOAD = "global load"
     GLOBAL_STORE = "global store"
+    ATOMIC = "atomic"
     SCRATCH = "scratch"
     BRANCH = "branch"
     WAIT = "wait"
@@ -38,6 +39,7 @@ _CLASSES = (
     (r"global_load_", Class.GLOBAL_LOAD),
     (r"global_store_", Class.GLOBAL_STORE),
     (r"scratch_", Class.SCRATCH),
+    (r"global_atomic_|ds_", Class.ATOMIC),
     (r"s_c?branch|s_endpgm", Class.BRANCH),
     (r"s_waitcnt", Class.WAIT),
     (r"s_barrier", Class.BARRIER),

@@ -9,7 +9,8 @@ from expctl.gfx11.machine.step import Run, guarded
 from expctl.gfx11.machine.wave import EXEC_KEY, SCC_KEY, Wave
 from expctl.gfx11.operands.scalar import ScalarSource, ScalarTarget, scalar_source, scalar_target
 from expctl.gfx11.operands.vector_source import Type
-from expctl.gfx11.scalar.operations import LOGIC, OPS, ScalarOp, signed
+from expctl.gfx11.scalar.operation import ScalarOp, signed
+from expctl.gfx11.scalar.operations import LOGIC, OPS
 from expctl.gfx11.text.operand import EXEC, SCC, Operand
 from expctl.gfx11.text.program import Fields, Instruction
 
@@ -30,7 +31,9 @@ def decode_scalar(instruction: Instruction) -> Run:
 
 
 def _plain(instruction: Instruction, op: ScalarOp, operands: list[Operand]) -> Run:
+    accumulated = operands[:1] if op.accumulates else []
     target = scalar_target(instruction, operands.pop(0), wide=op.result == 64) if op.result and operands else None
+    operands += accumulated
     if len(operands) != len(op.sources) or (target is None) != (op.result == 0):
         raise instruction.unsupported("too many or too few operands")
     kind = Type.F32 if op.floats else Type.U32

@@ -7,43 +7,12 @@ unchanged.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-
-import numpy as np
+from dataclasses import replace
 
 from expctl.gfx11.machine.arrays import ALL_BITS
-
-Evaluate = Callable[..., tuple[int, int | None]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScalarOp:
-    """A scalar operation. `result` and `sources` are widths in bits; result 0 means that only SCC is written."""
-
-    result: int
-    sources: tuple[int, ...]
-    evaluate: Evaluate
-    reads_scc: bool = False
-    bitwise: bool = False
-    """Bit i of the result depends on nothing but bit i of the sources."""
-    floats: bool = False
-
-
-def signed(value: int, bits: int = 32) -> int:
-    """Return `value`, an unsigned integer of `bits` bits, as the signed integer (two's complement) of the same bits."""
-    return value - (1 << bits) if value >> (bits - 1) else value
-
-
-def float_of(bits: int) -> float:
-    """Return the value of a float32 given by its 32 bits."""
-    return float(struct.unpack("<f", struct.pack("<I", bits))[0])
-
-
-def bits_of_float(value: float) -> int:
-    """Return the 32 bits of the float32 nearest to a double."""
-    return int(np.float32(value).view(np.uint32))
+from expctl.gfx11.scalar.floats import FLOATS
+from expctl.gfx11.scalar.operation import ScalarOp, signed
 
 
 def _scc_if_nonzero(bits: int, function: Callable[..., int], sources: tuple[int, ...]) -> ScalarOp:
@@ -125,21 +94,6 @@ def _lowest(value: int) -> int:
     return (value & -value).bit_length() - 1 if value else -1
 
 
-def _f32(function: Callable[..., float], count: int = 2) -> ScalarOp:
-    def evaluate(*values: int) -> tuple[int, None]:
-        with np.errstate(all="ignore"):
-            return bits_of_float(function(*(float_of(value) for value in values))), None
-
-    return ScalarOp(result=32, sources=(32,) * count, evaluate=evaluate, floats=True)
-
-
-def _to_integer(value: int, low: int, high: int) -> tuple[int, None]:
-    number = float_of(value)
-    if number != number:
-        return 0, None
-    return int(min(max(number, low), high)) & ALL_BITS, None
-
-
 _SHIFTS = {
     "s_lshl_b32": _scc_if_nonzero(32, lambda a, b: a << (b & 31), (32, 32)),
     "s_lshr_b32": _scc_if_nonzero(32, lambda a, b: a >> (b & 31), (32, 32)),
@@ -203,24 +157,12 @@ LOGIC: dict[str, Callable[[int, int], int]] = {
     "nand": lambda a, b: ~(a & b), "nor": lambda a, b: ~(a | b), "xnor": lambda a, b: ~(a ^ b),
     "and_not1": lambda a, b: a & ~b, "or_not1": lambda a, b: a | ~b,
 }  # fmt: skip
-_FLOATS = {
-    "s_add_f32": _f32(lambda a, b: a + b),
-    "s_sub_f32": _f32(lambda a, b: a - b),
-    "s_mul_f32": _f32(lambda a, b: a * b),
-    "s_cvt_f32_u32": _without_scc(lambda a: bits_of_float(float(a)), (32,)),
-    "s_cvt_f32_i32": _without_scc(lambda a: bits_of_float(float(signed(a))), (32,)),
-    "s_cvt_u32_f32": ScalarOp(result=32, sources=(32,), evaluate=lambda a: _to_integer(a, 0, ALL_BITS), floats=True),
-    "s_cvt_i32_f32": ScalarOp(
-        result=32, sources=(32,), evaluate=lambda a: _to_integer(a, -(1 << 31), (1 << 31) - 1), floats=True
-    ),
-}
 OPS: dict[str, ScalarOp] = {
     **_SHIFTS,
     **_ARITHMETIC,
     **_MOVES,
-    **_FLOATS,
+    **FLOATS,
     **_comparisons(),
     **{f"s_{name}_b{n}": _logic(n, function) for n in (32, 64) for name, function in LOGIC.items()},
 }
-"""Scalar operations by mnemonic. Float operations are done in double and rounded to float, which gives the correctly rounded
-float, for a double has at least 2 * 24 + 2 bits of precision (Figueroa, "When is double rounding innocuous?", 1995)."""
+"""Scalar operations by mnemonic."""

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 
 from expctl.gfx11.machine.arrays import Anything
+from expctl.gfx11.machine.rounding import fma32, maximum, minimum, to_integer
 from expctl.gfx11.vector.operation import F16, F32, I32, IMPLIED_VCC, MASK, U32, VectorOp, binary, ternary, unary
-from expctl.gfx11.vector.rounding import fma32, maximum, minimum, to_integer
 
 _INT32, _UINT32 = (-(1 << 31), (1 << 31) - 1), (0, (1 << 32) - 1)
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from expctl.gfx11.machine.arrays import Anything
 from expctl.gfx11.machine.definedness import same_bits
+from expctl.gfx11.machine.rounding import fma16, fma32, maximum, minimum
 from expctl.gfx11.operands.vector_source import Type
 from expctl.gfx11.vector.operation import F16, F32, I16, I32, U16, U32, VectorOp, binary, ternary, unary
-from expctl.gfx11.vector.rounding import fma16, fma32, maximum, minimum
 
 _15 = np.uint16(15)
 

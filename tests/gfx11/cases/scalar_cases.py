@@ -116,7 +116,6 @@ _BITS = [
     *(tested(f"s_{name}_b{n}", f"i{n} i{n}", f"i{n}", logic(name, f"i{n}")) for name in _LOGIC for n in (32, 64)),
 ]  # fmt: skip
 _FLOATS = [
-    *(silent(f"s_{name}_f32", "f32 f32", "f32", f"%r = f{name} float %a, %b") for name in ("add", "sub", "mul")),
     *(silent(f"s_cvt_f32_{kind}32", "i32", "f32", f"%r = {sign}itofp i32 %a to float") for kind,
       sign in (("u", "u"), ("i", "s"))),
     *(silent(f"s_cvt_{kind}32_f32", "f32", "i32", f"%r = call i32 @llvm.fpto{sign}i.sat.i32.f32(float %a)")
