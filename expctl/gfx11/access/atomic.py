@@ -18,7 +18,7 @@ import numpy as np
 from expctl.gfx11.access.global_access import address_source, offset_of, reach
 from expctl.gfx11.access.lds_access import Part, lds_offset, planned, report_lds_conflicts, vector_index
 from expctl.gfx11.access.transfer import Transfer, read_registers, write_registers
-from expctl.gfx11.machine.arrays import Bytes, Flags, Indices
+from expctl.gfx11.machine.arrays import Anything, Bytes, Flags, Indices
 from expctl.gfx11.machine.conflicts import report_conflicts
 from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.machine.memory import BASE, DEFINED, UNDEFINED
@@ -161,7 +161,7 @@ def _lds(instruction: Instruction) -> Run:
         lds, group = wave.group.lds, wave.group
         plan = planned(wave, line, wave.u32[base], part)
         values = [read_registers(wave.vector, first, part.transfer, plan.lanes) for first in data]
-        unknown: Flags = lds.undefined[plan.where].any(axis=1)
+        unknown: Anything = lds.undefined[plan.where].any(axis=1)
         if unclear:
             for first in data:
                 unknown |= read_registers(wave.vector_undefined, first, part.transfer, plan.lanes).any(axis=1)

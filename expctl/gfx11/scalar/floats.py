@@ -10,7 +10,7 @@ from expctl.gfx11.machine.arrays import ALL_BITS, Anything
 from expctl.gfx11.machine.rounding import fma16, fma32, maximum, minimum, to_integer
 from expctl.gfx11.scalar.operation import ScalarOp, signed
 
-_TYPES = {"f32": (np.uint32, np.float32), "f16": (np.uint16, np.float16)}
+_TYPES: dict[str, tuple[Anything, Anything]] = {"f32": (np.uint32, np.float32), "f16": (np.uint16, np.float16)}
 
 
 def _number(bits: int, name: str) -> Anything:

@@ -35,7 +35,7 @@ _NUMBERS = {"u32": "I", "i32": "i", "b32": "I", "f32": "f", "u64": "Q", "i64": "
 def _start(i: int, kind: str) -> float:
     """What a place holds, or a lane brings: positive, negative, small, large."""
     if kind[0] == "f":
-        return (i * 0.75 - 7) * (-1) ** i
+        return (i * 0.75 - 7) * (-1.0 if i % 2 else 1.0)
     value = (i * 0x9E3779B97F4A7C15 + (i << 61)) % (1 << int(kind[1:])) if i % 3 else i % 5
     return value - (1 << int(kind[1:])) if kind[0] == "i" and value >> int(kind[1:]) - 1 else value
 
@@ -47,7 +47,8 @@ def _packed(value: float, kind: str) -> bytes:
 
 
 def _number(raw: bytes, kind: str) -> float:
-    return float(struct.unpack(f"<{_NUMBERS[kind]}", raw)[0]) if kind[0] == "f" else struct.unpack(f"<{_NUMBERS[kind]}", raw)[0]
+    (value,) = struct.unpack(f"<{_NUMBERS[kind]}", raw)
+    return float(value) if kind[0] == "f" else int(value)
 
 
 def check(text: str, name: str, kind: str, place: str, returns: bool) -> None:
