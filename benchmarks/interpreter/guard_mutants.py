@@ -24,6 +24,7 @@ from pathlib import Path
 import yaml
 
 from benchmarks.interpreter.compiler import HIP, Compiler
+from expctl.inspection.device_compiler import Options, assembly_with_lines
 from kernel.runtime.library import WINNER, format_config
 
 FOLDER = Path(__file__).with_name("strangers_mutants")
@@ -73,19 +74,26 @@ def ran(compiler: Compiler, mutant: Mutant, seeds: Sequence[int]) -> list[Ran]:
         hip = shutil.copytree(HIP, Path(folder) / "hip")
         source = hip / mutant.file
         source.write_text(source.read_text().replace(mutant.find, mutant.replace))
-        artifact = Path(folder) / "scaled_mm.s"
-        artifact.write_text(compiler.kernel(WINNER, "-O3", hip))
-        return [_guarded(mutant, artifact, seed) for seed in seeds]
+        one, every = Path(folder) / "one.s", Path(folder) / "every.s"
+        one.write_text(compiler.kernel(WINNER, "-O3", hip))
+        every.write_text(assembly_with_lines(hip / "host_hip.hip", Options(arch="gfx1151"))[1])
+        static = ["--artifact", str(one), "--config", format_config(WINNER)]
+        configs = ["--artifact", str(every), "--every-config", "--orders", "1"]
+        return [_guarded(mutant, seed, static, configs) for seed in seeds]
 
 
-def _guarded(mutant: Mutant, artifact: Path, seed: int) -> Ran:
-    begun_s = time.monotonic()
-    argv = [sys.executable, str(GUARD), "--artifact", str(artifact), "--config", format_config(WINNER), "--seed", str(seed)]
-    ended = subprocess.run(argv, check=False, capture_output=True, text=True)
-    said = (ended.stdout + ended.stderr).strip().splitlines()
-    return Ran(
-        mutant=mutant, seed=seed, said=" ".join(said[-1:]) if ended.returncode else "", seconds=time.monotonic() - begun_s
-    )
+def _guarded(mutant: Mutant, seed: int, *guards: list[str]) -> Ran:
+    """Run one guard after the other, up to the first that finds something."""
+    begun_s, said = time.monotonic(), ""
+    for guard in guards:
+        ended = subprocess.run(
+            [sys.executable, str(GUARD), *guard, "--seed", str(seed)], check=False, capture_output=True, text=True
+        )
+        if ended.returncode:
+            said = next((line for line in ended.stderr.splitlines() if line.startswith("failed: ")), "")
+            said = said or f"status {ended.returncode}: {ended.stderr[-200:]}"
+            break
+    return Ran(mutant=mutant, seed=seed, said=said, seconds=time.monotonic() - begun_s)
 
 
 def main() -> int:

@@ -10,36 +10,60 @@ from kernel.harness.emulated import Product
 from kernel.runtime.formats import Fp8
 from kernel.runtime.library import Config
 
-FRAGMENT = 16
-BYTE = 1 << 8
-"""What an 8-bit counter holds."""
+FRAGMENT, PIECE = 16, 8
+"""Values of a matrix instruction's side, and of one load. Where K is a multiple of PIECE and A is aligned, whole chunks go the
+fast way.
+"""
+BYTE, SHORT = 1 << 8, 1 << 16
+"""What counters of 8 and of 16 bits hold."""
 SHIFTS = (0, 0, 2, 6, 8, 14)
 
 
 def drawn_products(config: Config, seed: int, rounds: int) -> list[Product]:
-    """Return `rounds` times six products, drawn from `seed`, and a long one. Each lies on an edge, or beside it: of the tiles
-    (up to 3 x 4 of them), of a fragment, of whole chunks of K (0 to 4, and a rest). The long one has more chunks than an 8-bit
-    counter counts.
+    """Return `rounds` times eight products, drawn from `seed`, and four large ones. Each lies on an edge, or beside it: of the
+    tiles (up to 3 x 4 of them), of a fragment, of whole chunks of K (0 to 4, exactly or with a rest). Of the large ones, one
+    has more chunks than an 8-bit counter counts, and three have offsets into A or B that 16 bits can't hold.
     """
     rng = random.Random(seed)  # noqa: S311  shapes, not secrets
     found = [product for _ in range(rounds) for product in _round(config, rng)]
-    return [*found, *_long(config, rng)] if rounds else found
+    return [*found, *_large(config, rng)] if rounds else found
+
+
+def far_products(config: Config, seed: int) -> list[Product]:
+    """Return a product whose K a 16-bit counter can't hold, in whole chunks and a rest. It is for a config of few waves."""
+    rng = random.Random(seed)  # noqa: S311  a shape, not a secret
+    *_, chunk = _tile(config)
+    return [replace(_product(rng, rng.randint(1, 3), rng.randint(1, 3), SHORT + _whole_and_rest(rng, chunk, 1)), shifted=0)]
 
 
 def _round(config: Config, rng: random.Random) -> Iterator[Product]:
     rows, columns, chunk = _tile(config)
     few_m, few_n = rng.randint(1, FRAGMENT + 1), rng.randint(1, FRAGMENT + 1)
-    yield _product(rng, _beside(rng, rows * rng.randint(1, 2)), _beside(rng, columns), _beside(rng, chunk))
-    yield _product(rng, _beside(rng, rows), _beside(rng, columns * rng.randint(1, 2)), rng.randint(1, chunk))
-    yield _product(rng, few_m, _beside(rng, columns), _beside(rng, chunk * rng.randint(2, 4)))
+    yield _aligned(rng, _beside(rng, rows * rng.randint(1, 2)), few_n, chunk)
+    yield _aligned(rng, few_m, _beside(rng, columns), _whole_and_rest(rng, chunk, rng.randint(0, 3)))
+    yield _aligned(rng, _beside(rng, rows), few_n, chunk * rng.randint(1, 2) - PIECE)
+    yield _aligned(rng, few_m, few_n, chunk * rng.randint(0, 2) + FRAGMENT + PIECE * rng.randint(0, 1))
+    yield _product(rng, few_m, _beside(rng, columns), _beside(rng, chunk * rng.randint(1, 4)))
     yield _product(rng, _beside(rng, rows), few_n, chunk * rng.randint(1, 4) + rng.randrange(chunk))
     yield _product(rng, _beside(rng, rows * rng.randint(2, 3)), _beside(rng, columns * rng.randint(2, 4)), rng.randint(1, 8))
     yield _product(rng, rng.randint(1, rows), rng.randint(1, columns), rng.randrange(1, 3 * chunk, 2))
 
 
-def _long(config: Config, rng: random.Random) -> Iterator[Product]:
-    *_, chunk = _tile(config)
-    yield _product(rng, rng.randint(1, 3), rng.randint(1, 3), BYTE * chunk + _beside(rng, 3 * chunk // 2))
+def _large(config: Config, rng: random.Random) -> Iterator[Product]:
+    rows, _, chunk = _tile(config)
+    few, past = rng.randint(1, 3), SHORT // (2 * rows)
+    yield _aligned(rng, rng.randint(1, 3), few, BYTE * chunk + _whole_and_rest(rng, chunk, rng.randint(1, 2)))
+    yield _aligned(rng, rows + few, few, past + PIECE * rng.randint(2, 3))
+    yield _product(rng, rows + few, few, past + rng.randrange(9, 17, 2))
+    yield _product(rng, few, SHORT // FRAGMENT + rng.randint(1, 9), _whole_and_rest(rng, chunk, rng.randint(0, 1)))
+
+
+def _whole_and_rest(rng: random.Random, chunk: int, chunks: int) -> int:
+    return chunks * chunk + PIECE * rng.randint(1, chunk // PIECE - 1)
+
+
+def _aligned(rng: random.Random, m: int, n: int, k: int) -> Product:
+    return replace(_product(rng, m, n, k), shifted=0)
 
 
 def _tile(config: Config) -> tuple[int, int, int]:
