@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from benchmarks.interpreter.launches import BASELINE, SMALL, scaled_mm
 from expctl.gfx11.arguments import KERNARG, Unwritten, place
 from expctl.gfx11.launch import interpret
-from expctl.gfx11.machine.counts import Class
+from expctl.gfx11.machine.counts import Class, Counts
 from expctl.gfx11.text.descriptor import Argument, parse_descriptor
 from expctl.gfx11.text.errors import BadLaunch, Runaway, Unsupported
+from expctl.inspection.device_compiler import Options, assembly_with_lines
 from kernel.runtime.formats import Fp8
 from tests.refusals import refuses
 
@@ -41,6 +43,51 @@ def test_hot_loop_per_matrix_instruction(baseline: str) -> None:
     assert loop.by_class[Class.LDS_STORE] / loop.matrix == 0.125
     assert loop.lds_passes / loop.matrix == 5.0
     assert loop.lines_least / loop.matrix == 0.5
+
+
+@pytest.mark.parametrize("k", [(96, 160), (160, 352)])
+def test_the_hot_loop_is_what_more_of_k_costs(baseline: str, k: tuple[int, int]) -> None:
+    """Found without the control flow: what the longer product executes more, per matrix instruction more."""
+    short, long = (scaled_mm(baseline, BASELINE, Fp8.E5M2, 128, 256, each).result.counts for each in k)
+    less, more, loop = short.summary(), long.summary(), long.hot_loop()
+    assert loop is not None
+    for kind, times in loop.by_class.items():
+        grown = more.by_class[kind] - less.by_class.get(kind, 0)
+        assert grown / (more.matrix - less.matrix) == times / loop.matrix, kind
+    assert (more.instructions - less.instructions) / (more.matrix - less.matrix) == loop.instructions / loop.matrix
+
+
+BRANCHY = """
+#include <hip/hip_runtime.h>
+__global__ void branchy(const int *x, int *out, int n) {
+  int sum = 0;
+  for (int i = 0; i < n; i++) {
+    int value = x[i];
+    if (__builtin_expect(value > 100, 0)) sum = __builtin_popcount(sum) * value + i;
+    else sum += value;
+  }
+  out[threadIdx.x] = sum;
+}
+"""
+
+
+def test_a_loop_of_several_blocks_is_counted_whole(tmp_path: Path) -> None:
+    pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
+    source = tmp_path / "branchy.hip"
+    source.write_text(BRANCHY)
+    text = assembly_with_lines(source, Options(arch="gfx1151"))[1]
+
+    def counts(n: int) -> Counts:
+        x = np.arange(n, dtype=np.int32) * 30
+        arguments = {"x": x, "out": np.zeros(32, dtype=np.int32), "n": np.int32(n)}
+        return interpret(text, "_Z7branchyPKiPii", (1, 1, 1), (32, 1, 1), arguments, order_seed=0).counts
+
+    short, long = counts(64), counts(128)
+    loop = long.hot_loop()
+    assert loop is not None
+    before = short.hot_loop()
+    assert before is not None
+    assert long.summary().instructions - short.summary().instructions == loop.instructions - before.instructions > 0
 
 
 def test_order_of_waves_changes_nothing(small: str) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from expctl.inspection.model.instruction_mix import Body, InstructionClass, Loop, Statement, class_of, counts, hot_loop
+from expctl.inspection.model.instruction_mix import Body, InstructionClass, Statement, class_of, counts, hot_loop
 
 CLASSES = {
     "v_wmma_f32_16x16x16_f16": InstructionClass.MATRIX,
@@ -76,23 +76,39 @@ NESTED = body(
 
 
 def test_the_hot_loop_is_innermost_and_has_the_most_matrix_instructions() -> None:
-    assert hot_loop(NESTED) == Loop(first=1, end=3)
+    assert hot_loop(NESTED) == NESTED.statements[1:3]
 
 
 def test_among_loops_with_as_many_matrix_instructions_it_is_the_one_with_the_fewest_others() -> None:
     edge_first = body("edge:\nv_add v0\nv_wmma_f32 v0\ns_cbranch_scc1 edge\nwhole:\nv_wmma_f32 v0\ns_cbranch_scc1 whole")
     edge_last = body("whole:\nv_wmma_f32 v0\ns_cbranch_scc1 whole\nedge:\nv_add v0\nv_wmma_f32 v0\ns_cbranch_scc1 edge")
-    assert hot_loop(edge_first) == Loop(first=3, end=5)
-    assert hot_loop(edge_last) == Loop(first=0, end=2)
+    assert hot_loop(edge_first) == edge_first.statements[3:5]
+    assert hot_loop(edge_last) == edge_last.statements[0:2]
 
 
 def test_without_matrix_instructions_it_is_the_longest_innermost_one() -> None:
     plain = body("a:\nv_add v0\ns_cbranch_scc1 a\nb:\nv_add v0\nv_add v0\ns_cbranch_scc1 b")
-    assert hot_loop(plain) == Loop(first=2, end=5)
+    assert hot_loop(plain) == plain.statements[2:5]
 
 
 def test_a_branch_forward_is_no_loop() -> None:
-    assert hot_loop(body("s_cbranch_scc1 end\nv_add v0\nend:\ns_endpgm")) is None
+    assert hot_loop(body("s_cbranch_scc1 end\nv_add v0\nend:\ns_endpgm")) == ()
+
+
+def test_a_block_of_the_loop_that_lies_elsewhere_belongs_to_it() -> None:
+    """What compilers do with the less likely side of an if: it stands behind the loop, and jumps back into it."""
+    scattered = body(
+        "s_mov s0\nhead:\nv_wmma_f32 v0\ns_cbranch_scc1 rare\nback:\nv_add v0\ns_cbranch_scc0 head\ns_endpgm\n"
+        "rare:\nv_mul v0\ns_branch back\nunused:\nv_add v0\ns_branch unused"
+    )
+    assert [each.mnemonic for each in hot_loop(scattered)] == [
+        "v_wmma_f32", "s_cbranch_scc1", "v_add", "s_cbranch_scc0", "v_mul", "s_branch",
+    ]  # fmt: skip
+
+
+def test_a_loop_that_is_entered_in_its_middle_too() -> None:
+    rotated = body("s_cbranch_scc1 middle\nhead:\nv_add v0\nmiddle:\nv_mul v0\ns_cbranch_scc0 head\ns_endpgm")
+    assert hot_loop(rotated) == rotated.statements[1:4]
 
 
 def test_counts_leave_nothing_out_and_follow_the_order_of_the_classes() -> None:

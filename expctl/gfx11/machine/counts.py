@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from expctl.gfx11.text.program import Instruction, Program
+from expctl.gpu.loops import Flow, loops_of
 
 
 class Class(StrEnum):
@@ -117,14 +119,13 @@ class Counts:
     executed: tuple[int, ...]
     traffic: dict[int, Traffic]
 
-    def summary(self, first: int = 0, end: int | None = None) -> Summary:
-        """Return the sums over instructions `first` to `end` - 1 of the program; over all by default."""
+    def summary(self, of: Collection[int] | None = None) -> Summary:
+        """Return the sums over the instructions with the indices `of`; over all by default."""
         by_class: dict[Class, int] = {}
         operations = instructions = 0
         totals, scratch = Traffic(), 0
-        pairs = list(zip(self.program.instructions, self.executed, strict=True))[first:end]
-        for instruction, times in pairs:
-            if times == 0:
+        for index, (instruction, times) in enumerate(zip(self.program.instructions, self.executed, strict=True)):
+            if times == 0 or (of is not None and index not in of):
                 continue
             kind = class_of(instruction)
             by_class[kind] = by_class.get(kind, 0) + times
@@ -148,17 +149,18 @@ class Counts:
         )
 
     def hot_loop(self) -> Summary | None:
-        """Return the counts of the innermost loop that executed the most v_wmma, or without any the most instructions. None if
-        there is no loop.
+        """Return the counts of the loop that executed the most v_wmma outside of loops within it, or without any the
+        most instructions. None if there is no loop.
         """
-        loops = self._innermost_loops()
-        summaries = [self.summary(first, end) for first, end in loops]
-        return max(summaries, key=lambda found: (found.matrix, found.instructions), default=None)
+        loops = loops_of([self._flow(instruction) for instruction in self.program.instructions])
 
-    def _innermost_loops(self) -> list[tuple[int, int]]:
-        loops = []
-        for i, instruction in enumerate(self.program.instructions):
-            target = self.program.labels.get(instruction.rest) if class_of(instruction) is Class.BRANCH else None
-            if target is not None and target <= i:
-                loops.append((target, i + 1))
-        return [a for a in loops if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
+        def own(loop: frozenset[int]) -> tuple[int, int]:
+            found = self.summary(loop.difference(*(inner for inner in loops if inner < loop)))
+            return found.matrix, found.instructions
+
+        hottest = max(loops, key=own, default=None)
+        return None if hottest is None else self.summary(hottest)
+
+    def _flow(self, instruction: Instruction) -> Flow:
+        target = self.program.labels.get(instruction.rest) if class_of(instruction) is Class.BRANCH else None
+        return Flow(target=target, goes_on=instruction.mnemonic not in ("s_branch", "s_endpgm"))

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from expctl.gpu.loops import Flow, loops_of
+
 
 class InstructionClass(StrEnum):
     """Classes of instructions, in the order in which reports list them."""
@@ -82,6 +84,10 @@ _CLASSES = tuple(
 )  # fmt: skip
 
 
+_ENDS = frozenset(("s_branch", "s_endpgm", "s_endpgm_saved", "s_setpc_b64"))
+"""After these, control does not go on with the next instruction."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """One instruction in line `line`, counted from 1; `operands` is the text after the mnemonic, without the comment."""
@@ -99,14 +105,6 @@ class Body:
     labels: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loop:
-    """A loop: statements `first` to `end` - 1 of a body, of which the last is a branch to the first."""
-
-    first: int
-    end: int
-
-
 def class_of(mnemonic: str) -> InstructionClass:
     """Return the class of an instruction; OTHER for an unknown one, so that totals are complete."""
     return next((kind for pattern, kind in _CLASSES if pattern.match(mnemonic)), InstructionClass.OTHER)
@@ -118,22 +116,24 @@ def counts(statements: Sequence[Statement]) -> dict[str, int]:
     return {kind.value: found[kind] for kind in InstructionClass if found[kind]}
 
 
-def hot_loop(body: Body) -> Loop | None:
-    """Return the loop that probably takes most of the time; None if there is no loop. It is a guess: nothing is executed.
+def hot_loop(body: Body) -> tuple[Statement, ...]:
+    """Return the statements of the loop that probably takes most of the time, in the order of the text; () if there is no loop.
+    It is a guess: nothing is executed.
 
-    Of the innermost loops (backward branches that enclose no other) it is the one with the most matrix instructions; among
-    equals, the shortest. Without matrix instructions it is the longest.
+    Of the loops it is the one with the most matrix instructions that no loop within it has; among equals, the shortest.
+    Without matrix instructions it is the longest of those that have no loop within.
     """
-    loops = []
-    for index, each in enumerate(body.statements):
-        target = body.labels.get(each.operands) if class_of(each.mnemonic) is InstructionClass.BRANCH else None
-        if target is not None and target <= index:
-            loops.append(Loop(first=target, end=index + 1))
-    innermost = [a for a in loops if not any(b != a and a.first <= b.first and b.end <= a.end for b in loops)]
-    return max(innermost, key=lambda loop: _weight(body, loop), default=None)
+    loops = loops_of([_flow(body, each) for each in body.statements])
+    own = {loop: loop.difference(*(inner for inner in loops if inner < loop)) for loop in loops}
+    best = max(loops, key=lambda loop: _weight(body, loop, own[loop]), default=frozenset[int]())
+    return tuple(body.statements[index] for index in sorted(best))
 
 
-def _weight(body: Body, loop: Loop) -> tuple[int, int]:
-    inside = body.statements[loop.first : loop.end]
-    matrix = sum(class_of(each.mnemonic) is InstructionClass.MATRIX for each in inside)
-    return matrix, -len(inside) if matrix else len(inside)
+def _flow(body: Body, statement: Statement) -> Flow:
+    target = body.labels.get(statement.operands) if class_of(statement.mnemonic) is InstructionClass.BRANCH else None
+    return Flow(target=target, goes_on=statement.mnemonic not in _ENDS)
+
+
+def _weight(body: Body, loop: frozenset[int], own: frozenset[int]) -> tuple[int, bool, int]:
+    matrix = sum(class_of(body.statements[index].mnemonic) is InstructionClass.MATRIX for index in own)
+    return matrix, own == loop, -len(loop) if matrix else len(loop)

@@ -113,8 +113,7 @@ def kernel_report(
     printed = resources.printed_occupancy
     if found is not None and printed is not None and printed != found.waves_per_simd:
         remarks.append(f"the compiler itself printed occupancy {printed}: it may have taken smaller workgroups into account")
-    loop = instruction_mix.hot_loop(body) if body is not None else None
-    in_loop = body.statements[loop.first : loop.end] if body is not None and loop is not None else None
+    in_loop = instruction_mix.hot_loop(body) if body is not None else ()
     return KernelReport(
         name=resources.name,
         vgpr=resources.vgpr,
@@ -135,7 +134,7 @@ def kernel_report(
         wave=resources.wave,
         mode=resources.mode.value,
         instructions=instruction_mix.counts(body.statements) if body is not None else None,
-        hot_loop=instruction_mix.counts(in_loop) if in_loop is not None else None,
+        hot_loop=instruction_mix.counts(in_loop) if in_loop else None,
         hot_loop_lines=(in_loop[0].line, in_loop[-1].line) if in_loop else None,
         code_hash=code_hash,
         notes=tuple(remarks),
