@@ -19,11 +19,16 @@ from expctl.gfx11.scalar.decode import decode_scalar
 from expctl.gfx11.scalar.load import decode_scalar_load
 from expctl.gfx11.text.program import Instruction, Program
 from expctl.gfx11.vector.decode import decode_vector
+from expctl.gfx11.vector.dot import NAMES as DOT_NAMES
+from expctl.gfx11.vector.dot import decode_dot
+from expctl.gfx11.vector.dpp import SUFFIX, decode_dpp
 from expctl.gfx11.vector.dual import decode_dual
 from expctl.gfx11.vector.lane import DECODERS as LANE_DECODERS
 from expctl.gfx11.vector.matrix import decode_matrix
 from expctl.gfx11.vector.packed import NAMES as PACKED_NAMES
 from expctl.gfx11.vector.packed import decode_packed
+from expctl.gfx11.vector.permlane import NAMES as PERMLANE_NAMES
+from expctl.gfx11.vector.permlane import decode_permlane
 
 _VECTOR_REGISTER = re.compile(r"\bv(?:(\d+)\b|\[\d+:(\d+)\])")
 
@@ -61,10 +66,16 @@ def decode_step(instruction: Instruction) -> Run | None:
 
 
 def _decode_vector(instruction: Instruction, name: str) -> Run:
+    if instruction.mnemonic.endswith(SUFFIX):
+        return decode_dpp(instruction)
     if name.startswith("v_dual_"):
         return decode_dual(instruction)
     if name in PACKED_NAMES:
         return decode_packed(instruction, name)
+    if name in DOT_NAMES:
+        return decode_dot(instruction, name)
+    if name in PERMLANE_NAMES:
+        return decode_permlane(instruction, name)
     if decoder := LANE_DECODERS.get(name):
         return decoder(instruction)
     return decode_vector(instruction)

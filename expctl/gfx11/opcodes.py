@@ -6,9 +6,9 @@ from expctl.gfx11.access import atomic, global_access, lds_access, lds_permute
 from expctl.gfx11.scalar import control, decode, load
 from expctl.gfx11.text.program import Instruction
 from expctl.gfx11.vector import decode as vector
-from expctl.gfx11.vector import dual, lane, matrix, packed
+from expctl.gfx11.vector import dot, dual, lane, matrix, packed, permlane
 
-VECTOR = frozenset((*vector.TABLE, *packed.NAMES, *lane.DECODERS))
+VECTOR = frozenset((*vector.TABLE, *packed.NAMES, *lane.DECODERS, *dot.NAMES, *permlane.NAMES))
 """Vector opcodes without the suffix _e32 or _e64, which is optional in the text."""
 OPCODES = frozenset((
     *VECTOR, *dual.NAMES, matrix.NAME, *decode.NAMES, *load.NAMES, *global_access.NAMES, *atomic.NAMES, *lds_access.NAMES,

@@ -147,7 +147,8 @@ def test_constants_are_bits_of_the_operands_type() -> None:
 
 
 REJECTED = (
-    "v_add_f32_dpp v0, v1, v2 row_shr:1 row_mask:0xf bank_mask:0xf",
+    "v_add_f32_dpp v0, v1, v2 row_bcast:15 row_mask:0xf bank_mask:0xf",
+    "v_add_f32_dpp v0, v1, v2 row_shr:16 row_mask:0xf bank_mask:0xf",
     "v_add_f32_sdwa v0, v1, v2 dst_sel:DWORD",
     "v_add_f32_e64 v0, v1, v2 foo",
     "v_mul_f32_e64 v0, v4, v5 mul:2",
@@ -156,7 +157,7 @@ REJECTED = (
     "ds_bpermute_b32 v0, v1, v2 offset:65536",
     "ds_permute_b32 v0, v1, v2 gds",
     "s_cbranch_scc0 .L1",
-    "v_add_nc_u32_e64 v0, v1, v2 clamp",
+    "v_add3_u32 v0, v1, v2, v3 clamp",
     "v_and_b32_e32 v0, -v1, v2",
     "v_mov_b32_e32 v0, |v1|",
     "v_add_f32_e32 v0, v1.l, v2",
@@ -184,7 +185,7 @@ REJECTED = (
     "s_trap 2",
     "s_mov_b32 exec_hi, 0",
     "s_load_b32 s0, s[2:3], 0x0 foo",
-    "v_cndmask_b32_e64 v0, -v1, v2, s0",
+    "v_cndmask_b16 v0.l, -v1.l, v2.l, s0",
 )
 
 

@@ -6,7 +6,7 @@ What an instruction computes is in the tables of compare.py, floats.py, halves.p
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,11 +16,11 @@ from expctl.gfx11.machine.wave import EXEC_KEY, Wave
 from expctl.gfx11.operands.vector_source import FLOATS, Source, Type, source
 from expctl.gfx11.text.operand import EXEC, Kind, Operand
 from expctl.gfx11.text.program import Instruction
-from expctl.gfx11.vector import compare, floats, halves, integers
+from expctl.gfx11.vector import compare, floats, halves, integers, selection
 from expctl.gfx11.vector.operation import VectorOp
 from expctl.gfx11.vector.result import Write, undefined_mask, write_keys, writer
 
-TABLE: dict[str, VectorOp] = {**integers.OPS, **floats.OPS, **compare.OPS, **halves.PLAIN}
+TABLE: dict[str, VectorOp] = {**integers.OPS, **floats.OPS, **compare.OPS, **halves.PLAIN, **selection.OPS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +38,8 @@ class Bound:
 
 
 def base_name(mnemonic: str) -> str:
-    """Return a mnemonic without the suffix _e32 or _e64. Other suffixes, such as _dpp, are kept."""
-    return mnemonic.removesuffix("_e32").removesuffix("_e64")
+    """Return a mnemonic without the suffixes _dpp, _e32 and _e64."""
+    return mnemonic.removesuffix("_dpp").removesuffix("_e32").removesuffix("_e64")
 
 
 def decode_vector(instruction: Instruction) -> Run:
@@ -47,14 +47,19 @@ def decode_vector(instruction: Instruction) -> Run:
     return step_of(instruction, bind(instruction))
 
 
-def bind(instruction: Instruction, name: str | None = None) -> Bound:
+def bind(instruction: Instruction, name: str | None = None, first: Callable[[Source], Source] | None = None) -> Bound:
     """Look up an instruction's operation in TABLE and bind it to the operands and modifiers. Raises Unsupported if they don't
-    fit. `name` is the key in TABLE, if it is not the instruction's own mnemonic (as in v_dual).
+    fit. `name` is the key in TABLE, if it is not the instruction's own mnemonic (as in v_dual). `first` changes what is read
+    from the first source (as in DPP).
     """
     op = TABLE.get(name or base_name(instruction.mnemonic))
     if op is None:
         raise instruction.unsupported("unknown opcode")
     fields = instruction.fields()
+    modifiers = dict(fields.modifiers)
+    if "clamp" in modifiers and base_name(instruction.mnemonic) in integers.SATURATING:
+        op = integers.SATURATING[base_name(instruction.mnemonic)]
+        modifiers.pop("clamp")
     operands = list(fields.operands)
     destinations = [] if op.to_exec else operands[: len(op.results)]
     named = operands[len(destinations) :]
@@ -65,8 +70,13 @@ def bind(instruction: Instruction, name: str | None = None) -> Bound:
         raise instruction.unsupported(f"{len(operands)} operands are too many or too few")
     implied = [Operand(kind=Kind.SCALAR, index=index) for index in op.implied]
     kinds = [*op.sources, *(Type.MASK for _ in implied)]
+    if any(x.negated or x.absolute for x in named) and op is integers.OPS["v_cndmask_b32"]:
+        op = replace(op, sources=(Type.F32, Type.F32, *op.sources[2:]), results=(Type.F32,))
+        kinds[:2] = op.sources[:2]
     sources = [source(instruction, x, kind) for x, kind in zip([*named, *accumulated, *implied], kinds, strict=True)]
-    finish = _finisher(instruction, op, fields.modifiers)
+    if first is not None:
+        sources[0] = first(sources[0])
+    finish = _finisher(instruction, op, modifiers)
     if op.to_exec:
         destinations = [Operand(kind=Kind.SCALAR, index=EXEC)]
     return bound_to(instruction, op, destinations, sources, finish)

@@ -146,8 +146,6 @@ _SUMS = {
     "v_fmaak_f32": ternary(F32, fma32),
     "v_max_f32": binary(F32, maximum),
     "v_min_f32": binary(F32, minimum),
-    "v_max3_f32": ternary(F32, lambda a, b, c: maximum(maximum(a, b), c)),
-    "v_min3_f32": ternary(F32, lambda a, b, c: minimum(minimum(a, b), c)),
 }
 _DIVISION = {
     "v_div_scale_f32": VectorOp(results=(F32, MASK), sources=(F32, F32, F32), evaluate=_scale),

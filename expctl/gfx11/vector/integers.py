@@ -21,7 +21,7 @@ from expctl.gfx11.machine.definedness import (
 )
 from expctl.gfx11.operands.vector_source import Type
 from expctl.gfx11.vector.byte_permute import permute_bytes, permuted_undefined
-from expctl.gfx11.vector.operation import I32, I64, MASK, U32, U64, VectorOp, binary, ternary, unary
+from expctl.gfx11.vector.operation import I16, I32, I64, MASK, U16, U32, U64, VectorOp, binary, ternary, unary
 
 _31, _63, _32 = np.uint32(31), np.uint64(63), np.uint64(32)
 
@@ -83,10 +83,6 @@ def _count_leading(a: Anything) -> Anything:
 def _count_trailing(a: Anything) -> Anything:
     lowest = a & (~a + np.uint32(1))
     return np.where(a == 0, -1, np.frexp(lowest.astype(np.float64))[1] - 1).astype(np.int32).view(np.uint32)
-
-
-def _median(a: Anything, b: Anything, c: Anything) -> Anything:
-    return np.maximum(np.minimum(a, b), np.minimum(np.maximum(a, b), c))
 
 
 def _reversed(a: Anything) -> Anything:
@@ -190,7 +186,20 @@ OPS: dict[str, VectorOp] = {
     "v_sad_u32": ternary(U32, lambda a, b, c: np.maximum(a, b) - np.minimum(a, b) + c),
     **{f"v_{name}_{kind}": binary(kind, evaluate) for kind in (U32, I32) for name, evaluate in
        (("min", np.minimum), ("max", np.maximum))},
-    **{f"v_{name}3_{kind}": ternary(kind, evaluate) for kind in (U32, I32) for name, evaluate in
-       (("min", lambda a, b, c: np.minimum(np.minimum(a, b), c)),
-        ("max", lambda a, b, c: np.maximum(np.maximum(a, b), c)), ("med", _median))},
 }  # fmt: skip
+
+
+def _saturating(kind: Type, evaluate: Callable[[Anything, Anything], Anything]) -> VectorOp:
+    def limited(a: Anything, b: Anything) -> Anything:
+        limits = np.iinfo(a.dtype)
+        return np.clip(evaluate(a.astype(np.int64), b.astype(np.int64)), limits.min, limits.max).astype(a.dtype)
+
+    return binary(kind, limited)
+
+
+SATURATING: dict[str, VectorOp] = {
+    f"v_{name}_nc_{kind}": _saturating(kind, function)
+    for kind in (U32, I32, U16, I16)
+    for name, function in (("add", np.add), ("sub", np.subtract))
+}
+"""Sums and differences with the modifier `clamp`: limited to their type."""

@@ -9,16 +9,19 @@ from tests.gfx11.cases import (
     half_cases,
     integer_cases,
     lane_cases,
+    lane_move_cases,
     memory_cases,
     scalar_cases,
     scalar_float_cases,
+    selection_cases,
 )
 from tests.gfx11.cases.case import Case
 from tests.gfx11.cases.procedure import Procedure
 
 CASES: tuple[Case | Procedure, ...] = (
     *integer_cases.CASES, *float_cases.CASES, *division_cases.CASES, *half_cases.CASES, *compare_cases.CASES,
-    *scalar_cases.CASES, *scalar_float_cases.CASES, *atomic_cases.CASES,
+    *scalar_cases.CASES, *scalar_float_cases.CASES, *atomic_cases.CASES, *selection_cases.CASES,
+    *lane_move_cases.CASES,
     *lane_cases.CASES, *memory_cases.CASES, *control_cases.CASES,
 )  # fmt: skip
 FOLDED = tuple(case for case in CASES if isinstance(case, Case) and case.ir)
