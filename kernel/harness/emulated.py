@@ -16,6 +16,7 @@ from kernel.runtime.formats import Fp8, prepack
 from kernel.runtime.library import Config
 
 LANES = 32
+MAGNIFIED = 1024.0
 MOST_PER_MATRIX, MOST_BESIDE = 200, 50_000
 """Most instructions of a wave for each matrix instruction, and besides. They end an endless loop within seconds."""
 
@@ -23,7 +24,9 @@ MOST_PER_MATRIX, MOST_BESIDE = 200, 50_000
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
     """C (m, n) = (A (m, k) x B (k, n)) * scale, with a bias or without. `every_code`: B holds all 256 bytes, NaN and infinities
-    too (n is 256 then). A begins `shifted` bytes beyond an aligned address."""
+    too (n is 256 then), in its row 0; if `magnified` in its row 1, and A is so large that the smallest codes count and the
+    largest products are infinite. A begins `shifted` bytes beyond an aligned address.
+    """
 
     fp8: Fp8
     m: int
@@ -32,13 +35,20 @@ class Product:
     bias: bool = True
     scale: float = 0.5
     every_code: bool = False
+    magnified: bool = False
     shifted: int = 0
 
     @property
     def name(self) -> str:
         """Return the name of the case in a test."""
         words = f"{self.fp8.label} m={self.m} n={self.n} k={self.k} scale"
-        return words + " bias" * self.bias + " every code" * self.every_code + " A shifted" * bool(self.shifted)
+        return (
+            words
+            + " bias" * self.bias
+            + " every code" * self.every_code
+            + " magnified" * self.magnified
+            + " A shifted" * bool(self.shifted)
+        )
 
 
 def entry(fp8: Fp8, config: Config) -> str:
@@ -85,7 +95,8 @@ def _differ(before: Anything, after: Anything) -> bool:
 
 def _inputs(product: Product, seed: int) -> Inputs:
     if product.every_code:
-        return reference.every_code(product.fp8, product.m, product.k)
+        row, times = (1, MAGNIFIED) if product.magnified else (0, 1.0)
+        return reference.every_code(product.fp8, product.m, product.k, row=row, times=times)
     return reference.draw(
         np.random.default_rng(seed), product.fp8, product.m, product.n, product.k, scale=product.scale, bias=product.bias
     )

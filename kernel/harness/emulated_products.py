@@ -13,8 +13,8 @@ from kernel.runtime.library import Config, parse_config
 
 def products(config: Config) -> list[Product]:
     """Return the products to test. In both formats: two tiles each way, whole and ragged, over three whole chunks of K and a
-    part of one; rows of A that are not aligned; less than a fragment; every byte of B. In one format: K in whole chunks, A at
-    an odd address, offsets into B and C that 16 bits can't hold.
+    part of one; rows of A that are not aligned; less than a fragment; every byte of B, in even and in odd rows. In one format:
+    K in whole chunks, A at an odd address, offsets into B and C that 16 bits can't hold.
     """
     warps_m, warps_n, unroll_k, _, repeat_m, repeat_n = config
     rows, columns, chunk = 16 * warps_m * repeat_m, 16 * warps_n * repeat_n, 16 * unroll_k
@@ -25,6 +25,7 @@ def products(config: Config) -> list[Product]:
             Product(fp8=fp8, m=rows + 2, n=40, k=chunk + 13, bias=False),
             Product(fp8=fp8, m=5, n=7, k=3, scale=1.5),
             Product(fp8=fp8, m=3, n=256, k=2 * chunk, bias=False, every_code=True),
+            Product(fp8=fp8, m=2, n=256, k=chunk, bias=False, every_code=True, magnified=True),
         ]
     return [
         *found,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,15 +60,15 @@ def draw(rng: np.random.Generator, fp8: Fp8, m: int, n: int, k: int, *, scale: f
     return Inputs(a=a, codes=b, bias=halves(rng, n) if bias else None, scale=scale, fp8=fp8)
 
 
-def every_code(fp8: Fp8, m: int, k: int) -> Inputs:
-    """Return operands (N = 256) whose product is the table of decoded codes.
+def every_code(fp8: Fp8, m: int, k: int, *, row: int = 0, times: float = 1.0) -> Inputs:
+    """Return operands (N = 256) whose product is the table of decoded codes, `times` something.
 
-    Row 0 of B holds all 256 codes and A selects it. The other rows of B are zero, because zero times infinity is NaN.
+    One `row` of B holds all 256 codes and A selects it. The other rows of B are zero, because zero times infinity is NaN.
     """
     a = np.zeros((m, k), dtype=np.float16)
-    a[:, 0] = 1.0
+    a[:, row] = times
     codes = np.zeros((k, 256), dtype=np.uint8)
-    codes[0] = np.arange(256)
+    codes[row] = np.arange(256)
     return Inputs(a=a, codes=codes, bias=None, scale=1.0, fp8=fp8)
 
 
@@ -106,8 +107,8 @@ def ulp_fp16(values: Doubles) -> Doubles:
     return np.asarray(2.0 ** (exponent - 11.0))
 
 
-def rounding_loss(largest_a: float, largest_b: float, k: int, scale: float, *, truncating: bool = False) -> float:
-    """Return the error that fp32 accumulation may have: 4 sqrt(K) 2^-24 max|A| max|B| |scale|.
+def rounding_loss(largest_a: float, largest_b: Any, k: int, scale: float, *, truncating: bool = False) -> Any:
+    """Return the error that fp32 accumulation may have: 4 sqrt(K) 2^-24 max|A| max|B| |scale|, for each `largest_b`.
 
     Rounding errors are as often up as down and add like sqrt(K). Cut ones all point to zero: each of the K/16 steps loses up to
     an ulp of a sum that has itself grown like sqrt(k), so the loss grows like K sqrt(K) and overtakes rounding near K = 2048
@@ -120,7 +121,7 @@ def rounding_loss(largest_a: float, largest_b: float, k: int, scale: float, *, t
 def scaled_limit(inputs: Inputs, exact: Doubles, *, truncating: bool = False) -> Doubles:
     """Return the error allowed for each element: 1 fp16 ulp of the result plus `rounding_loss`."""
     finite = decode(inputs.codes, inputs.fp8)
-    largest_b = np.max(np.abs(finite), initial=0.0, where=np.isfinite(finite))
+    largest_b = np.max(np.abs(finite), axis=0, initial=0.0, where=np.isfinite(finite))  # of each column, as its results are
     largest_a = float(np.max(np.abs(inputs.a.astype(np.float64))))
     lost = rounding_loss(largest_a, largest_b, inputs.a.shape[1], inputs.scale, truncating=truncating)
     return np.asarray(ulp_fp16(np.where(np.isfinite(exact), exact, 0.0)) + lost)
