@@ -14,6 +14,7 @@ from expctl.gfx11.text.descriptor import Argument, Descriptor
 from expctl.gfx11.text.errors import BadLaunch
 
 Extent = tuple[int, int, int]
+EMPTY: Mapping[str, bytes] = {}
 KERNARG, PACKET = "the kernel arguments", "the dispatch packet"
 PACKET_BYTES = 64
 KERNARG_GRANULE = 64
@@ -40,9 +41,16 @@ Value = Anything | Unwritten | Shifted | int | float | None
 """A kernel argument: an array, Shifted or Unwritten is a buffer, a number is passed by value, None is a null pointer."""
 
 
-def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, block: Extent) -> Memory:
-    """Return the global memory of a launch, with its buffers, kernel arguments and dispatch packet filled in. `grid` counts
-    workgroups and `block` threads per axis. Raises BadLaunch if the values don't fit the kernel's arguments.
+def place(
+    descriptor: Descriptor,
+    values: Mapping[str, Value],
+    grid: Extent,
+    block: Extent,
+    constants: Mapping[str, bytes] = EMPTY,
+) -> Memory:
+    """Return the global memory of a launch, with its buffers, kernel arguments, dispatch packet and `constants` (by symbol)
+    filled in. `grid` counts workgroups and `block` threads per axis. Raises BadLaunch if the values don't fit the kernel's
+    arguments.
     """
     visible = [argument for argument in descriptor.arguments if not argument.kind.startswith("hidden_")]
     if len(visible) != len(values):
@@ -55,7 +63,9 @@ def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, blo
         )
     sizes = {name: size_of(value) for name, value in values.items() if isinstance(value, (np.ndarray, Unwritten, Shifted))}
     room = -(-max(descriptor.kernarg_bytes, 1) // KERNARG_GRANULE) * KERNARG_GRANULE
-    memory = Memory({KERNARG: room, PACKET: PACKET_BYTES, **sizes})
+    memory = Memory({KERNARG: room, PACKET: PACKET_BYTES, **{name: len(raw) for name, raw in constants.items()}, **sizes})
+    for name, raw in constants.items():
+        memory.fill(name, np.frombuffer(raw, dtype=np.uint8))
     kernarg = np.zeros(descriptor.kernarg_bytes, dtype=np.uint8)
     for argument, (name, value) in zip(visible, values.items(), strict=True):
         if isinstance(value, np.ndarray):

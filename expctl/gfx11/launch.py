@@ -20,6 +20,7 @@ from expctl.gfx11.machine.memory import Memory
 from expctl.gfx11.machine.schedule import run_waves
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.machine.workgroup import Device, Workgroup
+from expctl.gfx11.text.constants import constants_of
 from expctl.gfx11.text.descriptor import Descriptor, parse_descriptor
 from expctl.gfx11.text.errors import BadLaunch
 from expctl.gfx11.text.program import parse_program
@@ -31,6 +32,7 @@ class Kernel:
 
     descriptor: Descriptor
     decoded: Decoded
+    constants: Mapping[str, bytes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +51,8 @@ class Interpretation:
 def load(assembly: str, kernel: str) -> Kernel:
     """Parse and decode one kernel of an assembly text. Raises BadLaunch if it is missing, Unsupported for unknown code."""
     descriptor, program = parse_descriptor(assembly, kernel), parse_program(assembly, kernel)
-    return Kernel(descriptor=descriptor, decoded=decode(program, vector_registers=descriptor.vector_registers))
+    decoded = decode(program, vector_registers=descriptor.vector_registers)
+    return Kernel(descriptor=descriptor, decoded=decoded, constants=constants_of(assembly, program))
 
 
 def interpret(
@@ -99,7 +102,7 @@ def launch(
             found=f"grid {grid}, block {block}",
             hint="pass a smaller block; the limit is the .max_flat_workgroup_size of the kernel's metadata",
         )
-    memory = place(descriptor, arguments, grid, block)
+    memory = place(descriptor, arguments, grid, block, kernel.constants)
     clocks = Clocks() if decoded.has_atomics else None
     device = Device(
         memory=memory,

@@ -119,7 +119,11 @@ def test_what_nothing_wrote_is_poison_and_known(small: str) -> None:
 def test_unknown_instructions_name_their_line(small: str) -> None:
     lines = small.splitlines()
     at = next(i for i, line in enumerate(lines) if "v_wmma" in line)
-    for text in ("v_wmma_f32_16x16x16_bf16 v[0:7], v[0:7], v[0:7], v[0:7]", "v_add_f32_dpp v0, v1, v2 row_bcast:15", "v_foo v1"):
+    for text in (
+        "v_wmma_f32_16x16x16_bf16 v[0:7], v[0:7], v[0:7], v[0:7]",
+        "v_add_f32_dpp v0, v1, v2 row_bcast:15",
+        "v_foo v1",
+    ):
         broken = "\n".join([*lines[:at], f"\t{text}", *lines[at + 1 :]])
         with pytest.raises(Unsupported) as refusal:
             scaled_mm(broken, SMALL, Fp8.E5M2, 16, 16, 16) and scaled_mm(broken, SMALL, Fp8.E4M3FN, 16, 16, 16)

@@ -14,6 +14,8 @@ from expctl.gfx11.machine.arrays import Anything, Bytes, Indices
 
 BASE = 0x7F00_0000_0000
 """Address of the arena: far from 0, so that a lost upper half of an address is out of bounds."""
+PROGRAM_COUNTER = 0x6000_0000_0000
+"""What s_getpc returns, wherever it stands: symbols are found by their distance from it, and code is nowhere in memory."""
 GAP = 1 << 22
 OUTSIDE, DEFINED, UNDEFINED = 0, 1, 2
 """State of a byte of the arena: outside every buffer, or inside one and defined or not."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from expctl.gfx11.machine.arrays import ALL_BITS
+from expctl.gfx11.machine.memory import PROGRAM_COUNTER
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
 from expctl.gfx11.operands.vector_source import Type, number_bits
 from expctl.gfx11.text.operand import EXEC, Kind, Operand
@@ -41,6 +42,13 @@ def scalar_source(instruction: Instruction, operand: Operand, *, wide: bool = Fa
     if operand.kind is Kind.NUMBER:
         bits = number_bits(instruction, operand.number, Type.U64 if wide else kind)
         return ScalarSource(read=lambda wave: bits, undefined=lambda wave: 0, keys=())
+    if operand.kind is Kind.SYMBOL and not wide:
+        name, shift = operand.name, 32 * operand.upper
+        return ScalarSource(
+            read=lambda wave: (wave.group.memory.buffer(name).address - PROGRAM_COUNTER) >> shift & ALL_BITS,
+            undefined=lambda wave: 0,
+            keys=(),
+        )
     n = operand.index
     if operand.kind is not Kind.SCALAR or (operand.count != 1 + wide and not operand.is_null):
         raise instruction.unsupported(f"an operand that is not a scalar operand of {64 if wide else 32} bits")

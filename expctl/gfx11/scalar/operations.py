@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from expctl.gfx11.machine.arrays import ALL_BITS
+from expctl.gfx11.machine.memory import PROGRAM_COUNTER
 from expctl.gfx11.scalar.floats import FLOATS
 from expctl.gfx11.scalar.operation import ScalarOp, signed
 
@@ -142,6 +143,7 @@ _ARITHMETIC = {
     "s_pack_hl_b32_b16": _without_scc(lambda a, b: a >> 16 | (b & 0xFFFF) << 16),
 }  # fmt: skip
 _MOVES = {
+    "s_getpc_b64": ScalarOp(result=64, sources=(), evaluate=lambda: (PROGRAM_COUNTER, None)),
     **{f"s_mov_b{n}": ScalarOp(result=n, sources=(n,), evaluate=lambda a: (a, None), bitwise=True) for n in (32, 64)},
     **{
         f"s_cselect_b{n}": ScalarOp(

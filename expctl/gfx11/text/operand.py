@@ -15,12 +15,13 @@ _HALF = re.compile(r"^v(\d+)\.([lh])$")
 _RANGE = re.compile(r"^([vs])\[(\d+):(\d+)\]$")
 _INTEGER = re.compile(r"^-?(0x[0-9a-fA-F]+|\d+)$")
 _FLOAT = re.compile(r"^-?\d+\.\d*(e[+-]?\d+)?$")
+_SYMBOL = re.compile(r"^([\w.$]+)@rel32@(lo\+4|hi\+12)$")
 _MOST = {"v": 256, "s": 106}
 _MOST_HALVES = 256
 
 
 class Kind(StrEnum):
-    """Kinds of operands: vector register, half of one, scalar register, number, or the word `off`."""
+    """Kinds of operands: vector register, half of one, scalar register, number, the word `off`, or a symbol."""
 
     VECTOR = "vector"
     HALF = "half"
@@ -28,6 +29,8 @@ class Kind(StrEnum):
     SCALAR = "scalar"
     NUMBER = "number"
     OFF = "off"
+    SYMBOL = "symbol"
+    """The distance from the address that s_getpc returned to a symbol: its low or high half."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,9 @@ class Operand:
     negated: bool = False
     absolute: bool = False
     upper: bool = False
-    """A HALF operand names the high half of its register."""
+    """A HALF operand names the high half of its register, a SYMBOL the high 32 bits of the distance."""
+    name: str = ""
+    """Of a SYMBOL."""
 
     @property
     def is_null(self) -> bool:
@@ -75,6 +80,8 @@ def _plain(text: str) -> Operand | None:
         return Operand(kind=Kind.HALF, index=int(half[1]), upper=half[2] == "h") if int(half[1]) < _MOST_HALVES else None
     if several := _RANGE.match(text):
         return _register(several[1], int(several[2]), int(several[3]))
+    if symbol := _SYMBOL.match(text):
+        return Operand(kind=Kind.SYMBOL, name=symbol[1], upper=symbol[2].startswith("hi"))
     if _INTEGER.match(text):
         return Operand(kind=Kind.NUMBER, number=int(text, 0))
     if _FLOAT.match(text):
