@@ -1,5 +1,6 @@
 """Scalar instructions: the result, and SCC. One that leaves SCC alone gets it as a source, and must hand it through."""
 
+from expctl.gfx11.machine.memory import PROGRAM_COUNTER
 from tests.gfx11.cases.case import Case
 from tests.gfx11.cases.integer_cases import MASK, carried, counted, high, masked
 from tests.gfx11.cases.tables import call, case, lines
@@ -146,4 +147,5 @@ _SAVED = [
     case(f"s_{name}_saveexec_b32", I2, "i32 active scc", saved(name), text=f"s_{name}_saveexec_b32 s0, s4", places="s4 exec")
     for name in (*_LOGIC, "and_not0", "or_not0")
 ]
-CASES = (*_SHIFTS, *_SUMS, *_BITS, *_FLOATS, *_COMPARISONS, *_SHORT, *_SAVED)
+_COUNTER = case("s_getpc_b64", "scc", "i64 scc", exact=lambda keep: (PROGRAM_COUNTER, keep))
+CASES = (_COUNTER, *_SHIFTS, *_SUMS, *_BITS, *_FLOATS, *_COMPARISONS, *_SHORT, *_SAVED)
