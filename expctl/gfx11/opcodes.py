@@ -11,7 +11,7 @@ from expctl.gfx11.vector import dot, dual, lane, matrix, packed, permlane
 VECTOR = frozenset((*vector.TABLE, *packed.NAMES, *lane.DECODERS, *dot.NAMES, *permlane.NAMES))
 """Vector opcodes without the suffix _e32 or _e64, which is optional in the text."""
 OPCODES = frozenset((
-    *VECTOR, *dual.NAMES, matrix.NAME, *decode.NAMES, *load.NAMES, *global_access.NAMES, *atomic.NAMES, *lds_access.NAMES,
+    *VECTOR, *dual.NAMES, *matrix.OPS, *decode.NAMES, *load.NAMES, *global_access.NAMES, *atomic.NAMES, *lds_access.NAMES,
     *lds_permute.NAMES, *control.NAMES, *control.LEAVES,
 ))  # fmt: skip
 

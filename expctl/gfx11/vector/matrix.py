@@ -1,15 +1,18 @@
-"""Decode v_wmma_f32_16x16x16_f16 in wave32: D = A x B + C on all lanes, whatever EXEC is.
+"""Decode v_wmma in wave32: D = A x B + C, all 16 x 16, on all lanes, whatever EXEC is.
 
-    A     lane l < 16 holds row l, two of the k = 0..15 in each of 8 registers       lanes 16..31 must repeat lanes 0..15
-    B     lane l < 16 holds column l, two of the k = 0..15 in each of 8 registers    lanes 16..31 must repeat lanes 0..15
+    A     lane l < 16 holds row l, the k = 0..15 packed into its registers, lowest first       lanes 16..31 repeat lanes 0..15
+    B     lane l < 16 holds column l, the k = 0..15 packed into its registers, lowest first    lanes 16..31 repeat lanes 0..15
     C, D  register s of lane l is row 2 s + l / 16, column l % 16
 
-Products of halves are exact; here their sum and C are added in double precision and rounded once to single. The order and the
-width of the hardware's own additions are not documented, so the last bits may differ.
+Products of halves and of bfloat16 are exact; here their sum and C are added in double precision and rounded once to single. The
+order and the width of the hardware's own additions are not documented, so the last bits may differ. Sums of integers are exact,
+modulo 2^32 or limited with `clamp`; neg_lo says which of A and B is signed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -20,66 +23,106 @@ from expctl.gfx11.machine.step import Run, guarded
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.text.operand import Kind, Operand
 from expctl.gfx11.text.program import Instruction
+from expctl.gfx11.vector.dot import parts
+from expctl.gfx11.vector.packed import bits_of_modifier
 
-NAME = "v_wmma_f32_16x16x16_f16"
-_REGISTERS = 8
+_SUMS = 8  # registers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixOp:
+    """A matrix instruction: how many registers A and B have, and how `values` reads them: ((16, registers) words, signed) to
+    (16, 16) numbers whose last axis is k. The sum has the type `total`.
+    """
+
+    registers: int
+    values: Callable[[Words, bool], Anything]
+    total: type[np.generic]
+
+    @property
+    def is_integer(self) -> bool:
+        """Return whether it multiplies integers."""
+        return self.total is np.int32
+
+
+def _halves(words: Words, is_signed: bool) -> Anything:  # noqa: ARG001  halves have their sign
+    return words.view(np.float16).astype(np.float64)
+
+
+def _bfloats(words: Words, is_signed: bool) -> Anything:  # noqa: ARG001  as above
+    return (words.view(np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32).astype(np.float64)
+
+
+def _integers(bits: int) -> Callable[[Words, bool], Anything]:
+    return lambda words, is_signed: parts(words, bits, is_signed=is_signed).reshape(16, 16)
+
+
+OPS: dict[str, MatrixOp] = {
+    "v_wmma_f32_16x16x16_f16": MatrixOp(registers=8, values=_halves, total=np.float32),
+    "v_wmma_f32_16x16x16_bf16": MatrixOp(registers=8, values=_bfloats, total=np.float32),
+    "v_wmma_i32_16x16x16_iu8": MatrixOp(registers=4, values=_integers(8), total=np.int32),
+    "v_wmma_i32_16x16x16_iu4": MatrixOp(registers=2, values=_integers(4), total=np.int32),
+}
 
 
 def decode_matrix(instruction: Instruction) -> Run:
-    """Return the function that executes a v_wmma on a wave. Raises Unsupported for other operands or any modifier."""
-    fields = instruction.fields()
-    if fields.modifiers:
+    """Return the function that executes a v_wmma on a wave. Raises Unsupported for other operands, opcodes or modifiers."""
+    name, op, fields = instruction.mnemonic, OPS.get(instruction.mnemonic), instruction.fields()
+    if op is None or len(fields.operands) != 4:
+        raise instruction.unsupported("unknown opcode, or too many or too few operands")
+    if fields.modifiers.keys() - ({"neg_lo", "clamp"} if op.is_integer else set()):
         raise instruction.unsupported(f"modifier {' '.join(fields.modifiers)} is not implemented")
-    if len(fields.operands) != 4:
-        raise instruction.unsupported(f"{len(fields.operands)} operands are too many or too few")
+    signs = bits_of_modifier(instruction, fields.modifiers.get("neg_lo"), 3, 0)
+    clamps = "clamp" in fields.modifiers
     destination, a, b, c = fields.operands
-    d = _first(instruction, destination)
-    a0, b0 = _first(instruction, a), _first(instruction, b)
+    d = _first(instruction, destination, _SUMS)
+    a0, b0 = _first(instruction, a, op.registers), _first(instruction, b, op.registers)
     zero = c.kind is Kind.NUMBER and c.number in (0, 0.0)
-    c0 = 0 if zero else _first(instruction, c)
+    c0 = 0 if zero else _first(instruction, c, _SUMS)
     line = instruction.line
-    inputs = [*range(a0, a0 + _REGISTERS), *range(b0, b0 + _REGISTERS)]
-    sums = [] if zero else [*range(c0, c0 + _REGISTERS)]
-    outputs = [*range(d, d + _REGISTERS)]
+    inputs = [*range(a0, a0 + op.registers), *range(b0, b0 + op.registers)]
+    sums = [] if zero else [*range(c0, c0 + _SUMS)]
+    outputs = [*range(d, d + _SUMS)]
     keys = frozenset((*inputs, *sums, *outputs))
 
     def plain(wave: Wave) -> None:
         vector = wave.vector
-        left, left_repeats = fragment(vector[a0 : a0 + _REGISTERS])
-        right, right_repeats = fragment(vector[b0 : b0 + _REGISTERS])
+        left, left_repeats = fragment(name, vector[a0 : a0 + op.registers], bool(signs[0]))
+        right, right_repeats = fragment(name, vector[b0 : b0 + op.registers], bool(signs[1]))
         if not (left_repeats and right_repeats):
             wave.fault(FaultKind.LANES_DIFFER, line, "lanes 16..31 of a matrix input differ from lanes 0..15")
         total = left @ right.T
         if not zero:
-            total += vector[c0 : c0 + _REGISTERS].view(np.float32).reshape(16, 16)
-        vector[d : d + _REGISTERS].view(np.float32).reshape(16, 16)[:] = total
+            total += vector[c0 : c0 + _SUMS].view(op.total).reshape(16, 16)
+        if clamps:
+            total = np.clip(total, -(1 << 31), (1 << 31) - 1)
+        vector[d : d + _SUMS].view(op.total).reshape(16, 16)[:] = total.astype(op.total)
 
     def careful(wave: Wave) -> None:
         wave.check_waited(line, keys)
         undefined = wave.vector_undefined
-        rows = undefined[a0 : a0 + _REGISTERS, :16].any(axis=0)
-        columns = undefined[b0 : b0 + _REGISTERS, :16].any(axis=0)
+        rows = undefined[a0 : a0 + op.registers, :16].any(axis=0)
+        columns = undefined[b0 : b0 + op.registers, :16].any(axis=0)
         bad: Flags = np.logical_or.outer(rows, columns)
         if not zero:
-            bad |= undefined[c0 : c0 + _REGISTERS].reshape(16, 16) != 0
+            bad |= undefined[c0 : c0 + _SUMS].reshape(16, 16) != 0
         plain(wave)
-        _mark(wave, outputs, bad.reshape(_REGISTERS, 32))
+        _mark(wave, outputs, bad.reshape(_SUMS, 32))
 
     return guarded(keys, plain, careful)
 
 
-def fragment(registers: Words) -> tuple[Anything, bool]:
-    """Convert the registers of matrix A or B, (8, 32) words, to a float64 array (16, 16) whose last axis is k. The values are
-    those of lanes 0..15; also returned is whether lanes 16..31 repeat them, as the hardware requires.
+def fragment(name: str, registers: Words, is_signed: bool) -> tuple[Anything, bool]:
+    """Convert the registers of matrix A or B of instruction `name`, (registers, 32) words, to an array (16, 16) whose last axis
+    is k. The values are those of lanes 0..15; also returned is whether lanes 16..31 repeat them, as the hardware requires.
     """
-    return _fragment_of(registers.tobytes())
+    return _fragment_of(name, registers.tobytes(), is_signed)
 
 
 @lru_cache(maxsize=2048)  # one fragment is multiplied several times
-def _fragment_of(raw: bytes) -> tuple[Anything, bool]:
-    registers = np.frombuffer(raw, dtype=np.uint32).reshape(_REGISTERS, 32)
-    halves = registers[:, :16].copy().view(np.float16).reshape(_REGISTERS, 16, 2)
-    values = np.ascontiguousarray(halves.transpose(1, 0, 2)).reshape(16, 16).astype(np.float64)
+def _fragment_of(name: str, raw: bytes, is_signed: bool) -> tuple[Anything, bool]:
+    registers = np.frombuffer(raw, dtype=np.uint32).reshape(-1, 32)
+    values = OPS[name].values(np.ascontiguousarray(registers[:, :16].T), is_signed)
     values.flags.writeable = False
     return values, bool((registers[:, :16] == registers[:, 16:]).all())
 
@@ -91,7 +134,7 @@ def _mark(wave: Wave, outputs: list[int], bad: Anything) -> None:
         wave.refresh(register)
 
 
-def _first(instruction: Instruction, operand: Operand) -> int:
-    if operand.kind is not Kind.VECTOR or operand.count != _REGISTERS or operand.negated or operand.absolute:
-        raise instruction.unsupported("a matrix operand is eight vector registers")
+def _first(instruction: Instruction, operand: Operand, count: int) -> int:
+    if operand.kind is not Kind.VECTOR or operand.count != count or operand.negated or operand.absolute:
+        raise instruction.unsupported(f"an operand that isn't {count} vector registers")
     return operand.index

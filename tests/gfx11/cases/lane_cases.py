@@ -89,6 +89,68 @@ def check_matrix(text: str, corner: Callable[[int, int], Fraction], *, zero: boo
     assert kinds(wave) == []
 
 
+def _packed(numbers: list[int], bits: int) -> list[int]:
+    """Numbers of `bits` bits as words, the first in the lowest."""
+    count, mask = 32 // bits, (1 << bits) - 1
+    return [
+        sum((number & mask) << bits * i for i, number in enumerate(numbers[first : first + count]))
+        for first in range(0, 16, count)
+    ]
+
+
+def check_integer_matrix(text: str, bits: int, signs: tuple[int, int], clamps: bool) -> None:
+    """As above, over integers; C is so large that some sums don't fit."""
+    ranges = [(-(1 << bits - 1), 1 << bits - 1) if sign else (0, 1 << bits) for sign in signs]
+    a = [[ranges[0][0] + (7 * i + 3 * k) % (ranges[0][1] - ranges[0][0]) for k in range(16)] for i in range(16)]
+    b = [[ranges[1][0] + (5 * j + 11 * k + 1) % (ranges[1][1] - ranges[1][0]) for k in range(16)] for j in range(16)]
+    c = [[(1 << 31) - 1 - 9 * i if j % 2 else 1000 * i - 77 * j for j in range(16)] for i in range(16)]
+    vectors: dict[int, list[int]] = {}
+    for first, matrix in ((8, a), (16, b)):
+        for r in range(bits // 2):
+            vectors[first + r] = [_packed(matrix[n % 16], bits)[r] for n in _LANES]
+    for r in range(8):
+        vectors[r] = [c[2 * r + n // 16][n % 16] & 0xFFFFFFFF for n in _LANES]
+    wave = execute(fresh_wave(lanes=0x1), text, vectors=vectors)
+    for r in range(8):
+        for n in _LANES:
+            i, j = 2 * r + n // 16, n % 16
+            exact = c[i][j] + sum(x * y for x, y in zip(a[i], b[j], strict=True))
+            wanted = min(max(exact, -(1 << 31)), (1 << 31) - 1) if clamps else exact
+            assert int(wave.u32[r][n]) == wanted & 0xFFFFFFFF, (text, i, j)
+    assert kinds(wave) == []
+
+
+def check_bfloat_matrix(text: str) -> None:
+    """Whole numbers of at most 8 bits, which bfloat16 holds: the upper half of a float."""
+    a = [[(5 * i + 3 * k) % 31 - 15 for k in range(16)] for i in range(16)]
+    b = [[(7 * j + k) % 29 - 14 for k in range(16)] for j in range(16)]
+    vectors: dict[int, list[int]] = {}
+    for first, matrix in ((8, a), (16, b)):
+        rows = [_packed([SINGLE.nearest(Fraction(x)) >> 16 for x in row], 16) for row in matrix]
+        for r in range(8):
+            vectors[first + r] = [rows[n % 16][r] for n in _LANES]
+    wave = execute(fresh_wave(lanes=0x1), text, vectors=vectors)
+    for r in range(8):
+        for n in _LANES:
+            i, j = 2 * r + n // 16, n % 16
+            assert int(wave.u32[r][n]) == SINGLE.nearest(Fraction(sum(x * y for x, y in zip(a[i], b[j], strict=True)))), (i, j)
+    assert kinds(wave) == []
+
+
+def _integer_matrices() -> list[Procedure]:
+    found = []
+    for bits in (8, 4):
+        count = bits // 2
+        for signs in ((1, 1), (0, 0), (1, 0)):
+            for clamp in (False, True):
+                opcode = f"v_wmma_i32_16x16x16_iu{bits}"
+                operands = f"v[0:7], v[8:{7 + count}], v[16:{15 + count}], v[0:7]"
+                text = f"{opcode} {operands} neg_lo:[{signs[0]},{signs[1]},0]{' clamp' if clamp else ''}"
+                check = partial(check_integer_matrix, text, bits, signs, clamp)
+                found.append(Procedure(opcode=opcode, text=text, check=check))
+    return found
+
+
 def small(i: int, k: int) -> Fraction:
     return Fraction((5 * i + 3 * k) % 17 - 8, 4)
 
@@ -149,6 +211,9 @@ CASES: tuple[Case | Procedure, ...] = (
     *(Procedure(opcode="v_wmma_f32_16x16x16_f16", text=f"v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], {c}",
                 check=partial(check_matrix, f"v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], {c}", corner, zero=c == "0"))
       for c, corner in (("v[0:7]", small), ("0", large))),
+    *_integer_matrices(),
+    Procedure(opcode="v_wmma_f32_16x16x16_bf16", text="v_wmma_f32_16x16x16_bf16 v[0:7], v[8:15], v[16:23], 0",
+              check=partial(check_bfloat_matrix, "v_wmma_f32_16x16x16_bf16 v[0:7], v[8:15], v[16:23], 0")),
     case("v_dot2_f32_f16", "v2f16 v2f16 f32", "f32", exact=dot, rows=_DOTS),
     case("v_dot2acc_f32_f16", "v2f16 v2f16 f32", "f32", exact=dot, rows=_DOTS, text="v_dot2acc_f32_f16 v0, v4, v6",
         places="v4 v6 v0"),
