@@ -12,6 +12,7 @@ from expctl.gfx11.access.lds_permute import NAMES as PERMUTE_NAMES
 from expctl.gfx11.access.lds_permute import decode_permute
 from expctl.gfx11.machine.block import Block
 from expctl.gfx11.machine.counts import Class, class_of
+from expctl.gfx11.machine.memory import CODE
 from expctl.gfx11.machine.step import Run
 from expctl.gfx11.opcodes import opcode_of
 from expctl.gfx11.scalar.control import ENDS_BLOCK, Leave, decode_hint, decode_leave, decode_wait
@@ -40,6 +41,11 @@ class Decoded:
     program: Program
     blocks: tuple[Block, ...]
     has_atomics: bool = False
+
+    @property
+    def functions(self) -> dict[str, int]:
+        """Return the address of each function that is called, by its name."""
+        return {name: CODE + 4 * index for name, index in self.program.labels.items() if not name.startswith(".")}
 
 
 def decode_step(instruction: Instruction) -> Run | None:
@@ -95,15 +101,18 @@ def decode(program: Program, *, vector_registers: int = 256) -> Decoded:
         at = program.labels.get(label)
         return None if at is None else number.get(at)
 
+    def block_at(address: int) -> int | None:
+        return number.get((address - CODE) // 4)
+
     blocks = []
     for i, (first, end) in enumerate(zip(starts, [*starts[1:], len(program.instructions)], strict=True)):
         body = program.instructions[first:end]
         last = body[-1]
         ends = ENDS_BLOCK.match(last.mnemonic) is not None
-        leave: Leave = decode_leave(last, i, block_of) if ends else _to(i + 1)
+        leave: Leave = decode_leave(last, i, block_of, CODE + 4 * end, block_at) if ends else _to(i + 1)
         steps = [step for x in (body[:-1] if ends else body) if (step := decode_step(x)) is not None]
         blocks.append(Block(steps=tuple(steps), leave=leave, first=first, size=len(body), last_line=last.line))
-    if not blocks or program.instructions[-1].mnemonic not in ("s_endpgm", "s_branch", "s_code_end"):
+    if not blocks or program.instructions[-1].mnemonic not in ("s_endpgm", "s_branch", "s_code_end", "s_setpc_b64"):
         raise program.instructions[-1].unsupported("the function does not end with s_endpgm")
     has_atomics = any(class_of(instruction) is Class.ATOMIC for instruction in program.instructions)
     return Decoded(program=program, blocks=tuple(blocks), has_atomics=has_atomics)

@@ -23,7 +23,7 @@ from expctl.gfx11.machine.workgroup import Device, Workgroup
 from expctl.gfx11.text.constants import constants_of
 from expctl.gfx11.text.descriptor import Descriptor, parse_descriptor
 from expctl.gfx11.text.errors import BadLaunch
-from expctl.gfx11.text.program import parse_program
+from expctl.gfx11.text.program import parse_program, with_callees
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Interpretation:
 @lru_cache(maxsize=32)
 def load(assembly: str, kernel: str) -> Kernel:
     """Parse and decode one kernel of an assembly text. Raises BadLaunch if it is missing, Unsupported for unknown code."""
-    descriptor, program = parse_descriptor(assembly, kernel), parse_program(assembly, kernel)
+    descriptor, program = parse_descriptor(assembly, kernel), with_callees(assembly, parse_program(assembly, kernel))
     decoded = decode(program, vector_registers=descriptor.vector_registers)
     return Kernel(descriptor=descriptor, decoded=decoded, constants=constants_of(assembly, program))
 
@@ -103,6 +103,7 @@ def launch(
             hint="pass a smaller block; the limit is the .max_flat_workgroup_size of the kernel's metadata",
         )
     memory = place(descriptor, arguments, grid, block, kernel.constants)
+    memory.functions = decoded.functions
     clocks = Clocks() if decoded.has_atomics else None
     device = Device(
         memory=memory,

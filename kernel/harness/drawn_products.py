@@ -20,9 +20,10 @@ SHIFTS = (0, 0, 2, 6, 8, 14)
 
 
 def drawn_products(config: Config, seed: int, rounds: int) -> list[Product]:
-    """Return `rounds` times eight products, drawn from `seed`, and four large ones. Each lies on an edge, or beside it: of the
+    """Return `rounds` times eight products, drawn from `seed`, and six large ones. Each lies on an edge, or beside it: of the
     tiles (up to 3 x 4 of them), of a fragment, of whole chunks of K (0 to 4, exactly or with a rest). Of the large ones, one
-    has more chunks than an 8-bit counter counts, and three have offsets into A or B that 16 bits can't hold.
+    has more chunks than an 8-bit counter counts, two have up to ten tiles one way, and three have offsets into A or B that
+    16 bits can't hold.
     """
     rng = random.Random(seed)  # noqa: S311  shapes, not secrets
     found = [product for _ in range(rounds) for product in _round(config, rng)]
@@ -50,11 +51,13 @@ def _round(config: Config, rng: random.Random) -> Iterator[Product]:
 
 
 def _large(config: Config, rng: random.Random) -> Iterator[Product]:
-    rows, _, chunk = _tile(config)
+    rows, columns, chunk = _tile(config)
     few, past = rng.randint(1, 3), SHORT // (2 * rows)
     yield _aligned(rng, rng.randint(1, 3), few, BYTE * chunk + _whole_and_rest(rng, chunk, rng.randint(1, 2)))
     yield _aligned(rng, rows + few, few, past + PIECE * rng.randint(2, 3))
     yield _product(rng, rows + few, few, past + rng.randrange(9, 17, 2))
+    yield _product(rng, rows * rng.randint(5, 9) + few, columns + few, rng.randint(1, 4))
+    yield _product(rng, rows + few, columns * rng.randint(5, 9) + few, rng.randint(1, 4))
     yield _product(rng, few, SHORT // FRAGMENT + rng.randint(1, 9), _whole_and_rest(rng, chunk, rng.randint(0, 1)))
 
 

@@ -42,7 +42,8 @@ SEED = 20260218
 """Of the inputs. The shapes have a seed of their own, which is another one in each run."""
 SEEDS, DRAWN = 10_000, 3
 SHRINKING_TRIALS, SHRINKING_S = 40, 5.0
-WIDE, LONG = 4096, 4096
+WIDE, LONG, MANY = 4096, 4096, 1 << 18
+"""Larger products run in one order of the waves."""
 COUNTED = Product(fp8=Fp8.E5M2, m=128, n=256, k=64)
 
 
@@ -87,7 +88,9 @@ def outcome(assembly: str, case: tuple[Config, Product], orders: int) -> dict[st
     """Run one test case; return its facts, or text that says what went wrong (a CannotJudge for text it can't run)."""
     config, product = case
     try:
-        return check(assembly, config, product, 1 if product.n > WIDE or product.k > LONG else orders)
+        return check(
+            assembly, config, product, 1 if product.n > WIDE or product.k > LONG or product.m * product.n > MANY else orders
+        )
     except BuildFailed as failure:
         return str(failure)
     except Unsupported as refused:

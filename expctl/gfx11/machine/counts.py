@@ -42,7 +42,7 @@ _CLASSES = (
     (r"global_store_", Class.GLOBAL_STORE),
     (r"scratch_", Class.SCRATCH),
     (r"global_atomic_|ds_", Class.ATOMIC),
-    (r"s_c?branch|s_endpgm", Class.BRANCH),
+    (r"s_c?branch|s_endpgm|s_setpc|s_swappc", Class.BRANCH),
     (r"s_waitcnt", Class.WAIT),
     (r"s_barrier", Class.BARRIER),
     (
@@ -163,4 +163,4 @@ class Counts:
 
     def _flow(self, instruction: Instruction) -> Flow:
         target = self.program.labels.get(instruction.rest) if class_of(instruction) is Class.BRANCH else None
-        return Flow(target=target, goes_on=instruction.mnemonic not in ("s_branch", "s_endpgm"))
+        return Flow(target=target, goes_on=instruction.mnemonic not in ("s_branch", "s_endpgm", "s_setpc_b64"))

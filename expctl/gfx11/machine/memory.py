@@ -6,6 +6,7 @@ between buffers can be wide: an access has to miss its buffer by GAP bytes to hi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,8 @@ from expctl.gfx11.machine.arrays import Anything, Bytes, Indices
 
 BASE = 0x7F00_0000_0000
 """Address of the arena: far from 0, so that a lost upper half of an address is out of bounds."""
+CODE = 0x5000_0000_0000
+"""Address of the first instruction; each has 4 bytes here, which nothing can read."""
 PROGRAM_COUNTER = 0x6000_0000_0000
 """What s_getpc returns, wherever it stands: symbols are found by their distance from it, and code is nowhere in memory."""
 GAP = 1 << 22
@@ -46,11 +49,17 @@ class Memory:
             buffers.append(Buffer(name=name, offset=offset, size=size))
             offset += (size + GAP + 0xFFF) & ~0xFFF
         self.buffers = tuple(buffers)
+        self.functions: Mapping[str, int] = {}
+        """Function -> its address."""
         self.data: Bytes = np.zeros(offset + GAP, dtype=np.uint8)
         self.states: Bytes = np.zeros(offset + GAP, dtype=np.uint8)
         for buffer in buffers:
             self.data[buffer.offset : buffer.offset + buffer.size] = POISON
             self.states[buffer.offset : buffer.offset + buffer.size] = UNDEFINED
+
+    def address_of(self, name: str) -> int:
+        """Return the address of a function or buffer called `name`."""
+        return self.functions[name] if name in self.functions else self.buffer(name).address
 
     def buffer(self, name: str) -> Buffer:
         """Return the buffer called `name`."""

@@ -45,7 +45,7 @@ def scalar_source(instruction: Instruction, operand: Operand, *, wide: bool = Fa
     if operand.kind is Kind.SYMBOL and not wide:
         name, shift = operand.name, 32 * operand.upper
         return ScalarSource(
-            read=lambda wave: (wave.group.memory.buffer(name).address - PROGRAM_COUNTER) >> shift & ALL_BITS,
+            read=lambda wave: (wave.group.memory.address_of(name) - PROGRAM_COUNTER) >> shift & ALL_BITS,
             undefined=lambda wave: 0,
             keys=(),
         )

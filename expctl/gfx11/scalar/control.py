@@ -10,6 +10,7 @@ from expctl.gfx11.machine.schedule import BARRIER, END
 from expctl.gfx11.machine.step import Run
 from expctl.gfx11.machine.waits import MOST, Counter
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave, name_of
+from expctl.gfx11.operands.scalar import scalar_source, scalar_target
 from expctl.gfx11.text.operand import EXEC, SCC, VCC
 from expctl.gfx11.text.program import Instruction
 
@@ -29,8 +30,8 @@ _BRANCHES = {
 }
 """Branch -> (index of the scalar register that it tests, whether it is taken when the register is not zero)."""
 _COUNT = re.compile(r"(vmcnt|lgkmcnt|expcnt)\((\d+)\)")
-ENDS_BLOCK = re.compile(r"^(s_c?branch|s_endpgm$|s_barrier$)")
-LEAVES = frozenset(("s_endpgm", "s_barrier", "s_branch", *_BRANCHES))
+ENDS_BLOCK = re.compile(r"^(s_c?branch|s_endpgm$|s_barrier$|s_setpc|s_swappc)")
+LEAVES = frozenset(("s_endpgm", "s_barrier", "s_branch", "s_setpc_b64", "s_swappc_b64", *_BRANCHES))
 NAMES = frozenset((*HINTS, "s_sendmsg", "s_waitcnt", *_WAITS, "s_waitcnt_expcnt", "s_waitcnt_depctr"))
 Leave = Callable[[Wave], int]
 
@@ -69,11 +70,18 @@ def decode_wait(instruction: Instruction) -> Run:
     return run
 
 
-def decode_leave(instruction: Instruction, here: int, block_of: Callable[[str], int | None]) -> Leave:
+def decode_leave(
+    instruction: Instruction,
+    here: int,
+    block_of: Callable[[str], int | None],
+    after: int = 0,
+    block_at: Callable[[int], int | None] = lambda address: None,
+) -> Leave:
     """Return a function that executes the last instruction of block `here` on a wave and returns where the wave continues.
 
     That is the index of a block, BARRIER or END. `block_of` maps a label to the index of its block, or to None if it is outside
-    of the function. Raises Unsupported for such a label.
+    of the function. Raises Unsupported for such a label. `after` is the address of the next instruction, and `block_at` maps
+    an address to the index of the block that begins there, or to None.
     """
     name = instruction.mnemonic
     if name == "s_endpgm":
@@ -82,6 +90,8 @@ def decode_leave(instruction: Instruction, here: int, block_of: Callable[[str], 
         return _barrier(here + 1)
     if name not in LEAVES:
         raise instruction.unsupported("unknown opcode")
+    if name in ("s_setpc_b64", "s_swappc_b64"):
+        return _jump(instruction, after, block_at)
     target = block_of(instruction.rest)
     if target is None:
         raise instruction.unsupported("a branch to a label outside the function")
@@ -89,6 +99,30 @@ def decode_leave(instruction: Instruction, here: int, block_of: Callable[[str], 
         return lambda wave: target
     index, when_set = _BRANCHES[name]
     return _conditional(instruction, index, when_set, target, here + 1)
+
+
+def _jump(instruction: Instruction, after: int, block_at: Callable[[int], int | None]) -> Leave:
+    """Decode `s_setpc_b64 s[30:31]`, a return, or `s_swappc_b64 s[30:31], s[0:1]`, a call, which keeps where it came from."""
+    operands, line = list(instruction.fields().operands), instruction.line
+    target = scalar_target(instruction, operands.pop(0), wide=True) if instruction.mnemonic == "s_swappc_b64" else None
+    if len(operands) != 1:
+        raise instruction.unsupported("too many or too few operands")
+    address = scalar_source(instruction, operands[0], wide=True)
+
+    def leave(wave: Wave) -> int:
+        wave.check_waited(line, address.keys)
+        to, is_unclear = address.read(wave), bool(address.undefined(wave))
+        if target is not None:
+            target.mark(wave, 0)
+            target.write(wave, after)
+        block = block_at(to)
+        if is_unclear or block is None:
+            kind = FaultKind.UNINITIALISED if is_unclear else FaultKind.OUT_OF_BOUNDS
+            wave.fault(kind, line, f"jumps to {to:#x}, where no function begins or goes on")
+            return END
+        return block
+
+    return leave
 
 
 def _conditional(instruction: Instruction, index: int, when_set: bool, target: int, other: int) -> Leave:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from expctl.gfx11.text.errors import Unsupported
-from expctl.gfx11.text.program import Program, lines_of
+from expctl.gfx11.text.program import SYMBOL, Program, lines_of
 
-_REFERENCE = re.compile(r"([\w.$]+)@rel32@lo\+4")
 _SIZES = {".byte": 1, ".short": 2, ".long": 4, ".quad": 8}
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
@@ -16,8 +15,8 @@ def constants_of(assembly: str, program: Program) -> dict[str, bytes]:
     """Return the bytes of each symbol that the program's instructions refer to. Raises Unsupported for one that the text
     doesn't define, or defines otherwise than by plain numbers.
     """
-    names = {name: each.line for each in program.instructions for name in _REFERENCE.findall(each.rest)}
-    return {name: _data(assembly, name, line) for name, line in names.items()}
+    names = {name: each.line for each in program.instructions for name in SYMBOL.findall(each.rest)}
+    return {name: _data(assembly, name, line) for name, line in names.items() if name not in program.labels}
 
 
 def _data(assembly: str, name: str, used: int) -> bytes:

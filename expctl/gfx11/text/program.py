@@ -11,6 +11,8 @@ from expctl.gfx11.text.operand import Operand, parse_operand
 _LABEL = re.compile(r"^([.\w$]+):")
 _END_OF_BODY = re.compile(r"^\s*(\.section|\.size|\.text)\b|^\.Lfunc_end")
 _HARMLESS = re.compile(r"^\s*\.(loc|cfi_\w+|file|set|amdgpu_\w+|globl|type)\b")
+SYMBOL = re.compile(r"([\w.$]+)@rel32@lo\+4")
+"""A reference to data or to a function, in the instruction that adds the low half of its distance."""
 _LITERAL = re.compile(r"[\w\s.,:|&+()\[\]@-]*")
 """Characters that an instruction may have. They admit no comment, string, macro argument or second statement on the line."""
 _ALIGNMENT = re.compile(r"^\s*\.p2align\s+(\d{1,2})(\s*,\s*,\s*\d+)?\s*$")
@@ -93,6 +95,26 @@ def _split(rest: str) -> tuple[list[str], dict[str, str]]:
 def lines_of(assembly: str) -> tuple[str, ...]:
     """Split a text into lines. The result is cached, because a text is parsed once for each kernel in it."""
     return tuple(assembly.splitlines())
+
+
+def with_callees(assembly: str, program: Program) -> Program:
+    """Return the program with the functions appended that it refers to, and those that they do. Their names are labels."""
+    instructions, labels = list(program.instructions), dict(program.labels)
+    at = 0
+    while at < len(instructions):
+        for name in SYMBOL.findall(instructions[at].rest):
+            if name not in labels and is_function(assembly, name):
+                called = parse_program(assembly, name)
+                labels |= {label: index + len(instructions) for label, index in called.labels.items()}
+                labels[name] = len(instructions)
+                instructions += called.instructions
+        at += 1
+    return Program(name=program.name, instructions=tuple(instructions), labels=labels, alignments=program.alignments)
+
+
+def is_function(assembly: str, name: str) -> bool:
+    """Return whether a symbol of the text is a function."""
+    return any(line.startswith("\t.type") and line.split() == [".type", f"{name},@function"] for line in lines_of(assembly))
 
 
 def parse_program(assembly: str, name: str) -> Program:

@@ -31,6 +31,7 @@ def ran(text: str, scalars: dict[int, int], *, lanes: int = 0xFFFFFFFF, waves: i
     program = decode(parse_program(f"k:\n{text}\n", "k"))
     device = fresh_wave().group.device
     device.tally.executions.extend([0] * len(program.blocks))
+    device.memory.functions = program.functions
     group = Workgroup(0, device, lds_bytes=256, private_bytes=0, most_waves=waves)
     each = [Wave(i, group, vector_registers=8, lanes=lanes) for i in range(waves)]
     for i, wave in enumerate(each):
@@ -55,6 +56,20 @@ def check_branch(opcode: str, register: str, when: str) -> None:
 def check_jump() -> None:
     text = "s_branch .L2\n.L1:\ns_add_u32 s0, s0, 4\ns_endpgm\n.L2:\ns_add_u32 s0, s0, 1\ns_branch .L1\ns_endpgm"
     assert ran(text, {})[0].scalar[0] == 5
+
+
+def check_call() -> None:
+    """The function adds to s0 and returns; the caller goes on behind each call."""
+    text = "\n".join((
+        "s_getpc_b64 s[4:5]", "s_add_u32 s4, s4, three@rel32@lo+4", "s_addc_u32 s5, s5, three@rel32@hi+12",
+        "s_swappc_b64 s[30:31], s[4:5]", "s_lshl_b32 s0, s0, 4", "s_swappc_b64 s[30:31], s[4:5]", "s_endpgm",
+        "three:", "s_add_u32 s0, s0, 3", "s_setpc_b64 s[30:31]",
+    ))  # fmt: skip
+    (wave,) = ran(text, {0: 1})
+    assert wave.scalar[0] == (1 + 3) * 16 + 3
+    assert kinds(wave) == []
+    (lost,) = ran("s_mov_b64 s[30:31], 64\ns_setpc_b64 s[30:31]\ns_endpgm", {})
+    assert kinds(lost) == ["out of bounds"]
 
 
 def check_end() -> None:
@@ -128,6 +143,8 @@ CASES = (
     *(_of(f"s_cbranch_{register}{when} .L1", partial(check_branch, f"s_cbranch_{register}{when}", register, when))
       for register, whens in (("scc", "01"), ("vcc", ("z", "nz")), ("exec", ("z", "nz"))) for when in whens),
     _of("s_branch .L1", check_jump),
+    _of("s_swappc_b64 s[30:31], s[4:5]", check_call),
+    _of("s_setpc_b64 s[30:31]", check_call),
     _of("s_endpgm", check_end),
     _of("s_barrier", check_barrier),
     *(_of(text, partial(check_wait, text, proven)) for text, proven in (
