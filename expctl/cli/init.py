@@ -31,7 +31,7 @@ def init(
     from expctl.adapters.codec import strict_yaml
     from expctl.adapters.init.repository import Wishes, first_protocol, look
     from expctl.cli.output import print_lines
-    from expctl.domain.errors import Refused
+    from expctl.domain.errors import Misused, Refused
     from expctl.domain.protocol.inconsistencies import inconsistencies
     from expctl.domain.protocol.model import Protocol
     from expctl.views.scaffold import harness_text, protocol_text, sample_text
@@ -45,7 +45,17 @@ def init(
             found=str(root / "protocol.yaml"),
             hint="edit it, or move it aside; expctl harness check says whether it works",
         )
-    wishes = Wishes(kind=kind, source=source, scope=scope, harness=harness, build=tuple(shlex.split(build)), artifact=artifact)
+    try:
+        words = tuple(shlex.split(build))
+    except ValueError as error:
+        raise Misused(
+            "--build is no command",
+            code="build-no-command",
+            expected="words as in a shell, with every quote closed",
+            found=f"{build} ({error})",
+            hint='expctl init --build "make kernel.so"',
+        ) from error
+    wishes = Wishes(kind=kind, source=source, scope=scope, harness=harness, build=words, artifact=artifact)
     first = first_protocol(look(root), wishes)
     files = {"protocol.yaml": protocol_text(first), first.script: harness_text(first)}
     if first.is_sample:
@@ -82,7 +92,9 @@ def _write(root: "Path", files: dict[str, str]) -> list[str]:
 def _next(first: "FirstProtocol", written: list[str]) -> list[str]:
     line = next((n for n, text in enumerate(_harness_lines(first), 1) if "NotImplementedError" in text), 0)
     edit = [f"write the reference in {first.script}, line {line}, and the sizes and inputs that you mean"] if line else []
-    add = " ".join(dict.fromkeys(["protocol.yaml", first.script, *first.scope]))
+    from shlex import quote
+
+    add = " ".join(map(quote, dict.fromkeys(["protocol.yaml", first.script, *first.scope])))
     steps = [
         *(edit if first.script in written else []),
         "expctl harness check",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from expctl.flow.queue.submit import Proposed
 
 KEPT = "NEW_PROPOSAL"  # the text of an attempt that was given up or refused
-FREE_ID_TRIES = 5
+FREE_ID_TRIES = 20
 
 
 def new(
@@ -98,9 +98,9 @@ def _propose(place: "Place", experiment: str, text_of: Callable[[str], bytes], c
     from expctl.flow.queue.submit import next_number, propose
     from expctl.views.console import ConsoleProgress
 
-    git = wiring.reader(place)
     for tries_left in reversed(range(FREE_ID_TRIES)):
-        name = experiment or f"P{next_number(wiring.library(git).experiments(git.found_head()))}"
+        git = wiring.reader(place)
+        name = experiment or f"P{next_number(wiring.library(git).experiments(git.head()))}"
         try:
             proposal = _proposal(name, text := text_of(name))
             return propose(wiring.context(place, ConsoleProgress(sys.stderr)), proposal, text, contents)

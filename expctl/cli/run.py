@@ -37,8 +37,8 @@ def run(
         int, typer.Option(min=0, metavar="N", help="With --all: ask the proposer up to N times when nothing else can run.")
     ] = 0,
     branch: Annotated[
-        str, typer.Option(metavar="NAME", help="With --all: land on this branch; yours and your files stay as they are.")
-    ] = "",
+        str | None, typer.Option(metavar="NAME", help="With --all: land on this branch; yours and your files stay as they are.")
+    ] = None,
     notify: Annotated[str, typer.Option(metavar="CMD", help="Run CMD (no shell) after each outcome, JSON on its input.")] = "",
     wait: Annotated[
         float | None, typer.Option(min=0, metavar="S", help="Wait S seconds at most for a quiet machine; default: gate.wait_s.")
@@ -69,7 +69,9 @@ def run(
             hint="expctl status lists the queued experiments",
         )
     budget = Budget(experiments=max_experiments, hours=max_hours, rejects=stop_after, proposals=propose)
-    if (budget != Budget() or branch) and not everything:
+    if branch is not None and not branch.strip():
+        raise Misused("--branch has no name", code="branch-without-name", expected="--branch NAME", found="an empty word")
+    if (budget != Budget() or branch is not None) and not everything:
         raise Misused(
             "--max-experiments, --max-hours, --stop-after, --propose and --branch only work with --all",
             code="budget-without-all",
@@ -107,10 +109,11 @@ def run(
     with Interruption() as interruption, ConsoleProgress(sys.stderr if as_json else sys.stdout) as progress:
         context = wiring.context(place, progress, stop_requested=interruption.requested, wait_s=wait)
         run_listed = partial(_run_listed, context, wanted, target, again=again, extend=extend)
+        place.head or wiring.reader(place).head()  # a repository without a commit is refused in one way
         if blind:
             steps = _blind(context, blind, target)
         else:
-            steps = _queue(context, place, target, budget, branch) if everything else run_listed()
+            steps = _queue(context, place, target, budget, branch or "") if everything else run_listed()
         for step in steps:
             progress.wipe()
             on_step(step)

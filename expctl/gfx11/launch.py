@@ -25,6 +25,9 @@ from expctl.gfx11.text.descriptor import Descriptor, parse_descriptor
 from expctl.gfx11.text.errors import BadLaunch
 from expctl.gfx11.text.program import parse_program, with_callees
 
+MOST_GROUPS = 1 << 20
+"""More workgroups would run for hours here."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
@@ -94,11 +97,12 @@ def launch(
     """
     descriptor, decoded = kernel.descriptor, kernel.decoded
     threads = block[0] * block[1] * block[2]
-    if not 0 < threads <= descriptor.most_threads or min(grid) < 1 or min(block) < 1:
+    groups = grid[0] * grid[1] * grid[2]
+    if not 0 < threads <= descriptor.most_threads or min(*grid, *block) < 1 or groups > MOST_GROUPS:
         raise BadLaunch(
             f"kernel {descriptor.name} can't be launched with this grid or block",
             code="grid-or-block-unfit",
-            expected=f"at least one workgroup of 1 to {descriptor.most_threads} threads",
+            expected=f"1 to {MOST_GROUPS} workgroups of 1 to {descriptor.most_threads} threads",
             found=f"grid {grid}, block {block}",
             hint="pass a smaller block; the limit is the .max_flat_workgroup_size of the kernel's metadata",
         )

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Collection
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e import cheat_parameters as knobs
-from tests.e2e.foreign import Foreign, wait_until
+from tests.e2e.foreign import EXPCTL, FASTER, Foreign, wait_until
 from tests.refusals import printed_code
 
 OUTCOMES = {
@@ -237,3 +238,22 @@ def test_notify_gets_each_outcome_and_may_fail(repository: Foreign, tmp_path: Pa
     ran = repository.concluded("run", "P1", "--notify", f"{sys.executable} -c exit(1)")
     assert "exited with status 1" in ran.err
     assert "cannot start" in repository.concluded("run", "P1", "--notify", "/no/such/command").err
+
+
+def test_proposals_without_an_id_that_come_at_once_get_one_each(repository: Foreign) -> None:
+    patch = repository.root.parent / "faster.patch"
+    repository.write("src/total.py", FASTER)
+    patch.write_text(repository.git("diff") + "\n")
+    repository.git("checkout", "--", ".")
+    words = ("new", "--patch", str(patch), "--title", "faster", "--hypothesis", "fewer steps")
+    started = [
+        subprocess.Popen([EXPCTL, *words], cwd=repository.root, env=repository.environment, stdin=subprocess.DEVNULL)
+        for _ in range(4)
+    ]
+    assert [each.wait(60) for each in started] == [0] * 4
+    assert [each["id"] for each in repository.concluded("queue", "--json").json()["entries"]] == ["P1", "P2", "P3", "P4"]
+
+
+def test_a_branch_without_a_name_is_refused(repository: Foreign) -> None:
+    ended = repository.expctl("run", "--all", "--branch", "")
+    assert (ended.status, "[branch-without-name]" in ended.err) == (2, True), ended

@@ -209,7 +209,8 @@ class Publication:
                 expected="the files of the experiment as they are in the baseline",
                 found=stderr.splitlines()[0] if stderr else "git read-tree refused",
                 where=str(self._ws.root),
-                hint="commit the change or move the file aside, then run the same command again: nothing measured is lost",
+                hint="git stash sets it aside, expctl new --from-diff queues it; "
+                "then run the same command again: nothing measured is lost",
             )
         self._ws.must(["read-tree", "-i", "-m", old, new], env=env)
         self._copy_durably(self._merged, self._own_index)

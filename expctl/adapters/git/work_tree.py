@@ -119,7 +119,7 @@ class WorkTreeFiles:
                 if str(self._ws.root / change.path) in mounts:
                     found, mend = "a mount point", "unmount it"
                 elif change.old is None and self._is_occupied(change, folder, goes):
-                    found, mend = "another file in its place, which git ignores", "move it aside"
+                    found, mend = "another file in its place", "move it aside"
                 elif not _is_writable(self._ws.root, change.path):
                     found, mend = "a folder that you may not write", "chmod u+wx the folder"
                 elif change.old and folder is not None and is_open_for_writing(DirEntry(folder, change.path.name)):

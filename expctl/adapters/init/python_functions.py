@@ -20,8 +20,12 @@ def kind_of(text: str) -> Kind | None:
 
 
 def sketches(text: str, kind: Kind) -> Iterator[Sketch]:
-    """Yield a sketch of each public function at the top level of a Python text."""
-    for node in ast.parse(text).body:
+    """Yield a sketch of each public function at the top level of a Python text; none of one that doesn't parse."""
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return
+    for node in body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and not _is_jit(node):
             required = node.args.args[: len(node.args.args) - len(node.args.defaults)]
             names = tuple(each.arg for each in required)

@@ -73,11 +73,15 @@ def look(root: Path) -> Repository:
 def first_protocol(seen: Repository, wishes: Wishes) -> FirstProtocol:
     """Return what is to be written. Raises Misused where nothing says which kind or which source is meant."""
     kind = wishes.kind or _kind(seen)
+    if wishes.source:
+        _check_source(seen, kind, wishes.source)
     sources = [wishes.source] if wishes.source else _sources(seen, kind)
     if kind.is_python and len(sources) > 1:
         raise _several(sources)
     sketch = next((each for path in sources for each in _sketches(kind, seen.text(path))), None)
-    is_sample = sketch is None and not wishes.source
+    is_sample = not sources
+    if sketch is None and sources:
+        raise _no_function(kind, sources)
     source = f"{wishes.scope or 'src'}/{NAMES[kind]}" if is_sample else sources[0]
     scope = (wishes.scope,) if wishes.scope else _scope(kind, sources or [source])
     sketch = SAMPLES[kind] if is_sample or sketch is None else sketch
@@ -132,6 +136,31 @@ def _sources(seen: Repository, kind: Kind) -> list[str]:
 
 def _sketches(kind: Kind, text: str) -> Iterable[Sketch]:
     return python_functions.sketches(text, kind) if kind.is_python else c_functions.sketches(text)
+
+
+def _check_source(seen: Repository, kind: Kind, source: str) -> None:
+    """Raise Misused for a source that isn't there, or is of another kind."""
+    ending = (".py",) if kind.is_python else ENDINGS[kind]
+    if not (seen.root / source).is_file() or not source.endswith(ending):
+        raise Misused(
+            f"--source is no {kind} source",
+            code="source-unfit",
+            expected=f"a file of the repository that ends in {' or '.join(ending)}",
+            found=source if (seen.root / source).is_file() else f"no file {source}",
+            where=str(seen.root),
+            hint="give its path from the top of the repository; for a sample kernel leave --source out",
+        )
+
+
+def _no_function(kind: Kind, sources: list[str]) -> Misused:
+    where = "a def at the left margin" if kind.is_python else "not static: void scale(float *x, long n) {"
+    return Misused(
+        "no function to measure was found",
+        code="no-kernel-function",
+        expected=f"a function that can be called, {where}",
+        found=f"none in {one_line(', '.join(sources), 300)}",
+        hint="name the file that has it by --source FILE; its text has to be UTF-8",
+    )
 
 
 def _several(sources: list[str]) -> Misused:

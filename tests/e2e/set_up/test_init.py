@@ -123,3 +123,35 @@ def test_a_function_named_like_its_module_stays_a_function(empty: Foreign) -> No
     harness = empty.root / "bench/harness.py"
     harness.write_text(harness.read_text().replace('raise NotImplementedError("return what double must give")', "return x + x"))
     assert "4 cases pass" in empty.concluded("harness", "check").out
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--kind", "c", "--source", "src/absent.c"), "source-unfit"),
+        (("--kind", "c", "--source", "src"), "source-unfit"),
+        (("--kind", "python", "--source", "src/scale.c"), "source-unfit"),
+        (("--kind", "c", "--build", "cc 'x"), "build-no-command"),
+    ],
+)
+def test_words_that_don_t_fit_write_nothing(empty: Foreign, words: tuple[str, ...], code: str) -> None:
+    empty.write("src/scale.c", "void scale(float *x, long n) { x[0] = n; }\n")
+    ended = empty.expctl("init", *words)
+    assert (ended.status, f"[{code}]" in ended.err) == (2, True), ended
+    assert not (empty.root / "protocol.yaml").exists()
+    assert not (empty.root / "bench").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("src/kern.c", "static int one(void) { return 1; }\n"), ("src/kern.py", "import numpy\ndef (\n")]
+)
+def test_a_source_without_a_function_is_refused_and_no_sample_is_laid_beside_it(empty: Foreign, name: str, text: str) -> None:
+    empty.write(name, text)
+    ended = empty.expctl("init", "--kind", "python" if name.endswith(".py") else "c", "--source", name)
+    assert (ended.status, "[no-kernel-function]" in ended.err) == (2, True), ended
+    assert not (empty.root / "protocol.yaml").exists()
+
+
+def test_what_is_to_be_typed_next_is_quoted(empty: Foreign) -> None:
+    empty.write("my src/scale.c", "void scale(float *x, long n) { x[0] = n; }\n")
+    assert "git add protocol.yaml bench/harness.py 'my src'" in empty.concluded("init", "--kind", "c").out
