@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import importlib.util
+import re
 import shutil
 
 from expctl.domain.run.step_result import Available, Unavailable
@@ -22,7 +23,7 @@ def packages(*names: str, extra: str) -> Available | Unavailable:
 
 def program(name: str, *, hint: str) -> Available | Unavailable:
     """Return the version of the program `name` on PATH, or Unavailable with the advice `hint`. The version is the last line
-    with a digit that `name --version` prints.
+    with a version number, or else a digit, that `name --version` prints.
     """
     path = shutil.which(name)
     if path is None:
@@ -32,6 +33,7 @@ def program(name: str, *, hint: str) -> Available | Unavailable:
     except (OSError, Timeout) as error:
         return Unavailable(reason=f"{name} --version failed: {type(error).__name__}", hint=hint)
     lines = [line.strip() for line in output.out.splitlines() if any(c.isdigit() for c in line)]
+    lines = [line for line in lines if VERSION.search(line)] or lines  # not gcc's line of copyright
     return Available(versions={name: lines[-1][:120] if lines else "unknown"})
 
 
@@ -41,5 +43,6 @@ def version_of(tool: str) -> str:
     return answer.versions[tool] if isinstance(answer, Available) else ""
 
 
+VERSION = re.compile(r"\d\.\d")
 WHEELS = ("ziglang",)
 DISTRIBUTIONS = {"elftools": "pyelftools"}

@@ -48,6 +48,10 @@ def test_a_program_that_is_missing_comes_with_the_hint(path: Path) -> None:
 
 
 VERSIONS = {
+    "a line of copyright": (
+        "echo 'cc (Debian 12.2.0-14) 12.2.0'; echo 'Copyright (C) 2022 Free Software Foundation'",
+        "cc (Debian 12.2.0-14) 12.2.0",
+    ),
     "one line": ("echo HIP version: 7.0.1", "HIP version: 7.0.1"),
     "several lines": ("echo nvcc: NVIDIA; echo Cuda 12.8; echo done", "Cuda 12.8"),
     "no number": ("echo hello", "unknown"),
