@@ -75,7 +75,7 @@ def _lines(tried: Tried, patch: str) -> list[str]:
         ]
     if tried.rules:
         return [*lines, "  next       another change, or expctl new --precondition 'what is new'"]
-    change = f"--patch {'FILE' if patch == '-' else quote(patch)}" if patch else "--from-diff"
+    change = f"--patch {quote(patch)}" if patch else "--from-diff"
     return [
         *lines,
         "  passes     only the timing is left",
