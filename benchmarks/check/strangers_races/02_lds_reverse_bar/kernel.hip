@@ -1,0 +1,12 @@
+#include <hip/hip_runtime.h>
+// Each thread stores to LDS and, after a barrier, reads the mirrored element.
+__global__ void reverse(const float* x, float* out, int n) {
+    __shared__ float s[128];
+    int t = threadIdx.x;
+    int base = blockIdx.x * n;
+    s[t] = x[base + t];
+    __syncthreads();
+    s[t] = s[t] * 2.0f + 1.0f;
+    __syncthreads();
+    out[base + t] = s[n - 1 - t];
+}
