@@ -99,7 +99,7 @@ def _packed(numbers: list[int], bits: int) -> list[int]:
 
 
 def check_integer_matrix(text: str, bits: int, signs: tuple[int, int], clamps: bool) -> None:
-    """As above, over integers; C is so large that some sums don't fit."""
+    """v_wmma on integers of 8 or 4 bits against Python's; C is so large that some sums don't fit in 32 bits."""
     ranges = [(-(1 << bits - 1), 1 << bits - 1) if sign else (0, 1 << bits) for sign in signs]
     a = [[ranges[0][0] + (7 * i + 3 * k) % (ranges[0][1] - ranges[0][0]) for k in range(16)] for i in range(16)]
     b = [[ranges[1][0] + (5 * j + 11 * k + 1) % (ranges[1][1] - ranges[1][0]) for k in range(16)] for j in range(16)]
