@@ -58,9 +58,7 @@ def init(
             found=f"{build} ({error})",
             hint='expctl init --build "make kernel.so"',
         ) from error
-    wishes = Wishes(
-        kind=kind, source=source, function=function, scope=scope, harness=harness, build=words, artifact=artifact
-    )
+    wishes = Wishes(kind=kind, source=source, function=function, scope=scope, harness=harness, build=words, artifact=artifact)
     first = first_protocol(look(root), wishes)
     files = {"protocol.yaml": protocol_text(first), first.script: harness_text(first)}
     if first.is_sample:

@@ -15,10 +15,10 @@ PARAMETER = re.compile(r"(?P<type>.*?[\s*])(?P<name>[A-Za-z_]\w*)(?:\[\d*\])?", 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 NOT_EXPORTED = ("static", "inline", "else", "return", "typedef", "struct", "__global__", "__device__")
 NUMPY = {
-    "void": "uint8", "double": "float64", "float": "float32", "int": "int32", "long": "int64", "size_t": "uint64", "char": "int8",
+    "double": "float64", "float": "float32", "int": "int32", "long": "int64", "size_t": "uint64", "char": "int8",
     "unsigned char": "uint8", "int8_t": "int8", "uint8_t": "uint8", "int16_t": "int16", "uint16_t": "uint16",
     "int32_t": "int32", "uint32_t": "uint32", "int64_t": "int64", "uint64_t": "uint64", "unsigned": "uint32",
-    "unsigned int": "uint32", "long long": "int64",
+    "unsigned int": "uint32", "long long": "int64", "void": "uint8",
 }  # fmt: skip
 TAKEN = ("self", "build", "rng", "np")
 FLOATS = ("float", "double")

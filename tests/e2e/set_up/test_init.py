@@ -175,7 +175,7 @@ def test_the_check_builds_and_tests_a_guard_too_and_refuses_one_that_fails_today
     says = "import json, os\nfor event in ({case}{{'event': 'end', 'ok': {ok}}}):\n"
     says += "    os.write(int(os.environ['EXPCTL_RESULT_FD']), json.dumps(event).encode() + b'\\n')\n"
     empty.write("bench/guard.py", says.format(case="{'event': 'case', 'name': 'a', 'ok': True}, ", ok=True))
-    assert "1 cases pass; it guards" in empty.concluded("harness", "check").out
+    assert "1 case passes; it guards" in empty.concluded("harness", "check").out
     empty.write("bench/guard.py", "raise SystemExit('broken of old')\n")
     ended = empty.expctl("harness", "check")
     assert (ended.status, "broken of old" in ended.err, "bench/guard.py" in ended.err) == (1, True, True), ended.err
