@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 
 from expctl.gfx11.access.atomic import decode_atomic
+from expctl.gfx11.access.flat import NAMES as FLAT_NAMES
+from expctl.gfx11.access.flat import decode_flat
 from expctl.gfx11.access.global_access import decode_memory
 from expctl.gfx11.access.lds_access import decode_lds
 from expctl.gfx11.access.lds_permute import NAMES as PERMUTE_NAMES
@@ -61,7 +63,7 @@ def decode_step(instruction: Instruction) -> Run | None:
     if kind in (Class.LDS_LOAD, Class.LDS_STORE):
         return decode_permute(instruction) if name in PERMUTE_NAMES else decode_lds(instruction)
     if kind in (Class.GLOBAL_LOAD, Class.GLOBAL_STORE, Class.SCRATCH):
-        return decode_memory(instruction)
+        return decode_flat(instruction) if name in FLAT_NAMES else decode_memory(instruction)
     if kind is Class.ATOMIC:
         return decode_atomic(instruction)
     if kind is Class.SCALAR_LOAD:

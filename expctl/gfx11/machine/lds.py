@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from expctl.gfx11.machine.accesses import AccessLog
-from expctl.gfx11.machine.arrays import Bytes, Flags, Indices, Words, lanes_of
+from expctl.gfx11.machine.arrays import ALL_BITS, Bytes, Flags, Indices, Words, lanes_of
 from expctl.gfx11.machine.banks import passes
 from expctl.gfx11.machine.clocks import Clocks
 from expctl.gfx11.machine.counts import Tally
@@ -53,7 +53,7 @@ class Lds:
 
 
 def _plan(addresses: Words, offset: int, active: int, width: int, size: int) -> Plan:
-    begin = addresses.astype(np.int64) + offset
+    begin = addresses.astype(np.int64) + offset & ALL_BITS  # compilers add an offset to a negative register
     lanes = lanes_of(active)
     inside = lanes & (begin + width <= size)
     outside = tuple(begin[lanes & ~inside].tolist())
