@@ -69,7 +69,9 @@ def _compared(argument: Argument, limit: Limit, found: Trial, host: HostRuns, re
     causes = [*reasons, *([] if is_ordered else ["the order of threads"])]
     if causes and dtype.is_float and _near(there, here, dtype, limit).all():
         return Compared(answer=Answer.ROUNDING, why=f"{_worst(name, there, here, dtype)}; {', '.join(causes)}")
-    return Compared(answer=Answer.DIFFERENT, why=f"{_both(name, _first(~same), there, here, dtype)}; {(~same).sum()} of {same.size}")
+    return Compared(
+        answer=Answer.DIFFERENT, why=f"{_both(name, _first(~same), there, here, dtype)}; {(~same).sum()} of {same.size}"
+    )
 
 
 def _same(one: Any, two: Any, dtype: Dtype) -> Any:

@@ -20,10 +20,13 @@ from expctl.check.resolved import Launch
 HEADERS = Path(__file__).with_name("host_headers")
 ZIG = (sys.executable, "-m", "ziglang")
 OPTIONS = (
-    "-O0", "-std=c++17", "-w", "-fno-omit-frame-pointer", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
-    "-fno-sanitize=all", "-fno-optimize-sibling-calls", "-Xclang", "-ffloat16-excess-precision=none",
+    "-std=c++17", "-w", "-fno-omit-frame-pointer", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti",
+    "-fno-threadsafe-statics", "-fno-sanitize=all", "-fno-optimize-sibling-calls", "-Xclang", "-ffloat16-excess-precision=none",
 )  # fmt: skip
 """clang computes with _Float16 in single precision, and rounds an expression once, unless told to round each operation."""
+ROUNDED_EACH = ("-O0", "-ffp-contract=off")
+FUSED = ("-O1", "-ffp-contract=fast-honor-pragmas")
+"""Clang's default for a GPU; code that is not optimised is never fused."""
 DYNAMIC_LDS_BYTES = 1 << 16
 SECONDS_MOST = 60
 _DYNAMIC_LDS = re.compile(r"extern\s+__shared__[^;]*?(\w+)\s*\[\s*\]")
@@ -43,21 +46,21 @@ class HostRun:
     rounded: tuple[str, ...]
 
 
-def build(source: str, kernel: str, folder: Path, contraction: str) -> Path:
+def build(source: str, kernel: str, folder: Path, *, contract: bool) -> Path:
     """Compile the text of a kernel file in `folder`, and return the program that launches its function `kernel`, a C++ name.
-    `contraction` is off, fast or fast-honor-pragmas, as for -ffp-contract. Raises NoHostRun with the first error.
+    `contract` lets a * b + c be fused. Raises NoHostRun with the first error.
     """
     (folder / "kernel.hip").write_text(source)
     main = f"int main(int, char **expctl_words) {{ return expctl_host::launch(&{kernel}, expctl_words); }}"
     (folder / "main.cpp").write_text(f'#include <host_launch.h>\n#include "kernel.hip"\n{main}\n')
     (folder / "dynamic_lds.c").write_text(_dynamic_lds(source))
-    _run(["c++", *OPTIONS, f"-ffp-contract={contraction}", f"-I{HEADERS}", "-c", "main.cpp", "-o", "main.o"], folder)
+    _run(["c++", *OPTIONS, *(FUSED if contract else ROUNDED_EACH), f"-I{HEADERS}", "-c", "main.cpp", "-o", "main.o"], folder)
     _run(["cc", "main.o", "dynamic_lds.c", "-lm", "-o", "program"], folder)
     return folder / "program"
 
 
 def launch(program: Path, case: Case, at: Launch, values: Values, *, backward: bool = False, fill: int = 0) -> HostRun:
-    """Launch a kernel with `values`; each byte of its `out` arrays begins as `fill`. `backward` runs workgroups, waves and lanes
+    """Launch a kernel with `values`; each byte of its `out` arrays begins as `fill`. `backward` runs workgroups, waves, lanes
     from the last to the first. Raises NoHostRun if it crashes, writes outside of an array, or doesn't end.
     """
     with tempfile.TemporaryDirectory() as folder:

@@ -59,13 +59,13 @@ class HostSide:
 
     source: str
     folder: Path
-    contraction: str
+    contract: bool
 
     def runs(self, kernel: Signature, description: Description, shapes: Shapes, seed: int) -> HostRuns:
         """Launch `kernel` three times at `shapes`. Raises NoHostRun or BadShapes."""
         program = self.folder / "program"
         if not program.exists():
-            build(self.source, kernel.cpp_name.name, self.folder, self.contraction)
+            build(self.source, kernel.cpp_name.name, self.folder, contract=self.contract)
         at = resolve(description.case, shapes)
         once = partial(launch, program, description.case, at, values_for(description.case, at, seed))
         return HostRuns(forward=once(), backward=once(backward=True), refilled=once(fill=0xFF))
@@ -75,8 +75,7 @@ def answers(folder: Path, plan: Plan, host_source: str | None = None) -> list[tu
     """Compare the kernel in `folder` at each level of the plan. With `host_source`, the host gets that text in its stead."""
     source = host_source or (folder / "kernel.hip").read_text()
     with tempfile.TemporaryDirectory(prefix="on-host.") as temporary:
-        contraction = "fast-honor-pragmas" if plan.contract else "off"
-        host = HostSide(source=source, folder=Path(temporary), contraction=contraction)
+        host = HostSide(source=source, folder=Path(temporary), contract=plan.contract)
         return [(level, _answer(folder, level, plan, host)) for level in plan.levels]
 
 

@@ -37,7 +37,7 @@ class Trial:
     notes: tuple[str, ...] = ()
     outputs: dict[str, Any] = field(default_factory=dict)
     written: Mapping[str, Any] = field(default_factory=dict)
-    """Which elements of the arrays were written."""
+    """Which elements of the arrays were written; empty beside findings."""
 
 
 class KernelRunner:
@@ -66,7 +66,7 @@ class KernelRunner:
         log = FindingLog(case=self._case, launch=at, places=self._places)
         done = [run for order in range(orders) if (run := self._run(at, values, order, log, expected)) is not None]
         if log.found:
-            return Trial(findings=log.all(), outputs=self._outputs(done[0]) if done else {}, written=done[0].written if done else {})
+            return Trial(findings=log.all(), outputs=self._outputs(done[0]) if done else {})
         notes = [*unwritten_outputs(self._case, done[0]), *(differing_orders(self._case, done) if not expected else ())]
         return Trial(findings=(), notes=tuple(notes), outputs=self._outputs(done[0]), written=done[0].written)
 

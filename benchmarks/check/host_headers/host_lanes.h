@@ -59,7 +59,9 @@ template <class T> HOST_INLINE T __shfl_xor(T value, int mask, int width = warpS
     return expctl_host::from_lane(value, other < (mine & ~(width - 1)) + width ? other : mine);
 }
 #define HOST_SYNC(name, T, parameter) \
-    template <class M, class V> HOST_INLINE V name##_sync(M, V value, parameter, int width = warpSize) { return name(value, by, width); }
+    template <class M, class V> HOST_INLINE V name##_sync(M, V value, parameter, int width = warpSize) { \
+        return name(value, by, width); \
+    }
 HOST_SYNC(__shfl, V, int by)
 HOST_SYNC(__shfl_up, V, unsigned by)
 HOST_SYNC(__shfl_down, V, unsigned by)

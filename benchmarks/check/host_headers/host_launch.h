@@ -38,8 +38,9 @@ static void read(const char *folder, int at, Argument &argument) {
 }
 
 static void write(const char *folder, int at, const Argument &argument) {
+    const unsigned char *behind = argument.block + MARGIN + argument.bytes;
     for (size_t i = 0; i < MARGIN; ++i)
-        if (argument.block[i] != MARK || argument.block[MARGIN + argument.bytes + i] != MARK) refuse("a write outside of an array");
+        if (argument.block[i] != MARK || behind[i] != MARK) refuse("a write outside of an array");
     char path[4096];
     path_of(path, folder, at);
     std::FILE *file = std::fopen(path, "wb");
