@@ -36,6 +36,8 @@ class Trial:
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
     outputs: dict[str, Any] = field(default_factory=dict)
+    written: Mapping[str, Any] = field(default_factory=dict)
+    """Which elements of the arrays were written; empty beside findings."""
 
 
 class KernelRunner:
@@ -66,7 +68,7 @@ class KernelRunner:
         if log.found:
             return Trial(findings=log.all(), outputs=self._outputs(done[0]) if done else {})
         notes = [*unwritten_outputs(self._case, done[0]), *(differing_orders(self._case, done) if not expected else ())]
-        return Trial(findings=(), notes=tuple(notes), outputs=self._outputs(done[0]))
+        return Trial(findings=(), notes=tuple(notes), outputs=self._outputs(done[0]), written=done[0].written)
 
     def _run(
         self, at: Launch, values: Values, order: int, log: FindingLog, expected: Mapping[str, Any]
