@@ -129,6 +129,20 @@ def short_name(kernel: Signature) -> str:
     return kernel.cpp_name.name.split("<")[0].rsplit("::", 1)[-1]
 
 
+def text_of(file: KernelFile) -> str:
+    """Return the assembly text of a file. Raises Refused for a code object without one."""
+    if file.assembly:
+        return file.assembly
+    raise Refused(
+        "a code object can't be interpreted: there is no disassembler here",
+        code="code-object-without-text",
+        expected="its assembly, as NAME.s or NAME.amdgcn beside it",
+        found="machine code alone",
+        where=plain_text(str(file.file)),
+        hint="give the source, or the text that clang -S or Triton wrote",
+    )
+
+
 def _need_numpy() -> None:
     here = tool_versions.packages("numpy", extra="cpu")
     if isinstance(here, Unavailable):

@@ -14,12 +14,10 @@ from expctl.check.dtypes import values_of
 from expctl.check.findings import Finding, FindingLog
 from expctl.check.fit import misfits
 from expctl.check.judge import changed_inputs, differing_orders, unwritten_outputs, wrong_results
-from expctl.check.kernel_file import KernelFile, Signature, short_name
+from expctl.check.kernel_file import KernelFile, Signature, short_name, text_of
 from expctl.check.places import Places
 from expctl.check.reference import expected_outputs
 from expctl.check.resolved import Launch, resolve
-from expctl.domain.errors import Refused
-from expctl.domain.text import plain_text
 from expctl.gfx11.launch import Interpretation, Kernel, launch, load
 from expctl.gfx11.text.errors import Runaway, Unsupported
 
@@ -70,16 +68,24 @@ class KernelRunner:
         notes = [*unwritten_outputs(self._case, done[0]), *(differing_orders(self._case, done) if not expected else ())]
         return Trial(findings=(), notes=tuple(notes), outputs=self._outputs(done[0]), written=done[0].written)
 
+    def interpreted(self, shapes: Mapping[str, int]) -> Interpretation:
+        """Launch the kernel once at `shapes`. Raises BadShapes, and Runaway for a wave that goes on without an end."""
+        at = resolve(self._case, shapes)
+        return self._launched(at, values_for(self._case, at, self._seed), 0)
+
+    def _launched(self, at: Launch, values: Values, order: int) -> Interpretation:
+        return launch(
+            self._kernel, at.grid, at.block, values, order_seed=self._seed + order, dynamic_lds_bytes=at.dynamic_lds,
+            most_instructions=MOST_INSTRUCTIONS,
+        )  # fmt: skip
+
     def _run(
         self, at: Launch, values: Values, order: int, log: FindingLog, expected: Mapping[str, Any]
     ) -> Interpretation | None:
         """Launch the kernel in one order and log what is wrong; None if it didn't end."""
         self.launches += 1
         try:
-            found = launch(
-                self._kernel, at.grid, at.block, values, order_seed=self._seed + order, dynamic_lds_bytes=at.dynamic_lds,
-                most_instructions=MOST_INSTRUCTIONS,
-            )  # fmt: skip
+            found = self._launched(at, values, order)
         except Runaway as error:
             what = f"a wave goes on after {MOST_INSTRUCTIONS} instructions: it loops, or waits for another wave"
             log.fault(order, ENDLESS, int(_LINE.findall(error.where)[0]), 0, what)
@@ -95,17 +101,8 @@ class KernelRunner:
         return {each.name: values_of(found.outputs[each.name], each.dtype) for each in outputs}
 
     def _loaded(self, file: KernelFile) -> Kernel:
-        if not file.assembly:
-            raise Refused(
-                "a code object can't be interpreted: there is no disassembler here",
-                code="code-object-without-text",
-                expected="its assembly, as NAME.s or NAME.amdgcn beside it",
-                found="machine code alone",
-                where=plain_text(str(file.file)),
-                hint="give the source, or the text that clang -S or Triton wrote",
-            )
         try:
-            return load(file.assembly, self._signature.symbol)
+            return load(text_of(file), self._signature.symbol)
         except Unsupported as error:
             place = self._places.of(error.line) if self._places.has_lines else None
             error.where = f"{place} ({error.where})" if place else error.where
