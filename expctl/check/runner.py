@@ -12,13 +12,15 @@ from expctl.check.case import Case, Role, refusal
 from expctl.check.case_file import Description
 from expctl.check.dtypes import values_of
 from expctl.check.findings import Finding, FindingLog
-from expctl.check.fit import misfits
+from expctl.check.fit import guessed, misfits
 from expctl.check.judge import changed_inputs, differing_orders, unwritten_outputs, wrong_results
 from expctl.check.kernel_file import KernelFile, Signature, short_name, text_of
 from expctl.check.places import Places
 from expctl.check.reference import expected_outputs
 from expctl.check.resolved import Launch, resolve
+from expctl.check.struct_layout import kernel_arguments
 from expctl.gfx11.launch import Interpretation, Kernel, launch, load
+from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.text.errors import Runaway, Unsupported
 
 MOST_INSTRUCTIONS = 3_000_000
@@ -39,7 +41,8 @@ class Trial:
 
 
 class KernelRunner:
-    """A kernel with a description that fits it, ready to be launched at any shapes; `launches` counts its launches. Raises
+    """A kernel with a description that fits it, ready to be launched at any shapes; `launches` counts its launches, `notes` are
+    about all of them. Raises
     Refused for a description that doesn't fit, and for code that the interpreter doesn't know.
     """
 
@@ -49,6 +52,7 @@ class KernelRunner:
             raise refusal(problems, description.where, description.line)
         self._places = Places(file.assembly, file.file)
         self._kernel = self._loaded(file)
+        self.notes = (*file.notes, *guessed(self._case, kernel))
         self._begin = self._places.of_function(kernel.symbol, short_name(kernel))
         self.launches = 0
 
@@ -71,28 +75,34 @@ class KernelRunner:
     def interpreted(self, shapes: Mapping[str, int]) -> Interpretation:
         """Launch the kernel once at `shapes`. Raises BadShapes, and Runaway for a wave that goes on without an end."""
         at = resolve(self._case, shapes)
-        return self._launched(at, values_for(self._case, at, self._seed), 0)
+        values = values_for(self._case, at, self._seed)
+        return self._launched(at, kernel_arguments(self._case, self._signature, at, values), 0)
 
-    def _launched(self, at: Launch, values: Values, order: int) -> Interpretation:
+    def _launched(self, at: Launch, arguments: Mapping[str, Any], order: int) -> Interpretation:
         return launch(
-            self._kernel, at.grid, at.block, values, order_seed=self._seed + order, dynamic_lds_bytes=at.dynamic_lds,
+            self._kernel, at.grid, at.block, arguments, order_seed=self._seed + order, dynamic_lds_bytes=at.dynamic_lds,
             most_instructions=MOST_INSTRUCTIONS,
         )  # fmt: skip
 
     def _run(
         self, at: Launch, values: Values, order: int, log: FindingLog, expected: Mapping[str, Any]
     ) -> Interpretation | None:
-        """Launch the kernel in one order and log what is wrong; None if it didn't end."""
+        """Launch the kernel in one order and log what is wrong; None if it didn't end. After a trap no result counts."""
         self.launches += 1
+        arguments = kernel_arguments(self._case, self._signature, at, values)
         try:
-            found = self._launched(at, values, order)
+            found = self._launched(at, arguments, order)
         except Runaway as error:
             what = f"a wave goes on after {MOST_INSTRUCTIONS} instructions: it loops, or waits for another wave"
             log.fault(order, ENDLESS, int(_LINE.findall(error.where)[0]), 0, what)
             return None
-        for fault in found.faults:
+        faults = found.faults
+        if stops := [each for each in faults if each.kind is FaultKind.TRAP]:
+            faults = tuple(each for each in faults if each.kind is not FaultKind.DIVERGED)
+        for fault in faults:
             log.fault(order, fault.kind, fault.line, fault.other_line, fault.what)
-        for verdict in (*changed_inputs(self._case, values, found), *wrong_results(self._case, expected, found)):
+        verdicts = () if stops else (*changed_inputs(self._case, values, found), *wrong_results(self._case, expected, found))
+        for verdict in verdicts:
             log.array(order, verdict.kind, verdict.array, verdict.what, self._begin)
         return found
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from expctl.gfx11.arguments import KERNARG, PACKET, Extent, Shifted, Unwritten, Value, place
+from expctl.gfx11.arguments import KERNARG, PACKET, Extent, Shifted, Value, buffers_of, place
 from expctl.gfx11.decode_program import Decoded, decode
 from expctl.gfx11.machine.accesses import AccessLog
 from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Anything, Flags, Words
@@ -24,6 +24,7 @@ from expctl.gfx11.machine.workgroup import Device, Workgroup
 from expctl.gfx11.text.constants import constants_of
 from expctl.gfx11.text.descriptor import Descriptor, parse_descriptor
 from expctl.gfx11.text.errors import BadLaunch
+from expctl.gfx11.text.operand import EXEC_HI
 from expctl.gfx11.text.program import parse_program, with_callees
 
 MOST_GROUPS = 1 << 20
@@ -159,6 +160,7 @@ def _wave(
     lanes = ALL_BITS if len(items) == LANES else (1 << len(items)) - 1
     wave = Wave(index, group, vector_registers=len(storage), lanes=lanes, storage=storage[:, index])
     wave.define_vector(0, np.pad(items, (0, LANES - len(items))))
+    wave.define_scalar(EXEC_HI, 0)
     values = {
         "dispatch_ptr": memory.buffer(PACKET).address,
         "queue_ptr": 0,  # no load from it is inside a buffer
@@ -171,6 +173,7 @@ def _wave(
         for i in range(count):
             wave.define_scalar(at + i, values[name] >> 32 * i & ALL_BITS)
         at += count
+    at = descriptor.user_registers
     for is_wanted, number in zip(descriptor.workgroup_ids, ids, strict=True):
         if is_wanted:
             wave.define_scalar(at, number)
@@ -181,13 +184,12 @@ def _wave(
 def _interpretation(decoded: Decoded, device: Device, arguments: Mapping[str, Value]) -> Interpretation:
     outputs: dict[str, Anything] = {}
     written: dict[str, Flags] = {}
-    for name, value in arguments.items():
+    for name, value in buffers_of(arguments).items():
         by, buffer = (value.by, value.values) if isinstance(value, Shifted) else (0, value)
-        if isinstance(buffer, (np.ndarray, Unwritten)):
-            dtype = np.dtype(buffer.dtype)
-            outputs[name] = device.memory.contents(name)[by:].copy().view(dtype).reshape(buffer.shape)
-            states = device.memory.written(name)[by:].reshape(*buffer.shape, dtype.itemsize)
-            written[name] = np.asarray(states.all(axis=-1))
+        dtype = np.dtype(buffer.dtype)
+        outputs[name] = device.memory.contents(name)[by:].copy().view(dtype).reshape(buffer.shape)
+        states = device.memory.written(name)[by:].reshape(*buffer.shape, dtype.itemsize)
+        written[name] = np.asarray(states.all(axis=-1))
     executed = [0] * len(decoded.program.instructions)
     for block, times in zip(decoded.blocks, device.tally.executions, strict=True):
         executed[block.first : block.first + block.size] = [times] * block.size

@@ -12,6 +12,8 @@ from expctl.gfx11.machine.banks import passes
 from expctl.gfx11.machine.clocks import Clocks
 from expctl.gfx11.machine.counts import Tally
 
+MOST_PLANS = 4096
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -48,6 +50,8 @@ class Lds:
         key = (addresses.tobytes(), offset, active, width, self.size)
         plan = self._plans.get(key)
         if plan is None:
+            if len(self._plans) >= MOST_PLANS:  # an endless loop may have another address in each turn
+                self._plans.clear()
             plan = self._plans[key] = _plan(addresses, offset, active, width, self.size)
         return plan
 

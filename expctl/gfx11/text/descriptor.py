@@ -46,6 +46,8 @@ class Descriptor:
     vector_registers: int
     user: tuple[tuple[str, int], ...]
     """(directive's name, number of registers) of what the first scalar registers hold, in order."""
+    user_registers: int
+    """How many scalar registers come before those of `workgroup_ids`; gfx1100 reserves more than `user` needs."""
     workgroup_ids: tuple[bool, bool, bool]
     """Flags for x, y, z: that coordinate of the workgroup is in a scalar register after those of `user`."""
     workitem_axes: int
@@ -96,6 +98,7 @@ def parse_descriptor(assembly: str, name: str) -> Descriptor:
         private_bytes=number_of("private_segment_fixed_size") + DYNAMIC_STACK * number_of("uses_dynamic_stack"),
         vector_registers=number_of("next_free_vgpr", 256),
         user=user,
+        user_registers=reserved,
         workgroup_ids=(
             bool(number_of("system_sgpr_workgroup_id_x", 1)),
             bool(number_of("system_sgpr_workgroup_id_y")),
