@@ -61,8 +61,8 @@ def _resumptions(text: Sequence[str], after: Sequence[Sequence[int]], index: int
         if at in seen:
             continue
         seen.add(at)
-        result, _, sources = text[at].partition(" ")[2].partition(",")
-        if _RESTORES.match(text[at]) and kept in sources.split(" "):
+        result, *sources = text[at].partition(" ")[2].replace(" ", "").split(",")
+        if _RESTORES.match(text[at]) and kept in sources:
             yield at
         elif result != kept or kept in sources:
             waiting += after[at]

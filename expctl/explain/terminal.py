@@ -68,10 +68,11 @@ def _head(found: Explained, width: int) -> Iterator[str]:
     first, last = found.assembly_lines
     yield f"{what}: {found.statements} instructions, in lines {first} to {last} of the assembly for {found.arch}"
     if found.iterations is not None:
-        times = f"{count(found.iterations, 'iteration')} in {count(found.waves or 0, 'wave')}"
+        waves = count(found.waves or 0, "wave")
+        times = f"{count(found.iterations, 'iteration')} in {waves}" if found.is_loop else waves
         at = "".join(f", {name} = {extent}" for name, extent in found.shapes.items())
         share = f"{shown(found.share_percent or 0)} % of all instructions"
-        yield f"launch: {times}, {share}{at}; figures are per iteration and wave"
+        yield f"launch: {times}, {share}{at}; figures are per {'iteration and ' * found.is_loop}wave"
     yield f"vector registers: at most {found.total.live} live of {found.registers}"
 
 

@@ -1,6 +1,7 @@
 """`expctl explain` as typed, in a folder that is no repository."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from tests.explain.made import PRODUCT, PRODUCT_CASE
 from tests.refusals import printed_code
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
-KPI = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
+PRODUCT_OF_A_STRANGER = ROOT / "benchmarks/check/strangers_kernels/sgemm_double_buffer"
 
 
 @pytest.fixture
@@ -63,11 +65,22 @@ def test_assembly_is_its_own_source(folder: Path) -> None:
 
 
 def test_the_kpi_kernel_at_the_case_beside_the_benchmarks(folder: Path) -> None:
-    config = ("-D", "SCALED_MM_CONFIG=1,8,2,2,8,2", "--launch", str(KPI / "benchmarks/check/scaled_mm.yaml"))
-    facts = json.loads(explain(folder, str(KPI / "kernel/hip/scaled_mm.hip"), *config, "--json").out)
+    config = ("-D", "SCALED_MM_CONFIG=1,8,2,2,8,2", "--launch", str(ROOT / "benchmarks/check/scaled_mm.yaml"))
+    facts = json.loads(explain(folder, str(ROOT / "kernel/hip/scaled_mm.hip"), *config, "--json").out)
     assert (facts["total"]["instructions"]["matrix"], facts["per_matrix"]["passes"]) == (32, 5)
     assert facts["iterations"] == 8 * (facts["shapes"]["k"] // 32 - 1), "the last chunk is not in the loop"
     assert "notes" not in facts
+
+
+def test_the_page_shows_what_is_printed(folder: Path) -> None:
+    for name in ("kernel.hip", "case.py"):
+        (folder / name).write_text((PRODUCT_OF_A_STRANGER / name).read_text())
+    (folder / "unpadded.hip").write_text((folder / "kernel.hip").read_text().replace("TS + 1", "TS"))
+    one, two = re.findall(r"^```\n(.*?)^```", (ROOT / "docs/EXPLAIN.md").read_text(), re.M | re.S)
+    for block in (one, two):
+        command, text = re.findall(r"^\$ expctl explain (.*?)\n(.*)", block, re.M | re.S)[0]
+        answer = explain(folder, *command.split(), columns=110)
+        assert (answer.status, answer.out) == (0, text)
 
 
 @pytest.mark.parametrize("columns", [80, 120])
