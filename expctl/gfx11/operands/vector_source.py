@@ -101,7 +101,7 @@ def number_bits(instruction: Instruction, number: int | float, kind: Type) -> in
         return number & ALL_BITS
     if kind in (Type.F16, Type.F16_HIGH):
         return int(np.float16(number).view(np.uint16))
-    if kind is Type.F64:
+    if kind in WIDE:
         return int(np.float64(number).view(np.uint64))
     if kind in (Type.F32, Type.U32, Type.I32):
         return int(np.float32(number).view(np.uint32))
