@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from expctl.gfx11.access.atomic import decode_atomic
 from expctl.gfx11.access.flat import NAMES as FLAT_NAMES
 from expctl.gfx11.access.flat import decode_flat
-from expctl.gfx11.access.global_access import decode_memory
+from expctl.gfx11.access.global_access import decode_memory, is_atomic_load
 from expctl.gfx11.access.lds_access import decode_lds
 from expctl.gfx11.access.lds_permute import NAMES as PERMUTE_NAMES
 from expctl.gfx11.access.lds_permute import decode_permute
@@ -126,7 +126,7 @@ def decode(program: Program, *, vector_registers: int = 256) -> Decoded:
         blocks.append(Block(steps=tuple(steps), leave=leave, first=first, size=len(body), last_line=last.line))
     if not blocks or program.instructions[-1].mnemonic not in ("s_endpgm", "s_branch", "s_code_end", "s_setpc_b64", "s_trap"):
         raise program.instructions[-1].unsupported("the function does not end with s_endpgm")
-    has_atomics = any(class_of(instruction) is Class.ATOMIC for instruction in program.instructions)
+    has_atomics = any(class_of(each) is Class.ATOMIC or is_atomic_load(each) for each in program.instructions)
     return Decoded(program=program, blocks=tuple(blocks), has_atomics=has_atomics)
 
 

@@ -30,7 +30,7 @@ LINE_BYTES = 128
 assert BASE % LINE_BYTES == 0  # noqa: S101  an offset into the arena has the line boundaries of its address
 assert OUTSIDE == 0  # noqa: S101  so that all() means inside
 CACHE_POLICY = frozenset(("glc", "slc", "dlc"))
-"""Modifiers that say which caches an access may use; without effect here, for the interpreter has no caches."""
+"""Modifiers that say which caches an access may use; without effect on the values, for the interpreter has no caches."""
 _NAME = re.compile(r"^(?P<where>global|scratch)_(?P<do>load|store)_(?P<suffix>\w+)$")
 NAMES = frozenset(
     f"{where}_{name}"
@@ -66,6 +66,16 @@ def offset_of(instruction: Instruction, fields: Fields) -> int:
     if unknown := modifiers.keys() - CACHE_POLICY:
         raise instruction.unsupported(f"modifier {' '.join(sorted(unknown))} is not implemented")
     return offset
+
+
+def is_atomic_load(instruction: Instruction) -> bool:
+    """Return whether a load from global memory is an atomic one, of the scope agent or system: it has glc, and not dlc as a
+    volatile one has. Source: LLVM AMDGPU usage guide, memory model of gfx10 and gfx11.
+    """
+    if not instruction.mnemonic.startswith(("global_load_", "flat_load_")):
+        return False
+    modifiers = instruction.fields().modifiers
+    return "glc" in modifiers and "dlc" not in modifiers
 
 
 def address_source(instruction: Instruction, address: Operand, base: Operand, offset: int, *, private: bool) -> Source:
@@ -152,6 +162,7 @@ def global_load(
     line, width = instruction.line, transfer.width
     keys = tuple(range(first, first + transfer.registers))
     touched = frozenset((*keys, *addresses.keys))
+    is_atomic = is_atomic_load(instruction)
 
     def run(wave: Wave) -> None:
         if not wave.dirty.isdisjoint(touched):
@@ -165,7 +176,10 @@ def global_load(
         write_registers(wave, first, transfer, group.memory.data[where], undefined, lanes)
         log = group.device.log
         tag = log.begin(group.access(line, wave.index))
-        report_conflicts(wave, line, log.read(tag, where.reshape(-1)), where, "reads")
+        if is_atomic:
+            wave.exchange(((-1, place) for place in where[:, 0].tolist()), acquires=True, writes=False)
+        others = (log.load_atomically if is_atomic else log.read)(tag, where.reshape(-1))
+        report_conflicts(wave, line, others, where, "reads")
         wave.begin(Operation(line=line, counter=Counter.VM, keys=keys, log=log, tags=[tag], also=also))
 
     return run

@@ -5,9 +5,9 @@ barriers that the workgroup has passed. An access lasts from the epoch in which 
 that it had ended. Two accesses of one workgroup are ordered only if one ends in an earlier epoch than the other begins;
 accesses of different workgroups are never ordered.
 
-For each byte, the log keeps the last writer, and of readers and atomics the last one, the last in a different wave from that
-one, and the last in a different workgroup. So whoever writes next, in whichever order, a reader that it races with is known.
-Atomics don't race with each other, and may order other accesses (clocks.py).
+For each byte, the log keeps the last writer, and of readers, atomics and atomic loads the last one, the last in a different
+wave from that one, and the last in a different workgroup. So whoever writes next, in whichever order, a reader that it races
+with is known. Atomics don't race with each other, nor do loads, and atomics may order other accesses (clocks.py).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class AccessLog:
     def __init__(self, size: int, *, shared: bool, clocks: Clocks | None = None) -> None:
         self._writers: Tags = np.zeros(size, dtype=np.int32)
         self._readers = _Latest(size, shared=shared)
-        self._atomics = _Latest(size, shared=shared) if clocks is not None else None
+        self._atomics, self._atomic_loads = (_Latest(size, shared=shared) if clocks is not None else None for _ in range(2))
         self._shared, self._clocks = shared, clocks
         self._epoch, self._settled = 0, 0
         self._lasting: list[int] = []
@@ -114,7 +114,10 @@ class AccessLog:
 
     def write(self, tag: int, where: Indices) -> list[Access]:
         """Record that the access `tag` writes the bytes `where`; return the accesses that it races with."""
-        found = self._conflicts(tag, self._written(tag, where)) + self._conflicts(tag, self._read(tag, where))
+        read = self._read(tag, where)
+        if self._atomic_loads is not None:
+            read |= self._atomic_loads.tags(where)
+        found = self._conflicts(tag, self._written(tag, where)) + self._conflicts(tag, read)
         self._writers[where] = tag
         return found
 
@@ -123,6 +126,13 @@ class AccessLog:
         found = self._conflicts(tag, self._distinct(tag, self._writers, where) | self._read(tag, where))
         if self._atomics is not None:
             self._atomics.note(tag, where, self._agents, self._groups)
+        return found
+
+    def load_atomically(self, tag: int, where: Indices) -> list[Access]:
+        """Record that the atomic load `tag` reads the bytes `where`; return the plain stores that it races with."""
+        found = self._conflicts(tag, self._distinct(tag, self._writers, where))
+        if self._atomic_loads is not None:
+            self._atomic_loads.note(tag, where, self._agents, self._groups)
         return found
 
     def _written(self, tag: int, where: Indices) -> set[int]:

@@ -204,11 +204,11 @@ class Wave:
                         operation.log.extend(tag)
                 operation.outlasts = True
 
-    def exchange(self, places: Iterable[Place], *, acquires: bool) -> None:
+    def exchange(self, places: Iterable[Place], *, acquires: bool, writes: bool = True) -> None:
         """Let an atomic on `places` order accesses of other waves before those that follow, and earlier ones before others'.
-        It releases if the wave has waited for everything before.
+        It releases if it writes and the wave has waited for everything before.
         """
         clocks, agent = self.group.device.clocks, self.group.agent(self.index)
         if clocks is not None:
-            releases = not any(self.waits.under_way.values())
+            releases = writes and not any(self.waits.under_way.values())
             clocks.exchange(agent, places, releases=releases, acquires=acquires)
