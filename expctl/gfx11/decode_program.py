@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 
 from expctl.gfx11.access.atomic import decode_atomic
+from expctl.gfx11.access.buffer_access import NAMES as BUFFER_NAMES
+from expctl.gfx11.access.buffer_access import decode_buffer
 from expctl.gfx11.access.flat import NAMES as FLAT_NAMES
 from expctl.gfx11.access.flat import decode_flat
 from expctl.gfx11.access.global_access import decode_memory, is_atomic_load
@@ -59,6 +61,8 @@ def decode_step(instruction: Instruction) -> Run | None:
     if kind is Class.HINT or name == "v_nop":
         decode_hint(instruction)
         return None
+    if name in BUFFER_NAMES:
+        return decode_buffer(instruction)
     if kind is Class.VECTOR:
         return _decode_vector(instruction, name)
     if kind is Class.MATRIX:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from expctl.gfx11.access import atomic, flat, global_access, lds_access, lds_permute
+from expctl.gfx11.access import atomic, buffer_access, flat, global_access, lds_access, lds_permute
 from expctl.gfx11.scalar import control, decode, load, trap
 from expctl.gfx11.text.program import Instruction
 from expctl.gfx11.vector import decode as vector
@@ -12,7 +12,7 @@ VECTOR = frozenset((*vector.TABLE, *packed.NAMES, *lane.DECODERS, *dot.NAMES, *p
 """Vector opcodes without the suffix _e32 or _e64, which is optional in the text."""
 OPCODES = frozenset((
     *VECTOR, *dual.NAMES, *matrix.OPS, *decode.NAMES, *load.NAMES, *global_access.NAMES, *atomic.NAMES, *flat.NAMES,
-    *lds_access.NAMES, *lds_permute.NAMES, *control.NAMES, *control.LEAVES, *trap.NAMES,
+    *buffer_access.NAMES, *lds_access.NAMES, *lds_permute.NAMES, *control.NAMES, *control.LEAVES, *trap.NAMES,
 ))  # fmt: skip
 
 

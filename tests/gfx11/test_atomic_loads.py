@@ -34,7 +34,8 @@ def races(folder: Path, body: str, seed: int) -> int:
     assert " glc" in assembly
     given = {"p": np.arange(4, dtype=np.uint32), "y": Unwritten(shape=(256,), dtype="u4")}
     kernel = next(line[:-1] for line in assembly.splitlines() if line.startswith("_Z1k") and ":" in line).partition(":")[0]
-    return sum(fault.kind is FaultKind.RACE for fault in launch(load(assembly, kernel), (4,1,1), (64,1,1), given, order_seed=seed).faults)  # fmt: skip
+    ran = launch(load(assembly, kernel), (4, 1, 1), (64, 1, 1), given, order_seed=seed)
+    return sum(fault.kind is FaultKind.RACE for fault in ran.faults)
 
 
 @pytest.mark.parametrize("name", CLEAN)

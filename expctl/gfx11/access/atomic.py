@@ -166,7 +166,7 @@ def _global(instruction: Instruction) -> Run:
         raise instruction.unsupported("an address is needed")
     base = Operand(kind=Kind.OFF) if is_flat else operands[2]
     addresses = address_source(instruction, operands[0], base, offset, private=False)
-    update = _global_update(exchange, addresses)
+    update = global_update(exchange, addresses)
     if not is_flat:
         return update
     low = operands[0].index
@@ -177,7 +177,8 @@ def _refuse_private(line: int) -> Run:
     return lambda wave: wave.fault(FaultKind.OUT_OF_BOUNDS, line, "an atomic on private memory, which has none")
 
 
-def _global_update(exchange: Exchange, addresses: Source) -> Run:
+def global_update(exchange: Exchange, addresses: Source) -> Run:
+    """Return the function of an atomic on global memory."""
     op, line, target = exchange.op, exchange.line, exchange.target
     keys, used = exchange.keys, exchange.used
     touched = frozenset((*keys, *used, *addresses.keys))

@@ -72,7 +72,7 @@ def is_atomic_load(instruction: Instruction) -> bool:
     """Return whether a load from global memory is an atomic one, of the scope agent or system: it has glc, and not dlc as a
     volatile one has. Source: LLVM AMDGPU usage guide, memory model of gfx10 and gfx11.
     """
-    if not instruction.mnemonic.startswith(("global_load_", "flat_load_")):
+    if not instruction.mnemonic.startswith(("global_load_", "flat_load_", "buffer_load_")):
         return False
     modifiers = instruction.fields().modifiers
     return "glc" in modifiers and "dlc" not in modifiers

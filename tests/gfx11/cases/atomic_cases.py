@@ -51,8 +51,10 @@ def number_of(raw: bytes, kind: str) -> float:
     return float(value) if kind[0] == "f" else int(value)
 
 
-def check(text: str, name: str, kind: str, place: str, returns: bool) -> None:
-    """Compare memory and the returned values with what the definition says; compares match in every second place."""
+def check(text: str, name: str, kind: str, place: str, returns: bool, target: int = 12) -> None:
+    """Compare memory and the returned values (in v`target`) with what the definition says; compares match in every second
+    place. s[2:3] is the buffer's address, s[16:19] its descriptor.
+    """
     width, wave = int(kind[1:]) // 8, fresh_wave(buffers={"x": 8 * _PLACES}, lds_bytes=8 * _PLACES)
     before = [start(i, kind) for i in range(_PLACES)]
     raw = b"".join(packed(value, kind).ljust(8, b"\0") for value in before)
@@ -66,12 +68,13 @@ def check(text: str, name: str, kind: str, place: str, returns: bool) -> None:
             parts = (packed(value, kind)[4 * part : 4 * part + 4] for value in values)
             vectors[first + part] = [int.from_bytes(each, "little") for each in parts]
     address = wave.group.memory.buffer("x").address
-    execute(wave, text, vectors=vectors, scalars={2: address & 0xFFFFFFFF, 3: address >> 32})
+    low, high = address & 0xFFFFFFFF, address >> 32
+    execute(wave, text, vectors=vectors, scalars={2: low, 3: high, 16: low, 17: high, 18: len(raw), 19: 0x31027000})
     now = list(before)
     for lane in range(32):
         at = lane % _PLACES
         if returns:
-            assert registers(wave, 12, width // 4, lane) == packed(now[at], kind), f"{text}: lane {lane} returns"
+            assert registers(wave, target, width // 4, lane) == packed(now[at], kind), f"{text}: lane {lane} returns"
         found = MEANING[name](now[at], data[lane], compared[lane])
         now[at] = number_of(packed(found, kind), kind)
     memory = (wave.group.memory.contents("x") if place == "global" else wave.group.lds.data).tobytes()

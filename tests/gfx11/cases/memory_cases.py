@@ -81,9 +81,9 @@ def check_store(text: str, width: int, skipped: int, place: str, offset: int) ->
     assert kinds(wave) == []
 
 
-def data(width: int) -> str:
+def data(width: int, first: int = 4) -> str:
     count = max(width // 4, 1)
-    return f"v[4:{3 + count}]" if count > 1 else "v4"
+    return f"v[{first}:{first + count - 1}]" if count > 1 else f"v{first}"
 
 
 def check_two(text: str, width: int, scale: int, does: str) -> None:
