@@ -52,7 +52,7 @@ def _round(config: Config, rng: random.Random) -> Iterator[Product]:
 
 def _large(config: Config, rng: random.Random) -> Iterator[Product]:
     rows, columns, chunk = _tile(config)
-    few, past = rng.randint(1, 3), SHORT // (2 * rows)
+    few, past = rng.randint(1, 3), SHORT // rows
     yield _aligned(rng, rng.randint(1, 3), few, BYTE * chunk + _whole_and_rest(rng, chunk, rng.randint(1, 2)))
     yield _aligned(rng, rows + few, few, past + PIECE * rng.randint(2, 3))
     yield _product(rng, rows + few, few, past + rng.randrange(9, 17, 2))

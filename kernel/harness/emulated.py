@@ -17,7 +17,7 @@ from kernel.runtime.library import Config
 
 LANES = 32
 MAGNIFIED = 1024.0
-MOST_PER_MATRIX, MOST_BESIDE = 200, 50_000
+MOST_PER_MATRIX, MOST_BESIDE = 40, 20_000
 """Most instructions of a wave for each matrix instruction, and besides. They end an endless loop within seconds."""
 
 

@@ -174,7 +174,7 @@ REJECTED = (
     "global_atomic_pk_add_f16 v0, v1, s[0:1]",
     "global_load_b32 v0, v1, s[0:1] lds",
     "flat_load_b32 v0, v[1:2], s[0:1]",
-    "buffer_load_b32 v0, v1, s[0:3], 0 offen",
+    "buffer_load_b32 v0, v1, s[0:3], 0 idxen",
     "ds_load_b32 v0, v1 gds",
     "ds_add_u32 v0, v1 gds",
     "ds_add_rtn_u32 v0, v1",

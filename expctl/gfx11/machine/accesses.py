@@ -12,6 +12,7 @@ with is known. Atomics don't race with each other, nor do loads, and atomics may
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ from expctl.gfx11.machine.arrays import Flags, Indices
 from expctl.gfx11.machine.clocks import Clocks
 
 FOREVER = 1 << 30
+MOST_WAITING_READS = 4096
+"""An endless loop reads LDS for ever, perhaps at other addresses each time."""
 Tags = NDArray[np.int32]
 
 
@@ -74,19 +77,24 @@ class AccessLog:
         self._readers = _Latest(size, shared=shared)
         self._atomics, self._atomic_loads = (_Latest(size, shared=shared) if clocks is not None else None for _ in range(2))
         self._shared, self._clocks = shared, clocks
+        self._notes_reads = shared
         self._epoch, self._settled = 0, 0
         self._lasting: list[int] = []
         self._reads: list[tuple[int, Indices]] = []
         self._noted = 0
         self._was_read: Flags = np.zeros(0 if shared else size, dtype=np.bool_)
-        self._accesses = [Access(line=0, agent=-1, group=-1, begun=-1, ended=-1)]
+        self._lines, self._begun, self._ended, self._stamps = (array("i") for _ in range(4))
         self._agents: Tags = np.full(1024, -1, dtype=np.int32)
         self._groups: Tags = np.full(1024, -1, dtype=np.int32)
+        self.begin(Access(line=0, agent=-1, group=-1, begun=-1, ended=-1))
 
     def begin(self, access: Access) -> int:
         """Add an access that starts now to the log; return its tag."""
-        tag = len(self._accesses)
-        self._accesses.append(access)
+        tag = len(self._lines)
+        self._lines.append(access.line)
+        self._begun.append(access.begun)
+        self._ended.append(access.ended)
+        self._stamps.append(access.stamp)
         if tag >= len(self._agents):
             self._agents = np.concatenate((self._agents, np.full_like(self._agents, -1)))
             self._groups = np.concatenate((self._groups, np.full_like(self._groups, -1)))
@@ -95,21 +103,24 @@ class AccessLog:
 
     def extend(self, tag: int) -> None:
         """Record that the access `tag` may still be under way after the next barrier."""
-        self._accesses[tag].ended = FOREVER
+        self._ended[tag] = FOREVER
         self._lasting.append(tag)
 
     def end(self, tag: int, epoch: int) -> None:
         """Record that the access `tag`, for which `extend` was called, ended when `epoch` barriers had been passed."""
-        self._accesses[tag].ended = epoch
+        self._ended[tag] = epoch
 
     def read(self, tag: int, where: Indices) -> list[Access]:
         """Record that the access `tag` reads the bytes `where`; return the writes and atomics that it races with."""
         found = self._conflicts(tag, self._written(tag, where))
-        if self._shared:
+        if self._notes_reads:
             self._readers.note(tag, where, self._agents, self._groups)
-        else:
-            self._reads.append((tag, where))
-            self._was_read[where] = True
+            return found
+        self._reads.append((tag, where))
+        self._was_read[where] = True
+        if len(self._reads) > MOST_WAITING_READS:
+            self._note_reads()
+            self._reads, self._notes_reads = [], True
         return found
 
     def write(self, tag: int, where: Indices) -> list[Access]:
@@ -141,7 +152,7 @@ class AccessLog:
 
     def _read(self, tag: int, where: Indices) -> set[int]:
         self._advance(tag)
-        if not self._shared:
+        if not self._notes_reads:
             if not self._was_read.take(where).any():
                 return set()
             self._note_reads()
@@ -157,11 +168,11 @@ class AccessLog:
         """Forget what a barrier has ordered before the access `tag`, where one workgroup alone uses the memory: its reads, but
         for those that outlast the barrier, and every access up to the one numbered `_settled`.
         """
-        epoch = self._accesses[tag].begun
+        epoch = self._begun[tag]
         if self._shared or epoch == self._epoch:
             return
         self._epoch = epoch
-        self._lasting = [other for other in self._lasting if self._accesses[other].ended >= epoch]
+        self._lasting = [other for other in self._lasting if self._ended[other] >= epoch]
         self._settled = min(self._lasting, default=tag) - 1
         self._was_read[:] = False
         lasting = set(self._lasting)
@@ -177,16 +188,26 @@ class AccessLog:
         self._noted = len(self._reads)
 
     def _conflicts(self, tag: int, tags: Iterable[int]) -> list[Access]:
-        access = self._accesses[tag]
-        return [other for tag in sorted(tags) if not self._is_ordered(other := self._accesses[tag], access)]
+        return [self._access(other) for other in sorted(tags) if not self._is_ordered(other, tag)]
 
-    def _is_ordered(self, other: Access, access: Access) -> bool:
-        """Is `other` ordered before `access`: of the same wave, by a barrier, or by atomics?"""
-        if other.agent in (access.agent, -1):
+    def _access(self, tag: int) -> Access:
+        return Access(
+            line=self._lines[tag],
+            agent=int(self._agents[tag]),
+            group=int(self._groups[tag]),
+            begun=self._begun[tag],
+            ended=self._ended[tag],
+            stamp=self._stamps[tag],
+        )
+
+    def _is_ordered(self, other: int, tag: int) -> bool:
+        """Is the access `other` ordered before the access `tag`: of the same wave, by a barrier, or by atomics?"""
+        agent, before = self._agents[tag], self._agents[other]
+        if before in (agent, -1):
             return True
-        if other.group == access.group and other.begun != access.begun:
-            return other.ended < access.begun
-        return self._clocks is not None and self._clocks.knows(access.agent, other.agent, other.stamp)
+        if self._groups[other] == self._groups[tag] and self._begun[other] != self._begun[tag]:
+            return self._ended[other] < self._begun[tag]
+        return self._clocks is not None and self._clocks.knows(int(agent), int(before), self._stamps[other])
 
 
 def _distinct(tags: Tags) -> set[int]:
