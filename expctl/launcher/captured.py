@@ -34,7 +34,7 @@ def captured(argv: Sequence[str], *, timeout_s: float, environment: Mapping[str,
         argv=argv, cwd=Path.cwd(), environment=os.environ if environment is None else environment, log=Path(os.devnull)
     )
     with open(os.devnull, "rb") as nothing, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        running = Running(launch, stdin=nothing, stdout=out, stderr=err)
+        running = Running(launch, stdin=nothing, stdout=out, stderr=err, adopts=False)
         try:
             status = running.status(timeout_s)
         finally:

@@ -39,6 +39,9 @@ def become_subreaper() -> None:
 class Running:
     """A started process in a session and, if possible, a control group of its own. Its owner must call `end` or `kill`. `stdin`
     None gives it a pipe as input; `stderr` None sends its errors to `stdout`. Raises OSError if it can't be started.
+
+    With `adopts`, this process becomes the parent of the child's orphans and kills, at the child's end, every child of its own
+    that it doesn't know: not where it is somebody else's program, with children of its own.
     """
 
     def __init__(
@@ -51,9 +54,11 @@ class Running:
         pass_fds: tuple[int, ...] = (),
         grace_s: tuple[float, float] = GRACE_S,
         kill_wait_s: float = KILL_WAIT_S,
+        adopts: bool = True,
     ) -> None:
-        self._grace_s, self._kill_wait_s = grace_s, kill_wait_s
-        become_subreaper()
+        self._grace_s, self._kill_wait_s, self._adopts = grace_s, kill_wait_s, adopts
+        if adopts:
+            become_subreaper()
         self._others = frozenset(children_of(os.getpid()))
         containment = Containment(launch)
         self._group = containment.group
@@ -129,7 +134,8 @@ class Running:
         self._ended = True
         self.status(self._kill_wait_s)
         _live.discard(self.process.pid)
-        left = tuple({*_end_orphans(self._others, self._kill_wait_s), *await_end(before, self._kill_wait_s)})
+        orphans = _end_orphans(self._others, self._kill_wait_s) if self._adopts else ()
+        left = tuple({*orphans, *await_end(before, self._kill_wait_s)})
         if self._group is not None:
             self._group.close()
             remove_group(self._group.folder, self._kill_wait_s if not left else 0)
