@@ -9,6 +9,8 @@
 #if defined(SCALED_MM_CONFIG)
 #define SCALED_MM_APPLY(X, ...) X(__VA_ARGS__)
 #define SCALED_MM_CONFIGS(X) SCALED_MM_APPLY(X, SCALED_MM_CONFIG)
+#elif defined(__CUDACC__) && !defined(__HIP__)
+#include "sm_90/configs.h"
 #else
 #define SCALED_MM_CONFIGS(X) \
   X(1, 8, 2, 2, 8, 2)  /* 128 x 256: the winner on gfx1151 */ \

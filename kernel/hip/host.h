@@ -5,13 +5,14 @@
 #include <stdlib.h>
 
 #include "config.h"
+#include "packing.h"
 #include "scaled_mm.h"
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
 namespace scaled_mm {
 
-constexpr int kAbiVersion = 1;
+constexpr int kAbiVersion = 2;
 enum Machine : int { kCpu = 0, kCuda = 1, kHip = 2 };
 enum ErrorCode : int {
   kOk = 0,
@@ -82,6 +83,8 @@ inline int check(int config, int b_dtype, const Problem &problem, int first_row_
   return kOk;
 }
 
+inline int check_extents(int n, int k) { return n < 1 || n > kMaxExtent || k < 1 || k > kMaxExtent ? kBadExtent : kOk; }
+
 // The part of a problem that lies in the given row blocks, as a problem of its own.
 inline Problem row_blocks_of(const Problem &problem, int config, int first_row_block, int end_row_block) {
   Problem part = problem;
@@ -114,6 +117,11 @@ EXPORTED int scaled_mm_row_blocks(int config, int m) {
 EXPORTED int scaled_mm_config_for(int m, int n) {
   const int forced = scaled_mm::forced_config();
   return forced == scaled_mm::kConfigCount ? scaled_mm::pick_config(m, n, !ON_CPU) : forced;
+}
+
+// The size of the prepacked B; 0 for extents that a launch would refuse.
+EXPORTED long long scaled_mm_packed_bytes(int n, int k) {
+  return scaled_mm::check_extents(n, k) ? 0 : scaled_mm::Packing{n, k}.bytes();
 }
 
 EXPORTED const char *scaled_mm_error_text(int error) {

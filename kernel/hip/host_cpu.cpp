@@ -30,3 +30,13 @@ EXPORTED int scaled_mm_launch(int config, int b_dtype, const void *a, const void
     kComputeAll[config][b_dtype](row_blocks_of(problem, config, first_row_block, end_row_block));
   return kOk;
 }
+
+// Writes the prepacked B, scaled_mm_packed_bytes(n, k) bytes, from B (k, n) row by row.
+EXPORTED int scaled_mm_prepack(const void *b, void *packed, int n, int k) {
+  using namespace scaled_mm;
+  if (const int error = check_extents(n, k)) return error;
+  const Packing packing{n, k};
+  for (i64 place = 0; place < packing.bytes(); ++place)
+    static_cast<u8 *>(packed)[place] = packing.byte_at(place, static_cast<const u8 *>(b));
+  return kOk;
+}

@@ -3,11 +3,12 @@
 #include <stdio.h>
 
 #include "host.h"
-#include "kernels_gpu.h"
 
 #if ON_GFX11
+#include "kernels_gpu.h"
 #define RUNTIME(name) hip##name
 #else
+#include "sm_90/kernels.h"
 #define RUNTIME(name) cuda##name
 #endif
 
@@ -28,6 +29,14 @@ inline int checked(RUNTIME(Error_t) error) {
   if (error == RUNTIME(Success)) return kOk;
   last_error() = error;
   return kDeviceError;
+}
+
+constexpr int kPackThreads = 256, kPackBlocks = 4096;
+
+__global__ void __launch_bounds__(kPackThreads) pack_b(const u8 *b, u8 *packed, Packing packing) {
+  const i64 bytes = packing.bytes(), step = kPackThreads * kPackBlocks;
+  for (i64 place = static_cast<i64>(blockIdx.x) * kPackThreads + threadIdx.x; place < bytes; place += step)
+    packed[place] = packing.byte_at(place, b);
 }
 
 }  // namespace scaled_mm
@@ -67,4 +76,12 @@ EXPORTED int scaled_mm_launch(int config, int b_dtype, const void *a, const void
     if (const int error = checked(RUNTIME(GetLastError)())) return error;
   }
   return kOk;
+}
+
+// Asynchronous. Writes the prepacked B, scaled_mm_packed_bytes(n, k) bytes, from B (k, n) row by row; both in device memory.
+EXPORTED int scaled_mm_prepack(const void *b, void *packed, int n, int k) {
+  using namespace scaled_mm;
+  if (const int error = check_extents(n, k)) return error;
+  pack_b<<<kPackBlocks, kPackThreads>>>(static_cast<const u8 *>(b), static_cast<u8 *>(packed), Packing{n, k});
+  return checked(RUNTIME(GetLastError)());
 }

@@ -10,7 +10,7 @@
 
 namespace scaled_mm {
 
-// C[m,n] = half((A x B) * scale + bias); A (m, k) halves, B (ceil(k/16), n, 16) fp8 bytes, bias (n) halves or null.
+// C[m,n] = half((A x B) * scale + bias); A (m, k) halves, B packed fp8 bytes (packing.h), bias (n) halves or null.
 struct Problem {
   const u16 *a;
   const u8 *b;
@@ -71,7 +71,7 @@ DEVICE void load_whole(Stage<C> &stage, int thread, const Problem &problem, cons
     }
 }
 
-// Into LDS. Slices is the machine's own: slices_gfx11.h, slices_sm90.h, wave_tile_cpu.h.
+// Into LDS. Slices is the machine's own: slices_gfx11.h, sm_90/slices.h, wave_tile_cpu.h.
 template <class C, class Slices>
 DEVICE void store(const Stage<C> &stage, int thread, Slices &slices) {
   using S = Share<C>;

@@ -5,8 +5,8 @@
 #include "fragment_gfx11.h"
 #include "slices_gfx11.h"
 #else
-#include "fragment_sm90.h"
-#include "slices_sm90.h"
+#include "sm_90/fragment.h"
+#include "sm_90/slices.h"
 #endif
 
 namespace scaled_mm {

@@ -1,12 +1,12 @@
 // Fragments of mma.sync m16n8k16 (two of them side by side make 16 columns), operands by ldmatrix. In A and B, k runs in the
-// order that slices_sm90.h stores: lane q of a quad holds B's bytes 4q .. 4q + 3 and the same four k of A.
+// order that slices.h stores: lane q of a quad holds B's bytes 4q .. 4q + 3 and the same four k of A.
 //
 //   C  values 0, 1: row l / 4, columns 2q, 2q + 1;  2, 3: row l / 4 + 8;  4..7: the same, 8 columns on   (q = l % 4)
 #pragma once
 #include <cuda_fp16.h>
 
-#include "fp8.h"
-#include "piece.h"
+#include "../fp8.h"
+#include "../piece.h"
 
 namespace scaled_mm {
 

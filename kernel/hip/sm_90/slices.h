@@ -8,8 +8,8 @@
 // plane, or 8 neighbouring columns: contiguous. Stores of A go to all planes of 1 or 2 rows: the padding turns consecutive
 // planes by 8 / planes pieces so that these do not meet in one bank.
 #pragma once
-#include "config.h"
-#include "piece.h"
+#include "../config.h"
+#include "../piece.h"
 
 namespace scaled_mm {
 
@@ -42,7 +42,7 @@ struct Slices {
   }
 };
 
-// Where the fragments of a wave lie in a slice: their first rows and columns. (ldmatrix adds the lane: fragment_sm90.h.)
+// Where the fragments of a wave lie in a slice: their first rows and columns. (ldmatrix adds the lane: fragment.h.)
 template <class C>
 struct View {
   using Slice = typename Slices<C>::Slice;
