@@ -3,7 +3,8 @@
     python kernel/harness/benchmark_scaled_mm.py --sizes 768,384 --rivals
 
 With EXPCTL_RESULT_FD set it is a worker that answers requests on standard input (docs/HARNESS.md). The config is frozen for the
-whole run: --config, else HIP_FORCE_CONFIG, else the winner 1,8,2,2,8,2. So is the format: e5m2 is the KPI.
+whole run: --config, else HIP_FORCE_CONFIG, else the winner 1,8,2,2,8,2. With --config auto the build chooses for each size. The
+format is frozen too: e5m2 is the KPI.
 """
 
 from __future__ import annotations
@@ -29,23 +30,24 @@ from kernel.harness.benchmark_worker import BenchmarkWorker
 from kernel.harness.build_proxy import BuildProxy
 from kernel.harness.reference import Limits
 from kernel.harness.rivals import time_rivals
-from kernel.harness.script_session import ScriptSession
+from kernel.harness.script_session import Asked, ScriptSession
 from kernel.harness.timing import TimedSize
 from kernel.runtime.formats import Fp8
-from kernel.runtime.library import WINNER, Config, format_config
+from kernel.runtime.library import WINNER, format_config
 
 
-def frozen_config(build: BuildProxy, asked: Config | None) -> int:
-    """Return the number of the config that the whole run uses. Raises UnknownConfig."""
+def frozen_config(build: BuildProxy, asked: Asked | None) -> Asked:
+    """Return the config that the whole run uses. Raises UnknownConfig."""
     if asked is None and os.environ.get("HIP_FORCE_CONFIG"):
-        return build.config_for(1, 1)
-    return build.index_of(asked or WINNER)
+        return build.configs[build.config_for(1, 1)]
+    script_session.config_for(build, asked or WINNER, 1)
+    return asked or WINNER
 
 
 def print_table(
     report: Report,
     session: ScriptSession,
-    config: int,
+    asked: Asked,
     fp8: Fp8,
     sizes: tuple[int, ...],
     iterations: int,
@@ -54,11 +56,10 @@ def print_table(
 ) -> int:
     """Time each size and print a table; return the exit status. Raises BuildFailed."""
     build = session.build
-    report.say(
-        f"{build.target} {fp8.label} config {format_config(build.configs[config])}, {iterations} iterations, one dropped"
-    )
+    report.say(f"{build.target} {fp8.label}, {iterations} iterations, one dropped")
     report.say(f"{'':40s} {'median ms':>10s} {'std %':>7s} {'GFLOP/s':>9s} {'kernel is':>10s}")
     for n in sizes:
+        config = script_session.config_for(build, asked, n)
         timed = TimedSize(session, config, fp8, n, seed)
         timed.warm_up()
         session.outside_clock.start()
@@ -67,7 +68,8 @@ def print_table(
         timed.release()
         median_ns = float(np.median(durations_ns))
         spread = 100 * float(np.std(durations_ns)) / float(np.mean(durations_ns))
-        report.say(f"{f'n={n}':40s} {median_ns / 1e6:10.3f} {spread:7.2f} {timed.work_flop / median_ns:9.1f}")
+        name = f"n={n} {format_config(build.configs[config])}"
+        report.say(f"{name:40s} {median_ns / 1e6:10.3f} {spread:7.2f} {timed.work_flop / median_ns:9.1f}")
         for name, rival_ns in time_rivals(fp8, n, seed, iterations).items() if rivals else ():
             throughput = timed.work_flop / rival_ns
             line = f"{'  ' + name:40s} {rival_ns / 1e6:10.3f} {'':7s} {throughput:9.1f} {rival_ns / median_ns:9.2f}x"
@@ -78,7 +80,7 @@ def print_table(
 def main() -> int:
     """Run the script; return the exit status."""
     arguments = script_session.parser(__doc__)
-    arguments.add_argument("--config", type=script_session.config, help="six numbers, such as 1,8,2,2,8,2")
+    arguments.add_argument("--config", type=script_session.asked_config, help="six numbers, such as 1,8,2,2,8,2, or auto")
     arguments.add_argument("--b-dtype", choices=("e5m2", "e4m3"), default="e5m2")
     arguments.add_argument("--sizes", type=script_session.sizes, help="of the table; default: the KPI sizes of the target")
     arguments.add_argument("--iterations", type=int, default=20, help="of the table")
@@ -89,12 +91,12 @@ def main() -> int:
     (fp8,) = script_session.FORMATS[options.b_dtype]
 
     def work(session: ScriptSession) -> int:
-        config = frozen_config(session.build, options.config)
+        asked = frozen_config(session.build, options.config)
         if not report.for_person:
-            worker = BenchmarkWorker(session, config, fp8, Limits.of(options.target))
+            worker = BenchmarkWorker(session, asked, fp8, Limits.of(options.target))
             return requests.answer(sys.stdin, report, worker)
         sizes = options.sizes or shapes.KPI_SIZES[options.target]
-        return print_table(report, session, config, fp8, sizes, max(1, options.iterations), options.seed, options.rivals)
+        return print_table(report, session, asked, fp8, sizes, max(1, options.iterations), options.seed, options.rivals)
 
     return script_session.run(report, options.target, options.artifact, work)
 

@@ -8,7 +8,7 @@ from expctl.harness.report import Fault, Value
 from expctl.harness.requests import TimedRequest
 from kernel.harness import script_session
 from kernel.harness.reference import Limits
-from kernel.harness.script_session import ScriptSession
+from kernel.harness.script_session import Asked, ScriptSession
 from kernel.harness.timing import TimedSize
 from kernel.runtime.formats import Fp8
 from kernel.runtime.library import format_config
@@ -17,9 +17,10 @@ from kernel.runtime.library import format_config
 class BenchmarkWorker:
     """Times all sizes of one `begin`; see expctl.harness.requests.Worker."""
 
-    def __init__(self, session: ScriptSession, config: int, fp8: Fp8, limits: Limits) -> None:
-        self._session, self._config, self._fp8, self._limits = session, config, fp8, limits
+    def __init__(self, session: ScriptSession, asked: Asked, fp8: Fp8, limits: Limits) -> None:
+        self._session, self._asked, self._fp8, self._limits = session, asked, fp8, limits
         self._sizes: dict[str, TimedSize] = {}
+        self._configs: dict[str, str] = {}
 
     def begin(self, seed: int, sizes: Sequence[str]) -> Mapping[str, Value]:  # noqa: D102 - see Worker
         try:
@@ -27,18 +28,25 @@ class BenchmarkWorker:
         except ValueError as error:
             raise Fault(f"a size is written n=768: {error}") from error
         for name, n in extents.items():
-            self._sizes[name] = TimedSize(self._session, self._config, self._fp8, n, seed)
+            config = script_session.config_for(self._session.build, self._asked, n)
+            self._sizes[name] = TimedSize(self._session, config, self._fp8, n, seed)
+            self._configs[name] = format_config(self._session.build.configs[config])
         for size in self._sizes.values():
             size.warm_up()
         self._session.outside_clock.start()
         build = self._session.build
         return {
             "target": build.target,
-            "config": format_config(build.configs[self._config]),
+            "config": self._config_fact(),
             "b_dtype": self._fp8.label,
             "sandbox": self._session.supervisor.confinement,
             **build.device,
         }
+
+    def _config_fact(self) -> str:
+        if len(set(self._configs.values())) == 1:
+            return next(iter(self._configs.values()))
+        return "; ".join(f"{name}: {config}" for name, config in self._configs.items())
 
     def time(self, size: str, iterations: int) -> TimedRequest:  # noqa: D102 - see Worker
         return self._sizes[size].time(iterations)

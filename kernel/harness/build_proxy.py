@@ -76,6 +76,10 @@ class BuildProxy:
         """Return the number of tiles along M: callers divide work among threads by ranges of them."""
         return int(self.host.ask("row_blocks", config=config, m=m)["count"])
 
+    def packed_bytes(self, n: int, k: int) -> int:
+        """Return the size of a packed B (k, n), by the build."""
+        return int(self.host.ask("packed_bytes", n=n, k=k)["size"])
+
     def place(self, sizes: Sequence[int], *, guards: bool) -> tuple[Place, ...]:
         """Allocate a place of each of `sizes` bytes in the host memory of the build's process, with or without guard pages."""
         places = self.host.ask("place", sizes=list(sizes), guards=guards)["places"]

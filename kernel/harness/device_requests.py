@@ -16,7 +16,6 @@ class DeviceRequests:
 
     def __init__(self, build: DeviceLibrary, target: str) -> None:
         self._build, self._runtime = build, Runtime("cuda" if target == "sm_90" else "hip", LaunchError)
-        self._taken: list[int] = []
         self._armed: list[Any] = []
 
     def can(self) -> dict[str, Callable[..., Answer]]:
@@ -27,19 +26,18 @@ class DeviceRequests:
             "download": self._download,
             "fill": self._fill,
             "launch": self._launch,
+            "prepack": self._prepack,
             "arm": self._arm,
             "durations": self._durations,
             "free": self._free,
         }
 
     def _alloc(self, sizes: Sequence[int]) -> Answer:
-        addresses = [self._runtime.alloc(size) for size in sizes]
-        self._taken += addresses
-        return {"addresses": addresses}
+        return {"addresses": [self._runtime.alloc(size) for size in sizes]}
 
-    def _free(self) -> Answer:
-        while self._taken:
-            self._runtime.free(self._taken.pop())
+    def _free(self, addresses: Sequence[int]) -> Answer:
+        for address in addresses:
+            self._runtime.free(address)
         return {}
 
     def _upload(self, device: int, host: int, size: int) -> Answer:
@@ -60,6 +58,11 @@ class DeviceRequests:
     def _launch(self, call: Sequence[Any], blocks: Sequence[tuple[int, int]] | None, threads: int) -> Answer:  # noqa: ARG002
         for rows in blocks or [(0, self._build.row_blocks(call[0], call[7]))]:
             self._build.launch(*(*call, rows))
+        self._runtime.wait()
+        return {}
+
+    def _prepack(self, b: int, packed: int, n: int, k: int) -> Answer:
+        self._build.prepack(b, packed, n, k)
         self._runtime.wait()
         return {}
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernel.harness import reference
+from kernel.harness.packing import Packing
 from kernel.runtime.formats import PIECE_K, Bytes, Doubles, Fp8, Halves, decode
 
 MOST_SLACK = 1 << 20
@@ -40,24 +41,25 @@ class InputStream:
     With `new_b`, each B is drawn anew instead of being a window.
     """
 
-    def __init__(self, seed: int, fp8: Fp8, n: int, *, step: int = 1, new_b: bool = False) -> None:
+    def __init__(self, seed: int, fp8: Fp8, n: int, packing: Packing, *, step: int = 1, new_b: bool = False) -> None:
         rng = np.random.default_rng([seed, n])
         self._draws = random.Random(seed)  # noqa: S311  whose calls cost a microsecond
-        self.n, self.fp8, self._step = n, fp8, step
+        self.n, self.fp8, self._packing, self._step = n, fp8, packing, step
         self.slack = min(n * n, MOST_SLACK) // PIECE_K * PIECE_K
-        self.k_pieces = -(-n // PIECE_K)
         self.a_pool: Halves = reference.halves(rng, n * n + self.slack)
-        self.pieces: Bytes = reference.codes(rng, fp8, self.k_pieces * n + self.slack // PIECE_K, PIECE_K)
+        self._b_slack = 0 if packing.padding.size else self.slack  # elsewhere its padding would not be zero
+        self.packed_pool: Bytes = reference.codes(rng, fp8, packing.size + self._b_slack)
+        self.packed_pool[packing.padding] = 0
         self.bias_pool: Halves = reference.halves(rng, n + self.slack)
         self.largest_a = float(np.max(np.abs(self.a_pool)))
-        self.largest_b = float(np.max(np.abs(decode(np.unique(self.pieces), fp8))))
+        self.largest_b = float(np.max(np.abs(decode(np.unique(self.packed_pool), fp8))))
         self._codes = reference.normal_codes(fp8) if new_b else b""
         self._doubles: Doubles | None = self.a_pool.astype(np.float64) if self.a_pool.size <= MOST_DOUBLES else None
 
     def draw(self) -> Draw:
         """Draw the inputs of the next launch."""
         places = self.slack // self._step
-        pieces = self.slack // PIECE_K // self._step
+        pieces = self._b_slack // PIECE_K // self._step
         draw = self._draws.randrange
         return Draw(
             a_at=draw(places) * self._step,
@@ -72,17 +74,16 @@ class InputStream:
         return self.a_pool[draw.a_at : draw.a_at + self.n * self.n].reshape(self.n, self.n)
 
     def packed(self, draw: Draw) -> Bytes:
-        """Return prepacked B (ceil(n/16), n, 16) of fp8 codes, zero after the last k; perhaps a view."""
-        shape = (self.k_pieces, self.n, PIECE_K)
+        """Return the prepacked B of fp8 codes, as the build packs it; perhaps a view."""
+        size, padding = self._packing.size, self._packing.padding
         if draw.b_seed is None:
-            window = self.pieces[draw.b_at : draw.b_at + self.k_pieces * self.n].reshape(shape)
-        else:
-            noise = np.random.Generator(np.random.SFC64(draw.b_seed)).bytes(self.k_pieces * self.n * PIECE_K)
-            window = np.frombuffer(noise.translate(self._codes), np.uint8).reshape(shape)
-        if self.n % PIECE_K:
-            window = window.copy()
-            window[-1, :, self.n % PIECE_K :] = 0
-        return window
+            return self.packed_pool[draw.b_at * PIECE_K : draw.b_at * PIECE_K + size]
+        noise = np.random.Generator(np.random.SFC64(draw.b_seed)).bytes(size)
+        packed = np.frombuffer(noise.translate(self._codes), np.uint8)
+        if padding.size:
+            packed = packed.copy()
+            packed[padding] = 0
+        return packed
 
     def bias(self, draw: Draw) -> Halves:
         """Return the bias (n,) fp16, a view."""
@@ -90,7 +91,7 @@ class InputStream:
 
     def inputs(self, draw: Draw) -> reference.Inputs:
         """Return the operands that `draw` stands for, as reference.expected and reference.judge take them."""
-        codes = self.packed(draw).transpose(0, 2, 1).reshape(-1, self.n)[: self.n]
+        codes = self._packing.unpack(self.packed(draw))
         return reference.Inputs(a=self.a(draw), codes=codes, bias=self.bias(draw), scale=draw.scale, fp8=self.fp8)
 
     def exact(self, draw: Draw, rows: slice | np.typing.NDArray[np.intp], columns: np.typing.NDArray[np.intp]) -> Doubles:
@@ -99,9 +100,8 @@ class InputStream:
             a = self.a(draw)[rows].astype(np.float64)
         else:
             a = self._doubles[draw.a_at : draw.a_at + self.n * self.n].reshape(self.n, self.n)[rows]
-        pieces = self.packed(draw)[:, columns].transpose(1, 0, 2)
-        b = decode(pieces.reshape(len(columns), -1)[:, : self.n], self.fp8)
-        return np.asarray(a @ b.T * draw.scale + self.bias(draw)[columns].astype(np.float64))
+        b = decode(self._packing.columns(self.packed(draw), columns), self.fp8)
+        return np.asarray(a @ b * draw.scale + self.bias(draw)[columns].astype(np.float64))
 
     def limit(self, draw: Draw, exact: Doubles, *, truncating: bool) -> Doubles:
         """Return the error allowed for each element of `exact`, as reference.scaled_limit by the pools' largest values."""

@@ -21,7 +21,7 @@ import ctypes, sys
 library, config, b_dtype, n = ctypes.CDLL(sys.argv[1]), *map(int, sys.argv[2:5])
 half = b"\\x00\\x3c\\x00\\xb8" * (n * n // 2)
 a, c = ctypes.create_string_buffer(half, 2 * n * n), ctypes.create_string_buffer(2 * n * n)
-b = ctypes.create_string_buffer(b"\\x3c\\xb9" * (-(-n // 16) * 8 * n))
+b = ctypes.create_string_buffer(b"\\x3c\\xb9" * (library.scaled_mm_packed_bytes(n, n) // 2))
 library.scaled_mm_launch.argtypes = [ctypes.c_int] * 2 + [ctypes.c_void_p] * 4 + [ctypes.c_float] + [ctypes.c_int] * 5
 blocks = library.scaled_mm_row_blocks(config, n)
 for launch in range(int(sys.argv[5])):

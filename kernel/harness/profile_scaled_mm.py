@@ -22,16 +22,18 @@ from expctl.harness.report import Report
 from kernel.harness import hot_loop, instruction_count, reference, script_session, shapes
 from kernel.harness.build_proxy import BuildProxy
 from kernel.harness.operands import place
+from kernel.harness.script_session import Asked
 from kernel.runtime.formats import Fp8
-from kernel.runtime.library import WINNER, Config
+from kernel.runtime.library import WINNER
 
 COUNTED_SIZE = 256
 
 
-def profile_cpu(build: BuildProxy, artifact: Path, source: Path | None, config: Config, fp8: Fp8, report: Report) -> int:
+def profile_cpu(build: BuildProxy, artifact: Path, source: Path | None, asked: Asked, fp8: Fp8, report: Report) -> int:
     """Report instruction counts and the hot loop; return the exit status. What can't be counted is logged and left out."""
     try:
-        count = instruction_count.instructions(artifact, build.index_of(config), fp8, COUNTED_SIZE)
+        config = script_session.config_for(build, asked, COUNTED_SIZE)
+        count = instruction_count.instructions(artifact, config, fp8, COUNTED_SIZE)
         report.fact(f"instructions n={COUNTED_SIZE}", count, "instructions", "exact_count")
     except instruction_count.CannotCount as error:
         report.say(f"no instruction count: {error}")
@@ -56,14 +58,16 @@ def profile_cpu(build: BuildProxy, artifact: Path, source: Path | None, config: 
 
 
 def launch_for_profiler(
-    build: BuildProxy, config: Config, fp8: Fp8, sizes: tuple[int, ...], launches: int, report: Report
+    build: BuildProxy, asked: Asked, fp8: Fp8, sizes: tuple[int, ...], launches: int, report: Report
 ) -> int:
     """Launch each size `launches` times for the profiler that runs this process; return the exit status."""
-    index = build.index_of(config)
     for n in sizes:
-        operands = place(build, reference.draw(np.random.default_rng(n), fp8, n, n, n))
+        config = script_session.config_for(build, asked, n)
+        rng = np.random.default_rng(n)
+        packed = reference.codes(rng, fp8, build.packed_bytes(n, n))  # in any order: so the profiler sees no other kernel
+        operands = place(build, reference.draw(rng, fp8, n, n, n), packed)
         for _ in range(launches):
-            operands.launch(index)
+            operands.launch(config)
         operands.release()
         report.fact(f"launches n={n}", launches, "launches", "exact_count")
     return report.end()
@@ -72,7 +76,7 @@ def launch_for_profiler(
 def main() -> int:
     """Run the script; return the exit status."""
     arguments = script_session.parser(__doc__)
-    arguments.add_argument("--config", type=script_session.config, default=WINNER, help="six numbers, such as 1,8,2,2,8,2")
+    arguments.add_argument("--config", type=script_session.asked_config, default=WINNER, help="six numbers, or auto")
     arguments.add_argument("--b-dtype", choices=("e5m2", "e4m3"), default="e5m2")
     arguments.add_argument("--source", type=Path, help="kernel/hip/host_cpu.cpp of the build, for machines without objdump")
     arguments.add_argument("--sizes", type=script_session.sizes, help="to launch on a GPU; default: its KPI sizes")

@@ -40,6 +40,8 @@ class SandboxWorker:
             "open": self._open,
             "choose": self._choose,
             "row_blocks": lambda config, m: {"count": self._build.row_blocks(config, m)},
+            "packed_bytes": lambda n, k: {"size": self._build.packed_bytes(n, k)},
+            "prepack": self._prepack,
             "place": self._place,
             "launch": self._launch,
             "allocate_buffers": self._allocate_buffers,
@@ -91,9 +93,13 @@ class SandboxWorker:
         self._blocks += blocks
         return {"places": [(place.address, place.size, place.canary) for block in blocks for place in block.places]}
 
-    def _forget(self) -> Answer:
-        self._blocks.clear()
-        self._buffers.clear()
+    def _prepack(self, b: int, packed: int, n: int, k: int) -> Answer:
+        self._build.prepack(b, packed, n, k)
+        return {}
+
+    def _forget(self, places: Sequence[int]) -> Answer:
+        """Free the blocks in which the addresses `places` begin."""
+        self._blocks = [block for block in self._blocks if not any(place.address in places for place in block.places)]
         return {}
 
     def _launch(self, call: Call, blocks: Sequence[tuple[int, int]] | None, threads: int) -> Answer:

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from expctl.harness.report import BuildFailed, Fault, Report
 from kernel.harness import supervisor
@@ -64,6 +65,20 @@ def bound_report() -> Report:
 def config(text: str) -> Config:
     """Parse a config of the kernel, six numbers such as "1,8,2,2,8,2"; raises ValueError."""
     return parse_config(text)
+
+
+Asked = Config | Literal["auto"]
+"""A config, or the one that the build chooses for each shape."""
+
+
+def asked_config(text: str) -> Asked:
+    """Parse a config, or "auto"; raises ValueError."""
+    return "auto" if text == "auto" else parse_config(text)
+
+
+def config_for(build: BuildProxy, asked: Asked, n: int) -> int:
+    """Return the number of the config to use for an n x n output. Raises UnknownConfig."""
+    return build.config_for(n, n) if asked == "auto" else build.index_of(asked)
 
 
 def run(report: Report, target: str, artifact: Path | None, work: Callable[[ScriptSession], int]) -> int:

@@ -4,8 +4,9 @@
 
 Each launch starts on a poisoned C; all must give the same bits, the last one row block by row block, last block first, on the
 CPU by four threads. Then a row of A gets new values where it lies, and its row of C must follow; and A, B and the bias must be
-what they were. On the CPU the matrices end at an unreadable page, on a GPU C lies between canaries. The build is loaded by
-another process (sandbox_worker.py), whose memory is read from here.
+what they were. The build's packing of B must be a permutation of its bytes, and zeros (packing.py). On the CPU the matrices end
+at an unreadable page, on a GPU C lies between canaries. The build is loaded by another process (sandbox_worker.py), whose
+memory is read from here.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import numpy as np
 
 from expctl.harness.limits import Judgement
 from expctl.harness.report import BuildFailed, Report
-from kernel.harness import reference, script_session, shapes
+from kernel.harness import packing, reference, script_session, shapes
 from kernel.harness.build_proxy import BuildProxy
 from kernel.harness.operands import Operands, place
 from kernel.harness.reference import Limits
@@ -46,7 +47,8 @@ def check_case(
     else:
         inputs = reference.draw(rng, case.fp8, case.m, case.n, case.k, scale=case.scale, bias=case.bias)
     config = build.config_for(case.m, case.n) if case.config is None else build.index_of(case.config)
-    operands = place(build, inputs)
+    packing.check(build, inputs.codes)
+    operands = place(build, inputs, packing.packing_of(build, *inputs.codes.shape).pack(inputs.codes))
     try:
         first = None
         for launch in range(launches):

@@ -59,7 +59,7 @@ class CpuTimedLauncher(TimedLauncher):
     def __init__(self, build: BuildProxy, supervisor: Supervisor, config: int, stream: InputStream) -> None:
         super().__init__(build, supervisor, config, stream)
         n = stream.n
-        answer = supervisor.ask("allocate_buffers", sizes=[2 * n * n, stream.k_pieces * n * 16, 2 * n * n, 2 * n])
+        answer = supervisor.ask("allocate_buffers", sizes=[2 * n * n, build.packed_bytes(n, n), 2 * n * n, 2 * n])
         self._buffers = answer["buffers"]
         self._a, self._b, self._c, self._bias = answer["addresses"]
         supervisor.ask("arm_buffers", buffers=self._buffers, call=(config, int(stream.fp8), n, n, n))
@@ -97,12 +97,12 @@ class DeviceTimedLauncher(TimedLauncher):
         super().__init__(build, supervisor, config, stream)
         self._row_bytes, self._c_bytes = 2 * stream.n, 2 * stream.n * stream.n
         self.batch_size = max(1, min(64, MOST_OUTPUT_BYTES // self._c_bytes))
-        pools = [bytes_of(pool) for pool in (stream.a_pool, stream.pieces, stream.bias_pool)]
+        pools = [bytes_of(pool) for pool in (stream.a_pool, stream.packed_pool, stream.bias_pool)]
         (self._staging,) = build.place([max(*(pool.nbytes for pool in pools), self._c_bytes)], guards=False)
         addresses = supervisor.ask("alloc", sizes=[*(pool.nbytes for pool in pools), self.batch_size * self._c_bytes])[
             "addresses"
         ]
-        self._a, self._b, self._bias, self._c = addresses
+        self._taken = self._a, self._b, self._bias, self._c = addresses
         for address, pool in zip(addresses, pools, strict=False):
             supervisor.write(self._staging.address, pool.ctypes.data, pool.nbytes)
             supervisor.ask("upload", device=address, host=self._staging.address, size=pool.nbytes)
@@ -140,7 +140,7 @@ class DeviceTimedLauncher(TimedLauncher):
         return found
 
     def release(self) -> None:  # noqa: D102 - see TimedLauncher
-        self._supervisor.ask("free")
+        self._supervisor.ask("free", addresses=self._taken)
 
 
 def _durations(said: object, count: int) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from expctl.harness.report import BuildFailed
 from expctl.harness.requests import TimedRequest
 from kernel.harness import reference
 from kernel.harness.input_stream import Draw, InputStream
+from kernel.harness.packing import packing_of
 from kernel.harness.script_session import ScriptSession
 from kernel.harness.timed_launch import STEP_ON_DEVICE, CpuTimedLauncher, DeviceTimedLauncher, TimedBatch, TimedLauncher
 from kernel.runtime.formats import Fp8, Halves
@@ -41,7 +42,8 @@ class TimedSize:
     def __init__(self, session: ScriptSession, config: int, fp8: Fp8, n: int, seed: int) -> None:
         build = session.build
         self.n, self._outside_clock, self._all = n, session.outside_clock, np.arange(n)
-        self._stream = InputStream(seed, fp8, n, step=STEP_ON_DEVICE if build.is_on_device else 1, new_b=not build.is_on_device)
+        packing, step = packing_of(build, n, n), STEP_ON_DEVICE if build.is_on_device else 1
+        self._stream = InputStream(seed, fp8, n, packing, step=step, new_b=not build.is_on_device)
         launcher = DeviceTimedLauncher if build.is_on_device else CpuTimedLauncher
         self._launcher: TimedLauncher = launcher(build, session.supervisor, config, self._stream)
         self._secret = secrets.SystemRandom()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # it needs numpy, which the sandbox worker has not
 Config = tuple[int, int, int, int, int, int]
 """(warps_m, warps_n, unroll_k, stages, repeat_m, repeat_n)"""
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 MACHINES = {"cpu": 0, "sm_90": 1, "gfx1151": 2}
 WINNER: Config = (1, 8, 2, 2, 8, 2)
 
@@ -68,6 +68,9 @@ class Library:
         self._c.scaled_mm_config_for.argtypes = [integer, integer]
         self._c.scaled_mm_error_text.argtypes = [integer]
         self._c.scaled_mm_error_text.restype = ctypes.c_char_p
+        self._c.scaled_mm_packed_bytes.argtypes = [integer, integer]
+        self._c.scaled_mm_packed_bytes.restype = ctypes.c_longlong
+        self._c.scaled_mm_prepack.argtypes = [pointer, pointer, integer, integer]
         self._c.scaled_mm_launch.argtypes = [integer, integer, *[pointer] * 4, ctypes.c_float, *[integer] * 5]
 
     def _config(self, index: int) -> Config:
@@ -101,6 +104,18 @@ class Library:
         count: int = self._c.scaled_mm_row_blocks(config, m)
         return count
 
+    def packed_bytes(self, n: int, k: int) -> int:
+        """Return the size of the prepacked B of a (k, n) matrix in bytes."""
+        size: int = self._c.scaled_mm_packed_bytes(n, k)
+        return size
+
+    def prepack(self, b: int, packed: int, n: int, k: int) -> None:
+        """Write the prepacked B at `packed` from fp8 codes (k, n) at `b`. Returns when done on the CPU, at once on a GPU.
+
+        Raises LaunchError.
+        """
+        self.check(self._c.scaled_mm_prepack(b, packed, n, k))
+
     def launch(
         self,
         config: int,
@@ -117,7 +132,7 @@ class Library:
     ) -> None:
         """Compute C, or its row blocks (tiles along M) [first, end). Returns when done on the CPU, at once on a GPU.
 
-        `a` is (M, K) fp16, `b` prepacked fp8 (ceil(K/16), N, 16), `bias` (N,) fp16 or None, `c` (M, N) fp16.
+        `a` is (M, K) fp16, `b` as `prepack` wrote it, `bias` (N,) fp16 or None, `c` (M, N) fp16.
         Raises LaunchError.
         """
         first, end = row_blocks or (0, self.row_blocks(config, m))

@@ -70,7 +70,7 @@ def timed(artifact: Path) -> dict[str, Any]:
 
     def work(report: Report) -> int:
         def serve(session: ScriptSession) -> int:
-            worker = BenchmarkWorker(session, session.build.index_of((1, 8, 2, 2, 8, 2)), Fp8.E5M2, Limits())
+            worker = BenchmarkWorker(session, (1, 8, 2, 2, 8, 2), Fp8.E5M2, Limits())
             return requests.answer((json.dumps(line) for line in lines), report, worker)
 
         return script_session.run(report, "cpu", artifact, serve)

@@ -61,7 +61,7 @@ __attribute__((constructor)) static void load(void) {
   if (chosen && chosen->load) chosen->load();
 }
 
-EXPORTED int scaled_mm_abi_version(void) { return chosen ? 1 : 0; }
+EXPORTED int scaled_mm_abi_version(void) { return chosen ? 2 : 0; }
 EXPORTED int scaled_mm_machine(void) { return 0; }
 EXPORTED int scaled_mm_config_count(void) { return 1; }
 EXPORTED int scaled_mm_config(int config, int *tuple) {
@@ -71,6 +71,15 @@ EXPORTED int scaled_mm_config(int config, int *tuple) {
 }
 EXPORTED int scaled_mm_row_blocks(int config, int m) { (void)config; return (m + 127) / 128; }
 EXPORTED int scaled_mm_config_for(int m, int n) { (void)m; (void)n; return 0; }
+EXPORTED long long scaled_mm_packed_bytes(int n, int k) { return (long long)((k + 15) / 16) * 16 * n; }
+EXPORTED int scaled_mm_prepack(const void *b, void *packed, int n, int k) {
+  memset(packed, 0, (size_t)scaled_mm_packed_bytes(n, k));
+  for (int i = 0; i < k; ++i)
+    for (int j = 0; j < n; ++j)
+      ((uint8_t *)packed)[((size_t)(i / 16) * (size_t)n + (size_t)j) * 16 + (size_t)(i % 16)] =
+          ((const uint8_t *)b)[(size_t)i * (size_t)n + (size_t)j];
+  return 0;
+}
 EXPORTED const char *scaled_mm_error_text(int error) { (void)error; return "no such config"; }
 
 EXPORTED int scaled_mm_launch(int config, int b_dtype, const void *a, const void *b, const void *bias, void *c, float scale,

@@ -1,0 +1,123 @@
+"""Learns in which order a build packs B, and proves that it only moves bytes. From then on the harness packs by itself.
+
+A build that chose its own packing could work ahead of the clock: decode B, or note what it will need. So it is given planes of
+coordinates to pack, which show where each byte of B (K, N) goes. Timed launches get bytes that the build has never seen.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from expctl.harness.report import BuildFailed
+from kernel.harness.build_memory import memory_of
+from kernel.harness.build_proxy import BuildProxy
+from kernel.runtime.formats import Bytes
+
+MOST_TILE = 256
+"""A packed B may be padded to multiples of this, in K and in N."""
+UNWRITTEN = 0xA5
+_PART = 1 << 22
+Places = NDArray[Any]
+Prepack = Callable[[Bytes], Bytes]
+
+
+class Packing:
+    """The order of bytes in a packed B of `size` bytes: B (K, N) lies at `places` (K, N), every other byte is zero."""
+
+    def __init__(self, places: Places, size: int) -> None:
+        self.places, self.size = places, size
+
+    def pack(self, codes: Bytes) -> Bytes:
+        """Return `codes` (K, N) packed, (size,)."""
+        packed = np.zeros(self.size, np.uint8)
+        packed[self.places] = codes
+        return packed
+
+    def unpack(self, packed: Bytes) -> Bytes:
+        """Return the codes (K, N) in `packed` (size,)."""
+        return packed[self.places]
+
+    def columns(self, packed: Bytes, columns: NDArray[np.intp]) -> Bytes:
+        """Return these columns of the codes in `packed` (size,), (K, len(columns))."""
+        return packed[self.places[:, columns]]
+
+    @functools.cached_property
+    def padding(self) -> NDArray[np.intp]:
+        """Places of the bytes that are zero."""
+        if self.places.size == self.size:
+            return np.empty(0, np.intp)
+        free = np.ones(self.size, bool)
+        free[self.places] = False
+        return np.flatnonzero(free)
+
+
+def learn(prepack: Prepack, k: int, n: int, size: int) -> Packing:
+    """Return the packing of a K x N matrix that `prepack` does. Raises BuildFailed if it isn't a permutation and zeros."""
+    most = -(-k // MOST_TILE) * MOST_TILE * (-(-n // MOST_TILE) * MOST_TILE)
+    _require(k * n <= size <= most, k, n, f"{k * n} to {most} bytes", size)
+    held = prepack(np.ones((k, n), np.uint8))
+    _require(bool((held <= 1).all()), k, n, "bytes of B, and zeros", f"byte {int(np.argmax(held > 1))} that is neither")
+    at = np.flatnonzero(held)
+    _require(at.size == k * n, k, n, f"each of {k * n} bytes once", f"{at.size} places that hold one")
+    rows, columns = (_coordinates(prepack, axis, (k, n), at) for axis in (0, 1))
+    _require(bool((rows < k).all() and (columns < n).all()), k, n, "bytes of B, and zeros", "a byte that is made of several")
+    places = np.full(k * n, size, np.uint32 if size < 1 << 32 else np.uint64)
+    for begin in range(0, at.size, _PART):
+        part = slice(begin, begin + _PART)
+        places[rows[part].astype(np.intp) * n + columns[part]] = at[part]
+    missing = int((places == size).sum())
+    _require(missing == 0, k, n, f"each of {k * n} bytes once", f"{missing} bytes of B nowhere")
+    return Packing(places.reshape(k, n), size)
+
+
+def _require(holds: bool, k: int, n: int, expected: str, found: object) -> None:
+    if not holds:
+        raise BuildFailed(f"the packed B of a {k} x {n} matrix: expected {expected}, found {found}")
+
+
+def _coordinates(prepack: Prepack, axis: int, shape: tuple[int, int], at: NDArray[np.intp]) -> NDArray[np.uint32]:
+    """Return the row (axis 0) or column (axis 1) in B of each byte at the places `at`, digit by digit to the base of 256."""
+    numbers = np.arange(shape[axis], dtype=np.uint32)
+    found = np.zeros(at.size, np.uint32)
+    for digit in range(0, max(1, int(shape[axis] - 1).bit_length()), 8):
+        plane = (numbers >> digit).astype(np.uint8)
+        held = prepack(np.ascontiguousarray(np.broadcast_to(plane[:, np.newaxis] if axis == 0 else plane, shape)))
+        held = held if at.size == held.size else held[at]
+        found |= held.astype(np.uint32) << np.uint32(digit)
+    return found
+
+
+def prepack_by(build: BuildProxy, codes: Bytes) -> Bytes:
+    """Return what the build makes of `codes` (K, N), in memory that held UNWRITTEN. Raises LaunchError."""
+    k, n = codes.shape
+    size = build.packed_bytes(n, k)
+    memory = memory_of(build)
+    try:
+        b, packed = memory.take([codes.size, size])
+        memory.write(b, codes.reshape(-1))
+        memory.write(packed, np.full(size, UNWRITTEN, np.uint8))
+        build.host.ask("prepack", b=b, packed=packed, n=n, k=k)
+        memory.check_canaries()
+        return memory.read(packed, size)
+    finally:
+        memory.release()
+
+
+@functools.lru_cache(maxsize=4)
+def packing_of(build: BuildProxy, k: int, n: int) -> Packing:
+    """Return how `build` packs a K x N matrix. Raises BuildFailed if it does more than move bytes, or LaunchError."""
+    return learn(functools.partial(prepack_by, build), k, n, build.packed_bytes(n, k))
+
+
+def check(build: BuildProxy, codes: Bytes) -> None:
+    """Raise BuildFailed unless the build packs `codes` (K, N) as it packed the coordinates."""
+    packed, expected = prepack_by(build, codes), packing_of(build, *codes.shape).pack(codes)
+    if not np.array_equal(packed, expected):
+        place = int(np.argmax(packed != expected))
+        found = f"byte {place} is {packed[place]}, expected {expected[place]}"
+        raise BuildFailed(f"the packed B: {found}: other values, another order")
