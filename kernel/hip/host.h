@@ -54,22 +54,15 @@ inline int forced_config() {
   return -kUnknownConfig;
 }
 
-// The work that a config really does for a shape, edges included, with a handicap for small tiles: they read A and B
-// more often. On a GPU a config that leaves most of it idle pays for that too.
-inline double config_cost(int config, int m, int n, bool parallel) {
-  constexpr int kEnoughBlocks = 40;   // the compute units of gfx1151
-  const double block_m = block_m_of(config), block_n = block_n_of(config);
-  const double count = static_cast<double>(blocks(m, block_m_of(config))) * blocks(n, block_n_of(config));
-  const double idle = parallel && count < kEnoughBlocks ? kEnoughBlocks / count : 1.0;
-  return count * idle * (block_m * block_n + 24.0 * (block_m + block_n));
-}
+}  // namespace scaled_mm
 
-inline int pick_config(int m, int n, bool parallel) {
-  int best = 0;
-  for (int config = 1; config < kConfigCount; ++config)
-    if (config_cost(config, m, n, parallel) < config_cost(best, m, n, parallel)) best = config;
-  return best;
-}
+#if ON_SM90
+#include "sm_90/choose.h"
+#else
+#include "choose.h"
+#endif
+
+namespace scaled_mm {
 
 inline int check(int config, int b_dtype, const Problem &problem, int first_row_block, int end_row_block) {
   if (config < 0 || config >= kConfigCount) return kUnknownConfig;
@@ -116,7 +109,7 @@ EXPORTED int scaled_mm_row_blocks(int config, int m) {
 // HIP_FORCE_CONFIG, or what suits the shape.
 EXPORTED int scaled_mm_config_for(int m, int n) {
   const int forced = scaled_mm::forced_config();
-  return forced == scaled_mm::kConfigCount ? scaled_mm::pick_config(m, n, !ON_CPU) : forced;
+  return forced == scaled_mm::kConfigCount ? scaled_mm::pick_config(m, n) : forced;
 }
 
 // The size of the prepacked B; 0 for extents that a launch would refuse.

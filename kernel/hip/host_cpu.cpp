@@ -31,8 +31,8 @@ EXPORTED int scaled_mm_launch(int config, int b_dtype, const void *a, const void
   return kOk;
 }
 
-// Writes the prepacked B, scaled_mm_packed_bytes(n, k) bytes, from B (k, n) row by row.
-EXPORTED int scaled_mm_prepack(const void *b, void *packed, int n, int k) {
+// Writes the prepacked B, scaled_mm_packed_bytes(n, k) bytes, from B (k, n) row by row. `stream` is for GPUs.
+EXPORTED int scaled_mm_prepack(const void *b, void *packed, int n, int k, void * /* stream */) {
   using namespace scaled_mm;
   if (const int error = check_extents(n, k)) return error;
   const Packing packing{n, k};

@@ -5,20 +5,12 @@
 #include "host.h"
 
 #if ON_GFX11
-#include "kernels_gpu.h"
 #define RUNTIME(name) hip##name
 #else
-#include "sm_90/kernels.h"
 #define RUNTIME(name) cuda##name
 #endif
 
 namespace scaled_mm {
-
-using Kernel = void (*)(const u16 *, const u8 *, const u16 *, u16 *, float, int, int, int);
-#define SCALED_MM_ENTRY(wm, wn, uk, st, rm, rn) \
-  {scaled_mm_e4m3fn_##wm##_##wn##_##uk##_##st##_##rm##_##rn, scaled_mm_e5m2_##wm##_##wn##_##uk##_##st##_##rm##_##rn},
-constexpr int kFormats = 2;
-const Kernel kKernels[][kFormats] = {SCALED_MM_CONFIGS(SCALED_MM_ENTRY)};   // [config][b_dtype]
 
 inline RUNTIME(Error_t) &last_error() {
   static RUNTIME(Error_t) error = RUNTIME(Success);
@@ -30,6 +22,16 @@ inline int checked(RUNTIME(Error_t) error) {
   last_error() = error;
   return kDeviceError;
 }
+
+}  // namespace scaled_mm
+
+#if ON_GFX11
+#include "launch_gpu.h"
+#else
+#include "sm_90/launch.h"
+#endif
+
+namespace scaled_mm {
 
 constexpr int kPackThreads = 256, kPackBlocks = 4096;
 
@@ -57,31 +59,35 @@ EXPORTED int scaled_mm_device_describe(int ordinal, char *name, int name_size, i
   return scaled_mm::kOk;
 }
 
-// Asynchronous. All pointers are to device memory; bias may be null.
+namespace scaled_mm {
+
+// Asynchronous: row blocks [first_row_block, end_row_block) of a problem in device memory.
+inline int launch(int config, int b_dtype, const Problem &problem, int first_row_block, int end_row_block,
+                  RUNTIME(Stream_t) stream) {
+  if (const int error = check(config, b_dtype, problem, first_row_block, end_row_block)) return error;
+  if (first_row_block == end_row_block) return kOk;
+  return launch_row_blocks(config, b_dtype, problem, first_row_block, end_row_block, stream);
+}
+
+inline Problem problem_of(const void *a, const void *b, const void *bias, void *c, float scale, int m, int n, int k) {
+  return {static_cast<const u16 *>(a), static_cast<const u8 *>(b), static_cast<const u16 *>(bias), static_cast<u16 *>(c),
+          scale, m, n, k};
+}
+
+}  // namespace scaled_mm
+
+// Asynchronous, on the default stream. All pointers are to device memory; bias may be null.
 EXPORTED int scaled_mm_launch(int config, int b_dtype, const void *a, const void *b, const void *bias, void *c,
                               float scale, int m, int n, int k, int first_row_block, int end_row_block) {
   using namespace scaled_mm;
-  const Problem problem{static_cast<const u16 *>(a), static_cast<const u8 *>(b), static_cast<const u16 *>(bias),
-                        static_cast<u16 *>(c),       scale,                      m,
-                        n,                           k};
-  if (const int error = check(config, b_dtype, problem, first_row_block, end_row_block)) return error;
-  if (first_row_block == end_row_block) return kOk;
-  constexpr int kMaxGridY = 65535;
-  const dim3 threads(static_cast<unsigned>(kConfigs[config][0] * kConfigs[config][1] * kWaveLanes));
-  for (int first = first_row_block; first < end_row_block; first += kMaxGridY) {
-    const int end = first + kMaxGridY < end_row_block ? first + kMaxGridY : end_row_block;
-    const Problem part = row_blocks_of(problem, config, first, end);
-    const dim3 grid(static_cast<unsigned>(blocks(n, block_n_of(config))), static_cast<unsigned>(end - first));
-    kKernels[config][b_dtype]<<<grid, threads>>>(part.a, part.b, part.bias, part.c, part.scale, part.m, part.n, part.k);
-    if (const int error = checked(RUNTIME(GetLastError)())) return error;
-  }
-  return kOk;
+  return launch(config, b_dtype, problem_of(a, b, bias, c, scale, m, n, k), first_row_block, end_row_block, nullptr);
 }
 
 // Asynchronous. Writes the prepacked B, scaled_mm_packed_bytes(n, k) bytes, from B (k, n) row by row; both in device memory.
-EXPORTED int scaled_mm_prepack(const void *b, void *packed, int n, int k) {
+EXPORTED int scaled_mm_prepack(const void *b, void *packed, int n, int k, void *stream) {
   using namespace scaled_mm;
   if (const int error = check_extents(n, k)) return error;
-  pack_b<<<kPackBlocks, kPackThreads>>>(static_cast<const u8 *>(b), static_cast<u8 *>(packed), Packing{n, k});
+  pack_b<<<kPackBlocks, kPackThreads, 0, static_cast<RUNTIME(Stream_t)>(stream)>>>(static_cast<const u8 *>(b),
+                                                                                   static_cast<u8 *>(packed), Packing{n, k});
   return checked(RUNTIME(GetLastError)());
 }

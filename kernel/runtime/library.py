@@ -70,7 +70,7 @@ class Library:
         self._c.scaled_mm_error_text.restype = ctypes.c_char_p
         self._c.scaled_mm_packed_bytes.argtypes = [integer, integer]
         self._c.scaled_mm_packed_bytes.restype = ctypes.c_longlong
-        self._c.scaled_mm_prepack.argtypes = [pointer, pointer, integer, integer]
+        self._c.scaled_mm_prepack.argtypes = [pointer, pointer, integer, integer, pointer]
         self._c.scaled_mm_launch.argtypes = [integer, integer, *[pointer] * 4, ctypes.c_float, *[integer] * 5]
 
     def _config(self, index: int) -> Config:
@@ -109,12 +109,11 @@ class Library:
         size: int = self._c.scaled_mm_packed_bytes(n, k)
         return size
 
-    def prepack(self, b: int, packed: int, n: int, k: int) -> None:
-        """Write the prepacked B at `packed` from fp8 codes (k, n) at `b`. Returns when done on the CPU, at once on a GPU.
-
-        Raises LaunchError.
+    def prepack(self, b: int, packed: int, n: int, k: int, stream: int | None = None) -> None:
+        """Write the prepacked B at `packed` from fp8 codes (k, n) at `b`. Returns when done on the CPU, at once on a GPU: it
+        works on `stream`, or on the default one. Raises LaunchError.
         """
-        self.check(self._c.scaled_mm_prepack(b, packed, n, k))
+        self.check(self._c.scaled_mm_prepack(b, packed, n, k, stream))
 
     def launch(
         self,

@@ -72,7 +72,8 @@ EXPORTED int scaled_mm_config(int config, int *tuple) {
 EXPORTED int scaled_mm_row_blocks(int config, int m) { (void)config; return (m + 127) / 128; }
 EXPORTED int scaled_mm_config_for(int m, int n) { (void)m; (void)n; return 0; }
 EXPORTED long long scaled_mm_packed_bytes(int n, int k) { return (long long)((k + 15) / 16) * 16 * n; }
-EXPORTED int scaled_mm_prepack(const void *b, void *packed, int n, int k) {
+EXPORTED int scaled_mm_prepack(const void *b, void *packed, int n, int k, void *stream) {
+  (void)stream;
   memset(packed, 0, (size_t)scaled_mm_packed_bytes(n, k));
   for (int i = 0; i < k; ++i)
     for (int j = 0; j < n; ++j)
