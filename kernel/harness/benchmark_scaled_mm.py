@@ -3,8 +3,8 @@
     python kernel/harness/benchmark_scaled_mm.py --sizes 768,384 --rivals
 
 With EXPCTL_RESULT_FD set it is a worker that answers requests on standard input (docs/HARNESS.md). The config is frozen for the
-whole run: --config, else HIP_FORCE_CONFIG, else the winner 1,8,2,2,8,2. With --config auto the build chooses for each size. The
-format is frozen too: e5m2 is the KPI.
+whole run: --config, else HIP_FORCE_CONFIG, else that of the target: 1,8,2,2,8,2, but on sm_90 auto, by which the build chooses
+for each size. The format is frozen too: e5m2 is the KPI.
 """
 
 from __future__ import annotations
@@ -33,15 +33,16 @@ from kernel.harness.rivals import time_rivals
 from kernel.harness.script_session import Asked, ScriptSession
 from kernel.harness.timing import TimedSize
 from kernel.runtime.formats import Fp8
-from kernel.runtime.library import WINNER, format_config
+from kernel.runtime.library import format_config
 
 
 def frozen_config(build: BuildProxy, asked: Asked | None) -> Asked:
     """Return the config that the whole run uses. Raises UnknownConfig."""
     if asked is None and os.environ.get("HIP_FORCE_CONFIG"):
         return build.configs[build.config_for(1, 1)]
-    script_session.config_for(build, asked or WINNER, 1)
-    return asked or WINNER
+    chosen = asked or script_session.KPI_CONFIGS[build.target]
+    script_session.config_for(build, chosen, 1)
+    return chosen
 
 
 def print_table(

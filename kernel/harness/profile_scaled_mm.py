@@ -24,7 +24,6 @@ from kernel.harness.build_proxy import BuildProxy
 from kernel.harness.operands import place
 from kernel.harness.script_session import Asked
 from kernel.runtime.formats import Fp8
-from kernel.runtime.library import WINNER
 
 COUNTED_SIZE = 256
 
@@ -76,7 +75,9 @@ def launch_for_profiler(
 def main() -> int:
     """Run the script; return the exit status."""
     arguments = script_session.parser(__doc__)
-    arguments.add_argument("--config", type=script_session.asked_config, default=WINNER, help="six numbers, or auto")
+    arguments.add_argument(
+        "--config", type=script_session.asked_config, help="six numbers, or auto; default: that of the target"
+    )
     arguments.add_argument("--b-dtype", choices=("e5m2", "e4m3"), default="e5m2")
     arguments.add_argument("--source", type=Path, help="kernel/hip/host_cpu.cpp of the build, for machines without objdump")
     arguments.add_argument("--sizes", type=script_session.sizes, help="to launch on a GPU; default: its KPI sizes")
@@ -86,10 +87,11 @@ def main() -> int:
     (fp8,) = script_session.FORMATS[options.b_dtype]
 
     def work(build: BuildProxy) -> int:
+        asked = options.config or script_session.KPI_CONFIGS[options.target]
         if options.target == "cpu":
-            return profile_cpu(build, build.path, options.source, options.config, fp8, report)
+            return profile_cpu(build, build.path, options.source, asked, fp8, report)
         sizes = options.sizes or shapes.KPI_SIZES[options.target]
-        return launch_for_profiler(build, options.config, fp8, sizes, options.launches, report)
+        return launch_for_profiler(build, asked, fp8, sizes, options.launches, report)
 
     return script_session.run_in_process(report, options.target, options.artifact, work)
 

@@ -18,7 +18,7 @@ from kernel.harness.build_proxy import BuildProxy, InProcessHost
 from kernel.harness.outside_clock import OutsideClock
 from kernel.runtime.build import BuildError, build
 from kernel.runtime.formats import Fp8
-from kernel.runtime.library import MACHINES, Config, LaunchError, LibraryError, UnknownConfig, parse_config
+from kernel.runtime.library import MACHINES, WINNER, Config, LaunchError, LibraryError, UnknownConfig, parse_config
 
 FORMATS: dict[str, tuple[Fp8, ...]] = {"e5m2": (Fp8.E5M2,), "e4m3": (Fp8.E4M3FN,), "both": (Fp8.E5M2, Fp8.E4M3FN)}
 
@@ -69,6 +69,9 @@ def config(text: str) -> Config:
 
 Asked = Config | Literal["auto"]
 """A config, or the one that the build chooses for each shape."""
+
+KPI_CONFIGS: dict[str, Asked] = {"cpu": WINNER, "gfx1151": WINNER, "sm_90": "auto"}
+"""What each target is timed with, where neither --config nor HIP_FORCE_CONFIG says otherwise."""
 
 
 def asked_config(text: str) -> Asked:

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 #include "config.h"
+#include "fp8.h"
 #include "packing.h"
-#include "scaled_mm.h"
+#include "problem.h"
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 

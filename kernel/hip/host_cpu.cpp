@@ -1,5 +1,6 @@
 // The CPU build. No threads of its own: a caller that wants more than one gives each a range of row blocks.
 #include "host.h"
+#include "scaled_mm.h"
 
 EXPORTED int scaled_mm_machine() { return scaled_mm::kCpu; }
 

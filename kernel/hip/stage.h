@@ -7,18 +7,9 @@
 #pragma once
 #include "config.h"
 #include "piece.h"
+#include "problem.h"
 
 namespace scaled_mm {
-
-// C[m,n] = half((A x B) * scale + bias); A (m, k) halves, B packed fp8 bytes (packing.h), bias (n) halves or null.
-struct Problem {
-  const u16 *a;
-  const u8 *b;
-  const u16 *bias;
-  u16 *c;
-  float scale;
-  int m, n, k;
-};
 
 template <class C>
 struct Stage {
