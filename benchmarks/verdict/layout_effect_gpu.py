@@ -61,7 +61,7 @@ def build(length: int, folder: Path) -> Path:
     stores = "".join(f"  *place = {number};\n" for number in range(length))
     source.write_text(PADDED.format(stores=stores, source=ROOT / "kernel/hip/host_cuda.cu"))
     config = "-DSCALED_MM_CONFIG=" + format_config(WINNER).replace(",", "\\,")
-    flags = ["-arch=sm_90a", "-std=c++17", "-O3", "-Xcompiler", "-fPIC", "-shared", config]
+    flags = ["-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", "-Xcompiler", "-fPIC", "-shared", config]
     subprocess.run(["nvcc", *flags, str(source), "-o", str(artifact)], check=True)
     return artifact
 

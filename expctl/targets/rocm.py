@@ -4,7 +4,7 @@ from expctl.targets.vendor import VendorRecipe
 
 HIPCC = VendorRecipe(
     program="hipcc",
-    arch_option="--offload-arch=",
+    arch_option="--offload-arch={}".format,
     fixed=("-shared", "-fPIC"),
     hint="install ROCm 7 or later (hipcc, rocprofv3) and put its bin folder on PATH",
 )

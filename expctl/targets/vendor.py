@@ -1,5 +1,6 @@
 """Recipe for a vendor's compiler (hipcc, nvcc) on PATH: one call makes a host library with embedded GPU code."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,12 +13,12 @@ from expctl.inspection.readers.code_identity import code_hash
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorRecipe:
-    """Builds with the compiler `program`, by the options `fixed` and those of the target. `arch_option` is the text before the
-    architecture's name, `hint` how to install the compiler.
+    """Builds with the compiler `program`, by the options `fixed` and those of the target. `arch_option` is the option for
+    a named architecture, `hint` how to install the compiler.
     """
 
     program: str
-    arch_option: str
+    arch_option: Callable[[str], str]
     fixed: tuple[str, ...]
     hint: str
 
@@ -34,7 +35,7 @@ class VendorRecipe:
         objects: Path | None = None,  # noqa: ARG002
     ) -> tuple[tuple[str, ...], ...]:
         """Return one call of the compiler, to be run in the work tree."""
-        arch, artifact = f"{self.arch_option}{build.arch}", str(out / build.artifact)
+        arch, artifact = self.arch_option(build.arch), str(out / build.artifact)
         return ((self.program, arch, *self.fixed, *build.flags, build.source, "-o", artifact),)
 
     def preprocess(self, build: Build, *, out: Path) -> tuple[str, ...]:  # noqa: ARG002  the port's signature

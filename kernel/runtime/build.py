@@ -62,7 +62,7 @@ def command(target: str, library: Path, source: Path = SOURCE, march: str = "nat
             f"{tool} is not on PATH: install {'the CUDA toolkit' if tool == 'nvcc' else 'ROCm'} or give --artifact"
         )
     if target == "sm_90":
-        flags = ["-arch=sm_90a", "-std=c++17", "-O3", "-Xcompiler", "-fPIC", "-shared"]
+        flags = ["-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", "-Xcompiler", "-fPIC", "-shared"]
         return [compiler, *flags, str(source / "host_cuda.cu"), "-o", str(library)]
     flags = ["--offload-arch=gfx1151", "-std=c++17", "-O3", "-fPIC", "-shared"]
     return [compiler, *flags, str(source / "host_hip.hip"), "-o", str(library)]
