@@ -31,6 +31,7 @@ from kernel.harness.build_proxy import BuildProxy
 from kernel.harness.reference import Limits
 from kernel.harness.rivals import time_rivals
 from kernel.harness.script_session import Asked, ScriptSession
+from kernel.harness.shapes import Extents
 from kernel.harness.timing import TimedSize
 from kernel.runtime.formats import Fp8
 from kernel.runtime.library import format_config
@@ -41,7 +42,7 @@ def frozen_config(build: BuildProxy, asked: Asked | None) -> Asked:
     if asked is None and os.environ.get("HIP_FORCE_CONFIG"):
         return build.configs[build.config_for(1, 1)]
     chosen = asked or script_session.KPI_CONFIGS[build.target]
-    script_session.config_for(build, chosen, 1)
+    script_session.config_for(build, chosen, Extents.cube(1))
     return chosen
 
 
@@ -50,7 +51,7 @@ def print_table(
     session: ScriptSession,
     asked: Asked,
     fp8: Fp8,
-    sizes: tuple[int, ...],
+    sizes: tuple[Extents, ...],
     iterations: int,
     seed: int,
     rivals: bool,
@@ -59,9 +60,9 @@ def print_table(
     build = session.build
     report.say(f"{build.target} {fp8.label}, {iterations} iterations, one dropped")
     report.say(f"{'':40s} {'median ms':>10s} {'std %':>7s} {'GFLOP/s':>9s} {'kernel is':>10s}")
-    for n in sizes:
-        config = script_session.config_for(build, asked, n)
-        timed = TimedSize(session, config, fp8, n, seed)
+    for extents in sizes:
+        config = script_session.config_for(build, asked, extents)
+        timed = TimedSize(session, config, fp8, extents, seed)
         timed.warm_up()
         session.outside_clock.start()
         durations_ns = np.array(timed.time(iterations + 1).ns[1:])
@@ -69,10 +70,10 @@ def print_table(
         timed.release()
         median_ns = float(np.median(durations_ns))
         spread = 100 * float(np.std(durations_ns)) / float(np.mean(durations_ns))
-        name = f"n={n} {format_config(build.configs[config])}"
-        report.say(f"{name:40s} {median_ns / 1e6:10.3f} {spread:7.2f} {timed.work_flop / median_ns:9.1f}")
-        for name, rival_ns in time_rivals(fp8, n, seed, iterations).items() if rivals else ():
-            throughput = timed.work_flop / rival_ns
+        name = f"{extents.name} {format_config(build.configs[config])}"
+        report.say(f"{name:40s} {median_ns / 1e6:10.3f} {spread:7.2f} {extents.flop / median_ns:9.1f}")
+        for name, rival_ns in time_rivals(fp8, extents, seed, iterations).items() if rivals else ():
+            throughput = extents.flop / rival_ns
             line = f"{'  ' + name:40s} {rival_ns / 1e6:10.3f} {'':7s} {throughput:9.1f} {rival_ns / median_ns:9.2f}x"
             report.say(line)
     return report.end()

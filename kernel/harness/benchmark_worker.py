@@ -9,6 +9,7 @@ from expctl.harness.requests import TimedRequest
 from kernel.harness import script_session
 from kernel.harness.reference import Limits
 from kernel.harness.script_session import Asked, ScriptSession
+from kernel.harness.shapes import Extents
 from kernel.harness.timing import TimedSize
 from kernel.runtime.formats import Fp8
 from kernel.runtime.library import format_config
@@ -24,12 +25,12 @@ class BenchmarkWorker:
 
     def begin(self, seed: int, sizes: Sequence[str]) -> Mapping[str, Value]:  # noqa: D102 - see Worker
         try:
-            extents = {name: script_session.size_of(name) for name in sizes}
+            products = {name: Extents.parse(name) for name in sizes}
         except ValueError as error:
-            raise Fault(f"a size is written n=768: {error}") from error
-        for name, n in extents.items():
-            config = script_session.config_for(self._session.build, self._asked, n)
-            self._sizes[name] = TimedSize(self._session, config, self._fp8, n, seed)
+            raise Fault(str(error)) from error
+        for name, extents in products.items():
+            config = script_session.config_for(self._session.build, self._asked, extents)
+            self._sizes[name] = TimedSize(self._session, config, self._fp8, extents, seed)
             self._configs[name] = format_config(self._session.build.configs[config])
         for size in self._sizes.values():
             size.warm_up()

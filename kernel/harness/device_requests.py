@@ -17,6 +17,7 @@ class DeviceRequests:
     def __init__(self, build: DeviceLibrary, target: str) -> None:
         self._build, self._runtime = build, Runtime("cuda" if target == "sm_90" else "hip", LaunchError)
         self._armed: list[Any] = []
+        self._head_start: tuple[int, int] | None = None
 
     def can(self) -> dict[str, Callable[..., Answer]]:
         """Return a dict from the name of each request to the function that answers it."""
@@ -66,8 +67,11 @@ class DeviceRequests:
         self._runtime.wait()
         return {}
 
-    def _arm(self, calls: Sequence[Sequence[Any]]) -> Answer:
-        """Set the launches that the next `go` makes, and record the two events of each once, so that they exist."""
+    def _arm(self, calls: Sequence[Sequence[Any]], head_start: tuple[int, int] | None) -> Answer:
+        """Set the launches that the next `go` makes, and record the two events of each once, so that they exist. While the
+        device fills `head_start` (address, half words) before the first launch, the host queues the rest.
+        """
+        self._head_start = head_start
         self._armed = [(*call, (0, self._build.row_blocks(call[0], call[7]))) for call in calls]
         for number in range(2 * len(calls)):
             self._runtime.record(number)
@@ -76,6 +80,9 @@ class DeviceRequests:
 
     def go(self, _: bytes) -> int:
         """Make the armed launches, wait for them and return 0; the request `durations` gets their times. Raises LaunchError."""
+        if self._head_start is not None:
+            address, count = self._head_start
+            self._runtime.fill(address, 0, count)
         for number, call in enumerate(self._armed):
             self._runtime.record(2 * number)
             self._build.launch(*call)

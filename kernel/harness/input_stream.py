@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernel.harness import reference
 from kernel.harness.packing import Packing
+from kernel.harness.shapes import Extents
 from kernel.runtime.formats import PIECE_K, Bytes, Doubles, Fp8, Halves, decode
 
 MOST_SLACK = 1 << 20
@@ -36,17 +39,18 @@ class Draw:
 
 
 class InputStream:
-    """Draws inputs of n x n x n products. Windows begin at multiples of `step` values, to keep the alignment of pointers.
+    """Draws inputs of products of the same extents. Windows begin at multiples of `step` values: pointers stay aligned.
 
     With `new_b`, each B is drawn anew instead of being a window.
     """
 
-    def __init__(self, seed: int, fp8: Fp8, n: int, packing: Packing, *, step: int = 1, new_b: bool = False) -> None:
+    def __init__(self, seed: int, fp8: Fp8, extents: Extents, packing: Packing, *, step: int = 1, new_b: bool = False) -> None:
+        m, n, k = extents
         rng = np.random.default_rng([seed, n])
         self._draws = random.Random(seed)  # noqa: S311  whose calls cost a microsecond
-        self.n, self.fp8, self._packing, self._step = n, fp8, packing, step
-        self.slack = min(n * n, MOST_SLACK) // PIECE_K * PIECE_K
-        self.a_pool: Halves = reference.halves(rng, n * n + self.slack)
+        self.extents, self.fp8, self._packing, self._step = extents, fp8, packing, step
+        self.slack = min(m * k, n * k, MOST_SLACK) // PIECE_K * PIECE_K
+        self.a_pool: Halves = reference.halves(rng, m * k + self.slack)
         self._b_slack = 0 if packing.padding.size else self.slack  # elsewhere its padding would not be zero
         self.packed_pool: Bytes = reference.codes(rng, fp8, packing.size + self._b_slack)
         self.packed_pool[packing.padding] = 0
@@ -58,7 +62,7 @@ class InputStream:
 
     def draw(self) -> Draw:
         """Draw the inputs of the next launch."""
-        places = self.slack // self._step
+        places = max(1, self.slack // self._step)
         pieces = self._b_slack // PIECE_K // self._step
         draw = self._draws.randrange
         return Draw(
@@ -70,8 +74,12 @@ class InputStream:
         )
 
     def a(self, draw: Draw) -> Halves:
-        """Return A (n, n) fp16, a view."""
-        return self.a_pool[draw.a_at : draw.a_at + self.n * self.n].reshape(self.n, self.n)
+        """Return A (m, k) fp16, a view."""
+        return self._window(self.a_pool, draw)
+
+    def _window(self, pool: NDArray[Any], draw: Draw) -> NDArray[Any]:
+        m, _, k = self.extents
+        return pool[draw.a_at : draw.a_at + m * k].reshape(m, k)
 
     def packed(self, draw: Draw) -> Bytes:
         """Return the prepacked B of fp8 codes, as the build packs it; perhaps a view."""
@@ -87,7 +95,7 @@ class InputStream:
 
     def bias(self, draw: Draw) -> Halves:
         """Return the bias (n,) fp16, a view."""
-        return self.bias_pool[draw.bias_at : draw.bias_at + self.n]
+        return self.bias_pool[draw.bias_at : draw.bias_at + self.extents.n]
 
     def inputs(self, draw: Draw) -> reference.Inputs:
         """Return the operands that `draw` stands for, as reference.expected and reference.judge take them."""
@@ -96,14 +104,12 @@ class InputStream:
 
     def exact(self, draw: Draw, rows: slice | np.typing.NDArray[np.intp], columns: np.typing.NDArray[np.intp]) -> Doubles:
         """Return these rows and columns of the exact product in float64."""
-        if self._doubles is None:
-            a = self.a(draw)[rows].astype(np.float64)
-        else:
-            a = self._doubles[draw.a_at : draw.a_at + self.n * self.n].reshape(self.n, self.n)[rows]
+        pool = self.a_pool if self._doubles is None else self._doubles
+        a = self._window(pool, draw)[rows].astype(np.float64, copy=False)
         b = decode(self._packing.columns(self.packed(draw), columns), self.fp8)
         return np.asarray(a @ b * draw.scale + self.bias(draw)[columns].astype(np.float64))
 
     def limit(self, draw: Draw, exact: Doubles, *, truncating: bool) -> Doubles:
         """Return the error allowed for each element of `exact`, as reference.scaled_limit by the pools' largest values."""
-        lost = reference.rounding_loss(self.largest_a, self.largest_b, self.n, draw.scale, truncating=truncating)
+        lost = reference.rounding_loss(self.largest_a, self.largest_b, self.extents.k, draw.scale, truncating=truncating)
         return np.asarray(reference.ulp_fp16(exact) + lost)

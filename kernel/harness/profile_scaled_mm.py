@@ -23,6 +23,7 @@ from kernel.harness import hot_loop, instruction_count, reference, script_sessio
 from kernel.harness.build_proxy import BuildProxy
 from kernel.harness.operands import place
 from kernel.harness.script_session import Asked
+from kernel.harness.shapes import Extents
 from kernel.runtime.formats import Fp8
 
 COUNTED_SIZE = 256
@@ -31,7 +32,7 @@ COUNTED_SIZE = 256
 def profile_cpu(build: BuildProxy, artifact: Path, source: Path | None, asked: Asked, fp8: Fp8, report: Report) -> int:
     """Report instruction counts and the hot loop; return the exit status. What can't be counted is logged and left out."""
     try:
-        config = script_session.config_for(build, asked, COUNTED_SIZE)
+        config = script_session.config_for(build, asked, Extents.cube(COUNTED_SIZE))
         count = instruction_count.instructions(artifact, config, fp8, COUNTED_SIZE)
         report.fact(f"instructions n={COUNTED_SIZE}", count, "instructions", "exact_count")
     except instruction_count.CannotCount as error:
@@ -57,18 +58,18 @@ def profile_cpu(build: BuildProxy, artifact: Path, source: Path | None, asked: A
 
 
 def launch_for_profiler(
-    build: BuildProxy, asked: Asked, fp8: Fp8, sizes: tuple[int, ...], launches: int, report: Report
+    build: BuildProxy, asked: Asked, fp8: Fp8, sizes: tuple[Extents, ...], launches: int, report: Report
 ) -> int:
     """Launch each size `launches` times for the profiler that runs this process; return the exit status."""
-    for n in sizes:
-        config = script_session.config_for(build, asked, n)
+    for m, n, k in sizes:
+        config = script_session.config_for(build, asked, Extents(m, n, k))
         rng = np.random.default_rng(n)
-        packed = reference.codes(rng, fp8, build.packed_bytes(n, n))  # in any order: so the profiler sees no other kernel
-        operands = place(build, reference.draw(rng, fp8, n, n, n), packed)
+        packed = reference.codes(rng, fp8, build.packed_bytes(n, k))  # in any order: so the profiler sees no other kernel
+        operands = place(build, reference.draw(rng, fp8, m, n, k), packed)
         for _ in range(launches):
             operands.launch(config)
         operands.release()
-        report.fact(f"launches n={n}", launches, "launches", "exact_count")
+        report.fact(f"launches {Extents(m, n, k).name}", launches, "launches", "exact_count")
     return report.end()
 
 

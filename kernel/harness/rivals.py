@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kernel.harness import reference
+from kernel.harness.shapes import Extents
 from kernel.runtime.formats import Fp8, decode
 
 
@@ -22,9 +23,9 @@ def _median_ns(call: Callable[[], object], iterations: int) -> float:
     return float(np.median(durations))
 
 
-def time_rivals(fp8: Fp8, n: int, seed: int, iterations: int) -> dict[str, float]:
+def time_rivals(fp8: Fp8, extents: Extents, seed: int, iterations: int) -> dict[str, float]:
     """Return median ns by name: numpy's sgemm on the decoded inputs; with torch, its fp32 product and the naive formulation."""
-    inputs = reference.draw(np.random.default_rng([seed, n]), fp8, n, n, n)
+    inputs = reference.draw(np.random.default_rng([seed, extents.n]), fp8, *extents)
     a, b = inputs.a.astype(np.float32), decode(inputs.codes, fp8).astype(np.float32)
     times = {"numpy fp32 product": _median_ns(lambda: a @ b, iterations)}
     try:

@@ -16,6 +16,7 @@ from expctl.harness.report import BuildFailed, Fault, Report
 from kernel.harness import supervisor
 from kernel.harness.build_proxy import BuildProxy, InProcessHost
 from kernel.harness.outside_clock import OutsideClock
+from kernel.harness.shapes import Extents
 from kernel.runtime.build import BuildError, build
 from kernel.runtime.formats import Fp8
 from kernel.runtime.library import MACHINES, WINNER, Config, LaunchError, LibraryError, UnknownConfig, parse_config
@@ -40,17 +41,9 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     return arguments
 
 
-def sizes(text: str) -> tuple[int, ...]:
-    """Parse "768,384" or "n=768,n=384"; raises ValueError."""
-    return tuple(size_of(word) for word in text.split(","))
-
-
-def size_of(name: str) -> int:
-    """Parse "n=768" or "768" as 768; raises ValueError."""
-    n = int(name.strip().removeprefix("n="))
-    if n < 1:
-        raise ValueError(f"a size is at least 1, found {name!r}")
-    return n
+def sizes(text: str) -> tuple[Extents, ...]:
+    """Parse "768,384", "n=768,n=384" or "16x8192x8192,n=4096"; raises ValueError."""
+    return tuple(Extents.parse(word) for word in text.split(","))
 
 
 def bound_report() -> Report:
@@ -79,9 +72,9 @@ def asked_config(text: str) -> Asked:
     return "auto" if text == "auto" else parse_config(text)
 
 
-def config_for(build: BuildProxy, asked: Asked, n: int) -> int:
-    """Return the number of the config to use for an n x n output. Raises UnknownConfig."""
-    return build.config_for(n, n) if asked == "auto" else build.index_of(asked)
+def config_for(build: BuildProxy, asked: Asked, extents: Extents) -> int:
+    """Return the number of the config to use for a product. Raises UnknownConfig."""
+    return build.config_for(extents.m, extents.n) if asked == "auto" else build.index_of(asked)
 
 
 def run(report: Report, target: str, artifact: Path | None, work: Callable[[ScriptSession], int]) -> int:

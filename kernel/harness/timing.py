@@ -1,4 +1,4 @@
-"""Times n x n x n products of one size, and checks every output that was timed."""
+"""Times products of one size, and checks every output that was timed."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from kernel.harness import reference
 from kernel.harness.input_stream import Draw, InputStream
 from kernel.harness.packing import packing_of
 from kernel.harness.script_session import ScriptSession
+from kernel.harness.shapes import Extents
 from kernel.harness.timed_launch import STEP_ON_DEVICE, CpuTimedLauncher, DeviceTimedLauncher, TimedBatch, TimedLauncher
 from kernel.runtime.formats import Fp8, Halves
 
@@ -39,22 +40,17 @@ class SampledOutput:
 class TimedSize:
     """Times products of one size. Inputs come from `seed`; the sampled places from a generator that a build can't know."""
 
-    def __init__(self, session: ScriptSession, config: int, fp8: Fp8, n: int, seed: int) -> None:
+    def __init__(self, session: ScriptSession, config: int, fp8: Fp8, extents: Extents, seed: int) -> None:
         build = session.build
-        self.n, self._outside_clock, self._all = n, session.outside_clock, np.arange(n)
-        packing, step = packing_of(build, n, n), STEP_ON_DEVICE if build.is_on_device else 1
-        self._stream = InputStream(seed, fp8, n, packing, step=step, new_b=not build.is_on_device)
+        self._extents, self._outside_clock, self._all = extents, session.outside_clock, np.arange(extents.m)
+        packing, step = packing_of(build, extents.k, extents.n), STEP_ON_DEVICE if build.is_on_device else 1
+        self._stream = InputStream(seed, fp8, extents, packing, step=step, new_b=not build.is_on_device)
         launcher = DeviceTimedLauncher if build.is_on_device else CpuTimedLauncher
         self._launcher: TimedLauncher = launcher(build, session.supervisor, config, self._stream)
         self._secret = secrets.SystemRandom()
         self._clock_check = ClockCheck(session.outside_clock.allowance_ns)
         self._sampled: list[SampledOutput] = []
         self._whole: tuple[Draw, Halves] | None = None
-
-    @property
-    def work_flop(self) -> int:
-        """Return the floating-point operations of one product."""
-        return 2 * self.n**3
 
     def warm_up(self) -> None:
         """Launch at least 3 times and for 200 ms."""
@@ -80,14 +76,16 @@ class TimedSize:
 
     def _sample(self, number: int, draw: Draw) -> None:
         """Copy sampled elements of output `number` for `check`. Raises BuildFailed for one that was not written."""
-        n = self.n
-        rows = self._all if n <= MOST_WHOLE_ROWS else np.sort(self._secret.sample(range(n), SAMPLED_ROWS))
+        m, n, _ = self._extents
+        rows = self._all if m <= MOST_WHOLE_ROWS else np.sort(self._secret.sample(range(m), SAMPLED_ROWS))
         columns = np.array([self._secret.randrange(n) for _ in range(2 if rows is self._all else SAMPLED_COLUMNS)])
         found = self._launcher.rows(number, rows)
         bits = found.view(np.uint16)
         if bits.max() >= reference.POISON and (bits == reference.POISON).any():  # nothing but negative NaNs lies above it
             i, j = (int(x) for x in np.argwhere(bits == reference.POISON)[0])
-            raise BuildFailed(f"n={n}, timed output: C[{rows[i]},{j}] is still the poison: it was not written in its time")
+            raise BuildFailed(
+                f"{self._extents.name}, timed output: C[{rows[i]},{j}] is still the poison: it was not written in its time"
+            )
         self._sampled.append(SampledOutput(draw, rows, columns, found[:, columns].copy()))
         if self._secret.randrange(len(self._sampled)) == 0:  # of k outputs each stays the one that is kept with probability 1/k
             self._whole = draw, self._launcher.whole(number)
@@ -101,16 +99,17 @@ class TimedSize:
             if bad.any():
                 i, j = (int(x) for x in np.argwhere(bad)[0])
                 raise BuildFailed(
-                    f"n={self.n}, timed output: C[{sampled.rows[i]},{sampled.columns[j]}] is {sampled.values[i, j]:.6g}, "
+                    f"{self._extents.name}, timed output: "
+                    f"C[{sampled.rows[i]},{sampled.columns[j]}] is {sampled.values[i, j]:.6g}, "
                     f"expected {exact[i, j]:.6g}, limit {limit[i, j]:.3g}; "
                     f"{int(bad.sum())} of {bad.size} elements looked at are bad"
                 )
         if self._whole is not None:
             draw, output = self._whole
-            inputs, rows = self._stream.inputs(draw), reference.rows_to_check(np.random.default_rng(), self.n, self.n, self.n)
+            inputs, rows = self._stream.inputs(draw), reference.rows_to_check(np.random.default_rng(), *self._extents)
             judgement = reference.judge(inputs, rows, reference.expected(inputs, rows), output, limits)
             if judgement.failure is not None:
-                raise BuildFailed(f"n={self.n}, timed output: {judgement.failure}")
+                raise BuildFailed(f"{self._extents.name}, timed output: {judgement.failure}")
         self._sampled.clear()
         self._whole = None
         self._clock_check.check()

@@ -232,6 +232,7 @@ def test_worker_checks_what_it_timed(tmp_path: Path) -> None:
         requests(BEGIN, {"do": "time", "size": "n=64", "iterations": True}),
         requests({"do": "begin", "seed": -1, "sizes": ["n=64"]}),
         requests({"do": "begin", "seed": 1, "sizes": ["n=x"]}),
+        requests({"do": "begin", "seed": 1, "sizes": ["5x64"]}),
         requests(BEGIN, BEGIN),
     ],
 )
@@ -256,3 +257,12 @@ def test_profile_tells_the_kind_of_each_number(cpu_library: Library) -> None:
     facts = [line for line in lines if line["event"] == "fact"]
     assert facts
     assert {fact["kind"] for fact in facts} <= {"static", "exact_count"}
+
+
+def test_worker_times_a_product_that_is_no_cube(cpu_library: Library) -> None:
+    begin = BEGIN | {"sizes": ["5x64x96", "n=64"]}
+    text = requests(begin, {"do": "time", "size": "5x64x96", "iterations": 2}, {"do": "end"})
+    status, lines = run_script("benchmark_scaled_mm", cpu_library.path, "--config", "auto", requests=text)
+    assert status == 0
+    assert (lines[1]["size"], len(lines[1]["ns"])) == ("5x64x96", 2)
+    assert lines[0]["facts"]["config"] == "5x64x96: 1,2,4,2,2,2; n=64: 2,2,2,2,2,2"

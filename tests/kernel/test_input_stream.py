@@ -8,6 +8,7 @@ import pytest
 from kernel.harness import reference
 from kernel.harness.input_stream import Draw, InputStream
 from kernel.harness.packing import Packing, learn
+from kernel.harness.shapes import Extents
 from kernel.runtime.formats import Bytes, Fp8, decode, prepack
 
 N = 72
@@ -26,7 +27,7 @@ def pieces(inputs: InputStream, draw: Draw) -> set[bytes]:
 
 @pytest.mark.parametrize("fp8", list(Fp8))
 def test_two_new_bs_share_no_piece(fp8: Fp8) -> None:
-    inputs = InputStream(3, fp8, 64, home_packing(64), new_b=True)
+    inputs = InputStream(3, fp8, Extents.cube(64), home_packing(64), new_b=True)
     one, two = (pieces(inputs, inputs.draw()) for _ in range(2))
     assert len(one) == len(two) == 64 * 4
     assert not one & two
@@ -34,13 +35,13 @@ def test_two_new_bs_share_no_piece(fp8: Fp8) -> None:
 
 def test_windows_of_a_pool_do_share_pieces() -> None:
     """Why a CPU is not given them: the test above would see it."""
-    inputs = InputStream(3, Fp8.E5M2, 64, home_packing(64))
+    inputs = InputStream(3, Fp8.E5M2, Extents.cube(64), home_packing(64))
     assert pieces(inputs, inputs.draw()) & pieces(inputs, inputs.draw())
 
 
 @pytest.mark.parametrize("new_b", [False, True])
 def test_both_sides_are_given_the_same(new_b: bool) -> None:
-    sides = [InputStream(5, Fp8.E5M2, N, home_packing(N), new_b=new_b) for _ in range(2)]
+    sides = [InputStream(5, Fp8.E5M2, Extents.cube(N), home_packing(N), new_b=new_b) for _ in range(2)]
     for _ in range(3):
         one, two = (side.inputs(side.draw()) for side in sides)
         assert one.scale == two.scale
@@ -51,12 +52,12 @@ def test_both_sides_are_given_the_same(new_b: bool) -> None:
 @pytest.mark.parametrize("new_b", [False, True])
 @pytest.mark.parametrize("fp8", list(Fp8))
 def test_the_exact_product_is_that_of_the_inputs(fp8: Fp8, new_b: bool) -> None:
-    inputs = InputStream(7, fp8, N, home_packing(N), new_b=new_b)
+    inputs = InputStream(7, fp8, Extents(5, N, N), home_packing(N), new_b=new_b)
     draw = inputs.draw()
     given = inputs.inputs(draw)
     assert given.bias is not None
     whole = given.a.astype(np.float64) @ decode(given.codes, fp8) * given.scale + given.bias.astype(np.float64)
-    rows, columns = np.array([0, 5, N - 1]), np.array([1, N - 1])
+    rows, columns = np.array([0, 3, 4]), np.array([1, N - 1])
     np.testing.assert_allclose(inputs.exact(draw, rows, columns), whole[rows][:, columns], rtol=1e-12, atol=1e-12)
 
 
