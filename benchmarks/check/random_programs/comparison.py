@@ -18,6 +18,8 @@ from benchmarks.check.random_programs.program import Program, inputs
 from expctl.check.kernel_file import KernelFile
 from expctl.domain.errors import Refused
 
+_OPERANDS = re.compile(r"(: [a-z]+_\w+) .*")
+
 
 class Answer(StrEnum):
     """What became of a build."""
@@ -25,6 +27,7 @@ class Answer(StrEnum):
     EQUAL = "equal"
     VALUE = "different"
     FAULT = "false alarm"
+    CRASH = "crash"
     REFUSED = "refused"
     INVALID = "invalid program"
 
@@ -40,8 +43,8 @@ class Outcome:
 
     @property
     def is_wrong(self) -> bool:
-        """Return whether both sides ran the program and contradict each other."""
-        return self.answer in (Answer.VALUE, Answer.FAULT)
+        """Return whether the interpreter took the program, and did it wrong."""
+        return self.answer in (Answer.VALUE, Answer.FAULT, Answer.CRASH)
 
 
 def outcomes(programs: Sequence[Program], level: str, host_programs: Sequence[Program] = ()) -> list[Outcome]:
@@ -66,13 +69,14 @@ def _outcome(program: Program, level: str, file: KernelFile, host: HostPrograms,
     except HostFailed as error:
         return Outcome(program, level, Answer.INVALID, _words(error))
     try:
-        found = device_run.interpreted(file, program, values)
-    except device_run.FaultFound as error:
-        return Outcome(program, level, Answer.FAULT, str(error))
+        found, fault = device_run.interpreted(file, program, values)
     except Refused as error:
         return Outcome(program, level, Answer.REFUSED, _words(error))
-    cause = difference(found, wanted)
-    return Outcome(program, level, Answer.VALUE if cause else Answer.EQUAL, cause)
+    except Exception as error:  # noqa: BLE001  a defect of the interpreter is what is looked for
+        return Outcome(program, level, Answer.CRASH, f"{type(error).__name__}: {error}")
+    if cause := difference(found, wanted) if found else "no outputs":
+        return Outcome(program, level, Answer.VALUE, cause)
+    return Outcome(program, level, Answer.FAULT if fault else Answer.EQUAL, fault)
 
 
 def difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
@@ -98,7 +102,7 @@ def _shown(value: Any) -> str:
 
 
 def _words(error: HostFailed | Refused) -> str:
-    """Return the cause of a refusal without what is different in each program, so that causes can be counted."""
+    """Return the cause of a refusal without an instruction's operands, so that causes can be counted."""
     if isinstance(error, HostFailed):
         return str(error)
-    return re.sub(r"\s+", " ", f"{error.message}: {error.found}").strip()
+    return _OPERANDS.sub(r"\1", " ".join(f"{error.message}: {error.found}".split()))

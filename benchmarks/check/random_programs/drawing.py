@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Set
 from dataclasses import replace
 from random import Random
 
@@ -27,17 +28,17 @@ SCRATCH = 32
 THREAD = Expression(U32, "thread")
 
 
-def drawn(seed: int, *, with_double: bool = False) -> Program:
-    """Draw the program of a seed."""
-    return KernelDraw(seed, with_double=with_double).program()
+def drawn(seed: int, *, with_double: bool = False, without: Set[Operator] = frozenset()) -> Program:
+    """Draw the program of a seed, with all operators but those of `without`."""
+    return KernelDraw(seed, values_of_programs(with_double=with_double), without).program()
 
 
 class KernelDraw:
     """Draws one kernel. What all threads of a workgroup compute alike has a scope of its own, for loops around barriers."""
 
-    def __init__(self, seed: int, *, with_double: bool) -> None:
+    def __init__(self, seed: int, types: tuple[Type, ...], without: Set[Operator]) -> None:
         self._seed, self._random = seed, Random(seed)  # noqa: S311  a program that a seed gives again
-        self._draw = ExpressionDraw(self._random, values_of_programs(with_double=with_double))
+        self._draw = ExpressionDraw(self._random, types, without)
         self._statements = StatementDraw(self._draw, depth=self._random.choice((2, 2, 3)))
         self._declarations = DeclarationDraw(self._statements)
         self._block, self._groups = self._random.choice(BLOCKS), self._random.choice((1, 2, 3))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from random import Random
 
 from benchmarks.check.random_programs.operators import Operator, operators_of
@@ -12,19 +12,19 @@ from benchmarks.check.random_programs.syntax_tree import Expression
 from benchmarks.check.random_programs.value_types import BOOL, U32, Kind, Type
 
 OF_SCOPE, LEAF, LITERAL, OTHER = 0.3, 0.12, 0.15, 0.5
-"""How often an operator of the scope, a leaf before the depth is used up, a literal among the leaves, and a conversion in place of
-a variable that is there already.
+"""How often an operator of the scope, a leaf before the depth is used up, a literal among the leaves; a conversion instead of a
+variable that is there already.
 """
 FLOATS = (0.0, -0.0, 0.5, 1.0, -1.0, 2.0, 4.0, -4.0, 0.15915494, 3.0, 100.0, -0.1, 65504.0, 1e-7, 1e10, 3e38, 1e-40)
 _PACKED = {16: "<e", 32: "<f", 64: "<d"}
 
 
 class ExpressionDraw:
-    """Draws expressions over variables of `types`."""
+    """Draws expressions over variables of `types`, with all operators but those of `without`."""
 
-    def __init__(self, random: Random, types: tuple[Type, ...]) -> None:
+    def __init__(self, random: Random, types: tuple[Type, ...], without: Set[Operator] = frozenset()) -> None:
         self.random, self.types = random, types
-        self._operators = {t: operators_of(t, types) for t in (*types, BOOL)}
+        self._operators = {t: [each for each in operators_of(t, types) if each not in without] for t in (*types, BOOL)}
 
     def expression(self, of: Type, scope: Scope, depth: int) -> Expression:
         """Draw a value of type `of`, with at most `depth` operators from root to leaf, and one more at leaves that need it."""
