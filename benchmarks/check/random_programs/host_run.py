@@ -18,7 +18,8 @@ HEADERS = tuple(Path(__file__).with_name(name) for name in ("operations.h", "hos
 COMPILER = (sys.executable, "-m", "ziglang", "c++")
 FLAGS = (
     "-std=c++17", "-O0", "-ffp-contract=off", "-fno-math-errno", "-Xclang", "-ffloat16-excess-precision=none",
-    "-fno-exceptions", "-fno-rtti", "-nostdinc++", "-nostdlib++", "-fsanitize=undefined,float-cast-overflow", "-fsanitize-trap=all", "-w",
+    "-fno-exceptions", "-fno-rtti", "-nostdinc++", "-nostdlib++", "-fsanitize=undefined,float-cast-overflow",
+    "-fsanitize-trap=all", "-w",
 )  # fmt: skip
 """Not optimised, so that it is no translation by the same passes; undefined behaviour ends the program."""
 TIMEOUT_S = 60

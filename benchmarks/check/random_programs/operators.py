@@ -156,7 +156,7 @@ def _of_vector(t: Type) -> Iterator[Operator]:
     element = t.element
     yield Operator(t, f"{t}{{{{{', '.join(f'{{{i}}}' for i in range(t.lanes))}}}}}", (element,) * t.lanes)
     yield Operator(t, f"(({t}){{0}})", (element,), 0.5)
-    yield Operator(t, "({0} < {1} ? {2} : {3})", (t, t, t, t))
+    yield Operator(t, f"({{0}} < {{1}} ? ({t}){{2}} : ({t}){{3}})", (t, t, t, t))
     yield Operator(t, "({0} ? {1} : {2})", (BOOL, t, t))
     for order in ((1, 0), (0, 2), (3, 1)) if t.lanes == 2 else ((3, 2, 1, 0), (0, 4, 1, 5), (2, 7, 6, 1)):
         yield Operator(t, f"__builtin_shufflevector({{0}}, {{1}}, {', '.join(map(str, order))})", (t, t), 0.4)

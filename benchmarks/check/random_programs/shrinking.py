@@ -13,38 +13,40 @@ from benchmarks.check.random_programs.program import Program
 from benchmarks.check.random_programs.syntax_tree import Edit, Expression, Node, all_expressions, all_nodes, text_of
 
 AT_ONCE = 8
-"""Variants that are compiled as one file."""
+"""Variants that are compiled as one file, where one after the other fails."""
+PARTS = (2, 4, 8, 16, 32, 1000)
+"""Into how many parts the statements are cut, of which one is left out."""
 Judge = Callable[[Sequence[Program], str], list[Outcome]]
 
 
 def shrunk(first: Outcome, budget_s: float, judge: Judge = outcomes) -> Outcome:
     """Return the outcome of the smallest variant found within `budget_s` seconds that has the same answer at the same level."""
     end_s = time.monotonic() + budget_s
-    chunks = (16, 8, 4, 2, 1)
     best = first
     for _ in range(2):
-        for variants in (*(partial(_without, count) for count in chunks), _unfolded, _simpler):
+        for variants in (*(partial(_without, parts) for parts in PARTS), _unfolded, _simpler):
             best = _descended(best, variants, end_s, judge)
     return best
 
 
 def _descended(best: Outcome, variants: Callable[[Program], list[Program]], end_s: float, judge: Judge) -> Outcome:
     """Take the first variant that has the same answer, again and again, until none of them has."""
-    at = 0
+    at, count = 0, 1
     while time.monotonic() < end_s:
-        some = [each.variant_numbered(i) for i, each in enumerate(variants(best.program)[at : at + AT_ONCE])]
+        some = [each.variant_numbered(i) for i, each in enumerate(variants(best.program)[at : at + count])]
         if not some:
             break
         found = judge(some, best.level)
         place = next((i for i, each in enumerate(found) if each.answer is best.answer), len(found))
         best = found[place] if place < len(found) else best
-        at += place
+        at, count = at + place, 1 if place < len(found) else min(2 * count, AT_ONCE)
     return best
 
 
-def _without(count: int, program: Program) -> list[Program]:
-    """Return the program without each run of `count` statements or declarations; names that are used stay declared."""
+def _without(parts: int, program: Program) -> list[Program]:
+    """Return the program without each of `parts` runs of statements or declarations; names that are used stay declared."""
     nodes = [each for each in all_nodes(program.outer + program.body) if not each.is_fixed]
+    count = max(len(nodes) // parts, 1)
     found = (_dropped(program, nodes[i : i + count]) for i in range(0, len(nodes), count))
     return [each for each in found if each is not None]
 
