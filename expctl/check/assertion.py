@@ -32,6 +32,7 @@ def launch(
     seed: int = 0,
     defines: Sequence[str] = (),
     includes: Sequence[str | Path] = (),
+    arch: str = "",
     level: str = "3",
     standard: str = "c++17",
 ) -> dict[str, Any]:
@@ -42,7 +43,7 @@ def launch(
     FaultsFound, an AssertionError, for faults; Refused for a file, description or code that can't be checked.
     """
     options = Options(
-        arch="", level=f"-O{level}", standard=f"-std={standard}", defines=tuple(defines), includes=tuple(map(str, includes))
+        arch=arch, level=f"-O{level}", standard=f"-std={standard}", defines=tuple(defines), includes=tuple(map(str, includes))
     )
     source = read_kernels(Path(file), options)
     from expctl.check.examine import Plan, examine

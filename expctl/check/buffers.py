@@ -10,7 +10,7 @@ from expctl.check.case import Argument, Case, Role, Uniform
 from expctl.check.dtypes import Dtype, bits_of
 from expctl.check.expression import evaluate
 from expctl.check.resolved import Launch
-from expctl.gfx11.arguments import Unwritten, Value
+from expctl.gfx11.arguments import Packed, Unwritten, Value
 from expctl.gfx11.machine.arrays import Anything
 
 Values = dict[str, Value]
@@ -34,8 +34,10 @@ def _value(argument: Argument, launch: Launch, random: np.random.Generator) -> V
 
 
 def _scalar(argument: Argument, launch: Launch) -> Value:
-    number = launch.scalars[argument.name]
-    bits = bits_of(np.array([number]), argument.dtype)[0]
+    numbers = launch.scalars[argument.name]
+    if isinstance(numbers, tuple):
+        return Packed(raw=bits_of(np.array(numbers), argument.dtype).tobytes())
+    bits = bits_of(np.array([numbers]), argument.dtype)[0]
     return bits if argument.dtype.is_float and argument.dtype is not Dtype.BF16 else int(bits)
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct, ValidationError, convert, field
 
 from expctl.check.dtypes import LIMITS, Dtype
 from expctl.check.expression import BadExpression, Number, evaluate, whole
+from expctl.check.nested_fields import entry_problems, flattened, written_path
 from expctl.domain.errors import Refused
 from expctl.domain.text import one_line
 
@@ -44,7 +45,10 @@ class Limit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Argument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One argument of a kernel: an array if it has a `shape`, a scalar if it has a `value`."""
+    """One argument of a kernel, or field of a struct: an array if it has a `shape`, else a number or several, its `value`.
+
+    A field's name is that of its struct, a dot, and its own; `offset` is its place in bytes, where nothing else tells it.
+    """
 
     name: str
     dtype: Dtype
@@ -52,7 +56,8 @@ class Argument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     role: Role = Role.IN
     values: Any = "random"
     """For an array: `random`, `zeros`, a mapping with `low` and `high`, or numbers that are repeated to fill it."""
-    value: int | float | str | None = None
+    value: int | float | str | list[int | float | str] | None = None
+    offset: int | None = None
 
     @property
     def is_array(self) -> bool:
@@ -66,7 +71,9 @@ class Argument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Case(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A launch description. `vary` gives the range in which a shape may be drawn; `dynamic_lds` is in bytes."""
+    """A launch description. `vary` gives the range in which a shape may be drawn; `dynamic_lds` is in bytes. Fields of a struct
+    stand in its place among the arguments.
+    """
 
     grid: tuple[int | str, ...]
     block: tuple[int | str, ...]
@@ -77,10 +84,38 @@ class Case(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     dynamic_lds: int | str = 0
     limits: dict[str, Limit] = field(default_factory=dict)
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Return where the description has each argument: `arguments[0]`, or `arguments[1].fields[0]` for a field."""
+        return tuple(
+            f"arguments[{i}].fields[{j}]" if name else f"arguments[{i}]"
+            for i, (name, group) in enumerate(self.groups)
+            for j in range(len(group))
+        )
+
+    @property
+    def groups(self) -> tuple[tuple[str, tuple[Argument, ...]], ...]:
+        """Return (name, its fields) for each struct, ("", the argument) for each other argument, in their order."""
+        found: list[tuple[str, tuple[Argument, ...]]] = []
+        for each in self.arguments:
+            struct = each.name.rpartition(".")[0]
+            if struct and found and found[-1][0] == struct:
+                found[-1] = (struct, (*found[-1][1], each))
+            else:
+                found.append((struct, (each,)))
+        return tuple(found)
+
     def limit_of(self, argument: Argument) -> Limit:
         """Return how far the elements of an array may be from the expected ones."""
         rel, most = LIMITS.get(argument.dtype, (0.0, 0.0))
         return self.limits.get(argument.name, Limit(rel=rel, abs=most))
+
+
+def values_of_scalar(argument: Argument) -> tuple[Number | str, ...]:
+    """Return the numbers or expressions of an argument that is no array."""
+    if argument.value is None:
+        return ()
+    return tuple(argument.value) if isinstance(argument.value, list) else (argument.value,)
 
 
 Line = Callable[[str], int]
@@ -94,11 +129,14 @@ def unknown_line(path: str) -> int:  # noqa: ARG001  the signature of a Line
 
 def case_of(raw: object, where: str, line: Line = unknown_line) -> Case:
     """Return plain data as a Case. Raises Refused with all problems, and with the line of each; `where` names the file."""
+    flat, paths = flattened(raw)
+    if problems := list(entry_problems(raw)):
+        raise refusal(problems, where, line)
     try:
-        case = convert(raw, Case)
+        case = convert(flat, Case)
     except ValidationError as error:
         found = _PATH.match(str(error))
-        problem = (found["path"] or "", found["what"]) if found else ("", str(error))
+        problem = (written_path(found["path"] or "", paths), found["what"]) if found else ("", str(error))
         raise refusal([problem], where, line) from None
     if problems := list(_problems(case)):
         raise refusal(problems, where, line)
@@ -137,26 +175,29 @@ def _problems(case: Case) -> Iterator[tuple[str, str]]:
             yield f"vary.{name}", f"{name} is none of the shapes ({', '.join(case.shapes) or 'there are none'})"
         elif least > most:
             yield f"vary.{name}", f"expected the smaller end first, found {least} and {most}"
-    for i, argument in enumerate(case.arguments):
-        yield from _argument_problems(f"arguments[{i}]", argument, case)
+    for path, argument in zip(case.paths, case.arguments, strict=True):
+        yield from _argument_problems(path, argument, case)
     names = [argument.name for argument in case.arguments]
-    yield from ((f"arguments[{i}].name", f"{name} is there twice") for i, name in enumerate(names) if name in names[:i])
+    twice = ((path, name) for i, (path, name) in enumerate(zip(case.paths, names, strict=True)) if name in names[:i])
+    yield from ((f"{path}.name", f"{name} is there twice") for path, name in twice)
     outputs = [each.name for each in case.arguments if each.is_array and each.role is not Role.IN]
     for name in case.limits.keys() - set(outputs):
         yield f"limits.{name}", f"{name} is no array with the role out or inout"
 
 
 def _argument_problems(path: str, argument: Argument, case: Case) -> Iterator[tuple[str, str]]:
-    if not _NAME.fullmatch(argument.name):
+    if not _NAME.fullmatch(argument.name.rpartition(".")[2]):
         yield f"{path}.name", "a name has letters, digits and _"
     if argument.is_array == (argument.value is not None):
         yield path, "expected shape for an array, or value for a scalar; found " + ("both" if argument.is_array else "neither")
     for i, extent in enumerate(argument.shape or ()):
         yield from _arithmetic(f"{path}.shape[{i}]", extent, case)
-    if argument.value is not None:
-        yield from _arithmetic(f"{path}.value", argument.value, case, is_whole=not argument.dtype.is_float)
-        if argument.role is not Role.IN:
-            yield f"{path}.role", "a scalar is passed by value, so that it can only be in"
+    for expression in values_of_scalar(argument):
+        yield from _arithmetic(f"{path}.value", expression, case, is_whole=not argument.dtype.is_float)
+    if argument.value is not None and argument.role is not Role.IN:
+        yield f"{path}.role", "a scalar is passed by value, so that it can only be in"
+    if argument.offset is not None and "." not in argument.name:
+        yield f"{path}.offset", "only a field of a struct has an offset"
     if argument.is_array:
         yield from _values_problems(f"{path}.values", argument, case)
 

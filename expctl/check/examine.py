@@ -75,7 +75,7 @@ def examine(file: KernelFile, description: Description, plan: Plan, kernel: str 
         shapes=shapes,
         drawn=drawn,
         findings=found.findings,
-        notes=notes,
+        notes=(*runner.notes, *notes),
     )
     return result, first
 

@@ -8,11 +8,12 @@ from math import prod
 
 from expctl.check.case import Case
 from expctl.check.places import Place, Places
-from expctl.check.resolved import Launch
+from expctl.check.resolved import Extent, Launch
 from expctl.gfx11.machine.faults import FaultKind
 
-_INSIDE = re.compile(r"byte (\d+) of (\w+)")
-_OUTSIDE = re.compile(r"(\d+) bytes (after the end of|before) (\w+) \(\d+ bytes\)")
+_INSIDE = re.compile(r"byte (\d+) of (\w+(?:\.\w+)?)")
+_THREAD = re.compile(r"thread (\d+) of workgroup (\d+)")
+_OUTSIDE = re.compile(r"(\d+) bytes (after the end of|before) (\w+(?:\.\w+)?) \(\d+ bytes\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +76,9 @@ class FindingLog:
         self.found[key] = before
 
     def _in_elements(self, what: str) -> str:
-        """Return a fault's description with elements of arrays in place of bytes: `x[3, 5]` for `byte 212 of x`."""
+        """Return a fault's description with elements of arrays in place of bytes, `x[3, 5]` for `byte 212 of x`, and with the
+        coordinates of threads.
+        """
 
         def inside(match: re.Match[str]) -> str:
             extents, size = self._extents(match[2])
@@ -89,12 +92,23 @@ class FindingLog:
             at = -(-int(match[1]) // size) * -1 if match[2] == "before" else count + int(match[1]) // size
             return f"{match[3]}[{at}], outside its {count} elements"
 
-        return _OUTSIDE.sub(outside, _INSIDE.sub(inside, what))
+        def thread(match: re.Match[str]) -> str:
+            return f"thread {_place(int(match[1]), self.launch.block)} of workgroup {_place(int(match[2]), self.launch.grid)}"
+
+        return _THREAD.sub(thread, _OUTSIDE.sub(outside, _INSIDE.sub(inside, what)))
 
     def _extents(self, name: str) -> tuple[tuple[int, ...], int]:
         """Return the extents of an array and the bytes of its elements; 0 bytes if there is no such array."""
         sizes = [each.dtype.stored.itemsize for each in self.case.arguments if each.name == name and each.is_array]
         return self.launch.extents.get(name, ()), sizes[0] if sizes else 0
+
+
+def _place(number: int, extent: Extent) -> str:
+    """Return the coordinates of a thread or workgroup by its number, with as many axes as the launch has."""
+    x, y, _ = extent
+    axes = (number % x, number // x % y, number // (x * y))
+    used = max([1, *(i + 1 for i, size in enumerate(extent) if size > 1)])
+    return str(axes[0]) if used == 1 else f"({', '.join(map(str, axes[:used]))})"
 
 
 def _element(name: str, index: int, extents: tuple[int, ...]) -> str:

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from expctl.check.case import Argument, Case
+from expctl.check.case import Argument, Case, values_of_scalar
 from expctl.check.kernel_file import Parameter, Signature
 from expctl.check.proposal import element_of
+from expctl.check.struct_layout import misplaced
 
 
 def misfits(case: Case, kernel: Signature) -> Iterator[tuple[str, str]]:
     """Yield (path in the description, what is wrong) for each argument that the kernel doesn't take."""
-    if len(case.arguments) != len(kernel.parameters):
-        yield "arguments", f"{len(case.arguments)}, but the kernel takes {len(kernel.parameters)}: {kernel.cpp_name}"
+    if len(case.groups) != len(kernel.parameters):
+        yield "arguments", f"{len(case.groups)}, but the kernel takes {len(kernel.parameters)}: {kernel.cpp_name}"
         return
-    for i, (argument, parameter) in enumerate(zip(case.arguments, kernel.parameters, strict=True)):
-        if problem := _misfit(argument, parameter):
-            yield f"arguments[{i}]", f"{argument.name} is {problem}"
+    for i, ((struct, group), parameter) in enumerate(zip(case.groups, kernel.parameters, strict=True)):
+        if problem := misplaced(group, parameter) if struct else _misfit(group[0], parameter):
+            yield f"arguments[{i}]", f"{struct or group[0].name} is {problem}"
+
+
+def guessed(case: Case, kernel: Signature) -> Iterator[str]:
+    """Yield a sentence for each number of which nothing says whether the kernel takes it as a whole number or as a float."""
+    for (struct, group), parameter in zip(case.groups, kernel.parameters, strict=True):
+        if not (struct or parameter.is_pointer or parameter.type or parameter.members):
+            yield f"{group[0].name} is passed as {group[0].dtype}: the file doesn't say what the kernel takes"
 
 
 def _misfit(argument: Argument, parameter: Parameter) -> str:
@@ -25,10 +33,11 @@ def _misfit(argument: Argument, parameter: Parameter) -> str:
         return "" if parameter.is_pointer else f"an array, but parameter{what} takes a number of {parameter.size} bytes"
     if parameter.is_pointer:
         return f"a number, but the parameter{what} is a pointer: give it a shape instead of a value"
-    size = argument.dtype.stored.itemsize
+    size = argument.dtype.stored.itemsize * len(values_of_scalar(argument))
     if size != parameter.size:
-        return f"{argument.dtype}, which has {size} bytes, but the parameter{what} has {parameter.size}"
+        several = ": give it fields, or a list of values" if parameter.members else ""
+        return f"{argument.dtype}, which has {size} bytes, but the parameter{what} has {parameter.size}{several}"
     element = element_of(parameter)
-    if element.is_known and element.count == 1 and element.dtype.is_float != argument.dtype.is_float:
+    if element.is_known and element.dtype.is_float != argument.dtype.is_float:
         return f"{argument.dtype}, but the parameter{what} is {element.dtype}"
     return ""

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from expctl.check.demangled_name import FunctionName, demangled
+from expctl.check.family import WAVE, check_target, check_waves, difference
+from expctl.check.type_names import numbers_of
 from expctl.domain.errors import Refused
 from expctl.domain.run.step_result import Unavailable
 from expctl.domain.text import plain_text
@@ -17,10 +19,11 @@ from expctl.inspection import device_compiler, tool_versions
 from expctl.inspection.device_compiler import Options
 from expctl.inspection.readers import offload_bundle
 from expctl.inspection.readers.assembly_text import metadata_of, parse_assembly
+from expctl.inspection.readers.cache_report import check_arch
 from expctl.inspection.readers.code_object import parse_code_object
+from expctl.inspection.readers.parameter_types import Member, ParameterType, parameter_types
 from expctl.inspection.readers.read_file import ASSEMBLIES, DEFAULT_ARCH, SOURCES
 
-FAMILY = "gfx11"
 _COERCED = ".coerce"  # of a pointer that clang takes to be one to global memory
 _WORKITEM_ID = re.compile(
     r"^\s*\.amdhsa_kernel\s+(\S+)\s*$(?:(?!\.end_amdhsa_kernel).)*?_vgpr_workitem_id\s+([012])\b", re.M | re.S
@@ -30,7 +33,7 @@ _WORKITEM_ID = re.compile(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
     """One parameter of a kernel. `name` and `type` are "" where the file doesn't say; `size` is in bytes. `access` is
-    read_only, write_only or "".
+    read_only, write_only or "". `members` are those of a struct that is passed by value, where the file tells them.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Parameter:
     size: int
     is_pointer: bool
     access: str = ""
+    members: tuple[Member, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +60,9 @@ class Signature:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelFile:
-    """A file's kernels, and the assembly text of all of them: "" for a code object, which has none."""
+    """A file's kernels, and the assembly text of all of them: "" for a code object, which has none. `notes` say what is
+    otherwise than on a GPU.
+    """
 
     file: Path
     arch: str
@@ -65,11 +71,14 @@ class KernelFile:
     kernels: tuple[Signature, ...]
     options: Options | None = None
     """How it was compiled, None if it was not."""
+    notes: tuple[str, ...] = ()
+    code: bytes = b""
+    """The code object, where there is no text."""
 
 
 def read_kernels(path: Path, options: Options) -> KernelFile:
-    """Read a source, assembly or code object. Raises Refused for another kind of file, another family of GPUs than gfx11, a
-    damaged file, a source that doesn't compile, and without numpy.
+    """Read a source, assembly or code object. Raises Refused for another kind of file, a GPU whose code isn't interpreted,
+    waves of 64 lanes, a damaged file, a source that doesn't compile, and without numpy.
     """
     _need_numpy()
     data = kernel_bytes(path)
@@ -77,10 +86,12 @@ def read_kernels(path: Path, options: Options) -> KernelFile:
         return _of_code_object(path, data, options)
     if b"\0" not in data and path.suffix.lower() in SOURCES:
         options = replace(options, arch=options.arch or DEFAULT_ARCH)
-        compiler, assembly = device_compiler.assembly_with_lines(path, options)
-        return replace(_of_text(path, assembly, compiler), options=options)
+        check_target(options.arch, "--arch")
+        compiler, assembly, said = device_compiler.assembly_with_lines(path, options)
+        read = _of_text(path, assembly, compiler)
+        return replace(read, options=options, notes=(*read.notes, *said))
     if b"\0" not in data and path.suffix.lower() in ASSEMBLIES:
-        return _of_text(path, data.decode(errors="surrogateescape"), "")
+        return _of_file(path, data, options)
     raise Refused(
         "expctl can't check this kind of file",
         code="not-checkable",
@@ -114,19 +125,66 @@ def named(file: KernelFile, name: str) -> Signature:
 
 
 def typed(file: KernelFile, kernel: Signature) -> Signature:
-    """Return `kernel` with the types of its parameters, which the source tells where the symbol of a C function doesn't."""
+    """Return `kernel` with what the symbol doesn't tell of its parameters: the types of a C function's, members of structs. The
+    source tells them, or the debugging information of assembly and code objects.
+    """
+    kernel = _declared(file, kernel)
+    if all(each.type and (each.is_pointer or numbers_of(each.type)) for each in kernel.parameters):
+        return kernel
+    known = parameter_types(_with_debug_info(file), kernel.symbol)
+    if len(known) != len(kernel.parameters):
+        return kernel
+    parameters = tuple(_described(each, found) for each, found in zip(kernel.parameters, known, strict=True))
+    return replace(kernel, cpp_name=_completed(kernel, tuple(each.type for each in parameters)), parameters=parameters)
+
+
+def _declared(file: KernelFile, kernel: Signature) -> Signature:
     if kernel.cpp_name.parameters is not None or file.options is None:
         return kernel
     types = device_compiler.declared_types(file.file, file.options, kernel.symbol)
     if len(types) != len(kernel.parameters):
         return kernel
     parameters = (replace(each, type=name) for each, name in zip(kernel.parameters, types, strict=True))
-    return replace(kernel, cpp_name=replace(kernel.cpp_name, parameters=types), parameters=tuple(parameters))
+    return replace(kernel, cpp_name=_completed(kernel, types), parameters=tuple(parameters))
+
+
+def _described(parameter: Parameter, found: ParameterType) -> Parameter:
+    type_name = parameter.type or found.type
+    members = () if parameter.is_pointer or numbers_of(type_name) else found.members
+    return replace(parameter, name=parameter.name or found.name, type=type_name, members=members)
+
+
+def _completed(kernel: Signature, types: tuple[str, ...]) -> FunctionName:
+    name = kernel.cpp_name
+    return replace(name, parameters=types) if name.parameters is None else name
+
+
+def _with_debug_info(file: KernelFile) -> bytes:
+    """Return an ELF file that may have debugging information of the kernels; empty if there is none."""
+    if file.options is not None:
+        return device_compiler.object_with_types(file.file, file.options)
+    if ".debug_info" in file.assembly:
+        return device_compiler.assemble(file.file, file.arch) or b""
+    return file.code
 
 
 def short_name(kernel: Signature) -> str:
     """Return a kernel's C++ name without namespaces and template arguments."""
     return kernel.cpp_name.name.split("<")[0].rsplit("::", 1)[-1]
+
+
+def text_of(file: KernelFile) -> str:
+    """Return the assembly text of a file. Raises Refused for a code object without one."""
+    if file.assembly:
+        return file.assembly
+    raise Refused(
+        "a code object can't be interpreted: there is no disassembler here",
+        code="code-object-without-text",
+        expected="its assembly, as NAME.s or NAME.amdgcn beside it",
+        found="machine code alone",
+        where=plain_text(str(file.file)),
+        hint="give the source, or the text that clang -S or Triton wrote",
+    )
 
 
 def _need_numpy() -> None:
@@ -141,14 +199,24 @@ def _need_numpy() -> None:
         )
 
 
+def _of_file(path: Path, data: bytes, options: Options) -> KernelFile:
+    """Read assembly that was not compiled here: LLVM's assembler has to know its instructions on the GPU that it names."""
+    read = _of_text(path, data.decode(errors="surrogateescape"), "")
+    check_arch(options.arch, read.arch, path)
+    if difference(read.arch):
+        device_compiler.assemble(path, read.arch)
+    return read
+
+
 def _of_text(path: Path, text: str, compiler: str) -> KernelFile:
     where = plain_text(str(path))
     parsed = parse_assembly(text, where)
-    _check_family(parsed.arch, where)
+    check_target(parsed.arch, where)
     entries = {str(entry.get(".name", "")): entry for entry in metadata_of(text, where)}
     axes = {found[1]: int(found[2]) + 1 for found in _WORKITEM_ID.finditer(text)}
-    kernels = tuple(_signature(entries[each.name], axes.get(each.name, 1)) for each in parsed.kernels)
-    return KernelFile(file=path, arch=parsed.arch, compiler=compiler, assembly=text, kernels=kernels)
+    kernels = tuple(_signature(entries[each.name], where, axes.get(each.name, 1)) for each in parsed.kernels)
+    notes = (difference(parsed.arch),) if difference(parsed.arch) else ()
+    return KernelFile(file=path, arch=parsed.arch, compiler=compiler, assembly=text, kernels=kernels, notes=notes)
 
 
 def _of_code_object(path: Path, data: bytes, options: Options) -> KernelFile:
@@ -156,30 +224,19 @@ def _of_code_object(path: Path, data: bytes, options: Options) -> KernelFile:
     where = plain_text(str(path))
     beside = next((file for ending in (".amdgcn", ".s") if (file := path.with_suffix(ending)).is_file()), None)
     if beside is not None:
-        return _of_text(beside, kernel_bytes(beside).decode(errors="surrogateescape"), "")
+        return _of_file(beside, kernel_bytes(beside), options)
     if offload_bundle.is_bundle(data):
         data = offload_bundle.device_entry(data, options.arch, where)
     parsed = parse_code_object(data, where)
-    _check_family(parsed.arch, where)
-    kernels = tuple(_signature(entry) for entry in parsed.entries)
-    return KernelFile(file=path, arch=parsed.arch, compiler="", assembly="", kernels=kernels)
+    check_target(parsed.arch, where)
+    kernels = tuple(_signature(entry, where) for entry in parsed.entries)
+    return KernelFile(file=path, arch=parsed.arch, compiler="", assembly="", kernels=kernels, code=data)
 
 
-def _check_family(arch: str, where: str) -> None:
-    if not arch.startswith(FAMILY):
-        raise Refused(
-            f"the interpreter doesn't run code for {arch}",
-            code="gpu-not-interpreted",
-            expected=f"code for a GPU of the family {FAMILY}, such as gfx1151",
-            found=arch,
-            where=where,
-            hint="compile the kernel for gfx1151",
-        )
-
-
-def _signature(entry: Mapping[str, Any], axes: int = 1) -> Signature:
+def _signature(entry: Mapping[str, Any], where: str, axes: int = 1) -> Signature:
     symbol = str(entry[".name"])
     cpp_name = demangled(symbol)
+    check_waves(int(entry.get(".wavefront_size", WAVE)), plain_text(cpp_name.name), where)
     visible = [each for each in entry.get(".args", []) if not str(each.get(".value_kind")).startswith("hidden_")]
     types = cpp_name.parameters or ()
     if len(types) != len(visible):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from expctl.check.dtypes import Dtype
 from expctl.check.kernel_file import KernelFile, Parameter, Signature, short_name
+from expctl.check.type_names import numbers_of
 from expctl.domain.text import plain_text
+from expctl.inspection.readers.parameter_types import Member
 
 BLOCK = 256
 UNBOUNDED = 1024
@@ -19,20 +22,8 @@ _SIZE_NAME = re.compile(
     r"|n_?\w*", re.IGNORECASE,
 )  # fmt: skip
 _IS_CONST = re.compile(r"\bconst\b[^*]*\*")
-_WORDS = re.compile(r"\b(const|volatile|__restrict__)\b|[*&]")
-_VECTOR = re.compile(r"(u?(?:char|short|int|long|longlong)|float|double)([1-4])|(.+) vector\[(\d+)\]")
-_TYPES = {
-    "double": Dtype.F64, "float": Dtype.F32, "_Float16": Dtype.F16, "half": Dtype.F16, "__half": Dtype.F16,
-    "__bf16": Dtype.BF16, "__hip_bfloat16": Dtype.BF16, "hip_bfloat16": Dtype.BF16, "bool": Dtype.U8, "void": Dtype.U8,
-    "char": Dtype.I8, "signed char": Dtype.I8, "unsigned char": Dtype.U8, "uchar": Dtype.U8, "short": Dtype.I16,
-    "unsigned short": Dtype.U16, "ushort": Dtype.U16, "int": Dtype.I32, "unsigned int": Dtype.U32, "uint": Dtype.U32,
-    "long": Dtype.I64, "long long": Dtype.I64, "longlong": Dtype.I64, "unsigned long": Dtype.U64, "ulong": Dtype.U64,
-    "unsigned long long": Dtype.U64, "ulonglong": Dtype.U64, "size_t": Dtype.U64, "int8_t": Dtype.I8, "uint8_t": Dtype.U8,
-    "int16_t": Dtype.I16, "uint16_t": Dtype.U16, "int32_t": Dtype.I32, "uint32_t": Dtype.U32, "int64_t": Dtype.I64,
-    "uint64_t": Dtype.U64,
-}  # fmt: skip
 _BY_SIZE = {1: Dtype.U8, 2: Dtype.F16, 4: Dtype.I32, 8: Dtype.I64}
-_PAIRS = {"__half2": (Dtype.F16, 2), "half2": (Dtype.F16, 2), "__hip_bfloat162": (Dtype.BF16, 2)}
+_SUFFIX = re.compile(r"\W+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,24 +35,31 @@ class Element:
     is_known: bool = True
 
 
-def element_of(parameter: Parameter) -> Element:
-    """Return the elements of a parameter's type; a guess from its size where the file doesn't give a type."""
-    name = " ".join(_WORDS.sub(" ", parameter.type).split())
-    if name in _PAIRS:
-        return Element(dtype=_PAIRS[name][0], count=_PAIRS[name][1])
-    vector = _VECTOR.fullmatch(name)
-    base, count = (vector[1] or vector[3], int(vector[2] or vector[4])) if vector else (name, 1)
-    if base in _TYPES:
-        return Element(dtype=_TYPES[base], count=count)
-    return Element(dtype=Dtype.F32 if parameter.is_pointer else _BY_SIZE.get(parameter.size, Dtype.U8), is_known=False)
+def element_of(parameter: Parameter | Member) -> Element:
+    """Return the elements of a parameter's or a member's type; a guess from its size where the file doesn't give a type that is
+    known. An unknown struct is guessed as whole numbers of four bytes.
+    """
+    if found := numbers_of(parameter.type):
+        count = 1 if isinstance(parameter, Member) and parameter.is_pointer else getattr(parameter, "count", 1)
+        return Element(dtype=Dtype(found[0]), count=found[1] * count)
+    if parameter.is_pointer:
+        return Element(dtype=Dtype.F32, is_known=False)
+    if parameter.size in _BY_SIZE:
+        return Element(dtype=_BY_SIZE[parameter.size], is_known=False)
+    dtype, size = (Dtype.U8, 1) if parameter.size % 4 else (Dtype.I32, 4)
+    return Element(dtype=dtype, count=parameter.size // size, is_known=False)
+
+
+def field_name(member: str) -> str:
+    """Return the name that a description gives to a member of a struct: `size_x` for `size.x`, `p_1` for `p[1]`."""
+    return _SUFFIX.sub("_", member).strip("_") or "p"
 
 
 def proposal(file: KernelFile, kernel: Signature) -> str:
     """Return a launch description for `kernel` as YAML. It can be launched as it is, but extents and roles are guesses."""
     names = _names(kernel)
-    scalars = [(name, each) for name, each in zip(names, kernel.parameters, strict=True) if not each.is_pointer]
-    wholes = [name for name, each in scalars if not element_of(each).dtype.is_float]
-    sizes = [name for name in wholes if _SIZE_NAME.fullmatch(name)]
+    wholes = [name for name, each in _numbers(kernel, names) if _is_whole(each)]
+    sizes = list(dict.fromkeys(name for name in wholes if _SIZE_NAME.fullmatch(name)))
     shapes = {name: SIZES.get(len(sizes), MANY_SIZES) for name in sizes} or {"n": SIZES[1]}
     block = _block(kernel, sizes)
     written = "".join(f"\n{line}" for line in _entries(kernel, names, list(shapes), sizes)) or " []"
@@ -106,36 +104,60 @@ def _grid(shapes: list[str], block: tuple[int, ...]) -> list[str]:
     return [f'"({name} + {extent - 1}) // {extent}"' for name, extent in whole] or [shapes[-1]]
 
 
+def _numbers(kernel: Signature, names: list[str]) -> Iterator[tuple[str, Parameter | Member]]:
+    """Yield name and type of what is passed by value, in structs as well."""
+    for name, parameter in zip(names, kernel.parameters, strict=True):
+        yield from ((field_name(each.name), each) for each in parameter.members if not each.is_pointer)
+        if not parameter.members and not parameter.is_pointer:
+            yield name, parameter
+
+
+def _is_whole(parameter: Parameter | Member) -> bool:
+    element = element_of(parameter)
+    return element.count == 1 and not element.dtype.is_float
+
+
 def _entries(kernel: Signature, names: list[str], shapes: list[str], sizes: list[str]) -> list[str]:
-    pairs = [
-        (_entry(name, each, shapes, sizes), plain_text(_note(each)))
-        for name, each in zip(names, kernel.parameters, strict=True)
+    rows = [row for name, each in zip(names, kernel.parameters, strict=True) for row in _rows(name, each, shapes, sizes)]
+    width = max((len(entry) for entry, _ in rows), default=0)
+    return [f"  {entry:<{width}}  # {note}" if note else f"  {entry}" for entry, note in rows]
+
+
+def _rows(name: str, parameter: Parameter, shapes: list[str], sizes: list[str]) -> list[tuple[str, str]]:
+    """Return the lines of an argument, each with its comment."""
+    if not parameter.members:
+        return [(_entry(name, parameter, shapes, sizes), plain_text(_note(parameter)))]
+    fields = [
+        (f"    {_entry(field_name(each.name), each, shapes, sizes)}", plain_text(_note(each))) for each in parameter.members
     ]
-    width = max((len(entry) for entry, _ in pairs), default=0)
-    return [f"  {entry:<{width}}  # {note}" for entry, note in pairs]
+    return [(f"- name: {name}", plain_text(f"{parameter.type}, {parameter.size} bytes")), ("  fields:", ""), *fields]
 
 
-def _entry(name: str, parameter: Parameter, shapes: list[str], sizes: list[str]) -> str:
+def _entry(name: str, parameter: Parameter | Member, shapes: list[str], sizes: list[str]) -> str:
     element = element_of(parameter)
     if not parameter.is_pointer:
-        return f"- {{name: {name}, dtype: {element.dtype}, value: {name if name in sizes else 1}}}"
+        value = name if name in sizes else "1"
+        several = f"[{', '.join(['1'] * element.count)}]"
+        return f"- {{name: {name}, dtype: {element.dtype}, value: {value if element.count == 1 else several}}}"
     extents = [*shapes[:2], *([str(element.count)] if element.count > 1 else [])]
     role = "" if _is_input(parameter) else ", role: out"
     return f"- {{name: {name}, dtype: {element.dtype}, shape: [{', '.join(extents)}]{role}}}"
 
 
-def _note(parameter: Parameter) -> str:
+def _note(parameter: Parameter | Member) -> str:
     element = element_of(parameter)
     if not element.is_known:
         what = parameter.type or ("a pointer" if parameter.is_pointer else f"{parameter.size} bytes")
-        return f"{what}: the type is a guess"
+        fields = "" if parameter.is_pointer or parameter.size in _BY_SIZE else ", or give it fields"
+        return f"{what}: the type is a guess{fields}"
     if parameter.is_pointer and not _is_input(parameter):
         return f"{parameter.type}; role: inout if it is read too"
     return parameter.type
 
 
-def _is_input(parameter: Parameter) -> bool:
-    return parameter.access == "read_only" or _IS_CONST.search(parameter.type) is not None
+def _is_input(parameter: Parameter | Member) -> bool:
+    access = parameter.access if isinstance(parameter, Parameter) else ""
+    return access == "read_only" or _IS_CONST.search(parameter.type) is not None
 
 
 def _quoted(name: str) -> str:

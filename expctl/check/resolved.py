@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from expctl.check.case import Argument, Case
+from expctl.check.case import Argument, Case, values_of_scalar
 from expctl.check.expression import BadExpression, Number, evaluate, whole
 
 Extent = tuple[int, int, int]
+Scalar = Number | tuple[Number, ...]
+"""What is passed by value: a number, or those of a vector or an array in a struct."""
 Problem = tuple[str, str]
 """(path of the value in the description, what is wrong with it)."""
 BYTES_MAX = 1 << 31
@@ -33,7 +35,7 @@ class Launch:
     dynamic_lds: int
     extents: dict[str, tuple[int, ...]]
     """Arrays: the number of elements on each axis."""
-    scalars: dict[str, Number]
+    scalars: dict[str, Scalar]
 
 
 def resolve(case: Case, shapes: Mapping[str, int]) -> Launch:
@@ -50,9 +52,13 @@ def resolve(case: Case, shapes: Mapping[str, int]) -> Launch:
             problems.append((path, f"{expression} is {found}, expected at least {least}"))
         return max(found, least)
 
-    def scalar(path: str, argument: Argument) -> Number:
+    def scalar(path: str, argument: Argument) -> Scalar:
+        found = tuple(element(path, expression, argument) for expression in values_of_scalar(argument))
+        return found if isinstance(argument.value, list) else found[0]
+
+    def element(path: str, expression: Number | str, argument: Argument) -> Number:
         try:
-            found = evaluate(argument.value if argument.value is not None else 0, shapes)
+            found = evaluate(expression, shapes)
         except BadExpression as error:
             problems.append((path, str(error)))
             return 0
@@ -60,18 +66,18 @@ def resolve(case: Case, shapes: Mapping[str, int]) -> Launch:
             problems.append((path, f"{found} is no {argument.dtype}"))
         return found
 
-    numbered = list(enumerate(case.arguments))
+    placed = list(zip(case.paths, case.arguments, strict=True))
     launch = Launch(
         shapes=dict(shapes),
         grid=_extent([number(f"grid[{i}]", entry, 1) for i, entry in enumerate(case.grid)]),
         block=_extent([number(f"block[{i}]", entry, 1) for i, entry in enumerate(case.block)]),
         dynamic_lds=number("dynamic_lds", case.dynamic_lds, 0),
         extents={
-            each.name: tuple(number(f"arguments[{i}].shape[{axis}]", size, 0) for axis, size in enumerate(each.shape or ()))
-            for i, each in numbered
+            each.name: tuple(number(f"{path}.shape[{axis}]", size, 0) for axis, size in enumerate(each.shape or ()))
+            for path, each in placed
             if each.is_array
         },
-        scalars={each.name: scalar(f"arguments[{i}].value", each) for i, each in numbered if not each.is_array},
+        scalars={each.name: scalar(f"{path}.value", each) for path, each in placed if not each.is_array},
     )
     problems += _too_large(case, launch)
     if problems:

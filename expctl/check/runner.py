@@ -12,15 +12,15 @@ from expctl.check.case import Case, Role, refusal
 from expctl.check.case_file import Description
 from expctl.check.dtypes import values_of
 from expctl.check.findings import Finding, FindingLog
-from expctl.check.fit import misfits
+from expctl.check.fit import guessed, misfits
 from expctl.check.judge import changed_inputs, differing_orders, unwritten_outputs, wrong_results
-from expctl.check.kernel_file import KernelFile, Signature, short_name
+from expctl.check.kernel_file import KernelFile, Signature, short_name, text_of
 from expctl.check.places import Places
 from expctl.check.reference import expected_outputs
 from expctl.check.resolved import Launch, resolve
-from expctl.domain.errors import Refused
-from expctl.domain.text import plain_text
+from expctl.check.struct_layout import kernel_arguments
 from expctl.gfx11.launch import Interpretation, Kernel, launch, load
+from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.text.errors import Runaway, Unsupported
 
 MOST_INSTRUCTIONS = 3_000_000
@@ -36,10 +36,13 @@ class Trial:
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
     outputs: dict[str, Any] = field(default_factory=dict)
+    written: Mapping[str, Any] = field(default_factory=dict)
+    """Which elements of the arrays were written; empty beside findings."""
 
 
 class KernelRunner:
-    """A kernel with a description that fits it, ready to be launched at any shapes; `launches` counts its launches. Raises
+    """A kernel with a description that fits it, ready to be launched at any shapes; `launches` counts its launches, `notes` are
+    about all of them. Raises
     Refused for a description that doesn't fit, and for code that the interpreter doesn't know.
     """
 
@@ -49,6 +52,7 @@ class KernelRunner:
             raise refusal(problems, description.where, description.line)
         self._places = Places(file.assembly, file.file)
         self._kernel = self._loaded(file)
+        self.notes = (*file.notes, *guessed(self._case, kernel))
         self._begin = self._places.of_function(kernel.symbol, short_name(kernel))
         self.launches = 0
 
@@ -66,25 +70,39 @@ class KernelRunner:
         if log.found:
             return Trial(findings=log.all(), outputs=self._outputs(done[0]) if done else {})
         notes = [*unwritten_outputs(self._case, done[0]), *(differing_orders(self._case, done) if not expected else ())]
-        return Trial(findings=(), notes=tuple(notes), outputs=self._outputs(done[0]))
+        return Trial(findings=(), notes=tuple(notes), outputs=self._outputs(done[0]), written=done[0].written)
+
+    def interpreted(self, shapes: Mapping[str, int]) -> Interpretation:
+        """Launch the kernel once at `shapes`. Raises BadShapes, and Runaway for a wave that goes on without an end."""
+        at = resolve(self._case, shapes)
+        values = values_for(self._case, at, self._seed)
+        return self._launched(at, kernel_arguments(self._case, self._signature, at, values), 0)
+
+    def _launched(self, at: Launch, arguments: Mapping[str, Any], order: int) -> Interpretation:
+        return launch(
+            self._kernel, at.grid, at.block, arguments, order_seed=self._seed + order, dynamic_lds_bytes=at.dynamic_lds,
+            most_instructions=MOST_INSTRUCTIONS,
+        )  # fmt: skip
 
     def _run(
         self, at: Launch, values: Values, order: int, log: FindingLog, expected: Mapping[str, Any]
     ) -> Interpretation | None:
-        """Launch the kernel in one order and log what is wrong; None if it didn't end."""
+        """Launch the kernel in one order and log what is wrong; None if it didn't end. After a trap no result counts."""
         self.launches += 1
+        arguments = kernel_arguments(self._case, self._signature, at, values)
         try:
-            found = launch(
-                self._kernel, at.grid, at.block, values, order_seed=self._seed + order, dynamic_lds_bytes=at.dynamic_lds,
-                most_instructions=MOST_INSTRUCTIONS,
-            )  # fmt: skip
+            found = self._launched(at, arguments, order)
         except Runaway as error:
             what = f"a wave goes on after {MOST_INSTRUCTIONS} instructions: it loops, or waits for another wave"
             log.fault(order, ENDLESS, int(_LINE.findall(error.where)[0]), 0, what)
             return None
-        for fault in found.faults:
+        faults = found.faults
+        if stops := [each for each in faults if each.kind is FaultKind.TRAP]:
+            faults = tuple(each for each in faults if each.kind is not FaultKind.DIVERGED)
+        for fault in faults:
             log.fault(order, fault.kind, fault.line, fault.other_line, fault.what)
-        for verdict in (*changed_inputs(self._case, values, found), *wrong_results(self._case, expected, found)):
+        verdicts = () if stops else (*changed_inputs(self._case, values, found), *wrong_results(self._case, expected, found))
+        for verdict in verdicts:
             log.array(order, verdict.kind, verdict.array, verdict.what, self._begin)
         return found
 
@@ -93,17 +111,8 @@ class KernelRunner:
         return {each.name: values_of(found.outputs[each.name], each.dtype) for each in outputs}
 
     def _loaded(self, file: KernelFile) -> Kernel:
-        if not file.assembly:
-            raise Refused(
-                "a code object can't be interpreted: there is no disassembler here",
-                code="code-object-without-text",
-                expected="its assembly, as NAME.s or NAME.amdgcn beside it",
-                found="machine code alone",
-                where=plain_text(str(file.file)),
-                hint="give the source, or the text that clang -S or Triton wrote",
-            )
         try:
-            return load(file.assembly, self._signature.symbol)
+            return load(text_of(file), self._signature.symbol)
         except Unsupported as error:
             place = self._places.of(error.line) if self._places.has_lines else None
             error.where = f"{place} ({error.where})" if place else error.where

@@ -21,6 +21,7 @@ RULES = {
     FaultKind.UNINITIALISED: "A result, an address or a branch depends on a value that nothing wrote.",
     FaultKind.LANES_DIFFER: "The lanes of a matrix input don't repeat each other as the instruction needs it.",
     FaultKind.DIVERGED: "Some waves of a workgroup end without a barrier at which others wait.",
+    FaultKind.TRAP: "An assertion fails, or the kernel stops itself: abort() or __trap().",
     ENDLESS: "A wave doesn't end.",
     INPUT_CHANGED: "An array that the kernel should only read has changed.",
     WRONG_RESULT: "An output is not what the reference expects.",

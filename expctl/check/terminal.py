@@ -21,6 +21,7 @@ def kernel_lines(file: KernelFile, proposed: Signature, proposal: str, width: in
     count = len(file.kernels)
     heads = [f"# {plain_text(str(file.file))}: {count} kernel{'s' if count > 1 else ''} for {file.arch}"]
     heads += [f"#   {plain_text(str(each.cpp_name))}" for each in file.kernels]
+    heads += [f"# note: {plain_text(note)}" for note in file.notes]
     if count > 1:
         heads.append(f"# Proposed for {plain_text(proposed.cpp_name.name)}; --kernel NAME proposes for another.")
     return [*(part for line in heads for part in _comment(line, width)), "", *_commented(proposal.splitlines(), width)]

@@ -37,6 +37,7 @@ VERBS = {
     "rules": "rules:app",
     "compare": "compare:compare",
     "check": "check:check",
+    "explain": "explain:explain",
     "inspect": "inspect:inspect",
     "occupancy": "occupancy:occupancy",
     "profile": "profile.group:app",

@@ -28,13 +28,16 @@ def check(
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write what was found as SARIF too.")] = None,
     define: Annotated[list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="A macro for a source.")] = None,
     include: Annotated[list[Path] | None, typer.Option("-I", metavar="FOLDER", help="Where a source's headers are.")] = None,
+    arch: Annotated[
+        str, typer.Option(metavar="GPU", help="GPU to compile a source for: gfx1100 to gfx1103, gfx1150 to gfx1153.")
+    ] = "",
     level: Annotated[str, typer.Option("-O", metavar="LEVEL", help=f"Level for a source: {', '.join(LEVELS)}.")] = "3",
     standard: Annotated[str, typer.Option("--std", metavar="C++", help="Language of a source.")] = "c++17",
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
     """Look for races, accesses outside of arrays, missing waits and wrong results in a kernel. Needs no GPU or repository.
 
-    FILE is a HIP source (.hip, .cu, .cpp), or assembly (.s, Triton's .amdgcn), for gfx1151 and its family. Without --launch,
+    FILE is a HIP source (.hip, .cu, .cpp), or assembly (.s, Triton's .amdgcn), for gfx1151 and its kin. Without --launch,
     its kernels are listed and a launch description is proposed, to be edited. With it, the kernel is interpreted in several
     orders of its waves and workgroups. Exit status: 0 nothing found, 1 faults found. docs/CHECK.md begins with an example.
     """
@@ -45,7 +48,7 @@ def check(
     if sarif is not None and launch is None:
         raise _nothing_launched()
     options = Options(
-        arch="",
+        arch=arch,
         level=f"-O{level}",
         standard=f"-std={standard}",
         defines=tuple(define or ()),
@@ -101,7 +104,14 @@ def _kernel_facts(read: "KernelFile", text: str) -> dict[str, Any]:
         {"name": str(each.cpp_name), "symbol": each.symbol, "parameters": each.parameters, "most_threads": each.most_threads}
         for each in read.kernels
     ]
-    return {"file": str(read.file), "arch": read.arch, "compiler": read.compiler, "kernels": kernels, "proposal": text}
+    return {
+        "file": str(read.file),
+        "arch": read.arch,
+        "compiler": read.compiler,
+        "kernels": kernels,
+        "notes": read.notes,
+        "proposal": text,
+    }
 
 
 def _write_sarif(result: "Examined", path: Path) -> None:

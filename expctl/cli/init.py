@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 def init(
     kind: Annotated[Kind | None, typer.Option(help="What the kernel is written in; found where there are sources.")] = None,
     source: Annotated[str, typer.Option(metavar="FILE", help="The kernel's file, where several could be it.")] = "",
+    function: Annotated[
+        str, typer.Option(metavar="NAME", help="The function to measure; or its declaration in C, where a macro makes it.")
+    ] = "",
     scope: Annotated[str, typer.Option(metavar="FOLDER", help="What patches may touch; the folder of the sources.")] = "",
     harness: Annotated[
         str, typer.Option(metavar="FOLDER", help="Where harness.py lies, which patches may not touch.")
@@ -55,7 +58,7 @@ def init(
             found=f"{build} ({error})",
             hint='expctl init --build "make kernel.so"',
         ) from error
-    wishes = Wishes(kind=kind, source=source, scope=scope, harness=harness, build=words, artifact=artifact)
+    wishes = Wishes(kind=kind, source=source, function=function, scope=scope, harness=harness, build=words, artifact=artifact)
     first = first_protocol(look(root), wishes)
     files = {"protocol.yaml": protocol_text(first), first.script: harness_text(first)}
     if first.is_sample:

@@ -100,7 +100,8 @@ def _propose(place: "Place", experiment: str, text_of: Callable[[str], bytes], c
 
     for tries_left in reversed(range(FREE_ID_TRIES)):
         git = wiring.reader(place)
-        name = experiment or f"P{next_number(wiring.library(git).experiments(git.head()))}"
+        begun = (each.experiment for each in wiring.running(place))  # its proposal may be gone from HEAD
+        name = experiment or f"P{next_number([*wiring.library(git).experiments(git.head()), *begun])}"
         try:
             proposal = _proposal(name, text := text_of(name))
             return propose(wiring.context(place, ConsoleProgress(sys.stderr)), proposal, text, contents)

@@ -28,6 +28,7 @@ GROUPS = {
     },
     "Tools": {
         "check": "Find races and other faults of a kernel, without a GPU.",
+        "explain": "Show by source line what bounds a kernel's hot loop.",
         "inspect": "Show registers, spills and instructions of a kernel's file.",
         "occupancy": "Compute how many waves of a kernel fit on a GPU.",
         "profile": "Read what a GPU profiler recorded, or compare two profiles.",

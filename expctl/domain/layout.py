@@ -66,11 +66,13 @@ def fitting(columns: Sequence[Column], width: int) -> list[Column]:
     return kept
 
 
-def named_table(columns: Sequence[Column], names: Column, width: int = 0, *, indent: int = 0) -> tuple[list[str], list[str]]:
+def named_table(
+    columns: Sequence[Column], names: Column, width: int = 0, *, indent: int = 0, name_least: int = NAME_LEAST
+) -> tuple[list[str], list[str]]:
     """Return a table as lines, and the headings that were left out so that the lines fit into `width`. The last column is
-    `names`, cut in the middle.
+    `names`, cut in the middle to no less than `name_least`.
     """
-    least = min(names.width, NAME_LEAST)
+    least = min(names.width, name_least)
     kept = fitting(columns, max(width - indent - least - 2, 1) if width else 0)
     used = indent + sum(column.width + 2 for column in kept)
     shown = [cut_middle(name, max(width - used, least) if width else names.width) for name in (names.head, *names.cells)]

@@ -48,7 +48,8 @@ def check_harness(trial: Trial, *, target: str, sources: str, line_of: Callable[
     """
     protocol = trial.protocol
     _check_files(trial, line_of)
-    name = choose_targets(protocol, trial.toolchains, target).deciding
+    roles = choose_targets(protocol, trial.toolchains, target)
+    name = roles.deciding
     yield Checked(part="protocol", what=f"target {name}; scope {', '.join(protocol.scope)}")
     chosen = protocol.targets[name]
     build = _built(trial, name, chosen, sources, line_of)
@@ -58,6 +59,8 @@ def check_harness(trial: Trial, *, target: str, sources: str, line_of: Callable[
         yield from _measured(trial, chosen.benchmark, build[1], line_of)
     if chosen.profile is not None:
         yield _profiled(trial, chosen, build[1])
+    for guard in roles.guards:
+        yield _guarding(trial, guard, sources, line_of)
 
 
 def _check_files(trial: Trial, line_of: Callable[[str], int]) -> None:
@@ -99,6 +102,14 @@ def _tested(trial: Trial, target: Target, artifact: Path, line_of: Callable[[str
         place = _place(trial, target.test.argv, report, line_of)
         raise _refused("the test", "a test that the present kernel passes", report, place)
     return Checked(part="test", what=report.summary)
+
+
+def _guarding(trial: Trial, name: str, sources: str, line_of: Callable[[str], int]) -> Checked:
+    """Return what a target that isn't timed was seen to do; one that fails today guards nothing."""
+    target = trial.protocol.targets[name]
+    artifact, path = _built(trial, name, target, sources, line_of)
+    what = "no test" if target.test is None else _tested(trial, target, path, line_of).what
+    return Checked(part=name, what=f"code {artifact.code[:12]}, {what}; it guards, and is never timed")
 
 
 def _measured(trial: Trial, benchmark: Benchmark, artifact: Path, line_of: Callable[[str], int]) -> Iterator[Checked]:

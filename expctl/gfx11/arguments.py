@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from expctl.gfx11.text.descriptor import Argument, Descriptor
 from expctl.gfx11.text.errors import BadLaunch
 
 Extent = tuple[int, int, int]
+_FLOATS = {2: "<e", 4: "<f", 8: "<d"}
+MOST_NUMBER_BYTES = 8
 EMPTY: Mapping[str, bytes] = {}
 KERNARG, PACKET = "the kernel arguments", "the dispatch packet"
 PACKET_BYTES = 64
@@ -37,8 +39,35 @@ class Shifted:
     by: int
 
 
-Value = Anything | Unwritten | Shifted | int | float | None
-"""A kernel argument: an array, Shifted or Unwritten is a buffer, a number is passed by value, None is a null pointer."""
+Buffer = Anything | Unwritten | Shifted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packed:
+    """A kernel argument: the bytes of a struct or vector that is passed by value. `pointers` maps offsets in it to the names of
+    `buffers`, whose addresses go there.
+    """
+
+    raw: bytes
+    pointers: Mapping[int, str] = field(default_factory=dict)
+    buffers: Mapping[str, Buffer] = field(default_factory=dict)
+
+
+Value = Buffer | Packed | int | float | None
+"""A kernel argument: an array, Shifted or Unwritten is a buffer, None is a null pointer, Packed is passed by value. So is a
+number: an int as an integer, another one as a float of the parameter's size, for the metadata doesn't say which is meant.
+"""
+
+
+def buffers_of(values: Mapping[str, Value]) -> dict[str, Buffer]:
+    """Return the buffers among kernel arguments by name, those that structs point to as well."""
+    found: dict[str, Buffer] = {}
+    for name, value in values.items():
+        if isinstance(value, Packed):
+            found |= value.buffers
+        elif isinstance(value, (np.ndarray, Unwritten, Shifted)):
+            found[name] = value
+    return found
 
 
 def place(
@@ -61,18 +90,20 @@ def place(
             found=f"{len(values)} arguments, named {', '.join(values)}",
             hint="pass one value for each parameter of the kernel, in their order",
         )
-    sizes = {name: size_of(value) for name, value in values.items() if isinstance(value, (np.ndarray, Unwritten, Shifted))}
+    buffers = buffers_of(values)
+    sizes = {name: size_of(value) for name, value in buffers.items()}
     room = -(-max(descriptor.kernarg_bytes, 1) // KERNARG_GRANULE) * KERNARG_GRANULE
     memory = Memory({KERNARG: room, PACKET: PACKET_BYTES, **{name: len(raw) for name, raw in constants.items()}, **sizes})
     for name, raw in constants.items():
         memory.fill(name, np.frombuffer(raw, dtype=np.uint8))
     kernarg = np.zeros(descriptor.kernarg_bytes, dtype=np.uint8)
-    for argument, (name, value) in zip(visible, values.items(), strict=True):
+    for name, value in buffers.items():
         if isinstance(value, np.ndarray):
             memory.fill(name, value)
         elif isinstance(value, Shifted):
             memory.fill(name, np.concatenate((np.zeros(value.by, dtype=np.uint8), value.values.reshape(-1).view(np.uint8))))
             memory.undefine(memory.buffer(name).offset, value.by)
+    for argument, (name, value) in zip(visible, values.items(), strict=True):
         kernarg[argument.offset : argument.offset + argument.size] = _encoded(argument, name, value, memory)
     memory.fill(KERNARG, kernarg)
     hidden = _hidden(grid, block)
@@ -90,7 +121,7 @@ def place(
     return memory
 
 
-def size_of(value: Anything | Unwritten | Shifted) -> int:
+def size_of(value: Buffer) -> int:
     """Return the size in bytes of the buffer for a kernel argument; for a Shifted one, including its shift."""
     if isinstance(value, Shifted):
         return value.by + int(value.values.nbytes)
@@ -120,11 +151,30 @@ def _encoded(argument: Argument, name: str, value: Value, memory: Memory) -> Byt
             found=f"the number {value}",
             hint=f"pass a numpy array as {name}, or Unwritten(shape=..., dtype=...) for an output, or None for a null pointer",
         )
-    if isinstance(value, (float, np.floating)):
-        raw = struct.pack({2: "<e", 4: "<f", 8: "<d"}[argument.size], value)
-    else:
-        raw = (int(value) & ((1 << 8 * argument.size) - 1)).to_bytes(argument.size, "little")
+    raw = _packed(value, memory) if isinstance(value, Packed) else _number(value, argument.size)
+    if len(raw) != argument.size:
+        raise BadLaunch(
+            f"kernel argument {name} has another size than the kernel takes",
+            code="argument-size-differs",
+            expected=f"{argument.size} bytes",
+            found=f"{len(raw)} bytes" if isinstance(value, Packed) else f"the number {value}",
+            hint="pass a struct or vector as Packed(raw=...), with all of its members and padding",
+        )
     return np.frombuffer(raw, dtype=np.uint8)
+
+
+def _number(value: float, size: int) -> bytes:
+    """Return the bytes of a number for a parameter of `size` bytes; none if such a parameter takes no number."""
+    if isinstance(value, (float, np.floating)):
+        return struct.pack(_FLOATS[size], value) if size in _FLOATS else b""
+    return (int(value) & ((1 << 8 * size) - 1)).to_bytes(size, "little") if size <= MOST_NUMBER_BYTES else b""
+
+
+def _packed(value: Packed, memory: Memory) -> bytes:
+    raw = bytearray(value.raw)
+    for at, buffer in value.pointers.items():
+        raw[at : at + 8] = struct.pack("<Q", memory.buffer(buffer).address)
+    return bytes(raw)
 
 
 def _hidden(grid: Extent, block: Extent) -> dict[str, int]:

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 
 from expctl.gfx11.access.atomic import decode_atomic
+from expctl.gfx11.access.flat import NAMES as FLAT_NAMES
+from expctl.gfx11.access.flat import decode_flat
 from expctl.gfx11.access.global_access import decode_memory
 from expctl.gfx11.access.lds_access import decode_lds
 from expctl.gfx11.access.lds_permute import NAMES as PERMUTE_NAMES
@@ -13,11 +15,14 @@ from expctl.gfx11.access.lds_permute import decode_permute
 from expctl.gfx11.machine.block import Block
 from expctl.gfx11.machine.counts import Class, class_of
 from expctl.gfx11.machine.memory import CODE
+from expctl.gfx11.machine.schedule import END
 from expctl.gfx11.machine.step import Run
 from expctl.gfx11.opcodes import opcode_of
 from expctl.gfx11.scalar.control import ENDS_BLOCK, Leave, decode_hint, decode_leave, decode_wait
 from expctl.gfx11.scalar.decode import decode_scalar
 from expctl.gfx11.scalar.load import decode_scalar_load
+from expctl.gfx11.scalar.trap import ENDS_BLOCK as TRAPS
+from expctl.gfx11.scalar.trap import decode_trap
 from expctl.gfx11.text.program import Instruction, Program
 from expctl.gfx11.vector.decode import decode_vector
 from expctl.gfx11.vector.dot import NAMES as DOT_NAMES
@@ -61,7 +66,7 @@ def decode_step(instruction: Instruction) -> Run | None:
     if kind in (Class.LDS_LOAD, Class.LDS_STORE):
         return decode_permute(instruction) if name in PERMUTE_NAMES else decode_lds(instruction)
     if kind in (Class.GLOBAL_LOAD, Class.GLOBAL_STORE, Class.SCRATCH):
-        return decode_memory(instruction)
+        return decode_flat(instruction) if name in FLAT_NAMES else decode_memory(instruction)
     if kind is Class.ATOMIC:
         return decode_atomic(instruction)
     if kind is Class.SCALAR_LOAD:
@@ -89,7 +94,7 @@ def _decode_vector(instruction: Instruction, name: str) -> Run:
 
 def decode(program: Program, *, vector_registers: int = 256) -> Decoded:
     """Decode a program into basic blocks. Raises Unsupported, with the line, for an instruction that is not implemented, even
-    if it can't be reached, and for a VGPR whose number is `vector_registers` or above.
+    if it can't be reached (but after a trap), and for a VGPR whose number is `vector_registers` or above.
     """
     for instruction in program.instructions:
         if any(int(name[0] or name[1]) >= vector_registers for name in _VECTOR_REGISTER.findall(instruction.rest)):
@@ -104,15 +109,22 @@ def decode(program: Program, *, vector_registers: int = 256) -> Decoded:
     def block_at(address: int) -> int | None:
         return number.get((address - CODE) // 4)
 
+    after_trap = _after_trap(program)
     blocks = []
     for i, (first, end) in enumerate(zip(starts, [*starts[1:], len(program.instructions)], strict=True)):
         body = program.instructions[first:end]
         last = body[-1]
-        ends = ENDS_BLOCK.match(last.mnemonic) is not None
-        leave: Leave = decode_leave(last, i, block_of, CODE + 4 * end, block_at) if ends else _to(i + 1)
+        if first in after_trap:
+            blocks.append(Block(steps=(), leave=_to(END), first=first, size=len(body), last_line=last.line))
+            continue
+        ends = _ends_block(last)
+        leave: Leave = _to(i + 1)
+        if ends:
+            is_trap = TRAPS.match(last.mnemonic)
+            leave = decode_trap(last) if is_trap else decode_leave(last, i, block_of, CODE + 4 * end, block_at)
         steps = [step for x in (body[:-1] if ends else body) if (step := decode_step(x)) is not None]
         blocks.append(Block(steps=tuple(steps), leave=leave, first=first, size=len(body), last_line=last.line))
-    if not blocks or program.instructions[-1].mnemonic not in ("s_endpgm", "s_branch", "s_code_end", "s_setpc_b64"):
+    if not blocks or program.instructions[-1].mnemonic not in ("s_endpgm", "s_branch", "s_code_end", "s_setpc_b64", "s_trap"):
         raise program.instructions[-1].unsupported("the function does not end with s_endpgm")
     has_atomics = any(class_of(instruction) is Class.ATOMIC for instruction in program.instructions)
     return Decoded(program=program, blocks=tuple(blocks), has_atomics=has_atomics)
@@ -125,5 +137,15 @@ def _to(target: int) -> Leave:
 def _starts(program: Program) -> list[int]:
     """Return the sorted indices of instructions that begin a block: the first, those at labels, after branches and barriers."""
     count = len(program.instructions)
-    after = {i + 1 for i, instruction in enumerate(program.instructions) if ENDS_BLOCK.match(instruction.mnemonic)}
+    after = {i + 1 for i, instruction in enumerate(program.instructions) if _ends_block(instruction)}
     return sorted(start for start in {0, *program.labels.values(), *after} if start < count)
+
+
+def _ends_block(instruction: Instruction) -> bool:
+    return bool(ENDS_BLOCK.match(instruction.mnemonic) or TRAPS.match(instruction.mnemonic))
+
+
+def _after_trap(program: Program) -> set[int]:
+    """Return the indices of instructions after a trap that no label stands before: how gfx1100 waits for its end."""
+    traps = {i + 1 for i, instruction in enumerate(program.instructions) if instruction.mnemonic == "s_trap"}
+    return traps - set(program.labels.values())

@@ -9,20 +9,22 @@ from functools import lru_cache
 
 import numpy as np
 
-from expctl.gfx11.arguments import KERNARG, PACKET, Extent, Shifted, Unwritten, Value, place
+from expctl.gfx11.arguments import KERNARG, PACKET, Extent, Shifted, Value, buffers_of, place
 from expctl.gfx11.decode_program import Decoded, decode
 from expctl.gfx11.machine.accesses import AccessLog
-from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Anything, Flags
+from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Anything, Flags, Words
 from expctl.gfx11.machine.clocks import Clocks
 from expctl.gfx11.machine.counts import Counts, Tally
 from expctl.gfx11.machine.faults import Fault, FaultLog
 from expctl.gfx11.machine.memory import Memory
 from expctl.gfx11.machine.schedule import run_waves
+from expctl.gfx11.machine.team import Team
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.machine.workgroup import Device, Workgroup
 from expctl.gfx11.text.constants import constants_of
 from expctl.gfx11.text.descriptor import Descriptor, parse_descriptor
 from expctl.gfx11.text.errors import BadLaunch
+from expctl.gfx11.text.operand import EXEC_HI
 from expctl.gfx11.text.program import parse_program, with_callees
 
 MOST_GROUPS = 1 << 20
@@ -91,10 +93,13 @@ def launch(
     order_seed: int,
     dynamic_lds_bytes: int = 0,
     most_instructions: int = 10_000_000,
+    together: bool | None = None,
 ) -> Interpretation:
     """Run a kernel that `load` returned, with `grid` workgroups of `block` threads; return buffers, faults and counts. The
-    other arguments and the errors are those of `interpret`.
+    other arguments and the errors are those of `interpret`. `together` says whether the waves of a workgroup run side by side,
+    which is faster, or one after the other from barrier to barrier; None: side by side where `order_seed` is even.
     """
+    together = order_seed % 2 == 0 if together is None else together
     descriptor, decoded = kernel.descriptor, kernel.decoded
     threads = block[0] * block[1] * block[2]
     groups = grid[0] * grid[1] * grid[2]
@@ -131,8 +136,9 @@ def launch(
                 private_bytes=descriptor.private_bytes,
                 most_waves=len(items),
             )
-            waves = [_wave(i, group, descriptor, memory, lanes, workgroup_id) for i, lanes in enumerate(items)]
-            run_waves(group, waves, list(decoded.blocks), order)
+            storage: Words = np.zeros((max(descriptor.vector_registers, 1), len(items), LANES), dtype=np.uint32)
+            waves = [_wave(i, group, descriptor, memory, lanes, workgroup_id, storage) for i, lanes in enumerate(items)]
+            run_waves(group, waves, list(decoded.blocks), order, Team(waves, storage) if together and len(waves) > 1 else None)
     return _interpretation(decoded, device, arguments)
 
 
@@ -148,12 +154,17 @@ def _workitems(descriptor: Descriptor, block: Extent) -> list[Anything]:
     return [packed[first : first + LANES].astype(np.uint32) for first in range(0, len(packed), LANES)]
 
 
-def _wave(index: int, group: Workgroup, descriptor: Descriptor, memory: Memory, items: Anything, ids: Extent) -> Wave:
+def _wave(
+    index: int, group: Workgroup, descriptor: Descriptor, memory: Memory, items: Anything, ids: Extent, storage: Words
+) -> Wave:
     lanes = ALL_BITS if len(items) == LANES else (1 << len(items)) - 1
-    wave = Wave(index, group, vector_registers=max(descriptor.vector_registers, 1), lanes=lanes)
+    wave = Wave(index, group, vector_registers=len(storage), lanes=lanes, storage=storage[:, index])
     wave.define_vector(0, np.pad(items, (0, LANES - len(items))))
+    wave.define_scalar(EXEC_HI, 0)
     values = {
         "dispatch_ptr": memory.buffer(PACKET).address,
+        "queue_ptr": 0,  # no load from it is inside a buffer
+        "dispatch_id": 0,
         "kernarg_segment_ptr": memory.buffer(KERNARG).address,
         "private_segment_size": descriptor.private_bytes,
     }
@@ -162,6 +173,7 @@ def _wave(index: int, group: Workgroup, descriptor: Descriptor, memory: Memory, 
         for i in range(count):
             wave.define_scalar(at + i, values[name] >> 32 * i & ALL_BITS)
         at += count
+    at = descriptor.user_registers
     for is_wanted, number in zip(descriptor.workgroup_ids, ids, strict=True):
         if is_wanted:
             wave.define_scalar(at, number)
@@ -172,13 +184,12 @@ def _wave(index: int, group: Workgroup, descriptor: Descriptor, memory: Memory, 
 def _interpretation(decoded: Decoded, device: Device, arguments: Mapping[str, Value]) -> Interpretation:
     outputs: dict[str, Anything] = {}
     written: dict[str, Flags] = {}
-    for name, value in arguments.items():
+    for name, value in buffers_of(arguments).items():
         by, buffer = (value.by, value.values) if isinstance(value, Shifted) else (0, value)
-        if isinstance(buffer, (np.ndarray, Unwritten)):
-            dtype = np.dtype(buffer.dtype)
-            outputs[name] = device.memory.contents(name)[by:].copy().view(dtype).reshape(buffer.shape)
-            states = device.memory.written(name)[by:].reshape(*buffer.shape, dtype.itemsize)
-            written[name] = np.asarray(states.all(axis=-1))
+        dtype = np.dtype(buffer.dtype)
+        outputs[name] = device.memory.contents(name)[by:].copy().view(dtype).reshape(buffer.shape)
+        states = device.memory.written(name)[by:].reshape(*buffer.shape, dtype.itemsize)
+        written[name] = np.asarray(states.all(axis=-1))
     executed = [0] * len(decoded.program.instructions)
     for block, times in zip(decoded.blocks, device.tally.executions, strict=True):
         executed[block.first : block.first + block.size] = [times] * block.size

@@ -29,13 +29,23 @@ def loops_of(flows: Sequence[Flow]) -> list[frozenset[int]]:
     block_of = {begin: number for number, begin in enumerate(begins)}
     graph: dict[int, list[int]] = {}
     for number, (_, end) in enumerate(extents):
-        last = flows[end - 1]
-        to = [last.target] if last.target is not None else []
-        to += [end] if last.goes_on and end < len(flows) else []
-        graph[number] = [block_of[each] for each in to]
+        graph[number] = [block_of[each] for each in followers(flows, end - 1)]
     reached = _order(graph, [0]) if graph else []
     found = _loops({block: graph[block] for block in reached})
     return [frozenset(each for block in loop for each in range(*extents[block])) for loop in found]
+
+
+def followers(flows: Sequence[Flow], index: int) -> list[int]:
+    """Return the instructions that may follow instruction `index`."""
+    flow = flows[index]
+    to = [flow.target] if flow.target is not None else []
+    return [*to, index + 1] if flow.goes_on and index + 1 < len(flows) else to
+
+
+def entries_of(loop: Collection[int], flows: Sequence[Flow]) -> list[int]:
+    """Return the instructions by which a loop that `loops_of` found is entered, in the order of the text."""
+    outside = (index for index in range(len(flows)) if index not in loop)
+    return sorted({to for index in outside for to in followers(flows, index) if to in loop} | ({0} & set(loop)))
 
 
 def _begins(flows: Sequence[Flow]) -> list[int]:

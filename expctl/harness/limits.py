@@ -80,7 +80,7 @@ def judge(
         unwritten = ", still the poison: never written" if is_poison(result[at], poison).all() else ""
         element = f"{name}[{','.join(map(str, shown))}]" if shown else name
         failure = (
-            f"{element} is {actual[at]:.6g}{unwritten}, expected {exactly[at]:.6g}; "
+            f"{element} is {_number(result[at])}{unwritten}, expected {_number(exact[at])}; "
             f"error {error[at]:.3g}, limit {limit[at]:.3g}; {int(bad.sum())} of {bad.size} elements are bad"
         )
     elif not rel_l2 <= limits.rel_l2:
@@ -88,3 +88,8 @@ def judge(
     elif not max_abs <= limits.max_abs:
         failure = f"largest absolute error is {max_abs:.3g}, limit {limits.max_abs:g}"
     return Judgement(rel_l2=rel_l2, max_abs=max_abs, failure=failure)
+
+
+def _number(value: np.generic) -> str:
+    """Return every digit of an integer, and six of others."""
+    return str(value) if value.dtype.kind in "iub" else f"{value:.6g}"

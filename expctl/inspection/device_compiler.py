@@ -17,19 +17,23 @@ from expctl.domain.errors import Refused
 from expctl.domain.run.step_result import Available, Unavailable
 from expctl.domain.text import one_line, plain_text
 from expctl.inspection import tool_versions
-from expctl.launcher.captured import Timeout, captured
+from expctl.launcher.captured import Output, Timeout, captured
 
 STUBS = Path(__file__).parent / "hip_stubs"
 KEYWORDS = STUBS / "expctl_keywords.h"
 ZIG_CLANG = (sys.executable, "-m", "ziglang", "clang")
 TIMEOUT_S = 600
+PLACES_MOST = 3
 HOST = "x86_64-linux-musl"
 """Target of the host code, which is only parsed; fixed, so that sizes of types don't depend on the machine."""
 
 DEVICE_ONLY = ("-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-fuse-cuid=none")
 LINES = ("-gline-tables-only", "-fdebug-compilation-dir=/", "-fno-discard-value-names")
 """A line table whose paths are those of the command line, and the names of parameters in the metadata."""
-_PARAMETER = re.compile(r"^[|`]-ParmVarDecl .*?'([^']+)'", re.MULTILINE)
+TYPES = ("-g", "-fdebug-compilation-dir=/")
+"""Full debugging information, for the types of parameters alone: it may change the code."""
+_PARAMETER = re.compile(r"^[|`]-ParmVarDecl .*?'([^']+)'(?::'([^']+)')?", re.MULTILINE)
+_SAID = re.compile(r"^(.+:\d+):\d+: warning: expctl: (.+?)(?: \[-W[^\]]*\])?$", re.MULTILINE)
 _LIBRARY = (
     "ABI_VERSION=1", "ABI_NAMESPACE=__1", "HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE", "ASSERTION_SEMANTIC_DEFAULT=1",
     "HAS_THREADS=1", "HAS_MONOTONIC_CLOCK=1", "HAS_TERMINAL=1", "HAS_MUSL_LIBC=1", "HAS_FILESYSTEM=1", "HAS_RANDOM_DEVICE=1",
@@ -66,29 +70,56 @@ def compile_source(source: Path, options: Options) -> Compiled:
         folder = Path(name)
         text = folder / "kernel.s"
         if isinstance(hipcc, Available):
-            words = ["hipcc", f"--offload-arch={options.arch}", *DEVICE_ONLY, *_option_flags(source, options), str(source)]
+            flags = [*DEVICE_ONLY, *_option_flags(source, options, "hip/hip_runtime.h")]
+            words = ["hipcc", f"--offload-arch={options.arch}", *flags, str(source)]
             _run([*words, "-S", "-o", str(text)], source)
             loose = folder / "kernel.o"
             _run([*words, "-c", "-o", str(loose)], source)
             return Compiled(compiler=f"hipcc ({hipcc.versions['hipcc']})", assembly=_read(text), code_object=loose.read_bytes())
-        compiler = _wheel()
-        _run(
-            [*ZIG_CLANG, *wheel_flags(options.arch), *_option_flags(source, options), "-S", str(source), "-o", str(text)],
-            source,
-        )
-        return Compiled(compiler=compiler, assembly=_read(text), code_object=_assembled(text, options.arch, source))
+        compiler, assembly, _ = _of_wheel(source, options, text)
+        return Compiled(compiler=compiler, assembly=assembly, code_object=_assembled(text, options.arch, source))
 
 
-def assembly_with_lines(source: Path, options: Options) -> tuple[str, str]:
-    """Compile `source` with the clang of the ziglang wheel, alone; return the compiler's name with its version, and assembly
-    with a line table and the names of parameters. Raises Refused without the wheel, or with the first error of clang.
+def assembly_with_lines(source: Path, options: Options) -> tuple[str, str, tuple[str, ...]]:
+    """Compile `source` with the clang of the ziglang wheel, alone; return the compiler's name with its version, assembly with a
+    line table and the names of parameters, and sentences about what our headers leave out. Raises Refused without the wheel, or
+    with the first error of clang.
     """
-    compiler = _wheel()
+    with tempfile.TemporaryDirectory(prefix="expctl-check.") as folder:
+        return _of_wheel(source, options, Path(folder) / "kernel.s", LINES)
+
+
+def object_with_types(source: Path, options: Options) -> bytes:
+    """Compile `source` with the clang of the ziglang wheel, and return an ELF object file with full debugging information,
+    which tells the types of parameters. Raises Refused as `assembly_with_lines` does.
+    """
     with tempfile.TemporaryDirectory(prefix="expctl-check.") as folder:
         text = Path(folder) / "kernel.s"
-        flags = [*wheel_flags(options.arch), *LINES, *_option_flags(source, options)]
-        _run([*ZIG_CLANG, *flags, "-S", str(source), "-o", str(text)], source)
-        return compiler, _read(text)
+        _of_wheel(source, options, text, TYPES)
+        return _assembled(text, options.arch, source)
+
+
+def _of_wheel(source: Path, options: Options, text: Path, extra: Sequence[str] = ()) -> tuple[str, str, tuple[str, ...]]:
+    """Compile `source` to the file `text`. Return the compiler, the text, and what our headers said."""
+    compiler = _wheel()
+    flags = [*wheel_flags(options.arch), *extra, *_option_flags(source, options)]
+    ran = _run([*ZIG_CLANG, *flags, "-S", str(source), "-o", str(text)], source)
+    return compiler, _read(text), _said(ran.err)
+
+
+def _said(output: str) -> tuple[str, ...]:
+    """Return the warnings of our headers, each once with the places that it is about."""
+    places: dict[str, list[str]] = {}
+    for place, text in _SAID.findall(output):
+        at = places.setdefault(plain_text(text), [])
+        if plain_text(place) not in at:
+            at.append(plain_text(place))
+    return tuple(f"{text} ({_listed(at)})" for text, at in places.items())
+
+
+def _listed(places: list[str]) -> str:
+    more = f" and {len(places) - PLACES_MOST} more" if len(places) > PLACES_MOST else ""
+    return ", ".join(places[:PLACES_MOST]) + more
 
 
 def declared_types(source: Path, options: Options, function: str) -> tuple[str, ...]:
@@ -96,9 +127,9 @@ def declared_types(source: Path, options: Options, function: str) -> tuple[str, 
     Empty if clang finds no such function. Raises Refused as `assembly_with_lines` does.
     """
     dump = ("-fsyntax-only", "-Xclang", "-ast-dump", "-Xclang", f"-ast-dump-filter={function}")
-    printed = _run([*ZIG_CLANG, *wheel_flags(options.arch), *_option_flags(source, options), *dump, str(source)], source)
+    printed = _run([*ZIG_CLANG, *wheel_flags(options.arch), *_option_flags(source, options), *dump, str(source)], source).out
     declared = re.search(rf"^Dumping {re.escape(function)}:\n(.*?)(?=^Dumping |\Z)", printed, re.MULTILINE | re.DOTALL)
-    return tuple(_PARAMETER.findall(declared[1])) if declared else ()
+    return tuple(plain or written for written, plain in _PARAMETER.findall(declared[1])) if declared else ()
 
 
 def assemble(text: Path, arch: str) -> bytes | None:
@@ -149,14 +180,14 @@ def wheel_flags(arch: str) -> tuple[str, ...]:
     )
 
 
-def _option_flags(source: Path, options: Options) -> list[str]:
-    """Return compiler flags for `options`; for a .cu file also one that includes the HIP runtime header."""
+def _option_flags(source: Path, options: Options, runtime: str = "cuda_runtime.h") -> list[str]:
+    """Return compiler flags for `options`; for a .cu file also one that includes the header `runtime`, as nvcc does."""
     words = [options.level, options.standard]
     words += [f"-D{each}" for each in options.defines] + [f"-I{each}" for each in options.includes]
-    return words + (["-include", "hip/hip_runtime.h"] if source.suffix.lower() == ".cu" else [])
+    return words + (["-include", runtime] if source.suffix.lower() == ".cu" else [])
 
 
-def _run(argv: Sequence[str], source: Path) -> str:
+def _run(argv: Sequence[str], source: Path) -> Output:
     name = plain_text(str(source))
     try:
         ran = captured(argv, timeout_s=TIMEOUT_S, environment={**os.environ, "LC_ALL": "C"})
@@ -178,7 +209,7 @@ def _run(argv: Sequence[str], source: Path) -> str:
             where=name,
             hint="edit it; -D NAME=VALUE and -I FOLDER give what the file lacks (docs/INSPECT.md: what the HIP headers hold)",
         )
-    return ran.out
+    return ran
 
 
 def _first_error(output: str) -> str:

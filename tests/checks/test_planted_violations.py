@@ -53,6 +53,7 @@ def test_the_copy_has_no_violation(tree: Path) -> None:
         ("expctl/imported/document.py", "import expctl.imported.rows", "Imported ledgers"),
         ("expctl/screening/screen.py", "import expctl.screening.result_file", "Screening"),
         ("expctl/gfx11/machine/wave.py", "import expctl.gfx11.vector.floats", "The interpreter"),
+        ("expctl/explain/figures.py", "import expctl.explain.explained", "Explain"),
         ("expctl/gpu/tensile/name.py", "import expctl.gpu.occupancy", "Tensile names"),
         ("expctl/flow/run/settle.py", "import expctl.gpu.tensile.name", "The run loop imports no slice"),
         pytest.param(

@@ -42,6 +42,8 @@ COMMANDS = [
     ("compare times.csv times.csv", "compare/1"),
     ("check long_name.s", "check-kernels/1"),
     ("check long_name.s --launch case.yaml --orders 1", "check/1"),
+    ("explain long_name.s --launch case.yaml", "explain/1"),
+    ("explain long_name.s long_name.s", "explain-diff/1"),
     ("inspect long_name.s", "inspect/1"),
     ("inspect long_name.s long_name.s", "inspect-diff/1"),
     ("occupancy --vgpr 256 --lds 17408 --workgroup 128", "occupancy/1"),

@@ -96,7 +96,7 @@ def _import_everything() -> None:
     import expctl.cli.app
 
     for module in pkgutil.walk_packages(expctl.__path__, "expctl."):
-        if not module.name.startswith(("expctl.check", "expctl.gfx11", "expctl.harness")):
+        if not module.name.startswith(("expctl.check", "expctl.explain", "expctl.gfx11", "expctl.harness")):
             import_module(module.name)
     import_module("git")
     assert len(os.listdir("/proc/self/task")) == 1, "threads don't survive a fork"

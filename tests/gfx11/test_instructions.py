@@ -173,7 +173,7 @@ REJECTED = (
     "global_atomic_add_u32 v0, v1, v2, s[0:1]",
     "global_atomic_pk_add_f16 v0, v1, s[0:1]",
     "global_load_b32 v0, v1, s[0:1] lds",
-    "flat_load_b32 v0, v[1:2]",
+    "flat_load_b32 v0, v[1:2], s[0:1]",
     "buffer_load_b32 v0, v1, s[0:3], 0 offen",
     "ds_load_b32 v0, v1 gds",
     "ds_add_u32 v0, v1 gds",
@@ -194,3 +194,8 @@ def test_what_is_not_implemented_is_an_error(text: str) -> None:
     with pytest.raises(Unsupported) as refusal:
         execute(fresh_wave(), f"s_nop 0\n{text}")
     assert refusal.value.line == 2
+
+
+def test_a_floating_point_number_of_64_bits_is_a_double() -> None:
+    wave = execute(fresh_wave(), "s_mov_b64 s[2:3], 0.5")
+    assert (wave.scalar[2], wave.scalar[3]) == (0, 0x3FE00000)

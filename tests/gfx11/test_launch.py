@@ -120,7 +120,7 @@ def test_unknown_instructions_name_their_line(small: str) -> None:
     lines = small.splitlines()
     at = next(i for i, line in enumerate(lines) if "v_wmma" in line)
     for text in (
-        "v_wmma_f16_16x16x16_f16 v[0:7], v[0:7], v[0:7], v[0:7]",
+        "v_wmma_f16_16x16x16_f16 v[0:7], v[0:7], v[0:7], v[0:3]",
         "v_add_f32_dpp v0, v1, v2 row_bcast:15",
         "v_foo v1",
     ):

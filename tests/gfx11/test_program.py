@@ -55,7 +55,7 @@ def test_operands(text: str, wanted: Operand) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["v256", "v1.x", "s106", "v[3:1]", "sext(v1)", "--v1", "-off", "lit(1.0)", "exec_hi", "src_shared_base", ""]
+    "text", ["v256", "v1.x", "s106", "v[3:1]", "sext(v1)", "--v1", "-off", "lit(1.0)", "flat_scratch", "src_shared_limit", ""]
 )
 def test_operands_that_are_not_known(text: str) -> None:
     assert parse_operand(text) is None

@@ -79,7 +79,11 @@ def test_lds_among_scalar_loads() -> None:
 def two_waves(first: Access, second: Access, *, first_writes: bool, second_writes: bool) -> bool:
     log, where = AccessLog(64, shared=first.group != second.group), np.arange(8)
     for access, writes in ((first, first_writes), (second, second_writes)):
-        found = (log.write if writes else log.read)(log.begin(access), where)
+        ended, tag = access.ended, log.begin(access)
+        found = (log.write if writes else log.read)(tag, where)
+        if ended != access.begun:
+            log.extend(tag)
+            log.end(tag, ended)
     return bool(found)
 
 
@@ -104,6 +108,17 @@ def test_the_other_reader_is_not_forgotten() -> None:
         log.read(log.begin(at(0, agent)), where)
     found = log.write(log.begin(at(0, 2)), where)
     assert [access.agent for access in found] == [1]
+
+
+def test_a_read_that_outlasts_a_barrier_is_known_after_a_write_of_its_own_wave() -> None:
+    log, where = AccessLog(64, shared=False), np.arange(8)
+    read = log.begin(at(0, 1))
+    log.read(read, where)
+    assert log.write(log.begin(at(0, 1)), where) == []
+    log.extend(read)
+    assert [access.agent for access in log.write(log.begin(at(1, 2)), where)] == [1]
+    log.end(read, 1)
+    assert log.write(log.begin(at(2, 3)), where) == []
 
 
 def test_an_access_that_outlasts_a_barrier() -> None:

@@ -15,7 +15,6 @@ from expctl.adapters.machine.device_lock import MachineLock
 from expctl.adapters.machine.lock_holder import read_holder
 from expctl.domain.checkup import Finding, note, ok, wrong
 from expctl.domain.errors import Refused
-from expctl.domain.experiment.ids import ID_PATTERN
 
 LOCKS = ("index.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "shallow.lock")
 FOLDERS = ("journal", "scratch", "artifacts", "checkouts", "profiles", "gate")
@@ -65,6 +64,10 @@ class StateCheckup:
                 continue
             if self._runner is not None:
                 yield note("journal", f"{self._runner.experiment} runs now (pid {self._runner.pid})")
+            elif experiment not in self._known:
+                what = f"{experiment} is unfinished, but this branch has no proposal of that id"
+                where = shlex.quote(f"experiments/{experiment}")
+                yield wrong("journal", what, f"bring it back (git log --all -- {where}), or give it up: rm {_typed(file)}")
             else:
                 last = type(events[-1]).__name__.lower() if events else "its first line is half-written"
                 yield note("journal", f"{experiment} is unfinished ({last}); expctl run {experiment} goes on from there")
@@ -76,7 +79,7 @@ class StateCheckup:
             drop = f"git update-ref -d {shlex.quote(name)}"
             if not self._git.names_commit(name):
                 yield wrong("refs", f"{name} names no commit", f"rm {_typed(file)}")
-            elif not ID_PATTERN.fullmatch(file.name) or file.name not in self._known:
+            elif file.name not in self._known and not (self._state / "journal" / f"{file.name}.jsonl").exists():
                 yield wrong("refs", f"{name} is expctl's, but this branch has no proposal or record of that id", drop)
 
     def _worktrees(self) -> Iterator[Finding]:

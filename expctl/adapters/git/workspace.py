@@ -271,6 +271,8 @@ class GitWorkspace(GitPlumbing):
         files.remove_temporary()
         head = {path: blob for each in paths for path, blob in self.list_files("HEAD", each).items()}
         back = [path for path in paths if self.blob_on_disk(path) == head.get(path, "")]
+        if kept := [path for path in back if head.get(path)]:
+            self.call(["add", "-u", "--", *kept])  # git takes another size for a change, even where line ends alone differ
         if back:
             self.call(["reset", "-q", "HEAD", "--", *back])
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from expctl.domain.protocol.first_protocol import Sketch
 
 DEFINITION = re.compile(
-    r'^(?:extern\s+"C"\s+)?(?P<result>(?:const\s+|unsigned\s+|signed\s+|long\s+)*\w+)\s+(?P<name>[a-z_]\w*)\s*'
+    r'^(?:extern\s+"C"\s+)?(?P<result>(?:const\s+|unsigned\s+|signed\s+|long\s+)*\w+)\s+(?P<name>[A-Za-z_]\w*)\s*'
     r"\((?P<parameters>[^(){};]*)\)\s*\{",
     re.MULTILINE | re.ASCII,
 )
@@ -18,7 +18,7 @@ NUMPY = {
     "double": "float64", "float": "float32", "int": "int32", "long": "int64", "size_t": "uint64", "char": "int8",
     "unsigned char": "uint8", "int8_t": "int8", "uint8_t": "uint8", "int16_t": "int16", "uint16_t": "uint16",
     "int32_t": "int32", "uint32_t": "uint32", "int64_t": "int64", "uint64_t": "uint64", "unsigned": "uint32",
-    "unsigned int": "uint32", "long long": "int64",
+    "unsigned int": "uint32", "long long": "int64", "void": "uint8",
 }  # fmt: skip
 TAKEN = ("self", "build", "rng", "np")
 FLOATS = ("float", "double")

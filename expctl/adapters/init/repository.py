@@ -56,6 +56,7 @@ class Wishes:
 
     kind: Kind | None = None
     source: str = ""
+    function: str = ""
     scope: str = ""
     harness: str = "bench"
     build: tuple[str, ...] = ()
@@ -78,13 +79,11 @@ def first_protocol(seen: Repository, wishes: Wishes) -> FirstProtocol:
     sources = [wishes.source] if wishes.source else _sources(seen, kind)
     if kind.is_python and len(sources) > 1:
         raise _several(sources)
-    sketch = next((each for path in sources for each in _sketches(kind, seen.text(path))), None)
+    sketch = _chosen(seen, kind, sources, wishes.function)
     is_sample = not sources
-    if sketch is None and sources:
-        raise _no_function(kind, sources)
     source = f"{wishes.scope or 'src'}/{NAMES[kind]}" if is_sample else sources[0]
     scope = (wishes.scope,) if wishes.scope else _scope(kind, sources or [source])
-    sketch = SAMPLES[kind] if is_sample or sketch is None else sketch
+    sketch = sketch or SAMPLES[kind]
     gpu, tests = _gpu(kind), _test_folders(seen)
     toolchain, build, executables = _toolchain(seen, wishes, kind, sources or [source])
     if kind is Kind.TRITON and gpu is None and is_sample:
@@ -138,6 +137,17 @@ def _sketches(kind: Kind, text: str) -> Iterable[Sketch]:
     return python_functions.sketches(text, kind) if kind.is_python else c_functions.sketches(text)
 
 
+def _chosen(seen: Repository, kind: Kind, sources: list[str], function: str) -> Sketch | None:
+    """Return the sketch of the function that is declared or named by `function`, else of the first; None without sources."""
+    declared = "(" in function and not kind.is_python
+    texts = [f"{function.rstrip(';')} {{"] if declared else [seen.text(path) for path in sources]
+    found = [each for text in texts for each in _sketches(kind, text)]
+    chosen = next((each for each in found if declared or function in ("", each.function)), None)
+    if chosen is None and (sources or function):
+        raise _no_function(kind, sources, function, [each.function for each in found])
+    return chosen
+
+
 def _check_source(seen: Repository, kind: Kind, source: str) -> None:
     """Raise Misused for a source that isn't there, or is of another kind."""
     ending = (".py",) if kind.is_python else ENDINGS[kind]
@@ -152,14 +162,16 @@ def _check_source(seen: Repository, kind: Kind, source: str) -> None:
         )
 
 
-def _no_function(kind: Kind, sources: list[str]) -> Misused:
+def _no_function(kind: Kind, sources: list[str], function: str, others: list[str]) -> Misused:
     where = "a def at the left margin" if kind.is_python else "not static: void scale(float *x, long n) {"
+    other = "" if kind.is_python else ", or declare it: --function 'void scale(float *x, long n)'"
+    seen = one_line(", ".join(sources) or "a repository without sources", 300)
     return Misused(
         "no function to measure was found",
         code="no-kernel-function",
-        expected=f"a function that can be called, {where}",
-        found=f"none in {one_line(', '.join(sources), 300)}",
-        hint="name the file that has it by --source FILE; its text has to be UTF-8",
+        expected=f"{function or 'a function that can be called'}, {where}",
+        found=f"{one_line(', '.join(others), 300) or 'none'} in {seen}",
+        hint=f"name the file that has it by --source FILE (its text has to be UTF-8){other}",
     )
 
 

@@ -285,7 +285,8 @@ def _test_end(said: Mapping[str, Any], cases: int, failed: int, worst: Mapping[s
         return Failed(reason=f"the test ended as passed although {failed} of {cases} cases failed", fault=True)
     if said.get("ok") is True and cases:
         facts = ", ".join(f"{name} {value:.4g}" for name, value in worst.items())
-        return TestReport(cases=cases, summary=f"{cases} cases pass" + (f", worst {facts}" if facts else ""))
+        summary = f"{cases} case{' passes' if cases == 1 else 's pass'}"
+        return TestReport(cases=cases, summary=f"{summary}, worst {facts}" if facts else summary)
     if said.get("ok") is True:
         return Failed(reason="the test ended without having tried a case", fault=True)
     return Failed(reason=one_line(str(said.get("reason", "no reason given")), 500), fault=bool(said.get("fault")))

@@ -107,7 +107,7 @@ class StepPerformer:
         if isinstance(report, Failed):
             progress.step("test", f"fail   {where}{report.reason}", duration_s)
             return Tested(ok=False, fault=report.fault, cases=0, summary=report.reason, duration_s=duration_s, target=name)
-        progress.step("test", f"pass   {where}{report.summary}", duration_s)
+        progress.step("test", f"{'pass' if report.cases else 'none':7}{where}{report.summary}", duration_s)
         return Tested(ok=True, fault=False, cases=report.cases, summary=report.summary, duration_s=duration_s, target=name)
 
     def _test_result(self, name: str, run: Run) -> TestReport | Failed:

@@ -1,6 +1,7 @@
 """Decode atomics on global memory and on LDS. The active lanes act one after the other, lane 0 first.
 
     global_atomic_OP  [v0,] v1 or v[1:2], data, off or s[2:3]  [glc]     with glc the old value goes to the first register
+    flat_atomic_OP    [v0,] v[1:2], data  [glc]                          of LDS or of global memory, lane by lane
     ds_OP             v1, data                                           ds_OP_rtn  v0, v1, data
 
 A compare-and-swap of global memory has the new value and what is compared in one register pair (or two pairs), one of LDS in
@@ -15,17 +16,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from expctl.gfx11.access.flat import flat
 from expctl.gfx11.access.global_access import address_source, offset_of, reach
 from expctl.gfx11.access.lds_access import Part, lds_offset, planned, report_lds_conflicts, vector_index
 from expctl.gfx11.access.transfer import Transfer, read_registers, write_registers
-from expctl.gfx11.machine.arrays import Anything, Bytes, Flags, Indices
+from expctl.gfx11.machine.accesses import AccessLog
+from expctl.gfx11.machine.arrays import Anything, Bytes, Flags, Indices, Words
 from expctl.gfx11.machine.conflicts import report_conflicts
 from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.machine.memory import BASE, DEFINED, UNDEFINED
 from expctl.gfx11.machine.step import Run
 from expctl.gfx11.machine.waits import Counter, Operation
 from expctl.gfx11.machine.wave import Wave
-from expctl.gfx11.text.operand import Kind
+from expctl.gfx11.operands.vector_source import Source
+from expctl.gfx11.text.operand import Kind, Operand
 from expctl.gfx11.text.program import Instruction
 
 Number = np.generic
@@ -90,29 +94,92 @@ GLOBAL = _table(prefix="global_atomic_", swap="swap", compare="cmpswap", wide_fl
 _LDS = _table(prefix="ds_", swap="storexchg", compare="cmpstore", more=("rsub",), wide_floats=True)
 _RETURNING = {re.sub(r"_([uibf]\d+)$", r"_rtn_\1", name): op for name, op in _LDS.items()}
 LDS = {name: op for name, op in _LDS.items() if "storexchg" not in name} | _RETURNING
-NAMES = frozenset((*GLOBAL, *LDS))
+NAMES = frozenset((*GLOBAL, *(name.replace("global_", "flat_") for name in GLOBAL), *LDS))
 
 
 def decode_atomic(instruction: Instruction) -> Run:
     """Return the function that executes an atomic on a wave. Raises Unsupported for operands or modifiers of another form."""
-    return _global(instruction) if instruction.mnemonic in GLOBAL else _lds(instruction)
+    return _lds(instruction) if instruction.mnemonic in LDS else _global(instruction)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """An atomic with its registers: the first one of the data (new values, and after them or in `compared` what is compared),
+    and the one that gets the old value, or None. `also` is a second counter that has to prove that it has ended.
+    """
+
+    op: AtomicOp
+    line: int
+    data: int
+    target: int | None
+    compared: int | None = None
+    also: Counter | None = None
+
+    @property
+    def words(self) -> int:
+        """Return the registers of one value."""
+        return self.op.width // 4
+
+    @property
+    def keys(self) -> tuple[int, ...]:
+        """Return the registers that get the old value."""
+        return () if self.target is None else tuple(range(self.target, self.target + self.words))
+
+    @property
+    def values(self) -> tuple[tuple[int, Transfer], ...]:
+        """Return where the data are: first registers and formats."""
+        one, two = (Transfer(width=self.op.width * n, registers=self.words * n) for n in (1, 2))
+        if not self.op.compares:
+            return ((self.data, one),)
+        return ((self.data, two),) if self.compared is None else ((self.data, one), (self.compared, one))
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """Return the registers of the data."""
+        return tuple(key for first, part in self.values for key in range(first, first + part.registers))
+
+    def read(self, rows: Words, lanes: Flags) -> Bytes:
+        """Return the data, or their undefined bits, of `lanes`: new values and then what is compared, (lanes, bytes)."""
+        return np.concatenate([read_registers(rows, first, part, lanes) for first, part in self.values], axis=1)
+
+    def begin(self, wave: Wave, counter: Counter, log: AccessLog, tag: int) -> None:
+        """Record that it is under way."""
+        wave.begin(Operation(line=self.line, counter=counter, keys=self.keys, log=log, tags=[tag], also=self.also))
 
 
 def _global(instruction: Instruction) -> Run:
-    op, fields, line = GLOBAL[instruction.mnemonic], instruction.fields(), instruction.line
+    is_flat = instruction.mnemonic.startswith("flat_")
+    op, fields = GLOBAL[instruction.mnemonic.replace("flat_", "global_", 1)], instruction.fields()
     returns = "glc" in fields.modifiers
     offset, operands = offset_of(instruction, fields), list(fields.operands)
-    if len(operands) != 3 + returns:
-        raise instruction.unsupported(f"{len(operands)} operands, expected {3 + returns}")
+    if len(operands) != 3 - is_flat + returns:
+        raise instruction.unsupported(f"{len(operands)} operands, expected {3 - is_flat + returns}")
     words = op.width // 4
-    target = vector_index(instruction, operands.pop(0), words) if returns else None
-    data = vector_index(instruction, operands[1], words * (1 + op.compares))
+    exchange = Exchange(
+        op=op,
+        line=instruction.line,
+        target=vector_index(instruction, operands.pop(0), words) if returns else None,
+        data=vector_index(instruction, operands[1], words * (1 + op.compares)),
+        also=Counter.LGKM if is_flat else None,
+    )
     if operands[0].kind is not Kind.VECTOR:
         raise instruction.unsupported("an address is needed")
-    addresses = address_source(instruction, operands[0], operands[2], offset, private=False)
-    given = Transfer(width=op.width * (1 + op.compares), registers=words * (1 + op.compares))
-    keys = () if target is None else tuple(range(target, target + words))
-    used = tuple(range(data, data + words * (1 + op.compares)))
+    base = Operand(kind=Kind.OFF) if is_flat else operands[2]
+    addresses = address_source(instruction, operands[0], base, offset, private=False)
+    update = _global_update(exchange, addresses)
+    if not is_flat:
+        return update
+    low = operands[0].index
+    return flat(addresses, instruction.line, update, _lds_update(exchange, low, offset), _refuse_private(instruction.line))
+
+
+def _refuse_private(line: int) -> Run:
+    return lambda wave: wave.fault(FaultKind.OUT_OF_BOUNDS, line, "an atomic on private memory, which has none")
+
+
+def _global_update(exchange: Exchange, addresses: Source) -> Run:
+    op, line, target = exchange.op, exchange.line, exchange.target
+    keys, used = exchange.keys, exchange.used
     touched = frozenset((*keys, *used, *addresses.keys))
     counter = Counter.VS if target is None else Counter.VM
 
@@ -127,20 +194,20 @@ def _global(instruction: Instruction) -> Run:
         if where.size and (states == UNDEFINED).any():
             first = int(where[(states == UNDEFINED).any(axis=1)][0, 0])
             wave.fault(FaultKind.UNINITIALISED, line, f"updates what nothing wrote, {memory.describe(first + BASE)}")
-        if unclear and read_registers(wave.vector_undefined, data, given, lanes).any():
+        if unclear and exchange.read(wave.vector_undefined, lanes).any():
             wave.fault(FaultKind.UNINITIALISED, line, "a value that nothing wrote goes to memory")
-        _write_back(wave, target, op, lanes, _update(memory.data, where, op, read_registers(wave.vector, data, given, lanes)))
+        _write_back(wave, target, op, lanes, _update(memory.data, where, op, exchange.read(wave.vector, lanes)))
         memory.states[where] = DEFINED
         tag = log.begin(wave.group.access(line, wave.index))
         wave.exchange(((-1, place) for place in where[:, 0].tolist()), acquires=target is not None)
         report_conflicts(wave, line, log.update(tag, where.reshape(-1)), where, "updates")
-        wave.begin(Operation(line=line, counter=counter, keys=keys, log=log, tags=[tag]))
+        exchange.begin(wave, counter, log, tag)
 
     return run
 
 
 def _lds(instruction: Instruction) -> Run:
-    op, fields, line = LDS[instruction.mnemonic], instruction.fields(), instruction.line
+    op, fields = LDS[instruction.mnemonic], instruction.fields()
     modifiers, operands, returns = dict(fields.modifiers), list(fields.operands), "_rtn_" in instruction.mnemonic
     offset = lds_offset(instruction, modifiers.pop("offset", "0"), 65535)
     if modifiers or len(operands) != 2 + returns + op.compares:
@@ -148,10 +215,15 @@ def _lds(instruction: Instruction) -> Run:
     words = op.width // 4
     target = vector_index(instruction, operands.pop(0), words) if returns else None
     base, *data = (vector_index(instruction, x, n) for x, n in zip(operands, (1, words, words), strict=False))
-    keys = () if target is None else tuple(range(target, target + words))
-    used = tuple(key for first in data for key in range(first, first + words))
+    compared = data[1] if op.compares else None
+    return _lds_update(Exchange(op=op, line=instruction.line, data=data[0], compared=compared, target=target), base, offset)
+
+
+def _lds_update(exchange: Exchange, base: int, offset: int) -> Run:
+    op, line, target = exchange.op, exchange.line, exchange.target
+    keys, used = exchange.keys, exchange.used
     touched = frozenset((base, *keys, *used))
-    part = Part(offset=offset, register=data[0], transfer=Transfer(width=op.width, registers=words))
+    part = Part(offset=offset, register=exchange.data, transfer=Transfer(width=op.width, registers=exchange.words))
 
     def run(wave: Wave) -> None:
         unclear = not wave.dirty.isdisjoint(touched)
@@ -160,18 +232,16 @@ def _lds(instruction: Instruction) -> Run:
             wave.check_address(line, base)
         lds, group = wave.group.lds, wave.group
         plan = planned(wave, line, wave.u32[base], part)
-        values = [read_registers(wave.vector, first, part.transfer, plan.lanes) for first in data]
         unknown: Anything = lds.undefined[plan.where].any(axis=1)
         if unclear:
-            for first in data:
-                unknown |= read_registers(wave.vector_undefined, first, part.transfer, plan.lanes).any(axis=1)
-        old = _update(lds.data, plan.where, op, np.concatenate(values, axis=1))
+            unknown |= exchange.read(wave.vector_undefined, plan.lanes).any(axis=1)
+        old = _update(lds.data, plan.where, op, exchange.read(wave.vector, plan.lanes))
         lds.undefined[plan.where[unknown]] = 0xFF
         _write_back(wave, target, op, plan.lanes, old, unknown)
         tag = lds.log.begin(group.access(line, wave.index))
         wave.exchange(((group.index, place) for place in plan.where[:, 0].tolist()), acquires=target is not None)
         report_lds_conflicts(wave, line, lds.log.update(tag, plan.where.reshape(-1)), "updates", plan)
-        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, log=lds.log, tags=[tag]))
+        exchange.begin(wave, Counter.LGKM, lds.log, tag)
 
     return run
 

@@ -54,9 +54,9 @@ def decode_memory(instruction: Instruction) -> Run:
         raise instruction.unsupported(f"the data must be {transfer.registers} vector register(s)")
     if match["where"] == "scratch":
         addresses = address_source(instruction, address, base, offset, private=True)
-        return (_private_store if stores else _private_load)(instruction, data.index, transfer, addresses)
+        return (private_store if stores else private_load)(instruction, data.index, transfer, addresses)
     addresses = address_source(instruction, address, base, offset, private=False)
-    return (_store if stores else _load)(instruction, data.index, transfer, addresses)
+    return (global_store if stores else global_load)(instruction, data.index, transfer, addresses)
 
 
 def offset_of(instruction: Instruction, fields: Fields) -> int:
@@ -145,7 +145,10 @@ def _count_lines(wave: Wave, line: int, where: Indices, width: int) -> None:
     traffic.bytes += where.size
 
 
-def _load(instruction: Instruction, first: int, transfer: Transfer, addresses: Source) -> Run:
+def global_load(
+    instruction: Instruction, first: int, transfer: Transfer, addresses: Source, also: Counter | None = None
+) -> Run:
+    """Return the function of a load from global memory, which the counter `also` has to prove too."""
     line, width = instruction.line, transfer.width
     keys = tuple(range(first, first + transfer.registers))
     touched = frozenset((*keys, *addresses.keys))
@@ -163,12 +166,15 @@ def _load(instruction: Instruction, first: int, transfer: Transfer, addresses: S
         log = group.device.log
         tag = log.begin(group.access(line, wave.index))
         report_conflicts(wave, line, log.read(tag, where.reshape(-1)), where, "reads")
-        wave.begin(Operation(line=line, counter=Counter.VM, keys=keys, log=log, tags=[tag]))
+        wave.begin(Operation(line=line, counter=Counter.VM, keys=keys, log=log, tags=[tag], also=also))
 
     return run
 
 
-def _store(instruction: Instruction, first: int, transfer: Transfer, addresses: Source) -> Run:
+def global_store(
+    instruction: Instruction, first: int, transfer: Transfer, addresses: Source, also: Counter | None = None
+) -> Run:
+    """Return the function of a store to global memory, which the counter `also` has to prove too."""
     line, width = instruction.line, transfer.width
     keys = tuple(range(first, first + transfer.registers))
     touched = frozenset((*keys, *addresses.keys))
@@ -191,12 +197,15 @@ def _store(instruction: Instruction, first: int, transfer: Transfer, addresses: 
         log = group.device.log
         tag = log.begin(group.access(line, wave.index))
         report_conflicts(wave, line, log.write(tag, where.reshape(-1)), where, "writes")
-        wave.begin(Operation(line=line, counter=Counter.VS, log=log, tags=[tag]))
+        wave.begin(Operation(line=line, counter=Counter.VS, log=log, tags=[tag], also=also))
 
     return run
 
 
-def _private_load(instruction: Instruction, first: int, transfer: Transfer, addresses: Source) -> Run:
+def private_load(
+    instruction: Instruction, first: int, transfer: Transfer, addresses: Source, also: Counter | None = None
+) -> Run:
+    """Return the function of a load from private memory, which the counter `also` has to prove too."""
     line, keys = instruction.line, tuple(range(first, first + transfer.registers))
     touched = frozenset((*keys, *addresses.keys))
 
@@ -206,12 +215,15 @@ def _private_load(instruction: Instruction, first: int, transfer: Transfer, addr
         rows, where, lanes = _private_reach(wave, line, addresses.read(wave), transfer.width)
         private = wave.group.private[wave.index]
         write_registers(wave, first, transfer, private.data[rows, where], private.undefined[rows, where], lanes)
-        wave.begin(Operation(line=line, counter=Counter.VM, keys=keys))
+        wave.begin(Operation(line=line, counter=Counter.VM, keys=keys, also=also))
 
     return run
 
 
-def _private_store(instruction: Instruction, first: int, transfer: Transfer, addresses: Source) -> Run:
+def private_store(
+    instruction: Instruction, first: int, transfer: Transfer, addresses: Source, also: Counter | None = None
+) -> Run:
+    """Return the function of a store to private memory, which the counter `also` has to prove too."""
     line, keys = instruction.line, range(first, first + transfer.registers)
     touched = frozenset((*keys, *addresses.keys))
 
@@ -222,7 +234,7 @@ def _private_store(instruction: Instruction, first: int, transfer: Transfer, add
         private = wave.group.private[wave.index]
         private.data[rows, where] = read_registers(wave.vector, first, transfer, lanes)
         private.undefined[rows, where] = read_registers(wave.vector_undefined, first, transfer, lanes)
-        wave.begin(Operation(line=line, counter=Counter.VS))
+        wave.begin(Operation(line=line, counter=Counter.VS, also=also))
 
     return run
 

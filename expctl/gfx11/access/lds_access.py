@@ -73,7 +73,7 @@ def decode_lds(instruction: Instruction) -> Run:
         data = [first + i * transfer.registers for i in range(len(offsets))]
     base = vector_index(instruction, address, 1)
     parts = [Part(offset=offset, register=n, transfer=transfer) for offset, n in zip(offsets, data, strict=True)]
-    return _store(instruction, base, parts) if stores else _load(instruction, base, parts)
+    return lds_store(instruction, base, parts) if stores else lds_load(instruction, base, parts)
 
 
 def lds_offset(instruction: Instruction, text: str, most: int) -> int:
@@ -98,7 +98,8 @@ def _registers(parts: list[Part]) -> tuple[int, ...]:
     return tuple(key for part in parts for key in range(part.register, part.register + part.transfer.registers))
 
 
-def _load(instruction: Instruction, base: int, parts: list[Part]) -> Run:
+def lds_load(instruction: Instruction, base: int, parts: list[Part], also: Counter | None = None) -> Run:
+    """Return the function of a load from LDS at the address in VGPR `base`, which the counter `also` has to prove too."""
     line, keys = instruction.line, _registers(parts)
     touched = frozenset((base, *keys))
 
@@ -117,12 +118,13 @@ def _load(instruction: Instruction, base: int, parts: list[Part]) -> Run:
             tag = lds.log.begin(group.access(line, wave.index))
             report_lds_conflicts(wave, line, lds.log.read(tag, plan.where.reshape(-1)), "reads", plan)
             tags.append(tag)
-        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, log=lds.log, tags=tags))
+        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, log=lds.log, tags=tags, also=also))
 
     return run
 
 
-def _store(instruction: Instruction, base: int, parts: list[Part]) -> Run:
+def lds_store(instruction: Instruction, base: int, parts: list[Part], also: Counter | None = None) -> Run:
+    """Return the function of a store to LDS at the address in VGPR `base`, which the counter `also` has to prove too."""
     line, keys = instruction.line, _registers(parts)
     touched = frozenset((base, *keys))
 
@@ -145,7 +147,7 @@ def _store(instruction: Instruction, base: int, parts: list[Part]) -> Run:
             tag = lds.log.begin(group.access(line, wave.index))
             report_lds_conflicts(wave, line, lds.log.write(tag, plan.where.reshape(-1)), "writes", plan)
             tags.append(tag)
-        wave.begin(Operation(line=line, counter=Counter.LGKM, log=lds.log, tags=tags))
+        wave.begin(Operation(line=line, counter=Counter.LGKM, log=lds.log, tags=tags, also=also))
 
     return run
 

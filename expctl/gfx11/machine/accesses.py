@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from expctl.gfx11.machine.arrays import Indices
+from expctl.gfx11.machine.arrays import Flags, Indices
 from expctl.gfx11.machine.clocks import Clocks
 
 FOREVER = 1 << 30
@@ -74,11 +74,14 @@ class AccessLog:
         self._readers = _Latest(size, shared=shared)
         self._atomics = _Latest(size, shared=shared) if clocks is not None else None
         self._shared, self._clocks = shared, clocks
+        self._epoch, self._settled = 0, 0
+        self._lasting: list[int] = []
+        self._reads: list[tuple[int, Indices]] = []
+        self._noted = 0
+        self._was_read: Flags = np.zeros(0 if shared else size, dtype=np.bool_)
         self._accesses = [Access(line=0, agent=-1, group=-1, begun=-1, ended=-1)]
         self._agents: Tags = np.full(1024, -1, dtype=np.int32)
         self._groups: Tags = np.full(1024, -1, dtype=np.int32)
-        self._last_write: dict[int, int] = {}
-        self._last_read: dict[int, int] = {}
 
     def begin(self, access: Access) -> int:
         """Add an access that starts now to the log; return its tag."""
@@ -92,9 +95,8 @@ class AccessLog:
 
     def extend(self, tag: int) -> None:
         """Record that the access `tag` may still be under way after the next barrier."""
-        access = self._accesses[tag]
-        access.ended = FOREVER
-        self._last_write[access.agent] = self._last_read[access.agent] = FOREVER
+        self._accesses[tag].ended = FOREVER
+        self._lasting.append(tag)
 
     def end(self, tag: int, epoch: int) -> None:
         """Record that the access `tag`, for which `extend` was called, ended when `epoch` barriers had been passed."""
@@ -102,42 +104,70 @@ class AccessLog:
 
     def read(self, tag: int, where: Indices) -> list[Access]:
         """Record that the access `tag` reads the bytes `where`; return the writes and atomics that it races with."""
-        access = self._accesses[tag]
-        found = [] if self._is_alone(self._last_write, access) else self._conflicts(access, self._written(where))
-        _renew(self._last_read, access)
-        self._readers.note(tag, where, self._agents, self._groups)
+        found = self._conflicts(tag, self._written(tag, where))
+        if self._shared:
+            self._readers.note(tag, where, self._agents, self._groups)
+        else:
+            self._reads.append((tag, where))
+            self._was_read[where] = True
         return found
 
     def write(self, tag: int, where: Indices) -> list[Access]:
         """Record that the access `tag` writes the bytes `where`; return the accesses that it races with."""
-        access = self._accesses[tag]
-        found: list[Access] = []
-        if not self._is_alone(self._last_write, access):
-            found += self._conflicts(access, self._written(where))
-        if not self._is_alone(self._last_read, access):
-            found += self._conflicts(access, self._readers.tags(where))
-        _renew(self._last_write, access)
+        found = self._conflicts(tag, self._written(tag, where)) + self._conflicts(tag, self._read(tag, where))
         self._writers[where] = tag
         return found
 
     def update(self, tag: int, where: Indices) -> list[Access]:
         """Record that the atomic `tag` reads and writes the bytes `where`; return the loads and stores that it races with."""
-        access = self._accesses[tag]
-        found = self._conflicts(access, _distinct(self._writers.take(where)) | self._readers.tags(where))
-        _renew(self._last_write, access)
+        found = self._conflicts(tag, self._distinct(tag, self._writers, where) | self._read(tag, where))
         if self._atomics is not None:
             self._atomics.note(tag, where, self._agents, self._groups)
         return found
 
-    def _written(self, where: Indices) -> set[int]:
-        found = _distinct(self._writers.take(where))
+    def _written(self, tag: int, where: Indices) -> set[int]:
+        found = self._distinct(tag, self._writers, where)
         return found if self._atomics is None else found | self._atomics.tags(where)
 
-    def _is_alone(self, last: dict[int, int], access: Access) -> bool:
-        """Have all accesses of other waves ended before the last barrier? `last` maps a wave to the epoch of its latest one."""
-        return not self._shared and all(epoch < access.begun for agent, epoch in last.items() if agent != access.agent)
+    def _read(self, tag: int, where: Indices) -> set[int]:
+        self._advance(tag)
+        if not self._shared:
+            if not self._was_read.take(where).any():
+                return set()
+            self._note_reads()
+        return self._readers.tags(where)
 
-    def _conflicts(self, access: Access, tags: Iterable[int]) -> list[Access]:
+    def _distinct(self, tag: int, tags: Tags, where: Indices) -> set[int]:
+        """Return the tags of the bytes `where` that may not be ordered before the access `tag` by a barrier."""
+        self._advance(tag)
+        found = tags.take(where)
+        return _distinct(found) if found.max(initial=0) > self._settled else set()
+
+    def _advance(self, tag: int) -> None:
+        """Forget what a barrier has ordered before the access `tag`, where one workgroup alone uses the memory: its reads, but
+        for those that outlast the barrier, and every access up to the one numbered `_settled`.
+        """
+        epoch = self._accesses[tag].begun
+        if self._shared or epoch == self._epoch:
+            return
+        self._epoch = epoch
+        self._lasting = [other for other in self._lasting if self._accesses[other].ended >= epoch]
+        self._settled = min(self._lasting, default=tag) - 1
+        self._was_read[:] = False
+        lasting = set(self._lasting)
+        self._reads = [(other, where) for other, where in self._reads if other in lasting]
+        self._noted = 0
+        for _, where in self._reads:
+            self._was_read[where] = True
+
+    def _note_reads(self) -> None:
+        """Record the reads since the last barrier byte by byte, because a write to some of them came."""
+        for tag, where in self._reads[self._noted :]:
+            self._readers.note(tag, where, self._agents, self._groups)
+        self._noted = len(self._reads)
+
+    def _conflicts(self, tag: int, tags: Iterable[int]) -> list[Access]:
+        access = self._accesses[tag]
         return [other for tag in sorted(tags) if not self._is_ordered(other := self._accesses[tag], access)]
 
     def _is_ordered(self, other: Access, access: Access) -> bool:
@@ -147,10 +177,6 @@ class AccessLog:
         if other.group == access.group and other.begun != access.begun:
             return other.ended < access.begun
         return self._clocks is not None and self._clocks.knows(access.agent, other.agent, other.stamp)
-
-
-def _renew(last: dict[int, int], access: Access) -> None:
-    last[access.agent] = max(last.get(access.agent, -1), access.ended)
 
 
 def _distinct(tags: Tags) -> set[int]:

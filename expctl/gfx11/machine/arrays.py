@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 LANES = 32
+MOST_LANES = 1024
+"""Of a workgroup."""
 ALL_BITS = 0xFFFFFFFF
 
 Words = NDArray[np.uint32]

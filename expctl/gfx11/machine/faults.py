@@ -21,6 +21,8 @@ class FaultKind(StrEnum):
     """Lanes 16..31 of an input of a matrix instruction don't repeat lanes 0..15."""
     DIVERGED = "diverged"
     """Some waves of the workgroup end without reaching a barrier at which others wait."""
+    TRAP = "trap"
+    """An assertion failed, or the code stopped itself: abort(), __trap()."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from expctl.gfx11.machine.accesses import AccessLog
-from expctl.gfx11.machine.arrays import Bytes, Flags, Indices, Words, lanes_of
+from expctl.gfx11.machine.arrays import ALL_BITS, Bytes, Flags, Indices, Words, lanes_of
 from expctl.gfx11.machine.banks import passes
 from expctl.gfx11.machine.clocks import Clocks
 from expctl.gfx11.machine.counts import Tally
+
+MOST_PLANS = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +50,14 @@ class Lds:
         key = (addresses.tobytes(), offset, active, width, self.size)
         plan = self._plans.get(key)
         if plan is None:
+            if len(self._plans) >= MOST_PLANS:  # an endless loop may have another address in each turn
+                self._plans.clear()
             plan = self._plans[key] = _plan(addresses, offset, active, width, self.size)
         return plan
 
 
 def _plan(addresses: Words, offset: int, active: int, width: int, size: int) -> Plan:
-    begin = addresses.astype(np.int64) + offset
+    begin = addresses.astype(np.int64) + offset & ALL_BITS  # compilers add an offset to a negative register
     lanes = lanes_of(active)
     inside = lanes & (begin + width <= size)
     outside = tuple(begin[lanes & ~inside].tolist())

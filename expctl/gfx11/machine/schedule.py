@@ -1,4 +1,7 @@
-"""Schedule the waves of a workgroup: each runs to the next barrier, in an order drawn at random after each barrier."""
+"""Schedule the waves of a workgroup: each runs to the next barrier, in an order drawn at random after each barrier.
+
+Waves that take the same way may also run side by side, instruction by instruction, which is faster; see team.py.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import random
 
 from expctl.gfx11.machine.block import Block
 from expctl.gfx11.machine.faults import FaultKind
+from expctl.gfx11.machine.step import Guarded
+from expctl.gfx11.machine.team import Team
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.machine.workgroup import Workgroup
 from expctl.gfx11.text.errors import Runaway
@@ -13,15 +18,19 @@ from expctl.gfx11.text.errors import Runaway
 BARRIER = -1
 """Returned by Block.leave instead of a block's index: the wave waits at a barrier; `Wave.resume` is the block after it."""
 END = -2
+PARTED = -3
 
 
-def run_waves(group: Workgroup, waves: list[Wave], blocks: list[Block], order: random.Random) -> None:
+def run_waves(group: Workgroup, waves: list[Wave], blocks: list[Block], order: random.Random, team: Team | None = None) -> None:
     """Run every wave of `group` to its end. Between two barriers the waves run one after the other, in an order drawn from
-    `order`. Waves that end while others wait at a barrier are reported as a DIVERGED fault. Raises Runaway.
+    `order`; with a `team` of them side by side, as long as they take the same way. Waves that end while others wait at a
+    barrier are reported as a DIVERGED fault. Raises Runaway.
     """
     running = list(waves)
     while running:
         order.shuffle(running)
+        if team is not None and len(running) == len(waves) and len({wave.resume for wave in running}) == 1:
+            _run_together(group, team, running, blocks)
         waiting = [wave for wave in running if _run_to_barrier(group, wave, blocks)]
         if waiting and len(waiting) != len(running):
             ended = len(running) - len(waiting)
@@ -32,24 +41,52 @@ def run_waves(group: Workgroup, waves: list[Wave], blocks: list[Block], order: r
         running = waiting
 
 
-def _run_to_barrier(group: Workgroup, wave: Wave, blocks: list[Block]) -> bool:
-    """Run a wave to its next barrier; return False if it ended instead. Raises Runaway."""
-    at = wave.resume
-    executions = group.tally.executions
+def _run_together(group: Workgroup, team: Team, waves: list[Wave], blocks: list[Block]) -> None:
+    """Run all waves side by side until they part or come to a barrier or their end; `Wave.at` then says where each is."""
+    at, executions = waves[0].resume, group.tally.executions
+    team.look()
     while at >= 0:
         block = blocks[at]
-        executions[at] += 1
+        executions[at] += len(waves)
+        for step in block.steps:
+            if isinstance(step, Guarded) and step.by_lane and team.may_run(step.touched):
+                step.plain(team)
+            else:
+                for wave in waves:
+                    step(wave)
+                team.look()
+        for wave in waves:
+            _count(group, wave, block)
+            wave.at = block.leave(wave)
+        team.look()
+        places = {wave.at for wave in waves}
+        at = places.pop() if len(places) == 1 else PARTED
+
+
+def _run_to_barrier(group: Workgroup, wave: Wave, blocks: list[Block]) -> bool:
+    """Run a wave to its next barrier; return False if it ended instead. Raises Runaway."""
+    executions = group.tally.executions
+    while wave.at >= 0:
+        block = blocks[wave.at]
+        executions[wave.at] += 1
         for step in block.steps:
             step(wave)
-        wave.instructions += block.size
-        if wave.instructions > group.device.most_instructions:
-            raise Runaway(
-                f"a wave ran more than {group.device.most_instructions} instructions in the gfx11 interpreter",
-                code="too-many-instructions",
-                expected="a kernel whose waves end before that",
-                found=f"{wave.instructions} instructions",
-                where=f"line {block.last_line} of the assembly",
-                hint="look for an endless loop; for a kernel that is only long, pass interpret() a larger most_instructions",
-            )
-        at = block.leave(wave)
-    return at == BARRIER
+        _count(group, wave, block)
+        wave.at = block.leave(wave)
+    waits = wave.at == BARRIER
+    wave.at = wave.resume
+    return waits
+
+
+def _count(group: Workgroup, wave: Wave, block: Block) -> None:
+    """Count the instructions of a block that a wave has executed. Raises Runaway if there are too many."""
+    wave.instructions += block.size
+    if wave.instructions > group.device.most_instructions:
+        raise Runaway(
+            f"a wave ran more than {group.device.most_instructions} instructions in the gfx11 interpreter",
+            code="too-many-instructions",
+            expected="a kernel whose waves end before that",
+            found=f"{wave.instructions} instructions",
+            where=f"line {block.last_line} of the assembly",
+            hint="look for an endless loop; for a kernel that is only long, pass interpret() a larger most_instructions",
+        )

@@ -1,21 +1,29 @@
-"""The type of a decoded instruction (a function that executes it on a wave), and a helper to build one."""
+"""A decoded instruction: a function that executes it on a wave, and what may be run on several waves at once."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from expctl.gfx11.machine.wave import Wave
 
 Run = Callable[[Wave], None]
 
 
-def guarded(touched: frozenset[int], plain: Run, careful: Run) -> Run:
-    """Return a function that executes an instruction by calling `plain` in the common case, `careful` otherwise. `touched` are
-    the keys of its registers. `careful` is called if one of them is in Wave.dirty: it has undefined bits or a load under way.
+class Guarded:
+    """An instruction that is executed by `plain` in the common case, else by `careful`: if one of the registers with the keys
+    `touched` is in Wave.dirty, that is, undefined or awaited. `by_lane` says that `plain` takes a Team too: it treats every
+    lane alike.
     """
 
-    def run(wave: Wave) -> None:
-        if wave.dirty.isdisjoint(touched):
-            plain(wave)
-        else:
-            careful(wave)
+    __slots__ = ("_careful", "by_lane", "plain", "touched")
 
-    return run
+    def __init__(self, touched: frozenset[int], plain: Callable[[Any], None], careful: Run, *, by_lane: bool = False) -> None:
+        self.touched, self.plain, self._careful, self.by_lane = touched, plain, careful, by_lane
+
+    def __call__(self, wave: Wave) -> None:
+        """Execute the instruction on one wave."""
+        if wave.dirty.isdisjoint(self.touched):
+            self.plain(wave)
+        else:
+            self._careful(wave)

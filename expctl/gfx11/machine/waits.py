@@ -4,6 +4,8 @@
     vscnt    stores to memory       end in order
     lgkmcnt  LDS and scalar loads   LDS in order among themselves; scalar loads in any order, so only lgkmcnt(0) proves one
 
+Flat accesses are counted by two of them, in order in both. Source: LLVM, GCNSubtarget::hasFlatLgkmVMemCountInOrder.
+
 A counter that has fallen to n proves that all but n of its operations have ended. If k of those under way are scalar loads,
 these may be k of the ended ones, so k fewer of the operations that end in order are proved to have ended.
 """
@@ -41,6 +43,8 @@ class Operation:
     log: AccessLog | None = None
     """The log of the memory that it touches, which has it under `tags`; None for private memory."""
     tags: list[int] = field(default_factory=list)
+    also: Counter | None = None
+    """A second counter that has to prove it too: that of an access whose address says at run time which memory is meant."""
     outlasts: bool = False
     """The access may have been under way while its wave passed a barrier."""
 
@@ -54,9 +58,18 @@ class Waits:
     def begin(self, operation: Operation) -> None:
         """Record that a memory access has begun."""
         self.under_way[operation.counter].append(operation)
+        if operation.also is not None:
+            self.under_way[operation.also].append(operation)
 
     def wait(self, counter: Counter, most: int) -> list[Operation]:
-        """Remove and return the accesses that must have ended when `counter` has fallen to `most` or less."""
+        """Return the accesses that must have ended when `counter` has fallen to `most` or less, and every wait before it."""
+        return [each for each in self._fallen(counter, most) if each.also is None or not self._is_under_way(each)]
+
+    def _is_under_way(self, operation: Operation) -> bool:
+        return any(operation in waiting for waiting in self.under_way.values())
+
+    def _fallen(self, counter: Counter, most: int) -> list[Operation]:
+        """Remove and return the accesses that `counter` no longer counts when it has fallen to `most` or less."""
         waiting = self.under_way[counter]
         out_of_order = sum(not operation.in_order for operation in waiting)
         proven = len(waiting) if most == 0 else max(0, len(waiting) - most - out_of_order)

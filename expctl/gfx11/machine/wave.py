@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Flags, Words, lanes_of
+from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Flags, Words, bits_of, lanes_of
 from expctl.gfx11.machine.faults import Fault, FaultKind
 from expctl.gfx11.machine.waits import Counter, Operation, Waits
 from expctl.gfx11.text.operand import EXEC, M0, NULL, SCALARS, SCC, VCC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from numpy.typing import NDArray
 
     from expctl.gfx11.machine.clocks import Place
     from expctl.gfx11.machine.workgroup import Workgroup
@@ -40,14 +42,18 @@ class Wave:
     """
 
     __slots__ = (
-        "dirty", "exec", "f32", "full", "group", "high", "i32", "index", "instructions", "lanes", "low", "pending", "resume",
-        "scalar", "scalar_undefined", "u32", "undefined", "vector", "vector_undefined", "waits",
+        "at", "dirty", "exec", "f32", "full", "group", "high", "i32", "index", "instructions", "lanes", "low", "pending",
+        "resume", "scalar", "scalar_undefined", "size", "u32", "undefined", "vector", "vector_undefined", "waits",
     )  # fmt: skip
 
-    def __init__(self, index: int, group: Workgroup, *, vector_registers: int, lanes: int = ALL_BITS) -> None:
+    def __init__(
+        self, index: int, group: Workgroup, *, vector_registers: int, lanes: int = ALL_BITS, storage: Words | None = None
+    ) -> None:
+        """`storage`, (vector_registers, 32) zeros, becomes the vector registers; by default the wave makes its own."""
         self.index = index
         self.group = group
-        self.vector: Words = np.zeros((vector_registers, LANES), dtype=np.uint32)
+        self.size = LANES
+        self.vector: Words = np.zeros((vector_registers, LANES), dtype=np.uint32) if storage is None else storage
         self.vector_undefined: Words = np.full((vector_registers, LANES), ALL_BITS, dtype=np.uint32)
         self.u32 = list(self.vector)
         self.i32 = list(self.vector.view(np.int32))
@@ -61,6 +67,7 @@ class Wave:
         self.pending: dict[int, Operation] = {}
         self.waits = Waits()
         self.resume = 0
+        self.at = 0
         self.instructions = 0
         self.define_scalar(NULL, 0)
         self.exec = lanes
@@ -73,6 +80,26 @@ class Wave:
         self.exec = self.scalar[EXEC] = bits
         self.lanes = lanes_of(bits)
         self.full = bits == ALL_BITS
+
+    def narrow_exec(self, result: Flags) -> None:
+        """Keep those active lanes active whose flag in `result` is set."""
+        self.set_exec(bits_of(result) & self.exec)
+
+    def put_mask(self, index: int, result: Flags) -> None:
+        """Write flags of the lanes, (32,), as a mask to scalar register `index`; inactive lanes get 0."""
+        self.scalar[index] = bits_of(result) & self.exec
+
+    def mask(self, index: int) -> Flags:
+        """Return the mask in scalar register `index` as flags of the lanes, (32,)."""
+        return lanes_of(self.scalar[index])
+
+    def spread(self, index: int, into: Words) -> None:
+        """Write the value of scalar register `index` to the first elements of `into`, one for each lane."""
+        into[:LANES] = self.scalar[index]
+
+    def spread_pair(self, index: int, into: NDArray[np.uint64]) -> None:
+        """Write the value of a pair of scalar registers to the first elements of `into`, one for each lane."""
+        into[:LANES] = self.scalar[index] | self.scalar[index + 1] << 32
 
     def define_scalar(self, index: int, value: int) -> None:
         """Set a scalar register to a wholly defined 32-bit value."""

@@ -9,7 +9,7 @@ from expctl.gfx11.machine.arrays import ALL_BITS
 from expctl.gfx11.machine.memory import PROGRAM_COUNTER
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
 from expctl.gfx11.operands.vector_source import Type, number_bits
-from expctl.gfx11.text.operand import EXEC, Kind, Operand
+from expctl.gfx11.text.operand import EXEC, EXEC_HI, Kind, Operand
 from expctl.gfx11.text.program import Instruction
 
 
@@ -76,10 +76,12 @@ def scalar_target(instruction: Instruction, operand: Operand, *, wide: bool = Fa
         return ScalarTarget(write=lambda wave, value: None, mark=lambda wave, bits: None, keys=())
     if operand.count != 1 + wide:
         raise instruction.unsupported(f"an operand that is not a scalar destination of {64 if wide else 32} bits")
+    if n == EXEC_HI:
+        raise instruction.unsupported("exec_hi is written, which a wave of 32 lanes doesn't have")
     if n == EXEC:
         return ScalarTarget(
-            write=lambda wave, value: wave.set_exec(value),
-            mark=lambda wave, bits: wave.mark_scalar(EXEC, bits),
+            write=lambda wave, value: wave.set_exec(value & ALL_BITS),
+            mark=lambda wave, bits: wave.mark_scalar(EXEC, bits & ALL_BITS),
             keys=(SCALAR_KEY + EXEC,),
         )
     if wide:

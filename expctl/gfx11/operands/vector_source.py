@@ -8,9 +8,9 @@ from enum import StrEnum
 
 import numpy as np
 
-from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Anything, Bits, Words, lanes_of
+from expctl.gfx11.machine.arrays import ALL_BITS, LANES, MOST_LANES, Anything, Bits, Words, lanes_of
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
-from expctl.gfx11.text.operand import Kind, Operand
+from expctl.gfx11.text.operand import PRIVATE, SHARED, Kind, Operand
 from expctl.gfx11.text.program import Instruction
 
 
@@ -28,30 +28,33 @@ class Type(StrEnum):
     I16_HIGH = "i16 high"
     U64 = "u64"
     I64 = "i64"
+    F64 = "f64"
     MASK = "mask"
     """A lane mask: one bit per lane, in a scalar register."""
 
 
 _DTYPES = {
     Type.U32: np.uint32, Type.I32: np.int32, Type.F32: np.float32, Type.U64: np.uint64, Type.I64: np.int64,
-    Type.F16: np.float16, Type.F16_HIGH: np.float16, Type.U16: np.uint16, Type.I16: np.int16,
+    Type.F64: np.float64, Type.F16: np.float16, Type.F16_HIGH: np.float16, Type.U16: np.uint16, Type.I16: np.int16,
     Type.U16_HIGH: np.uint16, Type.I16_HIGH: np.int16,
 }  # fmt: skip
 _HIGH = (Type.F16_HIGH, Type.U16_HIGH, Type.I16_HIGH)
 _HALF = (Type.F16, Type.U16, Type.I16)
-WIDE = (Type.U64, Type.I64)
+WIDE = (Type.U64, Type.I64, Type.F64)
 UPPER = {Type.F16: Type.F16_HIGH, Type.U16: Type.U16_HIGH, Type.I16: Type.I16_HIGH}
 """Type of the lower half of a register -> the same type in the upper half."""
-FLOATS = (Type.F32, Type.F16, Type.F16_HIGH)
+FLOATS = (Type.F32, Type.F16, Type.F16_HIGH, Type.F64)
+_INLINE = range(-16, 65)
+"""Integers that an instruction holds in an operand's own bits; all others are literals of 32 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A readable vector operand.
 
-    `read` returns the values of all lanes, (32,), perhaps as a view of the register. `undefined` returns masks of their
-    undefined bits, (32,) uint32, or uint64 for a 64-bit type. `keys` are the registers read: n for VGPR n, 1024 + n for scalar
-    register n.
+    `read` returns the values of all lanes, (32,), perhaps as a view of the register; of a Team those of all its waves.
+    `undefined` returns masks of their undefined bits, (32,) uint32, or uint64 for a 64-bit type. `keys` are the registers read:
+    n for VGPR n, 1024 + n for scalar register n.
     """
 
     read: Callable[[Wave], Anything]
@@ -83,17 +86,23 @@ def source(instruction: Instruction, operand: Operand, kind: Type) -> Source:
 def number_bits(instruction: Instruction, number: int | float, kind: Type) -> int:
     """Return the bits of a number in the assembly, for an operand of type `kind`.
 
-    An integer is a bit pattern whatever the type is: 2 read as a float is a denormal. Raises Unsupported for more than 32 bits,
-    or for a floating-point number read as a type that isn't floating-point.
+    An integer is a bit pattern whatever the type is: 2 read as a float is a denormal. Of a double a literal of 32 bits is the
+    upper half. Raises Unsupported for more than 32 bits, or for a floating-point number read as a type that isn't.
     """
+    if number in (SHARED, PRIVATE) and kind in WIDE:
+        return int(number)
     if isinstance(number, int):
         if not -(1 << 31) <= number <= ALL_BITS:
             raise instruction.unsupported(f"the number {number} has more than 32 bits")
+        if kind is Type.F64 and number not in _INLINE:
+            return (number & ALL_BITS) << 32
         if kind in WIDE:
             return number & 0xFFFF_FFFF_FFFF_FFFF
         return number & ALL_BITS
     if kind in (Type.F16, Type.F16_HIGH):
         return int(np.float16(number).view(np.uint16))
+    if kind in WIDE:
+        return int(np.float64(number).view(np.uint64))
     if kind in (Type.F32, Type.U32, Type.I32):
         return int(np.float32(number).view(np.uint32))
     raise instruction.unsupported(f"a floating-point number read as {kind}")
@@ -102,13 +111,13 @@ def number_bits(instruction: Instruction, number: int | float, kind: Type) -> in
 def _number(instruction: Instruction, operand: Operand, kind: Type) -> Source:
     bits = number_bits(instruction, operand.number, kind)
     if kind in WIDE:
-        values: Anything = np.full(LANES, bits, dtype=np.uint64).view(_DTYPES[kind])
+        values: Anything = np.full(MOST_LANES, bits, dtype=np.uint64).view(_DTYPES[kind])
     else:
-        values = _part(np.full(LANES, bits, dtype=np.uint32), kind)
+        values = _part(np.full(MOST_LANES, bits, dtype=np.uint32), kind)
     values = values.copy()
     values.flags.writeable = False
     nothing: Bits = np.zeros(LANES, dtype=np.uint32)
-    return Source(read=lambda wave: values, undefined=lambda wave: nothing, keys=())
+    return Source(read=lambda wave: values[: wave.size], undefined=lambda wave: nothing, keys=())
 
 
 def _part(words: Words, kind: Type) -> Anything:
@@ -158,24 +167,25 @@ def _scalar(operand: Operand, kind: Type) -> Source:
     """Return a source that reads a scalar register into every lane. All reads of one source reuse the same array."""
     n = operand.index
     if kind in WIDE:
-        wide = np.zeros(LANES, dtype=np.uint64)
+        wide = np.zeros(MOST_LANES, dtype=np.uint64)
         wide_view = wide.view(_DTYPES[kind])
-        null = operand.is_null
+        if operand.is_null:
+            return Source(read=lambda wave: wide_view[: wave.size], undefined=lambda wave: np.zeros(LANES, np.uint64), keys=())
 
         def read_wide(wave: Wave) -> Anything:
-            wide.fill(0 if null else wave.scalar[n] | wave.scalar[n + 1] << 32)
-            return wide_view
+            wave.spread_pair(n, wide)
+            return wide_view[: wave.size]
 
         def undefined_wide(wave: Wave) -> Bits:
             return np.full(LANES, wave.scalar_undefined[n] | wave.scalar_undefined[n + 1] << 32, dtype=np.uint64)
 
         return Source(read=read_wide, undefined=undefined_wide, keys=(SCALAR_KEY + n, SCALAR_KEY + n + 1))
-    words = np.zeros(LANES, dtype=np.uint32)
+    words = np.zeros(MOST_LANES, dtype=np.uint32)
     view, bits = _part(words, kind), used_bits(kind)
 
     def read(wave: Wave) -> Anything:
-        words.fill(wave.scalar[n])
-        return view
+        wave.spread(n, words)
+        return view[: wave.size]
 
     def undefined(wave: Wave) -> Bits:
         return np.full(LANES, wave.scalar_undefined[n] & bits, dtype=np.uint32)
@@ -191,7 +201,7 @@ def _mask(instruction: Instruction, operand: Operand) -> Source:
     def undefined(wave: Wave) -> Bits:
         return np.asarray(lanes_of(wave.scalar_undefined[n]).astype(np.uint32) * np.uint32(ALL_BITS))
 
-    return Source(read=lambda wave: lanes_of(wave.scalar[n]), undefined=undefined, keys=(SCALAR_KEY + n,))
+    return Source(read=lambda wave: wave.mask(n), undefined=undefined, keys=(SCALAR_KEY + n,))
 
 
 def _signed(plain: Source, operand: Operand) -> Source:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from expctl.gfx11.machine.arrays import ALL_BITS
-from expctl.gfx11.machine.step import Run, guarded
-from expctl.gfx11.machine.wave import EXEC_KEY, SCC_KEY, Wave
+from expctl.gfx11.machine.faults import FaultKind
+from expctl.gfx11.machine.step import Guarded, Run
+from expctl.gfx11.machine.wave import EXEC_KEY, M0_KEY, SCALAR_KEY, SCC_KEY, Wave
 from expctl.gfx11.operands.scalar import ScalarSource, ScalarTarget, scalar_source, scalar_target
 from expctl.gfx11.operands.vector_source import Type
 from expctl.gfx11.scalar.operation import ScalarOp, signed
 from expctl.gfx11.scalar.operations import LOGIC, OPS
-from expctl.gfx11.text.operand import EXEC, SCC, Operand
+from expctl.gfx11.text.operand import EXEC, M0, SCC, VCC, Kind, Operand
 from expctl.gfx11.text.program import Fields, Instruction
 
 
@@ -22,6 +23,8 @@ def decode_scalar(instruction: Instruction) -> Run:
         raise instruction.unsupported(f"modifier {' '.join(fields.modifiers)} is not implemented")
     if name in _SAVE_EXEC:
         return _save_exec(instruction, fields)
+    if name in _RELATIVE:
+        return _relative(instruction, fields)
     if name in _SHORT:
         return _with_short(instruction, fields)
     op = OPS.get(name)
@@ -73,7 +76,7 @@ def _step(instruction: Instruction, op: ScalarOp, target: ScalarTarget | None, s
         if EXEC_KEY in targets:
             wave.check_exec(line)
 
-    return guarded(keys, plain, careful)
+    return Guarded(keys, plain, careful)
 
 
 def _undefined(op: ScalarOp, values: list[int], bits: list[int]) -> int:
@@ -126,11 +129,12 @@ def _save_exec(instruction: Instruction, fields: Fields) -> Run:
         wave.mark_scalar(EXEC, undefined)
         wave.check_exec(line)
 
-    return guarded(keys, plain, careful)
+    return Guarded(keys, plain, careful)
 
 
 _SHORT: dict[str, tuple[str, bool]] = {
     "s_movk_i32": ("s_mov_b32", False),
+    "s_cmovk_i32": ("s_cmov_b32", False),
     "s_addk_i32": ("s_add_i32", True),
     "s_mulk_i32": ("s_mul_i32", True),
     **{f"s_cmpk_{name}_i32": (f"s_cmp_{name}_i32", False) for name in ("eq", "lg", "gt", "ge", "lt", "le")},
@@ -144,7 +148,37 @@ _SAVE_EXEC: dict[str, tuple[str, bool]] = {
     **{f"s_{name}0_saveexec_b32": (f"{name}1", True) for name in ("and_not", "or_not")},
 }
 """Opcode -> (key in LOGIC, whether EXEC is the first argument)."""
-NAMES = frozenset((*OPS, *_SHORT, *_SAVE_EXEC))
+_RELATIVE: dict[str, tuple[bool, int]] = {
+    f"s_movrel{which}_b{32 * count}": (which == "d", count) for which in "sd" for count in (1, 2)
+}
+"""Opcode -> (whether M0 is added to the number of the destination, not of the source, and how many registers are moved)."""
+NAMES = frozenset((*OPS, *_SHORT, *_SAVE_EXEC, *_RELATIVE))
+
+
+def _relative(instruction: Instruction, fields: Fields) -> Run:
+    """Decode s_movrels and s_movreld, which move registers of which one is found at run time, by M0."""
+    moves_target, count = _RELATIVE[instruction.mnemonic]
+    if len(fields.operands) != 2 or any(x.kind is not Kind.SCALAR or x.count != count for x in fields.operands):
+        raise instruction.unsupported(f"operands other than two times {count} scalar registers")
+    target, given = (x.index for x in fields.operands)
+    line = instruction.line
+
+    def run(wave: Wave) -> None:
+        wave.check_waited(line, (M0_KEY,))
+        if wave.scalar_undefined[M0]:
+            wave.fault(FaultKind.UNINITIALISED, line, "m0 chooses a register, but nothing wrote it")
+        first = (target if moves_target else given) + wave.scalar[M0]
+        if first + count > VCC:
+            wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"s{first} of {VCC} scalar registers")
+            return
+        to, source = (first, given) if moves_target else (target, first)
+        wave.check_waited(line, (SCALAR_KEY + n + i for n in (to, source) for i in range(count)))
+        values = [(wave.scalar[source + i], wave.scalar_undefined[source + i]) for i in range(count)]
+        for i, (value, undefined) in enumerate(values):
+            wave.scalar[to + i] = value
+            wave.mark_scalar(to + i, undefined)
+
+    return run
 
 
 def _with_short(instruction: Instruction, fields: Fields) -> Run:

@@ -91,6 +91,16 @@ def _field(value: int, where: int, bits: int, *, is_signed: bool) -> int:
     return signed(field, width) if is_signed and width < bits else field
 
 
+def _with_bit(value: int, position: int, bit: int) -> int:
+    return value & ~(1 << position) | bit << position
+
+
+def _sign_bits(value: int, bits: int) -> int:
+    """Return how many bits from the top are like the sign; -1 if all are (s_cls)."""
+    changed = value ^ (((1 << bits) - 1) if value >> (bits - 1) else 0)
+    return bits - changed.bit_length() if changed else -1
+
+
 def _lowest(value: int) -> int:
     return (value & -value).bit_length() - 1 if value else -1
 
@@ -109,6 +119,14 @@ _SHIFTS = {
     "s_bfm_b32": _without_scc(lambda a, b: ((1 << (a & 31)) - 1) << (b & 31)),
     "s_bfm_b64": _without_scc(lambda a, b: ((1 << (a & 63)) - 1) << (b & 63), (32, 32), 64),
     "s_brev_b32": _without_scc(lambda a: int(f"{a:032b}"[::-1], 2), (32,)),
+    "s_brev_b64": _without_scc(lambda a: int(f"{a:064b}"[::-1], 2), (64,), 64),
+    **{
+        f"s_bitset{n}_b{bits}": replace(
+            _without_scc(lambda a, old, n=n, bits=bits: _with_bit(old, a & (bits - 1), n), (32, bits), bits), accumulates=True
+        )
+        for n in (0, 1)
+        for bits in (32, 64)
+    },
     **{
         f"s_lshl{n}_add_u32": _carrying(lambda a, b, n=n: (a << n) + b) for n in (1, 2, 3, 4)
     },
@@ -124,6 +142,9 @@ _ARITHMETIC = {
     "s_mul_hi_u32": _without_scc(lambda a, b: a * b >> 32),
     "s_mul_hi_i32": _without_scc(lambda a, b: signed(a) * signed(b) >> 32),
     "s_abs_i32": _scc_if_nonzero(32, lambda a: abs(signed(a)), (32,)),
+    "s_absdiff_i32": _scc_if_nonzero(32, lambda a, b: abs(signed(a) - signed(b)), (32, 32)),
+    "s_cls_i32": _without_scc(lambda a: _sign_bits(a, 32), (32,)),
+    "s_cls_i32_i64": _without_scc(lambda a: _sign_bits(a, 64), (64,)),
     "s_min_u32": _min_max(lambda a, b: a < b),
     "s_max_u32": _min_max(lambda a, b: a >= b),
     "s_min_i32": _min_max(lambda a, b: signed(a) < signed(b)),
@@ -133,6 +154,7 @@ _ARITHMETIC = {
     "s_bcnt1_i32_b32": _scc_if_nonzero(32, lambda a: a.bit_count(), (32,)),
     "s_bcnt1_i32_b64": _scc_if_nonzero(32, lambda a: a.bit_count(), (64,)),
     "s_bcnt0_i32_b32": _scc_if_nonzero(32, lambda a: 32 - a.bit_count(), (32,)),
+    "s_bcnt0_i32_b64": _scc_if_nonzero(32, lambda a: 64 - a.bit_count(), (64,)),
     "s_ctz_i32_b32": _without_scc(_lowest, (32,)),
     "s_ctz_i32_b64": _without_scc(_lowest, (64,)),
     "s_clz_i32_u32": _without_scc(lambda a: 32 - a.bit_length() if a else -1, (32,)),
@@ -151,7 +173,19 @@ _MOVES = {
         )
         for n in (32, 64)
     },
-    **{f"s_bitcmp{n}_b32": _compared(lambda a, b, n=n: a >> (b & 31) & 1 == n) for n in (0, 1)},  # type: ignore[misc]
+    **{
+        f"s_bitcmp{n}_b{bits}": ScalarOp(
+            result=0, sources=(bits, 32), evaluate=lambda a, b, n=n, bits=bits: (0, int(a >> (b & (bits - 1)) & 1 == n))
+        )
+        for n in (0, 1)
+        for bits in (32, 64)
+    },
+    **{
+        f"s_cmov_b{n}": ScalarOp(
+            result=n, sources=(n, n), evaluate=lambda a, old, scc: (a if scc else old, None), reads_scc=True, accumulates=True
+        )
+        for n in (32, 64)
+    },
     **{f"s_not_b{n}": _logic(n, lambda a: ~a, 1) for n in (32, 64)},
 }  # fmt: skip
 LOGIC: dict[str, Callable[[int, int], int]] = {

@@ -13,12 +13,14 @@ _DIRECTIVE = re.compile(r"^\s*\.amdhsa_(\w+)\s+(\S+)")
 _ENTRY = re.compile(r"^\s*(-\s+)?\.?(\w+):\s*(.*)$")
 _REQUIRED = {
     "float_round_mode_32": "0", "float_round_mode_16_64": "0", "float_denorm_mode_32": "3", "float_denorm_mode_16_64": "3",
-    "dx10_clamp": "1", "ieee_mode": "1", "fp16_overflow": "0", "wavefront_size32": "1", "uses_dynamic_stack": "0",
+    "dx10_clamp": "1", "ieee_mode": "1", "fp16_overflow": "0", "wavefront_size32": "1",
 }  # fmt: skip
 """Directives that must have these values: the interpreter's arithmetic rounds to nearest even, keeps denormals, is wave32."""
 _USER = (("private_segment_buffer", 4), ("dispatch_ptr", 2), ("queue_ptr", 2), ("kernarg_segment_ptr", 2), ("dispatch_id", 2),
          ("flat_scratch_init", 2), ("private_segment_size", 1))  # fmt: skip
-_GIVEN = ("dispatch_ptr", "kernarg_segment_ptr", "private_segment_size")
+_GIVEN = ("dispatch_ptr", "queue_ptr", "kernarg_segment_ptr", "dispatch_id", "private_segment_size")
+DYNAMIC_STACK = 16 << 10
+"""Bytes of private memory for functions whose need the compiler doesn't know, as all are without optimisation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,8 @@ class Descriptor:
     vector_registers: int
     user: tuple[tuple[str, int], ...]
     """(directive's name, number of registers) of what the first scalar registers hold, in order."""
+    user_registers: int
+    """How many scalar registers come before those of `workgroup_ids`; gfx1100 reserves more than `user` needs."""
     workgroup_ids: tuple[bool, bool, bool]
     """Flags for x, y, z: that coordinate of the workgroup is in a scalar register after those of `user`."""
     workitem_axes: int
@@ -91,9 +95,10 @@ def parse_descriptor(assembly: str, name: str) -> Descriptor:
         arguments=arguments,
         kernarg_bytes=number_of("kernarg_size"),
         lds_bytes=number_of("group_segment_fixed_size"),
-        private_bytes=number_of("private_segment_fixed_size"),
+        private_bytes=number_of("private_segment_fixed_size") + DYNAMIC_STACK * number_of("uses_dynamic_stack"),
         vector_registers=number_of("next_free_vgpr", 256),
         user=user,
+        user_registers=reserved,
         workgroup_ids=(
             bool(number_of("system_sgpr_workgroup_id_x", 1)),
             bool(number_of("system_sgpr_workgroup_id_y")),

@@ -5,11 +5,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeGuard
 
-VCC, NULL, M0, EXEC, SCC = 106, 124, 125, 126, 253
+VCC, NULL, M0, EXEC, EXEC_HI, SCC = 106, 124, 125, 126, 127, 253
 """Indices of the special scalar registers, by their encodings; SCC is treated as one more scalar register."""
 SCALARS = 256
 
-_NAMED = {"vcc_lo": (VCC, 1), "vcc_hi": (VCC + 1, 1), "vcc": (VCC, 2), "null": (NULL, 1), "m0": (M0, 1), "exec_lo": (EXEC, 1)}
+_NAMED = {"vcc_lo": (VCC, 1), "vcc_hi": (VCC + 1, 1), "vcc": (VCC, 2), "null": (NULL, 1), "m0": (M0, 1),
+          "exec_lo": (EXEC, 1), "exec_hi": (EXEC_HI, 1), "exec": (EXEC, 2)}  # fmt: skip
+SHARED, PRIVATE = 1 << 48, 2 << 48
+"""First addresses of LDS and of private memory as flat accesses see them. Source: Linux, drivers/gpu/drm/amd/amdkfd."""
+_APERTURES = {"src_shared_base": SHARED, "src_private_base": PRIVATE}
 _ONE = re.compile(r"^([vs])(\d+)$")
 _HALF = re.compile(r"^v(\d+)\.([lh])$")
 _RANGE = re.compile(r"^([vs])\[(\d+):(\d+)\]$")
@@ -70,6 +74,8 @@ def _may_carry_sign(operand: Operand | None) -> TypeGuard[Operand]:
 
 
 def _plain(text: str) -> Operand | None:
+    if text in _APERTURES:
+        return Operand(kind=Kind.NUMBER, number=_APERTURES[text])
     if text == "off":
         return Operand(kind=Kind.OFF)
     if named := _NAMED.get(text):

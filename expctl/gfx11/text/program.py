@@ -80,7 +80,7 @@ class Program:
 
 
 def _split(rest: str) -> tuple[list[str], dict[str, str]]:
-    pieces = [piece.strip() for piece in re.split(r",(?![^\[]*\])", rest)] if rest else []
+    pieces = [piece.strip() for piece in re.split(r",(?![^\[]*\]|[^(]*\))", rest)] if rest else []
     modifiers: dict[str, str] = {}
     if pieces:
         last, *trailing = pieces[-1].split()

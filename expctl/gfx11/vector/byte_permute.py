@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from expctl.gfx11.machine.arrays import LANES, Anything, Bytes
+from expctl.gfx11.machine.arrays import Anything, Bytes
 
 
 def permute_bytes(a: Anything, b: Anything, selector: Anything) -> Anything:
@@ -14,7 +14,7 @@ def permute_bytes(a: Anything, b: Anything, selector: Anything) -> Anything:
     above 0xff.
     """
     where, picked, ones = _picks(selector.tobytes())
-    pool = np.empty((LANES, 2), dtype=np.uint32)
+    pool = np.empty((len(a), 2), dtype=np.uint32)
     pool[:, 0] = b
     pool[:, 1] = a
     if where is None:
@@ -24,13 +24,13 @@ def permute_bytes(a: Anything, b: Anything, selector: Anything) -> Anything:
 
 @lru_cache(maxsize=256)
 def _picks(selector: bytes) -> tuple[Anything, Anything, Anything]:
-    """Translate the selectors of 32 lanes; cached, because most selectors are constants.
+    """Translate the selectors of lanes; cached, because most selectors are constants.
 
-    Returns indices into the flat (32, 8) array of source bytes (None if a selector asks for a sign), a mask of the result bytes
+    Returns indices into the flat (lanes, 8) array of source bytes (None if a selector asks for a sign), a mask of the bytes
     that are taken from there, and a mask of those that are 0xff.
     """
-    names = np.frombuffer(selector, dtype=np.uint8).reshape(LANES, 4)
-    places = np.arange(LANES)[:, None] * 8 + np.minimum(names, 7)
+    names = np.frombuffer(selector, dtype=np.uint8).reshape(-1, 4)
+    places = np.arange(len(names))[:, None] * 8 + np.minimum(names, 7)
     picked = np.where(names < 8, 0xFF, 0).astype(np.uint8).reshape(-1).view(np.uint32)
     ones = np.where(names > 12, 0xFF, 0).astype(np.uint8).reshape(-1).view(np.uint32)
     has_signs = ((names >= 8) & (names < 12)).any()
@@ -39,10 +39,10 @@ def _picks(selector: bytes) -> tuple[Anything, Anything, Anything]:
 
 def _permute_signs(pool: Bytes, selector: Anything) -> Anything:
     signs = (pool[:, 1::2] >> 7) * np.uint8(0xFF)
-    constants = np.tile(np.array([0, 0xFF], dtype=np.uint8), (LANES, 1))
-    names = np.minimum(np.ascontiguousarray(selector).view(np.uint8).reshape(LANES, 4), 13)
+    constants = np.tile(np.array([0, 0xFF], dtype=np.uint8), (len(pool), 1))
+    names = np.minimum(np.ascontiguousarray(selector).view(np.uint8).reshape(-1, 4), 13)
     everything = np.concatenate((pool, signs, constants), axis=1)
-    return np.take_along_axis(everything, names, axis=1).view(np.uint32).reshape(LANES)
+    return np.take_along_axis(everything, names, axis=1).view(np.uint32).reshape(-1)
 
 
 def permuted_undefined(a: Anything, b: Anything, selector: Anything) -> Anything:

@@ -6,7 +6,7 @@ import numpy as np
 
 from expctl.gfx11.machine.arrays import Anything
 from expctl.gfx11.operands.vector_source import Type
-from expctl.gfx11.vector.operation import F16, F32, I16, I32, I64, MASK, U16, U32, U64, VectorOp
+from expctl.gfx11.vector.operation import F16, F32, F64, I16, I32, I64, MASK, U16, U32, U64, VectorOp
 
 _INTEGER = {"lt": np.less, "eq": np.equal, "le": np.less_equal, "gt": np.greater, "ne": np.not_equal, "ge": np.greater_equal}
 
@@ -38,7 +38,7 @@ _COMPARISONS = {
     **{
         f"_{name}_{kind}": _of(kind, evaluate) for kind in (U32, I32, U64, I64, U16, I16) for name, evaluate in _INTEGER.items()
     },
-    **{f"_{name}_{kind}": _of(kind, evaluate) for kind in (F32, F16) for name, evaluate in _FLOAT.items()},
+    **{f"_{name}_{kind}": _of(kind, evaluate) for kind in (F32, F16, F64) for name, evaluate in _FLOAT.items()},
 }
 OPS: dict[str, VectorOp] = {
     **{f"v_cmp{name}": op for name, op in _COMPARISONS.items()},

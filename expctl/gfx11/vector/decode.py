@@ -11,16 +11,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from expctl.gfx11.machine.arrays import Anything, Bits
-from expctl.gfx11.machine.step import Run, guarded
+from expctl.gfx11.machine.step import Guarded, Run
 from expctl.gfx11.machine.wave import EXEC_KEY, Wave
 from expctl.gfx11.operands.vector_source import FLOATS, Source, Type, source
 from expctl.gfx11.text.operand import EXEC, Kind, Operand
 from expctl.gfx11.text.program import Instruction
-from expctl.gfx11.vector import compare, floats, halves, integers, selection
+from expctl.gfx11.vector import compare, division, doubles, floats, halves, integers, selection
 from expctl.gfx11.vector.operation import VectorOp
 from expctl.gfx11.vector.result import Write, undefined_mask, write_keys, writer
 
-TABLE: dict[str, VectorOp] = {**integers.OPS, **floats.OPS, **compare.OPS, **halves.PLAIN, **selection.OPS}
+TABLE: dict[str, VectorOp] = {
+    **integers.OPS, **floats.OPS, **division.OPS, **doubles.OPS, **compare.OPS, **halves.PLAIN, **selection.OPS,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +102,9 @@ def bound_to(
     )
 
 
-def step_of(instruction: Instruction, bound: Bound) -> Run:
+def step_of(instruction: Instruction, bound: Bound, *, by_lane: bool = True) -> Run:
     """Return a function that executes a bound operation on a wave. It reports loads that were not waited for and tracks
-    undefined bits.
+    undefined bits. `by_lane` is False for one in which lanes read other lanes.
     """
     evaluate, line = bound.evaluate, instruction.line
     keys = frozenset((*bound.read_keys, *bound.write_keys))
@@ -126,7 +128,7 @@ def step_of(instruction: Instruction, bound: Bound) -> Run:
         if EXEC_KEY in bound.write_keys:
             wave.check_exec(line)
 
-    return guarded(keys, plain, careful)
+    return Guarded(keys, plain, careful, by_lane=by_lane)
 
 
 def _evaluator(

@@ -55,7 +55,7 @@ def decode_dpp(instruction: Instruction) -> Run:
         )
 
     plain = _without_control(instruction, {*controls, *_WORDS})
-    step = step_of(plain, bind(plain, first=moved))
+    step = step_of(plain, bind(plain, first=moved), by_lane=False)
 
     def run(wave: Wave) -> None:
         nonlocal readable

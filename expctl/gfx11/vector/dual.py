@@ -1,7 +1,7 @@
 """Decode v_dual: two operations in one instruction, both of which read their sources before either writes."""
 
 from expctl.gfx11.machine.arrays import Anything
-from expctl.gfx11.machine.step import Run, guarded
+from expctl.gfx11.machine.step import Guarded, Run
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.text.program import Instruction
 from expctl.gfx11.vector.decode import bind
@@ -44,4 +44,4 @@ def decode_dual(instruction: Instruction) -> Run:
             half.marks[0](wave, bits)
         plain(wave)
 
-    return guarded(keys, plain, careful)
+    return Guarded(keys, plain, careful, by_lane=True)

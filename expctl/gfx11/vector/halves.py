@@ -4,13 +4,17 @@ Plain operations use the low half of their registers and leave the high half of 
 later.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from expctl.gfx11.machine.arrays import Anything
-from expctl.gfx11.machine.definedness import same_bits
-from expctl.gfx11.machine.rounding import fma16, fma32, maximum, minimum
+from expctl.gfx11.machine.definedness import chosen, same_bits
+from expctl.gfx11.machine.rounding import fma16, fma32, maximum, minimum, to_integer
 from expctl.gfx11.operands.vector_source import Type
-from expctl.gfx11.vector.operation import F16, F32, I16, I32, U16, U32, VectorOp, binary, ternary, unary
+from expctl.gfx11.vector.float_parts import exponent_of, mantissa_of
+from expctl.gfx11.vector.floats import sine
+from expctl.gfx11.vector.operation import F16, F32, I16, I32, MASK, U16, U32, VectorOp, binary, ternary, unary
 
 _15 = np.uint16(15)
 
@@ -35,6 +39,18 @@ def _arithmetic_shift_right_16(a: Anything, b: Anything) -> Anything:
     return b >> (a & np.int16(15))
 
 
+_FUNCTIONS: dict[str, Callable[[Anything], Anything]] = {
+    "rcp": np.reciprocal, "rsq": lambda a: 1.0 / np.sqrt(a), "sqrt": np.sqrt, "exp": np.exp2, "log": np.log2,
+    "sin": lambda a: sine(a, 0), "cos": lambda a: sine(a, 1),
+    "trunc": np.trunc, "ceil": np.ceil, "floor": np.floor, "rndne": np.rint,
+}  # fmt: skip
+"""Functions of one half, computed in double and rounded. Of the first seven the hardware's may differ in the last bit."""
+
+
+def _half_of(function: Callable[[Anything], Anything]) -> VectorOp:
+    return unary(F16, F16, lambda a: function(a.astype(np.float64)).astype(np.float16))
+
+
 PLAIN: dict[str, VectorOp] = {
     "v_add_f16": binary(F16, np.add),
     "v_sub_f16": binary(F16, np.subtract),
@@ -49,6 +65,15 @@ PLAIN: dict[str, VectorOp] = {
     "v_sub_nc_u16": binary(U16, np.subtract),
     "v_mul_lo_u16": binary(U16, np.multiply),
     "v_mad_u16": ternary(U16, lambda a, b, c: a * b + c),
+    "v_mad_i16": ternary(I16, lambda a, b, c: a * b + c),
+    "v_add_nc_i16": binary(I16, np.add),
+    "v_sub_nc_i16": binary(I16, np.subtract),
+    "v_not_b16": unary(U16, U16, np.invert, same_bits),
+    "v_cndmask_b16": VectorOp(
+        results=(U16,), sources=(U16, U16, MASK), evaluate=lambda a, b, mask: np.where(mask, b, a), rule=chosen
+    ),
+    "v_fmamk_f16": ternary(F16, fma16),
+    "v_fmaak_f16": ternary(F16, fma16),
     "v_lshlrev_b16": binary(U16, shift_left_16),
     "v_lshrrev_b16": binary(U16, shift_right_16),
     "v_ashrrev_i16": binary(I16, _arithmetic_shift_right_16),
@@ -59,6 +84,17 @@ PLAIN: dict[str, VectorOp] = {
     "v_and_b16": binary(U16, np.bitwise_and),
     "v_or_b16": binary(U16, np.bitwise_or),
     "v_xor_b16": binary(U16, np.bitwise_xor),
+    **{f"v_{name}_f16": _half_of(function) for name, function in _FUNCTIONS.items()},
+    "v_fract_f16": unary(F16, F16, lambda a: np.minimum(a - np.floor(a), np.float16(1.0 - 2.0**-11))),
+    "v_ldexp_f16": VectorOp(
+        results=(F16,),
+        sources=(F16, I16),
+        evaluate=lambda a, b: np.ldexp(a.astype(np.float64), np.clip(b.astype(np.int32), -100, 100)).astype(np.float16),
+    ),
+    "v_frexp_exp_i16_f16": unary(I16, F16, lambda a: exponent_of(a).astype(np.int16)),
+    "v_frexp_mant_f16": unary(F16, F16, mantissa_of),
+    "v_cvt_i16_f16": unary(I16, F16, lambda a: to_integer(a, -(1 << 15), (1 << 15) - 1).astype(np.int16)),
+    "v_cvt_u16_f16": unary(U16, F16, lambda a: to_integer(a, 0, (1 << 16) - 1).astype(np.uint16)),
     "v_cvt_f16_u16": unary(F16, U16, lambda a: a.astype(np.float32).astype(np.float16)),
     "v_cvt_f16_i16": unary(F16, I16, lambda a: a.astype(np.float16)),
     "v_cvt_i32_i16": unary(I32, I16, lambda a: a.astype(np.int32)),
@@ -82,6 +118,7 @@ PACKED: dict[str, VectorOp] = {
     "v_pk_sub_i16": binary(I16, np.subtract),
     "v_pk_mul_lo_u16": binary(U16, np.multiply),
     "v_pk_mad_u16": ternary(U16, lambda a, b, c: a * b + c),
+    "v_pk_mad_i16": ternary(I16, lambda a, b, c: a * b + c),
     "v_pk_lshlrev_b16": binary(U16, shift_left_16),
     "v_pk_lshrrev_b16": binary(U16, shift_right_16),
     "v_pk_ashrrev_i16": binary(I16, _arithmetic_shift_right_16),

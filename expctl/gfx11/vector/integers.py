@@ -23,6 +23,7 @@ from expctl.gfx11.operands.vector_source import Type
 from expctl.gfx11.vector.byte_permute import permute_bytes, permuted_undefined
 from expctl.gfx11.vector.operation import I16, I32, I64, MASK, U16, U32, U64, VectorOp, binary, ternary, unary
 
+_SHORT = -(1 << 15), (1 << 15) - 1
 _31, _63, _32 = np.uint32(31), np.uint64(63), np.uint64(32)
 
 
@@ -86,8 +87,53 @@ def _count_trailing(a: Anything) -> Anything:
 
 
 def _reversed(a: Anything) -> Anything:
-    bits = np.unpackbits(np.ascontiguousarray(a).view(np.uint8).reshape(LANES, 4), axis=1, bitorder="little")
-    return np.packbits(bits[:, ::-1], axis=1, bitorder="little").view(np.uint32).reshape(LANES)
+    bits = np.unpackbits(np.ascontiguousarray(a).view(np.uint8).reshape(-1, 4), axis=1, bitorder="little")
+    return np.packbits(bits[:, ::-1], axis=1, bitorder="little").view(np.uint32).reshape(-1)
+
+
+def _count_sign_bits(a: Anything) -> Anything:
+    """Return how many bits from the top are like the sign (v_cls); -1 if all are."""
+    return _count_leading(a ^ (a.view(np.int32) >> 31).view(np.uint32))
+
+
+def _bytes(a: Anything) -> Anything:
+    """Return the four bytes of words, lowest first, on a new last axis, as int64."""
+    return (a[..., None] >> np.array([0, 8, 16, 24], dtype=np.uint32) & np.uint32(0xFF)).astype(np.int64)
+
+
+def _byte_distance(a: Anything, b: Anything) -> Anything:
+    return np.abs(_bytes(a) - _bytes(b))
+
+
+def _masked_distance(a: Anything, b: Anything) -> Anything:
+    """Return the distances of bytes; 0 where that of b, the reference, is 0 (v_msad)."""
+    return np.where(_bytes(b) == 0, 0, _byte_distance(a, b))
+
+
+def _short_distance(a: Anything, b: Anything) -> Anything:
+    pairs = [(x & np.uint32(0xFFFF), x >> np.uint32(16)) for x in (a, b)]
+    return sum(np.abs(x.astype(np.int64) - y) for x, y in zip(*pairs, strict=True))
+
+
+def _mean(a: Anything, b: Anything, c: Anything) -> Anything:
+    """Return v_lerp_u8: for each byte the mean of a and b, rounded up where the lowest bit of c's byte is 1."""
+    means = _bytes(a) + _bytes(b) + (_bytes(c) & 1) >> 1
+    return (means << np.array([0, 8, 16, 24])).sum(axis=-1).astype(np.uint32)
+
+
+def _pair(low: Anything, high: Anything) -> Anything:
+    """Pack the low 16 bits of two integers into words."""
+    return low.astype(np.uint32) & np.uint32(0xFFFF) | high.astype(np.uint32) << np.uint32(16)
+
+
+def _limited(a: Anything, low: int, high: int) -> Anything:
+    return np.clip(a.astype(np.int64), low, high)
+
+
+def _saturated_bytes(a: Anything) -> Anything:
+    """Return v_sat_pk_u8_i16: two signed halves limited to 0..255, as two bytes."""
+    low, high = ((a << np.uint32(n)).view(np.int32) >> 16 for n in (16, 0))
+    return _limited(low, 0, 255).astype(np.uint32) | _limited(high, 0, 255).astype(np.uint32) << np.uint32(8)
 
 
 def _align_bits(a: Anything, b: Anything, shift: Anything) -> Anything:
@@ -108,7 +154,7 @@ def _shift_right(a: Anything, b: Anything) -> Anything:
 
 def _count_below(a: Anything, b: Anything) -> Anything:
     """Return v_mbcnt_lo: b plus the number of bits that are set in mask a for lanes with lower numbers than this one."""
-    below = (np.uint32(1) << np.arange(LANES, dtype=np.uint32)) - np.uint32(1)
+    below = (np.uint32(1) << np.arange(len(a), dtype=np.uint32) % np.uint32(LANES)) - np.uint32(1)
     return np.bitwise_count(a & below).astype(np.uint32) + b
 
 
@@ -157,6 +203,21 @@ OPS: dict[str, VectorOp] = {
     "v_mbcnt_hi_u32_b32": binary(U32, lambda a, b: b, lambda values, undefined: undefined[1]),
     "v_clz_i32_u32": unary(U32, U32, _count_leading),
     "v_ctz_i32_b32": unary(U32, U32, _count_trailing),
+    "v_cls_i32": unary(U32, U32, _count_sign_bits),
+    "v_sad_u8": ternary(U32, lambda a, b, c: (_byte_distance(a, b).sum(axis=-1) + c).astype(np.uint32)),
+    "v_sad_hi_u8": ternary(U32, lambda a, b, c: ((_byte_distance(a, b).sum(axis=-1) << 16) + c).astype(np.uint32)),
+    "v_msad_u8": ternary(U32, lambda a, b, c: (_masked_distance(a, b).sum(axis=-1) + c).astype(np.uint32)),
+    "v_sad_u16": ternary(U32, lambda a, b, c: (_short_distance(a, b) + c).astype(np.uint32)),
+    "v_lerp_u8": ternary(U32, _mean),
+    "v_sat_pk_u8_i16": unary(U32, U32, _saturated_bytes),
+    "v_cvt_pk_i16_i32": VectorOp(
+        results=(U32,), sources=(I32, I32), evaluate=lambda a, b: _pair(_limited(a, *_SHORT), _limited(b, *_SHORT))
+    ),
+    "v_cvt_pk_u16_u32": binary(U32, lambda a, b: _pair(_limited(a, 0, 0xFFFF), _limited(b, 0, 0xFFFF))),
+    "v_mad_u32_u16": VectorOp(results=(U32,), sources=(U16, U16, U32), evaluate=lambda a, b, c: a.astype(np.uint32) * b + c),
+    "v_mad_i32_i16": VectorOp(results=(I32,), sources=(I16, I16, I32), evaluate=lambda a, b, c: a.astype(np.int32) * b + c),
+    "v_mul_hi_i32_i24": binary(I32, lambda a, b: (_signed24(a).astype(np.int64) * _signed24(b) >> 32).astype(np.int32)),
+    **{f"v_{name}_nc_i32": binary(I32, function, bits_above) for name, function in (("add", np.add), ("sub", np.subtract))},
     "v_add_nc_u32": binary(U32, np.add, bits_above),
     "v_sub_nc_u32": binary(U32, np.subtract, bits_above),
     "v_subrev_nc_u32": binary(U32, lambda a, b: b - a, bits_above),

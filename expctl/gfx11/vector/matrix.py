@@ -2,7 +2,7 @@
 
     A     lane l < 16 holds row l, the k = 0..15 packed into its registers, lowest first       lanes 16..31 repeat lanes 0..15
     B     lane l < 16 holds column l, the k = 0..15 packed into its registers, lowest first    lanes 16..31 repeat lanes 0..15
-    C, D  register s of lane l is row 2 s + l / 16, column l % 16
+    C, D  register s of lane l is row 2 s + l / 16, column l % 16; sums of 16 bits are in the half that op_sel[2] names
 
 Products of halves and of bfloat16 are exact; here their sum and C are added in double precision and rounded once to single. The
 order and the width of the hardware's own additions are not documented, so the last bits may differ. Sums of integers are exact,
@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from expctl.gfx11.machine.arrays import ALL_BITS, Anything, Flags, Words
 from expctl.gfx11.machine.faults import FaultKind
-from expctl.gfx11.machine.step import Run, guarded
+from expctl.gfx11.machine.step import Guarded, Run
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.text.operand import Kind, Operand
 from expctl.gfx11.text.program import Instruction
@@ -27,6 +28,22 @@ from expctl.gfx11.vector.dot import parts
 from expctl.gfx11.vector.packed import bits_of_modifier
 
 _SUMS = 8  # registers
+
+
+class Sixteen(NamedTuple):
+    """The values of 16 bits in uint16, and what is rounded to them."""
+
+    values: Callable[[Anything], Anything]
+    rounded: Callable[[Anything], Anything]
+
+
+def _rounded_bfloats(numbers: Anything) -> Anything:
+    """Return doubles as the bits of bfloat16, rounded to nearest even by way of a single that is rounded to odd."""
+    single = numbers.astype(np.float32)
+    below = np.where(np.abs(single.astype(np.float64)) > np.abs(numbers), np.nextafter(single, np.float32(0)), single)
+    words = below.view(np.uint32) | (below.astype(np.float64) != numbers)
+    kept = words + np.uint32(0x7FFF) + (words >> np.uint32(16) & np.uint32(1)) >> np.uint32(16)
+    return np.where(np.isnan(numbers), 0x7FC0, np.where(np.isinf(single), single.view(np.uint32) >> 16, kept)).astype(np.uint16)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +55,8 @@ class MatrixOp:
     registers: int
     values: Callable[[Words, bool], Anything]
     total: type[np.generic]
+    narrow: Sixteen | None = None
+    """How sums of 16 bits, each in a half of its register, become numbers, and numbers such sums."""
 
     @property
     def is_integer(self) -> bool:
@@ -60,6 +79,18 @@ def _integers(bits: int) -> Callable[[Words, bool], Anything]:
 OPS: dict[str, MatrixOp] = {
     "v_wmma_f32_16x16x16_f16": MatrixOp(registers=8, values=_halves, total=np.float32),
     "v_wmma_f32_16x16x16_bf16": MatrixOp(registers=8, values=_bfloats, total=np.float32),
+    "v_wmma_f16_16x16x16_f16": MatrixOp(
+        registers=8,
+        values=_halves,
+        total=np.float64,
+        narrow=Sixteen(lambda bits: bits.view(np.float16), lambda numbers: numbers.astype(np.float16).view(np.uint16)),
+    ),
+    "v_wmma_bf16_16x16x16_bf16": MatrixOp(
+        registers=8,
+        values=_bfloats,
+        total=np.float64,
+        narrow=Sixteen(lambda bits: (bits.astype(np.uint32) << np.uint32(16)).view(np.float32), _rounded_bfloats),
+    ),
     "v_wmma_i32_16x16x16_iu8": MatrixOp(registers=4, values=_integers(8), total=np.int32),
     "v_wmma_i32_16x16x16_iu4": MatrixOp(registers=2, values=_integers(4), total=np.int32),
 }
@@ -70,10 +101,12 @@ def decode_matrix(instruction: Instruction) -> Run:
     name, op, fields = instruction.mnemonic, OPS.get(instruction.mnemonic), instruction.fields()
     if op is None or len(fields.operands) != 4:
         raise instruction.unsupported("unknown opcode, or too many or too few operands")
-    if fields.modifiers.keys() - ({"neg_lo", "clamp"} if op.is_integer else set()):
+    if fields.modifiers.keys() - ({"neg_lo", "clamp"} if op.is_integer else {"op_sel"} if op.narrow else set()):
         raise instruction.unsupported(f"modifier {' '.join(fields.modifiers)} is not implemented")
     signs = bits_of_modifier(instruction, fields.modifiers.get("neg_lo"), 3, 0)
     clamps = "clamp" in fields.modifiers
+    upper = bits_of_modifier(instruction, fields.modifiers.get("op_sel"), 3, 0)[2]
+    used = np.uint32(ALL_BITS if op.narrow is None else 0xFFFF << 16 * upper)
     destination, a, b, c = fields.operands
     d = _first(instruction, destination, _SUMS)
     a0, b0 = _first(instruction, a, op.registers), _first(instruction, b, op.registers)
@@ -92,11 +125,16 @@ def decode_matrix(instruction: Instruction) -> Run:
         if not (left_repeats and right_repeats):
             wave.fault(FaultKind.LANES_DIFFER, line, "lanes 16..31 of a matrix input differ from lanes 0..15")
         total = left @ right.T
+        if op.narrow is not None:
+            added = 0 if zero else op.narrow.values(vector[c0 : c0 + _SUMS].view(np.uint16)[:, upper::2]).reshape(16, 16)
+            rounded = op.narrow.rounded(total + added).reshape(_SUMS, 32)
+            vector[d : d + _SUMS].view(np.uint16)[:, upper::2] = rounded
+            return
         if not zero:
             total += vector[c0 : c0 + _SUMS].view(op.total).reshape(16, 16)
         if clamps:
             total = np.clip(total, -(1 << 31), (1 << 31) - 1)
-        vector[d : d + _SUMS].view(op.total).reshape(16, 16)[:] = total.astype(op.total)
+        vector[d : d + _SUMS].view(op.total)[:] = total.astype(op.total).reshape(_SUMS, 32)
 
     def careful(wave: Wave) -> None:
         wave.check_waited(line, keys)
@@ -105,11 +143,11 @@ def decode_matrix(instruction: Instruction) -> Run:
         columns = undefined[b0 : b0 + op.registers, :16].any(axis=0)
         bad: Flags = np.logical_or.outer(rows, columns)
         if not zero:
-            bad |= undefined[c0 : c0 + _SUMS].reshape(16, 16) != 0
+            bad |= (undefined[c0 : c0 + _SUMS] & used).reshape(16, 16) != 0
         plain(wave)
-        _mark(wave, outputs, bad.reshape(_SUMS, 32))
+        _mark(wave, outputs, bad.reshape(_SUMS, 32), used)
 
-    return guarded(keys, plain, careful)
+    return Guarded(keys, plain, careful)
 
 
 def fragment(name: str, registers: Words, is_signed: bool) -> tuple[Anything, bool]:
@@ -127,10 +165,13 @@ def _fragment_of(name: str, raw: bytes, is_signed: bool) -> tuple[Anything, bool
     return values, bool((registers[:, :16] == registers[:, 16:]).all())
 
 
-def _mark(wave: Wave, outputs: list[int], bad: Anything) -> None:
-    """Set the undefined bits of the output registers in all lanes: all bits where `bad`, (8, 32), is True, none elsewhere."""
+def _mark(wave: Wave, outputs: list[int], bad: Anything, used: np.uint32) -> None:
+    """Set the undefined bits of the output registers in all lanes: the bits `used` where `bad`, (8, 32), is True, else none of
+    them; others stay.
+    """
     for register, row in zip(outputs, bad, strict=True):
-        wave.vector_undefined[register] = np.where(row, np.uint32(ALL_BITS), np.uint32(0))
+        kept = wave.vector_undefined[register] & ~used
+        wave.vector_undefined[register] = kept | np.where(row, used, np.uint32(0))
         wave.refresh(register)
 
 

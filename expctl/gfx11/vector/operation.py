@@ -8,8 +8,8 @@ from expctl.gfx11.machine.definedness import Rule, any_bit
 from expctl.gfx11.operands.vector_source import Type
 from expctl.gfx11.text.operand import VCC
 
-U32, I32, F32, F16, U16, I16, U64, I64, MASK = (
-    Type.U32, Type.I32, Type.F32, Type.F16, Type.U16, Type.I16, Type.U64, Type.I64, Type.MASK,
+U32, I32, F32, F16, U16, I16, U64, I64, F64, MASK = (
+    Type.U32, Type.I32, Type.F32, Type.F16, Type.U16, Type.I16, Type.U64, Type.I64, Type.F64, Type.MASK,
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from expctl.gfx11.machine.arrays import Anything
-from expctl.gfx11.machine.step import Run, guarded
+from expctl.gfx11.machine.step import Guarded, Run
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.operands.vector_source import UPPER, Source, Type, source
 from expctl.gfx11.text.operand import Kind, Operand
@@ -84,7 +84,7 @@ def _packed(instruction: Instruction, op: VectorOp) -> Run:
         high.marks[0](wave, undefined[1])
         plain(wave)
 
-    return guarded(keys, plain, careful)
+    return Guarded(keys, plain, careful, by_lane=True)
 
 
 def _mixed(instruction: Instruction, result: Type) -> Run:

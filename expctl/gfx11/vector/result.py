@@ -83,12 +83,8 @@ def _mask_writer(n: int) -> Write:
     if n == NULL:
         return lambda wave, result: None
     if n == EXEC:
-        return lambda wave, result: wave.set_exec(bits_of(result) & wave.exec)
-
-    def write(wave: Wave, result: Anything) -> None:
-        wave.scalar[n] = bits_of(result) & wave.exec
-
-    return write
+        return lambda wave, result: wave.narrow_exec(result)
+    return lambda wave, result: wave.put_mask(n, result)
 
 
 def write_keys(destination: Operand, kind: Type) -> tuple[int, ...]:

@@ -76,7 +76,7 @@ def _kernel_change(a: KernelReport, b: KernelReport) -> KernelChange:
         same_code=None if a.code_hash is None or b.code_hash is None else a.code_hash == b.code_hash,
         limiter_a=a.limiter,
         limiter_b=b.limiter,
-        figures=tuple(_change(name, getattr(a, name), getattr(b, name)) for name in FIGURES),
+        figures=tuple(change_of(name, getattr(a, name), getattr(b, name)) for name in FIGURES),
         instructions=_changes(a.instructions, b.instructions),
         hot_loop=_changes(a.hot_loop, b.hot_loop),
     )
@@ -89,10 +89,11 @@ def _changes(a: Mapping[str, int] | None, b: Mapping[str, int] | None) -> tuple[
     if a is None or b is None:
         return ()
     classes = [*a, *(name for name in b if name not in a)]
-    each = tuple(_change(name, a.get(name, 0), b.get(name, 0)) for name in classes)
-    return (*each, _change("all", sum(a.values()), sum(b.values())))
+    each = tuple(change_of(name, a.get(name, 0), b.get(name, 0)) for name in classes)
+    return (*each, change_of("all", sum(a.values()), sum(b.values())))
 
 
-def _change(name: str, a: float | None, b: float | None) -> Change:
+def change_of(name: str, a: float | None, b: float | None) -> Change:
+    """Return the change of one figure from a to b."""
     delta = None if a is None or b is None else b - a
     return Change(name=name, a=a, b=b, delta=delta, percent=100 * delta / a if delta is not None and a else None)

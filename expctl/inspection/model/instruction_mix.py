@@ -123,10 +123,19 @@ def hot_loop(body: Body) -> tuple[Statement, ...]:
     Of the loops it is the one with the most matrix instructions that no loop within it has; among equals, the shortest.
     Without matrix instructions it is the longest of those that have no loop within.
     """
-    loops = loops_of([_flow(body, each) for each in body.statements])
+    return tuple(body.statements[index] for index in sorted(hottest(body)))
+
+
+def hottest(body: Body) -> frozenset[int]:
+    """Return the indices of the statements of `hot_loop`."""
+    loops = loops_of(flows(body))
     own = {loop: loop.difference(*(inner for inner in loops if inner < loop)) for loop in loops}
-    best = max(loops, key=lambda loop: _weight(body, loop, own[loop]), default=frozenset[int]())
-    return tuple(body.statements[index] for index in sorted(best))
+    return max(loops, key=lambda loop: _weight(body, loop, own[loop]), default=frozenset())
+
+
+def flows(body: Body) -> list[Flow]:
+    """Return where control goes after each statement."""
+    return [_flow(body, each) for each in body.statements]
 
 
 def _flow(body: Body, statement: Statement) -> Flow:

@@ -99,17 +99,18 @@ def _pair_lines(kernel: KernelChange, width: int) -> list[str]:
     lines = [
         *([head] if len(head) <= width else [*dict.fromkeys((a, b)), f"  {same}"]),
         f"    {'':<20}{'a':>12}{'b':>12}{'change':>12}",
-        *_change_rows(kernel.figures),
+        *change_rows(kernel.figures),
     ]
     if kernel.limiter_a is not None or kernel.limiter_b is not None:
         lines.append(f"    {'limiter':<20}{kernel.limiter_a or '-':>12}{kernel.limiter_b or '-':>12}")
     for title, changes in (("instructions", kernel.instructions), ("hot loop", kernel.hot_loop)):
         if changes:
-            lines += [f"  {title}", *_change_rows(changes)]
+            lines += [f"  {title}", *change_rows(changes)]
     return lines
 
 
-def _change_rows(changes: Sequence[Change]) -> list[str]:
+def change_rows(changes: Sequence[Change]) -> list[str]:
+    """Return a line for each figure: its name, a, b and the change."""
     return [f"    {each.name:<20}{_number(each.a):>12}{_number(each.b):>12}{_delta(each):>12}" for each in changes]
 
 

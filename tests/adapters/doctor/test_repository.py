@@ -32,3 +32,15 @@ def test_a_repository_whose_path_is_no_text_has_a_mark(tmp_path: Path) -> None:
     root.mkdir()
     Repository(root).git("init", "-q")
     assert len(wiring.mark_of(locate(root))) == 16
+
+
+def test_an_unfinished_run_whose_proposal_is_gone_keeps_its_ref_and_says_how_to_give_it_up(repository: Repository) -> None:
+    place = locate(repository.root)
+    repository.git("update-ref", "refs/expctl/P1", "HEAD")
+    repository.git("update-ref", "refs/expctl/P2", "HEAD")
+    (place.state / "journal").mkdir(parents=True)
+    (place.state / "journal/P1.jsonl").touch()
+    found = list(StateCheckup(GitReader(place), frozenset()).findings())
+    journals = [each for each in found if each.part == "journal"]
+    assert ["no proposal of that id" in each.what and "P1.jsonl" in each.mend for each in journals] == [True]
+    assert ["refs/expctl/P2" in each.what for each in found if each.part == "refs"] == [True]

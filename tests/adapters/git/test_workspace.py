@@ -332,6 +332,14 @@ def test_a_capture_holds_every_change_of_the_scope_and_restore_takes_it_away(
     assert repository.status() == " M notes.txt\n"
 
 
+def test_restored_line_ends_are_no_change_where_git_converts_them(repository: Repository, workspace: GitWorkspace) -> None:
+    repository.git("config", "core.autocrlf", "true")
+    repository.write("src/kernel.txt", EDITED)
+    workspace.restore(["src/kernel.txt"], tree=tree_of(workspace, repository.head(), workspace.capture(["src"])))
+    assert b"\r\n" in repository.files()["src/kernel.txt"]
+    assert repository.status() == ""
+
+
 def test_an_edit_after_the_capture_stays(repository: Repository, workspace: GitWorkspace) -> None:
     repository.write("src/kernel.txt", EDITED)
     repository.write("src/other.txt", "mine\n")

@@ -33,3 +33,9 @@ def test_exported_functions_of_numbers_and_arrays_are_sketched() -> None:
 @pytest.mark.parametrize(("text", "expected"), [("int main(void) {}", True), ("int domain(int x) {}", False)])
 def test_a_program_is_no_library(text: str, expected: bool) -> None:
     assert has_main(text) is expected
+
+
+def test_void_is_taken_for_bytes_and_a_name_may_begin_with_a_capital() -> None:
+    (hash_,) = sketches("uint64_t XXH3_64bits(const void *data, size_t len) {")
+    assert hash_.inputs == 'rng.integers(0, 256, n, "uint8"),'
+    assert hash_.call == "build.XXH3_64bits(data, data.size)"

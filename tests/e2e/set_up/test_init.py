@@ -152,6 +152,35 @@ def test_a_source_without_a_function_is_refused_and_no_sample_is_laid_beside_it(
     assert not (empty.root / "protocol.yaml").exists()
 
 
+def test_a_function_that_a_macro_makes_is_declared_and_of_several_one_is_named(empty: Foreign) -> None:
+    empty.write("src/kern.c", "#define NAME(x) x\nlong NAME(sum)(const long *x, long n) { return n ? x[0] : 0; }\n")
+    empty.concluded("init", "--source", "src/kern.c", "--function", "long sum(const long *x, long n);")
+    assert 'CLibrary(sum="long(const long *x, long n)")' in (empty.root / "bench/harness.py").read_text()
+    (empty.root / "protocol.yaml").unlink()
+    empty.write("src/kern.c", "void one(float *x, long n) {\n}\nvoid two(float *x, long n) {\n}\n")
+    empty.concluded("init", "--source", "src/kern.c", "--function", "two", "--harness", "other")
+    assert 'CLibrary(two="void(float *x, long n)")' in (empty.root / "other/harness.py").read_text()
+    (empty.root / "protocol.yaml").unlink()
+    ended = empty.expctl("init", "--source", "src/kern.c", "--function", "three")
+    assert (ended.status, "found     one, two in src/kern.c" in ended.err) == (2, True), ended.err
+
+
+def test_the_check_builds_and_tests_a_guard_too_and_refuses_one_that_fails_today(empty: Foreign) -> None:
+    empty.concluded("init", "--kind", "c")
+    protocol = empty.root / "protocol.yaml"
+    text = protocol.read_text()
+    guard = "targets:\n  beside:\n    build: {toolchain: command, argv: [cp, src/dot.c, '{artifact}'], artifact: dot.txt}\n"
+    guard += "    test: {argv: ['{python}', bench/guard.py, '{artifact}'], timeout_s: 20}\n"
+    protocol.write_text(text.replace("targets:\n", guard, 1))
+    says = "import json, os\nfor event in ({case}{{'event': 'end', 'ok': {ok}}}):\n"
+    says += "    os.write(int(os.environ['EXPCTL_RESULT_FD']), json.dumps(event).encode() + b'\\n')\n"
+    empty.write("bench/guard.py", says.format(case="{'event': 'case', 'name': 'a', 'ok': True}, ", ok=True))
+    assert "1 case passes; it guards" in empty.concluded("harness", "check").out
+    empty.write("bench/guard.py", "raise SystemExit('broken of old')\n")
+    ended = empty.expctl("harness", "check")
+    assert (ended.status, "broken of old" in ended.err, "bench/guard.py" in ended.err) == (1, True, True), ended.err
+
+
 def test_what_is_to_be_typed_next_is_quoted(empty: Foreign) -> None:
     empty.write("my src/scale.c", "void scale(float *x, long n) { x[0] = n; }\n")
     assert "git add protocol.yaml bench/harness.py 'my src'" in empty.concluded("init", "--kind", "c").out

@@ -16,7 +16,7 @@ from typing import Any
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.single_instruction import execute, fresh_wave
 from expctl.gfx11.text.operand import EXEC, SCC, VCC
-from tests.gfx11.exact import F16, F32, HALF, SINGLE, U32, Format
+from tests.gfx11.exact import DOUBLE, F16, F32, F64, HALF, SINGLE, U32, Format
 
 Row = tuple[int, ...]
 ROWS = 48
@@ -33,12 +33,13 @@ _F32 = (
 """Ties and the ends of the ranges of half and integer, besides."""
 CORNERS: dict[str, tuple[int, ...]] = {
     "i32": _WORDS, "i16": _U16, "f32": _F32, "f16": (*F16, 0x3801, 0xB800, 0x7BFE, 0x4248), "mask": (0, 1), "scc": (0, 1),
+    "f64": F64,
     "i64": tuple(a | b << 32 for a in U32[::3] for b in U32[1::3]),
     "v2f16": tuple(a | b << 16 for a, b in product(F16, F16[::-1])),
     "v2i16": tuple(a | b << 16 for a, b in product(_U16, _U16[::2])),
 }  # fmt: skip
-WIDTHS = {"i64": 64, "i16": 16, "f16": 16, "mask": 1, "scc": 1, "exec": 1}
-_FORMATS: dict[str, Format] = {"f32": SINGLE, "f16": HALF}
+WIDTHS = {"i64": 64, "f64": 64, "i16": 16, "f16": 16, "mask": 1, "scc": 1, "exec": 1}
+_FORMATS: dict[str, Format] = {"f32": SINGLE, "f16": HALF, "f64": DOUBLE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +99,11 @@ def _batch(case: Case, rows: tuple[Row, ...], wave: Wave) -> Iterator[tuple[Row,
             scalars[n] = sum(value << lane for lane, value in enumerate(values))
         elif place[0] == "v":
             vectors[n] = [value & 0xFFFFFFFF for value in values]
-            if kind == "i64":
+            if width(kind) == 64:
                 vectors[n + 1] = [value >> 32 for value in values]
         else:
             scalars[n] = values[0] & 0xFFFFFFFF
-            if kind == "i64":
+            if width(kind) == 64:
                 scalars[n + 1] = values[0] >> 32
     wave.set_exec(lanes)
     execute(wave, case.text, vectors=vectors, scalars=scalars)
@@ -123,7 +124,7 @@ def _result(case: Case, wave: Any, j: int, kind: str, lane: int) -> int:
     if kind == "scc":
         return int(wave.scalar[SCC])
     low, high = wave.scalar[2 * j : 2 * j + 2] if case.scalar else (int(wave.u32[2 * j + k][lane]) for k in (0, 1))
-    if kind == "i64":
+    if width(kind) == 64:
         return low | high << 32
     if width(kind) == 16:
         assert low >> 16 == (0 if case.scalar else BEFORE >> 16), f"{case.text} changes the other half"

@@ -9,7 +9,7 @@ _FLOAT = {
     "nlg": "ueq",
     "ngt": "ule", "nle": "ugt", "neq": "une", "nlt": "uge",
 }  # fmt: skip
-_TYPES = {"f32": "float", "f16": "half"}
+_TYPES = {"f32": "float", "f16": "half", "f64": "double"}
 
 
 def _integer(name: str, predicate: str, kind: str) -> list[Case]:
@@ -27,6 +27,6 @@ def _both(name: str, kind: str, ir: str) -> list[Case]:
 
 CASES = (
     *(each for kind in ("u32", "i32", "u64", "i64", "u16", "i16") for x in _INTEGER.items() for each in _integer(*x, kind)),
-    *(each for kind in ("f32", "f16") for name, predicate in _FLOAT.items()
+    *(each for kind in ("f32", "f16", "f64") for name, predicate in _FLOAT.items()
       for each in _both(f"{name}_{kind}", kind, f"%r = fcmp {predicate} {_TYPES[kind]} %a, %b")),
 )  # fmt: skip

@@ -95,6 +95,15 @@ def check_barrier() -> None:
     assert "race" in kinds(ran(text.format(""), {}, waves=2)[0])
 
 
+def check_trap() -> None:
+    """The wave ends, and its first active thread is named; the code after it up to a label may be anything."""
+    text = "v_cmp_gt_u32 vcc_lo, 7, v1\ns_and_b32 exec_lo, exec_lo, vcc_lo\ns_trap 2\ns_sendmsg_rtn_b32 s0, 128\n.L1:\ns_endpgm"
+    wave = ran(f"v_mbcnt_lo_u32_b32 v1, -1, 0\nv_xor_b32 v1, 3, v1\n{text}", {}, waves=2, lanes=0xFFFFFFFC)[1]
+    assert kinds(wave) == ["trap"]
+    assert "thread 34 of workgroup 0 and 4 more of its wave" in wave.group.faults.all()[0].what
+    assert kinds(ran("s_sethalt 5\ns_endpgm", {})[0]) == []
+
+
 def faults(text: str) -> list[str]:
     wave = fresh_wave(buffers={"x": 64}, lds_bytes=64)
     memory, lds = wave.group.memory, wave.group.lds
@@ -147,6 +156,8 @@ CASES = (
     _of("s_setpc_b64 s[30:31]", check_call),
     _of("s_endpgm", check_end),
     _of("s_barrier", check_barrier),
+    _of("s_trap 2", check_trap),
+    _of("s_sethalt 5", check_trap),
     *(_of(text, partial(check_wait, text, proven)) for text, proven in (
         ("s_waitcnt vmcnt(0)", (_GLOBAL,)), ("s_waitcnt lgkmcnt(0)", (_LDS, _SCALAR)),
         ("s_waitcnt vmcnt(0) lgkmcnt(0)", (_GLOBAL, _LDS, _SCALAR)),

@@ -14,6 +14,7 @@ TARGET = ("--target=amdgcn-amd-amdhsa", "-mcpu=gfx1151", "-nogpulib", "-Wno-over
 _TYPES = {
     "f32": "float",
     "f16": "half",
+    "f64": "double",
     "mask": "i1",
     "scc": "i1",
     "exec": "i1",

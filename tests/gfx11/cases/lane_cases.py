@@ -66,6 +66,79 @@ def check_moved_register() -> None:
         assert wave.u32[0].tolist() == [100 * m0 + lane if lane < 16 else 9 for lane in _LANES]
 
 
+def check_register_moved_to() -> None:
+    for m0 in (0, 1, 3):
+        vectors = {9: [lane * 3 for lane in _LANES], **{4 + i: [100 * i] for i in range(4)}}
+        wave = execute(fresh_wave(lanes=0xFFFF), "v_movreld_b32 v4, v9", vectors=vectors, scalars={M0: m0})
+        for i in range(4):
+            moved = [lane * 3 if i == m0 and lane < 16 else 100 * i for lane in _LANES]
+            assert wave.u32[4 + i].tolist() == moved
+
+
+def check_swap() -> None:
+    vectors = {3: list(_LANES), 5: [1000 + lane for lane in _LANES]}
+    wave = execute(fresh_wave(lanes=0xFF00FF), "v_swap_b32 v3, v5", vectors=vectors)
+    active = [bool(0xFF00FF >> lane & 1) for lane in _LANES]
+    assert wave.u32[3].tolist() == [1000 + n if active[n] else n for n in _LANES]
+    assert wave.u32[5].tolist() == [n if active[n] else 1000 + n for n in _LANES]
+
+
+def check_scalar_relative(which: str, count: int) -> None:
+    """M0 is added to the number of the register that is read (s) or written (d)."""
+    to, given = ("s8", "s20") if count == 1 else ("s[8:9]", "s[20:21]")
+    for m0 in (0, 2, 4):
+        scalars = {M0: m0, **{8 + i: 7 * i for i in range(8)}, **{20 + i: 1000 + i for i in range(8)}}
+        wave = execute(fresh_wave(), f"s_movrel{which}_b{32 * count} {to}, {given}", scalars=scalars)
+        at, source = (8, 20 + m0) if which == "s" else (8 + m0, 20)
+        wanted = {**scalars, **{at + i: scalars[source + i] for i in range(count)}}
+        assert {n: wave.scalar[n] for n in scalars} == wanted
+
+
+def check_swizzle(text: str, source: Callable[[int], int]) -> None:
+    """An inactive lane gives 0, and keeps its own."""
+    lanes = 0x7FFF_FFFE
+    wave = execute(fresh_wave(lanes=lanes), text, vectors={0: [7], 1: [50 + lane for lane in _LANES]})
+    wanted = [50 + source(n) if lanes >> source(n) & 1 else 0 for n in _LANES]
+    assert wave.u32[0].tolist() == [wanted[n] if lanes >> n & 1 else 7 for n in _LANES]
+
+
+_SWIZZLES: dict[str, Callable[[int], int]] = {
+    "swizzle(SWAP,16)": lambda n: n ^ 16,
+    "swizzle(REVERSE,8)": lambda n: n ^ 7,
+    "swizzle(QUAD_PERM,3,0,1,1)": lambda n: n & ~3 | (3, 0, 1, 1)[n & 3],
+    "swizzle(BROADCAST,4,2)": lambda n: n & ~3 | 2,
+    'swizzle(BITMASK_PERM,"01pip")': lambda n: 8 | n & 5 | 2 & ~n,
+    "0x401f": lambda n: n ^ 16,
+}
+
+
+def check_narrow_matrix(text: str, kind: str, upper: int) -> None:
+    """Sums of 16 bits in one half of each register; the other half stays. Whole numbers, and halves of them."""
+    form, scale = (HALF, Fraction(1, 4)) if kind == "f16" else (SINGLE, Fraction(1))
+
+    def bits(number: Fraction) -> int:
+        return form.nearest(number) >> (0 if kind == "f16" else 16)
+
+    a = [[scale * ((5 * i + 3 * k) % 7 - 3) for k in range(16)] for i in range(16)]
+    b = [[Fraction((7 * j + k) % 5 - 2) for k in range(16)] for j in range(16)]
+    c = [[scale * ((3 * i + j) % 9 - 4) for j in range(16)] for i in range(16)]
+    vectors: dict[int, list[int]] = {}
+    for first, matrix in ((8, a), (16, b)):
+        for r in range(8):
+            vectors[first + r] = [bits(matrix[n % 16][2 * r]) | bits(matrix[n % 16][2 * r + 1]) << 16 for n in _LANES]
+    for r in range(8):
+        vectors[r] = [bits(c[2 * r + n // 16][n % 16]) << 16 * upper | 0xABCD << 16 * (1 - upper) for n in _LANES]
+    wave = execute(fresh_wave(lanes=0x1), text, vectors=vectors)
+    for r in range(8):
+        for n in _LANES:
+            i, j = 2 * r + n // 16, n % 16
+            total = c[i][j] + sum(x * y for x, y in zip(a[i], b[j], strict=True))
+            found = int(wave.u32[r][n])
+            assert found >> 16 * upper & 0xFFFF == bits(total), (text, i, j)
+            assert found >> 16 * (1 - upper) & 0xFFFF == 0xABCD
+    assert kinds(wave) == []
+
+
 def half_of(number: Fraction) -> int:
     return HALF.nearest(number)
 
@@ -211,6 +284,18 @@ CASES: tuple[Case | Procedure, ...] = (
     *(Procedure(opcode="v_wmma_f32_16x16x16_f16", text=f"v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], {c}",
                 check=partial(check_matrix, f"v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], {c}", corner, zero=c == "0"))
       for c, corner in (("v[0:7]", small), ("0", large))),
+    Procedure(opcode="v_movreld_b32", text="v_movreld_b32 v4, v9", check=check_register_moved_to),
+    Procedure(opcode="v_swap_b32", text="v_swap_b32 v3, v5", check=check_swap),
+    *(Procedure(opcode=f"s_movrel{which}_b{32 * count}", text=f"s_movrel{which}_b{32 * count} {operands}",
+                check=partial(check_scalar_relative, which, count))
+      for which in "sd" for count, operands in ((1, "s8, s20"), (2, "s[8:9], s[20:21]"))),
+    *(Procedure(opcode="ds_swizzle_b32", text=f"ds_swizzle_b32 v0, v1 offset:{pattern}",
+                check=partial(check_swizzle, f"ds_swizzle_b32 v0, v1 offset:{pattern}", source))
+      for pattern, source in _SWIZZLES.items()),
+    *(Procedure(opcode=f"v_wmma_{kind}_16x16x16_{kind}", text=f"v_wmma_{kind}_16x16x16_{kind} {operands}{selected}",
+                check=partial(check_narrow_matrix, f"v_wmma_{kind}_16x16x16_{kind} {operands}{selected}", kind, upper))
+      for kind in ("f16", "bf16") for operands in ("v[0:7], v[8:15], v[16:23], v[0:7]",)
+      for upper, selected in ((0, ""), (1, " op_sel:[0,0,1]"))),
     *_integer_matrices(),
     Procedure(opcode="v_wmma_f32_16x16x16_bf16", text="v_wmma_f32_16x16x16_bf16 v[0:7], v[8:15], v[16:23], 0",
               check=partial(check_bfloat_matrix, "v_wmma_f32_16x16x16_bf16 v[0:7], v[8:15], v[16:23], 0")),

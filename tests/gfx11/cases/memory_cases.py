@@ -13,19 +13,19 @@ from tests.gfx11.cases.procedure import Procedure, kinds, registers
 _SIZE, _STEP, _LANES = 4096, 16, range(32)
 _OLD = 0xA1B2C3D4
 PATTERN = bytes((37 * i + 11 + (i >> 5)) % 256 for i in range(_SIZE))
-_GLOBAL_LOADS = {
+GLOBAL_LOADS = {
     "u8": (1, "zero"), "i8": (1, "sign"), "u16": (2, "zero"), "i16": (2, "sign"),
     **{f"b{8 * n}": (n, "words") for n in (4, 8, 12, 16)},
     "d16_u8": (1, "low zero"), "d16_i8": (1, "low sign"), "d16_b16": (2, "low zero"),
     "d16_hi_u8": (1, "high zero"), "d16_hi_i8": (1, "high sign"), "d16_hi_b16": (2, "high zero"),
 }  # fmt: skip
 _LDS_LOADS = {
-    **{name: how for name, how in _GLOBAL_LOADS.items() if "d16" not in name},
+    **{name: how for name, how in GLOBAL_LOADS.items() if "d16" not in name},
     "u8_d16": (1, "low zero"), "i8_d16": (1, "low sign"), "u16_d16": (2, "low zero"),
     "u8_d16_hi": (1, "high zero"), "i8_d16_hi": (1, "high sign"), "u16_d16_hi": (2, "high zero"),
 }  # fmt: skip
 _STORES = {"b8": (1, 0), "b16": (2, 0), **{f"b{8 * n}": (n, 0) for n in (4, 8, 12, 16)}}
-_GLOBAL_STORES = {**_STORES, "d16_hi_b8": (1, 2), "d16_hi_b16": (2, 2)}
+GLOBAL_STORES = {**_STORES, "d16_hi_b8": (1, 2), "d16_hi_b16": (2, 2)}
 _LDS_STORES = {**_STORES, "b8_d16_hi": (1, 2), "b16_d16_hi": (2, 2)}
 """Bytes, and the first byte of the register that goes out."""
 
@@ -115,8 +115,8 @@ def check_scalar(text: str, count: int, offset: int) -> None:
 
 def _vector() -> list[Procedure]:
     found = []
-    forms = (("global", "v0, s[2:3]", -3, _GLOBAL_LOADS, _GLOBAL_STORES),
-        ("scratch", "v0, off", 5, _GLOBAL_LOADS, _GLOBAL_STORES),
+    forms = (("global", "v0, s[2:3]", -3, GLOBAL_LOADS, GLOBAL_STORES),
+        ("scratch", "v0, off", 5, GLOBAL_LOADS, GLOBAL_STORES),
              ("ds", "v0", 12, _LDS_LOADS, _LDS_STORES))  # fmt: skip
     for place, where, offset, loads, stores in forms:
         for name, (width, how) in loads.items():

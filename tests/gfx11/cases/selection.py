@@ -24,7 +24,8 @@ BY_NAME = frozenset((
     "v_and_b16", "v_or_b16", "v_xor_b16", "v_cvt_i32_i16", "v_cvt_u32_u16", "v_pack_b32_f16", "v_pk_add_i16", "v_pk_sub_u16",
     "s_bfe_u64",    "s_bfe_i32", "s_bfe_i64", "s_bfm_b32", "s_bfm_b64",
     "s_min_f32", "s_max_f32", "s_min_f16", "s_max_f16", "s_fmamk_f32",
-    "s_add_u32", "s_bcnt0_i32_b32", "s_cselect_b64",
+    "s_add_u32", "s_bcnt0_i32_b32", "s_bcnt0_i32_b64", "s_cselect_b64",
+    "v_sqrt_f64", "v_fmamk_f16", "v_cvt_i16_f16", "v_cvt_u16_f16",
 ))  # fmt: skip
 """Likewise: a longer or another way, or code for machines with 16-bit registers."""
 

@@ -2,9 +2,12 @@
 
 from tests.gfx11.cases import (
     atomic_cases,
+    byte_cases,
     compare_cases,
     control_cases,
     division_cases,
+    double_cases,
+    flat_cases,
     float_cases,
     half_cases,
     integer_cases,
@@ -21,7 +24,7 @@ from tests.gfx11.cases.procedure import Procedure
 CASES: tuple[Case | Procedure, ...] = (
     *integer_cases.CASES, *float_cases.CASES, *division_cases.CASES, *half_cases.CASES, *compare_cases.CASES,
     *scalar_cases.CASES, *scalar_float_cases.CASES, *atomic_cases.CASES, *selection_cases.CASES,
-    *lane_move_cases.CASES,
+    *lane_move_cases.CASES, *double_cases.CASES, *byte_cases.CASES, *flat_cases.CASES,
     *lane_cases.CASES, *memory_cases.CASES, *control_cases.CASES,
 )  # fmt: skip
 FOLDED = tuple(case for case in CASES if isinstance(case, Case) and case.ir)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.gfx11.cases.case import Case, Row, usual_places
 
-_SUFFIX = {"f32": "float", "f16": "half"}
+_SUFFIX = {"f32": "float", "f16": "half", "f64": "double"}
 
 
 def case(
@@ -33,7 +33,7 @@ def _target(j: int, kind: str, *, scalar: bool) -> str:
 def _name(place: str, kind: str) -> str:
     if place in ("scc", "exec", "active", "vcc"):
         return ""
-    return f"{place[0]}[{place[1:]}:{int(place[1:]) + 1}]" if kind == "i64" else place
+    return f"{place[0]}[{place[1:]}:{int(place[1:]) + 1}]" if kind in ("i64", "f64") else place
 
 
 def call(function: str, *arguments: str, kind: str = "i32", name: str = "r") -> str:

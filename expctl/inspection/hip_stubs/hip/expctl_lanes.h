@@ -41,10 +41,49 @@ template <class M> EXPCTL_DEVICE unsigned long long __ballot_sync(M, int predica
 template <class M> EXPCTL_DEVICE int __any_sync(M, int predicate) { return __any(predicate); }
 template <class M> EXPCTL_DEVICE int __all_sync(M, int predicate) { return __all(predicate); }
 
-EXPCTL_DEVICE int __popc(unsigned x) { return __builtin_popcount(x); }
-EXPCTL_DEVICE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-EXPCTL_DEVICE int __clz(int x) { return x == 0 ? 32 : __builtin_clz(unsigned(x)); }
-EXPCTL_DEVICE int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }
-EXPCTL_DEVICE int __ffs(int x) { return __builtin_ffs(x); }
-EXPCTL_DEVICE int __ffsll(long long x) { return __builtin_ffsll(x); }
-EXPCTL_DEVICE unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
+EXPCTL_DEVICE unsigned long long __lanemask_lt() { return (1ull << __lane_id()) - 1; }
+EXPCTL_DEVICE unsigned long long __lanemask_eq() { return 1ull << __lane_id(); }
+EXPCTL_DEVICE unsigned long long __lanemask_gt() { return ~((2ull << __lane_id()) - 1); }
+
+// The value of the first active lane; the active lanes whose value is mine; whether all of them have one value.
+template <class T> EXPCTL_DEVICE T expctl_from_first(T value) {
+    constexpr int words = (sizeof(T) + 3) / 4;
+    int bits[words] = {};
+    __builtin_memcpy(bits, &value, sizeof(T));
+    for (int i = 0; i < words; ++i) bits[i] = __builtin_amdgcn_readfirstlane(bits[i]);
+    __builtin_memcpy(&value, bits, sizeof(T));
+    return value;
+}
+template <class T> EXPCTL_DEVICE unsigned long long __match_any(T value) {
+    unsigned long long mine = 0;
+    for (bool done = false; !done;) {
+        done = expctl_from_first(value) == value;
+        if (done) mine = __activemask();
+    }
+    return mine;
+}
+template <class T> EXPCTL_DEVICE unsigned long long __match_all(T value, int *all) {
+    *all = __all(expctl_from_first(value) == value);
+    return *all ? __activemask() : 0;
+}
+template <class M, class T> EXPCTL_DEVICE unsigned long long __match_any_sync(M, T value) { return __match_any(value); }
+template <class M, class T> EXPCTL_DEVICE unsigned long long __match_all_sync(M, T value, int *all) { return __match_all(value, all); }
+
+// Over the lanes of a mask, in their order.
+#define EXPCTL_REDUCE(name, ...) \
+    template <class M, class T> EXPCTL_DEVICE T name(M mask, T value) { \
+        unsigned long long left = (unsigned long long)mask & __activemask(); \
+        T a = expctl_from_lane(value, __builtin_ctzll(left)); \
+        for (left &= left - 1; left != 0; left &= left - 1) { \
+            T b = expctl_from_lane(value, __builtin_ctzll(left)); \
+            a = __VA_ARGS__; \
+        } \
+        return a; \
+    }
+EXPCTL_REDUCE(__reduce_add_sync, a + b)
+EXPCTL_REDUCE(__reduce_min_sync, b < a ? b : a)
+EXPCTL_REDUCE(__reduce_max_sync, a < b ? b : a)
+EXPCTL_REDUCE(__reduce_and_sync, a & b)
+EXPCTL_REDUCE(__reduce_or_sync, a | b)
+EXPCTL_REDUCE(__reduce_xor_sync, a ^ b)
+#undef EXPCTL_REDUCE

@@ -53,28 +53,46 @@ typedef unsigned long ulong;
 // Elementwise arithmetic, as HIP has it. A kernel's own operator for one of the types is no template and wins.
 template <class V, class T = typename V::value_type, int N = sizeof(V) / sizeof(T), class = decltype(V::at)>
 struct expctl_elements { static constexpr int count = N; typedef T type; };
+#define EXPCTL_VECTOR_FUNCTION template <class V, int N = expctl_elements<V>::count> __host__ __device__ static inline
 
 #define EXPCTL_OPERATOR(op) \
-    template <class V, int N = expctl_elements<V>::count> __host__ __device__ static inline V operator op(const V &a, const V &b) { \
+    EXPCTL_VECTOR_FUNCTION V operator op(const V &a, const V &b) { \
         V c; \
         for (int i = 0; i < N; ++i) c.at[i] = a.at[i] op b.at[i]; \
         return c; \
     } \
-    template <class V, int N = expctl_elements<V>::count> \
-    __host__ __device__ static inline V operator op(const V &a, typename expctl_elements<V>::type b) { \
+    EXPCTL_VECTOR_FUNCTION V operator op(const V &a, typename expctl_elements<V>::type b) { \
         V c; \
         for (int i = 0; i < N; ++i) c.at[i] = a.at[i] op b; \
         return c; \
     } \
-    template <class V, int N = expctl_elements<V>::count> __host__ __device__ static inline V &operator op##=(V &a, const V &b) { \
-        return a = a op b; \
+    EXPCTL_VECTOR_FUNCTION V operator op(typename expctl_elements<V>::type a, const V &b) { \
+        V c; \
+        for (int i = 0; i < N; ++i) c.at[i] = a op b.at[i]; \
+        return c; \
     } \
-    template <class V, int N = expctl_elements<V>::count> \
-    __host__ __device__ static inline V &operator op##=(V &a, typename expctl_elements<V>::type b) { \
-        return a = a op b; \
-    }
+    EXPCTL_VECTOR_FUNCTION V &operator op##=(V &a, const V &b) { return a = a op b; } \
+    EXPCTL_VECTOR_FUNCTION V &operator op##=(V &a, typename expctl_elements<V>::type b) { return a = a op b; }
 EXPCTL_OPERATOR(+)
 EXPCTL_OPERATOR(-)
 EXPCTL_OPERATOR(*)
 EXPCTL_OPERATOR(/)
+EXPCTL_OPERATOR(%)
+EXPCTL_OPERATOR(&)
+EXPCTL_OPERATOR(|)
+EXPCTL_OPERATOR(^)
+EXPCTL_OPERATOR(<<)
+EXPCTL_OPERATOR(>>)
 #undef EXPCTL_OPERATOR
+EXPCTL_VECTOR_FUNCTION V operator-(const V &a) {
+    V c;
+    for (int i = 0; i < N; ++i) c.at[i] = -a.at[i];
+    return c;
+}
+EXPCTL_VECTOR_FUNCTION bool operator==(const V &a, const V &b) {
+    bool same = true;
+    for (int i = 0; i < N; ++i) same = same && a.at[i] == b.at[i];
+    return same;
+}
+EXPCTL_VECTOR_FUNCTION bool operator!=(const V &a, const V &b) { return !(a == b); }
+#undef EXPCTL_VECTOR_FUNCTION
