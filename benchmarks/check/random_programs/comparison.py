@@ -20,6 +20,8 @@ from expctl.domain.errors import Refused
 
 _OPERANDS = re.compile(r"(: [a-z]+_\w+) .*")
 
+_PRODUCT_PLUS_ZERO = re.compile(r"v_fma_mix(lo|hi)_f16 [^;\n]*, 0(\s|$)", re.MULTILINE)
+
 
 class Answer(StrEnum):
     """What became of a build."""
@@ -30,6 +32,8 @@ class Answer(StrEnum):
     CRASH = "crash"
     REFUSED = "refused"
     INVALID = "invalid program"
+    COMPILER = "compiler's"
+    """Both sides are right: clang writes a product that is rounded to a half as a * b + 0, which loses the sign of a zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,8 @@ def _outcome(program: Program, level: str, file: KernelFile, host: HostPrograms,
     except Exception as error:  # noqa: BLE001  a defect of the interpreter is what is looked for
         return Outcome(program, level, Answer.CRASH, f"{type(error).__name__}: {error}")
     if cause := difference(found, wanted) if found else "no outputs":
-        return Outcome(program, level, Answer.VALUE, cause)
+        is_clang = _PRODUCT_PLUS_ZERO.search(file.assembly) and "0.0 (0x0), host -0.0" in cause
+        return Outcome(program, level, Answer.COMPILER if is_clang else Answer.VALUE, cause)
     return Outcome(program, level, Answer.FAULT if fault else Answer.EQUAL, fault)
 
 

@@ -32,7 +32,8 @@ def interpreted(file: KernelFile, program: Program, values: Mapping[str, Any]) -
 def _case(program: Program, values: Mapping[str, Any]) -> Case:
     arguments: list[dict[str, Any]] = []
     for each in program.parameters:
-        given, argument = values[each.name], {"name": each.name, "dtype": each.type.element_name}
+        given = values[each.name]
+        argument: dict[str, Any] = {"name": each.name, "dtype": each.type.element_name}
         if each.count:
             argument |= {"shape": [given.size], "values": given, "role": "inout" if each.is_output else "in"}
         else:

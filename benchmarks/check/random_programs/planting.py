@@ -17,7 +17,7 @@ SWAPS = (
 
 def planted(program: Program, random: Random) -> Program:
     """Return the program with one operator exchanged; the program itself if it has none of those."""
-    found = [new for old in all_expressions(program.outer + program.body) if (new := _swapped(old)) is not None]
+    found = [pair for old in all_expressions(program.outer + program.body) if (pair := _swapped(old)) is not None]
     if not found:
         return program
     old, new = random.choice(found)

@@ -23,8 +23,9 @@ def shrunk(first: Outcome, budget_s: float, judge: Judge = outcomes) -> Outcome:
     """Return the outcome of the smallest variant found within `budget_s` seconds that has the same answer at the same level."""
     end_s = time.monotonic() + budget_s
     best = first
+    ways: tuple[Callable[[Program], list[Program]], ...] = (*(partial(_without, parts) for parts in PARTS), _unfolded, _simpler)
     for _ in range(2):
-        for variants in (*(partial(_without, parts) for parts in PARTS), _unfolded, _simpler):
+        for variants in ways:
             best = _descended(best, variants, end_s, judge)
     return best
 
