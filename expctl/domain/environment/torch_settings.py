@@ -67,32 +67,35 @@ def _has_tuned_products(snapshot: Snapshot) -> bool:
 
 def _stray(snapshot: Snapshot) -> Iterable[Seen]:
     names = sorted(name for name in snapshot.variables if name.startswith(PREFIX))
-    for name in names:
-        if name not in snapshot.pinned:
-            yield poor(f"{name}={snapshot.variables[name]} reaches the steps from the shell that starts expctl", _unset(name))
-        elif name == MAX_AUTOTUNE and is_on(snapshot.variables[name]) and has_amd(snapshot):
-            yield poor(f"{name} is on for every step, and is not stable on ROCm", f"drop {name} from environment.set")
-    ours = sorted(name for name in snapshot.shell if name.startswith(PREFIX) and name not in snapshot.variables)
+    ours = sorted(name for name in snapshot.shell if name.startswith(PREFIX) and name not in names)
+    found = [seen for name in names if (seen := _of_steps(name, snapshot)) is not None]
     for name in ours:
-        yield poor(
-            f"{name}={snapshot.shell[name]} is in this shell: steps don't get it, what you start by hand does", _unset(name)
-        )
-    if not (names or ours):
-        yield good("none is set")
+        text = f"{name}={snapshot.shell[name]} is in this shell: steps don't get it, what you start by hand does"
+        found.append(poor(text, _unset(name)))
+    return found or [good(f"protocol.yaml sets {', '.join(names)}" if names else "none is set")]
+
+
+def _of_steps(name: str, snapshot: Snapshot) -> Seen | None:
+    value = snapshot.variables[name]
+    if name not in snapshot.pinned:
+        return poor(f"{name}={value} reaches the steps from the shell that starts expctl", _unset(name))
+    if name == MAX_AUTOTUNE and is_on(value) and has_amd(snapshot):
+        return poor(f"{name} is on for every step, and is not stable on ROCm", f"drop {name} from environment.set")
+    return None
 
 
 def _unset(name: str) -> str:
     return f"unset {name}; to keep its value, write it under environment.set of protocol.yaml, where every record names it"
 
 
-def _hidden(snapshot: Snapshot) -> Iterator[Seen]:
-    found = dict(snapshot.torch.inductor)
+def _hidden(snapshot: Snapshot) -> Iterable[Seen]:
+    found = snapshot.torch.inductor
     changed = [key for key, stock in STOCK.items() if found.get(key, stock) != stock]
-    for key in changed:
-        if variable_of(key) not in snapshot.variables:
-            yield poor(f"{key} is {found[key]}, torch ships {STOCK[key]}, and no {PREFIX} variable set it")
-    if not changed:
-        yield good(f"{len(found)} settings are as torch ships them")
+    unexplained = [key for key in changed if variable_of(key) not in snapshot.variables]
+    for key in unexplained:
+        yield poor(f"{key} is {found[key]}, torch ships {STOCK[key]}, and no {PREFIX} variable set it")
+    if not unexplained:
+        yield good(f"{len(found)} settings are as torch ships them" + (f", but {', '.join(changed)}" if changed else ""))
 
 
 def _backends(snapshot: Snapshot) -> Iterator[Seen]:
