@@ -12,7 +12,7 @@ from expctl.domain.protocol.step import Step
 
 IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+import\s+\(?\s*([\w, ]*)|import\s+([\w., ]+))", re.MULTILINE)
 USES_TORCH = re.compile(r"^\s*(?:import|from)\s+torch\b", re.MULTILINE)
-COMPILES = re.compile(r"\btorch\.compile\b")
+COMPILES = re.compile(r"^[^#\n]*\btorch\.compile\s*(?:\(|$)", re.MULTILINE)
 SETS_PRECISION = re.compile(r"set_float32_matmul_precision|\bfp32_precision\b|\ballow_tf32\b")
 FILES_MOST = 200
 OURS = "expctl"  # the library that a harness imports: it uses torch only where the kernel does

@@ -32,7 +32,7 @@ def found(root: Path, files: Mapping[str, str]) -> Programs:
     ("files", "programs"),
     [
         ({}, Programs()),
-        ({"bench/run.py": "import numpy\n# torch.jit\n"}, Programs()),
+        ({"bench/run.py": "import numpy\n# import torch, then torch.compile(f)\n"}, Programs()),
         ({"bench/run.py": "import torch\n"}, Programs(uses_torch=True)),
         ({"bench/run.py": "def late():\n    from torch import nn\n"}, Programs(uses_torch=True)),
         ({"bench/run.py": "import torch\nf = torch.compile(g)\n"}, Programs(uses_torch=True, compiled=(BENCHMARK,))),
