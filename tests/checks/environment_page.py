@@ -69,15 +69,17 @@ of MIOpen (no convolutions), `FLASH_ATTENTION_TRITON_AMD_ENABLE` (no attention).
 
 ## What a record keeps
 
-Each record has three facts of the environment in which its target was measured, beside those of the machine:
+Each record has these facts of the environment in which its target was measured, beside those of the machine:
 
 | fact | example |
 |---|---|
-| `settings` | `NUMA balancing 0; nvidia 9.0: 700 W, ECC on, MIG off`: what figures depend on |
+| `settings` | `NUMA balancing 0; platform performance` |
+| `cards` | `nvidia 9.0: 700 W, ECC on, MIG off`, of the cards on which the target may be timed; equal ones are named once |
 | `variables` | variables that GPU runtimes and torch read and that reached the steps from a shell; `none`. Paths are hashed |
-| `fingerprint` | 12 hex digits: a hash of both, and of persistence and displays |
+| `fingerprint` | 12 hex digits: a hash of all that, and of persistence and displays |
 
-A change of `settings` or `variables` begins a new epoch ([EPOCHS.md](EPOCHS.md)); so does a change of clock policy or driver.
+Another value of `settings`, `cards` or `variables` begins a new epoch ([EPOCHS.md](EPOCHS.md));
+so does another clock policy or driver.
 
 This page is generated: after a change of an item, run `python -m tests.checks.environment_page`.
 """

@@ -14,12 +14,15 @@ NONE = "none"
 
 
 def environment_facts(linux: Linux, cards: tuple[Card, ...], passed: Mapping[str, str]) -> dict[str, str]:
-    """Return name -> text for a record: `settings` of Linux and the cards on which figures depend, `variables` that reach steps
-    from the user's shell (`passed`), and `fingerprint`, 12 hex digits that hash both and what else is set on the cards.
+    """Return name -> text for a record: `settings` of Linux and of the `cards`, on which figures depend, `variables` that reach
+    steps from the user's shell (`passed`), and `fingerprint`, 12 hex digits that hash all this and what else is set.
     """
-    settings = "; ".join(dict.fromkeys([*_linux_words(linux), *(text for card in cards if (text := _settings(card)))]))
+    kept = {
+        "settings": "; ".join(_linux_words(linux)),
+        "cards": "; ".join(dict.fromkeys(text for card in cards if (text := _settings(card)))),
+        "variables": variables_words(passed),
+    }
     loose = "; ".join(f"{card.persistence} {card.display}" for card in cards)
-    kept = {"settings": settings, "variables": variables_words(passed)}
     fingerprint = hashlib.sha256("\n".join((*kept.values(), loose)).encode()).hexdigest()[:12]
     return {name: text for name, text in kept.items() if text} | {"fingerprint": fingerprint}
 

@@ -13,7 +13,7 @@ from expctl.domain.environment.snapshot import Card, Vendor
 from expctl.domain.protocol.model import Build, NumberKind, Requires, Target, Toolchain
 from tests.fakes.programs import program
 
-# nvidia-smi of driver 580: an H200, a workstation card that says less, and one in MIG mode with an error.
+# In the form of nvidia-smi 580: an H200, a workstation card that says less, and one in MIG mode with an error.
 NVIDIA = """0, GPU-dcb396cf-ee91-d9bc-85f7-e1f5b1c301fe, Enabled, Disabled, Enabled, Enabled, 0, 700.00, 700.00, 1980, 1980, \
 Disabled, 9.0
 1, GPU-11111111-ee91-d9bc-85f7-e1f5b1c301fe, Disabled, Enabled, [N/A], [N/A], [N/A], 200.00, 320.00, \
@@ -34,7 +34,7 @@ H200 = Card(
     display=False,
 )
 
-# /sys/class/kfd of a Strix Halo (CPU and GPU) and of an MI300X; what is not read is left out.
+# In the form of /sys/class/kfd: CPU and GPU of a Strix Halo, an MI300X; what is not read is left out.
 CPU_NODE = "cpu_cores_count 16\nsimd_count 0\nsimd_per_cu 0\ngfx_target_version 0\ndrm_render_minor 0\n"
 STRIX_NODE = "cpu_cores_count 0\nsimd_count 80\nsimd_per_cu 2\ngfx_target_version 110501\ndrm_render_minor 128\n"
 MI300_NODE = "cpu_cores_count 0\nsimd_count 1216\nsimd_per_cu 4\ngfx_target_version 90402\ndrm_render_minor 129\n"
@@ -79,7 +79,7 @@ STRIX = Card(
     uncorrected=2,
     display=True,
 )
-# amd-smi of ROCm 7 and of ROCm 6.2, which prints a bare list and other keys.
+# In the form of amd-smi of ROCm 7, and of ROCm 6.2, which prints a bare list and other keys.
 STATIC = {
     "gpu_data": [
         {

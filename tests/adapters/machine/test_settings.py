@@ -45,8 +45,9 @@ def test_a_gpu_target_has_the_cards_and_a_cpu_target_has_not(tmp_path: Path, mon
     passes = ("CUDA_VISIBLE_DEVICES", "CUDA_MODULE_LOADING", "HIP_ABSENT")
     settings = TargetSettings(Environment(pass_through=passes, set={"OMP_NUM_THREADS": "1"}), lay(tmp_path, LINUX))
     gpu, cpu = (settings(Target(build=Build(toolchain=each))) for each in (Toolchain.NVCC, Toolchain.ZIG_CPU))
-    assert gpu["settings"] == "NUMA balancing 1; platform balanced; nvidia 9.0: 700 W, ECC on, MIG off"
-    assert cpu["settings"] == "NUMA balancing 1; platform balanced"
+    assert gpu["settings"] == cpu["settings"] == "NUMA balancing 1; platform balanced"
+    assert gpu["cards"] == "nvidia 9.0: 700 W, ECC on, MIG off"
+    assert "cards" not in cpu
     assert gpu["variables"] == cpu["variables"] == "CUDA_MODULE_LOADING=LAZY"
     assert gpu["fingerprint"] != cpu["fingerprint"]
     settings(Target(build=Build(toolchain=Toolchain.NVCC)))

@@ -18,9 +18,8 @@ def facts(**card: Any) -> dict[str, str]:
 
 def test_settings_are_words_and_equal_cards_are_said_once() -> None:
     found = environment_facts(LINUX, (HOPPER, replace(HOPPER, name="nvidia 1"), MI300), {})
-    assert found["settings"] == (
-        "NUMA balancing 0; platform performance; nvidia 9.0: 700 W, ECC on, MIG off; amd gfx942: 120 W, COMPUTE, SPX"
-    )
+    assert found["settings"] == "NUMA balancing 0; platform performance"
+    assert found["cards"] == "nvidia 9.0: 700 W, ECC on, MIG off; amd gfx942: 120 W, COMPUTE, SPX"
     assert environment_facts(Linux(), (), {}) == {
         "variables": "none",
         "fingerprint": environment_facts(Linux(), (), {})["fingerprint"],
@@ -28,16 +27,16 @@ def test_settings_are_words_and_equal_cards_are_said_once() -> None:
 
 
 @pytest.mark.parametrize("changed", [{"power_w": 500.0}, {"ecc": False}, {"mig": True}])
-def test_what_changes_speed_changes_settings_and_fingerprint(changed: dict[str, Any]) -> None:
+def test_what_changes_speed_changes_the_cards_and_the_fingerprint(changed: dict[str, Any]) -> None:
     one, other = facts(), facts(**changed)
-    assert one["settings"] != other["settings"]
+    assert one["cards"] != other["cards"]
     assert one["fingerprint"] != other["fingerprint"]
 
 
 @pytest.mark.parametrize("changed", [{"persistence": False}, {"display": True}])
 def test_what_does_not_changes_the_fingerprint_alone(changed: dict[str, Any]) -> None:
     one, other = facts(), facts(**changed)
-    assert one["settings"] == other["settings"]
+    assert one["cards"] == other["cards"]
     assert one["fingerprint"] != other["fingerprint"]
 
 

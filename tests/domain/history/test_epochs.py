@@ -109,7 +109,7 @@ def test_a_driver_or_clock_policy_that_was_not_known_before_opens_none_and_is_le
     assert numbers(record("P1", more=known), record("P2", more={**known, "clock_policy": "powersave"})) == [1, 2]
 
 
-@pytest.mark.parametrize("fact", ["settings", "variables"])
+@pytest.mark.parametrize("fact", ["settings", "cards", "variables"])
 def test_other_settings_or_variables_open_one_and_unknown_ones_none(fact: str) -> None:
     one, other = ({fact: value, "fingerprint": value} for value in ("nvidia 9.0: 700 W", "nvidia 9.0: 500 W"))
     records = [record("P1"), record("P2", more=one), record("P3", more=other), record("P4", more=one)]
