@@ -11,7 +11,7 @@ from expctl.domain.environment.tuned_files import read_aiter, read_tunableop
 
 RESULTS = "tunableop_results.csv"  # what torch calls the file, with the number of the GPU before the dot
 AITER_VARIABLE = "AITER_CONFIG_"
-BYTES_MOST = 4 << 20
+BYTES_MOST = 64 << 20
 
 
 def tunableop_files(variables: Mapping[str, str], root: Path) -> tuple[TunableOpFile, ...]:
