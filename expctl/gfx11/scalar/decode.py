@@ -81,7 +81,9 @@ def _step(instruction: Instruction, op: ScalarOp, target: ScalarTarget | None, s
     return Guarded(keys, plain, careful)
 
 
-_MOVING = re.compile(r"s_(lshl|lshr|ashr)_[biu](32|64)|s_bfe_[iu]32|s_sext_i32_i(8|16)|s_brev_b32|s_pack_(ll|lh|hl|hh)_b32_b16")
+_MOVING = re.compile(
+    r"s_(lshl|lshr|ashr)_[biu](32|64)|s_bfe_[iu](32|64)|s_sext_i32_i(8|16)|s_brev_b32|s_pack_(ll|lh|hl|hh)_b32_b16"
+)
 _RISING = re.compile(r"s_(add|sub)_[iu]32|s_mul_i32|s_lshl[1-4]_add_u32")
 
 
@@ -104,7 +106,8 @@ def _undefined(name: str, op: ScalarOp, values: list[int], bits: list[int]) -> i
     if _MOVING.fullmatch(name):
         if "pack" in name or len(bits) == 1:
             return op.evaluate(*bits)[0] & mask
-        return mask if bits[1] else op.evaluate(bits[0], values[1])[0] & mask
+        used = 0x7F003F if "bfe" in name else op.result - 1
+        return mask if bits[1] & used else op.evaluate(bits[0], values[1])[0] & mask
     if not op.bitwise:
         return mask
     changed = 0
