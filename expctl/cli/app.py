@@ -43,7 +43,7 @@ VERBS = {
     "profile": "profile.group:app",
     "finding": "finding:finding",
     "gate": "gate:gate",
-    "doctor": "doctor:doctor",
+    "doctor": "doctor:app",
     "import": "import_ledger:import_ledger",
     "init": "init:init",
     "harness": "harness:app",

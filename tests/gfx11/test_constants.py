@@ -58,3 +58,22 @@ def test_a_table_that_is_not_there_is_refused(tmp_path: Path) -> None:
     arguments = {"at": np.zeros(32, np.int32), "out": np.zeros(32, np.float32), "sum": np.zeros(32, np.int64)}
     with pytest.raises(Unsupported, match="symbol"):
         interpret(text, "_Z4lookPKiPfPx", (1, 1, 1), (32, 1, 1), arguments, order_seed=0)
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_a_table_of_equal_bytes_and_a_place_within_a_table(tmp_path: Path, level: str) -> None:
+    """clang writes the first as `.zero 8,7`, and the address of the second, at -O0, as a symbol and a distance."""
+    source = tmp_path / "same.hip"
+    source.write_text("""
+#include <hip/hip_runtime.h>
+__constant__ unsigned char same[8] = {7, 7, 7, 7, 7, 7, 7, 7};
+__constant__ int some[4] = {1, 20, 300, 4000};
+__global__ void look(const int *at, int *out) { out[threadIdx.x] = same[at[threadIdx.x] % 8] + some[2]; }
+""")
+    pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
+    text = assembly_with_lines(source, Options(arch="gfx1151", level=level))[1]
+    arguments = {"at": np.arange(32, dtype=np.int32), "out": np.zeros(32, np.int32)}
+    assert ".zero\t8,7" in text
+    assert ("some@rel32@lo+12" in text) or level == "-O2"
+    found = interpret(text, "_Z4lookPKiPi", (1, 1, 1), (32, 1, 1), arguments, order_seed=0)
+    assert (found.faults, found.outputs["out"].tolist()) == ((), [307] * 32)

@@ -43,9 +43,9 @@ def scalar_source(instruction: Instruction, operand: Operand, *, wide: bool = Fa
         bits = number_bits(instruction, operand.number, Type.U64 if wide else kind)
         return ScalarSource(read=lambda wave: bits, undefined=lambda wave: 0, keys=())
     if operand.kind is Kind.SYMBOL and not wide:
-        name, shift = operand.name, 32 * operand.upper
+        name, shift, beyond = operand.name, 32 * operand.upper, int(operand.number)
         return ScalarSource(
-            read=lambda wave: (wave.group.memory.address_of(name) - PROGRAM_COUNTER) >> shift & ALL_BITS,
+            read=lambda wave: (wave.group.memory.address_of(name) + beyond - PROGRAM_COUNTER) >> shift & ALL_BITS,
             undefined=lambda wave: 0,
             keys=(),
         )

@@ -30,7 +30,8 @@ def _data(assembly: str, name: str, used: int) -> bytes:
         if directive in _SIZES:
             found += b"".join(_number(word, _SIZES[directive], number, line) for word in rest.split(","))
         elif directive in (".zero", ".skip"):
-            found += bytes(int(rest.split(",")[0], 0))
+            count, _, value = rest.partition(",")
+            found += _number(value or "0", 1, number, line) * int(count, 0)
         elif directive in (".asciz", ".ascii") and (text := _STRING.search(line)):
             raw = text[1].encode().decode("unicode_escape").encode("latin-1")
             found += raw + b"\0" * (directive == ".asciz")

@@ -19,7 +19,9 @@ _HALF = re.compile(r"^v(\d+)\.([lh])$")
 _RANGE = re.compile(r"^([vs])\[(\d+):(\d+)\]$")
 _INTEGER = re.compile(r"^-?(0x[0-9a-fA-F]+|\d+)$")
 _FLOAT = re.compile(r"^-?\d+\.\d*(e[+-]?\d+)?$")
-_SYMBOL = re.compile(r"^([\w.$]+)@rel32@(lo\+4|hi\+12)$")
+_SYMBOL = re.compile(r"^([\w.$]+)@rel32@(lo|hi)\+(\d+)$")
+_AFTER = {"lo": 4, "hi": 12}
+"""What is added to the distance from s_getpc to the symbol itself."""
 _MOST = {"v": 256, "s": 106}
 _MOST_HALVES = 256
 
@@ -50,7 +52,7 @@ class Operand:
     upper: bool = False
     """A HALF operand names the high half of its register, a SYMBOL the high 32 bits of the distance."""
     name: str = ""
-    """Of a SYMBOL."""
+    """Of a SYMBOL; `number` is how many bytes beyond it are meant."""
 
     @property
     def is_null(self) -> bool:
@@ -87,7 +89,8 @@ def _plain(text: str) -> Operand | None:
     if several := _RANGE.match(text):
         return _register(several[1], int(several[2]), int(several[3]))
     if symbol := _SYMBOL.match(text):
-        return Operand(kind=Kind.SYMBOL, name=symbol[1], upper=symbol[2].startswith("hi"))
+        beyond = int(symbol[3]) - _AFTER[symbol[2]]
+        return Operand(kind=Kind.SYMBOL, name=symbol[1], upper=symbol[2] == "hi", number=beyond)
     if _INTEGER.match(text):
         return Operand(kind=Kind.NUMBER, number=int(text, 0))
     if _FLOAT.match(text):
