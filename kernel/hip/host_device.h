@@ -48,13 +48,11 @@ EXPORTED int scaled_mm_device_describe(int ordinal, char *name, int name_size, i
   return scaled_mm::kOk;
 }
 
-// Asynchronous. All pointers are to device memory; bias may be null.
-EXPORTED int scaled_mm_launch(int config, int b_dtype, const void *a, const void *b, const void *bias, void *c,
-                              float scale, int m, int n, int k, int first_row_block, int end_row_block) {
-  using namespace scaled_mm;
-  const Problem problem{static_cast<const u16 *>(a), static_cast<const u8 *>(b), static_cast<const u16 *>(bias),
-                        static_cast<u16 *>(c),       scale,                      m,
-                        n,                           k};
+namespace scaled_mm {
+
+// Asynchronous: row blocks [first_row_block, end_row_block) of a problem in device memory.
+inline int launch(int config, int b_dtype, const Problem &problem, int first_row_block, int end_row_block,
+                  RUNTIME(Stream_t) stream) {
   if (const int error = check(config, b_dtype, problem, first_row_block, end_row_block)) return error;
   if (first_row_block == end_row_block) return kOk;
   constexpr int kMaxGridY = 65535;
@@ -62,9 +60,34 @@ EXPORTED int scaled_mm_launch(int config, int b_dtype, const void *a, const void
   for (int first = first_row_block; first < end_row_block; first += kMaxGridY) {
     const int end = first + kMaxGridY < end_row_block ? first + kMaxGridY : end_row_block;
     const Problem part = row_blocks_of(problem, config, first, end);
-    const dim3 grid(static_cast<unsigned>(blocks(n, block_n_of(config))), static_cast<unsigned>(end - first));
-    kKernels[config][b_dtype]<<<grid, threads>>>(part.a, part.b, part.bias, part.c, part.scale, part.m, part.n, part.k);
+    const dim3 grid(static_cast<unsigned>(blocks(part.n, block_n_of(config))), static_cast<unsigned>(end - first));
+    kKernels[config][b_dtype]<<<grid, threads, 0, stream>>>(part.a, part.b, part.bias, part.c, part.scale, part.m, part.n,
+                                                            part.k);
     if (const int error = checked(RUNTIME(GetLastError)())) return error;
   }
   return kOk;
+}
+
+inline Problem problem_of(const void *a, const void *b, const void *bias, void *c, float scale, int m, int n, int k) {
+  return {static_cast<const u16 *>(a), static_cast<const u8 *>(b), static_cast<const u16 *>(bias), static_cast<u16 *>(c),
+          scale, m, n, k};
+}
+
+}  // namespace scaled_mm
+
+// Asynchronous, on the default stream. All pointers are to device memory; bias may be null.
+EXPORTED int scaled_mm_launch(int config, int b_dtype, const void *a, const void *b, const void *bias, void *c,
+                              float scale, int m, int n, int k, int first_row_block, int end_row_block) {
+  using namespace scaled_mm;
+  return launch(config, b_dtype, problem_of(a, b, bias, c, scale, m, n, k), first_row_block, end_row_block, nullptr);
+}
+
+// Asynchronous, on a stream of the current device: all of C, by the config of HIP_FORCE_CONFIG or else that of the call.
+EXPORTED int scaled_mm_enqueue(const scaled_mm::Call *call) {
+  using namespace scaled_mm;
+  const int forced = forced_config(), config = forced == kConfigCount ? call->config : forced;
+  if (config < 0) return -config;
+  const Problem problem = problem_of(call->a, call->b, call->bias, call->c, call->scale, call->m, call->n, call->k);
+  return launch(config, call->b_dtype, problem, 0, scaled_mm_row_blocks(config, call->m),
+                static_cast<RUNTIME(Stream_t)>(call->stream));
 }
