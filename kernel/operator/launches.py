@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import cast
 
@@ -12,7 +13,7 @@ from kernel.operator.arguments import require
 from kernel.operator.builds import library_for
 from kernel.operator.choice import choose
 from kernel.runtime.formats import Fp8
-from kernel.runtime.library import CALL, MACHINES, DeviceLibrary
+from kernel.runtime.library import CALL, MACHINES, Config, DeviceLibrary
 
 Launch = Callable[[int, Tensor, Tensor, float, Tensor | None, Tensor, int, int, int], None]
 """Takes b_dtype, a, b_prepacked, scale, bias, c, m, n, k, which have been checked, and computes c."""
@@ -27,6 +28,14 @@ def launch_on(device: torch.device) -> Launch:
         target = target_of(device)
         MADE[device] = _on_cpu() if target == "cpu" else on_gpu(device.index, target)
     return MADE[device]
+
+
+def config_on(device: torch.device, m: int, n: int, k: int) -> Config:
+    """Return the config that an M x N x K product on `device` takes now. Raises what `launch_on` does, or UnknownConfig."""
+    library = library_for(target_of(device), device.index or 0)
+    if isinstance(library, DeviceLibrary) and not os.environ.get("HIP_FORCE_CONFIG"):
+        return library.configs[choose(library.configs, library.compute_units, m, n, k)]
+    return library.configs[library.config_for(m, n)]
 
 
 def target_of(device: torch.device) -> str:
