@@ -33,7 +33,7 @@ def _times(size: RivalSize, width: int) -> list[str]:
     timed = [each for each in size.entries if each.ns]
     rows = [time_cells(size, each) for each in timed]
     names = Column(one_line(size.name, 60), [name_text(each) for each in timed], words=True)
-    columns = [Column(head, [row[i] for row in rows], rank=i) for i, head in enumerate(HEADS)]
+    columns = _columns(HEADS, rows)
     absent = [f"  {one_line(each.name, 60)}: not timed: {one_line(each.absent, 300)}" for each in size.entries if each.absent]
     return [*named_table(columns, names, width, indent=2)[0], *absent]
 
@@ -45,15 +45,15 @@ def name_text(rival: Rival) -> str:
 
 
 def time_cells(size: RivalSize, rival: Rival) -> tuple[str, str, str]:
-    """Return the time of one result, its throughput, and how many times as fast the kernel is with the interval."""
-    ratio = "-" if size.ours is None or rival is size.ours else ratio_text(size.ours, rival)
-    return time_text(rival.median_ns), throughput_text(size.flop, rival.median_ns) or "-", ratio
+    """Return the time of one result, its throughput, and how many times as fast the kernel is; "" if unknown."""
+    ratio = "" if size.ours is None or rival is size.ours else ratio_text(size.ours, rival)
+    return time_text(rival.median_ns), throughput_text(size.flop, rival.median_ns), ratio
 
 
 def ratio_text(ours: Rival, other: Rival) -> str:
-    """Return how many times as fast the kernel is, e.g. `1.87x [1.85, 1.90]`."""
+    """Return how many times as fast as `other` the kernel is, e.g. `1.87x [1.85, 1.90]`."""
     ratio, low, high = speed_ratio(ours, other)
-    return f"{ratio:.3g}x [{low:.3g}, {high:.3g}]"
+    return f"{ratio:.2f}x [{low:.2f}, {high:.2f}]"
 
 
 def _details(rival: Rival, width: int) -> list[str]:
@@ -62,18 +62,21 @@ def _details(rival: Rival, width: int) -> list[str]:
         return ["", f"  {name_text(rival)}", *sentences] if sentences else []
     rows = [kernel_cells(each) for each in rival.kernels]
     names = Column(name_text(rival), [one_line(each.name, 600) for each in rival.kernels], words=True)
-    columns = [Column(head, [row[i] for row in rows], rank=i) for i, head in enumerate(KERNEL_HEADS)]
-    return ["", *named_table(columns, names, width, indent=2)[0], *sentences]
+    return ["", *named_table(_columns(KERNEL_HEADS, rows), names, width, indent=2)[0], *sentences]
+
+
+def _columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Column]:
+    return [Column(head, [row[i] or "-" for row in rows], rank=i) for i, head in enumerate(heads)]
 
 
 def kernel_cells(kernel: RivalKernel) -> tuple[str, ...]:
-    """Return calls, average time, registers, LDS bytes, grid and workgroup of a kernel; `-` for what is unknown."""
-    counts = ("-" if each is None else str(each) for each in (kernel.registers, kernel.lds_bytes))
+    """Return calls, average time, registers, LDS bytes, grid and workgroup of a kernel; "" for what is unknown."""
+    counts = ("" if each is None else str(each) for each in (kernel.registers, kernel.lds_bytes))
     return str(kernel.calls), time_text(kernel.mean_ns), *counts, _extent(kernel.grid), _extent(kernel.workgroup)
 
 
 def _extent(extent: Extent | None) -> str:
-    return "-" if extent is None else "x".join(map(str, extent))
+    return "" if extent is None else "x".join(map(str, extent))
 
 
 def rival_sentences(rival: Rival) -> list[str]:
@@ -82,9 +85,7 @@ def rival_sentences(rival: Rival) -> list[str]:
     if rival.chosen:
         found.append(f"chosen: {one_line(rival.chosen, 160)}{_tried(rival)}")
     if rival.backends:
-        eligible = ", ".join(each.name for each in rival.backends if each.eligible) or "none"
-        others = "; ".join(f"{each.name}: {each.why}" for each in rival.backends if not each.eligible)
-        found.append(one_line(f"eligible backends: {eligible}{f' (not {others})' if others else ''}", 900))
+        found.append(one_line(f"eligible backends: {_backends(rival)}", 900))
     if rival.cast_ns:
         gb_s = rival.cast_bytes / rival.cast_ns
         found.append(f"the cast moves {rival.cast_bytes / 1e6:.1f} MB in {time_text(rival.cast_ns)}: {gb_s:.0f} GB/s")
@@ -92,6 +93,15 @@ def rival_sentences(rival: Rival) -> list[str]:
         found.append("no kernel of its own casts: the conversion is fused")
     found += [code_object_text(each) for each in rival.code_objects]
     return [*found, *([one_line(rival.remark, 300)] if rival.remark else [])]
+
+
+def _backends(rival: Rival) -> str:
+    eligible = ", ".join(each.name for each in rival.backends if each.eligible) or "none"
+    others: dict[str, list[str]] = {}
+    for each in rival.backends:
+        if not each.eligible:
+            others.setdefault(each.why, []).append(each.name)
+    return "; ".join([eligible, *(f"not {', '.join(names)}: {why}" for why, names in others.items())])
 
 
 def _tried(rival: Rival) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -91,7 +90,8 @@ class Comparison:
         if formulation.role is Role.OURS:
             entry.config = format_config(config_on(self._device, size.m, size.n, size.k))
         else:
-            entry.cast_bytes = 0 if formulation.role is Role.WALL else cast_bytes(size, self._work)
+            by_itself = cast_bytes(size, self._work, result=not formulation.mode)
+            entry.cast_bytes = 0 if formulation.role is Role.WALL else by_itself
         if formulation.is_whole:
             entry.rel_l2 = relative_error(found, sets[0])
             if not entry.rel_l2 <= MOST_ERROR:
@@ -115,13 +115,12 @@ class Comparison:
     def _find_code_objects(self, entry: Entry, size: Size) -> None:
         """Ask in a process of its own: the driver is called in ways that torch doesn't use."""
         argv = [sys.executable, str(self._script), *self._words, "--sizes", size.text, "--code-objects"]
-        ran = subprocess.run(argv, capture_output=True, text=True, check=False)
-        if ran.returncode:
-            entry.remark = f"the driver doesn't say what lies beside its kernel: {_first_line(ran.stderr or 'it died')}"
-        else:
-            entry.code_objects = json.loads(ran.stdout)
+        try:
+            entry.code_objects = json.loads(listing.process(argv))
+        except RuntimeError as error:
+            entry.remark = f"the driver doesn't say what lies beside its kernel: {error}"
 
 
-def _first_line(error: object) -> str:
+def _first_line(error: RuntimeError) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1 if isinstance(error, str) else 0][:300] if lines else type(error).__name__
+    return lines[0][:300] if lines else type(error).__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import torch
 from torch.profiler import ProfilerActivity, profile
 
+from expctl.harness.report import RESULT_FD
 from kernel.rivals.formulations import Product
 from kernel.rivals.operands import OperandSet
 
@@ -81,7 +83,15 @@ def by_rocprof(script: Path, words: Sequence[str], out: Path, folder: str, produ
     if torch.version.hip is None or shutil.which(ROCPROF[0]) is None:
         return None
     argv = [*ROCPROF, "-d", str(out / folder), "-o", "rival", "--", sys.executable, "-u", str(script), *words]
-    ran = subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
-    if ran.returncode:
-        raise RuntimeError(f"rocprofv3 ended with status {ran.returncode}: {ran.stderr[-300:]}")
+    process(argv)
     return Listing(products, folder=folder)
+
+
+def process(argv: Sequence[str]) -> str:
+    """Run another process, which has no result descriptor; return what it prints. Raises RuntimeError with its last words."""
+    environment = {name: value for name, value in os.environ.items() if name != RESULT_FD}
+    ran = subprocess.run(argv, capture_output=True, text=True, check=False, env=environment)
+    if ran.returncode:
+        last = next((line for line in reversed(ran.stderr.splitlines()) if line.strip()), "it said nothing")
+        raise RuntimeError(f"{Path(argv[0]).name} ended with status {ran.returncode}: {last[:300]}")
+    return ran.stdout

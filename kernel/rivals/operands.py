@@ -65,10 +65,16 @@ def work_dtype(device: torch.device) -> torch.dtype:
     return torch.float16 if device.type == "cuda" else torch.float32
 
 
-def cast_bytes(size: Size, work: torch.dtype) -> int:
-    """Return the bytes that decoding the operands reads and writes: B, and A where it isn't multiplied as fp16."""
-    b = size.k * size.n * (1 + work.itemsize)
-    return b if work == torch.float16 else b + size.m * size.k * (2 + work.itemsize)
+def cast_bytes(size: Size, work: torch.dtype, *, result: bool) -> int:
+    """Return the bytes that conversions read and write: of B, and where the product isn't one of fp16 of A; of `result` too, if
+    no other kernel does that.
+    """
+    b, a, c = (
+        size.k * size.n * (1 + work.itemsize),
+        size.m * size.k * (2 + work.itemsize),
+        size.m * size.n * (2 + work.itemsize),
+    )
+    return b if work == torch.float16 else b + a + (c if result else 0)
 
 
 def draw(size: Size, device: torch.device, seed: int) -> list[OperandSet]:

@@ -58,7 +58,7 @@ class Backend(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class CodeObject(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What lies in one code object with the kernel `symbol`: `count` kernels in all; `nearest` are those with the likest names."""
+    """What lies in one code object with the kernel `symbol`: `count` kernels in all; `nearest` have the likest names."""
 
     symbol: str
     count: Count

@@ -28,8 +28,8 @@ class Compared:
 
 
 def compare_rivals(context: Context, *, target: str = "") -> Compared:
-    """Time the rivals on `target` ("": the first available) and commit what was found. Raises Refused, Busy or Interrupted; then
-    nothing is committed.
+    """Time the rivals on `target` ("": the first available) and commit what was found. Nothing is committed where it raises
+    Refused, Busy or Interrupted.
     """
     with context.locks.measuring(experiment=NAME) as holder:
         clean_up_dead_runs(context)

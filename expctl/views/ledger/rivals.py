@@ -26,7 +26,7 @@ def beside_text(target: TargetState) -> str:
     if size is None or size.ours is None:
         return "not measured"
     found = [size.quickest(role) for role in (Role.RIVAL, Role.WALL)]
-    return "; ".join(f"{speed_ratio(size.ours, each)[0]:.3g}x {one_line(each.name, 30)}" for each in found if each is not None)
+    return "; ".join(f"{speed_ratio(size.ours, each)[0]:.2f}x {one_line(each.name, 30)}" for each in found if each is not None)
 
 
 def rival_tables_text(target: TargetState) -> Markdown:
@@ -54,7 +54,7 @@ def _heading(rivals: Rivals) -> str:
 
 def _size_table(size: RivalSize) -> str:
     rows = [line(name_text(each), *time_cells(size, each)) for each in size.entries if each.ns]
-    rows += [line(name_text(each), "-", "-", f"not timed: {each.absent}") for each in size.entries if each.absent]
+    rows += [line(name_text(each), "", "", f"not timed: {each.absent}") for each in size.entries if each.absent]
     return "\n".join([head(size.name, *HEADS), *rows])
 
 
