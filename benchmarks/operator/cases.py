@@ -87,10 +87,12 @@ def captured(a: Tensor, packed: Tensor, scale: float, bias: Tensor | None) -> Te
 
 
 def compiled(a: Tensor, packed: Tensor, scale: float, bias: Tensor | None) -> Tensor:
-    """Compute C by a function that torch.compile took in whole, for operands of any size."""
-    return _compiled()(a, packed, scale, bias)
+    """Compute C by a function that torch.compile took in whole. Extents of 1 and each scale are compiled for themselves."""
+    with torch._dynamo.config.patch(recompile_limit=256):
+        return whole()(a, packed, scale, bias)
 
 
 @functools.cache
-def _compiled() -> Call:
+def whole() -> Call:
+    """Return the operator as torch.compile takes it in, without a break, for operands of any size."""
     return torch.compile(op.scaled_mm, fullgraph=True, dynamic=True)

@@ -138,13 +138,9 @@ def _with_profile(rival: Rival, folder: Path, listing: Listing, arch: str) -> Ri
         objects = rival.code_objects or _code_objects(place, profile)
     except Refused as refusal:
         return replace(rival, remark=one_line(f"{refusal.message}: {refusal.found}", TEXT_MOST))
-    found = [each for each in profile.kernels if each.mean_ns is not None and _is_of_each(each, listing.products)]
+    # What is launched less often than once for a product is preparation.
+    found = [each for each in profile.kernels if each.mean_ns is not None and each.calls >= listing.products]
     return replace(rival, kernels=_shortened(tuple(map(_kernel, found))), code_objects=objects)
-
-
-def _is_of_each(kernel: Kernel, products: int) -> bool:
-    """Is the kernel launched for every product, so that it isn't preparation?"""
-    return kernel.calls >= products and kernel.calls % max(1, products) == 0
 
 
 def _kernel(kernel: Kernel) -> RivalKernel:

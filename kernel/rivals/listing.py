@@ -73,7 +73,7 @@ def on_gpu(product: Product, sets: Sequence[OperandSet], out: Path, folder: str)
     with profile(activities=[ProfilerActivity.CUDA]) as profiled:
         products = passes(product, sets)
         torch.cuda.synchronize()
-    (out / folder).mkdir(parents=True)
+    (out / folder).mkdir(parents=True, exist_ok=True)
     profiled.export_chrome_trace(str(out / folder / "torch_trace.json"))
     return Listing(products, folder=folder)
 

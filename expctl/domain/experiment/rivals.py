@@ -94,9 +94,12 @@ class Rival(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def cast_ns(self) -> float:
-        """Return the time that converting inputs takes for one result; 0 if no kernel only does that."""
-        total = sum(kernel.calls * kernel.mean_ns for kernel in self.kernels if kernel.is_cast)
-        return total / self.products if self.products and self.cast_bytes else 0.0
+        """Return the time that converting takes for one result; 0 if no kernel only does that. Calls beyond a multiple of the
+        results are of warm-ups.
+        """
+        if not self.products or not self.cast_bytes:
+            return 0.0
+        return sum(kernel.calls // self.products * kernel.mean_ns for kernel in self.kernels if kernel.is_cast)
 
 
 class RivalSize(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
