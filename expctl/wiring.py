@@ -247,9 +247,11 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
 
 def _tool_findings(place: Place, protocol: "Protocol") -> "list[Finding]":
     from expctl.adapters.child.interpreter import with_interpreter
+    from expctl.adapters.doctor.environment import snapshot_of
     from expctl.adapters.doctor.packages import package_findings
     from expctl.adapters.machine.waiter import Waiter
     from expctl.domain.checkup import wrong
+    from expctl.domain.environment.audit import advice
     from expctl.domain.errors import Refused
     from expctl.flow.doctor import target_findings
     from expctl.views.console import ConsoleProgress
@@ -259,7 +261,28 @@ def _tool_findings(place: Place, protocol: "Protocol") -> "list[Finding]":
     except Refused as refusal:
         return [wrong("python", f"{refusal.message}: {refusal.found}", refusal.hint)]
     toolchains = _tools_for(place, lambda _: (), machine()["machine"], Waiter(ConsoleProgress()), protocol, "").toolchains
-    return [*target_findings(protocol, toolchains), *package_findings(protocol, environment, place.root)]
+    packages = package_findings(protocol, environment, place.root)
+    return [*target_findings(protocol, toolchains), *packages, *advice(snapshot_of(protocol, environment, place.root))]
+
+
+def environment_audit(program: Sequence[str] = ()) -> "tuple[Finding, ...]":
+    """Return every item of the audit of the environment (docs/ENVIRONMENT.md): for the steps of the committed protocol of the
+    repository that contains the working directory, else for this shell. `program` is a Python file and its arguments, run to
+    find graph breaks. Raises Refused if the protocol's interpreter is missing.
+    """
+    from expctl.adapters.child.interpreter import with_interpreter
+    from expctl.adapters.doctor.environment import snapshot_of
+    from expctl.domain.environment.audit import audit
+    from expctl.domain.errors import Refused
+    from expctl.domain.protocol.model import Environment
+
+    protocol, environment, root = None, Environment(), Path.cwd()
+    with contextlib.suppress(Refused):
+        git = reader(place := here())
+        protocol, root = library(git).protocol(git.head()), place.root
+    if protocol is not None:
+        environment = with_interpreter(protocol.environment, root=root, state=place.state)
+    return audit(snapshot_of(protocol, environment, root, asks_torch=True, program=program))
 
 
 def harness_check(place: Place, target: str) -> "Iterator[Checked]":
@@ -426,6 +449,7 @@ def _tools_for(
     watched: bool = True,
 ) -> "Tools":
     from expctl.adapters.child.interpreter import with_interpreter
+    from expctl.adapters.machine.settings import TargetSettings
     from expctl.adapters.steps.builder import Builder
     from expctl.adapters.steps.runner import StepRunner
     from expctl.domain.protocol.model import Toolchain
@@ -471,4 +495,5 @@ def _tools_for(
         steps=steps,
         profiles=StepProfiles(place.state / "profiles" / experiment),
         gate=machine_gate,
+        settings=TargetSettings(environment),
     )

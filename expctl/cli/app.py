@@ -44,7 +44,7 @@ VERBS = {
     "finding": "finding:finding",
     "gate": "gate:gate",
     "rivals": "rivals:rivals",
-    "doctor": "doctor:doctor",
+    "doctor": "doctor:app",
     "import": "import_ledger:import_ledger",
     "init": "init:init",
     "harness": "harness:app",

@@ -6,20 +6,26 @@ from msgspec import Struct
 
 
 class Health(StrEnum):
-    """The state of one part of the installation: it works (OK), it doesn't (WRONG), or NOTE, which is only information."""
+    """The state of one part of the installation: it works (OK), it works, but a setting costs speed or certainty (ADVICE), it
+    doesn't work (WRONG), or NOTE, which is only information.
+    """
 
     OK = "ok"
     NOTE = "note"
+    ADVICE = "advice"
     WRONG = "wrong"
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One observation about a `part` of the installation. `mend` is the command that corrects a WRONG part, else empty."""
+    """One observation about a `part` of the installation. `mend` is the command or the edit that corrects a part that is WRONG
+    or has ADVICE, else empty; `why` is the reason, where `what` doesn't say it.
+    """
 
     part: str
     health: Health
     what: str
     mend: str = ""
+    why: str = ""
 
 
 def ok(part: str, what: str) -> Finding:

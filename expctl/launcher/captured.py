@@ -26,12 +26,17 @@ class Output(Struct, frozen=True, kw_only=True):
     err: str
 
 
-def captured(argv: Sequence[str], *, timeout_s: float, environment: Mapping[str, str] | None = None) -> Output:
-    """Run the command `argv` with empty input and return its output. `environment` replaces this process's. Raises OSError if
-    the command can't be started, Timeout if it runs for over `timeout_s`.
+def captured(
+    argv: Sequence[str], *, timeout_s: float, environment: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> Output:
+    """Run the command `argv` with empty input and return its output. `environment` and `cwd` replace this process's. Raises
+    OSError if the command can't be started, Timeout if it runs for over `timeout_s`.
     """
     launch = Launch(
-        argv=argv, cwd=Path.cwd(), environment=os.environ if environment is None else environment, log=Path(os.devnull)
+        argv=argv,
+        cwd=cwd or Path.cwd(),
+        environment=os.environ if environment is None else environment,
+        log=Path(os.devnull),
     )
     with open(os.devnull, "rb") as nothing, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         running = Running(launch, stdin=nothing, stdout=out, stderr=err, adopts=False)

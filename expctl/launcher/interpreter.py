@@ -14,10 +14,13 @@ LOOK = """
 import sys
 sys.path[:] = [folder for folder in sys.path if folder]
 import importlib.metadata as metadata, importlib.util, json, platform
+folders = {}
 def version(name):
     try:
-        if importlib.util.find_spec(name) is None:
+        spec = importlib.util.find_spec(name)
+        if spec is None:
             return None
+        folders[name] = next(iter(spec.submodule_search_locations or ()), "")
     except (ImportError, ValueError):
         return None
     distributions = getattr(metadata, "packages_distributions", dict)
@@ -27,15 +30,18 @@ def version(name):
         except (metadata.PackageNotFoundError, LookupError):
             pass
     return "unknown"
-print(json.dumps([platform.python_version(), {name: version(name) for name in sys.argv[1:]}]))
+print(json.dumps([platform.python_version(), {name: version(name) for name in sys.argv[1:]}, folders]))
 """
 
 
 class Interpreter(Struct, frozen=True, kw_only=True):
-    """The `version` of a Python, e.g. 3.12.4, and those of the packages that were asked for; None for one that it lacks."""
+    """The `version` of a Python, e.g. 3.12.4, and those of the packages that were asked for; None for one that it lacks.
+    `folders` are those of the packages that it has, "" for a module that is a file.
+    """
 
     version: str
     packages: Mapping[str, str | None]
+    folders: Mapping[str, str]
 
 
 class NoInterpreter(Exception):
@@ -56,8 +62,8 @@ def _look_at(python: str, names: tuple[str, ...], environment: tuple[tuple[str, 
     except (OSError, Timeout) as error:
         raise NoInterpreter(f"{python}: {getattr(error, 'strerror', None) or error}") from error
     try:
-        version, packages = json.loads(answer.out.splitlines()[-1])
+        version, packages, folders = json.loads(answer.out.splitlines()[-1])
     except (ValueError, IndexError) as error:
         said = (answer.err or answer.out).strip().splitlines()[-1:] or [f"status {answer.status}"]
         raise NoInterpreter(f"{python}: {said[0][:200]}") from error
-    return Interpreter(version=version, packages=packages)
+    return Interpreter(version=version, packages=packages, folders=folders)

@@ -9,7 +9,7 @@ from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.experiment.rivals import Rivals
 from expctl.domain.history.blind import BlindSlot
 from expctl.domain.ledger.model import Ledger
-from expctl.domain.protocol.model import Protocol
+from expctl.domain.protocol.model import Protocol, Target
 from expctl.domain.verdict.samples import Sample
 from expctl.ports.measuring import Calibrations, Clock, Controls, Durations, Gate, Profiles, Progress, Steps, Toolchains
 from expctl.ports.repository import Journal, Library, Locks, Workspace
@@ -17,12 +17,15 @@ from expctl.ports.rules import Rulebook
 
 
 class Tools(Struct, frozen=True, kw_only=True):
-    """Interfaces for building and measuring, made for the protocol.yaml of one commit."""
+    """Interfaces for building and measuring, made for the protocol.yaml of one commit. `settings` returns facts of the
+    environment in which a target is measured: cards, Linux, variables.
+    """
 
     toolchains: Toolchains
     steps: Steps
     profiles: Profiles
     gate: Gate
+    settings: Callable[[Target], Mapping[str, str]]
 
 
 class Context(Struct, frozen=True, kw_only=True):

@@ -37,6 +37,7 @@ COMMANDS = [
     ("finding contradict F1 --by P1", "finding/1"),
     ("finding list", "finding-list/1"),
     ("doctor", "doctor/1"),
+    ("doctor env", "doctor-env/1"),
     ("calibrate --rounds 5", "calibrate/1"),
     ("rivals", "rivals/1"),
     ("import ledger_by_hand.md --target gfx1151 --dry-run", "import-plan/1"),

@@ -128,6 +128,42 @@ def test_a_damaged_journal(repository: Foreign) -> None:
     assert wrong(repository) == {}
 
 
+def test_the_environment_is_audited(repository: Foreign) -> None:
+    repository.edit_protocol("decides: [here]", "decides: [here]\nenvironment: {pass_through: [TORCHINDUCTOR_FREEZING]}")
+    repository.write("bench/test.py", f"if 0:\n    f = torch.compile(f)\n{(repository.root / 'bench/test.py').read_text()}")
+    assert wrong(repository) == {}
+    checks = repository.concluded("doctor", "--json").json()["checks"]
+    (said,) = (each for each in checks if each["what"].startswith("first compilation: "))
+    assert said["what"].endswith("here.test ends after 30 s, and bench/test.py uses torch.compile")
+    assert said["health"] == "advice"
+    assert (said["part"], said["mend"]) == ("environment", "in protocol.yaml: targets.here.test.timeout_s: 600")
+    lines = repository.concluded("doctor", "env").out.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("advice  environment  first compilation"))
+    assert [line.split()[0] for line in lines[at + 1 : at + 3]] == ["why", "next"]
+    assert {each["part"] for each in repository.concluded("doctor", "env", "--json").json()["checks"]} == {"environment"}
+
+
+def test_the_environment_of_a_shell_and_a_program_that_is_not_there(repository: Foreign) -> None:
+    outside = repository.home
+    assert repository.expctl("doctor", cwd=outside).status == 1
+    assert repository.expctl("doctor", "env", cwd=outside).status == 0
+    for words in ("gone.py", "'half", "''"):
+        refused = repository.expctl("doctor", "env", "--script", words, cwd=outside)
+        assert (refused.status, "[doctor-script-missing]" in refused.err) == (2, True)
+
+
+def test_a_record_names_its_settings_and_variables(repository: Foreign) -> None:
+    repository.edit_protocol(
+        "decides: [here]", "decides: [here]\nenvironment: {pass_through: [HIP_STREAMS, CUDA_VISIBLE_DEVICES]}"
+    )
+    repository.environment |= {"HIP_STREAMS": "2", "CUDA_VISIBLE_DEVICES": "0"}
+    repository.propose("P1", FASTER)
+    repository.concluded("run", "P1")
+    found = repository.record("P1")["environment"]
+    assert found["variables"] == "HIP_STREAMS=2"
+    assert re.fullmatch("[0-9a-f]{12}", found["fingerprint"])
+
+
 def test_without_a_commit_or_a_protocol(repository: Foreign) -> None:
     (repository.root / "protocol.yaml").unlink()
     repository.git("commit", "-q", "-am", "no protocol")

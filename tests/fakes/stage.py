@@ -122,7 +122,11 @@ class Stage:
             durations=self.durations,
             machine={"machine": "fake"},
             tools_for=lambda _protocol, _experiment: Tools(
-                toolchains=self.toolchains, steps=self.steps, profiles=self.profiles, gate=self.gate
+                toolchains=self.toolchains,
+                steps=self.steps,
+                profiles=self.profiles,
+                gate=self.gate,
+                settings=lambda _target: {"settings": "NUMA balancing 0"},
             ),
             seen_from=self._seen_from,
             end_survivors=self._end_survivors,

@@ -22,7 +22,7 @@ HASHES = (HARNESS, CODE, PROTOCOL)
 # Facts of the machine in `environment`; every other fact there is the version of a tool of the build.
 MACHINE_FACTS = frozenset(
     ("cpu", "vector", "cores", "memory_gib", "os", "architecture", "python", "gpu", "machine", "driver", "clock_policy")
-) | {"confinement"}
+) | {"confinement", "settings", "cards", "variables", "fingerprint"}
 NO_COMPILER = frozenset(("elftools",))  # it hashes builds and affects none
 
 
@@ -30,7 +30,8 @@ class Comparability(Struct, frozen=True, kw_only=True):
     """The conditions of a measurement, as far as they are known. `protocol` is the hash of protocol.yaml and the harness files.
 
     `parts` maps names to texts: hashes of the harness files and of their code, the KPI (problem sizes and weights), build,
-    compiler, machine, OS kernel, driver and clock policy. An unknown part is missing.
+    compiler, machine, OS kernel, driver, clock policy, settings of Linux and cards, variables of the user's shell. An
+    unknown part is missing.
     """
 
     protocol: str = ""
@@ -72,6 +73,9 @@ def comparability_of(
         "kernel": environment.get("os", ""),
         "driver": environment.get("driver", ""),
         "clock policy": environment.get("clock_policy", ""),
+        "settings": environment.get("settings", ""),
+        "cards": environment.get("cards", ""),
+        "variables": environment.get("variables", ""),
     }
     return Comparability(protocol=protocol, parts={name: text for name, text in parts.items() if text})
 

@@ -12,8 +12,10 @@ def comparability_here(context: Context, tools: Tools, protocol: Protocol, base:
 
 
 def environment(context: Context, tools: Tools, name: str, target: Target) -> dict[str, str]:
-    """Return fact -> text for the machine (CPU, GPU, ...) and for the versions of the tools that build the target `name`."""
-    return {**context.machine, **tool_versions(tools, name, target)}
+    """Return fact -> text for the machine (CPU, GPU, ...), for the settings of cards and Linux, for the variables that steps
+    get from the user's shell, and for the versions of the tools that build the target `name`.
+    """
+    return {**context.machine, **tools.settings(target), **tool_versions(tools, name, target)}
 
 
 def tool_versions(tools: Tools, name: str, target: Target) -> dict[str, str]:

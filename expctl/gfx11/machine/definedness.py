@@ -62,19 +62,34 @@ def disjunction_of_three(values: Sequence[Anything], undefined: Sequence[Bits]) 
     return disjunction((_bits(a) | _bits(b), c), (inner, undefined[2]))
 
 
-def moved_by(evaluate: Callable[..., Anything], *, amount: int) -> Rule:
-    """Return a Rule (a function that finds undefined bits) for a shift or permute: undefined bits move like the values.
+def moved_by(evaluate: Callable[..., Anything], *amounts: int, used: int = 31) -> Rule:
+    """Return a Rule (a function that finds undefined bits) for a shift, permute or bit field: undefined bits move like the
+    values.
 
-    `evaluate` is the operation. `amount` is the index of the source that says how far bits move or which bytes are taken; an
-    undefined bit in it makes the whole result undefined.
+    `evaluate` is the operation. `amounts` are the indices of the sources that say how far bits move or which of them are taken;
+    an undefined bit among those of its bits that are `used` makes the whole result undefined.
     """
 
     def rule(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-        words = [values[i] if i == amount else undefined[i].view(_dtype(values[i])) for i in range(len(values))]
+        words = [values[i] if i in amounts else _as_values(undefined[i], values[i]) for i in range(len(values))]
         moved = _bits(evaluate(*words))
-        return np.asarray(np.where(undefined[amount] != 0, _ALL, moved))
+        if not amounts:
+            return np.asarray(moved)
+        unclear = same_bits(values, [undefined[i] & undefined[i].dtype.type(used) for i in amounts]) != 0
+        return np.asarray(np.where(unclear, _ALL, moved))
 
     return rule
+
+
+def of_bits(mask: int, rule: Rule) -> Rule:
+    """Return the Rule of an operation that uses the bits `mask` of each source alone."""
+    return lambda values, undefined: rule(values, [bits & bits.dtype.type(mask) for bits in undefined])
+
+
+def bit_choice(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
+    """Return the undefined bits of (a & b) | (~a & c): of b where a has ones, else of c, and those of a."""
+    a, (p, q, r) = _bits(values[0]), undefined
+    return np.asarray(p | (q & a) | (r & ~a))
 
 
 def chosen(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
@@ -84,11 +99,24 @@ def chosen(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
     return np.asarray(np.where(choice != 0, _ALL, picked))
 
 
+def lowest_one(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
+    """Return the undefined bits of the place of the lowest one: none if a defined one lies below every undefined bit."""
+    a, p = _bits(values[0]), undefined[0]
+    ones = a & ~p
+    return np.asarray(np.where((p == 0) | (ones != 0) & ((ones & -ones) < (p & -p)), _NONE, _ALL))
+
+
+def highest_one(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
+    """Return the undefined bits of the place of the highest one: none if a defined one lies above every undefined bit."""
+    a, p = _bits(values[0]), undefined[0]
+    return np.asarray(np.where((p == 0) | (a & ~p > p), _NONE, _ALL))
+
+
 def shifted_or(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
     """Return the undefined bits of (a << b) | c; an undefined bit in b makes all bits of a << b undefined."""
     a, b, c = values
     shift = _bits(b) & np.uint32(31)
-    inner = np.where(undefined[1] != 0, np.uint32(ALL_BITS), undefined[0] << shift)
+    inner = np.where(undefined[1] & np.uint32(31), np.uint32(ALL_BITS), undefined[0] << shift)
     return disjunction((_bits(a) << shift, c), (inner, undefined[2]))
 
 
@@ -98,5 +126,7 @@ def _bits(values: Anything) -> Anything:
     return values.view(f"u{size}") if size >= 4 else values.astype(np.uint32)
 
 
-def _dtype(values: Anything) -> Anything:
-    return values.dtype if values.dtype.itemsize >= 4 else np.dtype(np.uint32)
+def _as_values(bits: Bits, values: Anything) -> Anything:
+    """Return undefined bits in the type of the values that they belong to, or in 32 bits for a smaller one."""
+    size = max(values.dtype.itemsize, 4)
+    return bits.astype(f"u{size}").view(values.dtype if values.dtype.itemsize >= 4 else np.uint32)

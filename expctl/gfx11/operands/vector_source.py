@@ -87,7 +87,8 @@ def number_bits(instruction: Instruction, number: int | float, kind: Type) -> in
     """Return the bits of a number in the assembly, for an operand of type `kind`.
 
     An integer is a bit pattern whatever the type is: 2 read as a float is a denormal. Of a double a literal of 32 bits is the
-    upper half. Raises Unsupported for more than 32 bits, or for a floating-point number read as a type that isn't.
+    upper half. A packed integer instruction has floating-point constants in single precision, over both halves. Raises
+    Unsupported for more than 32 bits, or for a floating-point number read as a mask.
     """
     if number in (SHARED, PRIVATE) and kind in WIDE:
         return int(number)
@@ -103,9 +104,9 @@ def number_bits(instruction: Instruction, number: int | float, kind: Type) -> in
         return int(np.float16(number).view(np.uint16))
     if kind in WIDE:
         return int(np.float64(number).view(np.uint64))
-    if kind in (Type.F32, Type.U32, Type.I32):
-        return int(np.float32(number).view(np.uint32))
-    raise instruction.unsupported(f"a floating-point number read as {kind}")
+    if kind is Type.MASK:
+        raise instruction.unsupported(f"a floating-point number read as {kind}")
+    return int(np.float32(number).view(np.uint32))
 
 
 def _number(instruction: Instruction, operand: Operand, kind: Type) -> Source:

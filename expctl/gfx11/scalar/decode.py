@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from expctl.gfx11.machine.arrays import ALL_BITS
@@ -39,13 +40,14 @@ def _plain(instruction: Instruction, op: ScalarOp, operands: list[Operand]) -> R
     operands += accumulated
     if len(operands) != len(op.sources) or (target is None) != (op.result == 0):
         raise instruction.unsupported("too many or too few operands")
-    kind = Type.F32 if op.floats else Type.U32
+    kind = (Type.F16 if instruction.mnemonic.endswith("_f16") else Type.F32) if op.floats else Type.U32
     sources = [scalar_source(instruction, x, wide=bits == 64, kind=kind) for x, bits in zip(operands, op.sources, strict=True)]
     return _step(instruction, op, target, sources)
 
 
 def _step(instruction: Instruction, op: ScalarOp, target: ScalarTarget | None, sources: list[ScalarSource]) -> Run:
     evaluate, line = op.evaluate, instruction.line
+    used = 0xFFFF if instruction.mnemonic.endswith("_f16") else -1
     reads: list[Callable[[Wave], int]] = [x.read for x in sources]
     if op.reads_scc:
         reads.append(lambda wave: wave.scalar[SCC])
@@ -63,11 +65,11 @@ def _step(instruction: Instruction, op: ScalarOp, target: ScalarTarget | None, s
     def careful(wave: Wave) -> None:
         wave.check_waited(line, (*read_keys, *targets))
         values = [read(wave) for read in reads]
-        bits = [x.undefined(wave) for x in sources]
+        bits = [x.undefined(wave) & used for x in sources]
         if op.reads_scc:
             bits.append(wave.scalar_undefined[SCC])
         _, scc = evaluate(*values)
-        undefined = _undefined(op, values, bits)
+        undefined = _undefined(instruction.mnemonic, op, values, bits)
         plain(wave)
         if target is not None:
             target.mark(wave, undefined)
@@ -79,16 +81,30 @@ def _step(instruction: Instruction, op: ScalarOp, target: ScalarTarget | None, s
     return Guarded(keys, plain, careful)
 
 
-def _undefined(op: ScalarOp, values: list[int], bits: list[int]) -> int:
+_MOVING = re.compile(r"s_(lshl|lshr|ashr)_[biu](32|64)|s_bfe_[iu]32|s_sext_i32_i(8|16)|s_brev_b32|s_pack_(ll|lh|hl|hh)_b32_b16")
+_RISING = re.compile(r"s_(add|sub)_[iu]32|s_mul_i32|s_lshl[1-4]_add_u32")
+
+
+def _undefined(name: str, op: ScalarOp, values: list[int], bits: list[int]) -> int:
     """Return a mask of the undefined bits of the result; `bits` are those of the sources, whose values are `values`.
 
     A bitwise operation is evaluated with each source's undefined bits set to all 0 and to all 1. Each bit of the result depends
-    on one bit of each source, so it is defined if all these results agree on it. Any other operation has a result whose bits
-    are all undefined if one bit of a source is.
+    on one bit of each source, so it is defined if all these results agree on it. A shift moves undefined bits like the value, a
+    sum or product has them from the lowest one on, and a choice has those of what is chosen. Any other operation has a result
+    whose bits are all undefined if one bit of a source is.
     """
     if not any(bits):
         return 0
     mask = (1 << max(op.result, 1)) - 1
+    if name.startswith("s_cselect_"):
+        return mask if bits[2] else bits[0 if values[2] else 1]
+    if _RISING.fullmatch(name):
+        lowest = min(each & -each for each in bits if each)
+        return mask & -lowest
+    if _MOVING.fullmatch(name):
+        if "pack" in name or len(bits) == 1:
+            return op.evaluate(*bits)[0] & mask
+        return mask if bits[1] else op.evaluate(bits[0], values[1])[0] & mask
     if not op.bitwise:
         return mask
     changed = 0

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from expctl.gfx11.machine.arrays import Anything
+from expctl.gfx11.machine.definedness import any_bit, of_bits
 from expctl.gfx11.machine.rounding import fma32, maximum, minimum, to_integer
 from expctl.gfx11.vector.float_parts import exponent_of, mantissa_of
 from expctl.gfx11.vector.operation import F16, F32, I32, U32, VectorOp, binary, ternary, unary
@@ -60,7 +61,8 @@ def _pair_of(low: int, high: int) -> Callable[[Anything, Anything], Anything]:
 
 
 def _byte(i: int) -> VectorOp:
-    return unary(F32, U32, lambda a: ((a >> np.uint32(8 * i)) & np.uint32(0xFF)).astype(np.float32))
+    byte = of_bits(0xFF << 8 * i, any_bit)
+    return unary(F32, U32, lambda a: ((a >> np.uint32(8 * i)) & np.uint32(0xFF)).astype(np.float32), byte)
 
 
 def _approximate(function: Callable[[Anything], Anything]) -> VectorOp:

@@ -101,8 +101,8 @@ PLAIN: dict[str, VectorOp] = {
     "v_cvt_u32_u16": unary(U32, U16, lambda a: a.astype(np.uint32)),
     "v_pack_b32_f16": VectorOp(
         results=(U32,),
-        sources=(U16, U16),
-        evaluate=lambda a, b: a.astype(np.uint32) | b.astype(np.uint32) << np.uint32(16),
+        sources=(F16, F16),
+        evaluate=lambda a, b: a.view(np.uint16).astype(np.uint32) | b.view(np.uint16).astype(np.uint32) << np.uint32(16),
     ),
 }
 

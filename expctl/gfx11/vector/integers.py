@@ -7,15 +7,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from expctl.gfx11.machine.arrays import LANES, Anything
+from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Anything
 from expctl.gfx11.machine.definedness import (
     and_or,
+    bit_choice,
     bits_above,
     chosen,
     conjunction,
     disjunction,
     disjunction_of_three,
+    highest_one,
+    lowest_one,
     moved_by,
+    of_bits,
     same_bits,
     shifted_or,
 )
@@ -33,6 +37,9 @@ def _high(product: Anything) -> Anything:
 
 def _wide(a: Anything) -> Anything:
     return a.astype(np.uint64)
+
+
+_ABOVE_OF_24 = of_bits(0xFFFFFF, bits_above)
 
 
 def _low24(a: Anything) -> Anything:
@@ -164,7 +171,7 @@ def _carrying(evaluate: Callable[..., Anything], *, carry_in: bool) -> VectorOp:
 
 
 def _shift_64(kind: Type, evaluate: Callable[[Anything, Anything], Anything]) -> VectorOp:
-    return VectorOp(results=(kind,), sources=(U32, kind), evaluate=evaluate, rule=moved_by(evaluate, amount=0))
+    return VectorOp(results=(kind,), sources=(U32, kind), evaluate=evaluate, rule=moved_by(evaluate, 0, used=63))
 
 
 OPS: dict[str, VectorOp] = {
@@ -177,32 +184,32 @@ OPS: dict[str, VectorOp] = {
     "v_and_or_b32": ternary(U32, lambda a, b, c: (a & b) | c, and_or),
     "v_or3_b32": ternary(U32, lambda a, b, c: a | b | c, disjunction_of_three),
     "v_xor3_b32": ternary(U32, lambda a, b, c: a ^ b ^ c, same_bits),
-    "v_bfi_b32": ternary(U32, lambda a, b, c: (a & b) | (~a & c)),
-    "v_lshlrev_b32": binary(U32, _shift_left, moved_by(_shift_left, amount=0)),
-    "v_lshrrev_b32": binary(U32, _shift_right, moved_by(_shift_right, amount=0)),
+    "v_bfi_b32": ternary(U32, lambda a, b, c: (a & b) | (~a & c), bit_choice),
+    "v_lshlrev_b32": binary(U32, _shift_left, moved_by(_shift_left, 0)),
+    "v_lshrrev_b32": binary(U32, _shift_right, moved_by(_shift_right, 0)),
     "v_ashrrev_i32": VectorOp(
         results=(I32,),
         sources=(U32, I32),
         evaluate=lambda a, b: b >> (a & _31).view(np.int32),
-        rule=moved_by(lambda a, b: b >> (a & _31).view(np.int32), amount=0),
+        rule=moved_by(lambda a, b: b >> (a & _31).view(np.int32), 0),
     ),
     "v_lshl_or_b32": ternary(U32, lambda a, b, c: (a << (b & _31)) | c, shifted_or),
     "v_lshl_add_u32": ternary(U32, lambda a, b, c: (a << (b & _31)) + c, bits_above),
     "v_add_lshl_u32": ternary(U32, lambda a, b, c: (a + b) << (c & _31)),
     "v_xad_u32": ternary(U32, lambda a, b, c: (a ^ b) + c, bits_above),
-    "v_bfe_u32": ternary(U32, _bit_field),
-    "v_bfe_i32": ternary(U32, _signed_bit_field),
+    "v_bfe_u32": ternary(U32, _bit_field, moved_by(_bit_field, 1, 2)),
+    "v_bfe_i32": ternary(U32, _signed_bit_field, moved_by(_signed_bit_field, 1, 2)),
     "v_bfm_b32": binary(U32, lambda a, b: ((np.uint32(1) << (a & _31)) - np.uint32(1)) << (b & _31)),
-    "v_alignbit_b32": ternary(U32, _align_bits, moved_by(_align_bits, amount=2)),
-    "v_alignbyte_b32": ternary(U32, _align_bytes, moved_by(_align_bytes, amount=2)),
-    "v_perm_b32": ternary(U32, permute_bytes, moved_by(permuted_undefined, amount=2)),
-    "v_bfrev_b32": unary(U32, U32, _reversed),
+    "v_alignbit_b32": ternary(U32, _align_bits, moved_by(_align_bits, 2)),
+    "v_alignbyte_b32": ternary(U32, _align_bytes, moved_by(_align_bytes, 2)),
+    "v_perm_b32": ternary(U32, permute_bytes, moved_by(permuted_undefined, 2, used=ALL_BITS)),
+    "v_bfrev_b32": unary(U32, U32, _reversed, moved_by(_reversed)),
     "v_bcnt_u32_b32": binary(U32, lambda a, b: np.bitwise_count(a).astype(np.uint32) + b),
     "v_mbcnt_lo_u32_b32": binary(U32, _count_below),
     # In wave32 none of lanes 32..63 is below a lane, so the count is 0 and the result is b.
     "v_mbcnt_hi_u32_b32": binary(U32, lambda a, b: b, lambda values, undefined: undefined[1]),
-    "v_clz_i32_u32": unary(U32, U32, _count_leading),
-    "v_ctz_i32_b32": unary(U32, U32, _count_trailing),
+    "v_clz_i32_u32": unary(U32, U32, _count_leading, highest_one),
+    "v_ctz_i32_b32": unary(U32, U32, _count_trailing, lowest_one),
     "v_cls_i32": unary(U32, U32, _count_sign_bits),
     "v_sad_u8": ternary(U32, lambda a, b, c: (_byte_distance(a, b).sum(axis=-1) + c).astype(np.uint32)),
     "v_sad_hi_u8": ternary(U32, lambda a, b, c: ((_byte_distance(a, b).sum(axis=-1) << 16) + c).astype(np.uint32)),
@@ -231,8 +238,8 @@ OPS: dict[str, VectorOp] = {
     "v_mul_lo_u32": binary(U32, np.multiply, bits_above),
     "v_mul_hi_u32": binary(U32, lambda a, b: _high(_wide(a) * b)),
     "v_mul_hi_i32": binary(I32, lambda a, b: (a.astype(np.int64) * b >> 32).astype(np.int32)),
-    "v_mul_u32_u24": binary(U32, lambda a, b: _low24(a) * _low24(b), bits_above),
-    "v_mul_i32_i24": binary(I32, lambda a, b: _signed24(a) * _signed24(b), bits_above),
+    "v_mul_u32_u24": binary(U32, lambda a, b: _low24(a) * _low24(b), _ABOVE_OF_24),
+    "v_mul_i32_i24": binary(I32, lambda a, b: _signed24(a) * _signed24(b), _ABOVE_OF_24),
     "v_mul_hi_u32_u24": binary(U32, lambda a, b: _high(_wide(_low24(a)) * _low24(b))),
     "v_mad_u32_u24": ternary(U32, lambda a, b, c: _low24(a) * _low24(b) + c, bits_above),
     "v_mad_i32_i24": ternary(I32, lambda a, b, c: _signed24(a) * _signed24(b) + c, bits_above),
@@ -261,6 +268,6 @@ def _saturating(kind: Type, evaluate: Callable[[Anything, Anything], Anything]) 
 SATURATING: dict[str, VectorOp] = {
     f"v_{name}_nc_{kind}": _saturating(kind, function)
     for kind in (U32, I32, U16, I16)
-    for name, function in (("add", np.add), ("sub", np.subtract))
+    for name, function in (("add", np.add), ("sub", np.subtract), ("subrev", lambda a, b: b - a))
 }
 """Sums and differences with the modifier `clamp`: limited to their type."""

@@ -13,6 +13,7 @@ from expctl.gfx11.text.operand import Kind, Operand
 from expctl.gfx11.text.program import Instruction
 from expctl.gfx11.vector.decode import bound_to, step_of
 from expctl.gfx11.vector.halves import DOT, MIXED, PACKED, mixed
+from expctl.gfx11.vector.integers import SATURATING
 from expctl.gfx11.vector.operation import VectorOp
 
 NAMES = frozenset((*PACKED, *MIXED, "v_dot2acc_f32_f16", "v_dot2_f32_f16"))
@@ -57,7 +58,10 @@ def _chosen(instruction: Instruction, operand: Operand, kind: Type, *, upper: in
 def _packed(instruction: Instruction, op: VectorOp) -> Run:
     fields, kind = instruction.fields(), op.sources[0]
     signs = ("neg_lo", "neg_hi") if kind is Type.F16 else ()
-    _modifiers(instruction, fields.modifiers, ("op_sel", "op_sel_hi", *signs))
+    saturating = SATURATING.get(instruction.mnemonic.replace("_pk_add_", "_add_nc_").replace("_pk_sub_", "_sub_nc_"))
+    _modifiers(instruction, fields.modifiers, ("op_sel", "op_sel_hi", *signs, *(["clamp"] if saturating else [])))
+    if saturating and "clamp" in fields.modifiers:
+        op = replace(op, evaluate=saturating.evaluate)
     destination, *operands = fields.operands
     count = len(op.sources)
     if len(operands) != count or any(x.negated or x.absolute for x in operands):

@@ -109,6 +109,15 @@ def test_a_driver_or_clock_policy_that_was_not_known_before_opens_none_and_is_le
     assert numbers(record("P1", more=known), record("P2", more={**known, "clock_policy": "powersave"})) == [1, 2]
 
 
+@pytest.mark.parametrize("fact", ["settings", "cards", "variables"])
+def test_other_settings_or_variables_open_one_and_unknown_ones_none(fact: str) -> None:
+    one, other = ({fact: value, "fingerprint": value} for value in ("nvidia 9.0: 700 W", "nvidia 9.0: 500 W"))
+    records = [record("P1"), record("P2", more=one), record("P3", more=other), record("P4", more=one)]
+    assert numbers(*records) == [1, 1, 2, 1]
+    assert [str(change) for change in epochs_of(records).all[1].begins] == [f"{fact} nvidia 9.0: 700 W -> nvidia 9.0: 500 W"]
+    assert numbers(record("P1", more={"fingerprint": "a"}), record("P2", more={"fingerprint": "b"})) == [1, 1]
+
+
 def test_old_records_are_told_apart_by_their_protocol_alone() -> None:
     old = [record("P1", stick=None), record("P2", stick=None), record("P3", stick=None, protocol="p2", size="n=384")]
     assert numbers(*old) == [1, 1, 2]

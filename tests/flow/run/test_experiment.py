@@ -134,7 +134,7 @@ def test_a_keep_has_everything_in_its_record() -> None:
     assert set(record.artifacts[Side.CANDIDATE]) == {"cpu", "other", "guard"}
     assert record.profile == ("guard: bytes 12 -> 11 (-8.3 %)", "instructions = 10")
     assert record.flags == ("unmeasured at home: the gfx1151 code changed; expctl run P1 --target gfx1151 settles it",)
-    assert record.environment == {"machine": "fake", "cc": "1.0"}
+    assert record.environment == {"machine": "fake", "settings": "NUMA balancing 0", "cc": "1.0"}
     assert record.rule is None
 
 
