@@ -7,8 +7,9 @@ from msgspec.structs import replace
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.rivals import Rivals
 from expctl.domain.protocol.step import Step
-from expctl.domain.run.step_result import Available, Failed
+from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Side
+from expctl.flow.measuring.comparability import environment
 from expctl.flow.measuring.setup import Setup
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import rivals_message
@@ -110,8 +111,6 @@ def _measured(setup: Setup, step: Step) -> Rivals:
     report = tools.profiles.rivals(out, setup.target.build.arch)
     if isinstance(report, Failed):
         raise _refused(setup, NAME, report.reason)
-    available = tools.toolchains.availability(setup.name, setup.target)
-    versions = available.versions if isinstance(available, Available) else {}
     return Rivals(
         target=setup.name,
         date=context.clock.date(),
@@ -119,7 +118,7 @@ def _measured(setup: Setup, step: Step) -> Rivals:
         artifact=artifact.sha256,
         number_kind=setup.target.number_kind,
         sizes=report.sizes,
-        environment={**context.machine, **versions, **report.environment},
+        environment={**environment(context, tools, setup.name, setup.target), **report.environment},
     )
 
 
