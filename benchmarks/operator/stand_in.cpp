@@ -8,6 +8,7 @@ extern "C" {
 int stand_in_opened = -1;   // the device
 int stand_in_empty = 0;     // set: launches do nothing
 void *stand_in_stream = nullptr;   // of the last launch
+int stand_in_config = -1;   // its config
 }
 
 EXPORTED int scaled_mm_machine() { return scaled_mm::kCuda; }
@@ -29,6 +30,7 @@ EXPORTED int scaled_mm_enqueue(const scaled_mm::Call *call) {
   stand_in_stream = call->stream;
   const int forced = forced_config(), config = forced == kConfigCount ? call->config : forced;
   if (config < 0) return -config;
+  stand_in_config = config;
   if (stand_in_empty) return kOk;
   return scaled_mm_launch(config, call->b_dtype, call->a, call->b, call->bias, call->c, call->scale, call->m, call->n,
                           call->k, 0, scaled_mm_row_blocks(config, call->m));

@@ -39,6 +39,11 @@ class StandIn:
         return self._number("opened").value
 
     @property
+    def config(self) -> int:
+        """Return the index of the config of the last launch."""
+        return self._number("config").value
+
+    @property
     def stream(self) -> int | None:
         """Return the stream of the last launch."""
         return ctypes.c_void_p.in_dll(self._library, "stand_in_stream").value

@@ -11,9 +11,8 @@ from torch import Tensor
 
 from kernel.operator.arguments import require
 from kernel.operator.builds import library_for
-from kernel.operator.choice import choose
 from kernel.runtime.formats import Fp8
-from kernel.runtime.library import CALL, MACHINES, Config, DeviceLibrary
+from kernel.runtime.library import CALL, MACHINES, Config, DeviceLibrary, Library
 
 Launch = Callable[[int, Tensor, Tensor, float, Tensor | None, Tensor, int, int, int], None]
 """Takes b_dtype, a, b_prepacked, scale, bias, c, m, n, k, which have been checked, and computes c."""
@@ -33,9 +32,12 @@ def launch_on(device: torch.device) -> Launch:
 def config_on(device: torch.device, m: int, n: int, k: int) -> Config:
     """Return the config that an M x N x K product on `device` takes now. Raises what `launch_on` does, or UnknownConfig."""
     library = library_for(target_of(device), device.index or 0)
-    if isinstance(library, DeviceLibrary) and not os.environ.get("HIP_FORCE_CONFIG"):
-        return library.configs[choose(library.configs, library.compute_units, m, n, k)]
-    return library.configs[library.config_for(m, n)]
+    return library.configs[choose(library, m, n, k)]
+
+
+def choose(library: Library, m: int, n: int, k: int) -> int:  # noqa: ARG001 - a tuned table will ask for K too
+    """Return the index of the config of HIP_FORCE_CONFIG, or of what suits an M x N x K product. Raises UnknownConfig."""
+    return library.config_for(m, n)
 
 
 def target_of(device: torch.device) -> str:
@@ -54,7 +56,7 @@ def _on_cpu() -> Launch:
 
     def launch(fp8: int, a: Tensor, b: Tensor, scale: float, bias: Tensor | None, c: Tensor, m: int, n: int, k: int) -> None:
         given = None if bias is None else bias.data_ptr()
-        config = library.config_for(m, n)
+        config = choose(library, m, n, k)
         library.launch(config, Fp8(fp8), a.data_ptr(), b.data_ptr(), given, c.data_ptr(), scale, m, n, k)
 
     return launch
@@ -71,7 +73,9 @@ def on_gpu(ordinal: int, target: str) -> Launch:
     def launch(fp8: int, a: Tensor, b: Tensor, scale: float, bias: Tensor | None, c: Tensor, m: int, n: int, k: int) -> None:
         config = chosen.get((m, n, k))
         if config is None:
-            config = chosen[m, n, k] = choose(library.configs, library.compute_units, m, n, k)
+            config = choose(library, m, n, k)
+            if not os.environ.get("HIP_FORCE_CONFIG"):  # which goes before that of a call
+                chosen[m, n, k] = config
         addresses = a.data_ptr(), b.data_ptr(), 0 if bias is None else bias.data_ptr(), c.data_ptr()
         call = pack(config, fp8, *addresses, scale, m, n, k, stream_of(ordinal))
         if current_device() == ordinal:

@@ -44,6 +44,22 @@ def test_launches_on_the_device_of_its_tensors(stand_in: StandIn, current: int, 
     assert (stand_in.opened, stand_in.stream, stand_in.entered) == (1, STREAM + 1, entered)
 
 
+def test_a_config_that_was_forced_is_not_remembered(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    a, packed = torch.ones(4, 16).half(), op.prepack(torch.ones(16, 8).to(torch.float8_e5m2))
+    with stand_in.runs_for_the_cpu():
+        monkeypatch.setenv("HIP_FORCE_CONFIG", "1,8,2,2,8,2")
+        op.scaled_mm(a, packed, 1.0)
+        forced = stand_in.config
+        monkeypatch.delenv("HIP_FORCE_CONFIG")
+        op.scaled_mm(a, packed, 1.0)
+        chosen = stand_in.config
+        monkeypatch.setenv("HIP_FORCE_CONFIG", "1,8,2,2,8,2")
+        op.scaled_mm(a, packed, 1.0)
+        library = library_for("sm_90")
+    assert [library.configs[index] for index in (forced, stand_in.config)] == [(1, 8, 2, 2, 8, 2)] * 2
+    assert library.configs[chosen] == (1, 2, 4, 2, 2, 2)
+
+
 def test_a_launch_that_is_refused_says_why(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     a, packed = torch.ones(4, 16).half(), op.prepack(torch.ones(16, 8).to(torch.float8_e5m2))
     with stand_in.runs_for_the_cpu() as launch:

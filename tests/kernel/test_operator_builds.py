@@ -1,4 +1,4 @@
-"""Which build the operator takes, and which config of it."""
+"""Which build the operator takes, and what it says where there is none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from kernel.operator import builds
-from kernel.operator.choice import choose
 from kernel.runtime import build
 from kernel.runtime.build import BuildError
 from kernel.runtime.library import Library, LibraryError
@@ -50,14 +49,3 @@ def test_without_a_compiler_it_says_what_to_install_or_name(monkeypatch: pytest.
     for target, tool, what in (("sm_90", "nvcc", "the CUDA toolkit"), ("gfx1151", "hipcc", "ROCm")):
         with pytest.raises(BuildError, match=f"{tool} is not on PATH: install {what}, or name a build .*EXPCTL_KERNEL_LIBRARY"):
             builds.library_for(target)
-
-
-@pytest.mark.parametrize(
-    ("m", "n", "k", "tile"),
-    [(8192, 8192, 8192, (128, 256)), (32, 12288, 2048, (32, 64)), (1, 1, 1, (32, 64)), (2048, 64, 64, (32, 64))],
-)
-def test_large_products_get_large_tiles_and_few_rows_small_ones(
-    cpu_library: Library, m: int, n: int, k: int, tile: tuple[int, int]
-) -> None:
-    warps_m, warps_n, _, _, repeat_m, repeat_n = cpu_library.configs[choose(cpu_library.configs, 132, m, n, k)]
-    assert (16 * warps_m * repeat_m, 16 * warps_n * repeat_n) == tile
