@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import torch._inductor.config as inductor
 from kernel.operator.launches import config_on
 from kernel.rivals import listing, timing
 from kernel.rivals.autotune import Backend, Tuning, noted
-from kernel.rivals.formulations import MAX_AUTOTUNE, Formulation, Product, Role, formulations
+from kernel.rivals.formulations import LIBRARY_PRODUCT, MAX_AUTOTUNE, Formulation, Product, Role, formulations
 from kernel.rivals.listing import Listing
 from kernel.rivals.operands import OperandSet, Size, cast_bytes, draw, relative_error, work_dtype
 from kernel.runtime.library import format_config
@@ -104,23 +104,32 @@ class Comparison:
             entry.listing = listing.on_cpu(product, sets)
             return
         words = [*self._words, "--sizes", size.text, "--only", entry.name]
-        try:
-            by_rocprof = listing.by_rocprof(self._script, words, self._out, folder, listing.PASSES * len(sets))
-        except RuntimeError as error:
-            by_rocprof, entry.remark = None, _first_line(error)
-        entry.listing = by_rocprof or listing.on_gpu(product, sets, self._out, folder)
-        if entry.name == formulations()[-1].name and torch.version.hip is None:
+        products = listing.PASSES * len(sets)
+        entry.listing = _listed(
+            entry, lambda: listing.by_rocprof(self._script, words, self._out, folder, products)
+        ) or _listed(entry, lambda: listing.on_gpu(product, sets, self._out, folder))
+        if entry.name == LIBRARY_PRODUCT and torch.version.hip is None:
             self._find_code_objects(entry, size)
 
     def _find_code_objects(self, entry: Entry, size: Size) -> None:
         """Ask in a process of its own: the driver is called in ways that torch doesn't use."""
         argv = [sys.executable, str(self._script), *self._words, "--sizes", size.text, "--code-objects"]
         try:
-            entry.code_objects = json.loads(listing.process(argv))
-        except RuntimeError as error:
+            *_, last = listing.process(argv).splitlines()
+            entry.code_objects = json.loads(last)
+        except (RuntimeError, ValueError) as error:
             entry.remark = f"the driver doesn't say what lies beside its kernel: {error}"
 
 
 def _first_line(error: RuntimeError) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0][:300] if lines else type(error).__name__
+
+
+def _listed(entry: Entry, how: Callable[[], Listing | None]) -> Listing | None:
+    """Return the listing that `how` makes; where it fails, None, and a remark in `entry`."""
+    try:
+        return how()
+    except RuntimeError as error:
+        entry.remark = _first_line(error)
+        return None

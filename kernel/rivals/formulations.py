@@ -18,6 +18,7 @@ from kernel.runtime.library import format_config
 
 Product = Callable[[OperandSet], Tensor]
 MAX_AUTOTUNE = "max-autotune-no-cudagraphs"
+LIBRARY_PRODUCT = "library product alone"
 
 
 class Role(StrEnum):
@@ -41,7 +42,7 @@ class Formulation:
     @property
     def is_whole(self) -> bool:
         """Whether its result is the product with scale and bias."""
-        return self.name != "library product alone"
+        return self.name != LIBRARY_PRODUCT
 
 
 def formulations() -> tuple[Formulation, ...]:
@@ -52,7 +53,7 @@ def formulations() -> tuple[Formulation, ...]:
         _compiled("torch.compile, default", "default"),
         _compiled("torch.compile, max-autotune", MAX_AUTOTUNE),
         Formulation("torch on decoded B", Role.WALL, lambda _, __, work: lambda x: _naive(x.a, x.b_decoded, x.bias, work)),
-        Formulation("library product alone", Role.WALL, lambda _, __, ___: lambda x: torch.mm(x.a_decoded, x.b_decoded)),
+        Formulation(LIBRARY_PRODUCT, Role.WALL, lambda _, __, ___: lambda x: torch.mm(x.a_decoded, x.b_decoded)),
     )
 
 
