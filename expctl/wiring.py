@@ -369,7 +369,14 @@ def context(
     `wait_s` replaces the seconds that the protocol waits for a quiet machine.
     """
     from expctl.adapters.child.contained_process import become_subreaper, end_survivors
-    from expctl.adapters.codec.record_codec import blind_bytes, profile_bytes, record_bytes, samples_bytes, ticket_bytes
+    from expctl.adapters.codec.record_codec import (
+        blind_bytes,
+        profile_bytes,
+        record_bytes,
+        rivals_bytes,
+        samples_bytes,
+        ticket_bytes,
+    )
     from expctl.adapters.git.branch_view import BranchView
     from expctl.adapters.git.workspace import GitWorkspace
     from expctl.adapters.journal import FileJournal
@@ -406,6 +413,7 @@ def context(
         record_bytes=record_bytes,
         samples_bytes=samples_bytes,
         blind_bytes=blind_bytes,
+        rivals_bytes=rivals_bytes,
         profile_bytes=profile_bytes,
         ticket_bytes=ticket_bytes,
         render=render,

@@ -43,6 +43,7 @@ VERBS = {
     "profile": "profile.group:app",
     "finding": "finding:finding",
     "gate": "gate:gate",
+    "rivals": "rivals:rivals",
     "doctor": "doctor:app",
     "import": "import_ledger:import_ledger",
     "init": "init:init",

@@ -14,6 +14,7 @@ GROUPS = {
     "Machine": {
         "gate": "Say what would block a measurement now, and since when.",
         "calibrate": "Measure this machine's noise, and which effects it can show.",
+        "rivals": "Time what users would take instead, and commit the figures.",
         "doctor": "Find what is wrong here, with the command that mends it.",
     },
     "Account": {

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from expctl.domain.experiment.queue_ticket import Ticket
 from expctl.domain.experiment.record import Fact, Record
+from expctl.domain.experiment.rivals import Rivals
 from expctl.domain.history.blind import BlindSlot
 from expctl.domain.ledger.model import Ledger
 from expctl.domain.protocol.model import Protocol, Target
@@ -50,6 +51,7 @@ class Context(Struct, frozen=True, kw_only=True):
     record_bytes: Callable[[Record], bytes]
     samples_bytes: Callable[[Sequence[Sample]], bytes]
     blind_bytes: Callable[[BlindSlot], bytes]
+    rivals_bytes: Callable[[Rivals], bytes]
     profile_bytes: Callable[[Mapping[str, Sequence[Fact]]], bytes]
     ticket_bytes: Callable[[Ticket], bytes]
     render: Callable[[Ledger], str]

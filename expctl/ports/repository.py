@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal, Verdict
     from expctl.domain.experiment.queue_ticket import QueuedTicket
     from expctl.domain.experiment.record import BenchmarkIdentity, Finding, Record
+    from expctl.domain.experiment.rivals import Rivals
     from expctl.domain.experiment.unreadable import Unreadable
     from expctl.domain.history.blind import BlindSlot
     from expctl.domain.history.comparability import Comparability
@@ -139,6 +140,7 @@ class Library(Port):
     def findings_text(self, commit: str) -> bytes: ...
     def blind_slots(self, commit: str) -> tuple[BlindSlot, ...]: ...
     def blind_text(self, commit: str) -> bytes: ...
+    def rivals(self, commit: str) -> tuple[Rivals, ...]: ...
 
 
 class FindingsEditor(Port):

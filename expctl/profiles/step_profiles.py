@@ -6,6 +6,8 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Fact
+from expctl.domain.experiment.rivals import RivalReport
+from expctl.domain.run.step_result import Failed
 from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Side
 from expctl.launcher.removal import remove_tree
@@ -13,6 +15,7 @@ from expctl.profiles.assemble.analysis import with_occupancy
 from expctl.profiles.diff.run_change import compare_runs
 from expctl.profiles.model.kernel_profile import Kernel
 from expctl.profiles.read_profile import read_profile
+from expctl.profiles.rival_report import read_rivals
 from expctl.profiles.step_facts import facts_of
 
 
@@ -56,6 +59,10 @@ class StepProfiles:
         sides = [self._kernels(target, side, arch) for side in (Side.BASELINE, Side.CANDIDATE)]
         found = compare_runs(*sides) if all(sides) else None
         return found.why.sentence if found and found.why else ""
+
+    def rivals(self, out: Path, arch: str) -> RivalReport | Failed:
+        """Return what the rivals step on a GPU `arch` left in its output folder `out`, or Failed with the reason."""
+        return read_rivals(out, arch=arch)
 
     def forget(self, target: str) -> None:
         """Remove all profile files of `target`: they are large, and the record keeps their figures."""

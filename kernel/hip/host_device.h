@@ -83,6 +83,16 @@ EXPORTED int scaled_mm_launch(int config, int b_dtype, const void *a, const void
   return launch(config, b_dtype, problem_of(a, b, bias, c, scale, m, n, k), first_row_block, end_row_block, nullptr);
 }
 
+// Asynchronous, on a stream of the current device: all of C, by the config of HIP_FORCE_CONFIG or else that of the call.
+EXPORTED int scaled_mm_enqueue(const scaled_mm::Call *call) {
+  using namespace scaled_mm;
+  const int forced = forced_config(), config = forced == kConfigCount ? call->config : forced;
+  if (config < 0) return -config;
+  const Problem problem = problem_of(call->a, call->b, call->bias, call->c, call->scale, call->m, call->n, call->k);
+  return launch(config, call->b_dtype, problem, 0, scaled_mm_row_blocks(config, call->m),
+                static_cast<RUNTIME(Stream_t)>(call->stream));
+}
+
 // Asynchronous. Writes the prepacked B, scaled_mm_packed_bytes(n, k) bytes, from B (k, n) row by row; both in device memory.
 EXPORTED int scaled_mm_prepack(const void *b, void *packed, int n, int k, void *stream) {
   using namespace scaled_mm;

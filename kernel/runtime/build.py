@@ -59,7 +59,8 @@ def command(target: str, library: Path, source: Path = SOURCE, march: str = "nat
     compiler = shutil.which(tool)
     if compiler is None:
         raise BuildError(
-            f"{tool} is not on PATH: install {'the CUDA toolkit' if tool == 'nvcc' else 'ROCm'} or give --artifact"
+            f"{tool} is not on PATH: install {'the CUDA toolkit' if tool == 'nvcc' else 'ROCm'}, "
+            "or name a build (scripts: --artifact; the operator: EXPCTL_KERNEL_LIBRARY)"
         )
     if target == "sm_90":
         flags = ["-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", "-Xcompiler", "-fPIC", "-shared"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+import struct
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ Config = tuple[int, int, int, int, int, int]
 ABI_VERSION = 2
 MACHINES = {"cpu": 0, "sm_90": 1, "gfx1151": 2}
 WINNER: Config = (1, 8, 2, 2, 8, 2)
+CALL = struct.Struct("@iiPPPPfiiiP")
+"""What scaled_mm_enqueue takes: config, b_dtype, a, b, bias, c, scale, m, n, k, stream (kernel/hip/host.h)."""
 
 
 class LibraryError(Exception):
@@ -49,15 +52,15 @@ class Library:
     def __init__(self, path: Path, target: str) -> None:
         try:
             self._c = ctypes.CDLL(str(path.resolve()))
-            self._declare()
             version, machine = self._c.scaled_mm_abi_version(), self._c.scaled_mm_machine()
+            if version != ABI_VERSION:
+                raise LibraryError(f"{path}: interface version {version}, expected {ABI_VERSION}")
+            if machine != MACHINES[target]:
+                built_for = next((name for name, number in MACHINES.items() if number == machine), f"machine {machine}")
+                raise LibraryError(f"{path}: built for {built_for}, expected {target}")
+            self._declare()
         except (OSError, AttributeError) as error:
             raise LibraryError(f"{path}: {error}") from error
-        if version != ABI_VERSION:
-            raise LibraryError(f"{path}: interface version {version}, expected {ABI_VERSION}")
-        if machine != MACHINES[target]:
-            built_for = next((name for name, number in MACHINES.items() if number == machine), f"machine {machine}")
-            raise LibraryError(f"{path}: built for {built_for}, expected {target}")
         self.target, self.path = target, path
         self.configs: tuple[Config, ...] = tuple(self._config(i) for i in range(self._c.scaled_mm_config_count()))
 
@@ -139,13 +142,13 @@ class Library:
 
 
 class DeviceLibrary(Library):
-    """A loaded GPU build, with the GPU's device 0 opened. Raises LibraryError without a usable device."""
+    """A loaded GPU build, with the GPU's device `ordinal` opened. Raises LibraryError without a usable device."""
 
-    def __init__(self, path: Path, target: str) -> None:
+    def __init__(self, path: Path, target: str, ordinal: int = 0) -> None:
         super().__init__(path, target)
         try:
-            self.check(self._c.scaled_mm_device_open(0))
-            self.device_name, self.compute_units = self._describe()
+            self.check(self._c.scaled_mm_device_open(ordinal))
+            self.device_name, self.compute_units = self._describe(ordinal)
         except LaunchError as error:
             raise LibraryError(f"no usable device: {error}") from error
 
@@ -156,18 +159,30 @@ class DeviceLibrary(Library):
         self._c.scaled_mm_device_open.argtypes = [integer]
         self._c.scaled_mm_device_describe.argtypes = [integer, ctypes.c_char_p, integer, ctypes.POINTER(integer)]
 
+    def enqueuer(self) -> Callable[[bytes], int]:
+        """Return scaled_mm_enqueue, which takes what CALL packs, launches on a stream and returns an error code for `check`.
+
+        Raises LibraryError if this build is too old to have it.
+        """
+        try:
+            enqueue: Callable[[bytes], int] = self._c.scaled_mm_enqueue
+        except AttributeError as error:
+            raise LibraryError(f"{self.path}: {error}; build it anew") from error
+        self._c.scaled_mm_enqueue.argtypes = [ctypes.c_char_p]
+        return enqueue
+
     def check(self, error: int) -> None:
         """Raise LaunchError with the device's message unless `error` is 0."""
         if error:
             text = self._c.scaled_mm_error_text(error).decode()
             raise LaunchError(f"error {error}: {text} ({self._c.scaled_mm_device_error().decode()})")
 
-    def _describe(self) -> tuple[str, int]:
+    def _describe(self, ordinal: int) -> tuple[str, int]:
         name, units = ctypes.create_string_buffer(256), ctypes.c_int()
-        self.check(self._c.scaled_mm_device_describe(0, name, len(name), ctypes.byref(units)))
+        self.check(self._c.scaled_mm_device_describe(ordinal, name, len(name), ctypes.byref(units)))
         return name.value.decode(), units.value
 
 
-def open_library(path: Path, target: str) -> Library:
-    """Load the build at `path` for `target`. Raises LibraryError."""
-    return Library(path, target) if target == "cpu" else DeviceLibrary(path, target)
+def open_library(path: Path, target: str, ordinal: int = 0) -> Library:
+    """Load the build at `path` for `target`, and open the GPU `ordinal` if it is for one. Raises LibraryError."""
+    return Library(path, target) if target == "cpu" else DeviceLibrary(path, target, ordinal)

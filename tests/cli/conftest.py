@@ -8,6 +8,7 @@ import pytest
 
 from expctl.inspection.device_compiler import Options, compile_source
 from tests.e2e.foreign import FASTER, WRONG, Answer, Foreign
+from tests.e2e.rivals.test_rivals import with_rivals
 
 NAME = "Cijk_Ailk_Bljk_HHS_BH_Bias_HAS_SAV_UserArgs_MT128x128x32_MI16x16x16x1_SN_LDSB0_AFC1_AFEM1_AFEM1_ASEM1_CLR1_SE"
 TITLE = "Sum in a comprehension, because the interpreter then needs fewer bytecodes for each of the many values"
@@ -38,6 +39,7 @@ COMMANDS = [
     ("doctor", "doctor/1"),
     ("doctor env", "doctor-env/1"),
     ("calibrate --rounds 5", "calibrate/1"),
+    ("rivals", "rivals/1"),
     ("import ledger_by_hand.md --target gfx1151 --dry-run", "import-plan/1"),
     ("import ledger_by_hand.md --target gfx1151", "import/1"),
     ("compare times.csv times.csv", "compare/1"),
@@ -87,6 +89,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     repository.write("long_name.s", compile_source(source, Options(arch="gfx1151")).assembly)
     repository.git("add", ".gitignore")
     repository.git("commit", "-q", "-m", "files to read")
+    with_rivals(repository)
     return Played(repository, [repository.expctl(*shlex.split(words), "--json") for words, _ in COMMANDS])
 
 

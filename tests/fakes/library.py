@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from expctl.adapters.codec.record_codec import blind_of, profile_of, record_of, samples_of, typed_json
+from expctl.adapters.codec.record_codec import blind_of, profile_of, record_of, rivals_of, samples_of, typed_json
 from expctl.adapters.records.findings_file import findings_of
 from expctl.adapters.records.proposal_file import proposal_of
 from expctl.domain.errors import Refused
@@ -14,6 +14,7 @@ from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.experiment.proposal_files import Queued
 from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket, content_of
 from expctl.domain.experiment.record import BenchmarkIdentity, Finding, Record
+from expctl.domain.experiment.rivals import FOLDER, Rivals
 from expctl.domain.experiment.unreadable import Unreadable
 from expctl.domain.history.benchmark_identity import benchmark_identity_of
 from expctl.domain.history.blind import BlindSlot
@@ -140,6 +141,10 @@ class FakeLibrary:
 
     def blind_slots(self, commit: str) -> tuple[BlindSlot, ...]:
         return blind_of(self.blind_text(commit), where="blind.jsonl")
+
+    def rivals(self, commit: str) -> tuple[Rivals, ...]:
+        files = self.workspace.commits[commit].files
+        return tuple(rivals_of(text, where=path) for path, text in sorted(files.items()) if path.startswith(f"{FOLDER}/"))
 
     def blind_text(self, commit: str) -> bytes:
         return self.workspace.commits[commit].files.get("experiments/blind.jsonl", b"")

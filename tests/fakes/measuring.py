@@ -11,6 +11,7 @@ from pathlib import Path
 from expctl.domain.errors import Busy
 from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.record import Artifact, Fact
+from expctl.domain.experiment.rivals import RivalReport
 from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.protocol.model import Benchmark, Target
 from expctl.domain.protocol.step import Step
@@ -197,6 +198,7 @@ class FakeProfiles:
     damaged: Mapping[int, str] = field(default_factory=dict)
     dropped: list[tuple[Side, int]] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
+    compared: RivalReport | Failed = Failed(reason="no rivals.json")  # noqa: RUF009  a frozen value
 
     def fresh(self, target: str, side: Side) -> Path:
         return Path("/profiles", target, side)
@@ -219,6 +221,11 @@ class FakeProfiles:
         assert target
         assert arch == ""
         return "" if any(number == 0 for _, number in self.dropped) else self.sentence
+
+    def rivals(self, out: Path, arch: str) -> RivalReport | Failed:
+        assert out.name == Side.BASELINE
+        assert arch == ""
+        return self.compared
 
     def forget(self, target: str) -> None:
         self.forgotten.append(target)

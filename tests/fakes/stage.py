@@ -10,6 +10,7 @@ from expctl.adapters.codec.record_codec import (
     blind_bytes,
     profile_bytes,
     record_bytes,
+    rivals_bytes,
     samples_bytes,
     ticket_bytes,
 )
@@ -133,6 +134,7 @@ class Stage:
             record_bytes=record_bytes,
             samples_bytes=samples_bytes,
             blind_bytes=blind_bytes,
+            rivals_bytes=rivals_bytes,
             profile_bytes=profile_bytes,
             ticket_bytes=ticket_bytes,
             render=ledger_text,

@@ -1,4 +1,4 @@
-"""Encode record.json, samples.jsonl, blind.jsonl, profile.json and queued.json as canonical bytes, and decode them."""
+"""Encode record.json, samples.jsonl, blind.jsonl, profile.json, queued.json and rivals as canonical bytes; decode them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from expctl.domain.experiment.record import Fact, Record
 from expctl.files.parse_json import parse_json
 
 if TYPE_CHECKING:
+    from expctl.domain.experiment.rivals import Rivals
     from expctl.domain.history.blind import BlindSlot
     from expctl.domain.verdict.samples import Sample
 
@@ -98,6 +99,18 @@ def blind_of(text: bytes, *, where: str) -> tuple[BlindSlot, ...]:
         number = len(lines) + 1
         raise _damaged(f"{where}, line {number}", ["no line end: the file was cut off"])
     return slots
+
+
+def rivals_bytes(rivals: Rivals) -> bytes:
+    """Return the bytes of a file of experiments/rivals."""
+    return _indented(encode(rivals))
+
+
+def rivals_of(text: bytes, *, where: str) -> Rivals:
+    """Parse a file of experiments/rivals. Raises Refused with every problem; `where` names the file."""
+    from expctl.domain.experiment.rivals import Rivals
+
+    return typed_json(text, Rivals, where=where)
 
 
 def profile_bytes(profile: Mapping[str, Sequence[Fact]]) -> bytes:

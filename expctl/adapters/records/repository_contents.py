@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from expctl.adapters.codec.record_codec import blind_of, profile_of, record_in, record_of, samples_of, typed_json
+from expctl.adapters.codec.record_codec import blind_of, profile_of, record_in, record_of, rivals_of, samples_of, typed_json
 from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index import queries
 from expctl.adapters.index.record_index import RecordIndex
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
     from expctl.domain.experiment.proposal_files import Queued
     from expctl.domain.experiment.record import BenchmarkIdentity, Record
+    from expctl.domain.experiment.rivals import Rivals
     from expctl.domain.experiment.unreadable import Unreadable
     from expctl.domain.history.blind import BlindSlot
     from expctl.domain.history.comparability import Comparability
@@ -42,6 +43,8 @@ PROTOCOL = "protocol.yaml"
 PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)
 FINDINGS = f"{EXPERIMENTS}/findings.yaml"
 BLIND = f"{EXPERIMENTS}/blind.jsonl"
+RIVALS = f"{EXPERIMENTS}/rivals"
+RIVALS_FILE = re.compile(rf"{RIVALS}/[^/]+-[0-9]+\.json")
 RECORD = "record.json"
 HARNESS_CODE = "code of the harness"
 PROPOSAL = ("experiment.yaml", "change.patch", "queued.json")
@@ -266,6 +269,12 @@ class GitLibrary:
     def blind_text(self, commit: str) -> bytes:
         """Return the bytes of experiments/blind.jsonl; empty without the file."""
         return self._git.read_file(commit, BLIND) or b""
+
+    def rivals(self, commit: str) -> tuple[Rivals, ...]:
+        """Return the newest file of experiments/rivals of each target. Raises Refused for one that is damaged."""
+        listed = sorted(path for path in self._git.list_files(commit, f"{RIVALS}/") if RIVALS_FILE.fullmatch(path))
+        newest = {path.rpartition("-")[0]: path for path in listed}
+        return tuple(rivals_of(self.file(commit, path), where=path) for path in newest.values())
 
     def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, QueuedTicket]:
         """Return id -> a proposal's queue ticket, and the hash of its present content with its patch, for `experiments`."""

@@ -17,6 +17,7 @@ from expctl.domain.queue.pending import Queue
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
     from expctl.domain.experiment.record import Finding, Record
+    from expctl.domain.experiment.rivals import Rivals
     from expctl.domain.history.blind import BlindSlot
     from expctl.domain.history.comparability import Comparability
     from expctl.domain.protocol.model import Protocol
@@ -29,6 +30,7 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
 
     `records` has at least the whole record that last timed each target. `conditions` maps each target that may decide to the
     conditions of its next run, as far as the commit determines them. `template` is the repository's own ledger template, or "".
+    `rivals` are the newest of each target.
     """
 
     protocol: Protocol
@@ -39,6 +41,7 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
     conditions: Mapping[str, Comparability]
     template: str = ""
     blind: tuple[BlindSlot, ...] = ()
+    rivals: tuple[Rivals, ...] = ()
 
     def queue(self) -> tuple[Entry, ...]:
         """Return the waiting proposals in the order in which they will run."""
@@ -55,6 +58,7 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
             conditions=self.conditions,
             template=self.template,
             blind=self.blind,
+            rivals=self.rivals,
         )
 
     def with_records(self, records: Iterable[Record]) -> LedgerInputs:

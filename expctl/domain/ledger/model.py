@@ -24,6 +24,7 @@ from expctl.domain.queue.ordering import Entry, State, line_up
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding, Record
+    from expctl.domain.experiment.rivals import Rivals
     from expctl.domain.history.comparability import Change, Comparability
     from expctl.domain.history.epochs import Epoch
     from expctl.domain.protocol.model import Protocol
@@ -38,6 +39,7 @@ class TargetState(Struct, frozen=True, kw_only=True):
     `epoch` is the number, from 1, of the epoch that the next run joins. If that run begins a new epoch, `epoch` is the one in
     which the baseline was measured and `next_epoch` says what has changed. `path` is the combined gain of the changes kept in
     it (None: no such change). `audits` are the texts of findings by audits, which measure kept changes together again.
+    `rivals` are its newest (None: never measured).
     """
 
     name: str
@@ -50,6 +52,7 @@ class TargetState(Struct, frozen=True, kw_only=True):
     epoch: int
     next_epoch: tuple[Change, ...]
     audits: tuple[str, ...]
+    rivals: Rivals | None = None
 
 
 class Counts(Struct, frozen=True, kw_only=True):
@@ -128,6 +131,7 @@ def ledger_from(
     conditions: Mapping[str, Comparability],
     template: str = "",
     blind: Sequence[BlindSlot] = (),
+    rivals: Sequence[Rivals] = (),
 ) -> Ledger:
     """Return the contents of ledger.md for the records that `totals` sums up; `records` has at least each target's last.
     `conditions` maps a target to the conditions of its next run, as far as the commit determines them.
@@ -139,7 +143,7 @@ def ledger_from(
     shown = {row.id for row in latest}
     stand = tuple(each for each in known if each.stands)
     epochs = totals.epochs.at(conditions, standing_epochs(totals.epochs, records, standing.values()))
-    targets = _targets(protocol, totals, standing, stand, conditions, epochs.last)
+    targets = _targets(protocol, totals, standing, stand, conditions, epochs.last, {each.target: each for each in rivals})
     ending = {each.name for each in targets if each.next_epoch}
     return Ledger(
         protocol=protocol,
@@ -195,6 +199,7 @@ def _targets(
     findings: Sequence[Finding],
     conditions: Mapping[str, Comparability],
     shown: Mapping[str, Epoch],
+    rivals: Mapping[str, Rivals],
 ) -> tuple[TargetState, ...]:
     paths = {path.target: path for path in kept_gains(totals.landed, shown)}
     given = {each.target: each for each in totals.given}
@@ -214,6 +219,7 @@ def _targets(
                 path=paths.get(name),
                 epoch=epoch,
                 next_epoch=last.changes_to(conditions[name]) if last and name in conditions else (),
+                rivals=rivals.get(name),
                 audits=tuple(each.id for each in findings if each.text.startswith(audit_opening(name, epoch))),
             )
         )

@@ -103,13 +103,15 @@ def _target_faults(target: Target) -> list[str]:
         found.append(f"build.timeout_s: expected more than 0, found {build.timeout_s:g}")
     if "/" in build.artifact or build.artifact in ("", ".", ".."):
         found.append(f"build.artifact: expected a plain file name, found {build.artifact!r}")
-    for step, argv in (("test", target.test), ("benchmark", target.benchmark), ("profile", target.profile)):
+    steps = {"test": target.test, "benchmark": target.benchmark, "profile": target.profile, "rivals": target.rivals}
+    for step, argv in steps.items():
         if argv is not None and not argv.argv:
             found.append(f"{step}.argv: expected a command, found an empty list")
         if argv is not None and argv.timeout_s <= 0:
             found.append(f"{step}.timeout_s: expected more than 0, found {argv.timeout_s:g}")
-    if target.test is not None and target.test.counters:
-        found.append("test.counters: expected none, because only a profile step reads counters")
+    for step, without in (("test", target.test), ("rivals", target.rivals)):
+        if without is not None and without.counters:
+            found.append(f"{step}.counters: expected none, because only a profile step reads counters")
     if target.profile is not None:
         found.extend(f"profile.{sentence}" for sentence in counter_faults(target.profile))
     found.extend(_layout_faults(target))

@@ -160,6 +160,7 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     A target without a benchmark is a guard: it must build, keep its `limits`, and pass its test if it has one. `stands_for`
     names the hardware target whose machine code it compiles. `number_kind` says what kind of number its benchmark reports.
+    `rivals` times what users would take instead of the kernel, for `expctl rivals`; it decides nothing.
     """
 
     build: Build
@@ -167,6 +168,7 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     test: Step | None = None
     benchmark: Benchmark | None = None
     profile: Step | None = None
+    rivals: Step | None = None
     stands_for: str = ""
     limits: ResourceLimits | None = None
     number_kind: NumberKind = NumberKind.WALL_TIME

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.experiment.record import Finding, Record
+from expctl.domain.experiment.rivals import Rivals
 from expctl.domain.history.blind import BlindSlot
 from expctl.domain.text import one_line
 
@@ -33,6 +34,15 @@ def blind_message(slot: BlindSlot) -> str:
     return (
         f"Blind slot {slot.verdict} on {slot.target}: {slot.truth.words}\n\n{_paragraph(slot.reasons[0], 400)}\n\n"
         f"Expctl-Blind: {slot.truth}\nExpctl-Verdict: {slot.verdict}\nExpctl-Target: {slot.target}\n"
+    )
+
+
+def rivals_message(rivals: Rivals) -> str:
+    """Return the message of the commit that adds the times of rivals."""
+    sizes = ", ".join(one_line(size.name, 40) for size in rivals.sizes[:6])
+    return (
+        f"Rivals on {rivals.target}: {one_line(sizes, 50)}\n\n{rivals.number_kind} beside the kernel of {rivals.head[:12]}.\n\n"
+        f"Expctl-Rivals: {rivals.target}\n"
     )
 
 

@@ -27,6 +27,7 @@ def read_ledger_inputs(library: Library, commit: str) -> LedgerInputs:
         conditions=conditions_at(library, commit, protocol, {}),
         template=library.ledger_template(commit),
         blind=library.blind_slots(commit),
+        rivals=library.rivals(commit),
     )
 
 
@@ -44,4 +45,5 @@ def read_ledger(library: Library, commit: str) -> Ledger:
         conditions=conditions_at(library, commit, protocol, {}),
         template=library.ledger_template(commit),
         blind=library.blind_slots(commit),
+        rivals=library.rivals(commit),
     )

@@ -19,6 +19,7 @@ from expctl.domain.text import one_line
 from expctl.views.escape import Markdown, code_text, shown
 from expctl.views.ledger import rows
 from expctl.views.ledger.findings import about
+from expctl.views.ledger.rivals import beside_text, rival_tables_text
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding
@@ -186,6 +187,8 @@ _FUNCTIONS = (
     *(names_text, wrap_text, now_text, peak_text, gained_text, figure_text, baseline_text, first_sentence_text, rest_text),
     *(
         rates_text,
+        beside_text,
+        rival_tables_text,
         false_keep_text,
         standing_text,
         depends_text,
