@@ -14,22 +14,23 @@ from torch.nn import Parameter
 
 from kernel.operator.arguments import NUMBERS, extents, format_number, require
 from kernel.operator.launches import MADE, launch_on
+from kernel.operator.packed import pack, pieces
 from kernel.runtime.formats import PIECE_K
 
 _PLAIN = {Tensor, Parameter, type(None)}
 
 
 def prepack(b: Tensor) -> Tensor:
-    """Reorder fp8 (K, N) to (ceil(K/16), N, 16) of the same dtype, on the device of `b`, zero after the last k.
+    """Reorder fp8 (K, N) as the kernel of its device reads it: (P, N, 16) of the same dtype; P is ceil(K/16), or more.
 
-    Call it once per weight matrix, outside of any timed region. Raises ValueError.
+    On the CPU and gfx1151, 16 consecutive k of a column lie together, zero after the last k. Another GPU may have an order of
+    its own: prepack B on the device that it is used on, once per weight matrix, outside of any timed region. Raises
+    ValueError, BuildError or LibraryError.
     """
     require(b.dtype in NUMBERS, "b", "dtype float8_e5m2 or float8_e4m3fn", b.dtype)
     require(b.dim() == 2, "b", "shape (K, N)", tuple(b.shape))
-    k, n = b.shape
-    padded = torch.zeros((-(-k // PIECE_K) * PIECE_K, n), dtype=torch.uint8, device=b.device)
-    padded[:k] = b.view(torch.uint8)
-    return padded.reshape(-1, PIECE_K, n).permute(0, 2, 1).contiguous().view(b.dtype)
+    packed: Tensor = _PREPACK(b.view(torch.uint8))
+    return packed.view(b.dtype)
 
 
 def scaled_mm(a: Tensor, b_prepacked: Tensor, scale: float, bias: Tensor | None = None, b_dtype: int | None = None) -> Tensor:
@@ -75,6 +76,15 @@ def _fake(a: Tensor, b_prepacked: Tensor, scale: float, bias: Tensor | None = No
     return a.new_empty((a.shape[0], b_prepacked.shape[1]), dtype=torch.float16)
 
 
+def _prepack(b: Tensor) -> Tensor:
+    return pack(b.contiguous())
+
+
+def _fake_prepack(b: Tensor) -> Tensor:
+    k, n = map(int, b.shape)
+    return b.new_empty((pieces(b.device, n, k), n, PIECE_K))
+
+
 # Not torch.library.custom_op: a call of one costs 8 us, of this 2.
 _LIBRARY = torch.library.Library("expctl", "FRAGMENT")
 _LIBRARY.define(
@@ -83,4 +93,8 @@ _LIBRARY.define(
 )
 _LIBRARY.impl("scaled_mm_prepacked", _scaled_mm, "CompositeExplicitAutograd")
 torch.library.register_fake("expctl::scaled_mm_prepacked", _fake, lib=_LIBRARY)
+_LIBRARY.define("prepack(Tensor b) -> Tensor", tags=(torch.Tag.pt2_compliant_tag,))
+_LIBRARY.impl("prepack", _prepack, "CompositeExplicitAutograd")
+torch.library.register_fake("expctl::prepack", _fake_prepack, lib=_LIBRARY)
+_PREPACK = torch.ops.expctl.prepack.default
 _OPERATOR = torch.ops.expctl.scaled_mm_prepacked.default

@@ -18,7 +18,7 @@ from kernel.harness import reference
 from kernel.harness.shapes import KPI_SIZES, Case, cases
 from kernel.operator.arguments import NUMBERS
 from kernel.operator.builds import library_for
-from kernel.operator.launches import target_of
+from kernel.operator.devices import target_of
 from kernel.runtime.formats import Fp8
 from kernel.runtime.library import Config, format_config
 

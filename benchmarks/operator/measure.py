@@ -29,7 +29,7 @@ from benchmarks.operator import cases
 from benchmarks.operator.stand_in import StandIn
 from kernel import op
 from kernel.operator.builds import library_for
-from kernel.operator.launches import target_of
+from kernel.operator.devices import target_of
 from kernel.runtime.formats import Fp8
 from kernel.runtime.library import CALL, DeviceLibrary
 

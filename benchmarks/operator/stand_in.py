@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import torch
 
-from kernel.operator import builds, launches
+from kernel.operator import builds, launches, packed
 from kernel.runtime.build import ZIG_CPP
 
 CPU = torch.device("cpu")
@@ -67,4 +67,5 @@ class StandIn:
             stack.enter_context(patch.dict(os.environ, {builds.VARIABLE: str(self.path)}))
             launch = launches.on_gpu(ordinal, "sm_90")
             stack.enter_context(patch.dict(launches.MADE, {CPU: launch}))
+            stack.enter_context(patch.object(packed, "library_on", lambda _: builds.library_for("sm_90", ordinal)))
             yield launch

@@ -48,7 +48,7 @@ def extents(a: Tensor, b_prepacked: Tensor, bias: Tensor | None) -> tuple[int, i
         and b_prepacked.device == device
     ):
         (m, k), (pieces, n, depth) = a.shape, b_prepacked.shape
-        if pieces == (k + PIECE_K - 1) // PIECE_K and depth == PIECE_K and m and n and k and _fits(bias, n, device):
+        if pieces * PIECE_K >= k and depth == PIECE_K and m and n and k and _fits(bias, n, device):
             return m, n, k
     raise ValueError(next(_faults(a, b_prepacked, bias)))
 
@@ -69,7 +69,7 @@ def _faults(a: Tensor, b_prepacked: Tensor, bias: Tensor | None) -> Iterator[str
         yield _fault("b_prepacked", "shape (ceil(K/16), N, 16), see prepack", tuple(b_prepacked.shape))
     (m, k), (pieces, n, depth) = a.shape, b_prepacked.shape
     wanted = -(-k // PIECE_K)
-    if (pieces, depth) != (wanted, PIECE_K):
+    if pieces < wanted or depth != PIECE_K:
         yield _fault("b_prepacked", f"shape ({wanted}, N, {PIECE_K}) for K = {k}", tuple(b_prepacked.shape))
     if min(m, n, k) < 1:
         yield _fault("a and b_prepacked", "M, N and K of at least 1", (m, n, k))

@@ -9,10 +9,11 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from kernel.operator.arguments import require
 from kernel.operator.builds import library_for
+from kernel.operator.devices import target_of
+from kernel.operator.packed import library_on, require_packed
 from kernel.runtime.formats import Fp8
-from kernel.runtime.library import CALL, MACHINES, Config, DeviceLibrary, Library
+from kernel.runtime.library import CALL, Config, DeviceLibrary, Library
 
 Launch = Callable[[int, Tensor, Tensor, float, Tensor | None, Tensor, int, int, int], None]
 """Takes b_dtype, a, b_prepacked, scale, bias, c, m, n, k, which have been checked, and computes c."""
@@ -31,7 +32,7 @@ def launch_on(device: torch.device) -> Launch:
 
 def config_on(device: torch.device, m: int, n: int, k: int) -> Config:
     """Return the config that an M x N x K product on `device` takes now. Raises what `launch_on` does, or UnknownConfig."""
-    library = library_for(target_of(device), device.index or 0)
+    library = library_on(device)
     return library.configs[choose(library, m, n, k)]
 
 
@@ -40,22 +41,12 @@ def choose(library: Library, m: int, n: int, k: int) -> int:  # noqa: ARG001 - a
     return library.config_for(m, n)
 
 
-def target_of(device: torch.device) -> str:
-    """Return the target of the kernel that runs on `device`. Raises ValueError."""
-    if device.type == "cpu":
-        return "cpu"
-    require(device.type == "cuda", "a", "device cpu or cuda", device)
-    properties = torch.cuda.get_device_properties(device)
-    name = properties.gcnArchName.split(":")[0] if torch.version.hip else f"sm_{properties.major}{properties.minor}"
-    require(name in MACHINES, "a", f"a device that the kernel is built for ({', '.join(MACHINES)})", f"{device}, {name}")
-    return str(name)
-
-
 def _on_cpu() -> Launch:
     library = library_for("cpu")
 
     def launch(fp8: int, a: Tensor, b: Tensor, scale: float, bias: Tensor | None, c: Tensor, m: int, n: int, k: int) -> None:
         given = None if bias is None else bias.data_ptr()
+        require_packed(b, n, k)
         config = choose(library, m, n, k)
         library.launch(config, Fp8(fp8), a.data_ptr(), b.data_ptr(), given, c.data_ptr(), scale, m, n, k)
 
@@ -68,14 +59,16 @@ def on_gpu(ordinal: int, target: str) -> Launch:
         library = cast("DeviceLibrary", library_for(target, ordinal))
     enqueue, pack = library.enqueuer(), CALL.pack
     stream_of, current_device = torch._C._cuda_getCurrentRawStream, torch._C._cuda_getDevice
-    chosen: dict[tuple[int, int, int], int] = {}
+    chosen: dict[tuple[int, int, int, int], int] = {}
 
     def launch(fp8: int, a: Tensor, b: Tensor, scale: float, bias: Tensor | None, c: Tensor, m: int, n: int, k: int) -> None:
-        config = chosen.get((m, n, k))
+        shape = m, n, k, b.size(0)
+        config = chosen.get(shape)
         if config is None:
+            require_packed(b, n, k)
             config = choose(library, m, n, k)
             if not os.environ.get("HIP_FORCE_CONFIG"):  # which goes before that of a call
-                chosen[m, n, k] = config
+                chosen[shape] = config
         addresses = a.data_ptr(), b.data_ptr(), 0 if bias is None else bias.data_ptr(), c.data_ptr()
         call = pack(config, fp8, *addresses, scale, m, n, k, stream_of(ordinal))
         if current_device() == ordinal:

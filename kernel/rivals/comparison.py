@@ -105,9 +105,9 @@ class Comparison:
             return
         words = [*self._words, "--sizes", size.text, "--only", entry.name]
         products = listing.PASSES * len(sets)
-        entry.listing = _listed(
-            entry, lambda: listing.by_rocprof(self._script, words, self._out, folder, products)
-        ) or _listed(entry, lambda: listing.on_gpu(product, sets, self._out, folder))
+        entry.listing = _listed(entry, lambda: listing.by_rocprof(self._script, words, self._out, folder, products)) or _listed(
+            entry, lambda: listing.on_gpu(product, sets, self._out, folder)
+        )
         if entry.name == LIBRARY_PRODUCT and torch.version.hip is None:
             self._find_code_objects(entry, size)
 
