@@ -7,7 +7,7 @@ coordinates to pack, which show where each byte of B (K, N) goes. Timed launches
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -56,17 +56,80 @@ class Packing:
         return np.flatnonzero(free)
 
 
+class _Coordinates:
+    """What `prepack` makes of planes of ones and of the digits, to the base of 256, of rows and columns."""
+
+    def __init__(self, prepack: Prepack, k: int, n: int) -> None:
+        self.shape, self._prepack = (k, n), prepack
+        self.held = prepack(np.ones((k, n), np.uint8))
+        self.digits = {axis: [prepack(plane) for plane in self._planes(axis)] for axis in (0, 1)}
+
+    def _planes(self, axis: int) -> Iterator[Bytes]:
+        numbers = np.arange(self.shape[axis], dtype=np.uint32)
+        for digit in range(0, max(1, int(self.shape[axis] - 1).bit_length()), 8):
+            plane = (numbers >> digit).astype(np.uint8)
+            yield np.ascontiguousarray(np.broadcast_to(plane[:, np.newaxis] if axis == 0 else plane, self.shape))
+
+    def numbers(self, axis: int, at: Any) -> NDArray[np.uint32]:
+        """Return the row (axis 0) or column (axis 1) in B of the bytes `at` these places."""
+        found = np.zeros(self.held[at].shape, np.uint32)
+        for digit, held in enumerate(self.digits[axis]):
+            found |= held[at].astype(np.uint32) << np.uint32(8 * digit)
+        return found
+
+    def begins(self, axis: int) -> NDArray[np.intp]:
+        """Return the places of bytes of the first row (axis 0) or column (axis 1)."""
+        found = self.held == 1
+        for held in self.digits[axis]:
+            found &= held == 0
+        return np.flatnonzero(found)
+
+    def confirm(self, packing: Packing) -> bool:
+        """Return whether every plane was packed by `packing`."""
+        if not np.array_equal(packing.pack(np.ones(self.shape, np.uint8)), self.held):
+            return False
+        pairs = ((plane, held) for axis in (0, 1) for plane, held in zip(self._planes(axis), self.digits[axis], strict=True))
+        return all(np.array_equal(packing.pack(plane), held) for plane, held in pairs)
+
+
 def learn(prepack: Prepack, k: int, n: int, size: int) -> Packing:
     """Return the packing of a K x N matrix that `prepack` does. Raises BuildFailed if it isn't a permutation and zeros."""
     most = -(-k // MOST_TILE) * MOST_TILE * (-(-n // MOST_TILE) * MOST_TILE)
     _require(k * n <= size <= most, k, n, f"{k * n} to {most} bytes", size)
-    held = prepack(np.ones((k, n), np.uint8))
+    made = _Coordinates(prepack, k, n)
+    return _as_sums(made, size) or _byte_by_byte(made, size)
+
+
+def _as_sums(made: _Coordinates, size: int) -> Packing | None:
+    """Return the packing if each place is a sum of what the row gives and what the column gives, as tiles have it: 3 times
+    quicker than byte by byte.
+    """
+    k, n = made.shape
+    in_column, in_row = made.begins(1), made.begins(0)
+    if (in_column.size, in_row.size) != (k, n):
+        return None
+    rows, columns = made.numbers(0, in_column), made.numbers(1, in_row)
+    if not (np.array_equal(np.sort(rows), np.arange(k)) and np.array_equal(np.sort(columns), np.arange(n))):
+        return None
+    of_row, of_column = np.empty(k, _number(size)), np.empty(n, _number(size))
+    of_row[rows], of_column[columns] = in_column, in_row
+    places = (of_row - of_row[0])[:, np.newaxis] + of_column  # below zero it wraps, and is too large
+    packing = Packing(places, size)
+    return packing if places.max() < size and made.confirm(packing) else None
+
+
+def _number(size: int) -> type[np.unsignedinteger[Any]]:
+    return np.uint32 if size < 1 << 32 else np.uint64
+
+
+def _byte_by_byte(made: _Coordinates, size: int) -> Packing:
+    (k, n), held = made.shape, made.held
     _require(bool((held <= 1).all()), k, n, "bytes of B, and zeros", f"byte {int(np.argmax(held > 1))} that is neither")
     at = np.flatnonzero(held)
     _require(at.size == k * n, k, n, f"each of {k * n} bytes once", f"{at.size} places that hold one")
-    rows, columns = (_coordinates(prepack, axis, (k, n), at) for axis in (0, 1))
+    rows, columns = made.numbers(0, at), made.numbers(1, at)
     _require(bool((rows < k).all() and (columns < n).all()), k, n, "bytes of B, and zeros", "a byte that is made of several")
-    places = np.full(k * n, size, np.uint32 if size < 1 << 32 else np.uint64)
+    places = np.full(k * n, size, _number(size))
     for begin in range(0, at.size, _PART):
         part = slice(begin, begin + _PART)
         places[rows[part].astype(np.intp) * n + columns[part]] = at[part]
@@ -78,18 +141,6 @@ def learn(prepack: Prepack, k: int, n: int, size: int) -> Packing:
 def _require(holds: bool, k: int, n: int, expected: str, found: object) -> None:
     if not holds:
         raise BuildFailed(f"the packed B of a {k} x {n} matrix: expected {expected}, found {found}")
-
-
-def _coordinates(prepack: Prepack, axis: int, shape: tuple[int, int], at: NDArray[np.intp]) -> NDArray[np.uint32]:
-    """Return the row (axis 0) or column (axis 1) in B of each byte at the places `at`, digit by digit to the base of 256."""
-    numbers = np.arange(shape[axis], dtype=np.uint32)
-    found = np.zeros(at.size, np.uint32)
-    for digit in range(0, max(1, int(shape[axis] - 1).bit_length()), 8):
-        plane = (numbers >> digit).astype(np.uint8)
-        held = prepack(np.ascontiguousarray(np.broadcast_to(plane[:, np.newaxis] if axis == 0 else plane, shape)))
-        held = held if at.size == held.size else held[at]
-        found |= held.astype(np.uint32) << np.uint32(digit)
-    return found
 
 
 def prepack_by(build: BuildProxy, codes: Bytes) -> Bytes:

@@ -55,7 +55,7 @@ def repository_in(folder: Path, *smaller: tuple[str, str]) -> Foreign:
     for old, new in (
         *smaller,
         ("  set:\n", f'  set:\n    ZIG_GLOBAL_CACHE_DIR: "{cache}"\n'),
-        ("decides: [gfx1151, sm_90, cpu]", "decides: [cpu]"),
+        ("decides: [gfx1151, sm_90, sm_90-rows, cpu]", "decides: [cpu]"),
         ("      layouts: 8 ", "      layouts: 1 "),
         ('patterns: ["benchmark_*", "profile_*", "rocprofv3", "ncu"]', 'patterns: ["benchmark_of_nobody*"]'),
         ("others_percent: 40", "others_percent: 0"),

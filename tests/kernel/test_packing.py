@@ -25,7 +25,19 @@ def backwards(codes: Bytes) -> Bytes:
     return np.concatenate([np.zeros(7, np.uint8), codes.reshape(-1)[::-1]])
 
 
-@pytest.mark.parametrize("order", [home, backwards])
+def columns_first(codes: Bytes) -> Bytes:
+    """As tiles of one column, each padded to 304 bytes."""
+    padded = np.zeros((N, 304), np.uint8)
+    padded[:, :K] = codes.T
+    return padded.reshape(-1)
+
+
+def twisted(codes: Bytes) -> Bytes:
+    """No sum of a row's part and a column's."""
+    return np.concatenate([np.roll(row, at) for at, row in enumerate(codes)])
+
+
+@pytest.mark.parametrize("order", [home, backwards, columns_first, twisted])
 def test_an_order_of_bytes_is_learned(order: packing.Prepack) -> None:
     codes = np.random.default_rng(1).integers(0, 256, (K, N), dtype=np.uint8)
     packed = order(codes)
@@ -46,6 +58,9 @@ def test_an_order_of_bytes_is_learned(order: packing.Prepack) -> None:
         (lambda codes: home(codes ^ np.roll(codes, 1)), "each of 1500 bytes once"),
         (lambda codes: home(codes | np.roll(codes, 1)), "made of several"),
         (lambda codes: home(codes)[:-200], "1500 to 131072 bytes, found 1320"),
+        (lambda codes: twisted(np.where(np.arange(N) == 4, codes[:, :1], codes)), "300 bytes of B nowhere"),
+        (lambda codes: home(np.where(np.arange(K)[:, np.newaxis] == 9, codes[8], codes)), "5 bytes of B nowhere"),
+        (lambda codes: home(codes * (np.arange(K * N).reshape(K, N) != 777)), "each of 1500 bytes once, found 1499"),
         (lambda codes: np.append(home(codes), np.zeros(131072, np.uint8)), "1500 to 131072 bytes"),
     ],
 )
