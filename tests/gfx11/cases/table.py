@@ -25,6 +25,7 @@ from tests.gfx11.cases import (
     strangers_matrix,
     strangers_memory,
     strangers_operands,
+    strangers_quiet,
     strangers_scalar,
     strangers_single,
 )
@@ -34,7 +35,7 @@ from tests.gfx11.cases.procedure import Procedure
 STRANGERS: tuple[Case | Procedure, ...] = (
     *strangers_double.CASES, *strangers_half.CASES, *strangers_single.CASES, *strangers_integer.CASES, *strangers_scalar.CASES,
     *strangers_division.CASES, *strangers_lane.CASES, *strangers_memory.CASES, *strangers_matrix.CASES,
-    *strangers_operands.CASES,
+    *strangers_operands.CASES, *strangers_quiet.CASES,
 )  # fmt: skip
 """By somebody who had not read the interpreter."""
 CASES: tuple[Case | Procedure, ...] = (
