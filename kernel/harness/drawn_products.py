@@ -20,14 +20,14 @@ SHIFTS = (0, 0, 2, 6, 8, 14)
 
 
 def drawn_products(config: Config, seed: int, rounds: int) -> list[Product]:
-    """Return `rounds` times eight products, drawn from `seed`, and six large ones. Each lies on an edge, or beside it: of the
-    tiles (up to 3 x 4 of them), of a fragment, of whole chunks of K (0 to 4, exactly or with a rest). Of the large ones, one
+    """Return `rounds` times eight products, drawn from `seed`, and nine more. Each lies on an edge, or beside it: of the tiles
+    (up to 3 x 4 of them), of a fragment, of whole chunks of K (0 to 4, exactly or with a rest). Of the nine, six are large: one
     has more chunks than an 8-bit counter counts, two have up to ten tiles one way, and three have offsets into A or B that
-    16 bits can't hold.
+    16 bits can't hold. Three have one value less and more than a tile and a chunk, and a third chunk that is not whole.
     """
     rng = random.Random(seed)  # noqa: S311  shapes, not secrets
     found = [product for _ in range(rounds) for product in _round(config, rng)]
-    return [*found, *_large(config, rng)] if rounds else found
+    return [*found, *_large(config, rng), *_least_beside(config, rng)] if rounds else found
 
 
 def far_products(config: Config, seed: int) -> list[Product]:
@@ -62,6 +62,13 @@ def _large(config: Config, rng: random.Random) -> Iterator[Product]:
     yield _product(rng, rows * rng.randint(5, 9) + few, columns + few, rng.randint(1, 4))
     yield _product(rng, rows + few, columns * rng.randint(5, 9) + few, rng.randint(1, 4))
     yield _product(rng, few, SHORT // FRAGMENT + rng.randint(1, 9), _whole_and_rest(rng, chunk, rng.randint(0, 1)))
+
+
+def _least_beside(config: Config, rng: random.Random) -> Iterator[Product]:
+    rows, columns, chunk = _tile(config)
+    yield _product(rng, rows - 1, columns + 1, chunk - 1)
+    yield _product(rng, rows + 1, columns - 1, chunk + 1)
+    yield _product(rng, rng.randint(1, 3), rng.randint(1, 3), 3 * chunk - 1)
 
 
 def _whole_and_rest(rng: random.Random, chunk: int, chunks: int) -> int:

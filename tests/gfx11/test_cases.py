@@ -15,7 +15,7 @@ from tests.gfx11.cases.case import Case, agree, computed
 from tests.gfx11.cases.folding import Folded, results_of
 from tests.gfx11.cases.procedure import Procedure
 from tests.gfx11.cases.selection import BY_NAME, OTHERWISE, selected
-from tests.gfx11.cases.table import CASES, EXACT, FOLDED, PROCEDURES
+from tests.gfx11.cases.table import CASES, EXACT, FOLDED, PROCEDURES, STRANGERS
 
 SELECTED = {case.opcode for case in FOLDED if not OTHERWISE.match(case.opcode)} - BY_NAME
 
@@ -99,3 +99,4 @@ def test_the_figures_in_the_documentation() -> None:
     assert f"For {len(SELECTED)} of them" in text
     assert f"{len(kinds[1] - kinds[0])} that don't fold" in text
     assert f"{len(kinds[2])} that access memory" in text
+    assert f"{len(STRANGERS)} cases (`strangers_*.py`)" in text

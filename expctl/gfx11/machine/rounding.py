@@ -28,7 +28,8 @@ def fma64(a: Anything, b: Anything, c: Anything) -> Anything:
     The product is split into two doubles (Dekker, 1971), whose sum with c is rounded to odd and then to nearest. Lanes whose
     parts might overflow or be denormal are computed in fractions.
     """
-    plain = a * b + c
+    # a product that overflows is finite all the same
+    plain = np.where(np.isfinite(a) & np.isfinite(b) & np.isinf(c), c, a * b + c)
     exponents = [np.where(x == 0, 0, np.frexp(x)[1]) for x in (a, b, c)]
     near = np.isfinite(plain) & (np.abs(exponents[0]) < _NEAR) & (np.abs(exponents[1]) < _NEAR) & (np.abs(exponents[2]) < _NEAR)
     x, y, z = (np.where(near, each, 1.0) for each in (a, b, c))
@@ -98,6 +99,11 @@ def minimum(a: Anything, b: Anything) -> Anything:
     """Return IEEE minNum: a quiet NaN gives way to a number, a signalling NaN makes the result NaN; -0 is below +0."""
     same = np.where(np.signbit(a), a, b)
     return _unless_signalling(a, b, np.where(a == b, same, np.fmin(a, b)))
+
+
+def quiet(a: Anything) -> Anything:
+    """Return `a` with signalling NaNs made quiet, as arithmetic does."""
+    return a * a.dtype.type(1)
 
 
 def _unless_signalling(a: Anything, b: Anything, result: Anything) -> Anything:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from expctl.gfx11.machine.arrays import ALL_BITS, Anything
-from expctl.gfx11.machine.rounding import fma16, fma32, maximum, minimum, to_integer
+from expctl.gfx11.machine.rounding import fma16, fma32, maximum, minimum, quiet, to_integer
 from expctl.gfx11.scalar.operation import ScalarOp, signed
 
 _TYPES: dict[str, tuple[Anything, Anything]] = {"f32": (np.uint32, np.float32), "f16": (np.uint16, np.float16)}
@@ -112,8 +112,8 @@ FLOATS: dict[str, ScalarOp] = {
     "s_cvt_f32_i32": _converted(lambda a: np.array([signed(a)]).astype(np.float32), floats=False),
     "s_cvt_u32_f32": _converted(lambda a: to_integer(_number(a, "f32"), 0, ALL_BITS)),
     "s_cvt_i32_f32": _converted(lambda a: to_integer(_number(a, "f32"), -(1 << 31), (1 << 31) - 1)),
-    "s_cvt_f16_f32": _converted(lambda a: _number(a, "f32").astype(np.float16)),
-    "s_cvt_f32_f16": _converted(lambda a: _number(a, "f16").astype(np.float32)),
+    "s_cvt_f16_f32": _converted(lambda a: quiet(_number(a, "f32")).astype(np.float16)),
+    "s_cvt_f32_f16": _converted(lambda a: quiet(_number(a, "f16").astype(np.float32))),
     "s_cvt_hi_f32_f16": _converted(lambda a: _number(a >> 16, "f16").astype(np.float32)),
     "s_cvt_pk_rtz_f16_f32": ScalarOp(result=32, sources=(32, 32), evaluate=_packed, floats=True),
 }

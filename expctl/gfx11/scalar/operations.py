@@ -142,7 +142,7 @@ _ARITHMETIC = {
     "s_mul_hi_u32": _without_scc(lambda a, b: a * b >> 32),
     "s_mul_hi_i32": _without_scc(lambda a, b: signed(a) * signed(b) >> 32),
     "s_abs_i32": _scc_if_nonzero(32, lambda a: abs(signed(a)), (32,)),
-    "s_absdiff_i32": _scc_if_nonzero(32, lambda a, b: abs(signed(a) - signed(b)), (32, 32)),
+    "s_absdiff_i32": _scc_if_nonzero(32, lambda a, b: abs(signed(a - b & 0xFFFFFFFF)), (32, 32)),
     "s_cls_i32": _without_scc(lambda a: _sign_bits(a, 32), (32,)),
     "s_cls_i32_i64": _without_scc(lambda a: _sign_bits(a, 64), (64,)),
     "s_min_u32": _min_max(lambda a, b: a < b),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from expctl.gfx11.machine.arrays import Anything
-from expctl.gfx11.machine.rounding import fma32, fma64
+from expctl.gfx11.machine.rounding import fma32, fma64, quiet
 from expctl.gfx11.vector.float_parts import biased_exponent, has_class
 from expctl.gfx11.vector.operation import F16, F32, F64, IMPLIED_VCC, MASK, U32, VectorOp, ternary
 
@@ -99,7 +99,7 @@ def _fix_up(vanishing: int | None) -> Callable[[Anything, Anything, Anything], A
         result = np.where((b == 0) | np.isinf(c), infinite, result)
         invalid = ((b == 0) & (c == 0)) | (np.isinf(b) & np.isinf(c))
         result = np.where(invalid, a.dtype.type(np.nan), result)
-        return np.where(np.isnan(b), b, np.where(np.isnan(c), c, result)).astype(a.dtype)
+        return np.where(np.isnan(b), quiet(b), np.where(np.isnan(c), quiet(c), result)).astype(a.dtype)
 
     return fix_up
 

@@ -3,9 +3,8 @@
     v_add_nc_u32_dpp v0, v1, v2 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:1
     v_mov_b32_dpp v0, v1 dpp8:[1,0,3,2,5,4,7,6]
 
-Where the lane that is read doesn't exist, or is inactive without `fi`, a lane reads 0 with `bound_ctrl`, and else writes
-nothing.
-Lanes outside of row_mask (rows of 16) and bank_mask (4 lanes of each row) write nothing.
+Where the lane that is read doesn't exist, or is inactive without `fi`, a lane reads 0 with `bound_ctrl` or `dpp8`, and
+else writes nothing. Lanes outside of row_mask (rows of 16) and bank_mask (4 lanes of each row) write nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def decode_dpp(instruction: Instruction) -> Run:
     lanes = _lanes(instruction, name, value)
     known = (lanes >= 0) & (lanes < LANES)
     taken = np.where(known, lanes, 0)
-    zeros = modifiers.get("bound_ctrl", "0") != "0"
+    zeros = name == "dpp8" or modifiers.get("bound_ctrl", "0") != "0"
     inactive_too = modifiers.get("fi", "0") != "0"
     writes = _masked(int(modifiers.get("row_mask", "0xf"), 0), int(modifiers.get("bank_mask", "0xf"), 0))
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from expctl.gfx11.machine.arrays import Anything
 from expctl.gfx11.machine.definedness import any_bit, of_bits
-from expctl.gfx11.machine.rounding import fma32, maximum, minimum, to_integer
+from expctl.gfx11.machine.rounding import fma32, maximum, minimum, quiet, to_integer
 from expctl.gfx11.vector.float_parts import exponent_of, mantissa_of
 from expctl.gfx11.vector.operation import F16, F32, I32, U32, VectorOp, binary, ternary, unary
 
@@ -114,8 +114,8 @@ _ROUNDINGS = {
     "v_frexp_mant_f32": unary(F32, F32, mantissa_of),
 }  # fmt: skip
 _CONVERSIONS = {
-    "v_cvt_f32_f16": unary(F32, F16, lambda a: a.astype(np.float32)),
-    "v_cvt_f16_f32": unary(F16, F32, lambda a: a.astype(np.float16)),
+    "v_cvt_f32_f16": unary(F32, F16, lambda a: quiet(a.astype(np.float32))),
+    "v_cvt_f16_f32": unary(F16, F32, lambda a: quiet(a).astype(np.float16)),
     "v_cvt_f32_i32": unary(F32, I32, lambda a: a.astype(np.float32)),
     "v_cvt_f32_u32": unary(F32, U32, lambda a: a.astype(np.float32)),
     "v_cvt_i32_f32": unary(I32, F32, _to_i32),

@@ -138,9 +138,9 @@ def _limited(a: Anything, low: int, high: int) -> Anything:
 
 
 def _saturated_bytes(a: Anything) -> Anything:
-    """Return v_sat_pk_u8_i16: two signed halves limited to 0..255, as two bytes."""
+    """Return v_sat_pk_u8_i16: two signed halves limited to 0..255, as the two bytes of a half."""
     low, high = ((a << np.uint32(n)).view(np.int32) >> 16 for n in (16, 0))
-    return _limited(low, 0, 255).astype(np.uint32) | _limited(high, 0, 255).astype(np.uint32) << np.uint32(8)
+    return _limited(low, 0, 255).astype(np.uint16) | _limited(high, 0, 255).astype(np.uint16) << np.uint16(8)
 
 
 def _align_bits(a: Anything, b: Anything, shift: Anything) -> Anything:
@@ -216,7 +216,7 @@ OPS: dict[str, VectorOp] = {
     "v_msad_u8": ternary(U32, lambda a, b, c: (_masked_distance(a, b).sum(axis=-1) + c).astype(np.uint32)),
     "v_sad_u16": ternary(U32, lambda a, b, c: (_short_distance(a, b) + c).astype(np.uint32)),
     "v_lerp_u8": ternary(U32, _mean),
-    "v_sat_pk_u8_i16": unary(U32, U32, _saturated_bytes),
+    "v_sat_pk_u8_i16": unary(U16, U32, _saturated_bytes),
     "v_cvt_pk_i16_i32": VectorOp(
         results=(U32,), sources=(I32, I32), evaluate=lambda a, b: _pair(_limited(a, *_SHORT), _limited(b, *_SHORT))
     ),

@@ -83,7 +83,7 @@ _VECTOR: list[Case] = [
     case("v_sad_u16", I3, "i32", exact=lambda a, b, c: (distance(a, b, 16) + c) & _ALL),
     case("v_msad_u8", I3, "i32", exact=masked_distance),
     case("v_lerp_u8", I3, "i32", exact=means),
-    case("v_sat_pk_u8_i16", "v2i16", "i32",
+    case("v_sat_pk_u8_i16", "v2i16", "i16",
          exact=lambda a: sum(limited(signed(x, 16), 0, 255) << 8 * i for i, x in enumerate(pieces(a, 16)))),
     case("v_cvt_pk_i16_i32", I2, "i32", exact=_shorts(*_S16, lambda x: signed(x, 32))),
     case("v_cvt_pk_u16_u32", I2, "i32", exact=_shorts(*_U16, lambda x: x)),
@@ -118,7 +118,7 @@ _SCALAR: list[Case] = [
     tested("s_bcnt0_i32_b64", "i64", "i32", "%n = xor i64 %a, -1\n%c = call i64 @llvm.ctpop.i64(i64 %n)\n"
            "%r = trunc i64 %c to i32"),
     case("s_absdiff_i32", I2, "i32 scc", exact=lambda a, b: (
-        abs(signed(a, 32) - signed(b, 32)) & _ALL, int(abs(signed(a, 32) - signed(b, 32)) & _ALL != 0))),
+        abs(signed(a - b & _ALL, 32)), int(a != b))),
     *(case(f"s_bitset{bit}_b32", f"{I2} scc", "i32 scc", exact=with_bit(bit, 32), places="s4 s0 scc",
            text=f"s_bitset{bit}_b32 s0, s4") for bit in (0, 1)),
     *(case(f"s_bitset{bit}_b64", "i32 i64 scc", "i64 scc", exact=with_bit(bit, 64), places="s4 s0 scc",

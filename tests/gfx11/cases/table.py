@@ -18,15 +18,33 @@ from tests.gfx11.cases import (
     scalar_cases,
     scalar_float_cases,
     selection_cases,
+    strangers_division,
+    strangers_double,
+    strangers_half,
+    strangers_integer,
+    strangers_lane,
+    strangers_matrix,
+    strangers_memory,
+    strangers_operands,
+    strangers_quiet,
+    strangers_scalar,
+    strangers_single,
 )
 from tests.gfx11.cases.case import Case
 from tests.gfx11.cases.procedure import Procedure
 
+STRANGERS: tuple[Case | Procedure, ...] = (
+    *strangers_double.CASES, *strangers_half.CASES, *strangers_single.CASES, *strangers_integer.CASES, *strangers_scalar.CASES,
+    *strangers_division.CASES, *strangers_lane.CASES, *strangers_memory.CASES, *strangers_matrix.CASES,
+    *strangers_operands.CASES, *strangers_quiet.CASES,
+)  # fmt: skip
+"""By somebody who had not read the interpreter."""
 CASES: tuple[Case | Procedure, ...] = (
     *integer_cases.CASES, *float_cases.CASES, *division_cases.CASES, *half_cases.CASES, *compare_cases.CASES,
     *scalar_cases.CASES, *scalar_float_cases.CASES, *atomic_cases.CASES, *selection_cases.CASES,
     *lane_move_cases.CASES, *double_cases.CASES, *byte_cases.CASES, *flat_cases.CASES, *buffer_cases.CASES,
     *lane_cases.CASES, *memory_cases.CASES, *control_cases.CASES,
+    *STRANGERS,
 )  # fmt: skip
 FOLDED = tuple(case for case in CASES if isinstance(case, Case) and case.ir)
 """LLVM must fold every one of these, on every operand set."""
