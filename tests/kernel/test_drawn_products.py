@@ -1,4 +1,4 @@
-"""The shapes that the guard draws, and how it makes one that fails small: what their docstrings promise, and the issue wanted."""
+"""The shapes that the guard draws, and how it makes one that fails small."""
 
 from __future__ import annotations
 
@@ -17,13 +17,23 @@ from kernel.runtime.library import WINNER, Config
 
 CONFIGS: tuple[Config, ...] = (WINNER, (1, 2, 4, 2, 2, 2), (2, 2, 2, 2, 4, 4))
 FRAGMENT, SHORT = 16, 1 << 16
-BOUNDARIES: dict[str, Callable[[Product, int, int, int], bool]] = {
+Boundary = Callable[[Product, int, int, int], bool]
+
+
+def _at_the_edge(turns: int) -> Boundary:
+    return lambda p, rows, columns, chunk: not is_fast(p) and -(-p.k // chunk) == turns
+
+
+def _of(form: Fp8) -> Boundary:
+    return lambda p, rows, columns, chunk: p.fp8 is form
+
+
+BOUNDARIES: dict[str, Boundary] = {
     "one chunk exactly": lambda p, rows, columns, chunk: p.k == chunk,
     "one chunk less one": lambda p, rows, columns, chunk: p.k == chunk - 1,
     "one chunk and one": lambda p, rows, columns, chunk: p.k == chunk + 1,
     "whole chunks the fast way, and a rest": lambda p, rows, columns, chunk: p.k > chunk and p.k % chunk > 0 and is_fast(p),
-    **{f"{turns} turns at the edge": lambda p, rows, columns, chunk, turns=turns: not is_fast(p) and -(-p.k // chunk) == turns
-       for turns in (1, 2, 3)},
+    **{f"{turns} turns at the edge": _at_the_edge(turns) for turns in (1, 2, 3)},
     "more turns at the edge": lambda p, rows, columns, chunk: not is_fast(p) and p.k > 3 * chunk,
     "more than 256 chunks": lambda p, rows, columns, chunk: p.k > 256 * chunk,
     "odd K": lambda p, rows, columns, chunk: p.k % 2 == 1,
@@ -43,7 +53,7 @@ BOUNDARIES: dict[str, Callable[[Product, int, int, int], bool]] = {
     "scale": lambda p, rows, columns, chunk: p.scale != 1.0,
     "no scale": lambda p, rows, columns, chunk: p.scale == 1.0,
     "A not aligned": lambda p, rows, columns, chunk: p.shifted > 0,
-    **{form.label: lambda p, rows, columns, chunk, form=form: p.fp8 is form for form in Fp8},
+    **{form.label: _of(form) for form in Fp8},
 }  # fmt: skip
 PLAIN = Product(fp8=Fp8.E5M2, m=200, n=700, k=333, bias=True, scale=1.5, shifted=6)
 
