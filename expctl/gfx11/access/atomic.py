@@ -20,7 +20,7 @@ from expctl.gfx11.access.flat import flat
 from expctl.gfx11.access.global_access import address_source, offset_of, reach
 from expctl.gfx11.access.lds_access import Part, lds_offset, planned, report_lds_conflicts, vector_index
 from expctl.gfx11.access.transfer import Transfer, read_registers, write_registers
-from expctl.gfx11.machine.accesses import AccessLog
+from expctl.gfx11.machine.accesses import Access, AccessLog
 from expctl.gfx11.machine.arrays import Anything, Bytes, Flags, Indices, Words
 from expctl.gfx11.machine.conflicts import report_conflicts
 from expctl.gfx11.machine.faults import FaultKind
@@ -142,9 +142,9 @@ class Exchange:
         """Return the data, or their undefined bits, of `lanes`: new values and then what is compared, (lanes, bytes)."""
         return np.concatenate([read_registers(rows, first, part, lanes) for first, part in self.values], axis=1)
 
-    def begin(self, wave: Wave, counter: Counter, log: AccessLog, tag: int) -> None:
+    def begin(self, wave: Wave, counter: Counter, log: AccessLog, access: Access) -> None:
         """Record that it is under way."""
-        wave.begin(Operation(line=self.line, counter=counter, keys=self.keys, log=log, tags=[tag], also=self.also))
+        wave.begin(Operation(line=self.line, counter=counter, keys=self.keys, log=log, accesses=[access], also=self.also))
 
 
 def _global(instruction: Instruction) -> Run:
@@ -198,10 +198,11 @@ def _global_update(exchange: Exchange, addresses: Source) -> Run:
             wave.fault(FaultKind.UNINITIALISED, line, "a value that nothing wrote goes to memory")
         _write_back(wave, target, op, lanes, _update(memory.data, where, op, exchange.read(wave.vector, lanes)))
         memory.states[where] = DEFINED
-        tag = log.begin(wave.group.access(line, wave.index))
+        access = wave.group.access(line, wave.index)
+        tag = log.begin(access)
         wave.exchange(((-1, place) for place in where[:, 0].tolist()), acquires=target is not None)
         report_conflicts(wave, line, log.update(tag, where.reshape(-1)), where, "updates")
-        exchange.begin(wave, counter, log, tag)
+        exchange.begin(wave, counter, log, access)
 
     return run
 
@@ -238,10 +239,11 @@ def _lds_update(exchange: Exchange, base: int, offset: int) -> Run:
         old = _update(lds.data, plan.where, op, exchange.read(wave.vector, plan.lanes))
         lds.undefined[plan.where[unknown]] = 0xFF
         _write_back(wave, target, op, plan.lanes, old, unknown)
-        tag = lds.log.begin(group.access(line, wave.index))
+        access = group.access(line, wave.index)
+        tag = lds.log.begin(access)
         wave.exchange(((group.index, place) for place in plan.where[:, 0].tolist()), acquires=target is not None)
         report_lds_conflicts(wave, line, lds.log.update(tag, plan.where.reshape(-1)), "updates", plan)
-        exchange.begin(wave, Counter.LGKM, lds.log, tag)
+        exchange.begin(wave, Counter.LGKM, lds.log, access)
 
     return run
 

@@ -164,9 +164,9 @@ def global_load(
             write_registers(wave, first, transfer, nothing, nothing, wave.lanes & ~lanes)
         write_registers(wave, first, transfer, group.memory.data[where], undefined, lanes)
         log = group.device.log
-        tag = log.begin(group.access(line, wave.index))
-        report_conflicts(wave, line, log.read(tag, where.reshape(-1)), where, "reads")
-        wave.begin(Operation(line=line, counter=Counter.VM, keys=keys, log=log, tags=[tag], also=also))
+        access = group.access(line, wave.index)
+        report_conflicts(wave, line, log.read(log.begin(access), where.reshape(-1)), where, "reads")
+        wave.begin(Operation(line=line, counter=Counter.VM, keys=keys, log=log, accesses=[access], also=also))
 
     return run
 
@@ -195,9 +195,9 @@ def global_store(
             wave.fault(FaultKind.RACE, line, f"lanes of one store write different values to the same bytes, near {place}")
         group.memory.states[where] = DEFINED
         log = group.device.log
-        tag = log.begin(group.access(line, wave.index))
-        report_conflicts(wave, line, log.write(tag, where.reshape(-1)), where, "writes")
-        wave.begin(Operation(line=line, counter=Counter.VS, log=log, tags=[tag], also=also))
+        access = group.access(line, wave.index)
+        report_conflicts(wave, line, log.write(log.begin(access), where.reshape(-1)), where, "writes")
+        wave.begin(Operation(line=line, counter=Counter.VS, log=log, accesses=[access], also=also))
 
     return run
 

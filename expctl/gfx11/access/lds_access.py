@@ -107,7 +107,7 @@ def lds_load(instruction: Instruction, base: int, parts: list[Part], also: Count
         if not wave.dirty.isdisjoint(touched):
             _check(wave, line, base, keys, Counter.LGKM)
         lds, group = wave.group.lds, wave.group
-        tags = []
+        accesses = []
         addresses = wave.u32[base].copy()
         for part in parts:
             plan = planned(wave, line, addresses, part)
@@ -115,10 +115,10 @@ def lds_load(instruction: Instruction, base: int, parts: list[Part], also: Count
             if plan.outside:
                 _write_zero(wave, part, wave.lanes & ~plan.lanes)
             write_registers(wave, part.register, part.transfer, data, undefined, plan.lanes)
-            tag = lds.log.begin(group.access(line, wave.index))
-            report_lds_conflicts(wave, line, lds.log.read(tag, plan.where.reshape(-1)), "reads", plan)
-            tags.append(tag)
-        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, log=lds.log, tags=tags, also=also))
+            access = group.access(line, wave.index)
+            report_lds_conflicts(wave, line, lds.log.read(lds.log.begin(access), plan.where.reshape(-1)), "reads", plan)
+            accesses.append(access)
+        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, log=lds.log, accesses=accesses, also=also))
 
     return run
 
@@ -133,7 +133,7 @@ def lds_store(instruction: Instruction, base: int, parts: list[Part], also: Coun
         if unclear:
             _check(wave, line, base, keys)
         lds, group = wave.group.lds, wave.group
-        tags = []
+        accesses = []
         for part in parts:
             plan = planned(wave, line, wave.u32[base], part)
             data = read_registers(wave.vector, part.register, part.transfer, plan.lanes)
@@ -144,10 +144,10 @@ def lds_store(instruction: Instruction, base: int, parts: list[Part], also: Coun
                 lds.undefined[plan.where] = read_registers(wave.vector_undefined, part.register, part.transfer, plan.lanes)
             else:
                 lds.undefined[plan.where] = 0
-            tag = lds.log.begin(group.access(line, wave.index))
-            report_lds_conflicts(wave, line, lds.log.write(tag, plan.where.reshape(-1)), "writes", plan)
-            tags.append(tag)
-        wave.begin(Operation(line=line, counter=Counter.LGKM, log=lds.log, tags=tags, also=also))
+            access = group.access(line, wave.index)
+            report_lds_conflicts(wave, line, lds.log.write(lds.log.begin(access), plan.where.reshape(-1)), "writes", plan)
+            accesses.append(access)
+        wave.begin(Operation(line=line, counter=Counter.LGKM, log=lds.log, accesses=accesses, also=also))
 
     return run
 

@@ -38,6 +38,8 @@ class Access:
     """FOREVER while the access may outlast a barrier."""
     stamp: int = 0
     """The wave's clock: clocks.py."""
+    tag: int = 0
+    """Its number in the log."""
 
 
 class _Latest:

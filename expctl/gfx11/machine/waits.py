@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from expctl.gfx11.machine.accesses import AccessLog
+    from expctl.gfx11.machine.accesses import Access, AccessLog
 
 
 class Counter(StrEnum):
@@ -29,6 +29,7 @@ class Counter(StrEnum):
 
 
 MOST = {Counter.VM: 63, Counter.LGKM: 63, Counter.VS: 63}
+"""The largest numbers that the counters hold: before another access begins, one of so many must have ended."""
 
 
 @dataclass(slots=True, eq=False)
@@ -41,8 +42,8 @@ class Operation:
     """Registers that the access will write, as Wave keys."""
     in_order: bool = True
     log: AccessLog | None = None
-    """The log of the memory that it touches, which has it under `tags`; None for private memory."""
-    tags: list[int] = field(default_factory=list)
+    """The log of the memory that it touches, which has its `accesses`; None for private memory."""
+    accesses: list[Access] = field(default_factory=list)
     also: Counter | None = None
     """A second counter that has to prove it too: that of an access whose address says at run time which memory is meant."""
     outlasts: bool = False

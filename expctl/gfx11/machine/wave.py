@@ -13,7 +13,7 @@ import numpy as np
 
 from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Flags, Words, bits_of, lanes_of
 from expctl.gfx11.machine.faults import Fault, FaultKind
-from expctl.gfx11.machine.waits import Counter, Operation, Waits
+from expctl.gfx11.machine.waits import MOST, Counter, Operation, Waits
 from expctl.gfx11.text.operand import EXEC, M0, NULL, SCALARS, SCC, VCC
 
 if TYPE_CHECKING:
@@ -147,6 +147,9 @@ class Wave:
         for key in operation.keys:
             self.pending[key] = operation
         self.dirty.update(operation.keys)
+        for counter in (operation.counter, operation.also):
+            if counter is not None and len(self.waits.under_way[counter]) > MOST[counter]:
+                self.wait(counter, MOST[counter])
 
     def wait(self, counter: Counter, most: int) -> None:
         """Record that every memory access has ended that must have ended when `counter` has fallen to `most` or less."""
@@ -155,8 +158,8 @@ class Wave:
                 if self.pending.get(key) is operation:
                     self.end_load(key)
             if operation.outlasts and operation.log is not None:
-                for tag in operation.tags:
-                    operation.log.end(tag, self.group.epoch)
+                for access in operation.accesses:
+                    access.ended = self.group.epoch
 
     def end_load(self, key: int) -> None:
         """Stop tracking the load into register `key`, because it has ended or its missing wait has been reported."""
@@ -200,8 +203,8 @@ class Wave:
         for operations in self.waits.under_way.values():
             for operation in operations:
                 if operation.log is not None:
-                    for tag in operation.tags:
-                        operation.log.extend(tag)
+                    for access in operation.accesses:
+                        operation.log.extend(access)
                 operation.outlasts = True
 
     def exchange(self, places: Iterable[Place], *, acquires: bool) -> None:
