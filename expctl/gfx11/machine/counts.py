@@ -52,6 +52,11 @@ _CLASSES = (
     (r"s_", Class.SCALAR),
 )
 
+_WORK = {
+    Class.LDS_LOAD: 10, Class.LDS_STORE: 10, Class.GLOBAL_LOAD: 10, Class.GLOBAL_STORE: 10, Class.SCRATCH: 10,
+    Class.SCALAR_LOAD: 10, Class.ATOMIC: 30, Class.MATRIX: 20, Class.BARRIER: 5,
+}  # fmt: skip
+
 
 def class_of(instruction: Instruction) -> Class:
     """Return the class of an instruction, by its mnemonic. Raises Unsupported if it belongs to none."""
@@ -59,6 +64,11 @@ def class_of(instruction: Instruction) -> Class:
         if re.match(pattern, instruction.mnemonic):
             return kind
     raise instruction.unsupported("unknown opcode")
+
+
+def work_of(instruction: Instruction) -> int:
+    """Return how long one wave's execution of an instruction takes here, in vector operations."""
+    return _WORK.get(class_of(instruction), 1)
 
 
 @dataclass(slots=True, kw_only=True)
