@@ -57,8 +57,8 @@ def decode_scalar_load(instruction: Instruction) -> Run:
             wave.scalar[n] = word
             wave.mark_scalar(n, ALL_BITS if unclear else 0)
         log, where = wave.group.device.log, np.arange(at, at + 4 * count)
-        access = wave.group.access(line, wave.index)
-        report_conflicts(wave, line, log.read(log.begin(access), where), where, "reads")
-        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, in_order=False, log=log, accesses=[access]))
+        tag = log.begin(wave.group.access(line, wave.index))
+        report_conflicts(wave, line, log.read(tag, where), where, "reads")
+        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, in_order=False, log=log, tags=[tag]))
 
     return run
