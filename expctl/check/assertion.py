@@ -31,6 +31,7 @@ def launch(
     orders: int = 3,
     fuzz_shapes: int = 0,
     seed: int = 0,
+    patience: int = 1,
     defines: Sequence[str] = (),
     includes: Sequence[str | Path] = (),
     arch: str = "",
@@ -40,8 +41,9 @@ def launch(
     """Check a kernel of `file` with the launch description `case`: a dict, or the path of a .yaml or .py file.
 
     In a dict, `values` of an array may be a numpy array. `reference` takes (arrays by name, shapes) and returns what is
-    expected of the outputs. Returns the outputs of the first order at the described shapes, as numpy arrays by name. Raises
-    FaultsFound, an AssertionError, for faults; Refused for a file, description or code that can't be checked.
+    expected of the outputs. `patience` multiplies the work after which a loop counts as endless. Returns the outputs of the
+    first order at the described shapes, as numpy arrays by name. Raises FaultsFound, an AssertionError, for faults; Refused
+    for a file, description or code that can't be checked.
     """
     from expctl.check.examine import Plan, examine
     from expctl.check.terminal import check_lines
@@ -49,7 +51,7 @@ def launch(
     options = Options(
         arch=arch, level=f"-O{level}", standard=f"-std={standard}", defines=tuple(defines), includes=tuple(map(str, includes))
     )
-    plan = Plan(orders=orders, fuzz_shapes=fuzz_shapes, seed=seed)
+    plan = Plan(orders=orders, fuzz_shapes=fuzz_shapes, seed=seed, patience=patience)
     try:
         result, first = examine(read_kernels(Path(file), options), _description(case, reference), plan, kernel)
     except Refused as refusal:

@@ -23,7 +23,9 @@ from expctl.gfx11.launch import Interpretation, Kernel, launch, load
 from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.text.errors import BadLaunch, Runaway, Unsupported
 
-MOST_WORK = 3_000_000
+MOST_INSTRUCTIONS = 3_000_000
+"""Instructions after which a wave is taken to be in an endless loop."""
+MOST_WORK = 30_000_000
 """Work (Block.work) after which a workgroup is taken to be in an endless loop: some twenty seconds."""
 ENDLESS = "endless loop"
 _NUMBER = re.compile(r"\d+")
@@ -44,8 +46,7 @@ class Trial:
 
 class KernelRunner:
     """A kernel with a description that fits it, ready to be launched at any shapes; `launches` counts its launches, `notes` are
-    about all of them. Raises
-    Refused for a description that doesn't fit, and for code that the interpreter doesn't know.
+    about all of them. Raises Refused for a description that doesn't fit, and for code that the interpreter doesn't know.
     """
 
     def __init__(self, file: KernelFile, description: Description, kernel: Signature, seed: int, patience: int = 1) -> None:
@@ -87,11 +88,10 @@ class KernelRunner:
         return self._launched(at, kernel_arguments(self._case, self._signature, at, values), 0)
 
     def _launched(self, at: Launch, arguments: Mapping[str, Any], order: int) -> Interpretation:
-        most = MOST_WORK * self._patience
         try:
             return launch(
                 self._kernel, at.grid, at.block, arguments, order_seed=self._seed + order, dynamic_lds_bytes=at.dynamic_lds,
-                most_instructions=most, most_work=most,
+                most_instructions=MOST_INSTRUCTIONS * self._patience, most_work=MOST_WORK * self._patience,
             )  # fmt: skip
         except BadLaunch as error:
             error.where = error.where or self._description.where
@@ -110,8 +110,8 @@ class KernelRunner:
                 log.fault(order, fault.kind, fault.line, fault.other_line, fault.what)
             (line,), (done, _) = _NUMBER.findall(error.where), _NUMBER.findall(error.found)
             what = f"a wave goes on after {done} instructions: it loops, or waits for another wave"
-            advice = f"; --patience {10 * self._patience} lets it run ten times as long"
-            log.fault(order, ENDLESS, int(line), 0, what + advice)
+            advice = f"if it is only long, try --patience {10 * self._patience}"
+            log.fault(order, ENDLESS, int(line), 0, f"{what}; {advice}")
             return None
         faults = found.faults
         if stops := [each for each in faults if each.kind is FaultKind.TRAP]:

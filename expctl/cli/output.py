@@ -94,7 +94,7 @@ def write_file(file: Path, contents: bytes) -> None:
             f"cannot write {file}",
             code="file-not-writable",
             expected="a path at which a file can be written",
-            found=str(getattr(error, "strerror", error)),
+            found=str(getattr(error, "strerror", None) or error),
             where=str(file),
             hint="name another file",
         ) from error

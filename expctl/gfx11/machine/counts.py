@@ -53,8 +53,8 @@ _CLASSES = (
 )
 
 _WORK = {
-    Class.LDS_LOAD: 10, Class.LDS_STORE: 10, Class.GLOBAL_LOAD: 10, Class.GLOBAL_STORE: 10, Class.SCRATCH: 10,
-    Class.SCALAR_LOAD: 10, Class.ATOMIC: 30, Class.MATRIX: 20, Class.BARRIER: 5,
+    Class.GLOBAL_LOAD: 60, Class.GLOBAL_STORE: 60, Class.SCRATCH: 60, Class.SCALAR_LOAD: 60, Class.ATOMIC: 80,
+    Class.LDS_LOAD: 30, Class.LDS_STORE: 30, Class.MATRIX: 40, Class.BARRIER: 10,
 }  # fmt: skip
 
 

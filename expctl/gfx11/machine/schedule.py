@@ -89,5 +89,5 @@ def _count(group: Workgroup, wave: Wave, block: Block) -> None:
             expected="a kernel whose waves end before that",
             found=f"{wave.instructions} instructions in wave {wave.index}",
             where=f"line {block.last_line} of the assembly",
-            hint="look for an endless loop; if it is only long, launch it at smaller shapes, or give expctl check --patience 10",
+            hint="look for an endless loop; if it is only long, launch it at smaller shapes",
         )
