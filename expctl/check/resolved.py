@@ -50,7 +50,8 @@ def resolve(case: Case, shapes: Mapping[str, int]) -> Launch:
             problems.append((path, str(error)))
             return least
         if found < least:
-            problems.append((path, f"{expression} is {found}, expected at least {least}"))
+            told = found if str(expression) == str(found) else f"{expression} is {found}"
+            problems.append((path, f"{told}, expected at least {least}"))
         return max(found, least)
 
     def scalar(path: str, argument: Argument) -> Scalar:

@@ -135,15 +135,15 @@ def _check_extents(descriptor: Descriptor, grid: Extent, block: Extent, dynamic_
     groups = grid[0] * grid[1] * grid[2]
     if not 0 < threads <= descriptor.most_threads or min(*grid, *block) < 1 or groups > MOST_GROUPS:
         raise BadLaunch(
-            f"kernel {descriptor.name} can't be launched with this grid or block",
+            "the kernel can't be launched with this grid or block",
             code="grid-or-block-unfit",
             expected=f"1 to {MOST_GROUPS} workgroups of 1 to {descriptor.most_threads} threads",
             found=f"grid {grid}, block {block}",
-            hint="correct grid or block; the most threads are the .max_flat_workgroup_size of the kernel's metadata",
+            hint="correct grid or block; __launch_bounds__, .max_flat_workgroup_size in the metadata, says the most threads",
         )
     if descriptor.lds_bytes + dynamic_lds_bytes > MOST_LDS_BYTES:
         raise BadLaunch(
-            f"kernel {descriptor.name} can't be launched with so much LDS",
+            "the kernel can't be launched with so much LDS",
             code="lds-too-large",
             expected=f"at most {MOST_LDS_BYTES} bytes for a workgroup",
             found=f"{descriptor.lds_bytes} bytes of its own, and {dynamic_lds_bytes} of dynamic LDS",

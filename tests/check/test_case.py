@@ -162,6 +162,7 @@ def test_python_without_what_is_needed(text: str, tmp_path: Path) -> None:
     [
         ({"grid": ["n // 64"]}, "n // 64 is 0, expected at least 1, at n = 10"),
         ({"grid": [1, "100 // (n - 10)"]}, "divides by zero"),
+        ({"grid": [-1]}, "^-1, expected at least 1, at n = 10"),
         ({"dynamic_lds": "n - 11"}, "n - 11 is -1, expected at least 0"),
         ({"arguments": [{"name": "x", "dtype": "f32", "shape": ["n * 100000000"]}]}, "bytes of arrays"),
         ({"arguments": [{"name": "x", "dtype": "i8", "value": "n * 20"}]}, "200 is no i8"),
