@@ -43,6 +43,8 @@ def _scalar(argument: Argument, launch: Launch) -> Value:
 
 def _elements(argument: Argument, count: int, shapes: dict[str, int], random: np.random.Generator) -> Anything:
     """Return `count` numbers as the description of an array says."""
+    if count == 0:
+        return np.zeros(0)
     if (ends := argument.uniform) is not None:
         return _drawn(argument, ends, count, shapes, random)
     if not isinstance(argument.values, str):
@@ -59,4 +61,4 @@ def _drawn(argument: Argument, ends: Uniform, count: int, shapes: dict[str, int]
     low, high = evaluate(ends.low, shapes), evaluate(ends.high, shapes)
     if argument.dtype.is_float:
         return random.uniform(low, high, count)
-    return random.integers(int(low), max(int(low), int(high)), count, dtype=argument.dtype.stored, endpoint=True)
+    return random.integers(int(low), int(high), count, dtype=argument.dtype.stored, endpoint=True)

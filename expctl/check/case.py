@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
+from math import inf
 from typing import Any
 
+import numpy as np
 from msgspec import Struct, ValidationError, convert, field
 
-from expctl.check.dtypes import LIMITS, Dtype
+from expctl.check.dtypes import LIMITS, Dtype, is_numeric, unfitting
 from expctl.check.expression import BadExpression, Number, evaluate, whole
 from expctl.check.nested_fields import entry_problems, flattened, written_path
 from expctl.domain.errors import Refused
@@ -28,6 +30,9 @@ class Role(StrEnum):
     IN = "in"
     OUT = "out"
     INOUT = "inout"
+
+
+_CHOICES: dict[str, type[StrEnum]] = {"dtype": Dtype, "role": Role}
 
 
 class Uniform(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -136,11 +141,17 @@ def case_of(raw: object, where: str, line: Line = unknown_line) -> Case:
         case = convert(flat, Case)
     except ValidationError as error:
         found = _PATH.match(str(error))
-        problem = (written_path(found["path"] or "", paths), found["what"]) if found else ("", str(error))
+        problem = (written_path(found["path"] or "", paths), _with_choices(found)) if found else ("", str(error))
         raise refusal([problem], where, line) from None
     if problems := list(_problems(case)):
         raise refusal(problems, where, line)
     return case
+
+
+def _with_choices(found: re.Match[str]) -> str:
+    choices = _CHOICES.get((found["path"] or "").rpartition(".")[2])
+    is_choice = choices is not None and found["what"].startswith("Invalid enum value")
+    return f"{found['what']}, expected one of {', '.join(choices or ())}" if is_choice else found["what"]
 
 
 def refusal(problems: list[tuple[str, str]], where: str, line: Line = unknown_line) -> Refused:
@@ -183,6 +194,9 @@ def _problems(case: Case) -> Iterator[tuple[str, str]]:
     outputs = [each.name for each in case.arguments if each.is_array and each.role is not Role.IN]
     for name in case.limits.keys() - set(outputs):
         yield f"limits.{name}", f"{name} is no array with the role out or inout"
+    for name, limit in case.limits.items():
+        if not (0 <= limit.rel < inf and 0 <= limit.abs < inf):
+            yield f"limits.{name}", f"expected numbers from 0 on, found rel {limit.rel:g} and abs {limit.abs:g}"
 
 
 def _argument_problems(path: str, argument: Argument, case: Case) -> Iterator[tuple[str, str]]:
@@ -214,10 +228,14 @@ def _values_problems(path: str, argument: Argument, case: Case) -> Iterator[tupl
             return
         for key, end in (("low", ends.low), ("high", ends.high)):
             yield from _arithmetic(f"{path}.{key}", end, case, is_whole=not argument.dtype.is_float)
-    elif isinstance(values, list | tuple):
-        if not values or not all(isinstance(each, int | float) for each in values):
-            yield path, "expected a list of numbers, with at least one"
-    elif not hasattr(values, "__array__") and values not in ("random", "zeros"):
+    elif isinstance(values, list | tuple) and not (values and all(isinstance(each, int | float) for each in values)):
+        yield path, "expected a list of numbers, with at least one"
+    elif isinstance(values, list | tuple) or hasattr(values, "__array__"):
+        numbers = np.asarray(values)
+        wrong = unfitting(numbers, argument.dtype) if is_numeric(numbers) else f"an element of type {numbers.dtype}"
+        if wrong:
+            yield path, f"{wrong} is no {argument.dtype}"
+    elif values not in ("random", "zeros"):
         yield path, f"expected random, zeros, a mapping of low and high, or a list; found {values!r}"
 
 

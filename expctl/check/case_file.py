@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from expctl.check.case import Case, Line, Reference, case_of, refusal, unknown_line
-from expctl.domain.errors import Refused
-from expctl.domain.text import one_line, plain_text
+from expctl.check.users_code import users_code
+from expctl.domain.text import plain_text
 from expctl.files.user_file import contents
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 BYTES_MAX = 1 << 20
 _STEP = re.compile(r"(\w+)|\[(\d+)\]")
-_FLOAT = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
+_FLOAT = re.compile(r"[-+]?((\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?|\.(inf|nan))")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +46,8 @@ def read_case(path: Path) -> Description:
 
 def _of_python(path: Path, where: str) -> Description:
     contents(path, "the launch description", bytes_max=BYTES_MAX)
-    try:
+    with users_code(path, where):
         names = runpy.run_path(str(path))
-    except (Exception, SystemExit) as error:
-        raise failed(error, path, where) from error
     if "case" not in names:
         raise refusal([("case", "the file defines no dict of this name")], where)
     reference = names.get("reference")
@@ -58,28 +56,17 @@ def _of_python(path: Path, where: str) -> Description:
     return Description(case=case_of(names["case"], where), reference=reference, where=where, path=path)
 
 
-def failed(error: BaseException, path: Path, where: str) -> Refused:
-    """Return the error, not raised, that the user's Python file at `path` raised `error`; it names the last line there."""
-    line, trace = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None, error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return Refused(
-        "the Python of the launch description failed",
-        code="case-failed",
-        expected="a file that defines case, and reference if you like",
-        found=one_line(f"{type(error).__name__}: {error}", 300),
-        where=f"{where}:{line}" if line else where,
-        hint="correct that line; python FILE shows the whole traceback",
-    )
-
-
 def _of_yaml(text: str, where: str) -> Description:
     import yaml
 
     class Loader(yaml.SafeLoader):
-        """YAML in which `no` and `on` are text, and 1e-5 is a number."""
+        """YAML in which `no` and `on` are text, 1e-5 is a number, and no key stands twice in a mapping."""
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+            keys = [key.value for key, _ in node.value]
+            if twice := [key for i, key in enumerate(keys) if key in keys[:i]]:
+                raise yaml.constructor.ConstructorError(None, None, f"the key {twice[0]} is there twice", node.start_mark)
+            return super().construct_mapping(node, deep)
 
     resolvers = yaml.SafeLoader.yaml_implicit_resolvers
     kept = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:null")

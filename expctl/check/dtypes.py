@@ -60,3 +60,17 @@ def values_of(bits: Anything, dtype: Dtype) -> Anything:
     if dtype is not Dtype.BF16:
         return bits.copy()
     return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def is_numeric(values: Anything) -> bool:
+    """Return whether an array has real numbers or booleans as elements."""
+    return values.dtype.kind in "biuf"
+
+
+def unfitting(values: Anything, dtype: Dtype) -> str:
+    """Return the first of `values`, an array of numbers, that an element of an integer type can't be; "" if there is none."""
+    if dtype.is_float:
+        return ""
+    ends = np.iinfo(dtype.stored)
+    fits = (values >= ends.min) & (values <= ends.max) & (values == np.floor(values))
+    return "" if fits.all() else f"{values[~fits][0]}"

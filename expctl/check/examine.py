@@ -11,19 +11,24 @@ from expctl.check.findings import Finding
 from expctl.check.fuzz import Shapes, drawn_shapes, shrunk
 from expctl.check.kernel_file import KernelFile, named
 from expctl.check.resolved import BadShapes
-from expctl.check.runner import KernelRunner, Trial
+from expctl.check.runner import ENDLESS, KernelRunner, Trial
 from expctl.domain.text import plain_text
+from expctl.gfx11.text.errors import BadLaunch
+
+UNLAUNCHABLE = (BadShapes, BadLaunch)
+"""What drawn shapes may raise where described ones don't: they are skipped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """How much is tried: `orders` of waves and workgroups for each shape, `fuzz_shapes` drawn shapes beside the described one.
-    `seed` seeds inputs, orders and shapes.
+    `seed` seeds inputs, orders and shapes. `patience` multiplies the work after which a loop is taken to be endless.
     """
 
     orders: int = 3
     fuzz_shapes: int = 0
     seed: int = 0
+    patience: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +58,16 @@ def examine(file: KernelFile, description: Description, plan: Plan, kernel: str 
     """
     case = description.case
     signature = named(file, kernel or case.kernel)
-    runner = KernelRunner(file, description, signature, plan.seed)
+    if plan.fuzz_shapes and not case.vary:
+        raise refusal([("vary", "--fuzz-shapes draws shapes in the ranges that stand here, and none does")], description.where)
+    runner = KernelRunner(file, description, signature, plan.seed, plan.patience)
     try:
         first = runner.run(case.shapes, plan.orders)
     except BadShapes as error:
         raise refusal(error.problems, description.where, description.line) from error
     found, shapes, notes = (first, case.shapes, first.notes) if first.findings else _fuzzed(runner, case, plan, first)
     drawn = None
-    if found.findings and plan.fuzz_shapes and case.vary:
+    if found.findings and plan.fuzz_shapes and all(each.kind != ENDLESS for each in found.findings):
         drawn, shapes = shapes, shrunk(shapes, case.vary, _shows(runner, found.findings[0]))
         found = runner.run(shapes, plan.orders)
     result = Examined(
@@ -69,7 +76,7 @@ def examine(file: KernelFile, description: Description, plan: Plan, kernel: str 
         symbol=signature.symbol,
         arch=file.arch,
         compiler=file.compiler,
-        orders=plan.orders,
+        orders=found.orders,
         seed=plan.seed,
         launches=runner.launches,
         shapes=shapes,
@@ -88,7 +95,7 @@ def _fuzzed(runner: KernelRunner, case: Case, plan: Plan, first: Trial) -> tuple
     for drawn in drawn_shapes(case, plan.fuzz_shapes, plan.seed):
         try:
             trial = runner.run(drawn, plan.orders)
-        except BadShapes:
+        except UNLAUNCHABLE:
             skipped += 1
             continue
         if trial.findings:
@@ -110,7 +117,7 @@ def _shows(runner: KernelRunner, finding: Finding) -> Callable[[Shapes], bool]:
     def shows(shapes: Shapes) -> bool:
         try:
             return same(finding) in map(same, runner.run(shapes, 1 + max(finding.orders)).findings)
-        except BadShapes:
+        except UNLAUNCHABLE:
             return False
 
     return shows

@@ -6,13 +6,14 @@ import re
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from expctl.check.case import Case
+from expctl.check.case import Case, Role
 from expctl.check.places import Place, Places
 from expctl.check.resolved import Extent, Launch
 from expctl.gfx11.machine.faults import FaultKind
 
 _INSIDE = re.compile(r"byte (\d+) of (\w+(?:\.\w+)?)")
 _THREAD = re.compile(r"thread (\d+) of workgroup (\d+)")
+_UPDATED = re.compile(r"updates what nothing wrote, byte \d+ of (\S+)")
 _OUTSIDE = re.compile(r"(\d+) bytes (after the end of|before) (\w+(?:\.\w+)?) \(\d+ bytes\)")
 
 
@@ -90,12 +91,18 @@ class FindingLog:
                 return match[0]
             count = prod(extents)
             at = -(-int(match[1]) // size) * -1 if match[2] == "before" else count + int(match[1]) // size
-            return f"{match[3]}[{at}], outside its {count} elements"
+            return f"{match[3]}[{at}], outside its {count} element{'s' if count != 1 else ''}"
 
         def thread(match: re.Match[str]) -> str:
             return f"thread {_place(int(match[1]), self.launch.block)} of workgroup {_place(int(match[2]), self.launch.grid)}"
 
-        return _THREAD.sub(thread, _OUTSIDE.sub(outside, _INSIDE.sub(inside, what)))
+        return _THREAD.sub(thread, _OUTSIDE.sub(outside, _INSIDE.sub(inside, what))) + self._advice(what)
+
+    def _advice(self, what: str) -> str:
+        """Return how to describe an array that a fault says is updated though its role is out; else ""."""
+        updated = _UPDATED.match(what)
+        outputs = [each.name for each in self.case.arguments if each.role is Role.OUT]
+        return ": its role is out; inout with values gives it a beginning" if updated and updated[1] in outputs else ""
 
     def _extents(self, name: str) -> tuple[tuple[int, ...], int]:
         """Return the extents of an array and the bytes of its elements; 0 bytes if there is no such array."""

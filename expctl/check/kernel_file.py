@@ -92,11 +92,12 @@ def read_kernels(path: Path, options: Options) -> KernelFile:
         return replace(read, options=options, notes=(*read.notes, *said))
     if b"\0" not in data and path.suffix.lower() in ASSEMBLIES:
         return _of_file(path, data, options)
+    ending = f"the ending {plain_text(path.suffix)}" if path.suffix else "a name without an ending"
     raise Refused(
         "expctl can't check this kind of file",
         code="not-checkable",
         expected=f"a source ({', '.join(SOURCES)}), assembly ({', '.join(ASSEMBLIES)}) or a code object for an AMD GPU",
-        found=f"the ending {plain_text(path.suffix)}" if path.suffix else "a name without an ending",
+        found="binary data that is neither ELF nor an offload bundle" if b"\0" in data else ending,
         where=plain_text(str(path)),
         hint="rename a HIP source to .hip, assembly to .s",
     )

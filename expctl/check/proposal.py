@@ -152,6 +152,8 @@ def _note(parameter: Parameter | Member) -> str:
         return f"{what}: the type is a guess{fields}"
     if parameter.is_pointer and not _is_input(parameter):
         return f"{parameter.type}; role: inout if it is read too"
+    if parameter.is_pointer and not element.dtype.is_float and element.dtype.stored.itemsize >= 4:
+        return f"{parameter.type}; of indices: values: {{low: 0, high: n - 1}}"
     return parameter.type
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from expctl.check.buffers import Values
-from expctl.check.case import Reference, Role
-from expctl.check.case_file import Description, failed
-from expctl.check.dtypes import values_of
+from expctl.check.case import Role
+from expctl.check.case_file import Description
+from expctl.check.dtypes import is_numeric, values_of
 from expctl.check.resolved import Launch
+from expctl.check.users_code import users_code
 from expctl.domain.errors import Refused
 from expctl.domain.text import plain_text
 
@@ -28,32 +30,37 @@ def expected_outputs(description: Description, values: Values, at: Launch) -> di
         for each in description.case.arguments
         if isinstance(value := values[each.name], np.ndarray)
     }
-    found = _called(description.reference, description, arrays, dict(at.shapes))
+    where = description.where
+    with users_code(description.path, where) if description.path is not None else nullcontext():
+        found = description.reference(arrays, dict(at.shapes))
+    if not isinstance(found, Mapping):
+        raise _misfit("what the reference returns is no dict", "a dict from names to arrays", type(found).__name__, where)
     return {name: _fitting(description, name, array, at) for name, array in found.items()}
-
-
-def _called(
-    reference: Reference, description: Description, arrays: dict[str, Any], shapes: dict[str, int]
-) -> Mapping[str, Any]:
-    if description.path is None:
-        return reference(arrays, shapes)
-    try:
-        return dict(reference(arrays, shapes))
-    except Exception as error:
-        raise failed(error, description.path, description.where) from error
 
 
 def _fitting(description: Description, name: str, array: Any, at: Launch) -> Any:
     outputs = {each.name for each in description.case.arguments if each.role is not Role.IN}
     wanted = at.extents.get(name) if name in outputs else None
-    given = np.asarray(array)
-    if wanted is None or given.size != prod(wanted):
-        raise Refused(
+    try:
+        given = np.asarray(array)
+    except ValueError:
+        given = np.asarray(None)  # rows of different lengths
+    if wanted is None or given.size != prod(wanted) or not is_numeric(given):
+        raise _misfit(
             f"what the reference expects of {plain_text(str(name))} fits no output of the kernel",
-            code="reference-misfits",
-            expected=f"{list(wanted)} elements" if wanted is not None else "the name of an array that is out or inout",
-            found=f"an array of {list(given.shape)}",
-            where=description.where,
-            hint="return a dict from names of outputs to arrays of their shapes",
+            f"{list(wanted)} numbers" if wanted is not None else "the name of an array that is out or inout",
+            f"an array of {list(given.shape)}" if is_numeric(given) else f"{type(array).__name__} with other than numbers",
+            description.where,
         )
     return given.reshape(wanted)
+
+
+def _misfit(message: str, expected: str, found: str, where: str) -> Refused:
+    return Refused(
+        message,
+        code="reference-misfits",
+        expected=expected,
+        found=found,
+        where=where,
+        hint="return a dict from names of outputs to arrays of their shapes",
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 
 from expctl.check.case import Argument, Case, values_of_scalar
 from expctl.check.expression import BadExpression, Number, evaluate, whole
@@ -14,7 +14,8 @@ Scalar = Number | tuple[Number, ...]
 """What is passed by value: a number, or those of a vector or an array in a struct."""
 Problem = tuple[str, str]
 """(path of the value in the description, what is wrong with it)."""
-BYTES_MAX = 1 << 31
+BYTES_MAX = 1 << 28
+"""All arrays of a launch. The interpreter needs some four times as much memory."""
 
 
 class BadShapes(Exception):
@@ -49,7 +50,8 @@ def resolve(case: Case, shapes: Mapping[str, int]) -> Launch:
             problems.append((path, str(error)))
             return least
         if found < least:
-            problems.append((path, f"{expression} is {found}, expected at least {least}"))
+            told = found if str(expression) == str(found) else f"{expression} is {found}"
+            problems.append((path, f"{told}, expected at least {least}"))
         return max(found, least)
 
     def scalar(path: str, argument: Argument) -> Scalar:
@@ -79,7 +81,7 @@ def resolve(case: Case, shapes: Mapping[str, int]) -> Launch:
         },
         scalars={each.name: scalar(f"{path}.value", each) for path, each in placed if not each.is_array},
     )
-    problems += _too_large(case, launch)
+    problems += [*_too_large(case, launch), *_bad_ranges(placed, launch)]
     if problems:
         named = ", ".join(f"{name} = {value}" for name, value in shapes.items())
         raise BadShapes([(path, f"{text}{f', at {named}' if named else ''}") for path, text in problems])
@@ -97,6 +99,21 @@ def _fits(value: Number, argument: Argument) -> bool:
     bits = 8 * argument.dtype.stored.itemsize
     least = -(1 << bits - 1) if argument.dtype.startswith("i") else 0
     return least <= value < least + (1 << bits)
+
+
+def _bad_ranges(placed: list[tuple[str, Argument]], launch: Launch) -> Iterator[Problem]:
+    """Yield what is wrong with the ranges from which the values of arrays are drawn, but for arrays without elements."""
+    for path, argument in placed:
+        if (ends := argument.uniform) is None or not prod(launch.extents[argument.name]):
+            continue
+        try:
+            low, high = evaluate(ends.low, launch.shapes), evaluate(ends.high, launch.shapes)
+        except BadExpression as error:
+            yield f"{path}.values", str(error)
+            continue
+        if not 0 <= high - low < inf:
+            yield f"{path}.values", f"expected the smaller end first, found low {low} and high {high}"
+        yield from ((f"{path}.values", f"{end} is no {argument.dtype}") for end in (low, high) if not _fits(end, argument))
 
 
 def _too_large(case: Case, launch: Launch) -> Iterator[Problem]:

@@ -21,12 +21,14 @@ from expctl.check.resolved import Launch, resolve
 from expctl.check.struct_layout import kernel_arguments
 from expctl.gfx11.launch import Interpretation, Kernel, launch, load
 from expctl.gfx11.machine.faults import FaultKind
-from expctl.gfx11.text.errors import Runaway, Unsupported
+from expctl.gfx11.text.errors import BadLaunch, Runaway, Unsupported
 
 MOST_INSTRUCTIONS = 3_000_000
 """Instructions after which a wave is taken to be in an endless loop."""
+MOST_WORK = 30_000_000
+"""Work (Block.work) after which a workgroup is taken to be in an endless loop: some twenty seconds."""
 ENDLESS = "endless loop"
-_LINE = re.compile(r"line (\d+)")
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,8 @@ class Trial:
     """The findings and notes of one launch in several orders, and the outputs of the first order."""
 
     findings: tuple[Finding, ...]
+    orders: int
+    """How many were tried: after an endless loop no others."""
     notes: tuple[str, ...] = ()
     outputs: dict[str, Any] = field(default_factory=dict)
     written: Mapping[str, Any] = field(default_factory=dict)
@@ -42,12 +46,11 @@ class Trial:
 
 class KernelRunner:
     """A kernel with a description that fits it, ready to be launched at any shapes; `launches` counts its launches, `notes` are
-    about all of them. Raises
-    Refused for a description that doesn't fit, and for code that the interpreter doesn't know.
+    about all of them. Raises Refused for a description that doesn't fit, and for code that the interpreter doesn't know.
     """
 
-    def __init__(self, file: KernelFile, description: Description, kernel: Signature, seed: int) -> None:
-        self._description, self._signature, self._seed = description, kernel, seed
+    def __init__(self, file: KernelFile, description: Description, kernel: Signature, seed: int, patience: int = 1) -> None:
+        self._description, self._signature, self._seed, self._patience = description, kernel, seed, patience
         if problems := list(misfits(self._case, kernel)):
             raise refusal(problems, description.where, description.line)
         self._places = Places(file.assembly, file.file)
@@ -66,11 +69,17 @@ class KernelRunner:
         values = values_for(self._case, at, self._seed)
         expected = expected_outputs(self._description, values, at)
         log = FindingLog(case=self._case, launch=at, places=self._places)
-        done = [run for order in range(orders) if (run := self._run(at, values, order, log, expected)) is not None]
+        done: list[Interpretation] = []
+        for order in range(orders):
+            if (run := self._run(at, values, order, log, expected)) is None:
+                break
+            done.append(run)
         if log.found:
-            return Trial(findings=log.all(), outputs=self._outputs(done[0]) if done else {})
+            tried = min(len(done) + 1, orders)
+            return Trial(findings=log.all(), orders=tried, outputs=self._outputs(done[0]) if done else {})
         notes = [*unwritten_outputs(self._case, done[0]), *(differing_orders(self._case, done) if not expected else ())]
-        return Trial(findings=(), notes=tuple(notes), outputs=self._outputs(done[0]), written=done[0].written)
+        outputs = self._outputs(done[0])
+        return Trial(findings=(), orders=orders, notes=tuple(notes), outputs=outputs, written=done[0].written)
 
     def interpreted(self, shapes: Mapping[str, int]) -> Interpretation:
         """Launch the kernel once at `shapes`. Raises BadShapes, and Runaway for a wave that goes on without an end."""
@@ -79,10 +88,14 @@ class KernelRunner:
         return self._launched(at, kernel_arguments(self._case, self._signature, at, values), 0)
 
     def _launched(self, at: Launch, arguments: Mapping[str, Any], order: int) -> Interpretation:
-        return launch(
-            self._kernel, at.grid, at.block, arguments, order_seed=self._seed + order, dynamic_lds_bytes=at.dynamic_lds,
-            most_instructions=MOST_INSTRUCTIONS,
-        )  # fmt: skip
+        try:
+            return launch(
+                self._kernel, at.grid, at.block, arguments, order_seed=self._seed + order, dynamic_lds_bytes=at.dynamic_lds,
+                most_instructions=MOST_INSTRUCTIONS * self._patience, most_work=MOST_WORK * self._patience,
+            )  # fmt: skip
+        except BadLaunch as error:
+            error.where = error.where or self._description.where
+            raise
 
     def _run(
         self, at: Launch, values: Values, order: int, log: FindingLog, expected: Mapping[str, Any]
@@ -93,8 +106,12 @@ class KernelRunner:
         try:
             found = self._launched(at, arguments, order)
         except Runaway as error:
-            what = f"a wave goes on after {MOST_INSTRUCTIONS} instructions: it loops, or waits for another wave"
-            log.fault(order, ENDLESS, int(_LINE.findall(error.where)[0]), 0, what)
+            for fault in error.faults:
+                log.fault(order, fault.kind, fault.line, fault.other_line, fault.what)
+            (line,), (done, _) = _NUMBER.findall(error.where), _NUMBER.findall(error.found)
+            what = f"a wave goes on after {done} instructions: it loops, or waits for another wave"
+            advice = f"if it is only long, try --patience {10 * self._patience}"
+            log.fault(order, ENDLESS, int(line), 0, f"{what}; {advice}")
             return None
         faults = found.faults
         if stops := [each for each in faults if each.kind is FaultKind.TRAP]:

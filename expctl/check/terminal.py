@@ -75,9 +75,8 @@ def _summary(result: Examined) -> Iterator[str]:
     count = len(result.findings)
     shapes = _named(result.shapes)
     at = f" at {shapes}" if shapes else ""
-    launches = (
-        f"{result.launches} launch{'es' if result.launches > 1 else ''} ({result.orders} orders a shape, seed {result.seed})"
-    )
+    orders = f"{result.orders} order{'s' if result.orders > 1 else ''} a shape"
+    launches = f"{result.launches} launch{'es' if result.launches > 1 else ''} ({orders}, seed {result.seed})"
     if not count:
         yield f"{result.kernel}: nothing found in {launches}"
         return

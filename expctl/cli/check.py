@@ -25,6 +25,7 @@ def check(
         int, typer.Option("--fuzz-shapes", min=0, max=10_000, help="Shapes to draw from the ranges in `vary`.")
     ] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Seeds inputs, orders and drawn shapes.")] = 0,
+    patience: Annotated[int, typer.Option(min=1, max=1000, help="Times the work after which a loop counts as endless.")] = 1,
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write what was found as SARIF too.")] = None,
     define: Annotated[list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="A macro for a source.")] = None,
     include: Annotated[list[Path] | None, typer.Option("-I", metavar="FOLDER", help="Where a source's headers are.")] = None,
@@ -64,7 +65,7 @@ def check(
     from expctl.cli.output import print_result, terminal_width
     from expctl.domain.errors import ExitStatus
 
-    plan = Plan(orders=orders, fuzz_shapes=fuzz_shapes, seed=seed)
+    plan = Plan(orders=orders, fuzz_shapes=fuzz_shapes, seed=seed, patience=patience)
     result, _ = examine(read, read_case(launch), plan, kernel)
     if sarif is not None:
         _write_sarif(result, sarif)

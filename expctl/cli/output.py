@@ -89,12 +89,12 @@ def write_file(file: Path, contents: bytes) -> None:
 
     try:
         atomic_write.replace(file, contents)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a path that names no file, such as .
         raise Refused(
             f"cannot write {file}",
             code="file-not-writable",
             expected="a path at which a file can be written",
-            found=str(error.strerror),
+            found=str(getattr(error, "strerror", None) or error),
             where=str(file),
             hint="name another file",
         ) from error

@@ -51,9 +51,9 @@ def kernel_bytes(path: Path) -> bytes:
                 f"{name} is no regular file",
                 code="not-a-regular-file",
                 expected="a source, assembly or code object",
-                found="a device, pipe or socket",
+                found="a folder" if stat.S_ISDIR(about.st_mode) else "a device, pipe or socket",
                 where=name,
-                hint="save its contents to a file, and inspect that file",
+                hint="give a file, or save the contents to one",
             )
         with path.open("rb") as file:  # st_size may be smaller than the contents (/proc)
             data = file.read(KERNEL_BYTES_MAX + 1)
@@ -64,7 +64,7 @@ def kernel_bytes(path: Path) -> bytes:
             expected="a source, assembly or code object",
             found="nothing",
             where=plain_text(str(path.parent)),
-            hint="check the name: expctl inspect FILE",
+            hint="check the path; relative ones start at the working directory",
         ) from error
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise Refused(

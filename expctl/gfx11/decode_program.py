@@ -15,7 +15,7 @@ from expctl.gfx11.access.lds_access import decode_lds
 from expctl.gfx11.access.lds_permute import NAMES as PERMUTE_NAMES
 from expctl.gfx11.access.lds_permute import decode_permute
 from expctl.gfx11.machine.block import Block
-from expctl.gfx11.machine.counts import Class, class_of
+from expctl.gfx11.machine.counts import Class, class_of, work_of
 from expctl.gfx11.machine.memory import CODE
 from expctl.gfx11.machine.schedule import END
 from expctl.gfx11.machine.step import Run
@@ -119,7 +119,7 @@ def decode(program: Program, *, vector_registers: int = 256) -> Decoded:
         body = program.instructions[first:end]
         last = body[-1]
         if first in after_trap:
-            blocks.append(Block(steps=(), leave=_to(END), first=first, size=len(body), last_line=last.line))
+            blocks.append(Block(steps=(), leave=_to(END), first=first, size=len(body), work=0, last_line=last.line))
             continue
         ends = _ends_block(last)
         leave: Leave = _to(i + 1)
@@ -127,7 +127,8 @@ def decode(program: Program, *, vector_registers: int = 256) -> Decoded:
             is_trap = TRAPS.match(last.mnemonic)
             leave = decode_trap(last) if is_trap else decode_leave(last, i, block_of, CODE + 4 * end, block_at)
         steps = [step for x in (body[:-1] if ends else body) if (step := decode_step(x)) is not None]
-        blocks.append(Block(steps=tuple(steps), leave=leave, first=first, size=len(body), last_line=last.line))
+        work = sum(map(work_of, body))
+        blocks.append(Block(steps=tuple(steps), leave=leave, first=first, size=len(body), work=work, last_line=last.line))
     if not blocks or program.instructions[-1].mnemonic not in ("s_endpgm", "s_branch", "s_code_end", "s_setpc_b64", "s_trap"):
         raise program.instructions[-1].unsupported("the function does not end with s_endpgm")
     has_atomics = any(class_of(each) is Class.ATOMIC or is_atomic_load(each) for each in program.instructions)

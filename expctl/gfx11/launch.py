@@ -23,12 +23,15 @@ from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.machine.workgroup import Device, Workgroup
 from expctl.gfx11.text.constants import constants_of
 from expctl.gfx11.text.descriptor import Descriptor, parse_descriptor
-from expctl.gfx11.text.errors import BadLaunch
+from expctl.gfx11.text.errors import BadLaunch, Runaway
 from expctl.gfx11.text.operand import EXEC_HI
 from expctl.gfx11.text.program import parse_program, with_callees
+from expctl.gpu.architectures import ARCHITECTURES
 
 MOST_GROUPS = 1 << 20
 """More workgroups would run for hours here."""
+MOST_WORK = 1 << 62
+MOST_LDS_BYTES = ARCHITECTURES["gfx1151"].lds_most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,24 +96,16 @@ def launch(
     order_seed: int,
     dynamic_lds_bytes: int = 0,
     most_instructions: int = 10_000_000,
+    most_work: int = MOST_WORK,
     together: bool | None = None,
 ) -> Interpretation:
     """Run a kernel that `load` returned, with `grid` workgroups of `block` threads; return buffers, faults and counts. The
     other arguments and the errors are those of `interpret`. `together` says whether the waves of a workgroup run side by side,
-    which is faster, or one after the other from barrier to barrier; None: side by side where `order_seed` is even.
+    which is faster, or one after the other from barrier to barrier; None: side by side where `order_seed` is even. `most_work`
+    limits what the waves of a workgroup do in all, as Block.work counts it.
     """
-    together = order_seed % 2 == 0 if together is None else together
     descriptor, decoded = kernel.descriptor, kernel.decoded
-    threads = block[0] * block[1] * block[2]
-    groups = grid[0] * grid[1] * grid[2]
-    if not 0 < threads <= descriptor.most_threads or min(*grid, *block) < 1 or groups > MOST_GROUPS:
-        raise BadLaunch(
-            f"kernel {descriptor.name} can't be launched with this grid or block",
-            code="grid-or-block-unfit",
-            expected=f"1 to {MOST_GROUPS} workgroups of 1 to {descriptor.most_threads} threads",
-            found=f"grid {grid}, block {block}",
-            hint="pass a smaller block; the limit is the .max_flat_workgroup_size of the kernel's metadata",
-        )
+    _check_extents(descriptor, grid, block, dynamic_lds_bytes)
     memory = place(descriptor, arguments, grid, block, kernel.constants)
     memory.functions = decoded.functions
     clocks = Clocks() if decoded.has_atomics else None
@@ -121,25 +116,53 @@ def launch(
         faults=FaultLog(),
         tally=Tally([0] * len(decoded.blocks)),
         most_instructions=most_instructions,
+        most_work=most_work,
     )
     order = random.Random(order_seed)  # noqa: S311  an order of waves, not a secret
-    ids = [(x, y, z) for z in range(grid[2]) for y in range(grid[1]) for x in range(grid[0])]
-    numbered = list(enumerate(ids))
-    order.shuffle(numbered)
-    items = _workitems(descriptor, block)
-    with np.errstate(all="ignore"):
-        for index, workgroup_id in numbered:
-            group = Workgroup(
-                index,
-                device,
-                lds_bytes=descriptor.lds_bytes + dynamic_lds_bytes,
-                private_bytes=descriptor.private_bytes,
-                most_waves=len(items),
-            )
-            storage: Words = np.zeros((max(descriptor.vector_registers, 1), len(items), LANES), dtype=np.uint32)
-            waves = [_wave(i, group, descriptor, memory, lanes, workgroup_id, storage) for i, lanes in enumerate(items)]
-            run_waves(group, waves, list(decoded.blocks), order, Team(waves, storage) if together and len(waves) > 1 else None)
+    together = order_seed % 2 == 0 if together is None else together
+    lds_bytes = descriptor.lds_bytes + dynamic_lds_bytes
+    try:
+        with np.errstate(all="ignore"):
+            _run_groups(kernel, device, grid, _workitems(descriptor, block), lds_bytes, order, together=together)
+    except Runaway as error:
+        error.faults = device.faults.all()
+        raise
     return _interpretation(decoded, device, arguments)
+
+
+def _check_extents(descriptor: Descriptor, grid: Extent, block: Extent, dynamic_lds_bytes: int) -> None:
+    threads = block[0] * block[1] * block[2]
+    groups = grid[0] * grid[1] * grid[2]
+    if not 0 < threads <= descriptor.most_threads or min(*grid, *block) < 1 or groups > MOST_GROUPS:
+        raise BadLaunch(
+            "the kernel can't be launched with this grid or block",
+            code="grid-or-block-unfit",
+            expected=f"1 to {MOST_GROUPS} workgroups of 1 to {descriptor.most_threads} threads",
+            found=f"grid {grid}, block {block}",
+            hint="correct grid or block; __launch_bounds__, .max_flat_workgroup_size in the metadata, says the most threads",
+        )
+    if descriptor.lds_bytes + dynamic_lds_bytes > MOST_LDS_BYTES:
+        raise BadLaunch(
+            "the kernel can't be launched with so much LDS",
+            code="lds-too-large",
+            expected=f"at most {MOST_LDS_BYTES} bytes for a workgroup",
+            found=f"{descriptor.lds_bytes} bytes of its own, and {dynamic_lds_bytes} of dynamic LDS",
+            hint="correct the bytes of dynamic LDS",
+        )
+
+
+def _run_groups(
+    kernel: Kernel, device: Device, grid: Extent, items: list[Anything], lds_bytes: int, order: random.Random, *, together: bool
+) -> None:
+    descriptor, blocks = kernel.descriptor, list(kernel.decoded.blocks)
+    numbers = list(range(grid[0] * grid[1] * grid[2]))
+    order.shuffle(numbers)
+    for index in numbers:
+        ids = (index % grid[0], index // grid[0] % grid[1], index // (grid[0] * grid[1]))
+        group = Workgroup(index, device, lds_bytes=lds_bytes, private_bytes=descriptor.private_bytes, most_waves=len(items))
+        storage: Words = np.zeros((max(descriptor.vector_registers, 1), len(items), LANES), dtype=np.uint32)
+        waves = [_wave(i, group, descriptor, device.memory, lanes, ids, storage) for i, lanes in enumerate(items)]
+        run_waves(group, waves, blocks, order, Team(waves, storage) if together and len(waves) > 1 else None)
 
 
 def _workitems(descriptor: Descriptor, block: Extent) -> list[Anything]:

@@ -30,6 +30,7 @@ def fresh_wave(
         faults=FaultLog(),
         tally=Tally([]),
         most_instructions=1_000_000,
+        most_work=1_000_000,
     )
     group = Workgroup(0, device, lds_bytes=lds_bytes, private_bytes=private_bytes, most_waves=1)
     return Wave(0, group, vector_registers=256, lanes=lanes)

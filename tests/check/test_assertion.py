@@ -1,5 +1,7 @@
 """`expctl.check.launch` in a test of one's own."""
 
+import re
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import pytest
 
 from expctl import check
 from tests.check.made import CASE, RACY, SUM
+from tests.refusals import refuses
 
 X = np.random.default_rng(1).standard_normal(600).astype("f4")
 SUMS: dict[str, Any] = {
@@ -38,6 +41,7 @@ def test_a_fault_fails_the_test_with_its_text(tmp_path: Path) -> None:
     with pytest.raises(check.FaultsFound, match=r"racy\.hip:9:\d+: race: ") as caught:
         check.launch(tmp_path / "racy.hip", SUMS, orders=1)
     assert isinstance(caught.value, AssertionError)
+    assert str(caught.value).startswith(f"{tmp_path / 'racy.hip'}:9:"), "the line that pytest's summary shows"
     assert caught.value.findings[0].kind == "race"
 
 
@@ -54,6 +58,32 @@ def test_a_reference_of_the_test_itself(sums: Path) -> None:
 
     with pytest.raises(LookupError, match="mine"):
         check.launch(sums, SUMS, broken, orders=1)
+
+
+def test_a_refusal_says_the_whole_of_it_in_a_traceback(sums: Path) -> None:
+    with refuses("kernel-not-named") as caught:
+        check.launch(sums, SUMS, kernel="thrice")
+    said = "".join(traceback.format_exception(caught.value))
+    assert re.search(r"  expected +.*\n  found +thrice", said), said
+
+
+@pytest.mark.parametrize("returned", [3, {"out": "abc"}, {"out": [[1], [2, 3]]}])
+def test_a_reference_that_returns_no_arrays(sums: Path, returned: Any) -> None:
+    with refuses("reference-misfits"):
+        check.launch(sums, SUMS, lambda *_: returned, orders=1)
+
+
+def test_drawn_shapes_need_ranges(sums: Path) -> None:
+    with refuses("case-has-problems") as caught:
+        check.launch(sums, SUMS, fuzz_shapes=3)
+    assert caught.value.found.startswith("vary: --fuzz-shapes draws shapes")
+
+
+def test_an_array_without_elements_may_have_a_range_that_is_empty(sums: Path) -> None:
+    x, out, n = SUMS["arguments"]
+    empty = x | {"shape": ["n"], "values": {"low": 0, "high": "n - 1"}}
+    case = SUMS | {"shapes": {"n": 0}, "arguments": [empty, out, n | {"value": "n"}]}
+    assert check.launch(sums, case, orders=1)["out"].tolist() == [0, 0, 0]
 
 
 def test_a_description_in_a_file(sums: Path) -> None:

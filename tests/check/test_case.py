@@ -1,8 +1,10 @@
 """Launch descriptions: files that are taken, and every mistake with its place."""
 
+from math import inf
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from expctl.check.case import Case, Role, case_of
@@ -49,6 +51,8 @@ def test_a_yaml_file(tmp_path: Path) -> None:
     assert case.arguments[1].role is Role.INOUT
     assert case.arguments[3].value == 1e-3
     assert case.limit_of(case.arguments[1]).rel == 1e-5
+    odd = read_case(written(tmp_path, SUM.replace("1e-3", "-.inf"))).case
+    assert odd.arguments[3].value == -inf
     at = resolve(case, {"n": 257})
     assert (at.grid, at.block, at.dynamic_lds) == ((2, 1, 1), (256, 1, 1), 1024)
     assert (at.extents, at.scalars) == ({"x": (257,), "no": (1,)}, {"n": 257, "scale": 1e-3})
@@ -61,6 +65,7 @@ def test_a_python_file_with_a_reference(tmp_path: Path) -> None:
     assert found.reference({}, {"n": 3}) == {"x": 3}
 
 
+OUT = {"name": "y", "dtype": "f32", "shape": ["n"], "role": "out"}
 PROBLEMS = [
     (given(grid=[]), "grid: expected 1 to 3 entries, found 0"),
     (given(block=[1, 1, 1, 1]), "block: expected 1 to 3 entries, found 4"),
@@ -82,6 +87,16 @@ PROBLEMS = [
     (array(values=["a"]), "arguments[0].values: expected a list of numbers"),
     (array(values={"low": 1}), "arguments[0].values: expected a mapping of low and high"),
     (array(values={"low": 1, "high": "q"}), "arguments[0].values.high: q is none"),
+    (array(dtype="i32", values=[1, 2.5]), "arguments[0].values: 2.5 is no i32"),
+    (array(dtype="u8", values=np.arange(300)), "arguments[0].values: 256 is no u8"),
+    (array(values=np.array(["a"])), "arguments[0].values: an element of type <U1 is no f32"),
+    (array(dtype="f31"), "expected one of f64, f32, f16, bf16, i8"),
+    (array(role="input"), "arguments[0].role: Invalid enum value 'input', expected one of in, out, inout"),
+    (given(limits={"y": {"rel": -1}}, arguments=[OUT]), "limits.y: expected numbers from 0 on, found rel -1 and abs 0"),
+    (
+        given(limits={"y": {"abs": float("nan")}}, arguments=[OUT]),
+        "limits.y: expected numbers from 0 on, found rel 0 and abs nan",
+    ),
     (array(role="out", values="zeros"), "arguments[0].values: an array with the role out begins undefined"),
     (array(shape=None, value=0.5, dtype="i32"), "arguments[0].value: 0.5 is 0.5, and a whole number is needed"),
     (array(shape=None, value=1, role="out"), "arguments[0].role: a scalar is passed by value"),
@@ -108,7 +123,18 @@ def test_all_mistakes_are_named_at_once_with_their_lines(tmp_path: Path) -> None
     assert caught.value.found.startswith("arguments[2].dtype (line 10): Invalid enum value 'int'")
 
 
-@pytest.mark.parametrize("text", ["a: [", "- 1", "", "a: !!python/object:os.system {}", "&a [*a]"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: [",
+        "- 1",
+        "",
+        SUM + "grid: [1]\n",
+        SUM.replace("{n: 1000}", "{n: 1, n: 2}"),
+        "a: !!python/object:os.system {}",
+        "&a [*a]",
+    ],
+)
 def test_no_description_at_all(text: str, tmp_path: Path) -> None:
     with refuses("case-has-problems"):
         read_case(written(tmp_path, text))
@@ -136,10 +162,14 @@ def test_python_without_what_is_needed(text: str, tmp_path: Path) -> None:
     [
         ({"grid": ["n // 64"]}, "n // 64 is 0, expected at least 1, at n = 10"),
         ({"grid": [1, "100 // (n - 10)"]}, "divides by zero"),
+        ({"grid": [-1]}, "^-1, expected at least 1, at n = 10"),
         ({"dynamic_lds": "n - 11"}, "n - 11 is -1, expected at least 0"),
         ({"arguments": [{"name": "x", "dtype": "f32", "shape": ["n * 100000000"]}]}, "bytes of arrays"),
         ({"arguments": [{"name": "x", "dtype": "i8", "value": "n * 20"}]}, "200 is no i8"),
         ({"arguments": [{"name": "x", "dtype": "u8", "value": "n - 20"}]}, "-10 is no u8"),
+        (array(values={"low": "11 - n", "high": 0}), "expected the smaller end first, found low 1 and high 0"),
+        (array(dtype="i8", values={"low": 0, "high": "n * 20"}), "200 is no i8"),
+        (array(values={"low": 0, "high": "4 // (n - 10)"}), "divides by zero"),
     ],
 )
 def test_shapes_that_can_t_be_launched(changes: dict[str, Any], problem: str) -> None:

@@ -13,7 +13,11 @@ CASE = case_of(
         "shapes": {"n": 10},
         "grid": [1],
         "block": [32],
-        "arguments": [{"name": "x", "dtype": "f16", "shape": [4, "n"]}, {"name": "n", "dtype": "i32", "value": "n"}],
+        "arguments": [
+            {"name": "x", "dtype": "f16", "shape": [4, "n"]},
+            {"name": "one", "dtype": "f32", "shape": [1], "role": "out"},
+            {"name": "n", "dtype": "i32", "value": "n"},
+        ],
     },
     "here",
 )
@@ -32,6 +36,12 @@ def log(tmp_path) -> FindingLog:  # type: ignore[no-untyped-def]
         ("reads 4 bytes at 0 bytes after the end of x (80 bytes)", "reads 4 bytes at x[40], outside its 40 elements"),
         ("reads 4 bytes at 7 bytes after the end of x (80 bytes)", "reads 4 bytes at x[43], outside its 40 elements"),
         ("reads 2 bytes at 2 bytes before x (80 bytes)", "reads 2 bytes at x[-1], outside its 40 elements"),
+        ("reads 4 bytes at 0 bytes after the end of one (4 bytes)", "reads 4 bytes at one[1], outside its 1 element"),
+        (
+            "updates what nothing wrote, byte 0 of one",
+            "updates what nothing wrote, one[0]: its role is out; inout with values gives it a beginning",
+        ),
+        ("updates what nothing wrote, byte 4 of x", "updates what nothing wrote, x[0, 2]"),
         ("byte 4 of y, LDS bytes from 4 on", "byte 4 of y, LDS bytes from 4 on"),
         (
             "8 bytes after the end of the kernel arguments (64 bytes)",

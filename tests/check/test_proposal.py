@@ -52,6 +52,12 @@ def test_a_kernel_of_one_size() -> None:
     }
 
 
+def test_whole_numbers_may_be_indices() -> None:
+    gather = kernel("_Z6gatherPKiPKfPfi", "ids", "x", "out", "n")
+    entries = [line for line in proposal(file_of(gather), gather).splitlines() if "name: " in line]
+    assert ["of indices: values: {low: 0, high: n - 1}" in entry for entry in entries] == [True, False, False, False]
+
+
 def test_a_kernel_of_two_axes() -> None:
     facts = yaml.safe_load(proposal(file_of(GEMM), GEMM))
     assert facts["shapes"] == {"m": 33, "n": 33, "k": 33}

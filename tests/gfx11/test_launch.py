@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.interpreter.launches import BASELINE, SMALL, scaled_mm
 from expctl.gfx11.arguments import KERNARG, Unwritten, place
-from expctl.gfx11.launch import interpret
+from expctl.gfx11.launch import interpret, launch, load
 from expctl.gfx11.machine.counts import Class, Counts
 from expctl.gfx11.text.descriptor import Argument, parse_descriptor
 from expctl.gfx11.text.errors import BadLaunch, Runaway, Unsupported
@@ -163,3 +163,9 @@ def test_an_endless_loop_is_stopped(small: str) -> None:
             endless, "scaled_mm_e5m2_2_2_2_2_2_2", (1, 1, 1), (128, 1, 1),
             {**arguments, "scale": 1.0, "m": 1, "n": 1, "k": 1}, order_seed=0, most_instructions=50_000,
         )  # fmt: skip
+
+
+def test_more_lds_than_a_workgroup_has_is_refused(small: str) -> None:
+    kernel = load(small, "scaled_mm_e5m2_2_2_2_2_2_2")
+    with refuses("lds-too-large", BadLaunch):
+        launch(kernel, (1, 1, 1), (128, 1, 1), {}, order_seed=0, dynamic_lds_bytes=65536)

@@ -111,6 +111,9 @@ def test_out_of_bounds_names_the_buffer() -> None:
         assert fault.kind == "out of bounds"
         assert words in fault.what
     wave, _ = with_buffer()
+    execute(wave, "global_load_b32 v1, v[2:3], off", vectors={2: [16], 3: [0]})
+    assert [fault.what for fault in wave.group.faults.all()] == ["reads 4 bytes at 0x10, far from every array"]
+    wave, _ = with_buffer()
     execute(wave, "ds_store_b32 v0, v1", vectors={0: [4096], 1: [0]})
     execute(wave, "s_nop 0\nscratch_store_b32 off, v1, off offset:64", vectors={1: [0]})
     assert kinds(wave) == ["out of bounds"] * 2
@@ -131,6 +134,9 @@ def test_values_that_nothing_wrote() -> None:
     assert kinds(wave) == []  # nothing depends on it yet
     execute(wave, "global_store_b32 v0, v2, s[2:3]", vectors={0: [0]}, scalars=pair(address))
     assert kinds(wave) == ["uninitialised"]
+    wave, address = with_buffer()
+    execute(wave, "global_atomic_add_u32 v0, v9, s[2:3]", vectors={0: [8]}, scalars=pair(address))
+    assert [fault.what for fault in wave.group.faults.all()] == ["a value that nothing wrote goes to memory, at byte 8 of x"]
     for text in (
         "global_load_b32 v3, v9, s[2:3]",
         "ds_load_b32 v3, v9",

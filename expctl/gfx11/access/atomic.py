@@ -196,7 +196,8 @@ def global_update(exchange: Exchange, addresses: Source) -> Run:
             first = int(where[(states == UNDEFINED).any(axis=1)][0, 0])
             wave.fault(FaultKind.UNINITIALISED, line, f"updates what nothing wrote, {memory.describe(first + BASE)}")
         if unclear and exchange.read(wave.vector_undefined, lanes).any():
-            wave.fault(FaultKind.UNINITIALISED, line, "a value that nothing wrote goes to memory")
+            place = memory.describe(int(where[0, 0]) + BASE) if where.size else "nowhere"
+            wave.fault(FaultKind.UNINITIALISED, line, f"a value that nothing wrote goes to memory, at {place}")
         _write_back(wave, target, op, lanes, _update(memory.data, where, op, exchange.read(wave.vector, lanes)))
         memory.states[where] = DEFINED
         tag = log.begin(wave.group.access(line, wave.index))

@@ -19,6 +19,7 @@ Indices = NDArray[np.int64]
 Anything = Any
 """A lane array of a type that the operation decides. (numpy's stubs can't follow a type through a table.)"""
 
+MOST_MASKS = 1 << 16
 _lanes_of: dict[int, Flags] = {}
 
 
@@ -26,6 +27,8 @@ def lanes_of(bits: int) -> Flags:
     """Return a 32-bit lane mask as (32,) flags, lane 0 from bit 0. The array is shared and read-only."""
     lanes = _lanes_of.get(bits)
     if lanes is None:
+        if len(_lanes_of) >= MOST_MASKS:  # random data may make another mask in each turn of a loop
+            _lanes_of.clear()
         packed = np.frombuffer(bits.to_bytes(4, "little"), dtype=np.uint8)
         lanes = np.unpackbits(packed, bitorder="little").astype(np.bool_)
         lanes.flags.writeable = False

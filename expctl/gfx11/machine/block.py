@@ -12,7 +12,7 @@ from expctl.gfx11.machine.wave import Wave
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
     """A basic block. `leave` executes its last instruction and returns the next block's index, BARRIER or END. `size` is its
-    number of instructions.
+    number of instructions, `work` what they take here (counts.py).
     """
 
     steps: tuple[Run, ...]
@@ -20,4 +20,5 @@ class Block:
     first: int
     """Index in the program of the block's first instruction."""
     size: int
+    work: int
     last_line: int

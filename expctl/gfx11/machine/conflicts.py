@@ -23,4 +23,6 @@ def report_conflicts(wave: Wave, line: int, others: list[Access], where: Indices
             what = f"{place} is what it {does}: that of {met} may outlast the barrier, nothing waits for it"
             wave.fault(FaultKind.MISSING_WAIT, line, what, other_line=other.line)
         else:
-            wave.fault(FaultKind.RACE, line, f"{place} is what it {does}, and {met} too, in no order", other_line=other.line)
+            whom = f"workgroup {wave.group.index}, wave {wave.index % most}"
+            what = f"memory from {place} on that {whom} {does} and {met} touches, with nothing to order them"
+            wave.fault(FaultKind.RACE, line, what, other_line=other.line)

@@ -52,6 +52,11 @@ _CLASSES = (
     (r"s_", Class.SCALAR),
 )
 
+_WORK = {
+    Class.GLOBAL_LOAD: 60, Class.GLOBAL_STORE: 60, Class.SCRATCH: 60, Class.SCALAR_LOAD: 60, Class.ATOMIC: 80,
+    Class.LDS_LOAD: 30, Class.LDS_STORE: 30, Class.MATRIX: 40, Class.BARRIER: 10,
+}  # fmt: skip
+
 
 def class_of(instruction: Instruction) -> Class:
     """Return the class of an instruction, by its mnemonic. Raises Unsupported if it belongs to none."""
@@ -59,6 +64,11 @@ def class_of(instruction: Instruction) -> Class:
         if re.match(pattern, instruction.mnemonic):
             return kind
     raise instruction.unsupported("unknown opcode")
+
+
+def work_of(instruction: Instruction) -> int:
+    """Return how long one wave's execution of an instruction takes here, in vector operations."""
+    return _WORK.get(class_of(instruction), 1)
 
 
 @dataclass(slots=True, kw_only=True)

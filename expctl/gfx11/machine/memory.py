@@ -98,7 +98,8 @@ class Memory:
 
     def describe(self, address: int, base: int | None = None) -> str:
         """Describe an address relative to the nearest buffer, e.g. `4 bytes after the end of x (64 bytes)`. If `base`, the
-        scalar part of the address, is given and more than GAP bytes away from it, the text is relative to `base`.
+        scalar part of the address, is given and more than GAP bytes away from it, the text is relative to `base`; without, an
+        address that is so far from every buffer is told as a number, because the nearest isn't the one that was meant.
         """
         if base is not None and abs(address - base) > GAP:
             return f"{address - base} bytes from an address that is {self.describe(base)}"
@@ -108,6 +109,8 @@ class Memory:
             return max(buffer.offset - offset, offset - buffer.offset - buffer.size + 1, 0)
 
         nearest = min(self.buffers, key=distance)
+        if distance(nearest) > GAP:
+            return f"{address:#x}, far from every array"
         if offset < nearest.offset:
             return f"{nearest.offset - offset} bytes before {nearest.name} ({nearest.size} bytes)"
         if offset >= nearest.offset + nearest.size:

@@ -81,12 +81,13 @@ def _run_to_barrier(group: Workgroup, wave: Wave, blocks: list[Block]) -> bool:
 def _count(group: Workgroup, wave: Wave, block: Block) -> None:
     """Count the instructions of a block that a wave has executed. Raises Runaway if there are too many."""
     wave.instructions += block.size
-    if wave.instructions > group.device.most_instructions:
+    group.work += block.work
+    if wave.instructions > group.device.most_instructions or group.work > group.device.most_work:
         raise Runaway(
-            f"a wave ran more than {group.device.most_instructions} instructions in the gfx11 interpreter",
+            "a workgroup goes on without an end in the gfx11 interpreter",
             code="too-many-instructions",
             expected="a kernel whose waves end before that",
-            found=f"{wave.instructions} instructions",
+            found=f"{wave.instructions} instructions in wave {wave.index}",
             where=f"line {block.last_line} of the assembly",
-            hint="look for an endless loop; for a kernel that is only long, pass interpret() a larger most_instructions",
+            hint="look for an endless loop; if it is only long, launch it at smaller shapes",
         )

@@ -66,7 +66,7 @@ class Waits:
         return [each for each in self._fallen(counter, most) if each.also is None or not self._is_under_way(each)]
 
     def _is_under_way(self, operation: Operation) -> bool:
-        return any(operation in waiting for waiting in self.under_way.values())
+        return any(operation in self.under_way[each] for each in (operation.counter, operation.also) if each is not None)
 
     def _fallen(self, counter: Counter, most: int) -> list[Operation]:
         """Remove and return the accesses that `counter` no longer counts when it has fallen to `most` or less."""

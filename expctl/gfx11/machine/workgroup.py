@@ -27,6 +27,8 @@ class Device:
     """Of a kernel with atomics."""
     most_instructions: int
     """A wave that executes more instructions raises Runaway."""
+    most_work: int
+    """A workgroup whose blocks take more work in all raises Runaway."""
 
 
 class Workgroup:
@@ -42,6 +44,7 @@ class Workgroup:
         self.private = [Private(private_bytes) for _ in range(most_waves)]
         self.most_waves = most_waves
         self.epoch = 0
+        self.work = 0
 
     def access(self, line: int, wave: int) -> Access:
         """Return a new log entry for a memory access of wave number `wave` that begins and ends between two barriers."""

@@ -1,5 +1,7 @@
 """Errors that stop an interpretation. Mistakes of the kernel itself don't: they are returned as data (machine/faults.py)."""
 
+from typing import Any
+
 from expctl.domain.errors import Refused
 
 
@@ -23,4 +25,7 @@ class BadLaunch(Refused):
 
 
 class Runaway(Refused):
-    """Raised if a wave executes more instructions than the launch allows."""
+    """Raised if a workgroup does more work than the launch allows."""
+
+    faults: tuple[Any, ...] = ()
+    """The faults (machine/faults.py) that were found up to then."""
