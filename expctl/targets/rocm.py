@@ -41,9 +41,9 @@ def device_facts(library: Path) -> tuple[Fact, ...]:
 HIPCC = VendorRecipe(
     program="hipcc",
     arch_option=lambda arch: f"--offload-arch={arch}",
-    # clang names a symbol in the GPU's code by a hash of the source's path, unless it is told the ID: equal sources in two
-    # check-outs wouldn't be equal builds.
-    fixed=("-shared", "-fPIC", "-cuid=expctl"),
+    # Without compression, so that the figures can be read. And clang names a symbol in the GPU's code by a hash of the source's
+    # path, unless it is told the ID: equal sources in two check-outs wouldn't be equal builds.
+    fixed=("-shared", "-fPIC", "--no-offload-compress", "-cuid=expctl"),
     hint="install ROCm 7 or later (hipcc, rocprofv3) and put its bin folder on PATH",
     facts=device_facts,
 )
