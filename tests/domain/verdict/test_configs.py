@@ -44,6 +44,6 @@ def test_it_is_noted_and_may_not_change(said: list[tuple[Side, str]], note: str,
 
 
 def test_a_config_that_changed_is_no_verdict() -> None:
-    decision = judge(samples((A, TUNED), (B, TUNED), (A, OTHER)), UNKNOWN, Kind.PERF)
+    decision = judge(samples((A, TUNED), (B, TUNED), (B, TUNED), (A, OTHER)), UNKNOWN, Kind.PERF)
     assert isinstance(decision, Decision)
     assert (decision.verdict, decision.reasons) == (Verdict.INVALID, (changed_config(samples((A, TUNED), (A, OTHER))),))
