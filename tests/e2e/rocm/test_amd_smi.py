@@ -7,7 +7,7 @@ import pytest
 from tests.e2e.foreign import FASTER, Foreign
 
 SEEN = {
-    "idle": (0, "amd-smi    amd 0: busy 2 %, 41 degrees, 600 MHz"),
+    "idle": (0, "amd-smi    amd 0: busy 2 %, 41 degrees, 600 MHz, 15 W"),
     "busy": (75, "amd-smi    amd 0 is busy: 97 %, the limit is 10"),
     "nothing known": (0, "amd-smi    amd 0: says nothing"),
     "garbage": (0, "amd-smi    absent: amd-smi gives no answer"),
