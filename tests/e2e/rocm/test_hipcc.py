@@ -19,7 +19,7 @@ NAMES = ["HIP_FORCE_CONFIG", "HSA_OVERRIDE_GFX_VERSION"]
             r"src/total\.py:71:19: error: '__builtin_amdgcn_cvt_pk_f16_fp8' needs target feature gfx1250",
         ),
         ("crash", r"clang\+\+: error: unable to execute command: Segmentation fault"),
-        ("killed", r"hipcc .*SIGSEGV"),
+        ("killed", r"hipcc died of SIGSEGV"),
         ("hang", r"hipcc did not end within 2 s"),
         ("nothing", r"the build ended without writing total\.py"),
         ("garbage", r"the build wrote a damaged total\.py: Reading section 0 at offset"),
