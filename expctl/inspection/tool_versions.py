@@ -23,7 +23,8 @@ def packages(*names: str, extra: str) -> Available | Unavailable:
 
 def program(name: str, *, hint: str) -> Available | Unavailable:
     """Return the version of the program `name` on PATH, or Unavailable with the advice `hint`. The version is the last line
-    with a version number, or else a digit, that `name --version` prints.
+    with a version number, or else a digit, that `name --version` prints; of hipcc the lines of HIP and of its clang, which
+    folders follow.
     """
     path = shutil.which(name)
     if path is None:
@@ -34,7 +35,8 @@ def program(name: str, *, hint: str) -> Available | Unavailable:
         return Unavailable(reason=f"{name} --version failed: {type(error).__name__}", hint=hint)
     lines = [line.strip() for line in output.out.splitlines() if any(c.isdigit() for c in line)]
     lines = [line for line in lines if VERSION.search(line)] or lines  # not gcc's line of copyright
-    return Available(versions={name: lines[-1][:120] if lines else "unknown"})
+    told = ", ".join(line for line in lines if line.startswith(OF_HIPCC)) or (lines[-1] if lines else "unknown")
+    return Available(versions={name: told[:120]})
 
 
 def version_of(tool: str) -> str:
@@ -43,6 +45,7 @@ def version_of(tool: str) -> str:
     return answer.versions[tool] if isinstance(answer, Available) else ""
 
 
+OF_HIPCC = ("HIP version", "AMD clang version")
 VERSION = re.compile(r"\d\.\d")
 WHEELS = ("ziglang",)
 DISTRIBUTIONS = {"elftools": "pyelftools"}

@@ -14,13 +14,14 @@ from expctl.inspection.readers.code_identity import code_hash
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorRecipe:
     """Builds with the compiler `program`, by the options `fixed` and those of the target. `arch_option` is the option for
-    a named architecture, `hint` how to install the compiler.
+    a named architecture, `hint` how to install the compiler, `facts` reads the figures of the kernels out of a build.
     """
 
     program: str
     arch_option: Callable[[str], str]
     fixed: tuple[str, ...]
     hint: str
+    facts: Callable[[Path], tuple[Fact, ...]] = lambda _: ()
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
         """Return the version of the compiler on PATH, or Unavailable with advice on how to install it."""
@@ -43,5 +44,5 @@ class VendorRecipe:
         return ()
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
-        """Return the hash of the code sections of the host library `artifact`, and no facts."""
-        return code_hash(artifact), ()
+        """Return the hash of the code sections of the host library `artifact`, and its facts."""
+        return code_hash(artifact), self.facts(artifact)

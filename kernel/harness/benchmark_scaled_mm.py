@@ -3,13 +3,13 @@
     python kernel/harness/benchmark_scaled_mm.py --sizes 768,384 --rivals
 
 With EXPCTL_RESULT_FD set it is a worker that answers requests on standard input (docs/HARNESS.md). The config is frozen for the
-whole run: --config, else HIP_FORCE_CONFIG, else that of the target: 1,8,2,2,8,2, but on sm_90 auto, by which the build chooses
-for each size. The format is frozen too: e5m2 is the KPI.
+whole run: --config, else HIP_FORCE_CONFIG, else that of the target: 1,8,2,2,8,2 on the CPU; on sm_90 auto, by which the build
+chooses for each size; on gfx1151 tuned, that of the table tuned_configs.json for each size. The format is frozen too: e5m2 is
+the KPI.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -27,7 +27,6 @@ from expctl.harness import requests
 from expctl.harness.report import Report
 from kernel.harness import script_session, shapes
 from kernel.harness.benchmark_worker import BenchmarkWorker
-from kernel.harness.build_proxy import BuildProxy
 from kernel.harness.reference import Limits
 from kernel.harness.rivals import time_rivals
 from kernel.harness.script_session import Asked, ScriptSession
@@ -35,15 +34,6 @@ from kernel.harness.shapes import Extents
 from kernel.harness.timing import TimedSize
 from kernel.runtime.formats import Fp8
 from kernel.runtime.library import format_config
-
-
-def frozen_config(build: BuildProxy, asked: Asked | None) -> Asked:
-    """Return the config that the whole run uses. Raises UnknownConfig."""
-    if asked is None and os.environ.get("HIP_FORCE_CONFIG"):
-        return build.configs[build.config_for(1, 1)]
-    chosen = asked or script_session.KPI_CONFIGS[build.target]
-    script_session.config_for(build, chosen, Extents.cube(1))
-    return chosen
 
 
 def print_table(
@@ -82,7 +72,9 @@ def print_table(
 def main() -> int:
     """Run the script; return the exit status."""
     arguments = script_session.parser(__doc__)
-    arguments.add_argument("--config", type=script_session.asked_config, help="six numbers, such as 1,8,2,2,8,2, or auto")
+    arguments.add_argument(
+        "--config", type=script_session.asked_config, help="six numbers, such as 1,8,2,2,8,2, or auto, or tuned"
+    )
     arguments.add_argument("--b-dtype", choices=("e5m2", "e4m3"), default="e5m2")
     arguments.add_argument("--sizes", type=script_session.sizes, help="of the table; default: the KPI sizes of the target")
     arguments.add_argument("--iterations", type=int, default=20, help="of the table")
@@ -93,7 +85,7 @@ def main() -> int:
     (fp8,) = script_session.FORMATS[options.b_dtype]
 
     def work(session: ScriptSession) -> int:
-        asked = frozen_config(session.build, options.config)
+        asked = script_session.frozen_config(session.build, options.config)
         if not report.for_person:
             worker = BenchmarkWorker(session, asked, fp8, Limits.of(options.target))
             return requests.answer(sys.stdin, report, worker)

@@ -77,7 +77,7 @@ def main() -> int:
     """Run the script; return the exit status."""
     arguments = script_session.parser(__doc__)
     arguments.add_argument(
-        "--config", type=script_session.asked_config, help="six numbers, or auto; default: that of the target"
+        "--config", type=script_session.asked_config, help="six numbers, auto or tuned; default: that of the target"
     )
     arguments.add_argument("--b-dtype", choices=("e5m2", "e4m3"), default="e5m2")
     arguments.add_argument("--source", type=Path, help="kernel/hip/host_cpu.cpp of the build, for machines without objdump")
@@ -88,7 +88,7 @@ def main() -> int:
     (fp8,) = script_session.FORMATS[options.b_dtype]
 
     def work(build: BuildProxy) -> int:
-        asked = options.config or script_session.KPI_CONFIGS[options.target]
+        asked = script_session.frozen_config(build, options.config)
         if options.target == "cpu":
             return profile_cpu(build, build.path, options.source, asked, fp8, report)
         sizes = options.sizes or shapes.KPI_SIZES[options.target]

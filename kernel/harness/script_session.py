@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from kernel.harness import supervisor
 from kernel.harness.build_proxy import BuildProxy, InProcessHost
 from kernel.harness.outside_clock import OutsideClock
 from kernel.harness.shapes import Extents
+from kernel.harness.tuned_configs import tuned_config
 from kernel.runtime.build import BuildError, build
 from kernel.runtime.formats import Fp8
 from kernel.runtime.library import MACHINES, WINNER, Config, LaunchError, LibraryError, UnknownConfig, parse_config
@@ -60,21 +62,34 @@ def config(text: str) -> Config:
     return parse_config(text)
 
 
-Asked = Config | Literal["auto"]
-"""A config, or the one that the build chooses for each shape."""
+Asked = Config | Literal["auto", "tuned"]
+"""A config; or for each shape the one that the build chooses (auto), or that of the table of tuned configs (tuned), where the
+build chooses for a shape that the table lacks.
+"""
 
-KPI_CONFIGS: dict[str, Asked] = {"cpu": WINNER, "gfx1151": WINNER, "sm_90": "auto"}
+KPI_CONFIGS: dict[str, Asked] = {"cpu": WINNER, "gfx1151": "tuned", "sm_90": "auto"}
 """What each target is timed with, where neither --config nor HIP_FORCE_CONFIG says otherwise."""
 
 
 def asked_config(text: str) -> Asked:
-    """Parse a config, or "auto"; raises ValueError."""
-    return "auto" if text == "auto" else parse_config(text)
+    """Parse a config, or "auto" or "tuned"; raises ValueError."""
+    words: dict[str, Asked] = {"auto": "auto", "tuned": "tuned"}
+    return words[text] if text in words else parse_config(text)
+
+
+def frozen_config(build: BuildProxy, asked: Asked | None) -> Asked:
+    """Return what the whole run uses: `asked`, else HIP_FORCE_CONFIG, else what is usual. Raises UnknownConfig."""
+    if asked is None and os.environ.get("HIP_FORCE_CONFIG"):
+        return build.configs[build.config_for(1, 1)]
+    chosen = asked or KPI_CONFIGS[build.target]
+    config_for(build, chosen, Extents.cube(1))
+    return chosen
 
 
 def config_for(build: BuildProxy, asked: Asked, extents: Extents) -> int:
-    """Return the number of the config to use for a product. Raises UnknownConfig."""
-    return build.config_for(extents.m, extents.n) if asked == "auto" else build.index_of(asked)
+    """Return the number of the config to use for a product. Raises UnknownConfig, Fault for a bad table."""
+    chosen = tuned_config(build.target, extents) if asked == "tuned" else None if asked == "auto" else asked
+    return build.config_for(extents.m, extents.n) if chosen is None else build.index_of(chosen)
 
 
 def run(report: Report, target: str, artifact: Path | None, work: Callable[[ScriptSession], int]) -> int:

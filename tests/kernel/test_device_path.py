@@ -75,8 +75,8 @@ class HostRuntime:
         return self._events[second] - self._events[first]
 
 
-@pytest.fixture
-def session(cpu_library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptSession]:
+@pytest.fixture(params=["sm_90", "gfx1151"])
+def session(cpu_library: Library, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[ScriptSession]:
     monkeypatch.setattr(sandbox_worker, "open_library", HostDevice)
     monkeypatch.setattr(device_requests, "Runtime", HostRuntime)
     monkeypatch.setattr(timed_launch, "HEAD_START_BYTES", 4096)
@@ -84,7 +84,7 @@ def session(cpu_library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[S
     HostRuntime.filled.clear()
     supervisor = Unsandboxed()
     outside_clock = OutsideClock(supervisor, "cpu")  # type: ignore[arg-type]
-    yield ScriptSession(BuildProxy(supervisor, cpu_library.path, "sm_90"), supervisor, outside_clock)  # type: ignore[arg-type]
+    yield ScriptSession(BuildProxy(supervisor, cpu_library.path, request.param), supervisor, outside_clock)  # type: ignore[arg-type]
     packing.packing_of.cache_clear()
 
 

@@ -9,7 +9,7 @@ from expctl.adapters.sensors.amd_sysfs import AmdSysfs
 from expctl.adapters.sensors.gpu_reading import GpuReading, GpuSource
 from expctl.adapters.sensors.vendor_tool import VendorTool
 
-WORDS = ("metric", "--usage", "--temperature", "--clock", "--json")
+WORDS = ("metric", "--usage", "--temperature", "--clock", "--power", "--json")
 KEPT_S = 2.0
 
 
@@ -55,6 +55,7 @@ def _reading(number: int, card: Mapping[str, Any]) -> GpuReading:
         busy_percent=_value(card, "usage", "gfx_activity"),
         temperature_c=_value(card, "temperature", "edge") if hot is None else hot,
         clock_mhz=_value(card, "clock", "gfx_0", "clk"),
+        power_w=_value(card, "power", "socket_power"),
     )
 
 

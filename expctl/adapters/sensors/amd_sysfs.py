@@ -1,15 +1,17 @@
-"""Read AMD GPUs from sysfs: busy (%), temperature, clock, and reasons of throttling.
+"""Read AMD GPUs from sysfs: busy (%), temperature, clock, power and its limit, and reasons of throttling.
 
 A suspended card is not read, because that would wake it.
 """
 
 import os
 import struct
+from collections.abc import Iterable
 from pathlib import Path
 
 from expctl.adapters.sensors.gpu_reading import GpuReading, GpuSource, visible
 
 VENDOR = "0x1002"
+POWERS = ("power1_average", "power1_input")  # a card has one or both; an APU (gfx1151) no power1_cap
 # (format, content) revision of gpu_metrics -> byte offset of indep_throttle_status (kgd_pp_interface.h), whose bits don't
 # depend on the chip: 32 to 47 are temperatures and PROCHOT, those below power and current.
 STATUS_AT = {(1, 3): 112, (2, 2): 120, (2, 3): 120, (2, 4): 120}
@@ -57,9 +59,15 @@ def _reading(card: Path) -> GpuReading:
         temperature_c=_number(sensors / "temp1_input", 1000),
         critical_c=_number(sensors / "temp1_crit", 1000),
         clock_mhz=_number(sensors / "freq1_input", 1_000_000),
+        power_w=_first(_number(sensors / name, 1_000_000) for name in POWERS),
+        power_cap_w=_number(sensors / "power1_cap", 1_000_000),
         throttles=flags,
         throttle_counts=counts,
     )
+
+
+def _first(figures: Iterable[float | None]) -> float | None:
+    return next((figure for figure in figures if figure is not None), None)
 
 
 def _throttling(file: Path) -> tuple[tuple[str, ...], dict[str, int]]:

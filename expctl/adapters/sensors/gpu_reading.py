@@ -11,7 +11,8 @@ class GpuReading:
     """One reading of one GPU; a figure that the GPU does not report is None.
 
     `throttles` are the reasons for which its clock is lowered now; `throttle_counts` maps a reason to a counter that grows
-    while it applies. A power limit is not such a reason, because a loaded card runs at its limit.
+    while it applies. A power limit is not such a reason, because a loaded card runs at its limit: `power_w` is what it takes,
+    `power_cap_w` the limit.
     """
 
     name: str
@@ -19,6 +20,8 @@ class GpuReading:
     temperature_c: float | None = None
     critical_c: float | None = None
     clock_mhz: float | None = None
+    power_w: float | None = None
+    power_cap_w: float | None = None
     throttles: tuple[str, ...] = ()
     throttle_counts: Mapping[str, int] = field(default_factory=dict)
 

@@ -140,4 +140,6 @@ def _words(card: GpuReading) -> str:
         ("", card.clock_mhz, "MHz"),
     )
     known = [f"{name} {value:.0f} {unit}".strip() for name, value, unit in figures if value is not None]
+    if card.power_w is not None:
+        known.append(f"{card.power_w:.0f} W" + (f" of {card.power_cap_w:.0f}" if card.power_cap_w else ""))
     return f"{card.name}: {', '.join(known) or 'says nothing'}"

@@ -22,7 +22,7 @@ from expctl.domain.errors import Busy
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.machine.os_errors import is_trouble
 from expctl.domain.protocol.model import Build, Environment, Target, Toolchain
-from expctl.domain.run.step_result import Available, Failed, Unavailable
+from expctl.domain.run.step_result import Available, DamagedFile, Failed, Unavailable
 from expctl.files import atomic_write
 from expctl.files.disk_space import SPACE_LEAST_BYTES, check_space
 from expctl.launcher.interpreter import NoInterpreter, look_at
@@ -109,8 +109,11 @@ class Builder(Struct, frozen=True):
             if not made.is_file() or made.is_symlink():
                 return Failed(reason=f"{of}the build ended without writing {target.build.artifact}")
         hashes = [hashlib.sha256((folder / target.build.artifact).read_bytes()).hexdigest() for folder in folders]
-        code, facts = recipe.describe(out / target.build.artifact)
-        image = self.image_of(out / target.build.artifact)
+        try:
+            code, facts = recipe.describe(out / target.build.artifact)
+            image = self.image_of(out / target.build.artifact)
+        except DamagedFile as error:
+            return Failed(reason=f"the build wrote a damaged {target.build.artifact}: {error}")
         artifact = Artifact(sha256=hashes[0], code=code, facts=facts, image=image, layouts=tuple(hashes[1:]), source=source)
         for layout in reversed(range(target.layouts)):  # the folder of the first holds the others
             self._store(target, folders[layout], hashes[layout])

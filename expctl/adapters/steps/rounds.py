@@ -136,9 +136,11 @@ class Rounds:
         samples: list[Sample] = []
         for letter in order:
             for _ in range(LAUNCHES_MOST):
-                visits, taints = self._launch(benchmark, cwd, artifacts, LETTER[letter], seed)
+                visits, config, taints = self._launch(benchmark, cwd, artifacts, LETTER[letter], seed)
                 launch = len(samples) // len(benchmark.sizes)
-                found = (_sample(benchmark, round, launch, LETTER[letter], size, [visits[size]], order) for size in visits)
+                found = (
+                    _sample(benchmark, round, launch, LETTER[letter], size, [visits[size]], order, config) for size in visits
+                )
                 samples += (replace(each, taints=taints) for each in found)
                 if not taints:
                     break
@@ -149,7 +151,7 @@ class Rounds:
 
     def _launch(
         self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], side: Side, seed: int
-    ) -> tuple[dict[str, Visit], tuple[str, ...]]:
+    ) -> tuple[dict[str, Visit], str, tuple[str, ...]]:
         time.sleep(secrets.SystemRandom().uniform(0, PAUSE_MOST * self._launch_s))
         self._watch.clear()
         started_s = time.monotonic()
@@ -161,7 +163,7 @@ class Rounds:
                     visits[size.name] = worker.times(size.name, benchmark.iterations)
             worker.ask({"do": "end"}, "end")
         self._launch_s = time.monotonic() - started_s
-        return visits, self._watch.take_taints()
+        return visits, worker.config, self._watch.take_taints()
 
     def _fine(
         self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, layout: int, progress: Progress
@@ -190,7 +192,17 @@ class Rounds:
         born = pair.born if benchmark.respawn > 1 else None
         return tuple(
             replace(
-                _sample(benchmark, round, launch, side, size.name, visits[side, size.name], orders[size.name], born),
+                _sample(
+                    benchmark,
+                    round,
+                    launch,
+                    side,
+                    size.name,
+                    visits[side, size.name],
+                    orders[size.name],
+                    pair.workers[side].config,
+                    born,
+                ),
                 taints=taints,
             )
             for launch, side in enumerate(pair.order)
@@ -251,6 +263,7 @@ def _sample(
     size: str,
     visits: Sequence[Visit],
     order: str,
+    config: str,
     pair: int | None = None,
 ) -> Sample:
     return Sample(
@@ -264,4 +277,5 @@ def _sample(
         hidden_ns=tuple(visit.hidden_ns for visit in visits),
         order=order,
         pair=pair,
+        config=config,
     )

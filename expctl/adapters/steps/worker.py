@@ -14,6 +14,7 @@ from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Side
 
 NS_MAX = 1 << 53
+CONFIG_MOST = 200
 
 
 class StepFailed(Exception):
@@ -41,11 +42,17 @@ class Worker:
         self.child, self.side, self._deadline_s, self._log = child, side, deadline_s, log
         self._takes_turns = takes_turns
         self._channel = Channel()
+        self.config = ""
 
     def begin(self, seed: int, sizes: list[str]) -> None:
-        """Have the worker make its inputs from `seed` and warm up. Raises StepFailed."""
+        """Have the worker make its inputs from `seed` and warm up; keep which config it times in `config`, where it says so.
+
+        Raises StepFailed.
+        """
         # By the pipe, because the code under test can read an argv.
-        self.ask({"do": "begin", NONCE: self._channel.nonce, "seed": seed, "sizes": sizes}, "ready")
+        answer = self.ask({"do": "begin", NONCE: self._channel.nonce, "seed": seed, "sizes": sizes}, "ready")
+        facts = answer.get("facts")
+        self.config = one_line(str(facts.get("config", "")), CONFIG_MOST) if isinstance(facts, dict) else ""
 
     def ask(self, request: Mapping[str, Any], wanted: str) -> dict[str, Any]:
         """Send one request and return its answer. Raises StepFailed if it is late, or its `event` is not `wanted`."""

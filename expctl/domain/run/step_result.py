@@ -34,3 +34,7 @@ class TestReport(Struct, frozen=True, kw_only=True):
 
     cases: int
     summary: str
+
+
+class DamagedFile(Exception):
+    """A build wrote a file that begins like ELF and can't be read as such; the message says why."""

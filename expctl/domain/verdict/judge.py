@@ -9,6 +9,7 @@ from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Procedure
 from expctl.domain.protocol.boundaries import SEARCH
 from expctl.domain.protocol.model import Size
+from expctl.domain.verdict.configs import changed_config
 from expctl.domain.verdict.interference import counted
 from expctl.domain.verdict.paired_rounds import by_pairs
 from expctl.domain.verdict.plan import Plan
@@ -29,7 +30,8 @@ def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | De
 
     Launches with foreign load are left out and measured again, unless the candidate itself slowed the clock (interference.py).
     The verdict is INVALID if too many rounds are so disturbed (at least three, and over a quarter), if the times of both sides
-    vary far more than in the calibration, or if a time is shorter than the machine's peak allows. A proposal of kind `analysis`
+    vary far more than in the calibration, if the harness changed the config of a side, or if a time is shorter than the
+    machine's peak allows. A proposal of kind `analysis`
     always gets KEEP, because it changes no code.
     """
     answer = reported(_judged(samples, plan), kind)
@@ -47,6 +49,9 @@ def _judged(samples: Sequence[Sample], plan: Plan) -> MeasureMore | Decision:
     too_wide = excess_spread(samples, plan.calibrated) if plan.calibrated else ""
     if too_wide:
         return Decision(verdict=Verdict.INVALID, reasons=(f"unstable: {too_wide}",), procedure=_so_far(samples, plan))
+    changed = changed_config(samples)
+    if changed:
+        return Decision(verdict=Verdict.INVALID, reasons=(changed,), procedure=_so_far(samples, plan))
     samples = counted(samples)
     pairs = by_pairs(round_effects(samples), plan.respawn)
     answer = decide(pairs.effects, plan)

@@ -25,7 +25,8 @@ class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `fine` the two builds take turns, and each group of `2 * visit` times is this build's part of one ABBA sequence. `round_ms`
     is the duration of the whole round, `pair` the round in which the two processes started, `taints` the disturbances noticed.
     `hidden_ns` is, for each series, how much more time the harness measured than the sum of `ns`. `session` None means the
-    search. `layout` is the number of the build that was timed, among those that differ in code placement alone.
+    search. `layout` is the number of the build that was timed, among those that differ in code placement alone. `config` is
+    what the harness said it timed the build with (the fact `config` of `ready`), e.g. the tile shape of each size.
     """
 
     round: int
@@ -43,6 +44,7 @@ class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pair: int | None = None
     hidden_ns: tuple[int, ...] = ()
     layout: int = 0
+    config: str = ""
 
 
 class RoundEffect(Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from expctl.domain.protocol.model import Target
 from expctl.domain.run.events import Event, Invalidated, Pinned, Profiled, Published, Publishing, Tested
 from expctl.domain.run.state_machine import Run, is_unchanged
 from expctl.domain.run.step_result import Failed
+from expctl.domain.verdict.configs import config_notes
 from expctl.domain.verdict.interference import taint_notes
 from expctl.domain.verdict.judge import estimates_of, tail_flags
 from expctl.domain.verdict.machine_states import times_by_state
@@ -223,7 +224,13 @@ def _notes(opened: OpenRun, run: Run) -> tuple[str, ...]:
     origin = opened.queued.ticket.base if opened.queued.ticket else ""
     moved = origin and opened.context.workspace.differs(origin, opened.begun.base, opened.protocol.scope)
     merged = f"re-based: proposed on {origin[:7]}, measured as its three-way merge with {opened.begun.base[:7]}"
-    return (*opened.begun.absent, *idle, *([merged] if moved else []), *taint_notes(run.samples()))
+    return (
+        *opened.begun.absent,
+        *idle,
+        *([merged] if moved else []),
+        *taint_notes(run.samples()),
+        *config_notes(run.samples()),
+    )
 
 
 def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estimate, ...]) -> tuple[str, ...]:

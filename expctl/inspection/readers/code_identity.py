@@ -1,44 +1,51 @@
 """Compute hashes of machine code by which equal builds are recognised; most leave out symbol names and debug information."""
 
 import hashlib
+import io
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from expctl.domain.errors import Refused
+from expctl.domain.run.step_result import DamagedFile
+from expctl.domain.text import one_line
 
 # Loaded sections that only describe the code: build ids, symbol tables, their hashes and addresses.
 DESCRIPTIVE = (".note", ".dynsym", ".dynstr", ".hash", ".gnu.hash", ".gnu.version", ".dynamic", ".eh_frame", ".comment")
 
 
 def code_hash(artifact: Path) -> str:
-    """Return the SHA-256 of a file: for ELF only of its loaded code and data, without notes and symbols; else of all bytes."""
+    """Return the SHA-256 of a file: for ELF only of its loaded code and data, without notes and symbols; else of all bytes.
+
+    Raises DamagedFile.
+    """
     with open(artifact, "rb") as file:
         if file.read(4) != b"\x7fELF":
             file.seek(0)
             return hashlib.sha256(file.read()).hexdigest()
-        ELFFile, SH_FLAGS = _elf_reader()  # noqa: N806  classes
-        digest = hashlib.sha256()
-        for section in ELFFile(file).iter_sections():
-            if section["sh_flags"] & SH_FLAGS.SHF_ALLOC and not section.name.startswith(DESCRIPTIVE):
-                contents = b"" if section["sh_type"] == "SHT_NOBITS" else section.data()
-                digest.update(f"{section.name} {section['sh_size']}\n".encode() + contents)
-        return digest.hexdigest()
+        return _hash_of(file, lambda section: section.name.startswith(DESCRIPTIVE))
 
 
 def image_hash(artifact: Path) -> str:
     """Return the SHA-256 of all that is loaded from an ELF file, except non-executable notes; "" when it isn't ELF. Unlike
-    `code_hash` it includes symbols, so it changes when a call of `sinf` becomes one of `cosf`.
+    `code_hash` it includes symbols, so it changes when a call of `sinf` becomes one of `cosf`. Raises DamagedFile.
     """
     with open(artifact, "rb") as file:
         if file.read(4) != b"\x7fELF":
             return ""
-        ELFFile, SH_FLAGS = _elf_reader()  # noqa: N806  classes
-        digest = hashlib.sha256()
-        for section in ELFFile(file).iter_sections():
-            is_note = section["sh_type"] == "SHT_NOTE" and not section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR
-            if section["sh_flags"] & SH_FLAGS.SHF_ALLOC and not is_note:
+        executable = 0x4  # SHF_EXECINSTR
+        return _hash_of(file, lambda section: section["sh_type"] == "SHT_NOTE" and not section["sh_flags"] & executable)
+
+
+def _hash_of(file: BinaryIO, is_left_out: Callable[[Any], bool]) -> str:
+    ELFFile, SH_FLAGS = _elf_reader()  # noqa: N806  classes
+    digest = hashlib.sha256()
+    file.seek(0)
+    with _damage_named():
+        for section in ELFFile(io.BytesIO(file.read())).iter_sections():  # where no position is an error of the machine
+            if section["sh_flags"] & SH_FLAGS.SHF_ALLOC and not is_left_out(section):
                 contents = b"" if section["sh_type"] == "SHT_NOBITS" else section.data()
                 digest.update(f"{section.name} {section['sh_size']}\n".encode() + contents)
         return digest.hexdigest()
@@ -54,6 +61,32 @@ def kernel_hash(code: bytes, descriptor: bytes, shared: Iterable[bytes]) -> str:
     for part in (code, descriptor, *sorted(each for each in shared if each)):
         digest.update(f"{len(part)}\n".encode() + part)
     return digest.hexdigest()
+
+
+def damages() -> tuple[type[Exception], ...]:
+    """Return what pyelftools raises at a file that is damaged, or only begins like ELF."""
+    from elftools.common.exceptions import ELFError
+    from elftools.construct import ConstructError
+
+    return (
+        ELFError,
+        ConstructError,
+        ValueError,
+        LookupError,
+        ArithmeticError,
+        AttributeError,
+        TypeError,
+        AssertionError,
+        MemoryError,
+    )
+
+
+@contextmanager
+def _damage_named() -> Iterator[None]:
+    try:
+        yield
+    except damages() as error:
+        raise DamagedFile(one_line(str(error), 100) or type(error).__name__) from error
 
 
 def _elf_reader() -> tuple[Any, Any]:

@@ -51,6 +51,27 @@ def test_a_card_is_read_from_sysfs(tmp_path: Path) -> None:
     assert source.read() == (GpuReading(name="amdgpu card0", busy_percent=97, temperature_c=45, critical_c=100, clock_mhz=600),)
 
 
+@pytest.mark.parametrize(
+    ("files", "watts"),
+    [
+        ({"power1_average": "12043000", "power1_cap": "85000000"}, (12.043, 85)),
+        ({"power1_input": "54012000"}, (54.012, None)),  # an APU
+        ({"power1_input": "N/A", "power1_cap": ""}, (None, None)),
+    ],
+)
+def test_power_and_its_limit(tmp_path: Path, files: dict[str, str], watts: tuple[float | None, float | None]) -> None:
+    card(tmp_path, **{f"hwmon/hwmon3/{name}": text for name, text in files.items()})
+    (seen,) = AmdSysfs(tmp_path, names="").read()
+    assert (seen.power_w, seen.power_cap_w) == watts
+
+
+@pytest.mark.parametrize(("cap", "said"), [(85.0, ", 12 W of 85"), (None, ", 12 W")])
+def test_power_is_said(cap: float | None, said: str) -> None:
+    sensor = Gpus("g", FakeSource((replace(COOL, power_w=12.0, power_cap_w=cap),)), Gate())
+    sensor.blocking()
+    assert sensor.says() == f"gpu: busy 0 %, 50 degrees, 500 MHz{said}"
+
+
 def test_a_card_that_sleeps_is_not_woken(tmp_path: Path) -> None:
     card(tmp_path, **{"power/runtime_status": "suspended"})
     assert AmdSysfs(tmp_path, names="").read() == ()

@@ -2,94 +2,15 @@
 
 import re
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.foreign import FASTER, SLOWER, WRONG, Foreign, errors_in, wait_until
+from tests.e2e.rocm.machine import COUNTERS, calls, with_card
 
-STAND_IN = Path(__file__).with_name("rocprofv3_stand_in.py")
-COUNTERS = ("SQ_WAVES", "SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_VMEM", "SQ_INSTS_SMEM", "SQ_INSTS_LDS", "SQ_WAIT_ANY")
 WHY = "total takes 10.0 % less time: scratch memory 64 -> 0 B per work-item: registers that spill, or arrays."
-
-HIPCC = """#!{python}
-import shutil, sys
-if "--version" in sys.argv:
-    print("HIP version: 7.1.0-stand-in")
-else:
-    with open("{calls}", "a") as calls:
-        calls.write("hipcc " + " ".join(sys.argv[1:-1]) + "\\n")
-    source = next(word for word in sys.argv if word.endswith(".py") and not word.startswith("/"))
-    compile(open(source).read(), source, "exec")
-    shutil.copy(source, sys.argv[-1])
-"""
-ROCPROFV3 = """#!/bin/sh
-exec {python} {program} {calls} {mode} "$@"
-"""
-PROFILE = """import json
-import os
-import sys
-
-from load import load
-
-load(sys.argv[1])(range(10))
-lines = [
-    dict(event="fact", name="bytes of code", value=os.path.getsize(sys.argv[1]), unit="B", kind="static"),
-    dict(event="end", ok=True),
-]
-os.write(int(os.environ["EXPCTL_RESULT_FD"]), "".join(json.dumps(line) + "\\n" for line in lines).encode())
-"""
-NOTES = """environment:
-  writable: ["{calls}"]
-"""
-TARGET = """  gfx1151:
-    requires: {{executables: [hipcc, rocprofv3], devices: ["{card}"], hint: "plug in a Strix Halo"}}
-    build: {{toolchain: hipcc, arch: gfx1151, source: src/total.py, artifact: total.py, flags: [-O3]}}
-    test: {{argv: ["{{python}}", bench/test.py, "{{artifact}}"], timeout_s: 30}}
-    profile:
-      counters: [{counters}]
-      argv: [rocprofv3, --kernel-trace, --stats, -d, "{{out}}", -o, "{{id}}", --,
-             "{{python}}", -u, bench/trace.py, "{{artifact}}"]
-      timeout_s: 10
-    number_kind: device_time
-    benchmark:
-      argv: ["{{python}}", bench/benchmark.py, "{{artifact}}"]
-      timeout_s: 60
-      style: fine
-      rounds: 10
-      quads: 1
-      iterations: 4
-      sizes:
-        - {{name: "n=8000", weight: 1}}
-"""
-
-
-def with_card(repository: Foreign) -> Foreign:
-    """The foreign repository with a hardware target that decides, and a machine that seems to have the card."""
-    folder = repository.root.parent
-    card, programs = folder / "kfd", folder / "bin"
-    card.touch()
-    programs.mkdir()
-    for name, text in (("hipcc", HIPCC), ("rocprofv3", ROCPROFV3)):
-        script = text.format(python=sys.executable, program=STAND_IN, calls=folder / "calls", mode=folder / "mode")
-        (programs / name).write_text(script)
-        (programs / name).chmod(0o755)
-    repository.environment["PATH"] = f"{programs}:{repository.environment['PATH']}"
-    repository.write("bench/trace.py", PROFILE)
-    text = (repository.root / "protocol.yaml").read_text().replace("decides: [here]", "decides: [gfx1151, here]")
-    target = TARGET.format(card=card, counters=", ".join(COUNTERS))
-    (folder / "calls").touch()
-    repository.write("protocol.yaml", text + target + NOTES.format(calls=folder / "calls"))
-    repository.commit("a hardware target")
-    return repository
-
-
-@pytest.fixture
-def rocm(repository: Foreign) -> Foreign:
-    """Nothing was run in it yet."""
-    return with_card(repository)
 
 
 @pytest.fixture(scope="module")
@@ -117,12 +38,6 @@ def profiling(to_profile: Foreign, tmp_path: Path) -> Iterator[Foreign]:
     copy.environment["PATH"] = to_profile.environment["PATH"]
     yield copy
     (to_profile.root.parent / "mode").unlink()
-
-
-def calls(repository: Foreign) -> list[str]:
-    """What the stand-ins were called with."""
-    file = repository.root.parent / "calls"
-    return file.read_text().splitlines() if file.exists() else []
 
 
 def traces(repository: Foreign) -> list[str]:
