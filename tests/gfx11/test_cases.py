@@ -99,4 +99,4 @@ def test_the_figures_in_the_documentation() -> None:
     assert f"For {len(SELECTED)} of them" in text
     assert f"{len(kinds[1] - kinds[0])} that don't fold" in text
     assert f"{len(kinds[2])} that access memory" in text
-    assert f"{len(STRANGERS)} cases (`strangers_*.py`)" in text
+    assert f"{len(STRANGERS)} cases (`strangers/*.py`)" in text

@@ -18,25 +18,27 @@ from tests.gfx11.cases import (
     scalar_cases,
     scalar_float_cases,
     selection_cases,
-    strangers_division,
-    strangers_double,
-    strangers_half,
-    strangers_integer,
-    strangers_lane,
-    strangers_matrix,
-    strangers_memory,
-    strangers_operands,
-    strangers_quiet,
-    strangers_scalar,
-    strangers_single,
 )
 from tests.gfx11.cases.case import Case
 from tests.gfx11.cases.procedure import Procedure
+from tests.gfx11.cases.strangers import (
+    division,
+    double,
+    half,
+    integer,
+    lane,
+    matrix,
+    memory,
+    operands,
+    quiet,
+    scalar,
+    single,
+)
 
 STRANGERS: tuple[Case | Procedure, ...] = (
-    *strangers_double.CASES, *strangers_half.CASES, *strangers_single.CASES, *strangers_integer.CASES, *strangers_scalar.CASES,
-    *strangers_division.CASES, *strangers_lane.CASES, *strangers_memory.CASES, *strangers_matrix.CASES,
-    *strangers_operands.CASES, *strangers_quiet.CASES,
+    *double.CASES, *half.CASES, *single.CASES, *integer.CASES, *scalar.CASES,
+    *division.CASES, *lane.CASES, *memory.CASES, *matrix.CASES,
+    *operands.CASES, *quiet.CASES,
 )  # fmt: skip
 """By somebody who had not read the interpreter."""
 CASES: tuple[Case | Procedure, ...] = (

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.gfx11.cases.case import Case, Row
-from tests.gfx11.cases.strangers_numbers import DOUBLE, HALF, SINGLE, Binary, rows
+from tests.gfx11.cases.strangers.numbers import DOUBLE, HALF, SINGLE, Binary, rows
 from tests.gfx11.cases.tables import case
 
 _FORMS = {"f16": HALF, "v2f16": HALF, "f32": SINGLE, "f64": DOUBLE}

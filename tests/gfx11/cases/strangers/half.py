@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import product
 
 from tests.gfx11.cases.case import Case, Row
-from tests.gfx11.cases.strangers_form import hard
-from tests.gfx11.cases.strangers_numbers import HALF, SINGLE, rows
+from tests.gfx11.cases.strangers.form import hard
+from tests.gfx11.cases.strangers.numbers import HALF, SINGLE, rows
 
 H1, H2, H3 = "f16", "f16 f16", "f16 f16 f16"
 _FUSED = """

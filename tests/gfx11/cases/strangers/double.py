@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import product
 
 from tests.gfx11.cases.case import Case
-from tests.gfx11.cases.strangers_form import hard
-from tests.gfx11.cases.strangers_numbers import DOUBLE, HALF, SINGLE
+from tests.gfx11.cases.strangers.form import hard
+from tests.gfx11.cases.strangers.numbers import DOUBLE, HALF, SINGLE
 
 D1, D2, D3 = "f64", "f64 f64", "f64 f64 f64"
 _SUMS = """

@@ -11,9 +11,9 @@ from expctl.gfx11.single_instruction import execute, fresh_wave
 from expctl.gfx11.text.operand import VCC
 from tests.gfx11.cases.case import Case, Row
 from tests.gfx11.cases.procedure import Procedure, kinds, registers
-from tests.gfx11.cases.strangers_form import hard
-from tests.gfx11.cases.strangers_memory import furnished, halves, split
-from tests.gfx11.cases.strangers_numbers import DOUBLE, HALF, SINGLE, Binary
+from tests.gfx11.cases.strangers.form import hard
+from tests.gfx11.cases.strangers.memory import furnished, halves, split
+from tests.gfx11.cases.strangers.numbers import DOUBLE, HALF, SINGLE, Binary
 
 ALL, _LANES = 0xFFFFFFFF, range(32)
 _OLD_HIGH, _OLD_LOW = 0x5A5A0000, 0xA5A5

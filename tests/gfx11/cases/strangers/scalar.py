@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import product
 
 from tests.gfx11.cases.case import Case, Row
-from tests.gfx11.cases.strangers_form import hard
+from tests.gfx11.cases.strangers.form import hard
 
 ALL, TOP, WIDE = 0xFFFFFFFF, 0x80000000, (1 << 64) - 1
 _WORDS = (0, 1, 2, 0x7FFFFFFF, TOP, TOP + 1, ALL - 1, ALL, 0x12345678)

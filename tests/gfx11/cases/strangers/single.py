@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import product
 
 from tests.gfx11.cases.case import Case, Row
-from tests.gfx11.cases.strangers_form import hard
-from tests.gfx11.cases.strangers_numbers import SINGLE
+from tests.gfx11.cases.strangers.form import hard
+from tests.gfx11.cases.strangers.numbers import SINGLE
 
 F1, F2, F3 = "f32", "f32 f32", "f32 f32 f32"
 _FUSED = """

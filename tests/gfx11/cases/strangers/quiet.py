@@ -1,7 +1,7 @@
 """A signalling NaN that goes into arithmetic comes out as a quiet one, which a class test can tell."""
 
 from tests.gfx11.cases.case import Case
-from tests.gfx11.cases.strangers_form import hard
+from tests.gfx11.cases.strangers.form import hard
 
 _ONE = ("trunc", "ceil", "floor", "rndne", "fract", "rcp", "rsq", "sqrt")
 _FORMS = {

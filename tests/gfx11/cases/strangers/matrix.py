@@ -10,8 +10,8 @@ from functools import partial
 from expctl.gfx11.single_instruction import execute, fresh_wave
 from tests.gfx11.cases.case import Case
 from tests.gfx11.cases.procedure import Procedure, kinds
-from tests.gfx11.cases.strangers_form import hard
-from tests.gfx11.cases.strangers_numbers import HALF, SINGLE, Binary, Value
+from tests.gfx11.cases.strangers.form import hard
+from tests.gfx11.cases.strangers.numbers import HALF, SINGLE, Binary, Value
 
 BRAIN = Binary(16, 7)
 _LANES, _SIDE = range(32), range(16)

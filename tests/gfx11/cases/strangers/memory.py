@@ -10,7 +10,7 @@ import numpy as np
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.single_instruction import execute, fresh_wave
 from tests.gfx11.cases.procedure import Procedure, kinds, registers
-from tests.gfx11.cases.strangers_numbers import DOUBLE, SINGLE
+from tests.gfx11.cases.strangers.numbers import DOUBLE, SINGLE
 
 _LANES, _BYTES, _LANE_BYTES = range(32), 2048, 64
 _NOISE = bytes((131 * i + 17 * (i >> 8) + 89) % 251 for i in range(_BYTES))

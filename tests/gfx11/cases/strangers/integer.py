@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import product
 
 from tests.gfx11.cases.case import Case, Row
-from tests.gfx11.cases.strangers_form import hard
+from tests.gfx11.cases.strangers.form import hard
 
 ALL, TOP = 0xFFFFFFFF, 0x80000000
 _WORDS = (0, 1, 0x7FFFFFFF, TOP, ALL, 0x00FF8001, 0x12345678, 0xDEADBEEF)

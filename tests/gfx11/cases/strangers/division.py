@@ -7,8 +7,8 @@ from fractions import Fraction
 from itertools import product
 
 from tests.gfx11.cases.case import Case, Row
-from tests.gfx11.cases.strangers_form import hard
-from tests.gfx11.cases.strangers_numbers import DOUBLE, SINGLE, Binary, rows
+from tests.gfx11.cases.strangers.form import hard
+from tests.gfx11.cases.strangers.numbers import DOUBLE, SINGLE, Binary, rows
 
 _D2, _D3 = "f64 f64", "f64 f64 f64"
 _QUOTIENT = """
