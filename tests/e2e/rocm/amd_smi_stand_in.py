@@ -1,7 +1,8 @@
 """What stands for amd-smi: answers what real ones answered, or fails the way they do, as the file MODE says.
 
-`amd_smi_stand_in.py CALLS MODE WORDS...`. The JSON is that of ROCm 7.2, cut to what `metric --usage --temperature --clock
---power` asks for: a Radeon RX 7800 XT, and a Strix Halo (gfx1151), of which that version can tell nothing.
+`amd_smi_stand_in.py CALLS MODE WORDS...`. The JSON has the form of ROCm 7.2, cut to what
+`metric --usage --temperature --clock --power` asks for: a Radeon, with made-up figures, and a Strix Halo, of which that
+version says N/A to everything.
 """
 
 import json

@@ -1,7 +1,8 @@
 """What stands for hipcc: copies the source, or fails the way the real one does, if the file MODE says so and the source is a
 candidate of `FASTER`.
 
-`hipcc_stand_in.py CALLS MODE WORDS...`. The texts are those of hipcc of ROCm 7.1 and 6.4, as users have reported them.
+`hipcc_stand_in.py CALLS MODE WORDS...`. The texts have the form that users of ROCm 6.4 and 7.1
+have reported; names and places are ours.
 """
 
 import os
