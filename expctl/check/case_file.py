@@ -48,12 +48,12 @@ def _of_python(path: Path, where: str) -> Description:
     contents(path, "the launch description", bytes_max=BYTES_MAX)
     with users_code(path, where):
         names = runpy.run_path(str(path))
-    if "case" not in names:
+    if not isinstance(names.get("case"), dict):
         raise refusal([("case", "the file defines no dict of this name")], where)
     reference = names.get("reference")
     if reference is not None and not callable(reference):
         raise refusal([("reference", "expected a function of (arrays, shapes)")], where)
-    return Description(case=case_of(names["case"], where), reference=reference, where=where, path=path)
+    return Description(case=case_of(dict(names["case"]), where), reference=reference, where=where, path=path)
 
 
 def _of_yaml(text: str, where: str) -> Description:

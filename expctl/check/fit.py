@@ -21,10 +21,21 @@ def misfits(case: Case, kernel: Signature) -> Iterator[tuple[str, str]]:
 
 
 def guessed(case: Case, kernel: Signature) -> Iterator[str]:
-    """Yield a sentence for each number of which nothing says whether the kernel takes it as a whole number or as a float."""
+    """Yield a sentence for each number of which nothing says whether the kernel takes it as a whole number or as a float, and
+    for each array whose elements the kernel takes as others: packed ones may be meant, or it is a mistake.
+    """
     for (struct, group), parameter in zip(case.groups, kernel.parameters, strict=True):
         if not (struct or parameter.is_pointer or parameter.type or parameter.members):
             yield f"{group[0].name} is passed as {group[0].dtype}: the file doesn't say what the kernel takes"
+        elif not struct and parameter.is_pointer and _has_other_elements(group[0], parameter):
+            yield f"{group[0].name} is an array of {group[0].dtype}, but the parameter ({parameter.type}) points to others"
+
+
+def _has_other_elements(argument: Argument, parameter: Parameter) -> bool:
+    """Is the type known of what a parameter points to, and other than the array's? Bytes may stand for anything."""
+    element, given = element_of(parameter), argument.dtype
+    size = element.dtype.stored.itemsize
+    return element.is_known and size > 1 and (size, element.dtype.is_float) != (given.stored.itemsize, given.is_float)
 
 
 def _misfit(argument: Argument, parameter: Parameter) -> str:

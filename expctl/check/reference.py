@@ -33,23 +33,28 @@ def expected_outputs(description: Description, values: Values, at: Launch) -> di
     where = description.where
     with users_code(description.path, where) if description.path is not None else nullcontext():
         found = description.reference(arrays, dict(at.shapes))
-    if not isinstance(found, Mapping):
+        outputs = {name: _array(each) for name, each in found.items()} if isinstance(found, Mapping) else None
+    if outputs is None:
         raise _misfit("what the reference returns is no dict", "a dict from names to arrays", type(found).__name__, where)
-    return {name: _fitting(description, name, array, at) for name, array in found.items()}
+    return {name: _fitting(description, name, array, at) for name, array in outputs.items()}
 
 
-def _fitting(description: Description, name: str, array: Any, at: Launch) -> Any:
+def _array(given: Any) -> Any:
+    """Return what a reference gives for an output as an array: one of a None for rows of different lengths."""
+    try:
+        return np.asarray(given)
+    except ValueError:
+        return np.asarray(None)
+
+
+def _fitting(description: Description, name: str, given: Any, at: Launch) -> Any:
     outputs = {each.name for each in description.case.arguments if each.role is not Role.IN}
     wanted = at.extents.get(name) if name in outputs else None
-    try:
-        given = np.asarray(array)
-    except ValueError:
-        given = np.asarray(None)  # rows of different lengths
     if wanted is None or given.size != prod(wanted) or not is_numeric(given):
         raise _misfit(
             f"what the reference expects of {plain_text(str(name))} fits no output of the kernel",
             f"{list(wanted)} numbers" if wanted is not None else "the name of an array that is out or inout",
-            f"an array of {list(given.shape)}" if is_numeric(given) else f"{type(array).__name__} with other than numbers",
+            f"an array of {list(given.shape)}" if is_numeric(given) else "something other than an array of numbers",
             description.where,
         )
     return given.reshape(wanted)

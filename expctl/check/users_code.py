@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
+from traceback import format_exception_only
 from types import FrameType
 
 from expctl.domain.errors import Refused
@@ -65,7 +66,7 @@ def _failed(error: BaseException, path: Path, where: str) -> Refused:
         "the Python of the launch description failed",
         code="case-failed",
         expected="a file that defines case, and reference if you like",
-        found=one_line(f"{type(error).__name__}: {error}", 300),
+        found=one_line("".join(format_exception_only(error)[-1:]), 300),
         where=f"{where}:{line}" if line else where,
         hint="correct that line, and run again",
     )

@@ -150,6 +150,8 @@ def main() -> None:
             status_of_usage = ExitStatus(getattr(end, "exit_code", ExitStatus.INTERRUPTED))
         except SystemExit as end:  # typer's reaction to a closed standard output
             raise BrokenPipeError from end
+        if status_of_usage is ExitStatus.INTERRUPTED:  # typer's reaction to Ctrl-C
+            raise KeyboardInterrupt
 
     ended = guard(command)
     sys.exit(ended or int(status_of_usage))

@@ -84,12 +84,17 @@ def print_text(text: str) -> None:
 
 
 def write_file(file: Path, contents: bytes) -> None:
-    """Write a file that the user named, atomically. Raises Refused if it can't be written."""
+    """Write a file that the user named, atomically; a device or pipe of this name stays one. Raises Refused if it can't be
+    written.
+    """
     from expctl.files import atomic_write
 
     try:
-        atomic_write.replace(file, contents)
-    except (OSError, ValueError) as error:  # ValueError: a path that names no file, such as .
+        if file.exists() and not file.is_file():
+            file.write_bytes(contents)
+        else:
+            atomic_write.replace(file, contents)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise Refused(
             f"cannot write {file}",
             code="file-not-writable",

@@ -79,6 +79,11 @@ def test_drawn_shapes_need_ranges(sums: Path) -> None:
     assert caught.value.found.startswith("vary: --fuzz-shapes draws shapes")
 
 
+def test_drawn_shapes_with_a_grid_beyond_all_bounds_are_skipped(sums: Path) -> None:
+    case = SUMS | {"shapes": {"groups": 3}, "vary": {"groups": [1 << 21, 1 << 22]}, "grid": ["groups"]}
+    assert check.launch(sums, case, orders=1, fuzz_shapes=2)["out"].shape == (3,)
+
+
 def test_an_array_without_elements_may_have_a_range_that_is_empty(sums: Path) -> None:
     x, out, n = SUMS["arguments"]
     empty = x | {"shape": ["n"], "values": {"low": 0, "high": "n - 1"}}

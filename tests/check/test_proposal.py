@@ -7,7 +7,7 @@ import yaml
 
 from expctl.check.case import case_of
 from expctl.check.demangled_name import demangled
-from expctl.check.fit import misfits
+from expctl.check.fit import guessed, misfits
 from expctl.check.kernel_file import KernelFile, Parameter, Signature, named
 from expctl.check.proposal import element_of, proposal
 from expctl.check.resolved import resolve
@@ -145,3 +145,21 @@ def test_arguments_that_the_kernel_does_not_take(arguments: list[tuple[str, str,
     ]
     case = case_of({"shapes": {"n": 3}, "grid": [1], "block": [32], "arguments": entries}, "here")
     assert [problem in text for _, text in misfits(case, REDUCE)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("symbol", "dtype", "note"),
+    [
+        ("_Z1kPf", "f32", ""),
+        ("_Z1kPf", "i32", "x is an array of i32, but the parameter (float*) points to others"),
+        ("_Z1kPi", "i16", "x is an array of i16, but the parameter (int*) points to others"),
+        ("_Z1kPj", "i32", ""),
+        ("_Z1kP6float4", "f32", ""),
+        ("_Z1kPv", "f16", ""),
+        ("_Z1kP3Box", "f16", ""),
+    ],
+)
+def test_elements_of_another_type_are_noted(symbol: str, dtype: str, note: str) -> None:
+    entry = {"name": "x", "dtype": dtype, "shape": [4]}
+    case = case_of({"grid": [1], "block": [32], "arguments": [entry]}, "here")
+    assert list(guessed(case, kernel(symbol, "x"))) == ([note] if note else [])

@@ -36,10 +36,13 @@ def test_it_may_not_go_on_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert caught.value.where.endswith("case.py:2")
 
 
-@pytest.mark.parametrize("raised", ["GeneratorExit", "class Mine(BaseException): pass\nraise Mine"])
-def test_whatever_it_raises_is_told(raised: str, tmp_path: Path) -> None:
+MUTE = "class Mute(Exception):\n    def __str__(self):\n        raise ValueError\nraise Mute"
+
+
+@pytest.mark.parametrize("text", ["raise GeneratorExit", "class Mine(BaseException): pass\nraise Mine", MUTE])
+def test_whatever_it_raises_is_told(text: str, tmp_path: Path) -> None:
     with refuses("case-failed"):
-        read_case(written(tmp_path, f"{'' if 'raise' in raised else 'raise '}{raised}"))
+        read_case(written(tmp_path, text))
 
 
 def test_an_interrupt_is_none_of_its_errors(tmp_path: Path) -> None:

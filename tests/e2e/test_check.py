@@ -155,6 +155,7 @@ def test_refusals(folder: Path, words: list[str], code: str, status: int) -> Non
         ("return {'x': arrays['x']}", "reference-misfits"),
         ("return {'out': [1, 2, 3]}", "reference-misfits"),
         ("return {'out': arrays['y']}", "case-failed"),
+        ("return {'out': type('Mine', (), {'__array__': lambda *_: 1 // 0})()}", "case-failed"),
         ("return None", "reference-misfits"),
     ],
 )

@@ -1,0 +1,24 @@
+"""Files that the user names for output: a device or pipe is written to, and never replaced."""
+
+import os
+import threading
+from pathlib import Path
+
+from expctl.cli.output import write_file
+from tests.refusals import refuses
+
+
+def test_a_pipe_stays_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=write_file, args=(pipe, b"facts"))
+    writer.start()
+    assert pipe.read_bytes() == b"facts"
+    writer.join()
+    assert pipe.is_fifo()
+
+
+def test_a_folder_or_no_name_is_refused(tmp_path: Path) -> None:
+    for path in (tmp_path, Path(), Path("a\0b")):
+        with refuses("file-not-writable"):
+            write_file(path, b"facts")
