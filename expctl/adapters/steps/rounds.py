@@ -1,6 +1,7 @@
 """Measure rounds, in style `launch` or `fine`.
 
-In style `launch` a round is four new processes, in the order ABBA or BAAB of the two sides. In style `fine` one process of each
+In style `launch` a round is four new processes, in the order ABBA or BAAB of the two sides; with `together` they are made ready
+at the same time, and timed one after the other. In style `fine` one process of each
 side is kept and they take turns, in groups of four visits (quads).
 """
 
@@ -8,6 +9,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -134,32 +136,54 @@ class Rounds:
     ) -> tuple[Sample, ...]:
         order, seed = secrets.choice(ORDERS), secrets.randbits(62)
         samples: list[Sample] = []
-        for letter in order:
-            for _ in range(LAUNCHES_MOST):
-                visits, config, taints = self._launch(benchmark, cwd, artifacts, LETTER[letter], seed)
-                launch = len(samples) // len(benchmark.sizes)
-                found = (
-                    _sample(benchmark, round, launch, LETTER[letter], size, [visits[size]], order, config) for size in visits
-                )
-                samples += (replace(each, taints=taints) for each in found)
-                if not taints:
-                    break
-            else:
-                raise _not_quiet(taints)
-            progress.tick()
+        with ExitStack() as stack:
+            ready = self._together(benchmark, cwd, artifacts, order, seed, stack) if benchmark.together else []
+            for letter in order:
+                waiting = ready.pop(0) if ready else None
+                for _ in range(LAUNCHES_MOST):
+                    visits, config, taints = self._launch(benchmark, cwd, artifacts, LETTER[letter], seed, waiting)
+                    launch, waiting = len(samples) // len(benchmark.sizes), None
+                    found = (
+                        _sample(benchmark, round, launch, LETTER[letter], size, [visits[size]], order, config)
+                        for size in visits
+                    )
+                    samples += (replace(each, taints=taints) for each in found)
+                    if not taints:
+                        break
+                else:
+                    raise _not_quiet(taints)
+                progress.tick()
         return tuple(samples)
 
+    def _together(
+        self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], order: str, seed: int, stack: ExitStack
+    ) -> list[Worker]:
+        """Start a worker for each letter of `order`, and make them ready at the same time."""
+        self._watch.clear()
+        workers = [self._started(benchmark, cwd, artifacts, LETTER[letter], None, stack) for letter in order]
+        names = [size.name for size in benchmark.sizes]
+        with self._watch.watching("both", timed=False), ThreadPoolExecutor(len(workers)) as pool:
+            for done in [pool.submit(worker.begin, seed, names) for worker in workers]:
+                done.result()
+        return workers
+
     def _launch(
-        self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], side: Side, seed: int
+        self,
+        benchmark: Benchmark,
+        cwd: Path,
+        artifacts: Mapping[Side, Path],
+        side: Side,
+        seed: int,
+        ready: Worker | None,
     ) -> tuple[dict[str, Visit], str, tuple[str, ...]]:
         time.sleep(secrets.SystemRandom().uniform(0, PAUSE_MOST * self._launch_s))
         self._watch.clear()
         started_s = time.monotonic()
         with ExitStack() as stack:
-            worker, visits = self._begin(benchmark, cwd, artifacts, side, seed, None, stack), {}
+            worker, visits = ready or self._begin(benchmark, cwd, artifacts, side, seed, None, stack), {}
             with self._watch.watching(side):
                 for size in benchmark.sizes:
-                    worker.times(size.name, 1)
+                    worker.times(size.name, benchmark.iterations if ready else 1)  # one that waited is warmed up again
                     visits[size.name] = worker.times(size.name, benchmark.iterations)
             worker.ask({"do": "end"}, "end")
         self._launch_s = time.monotonic() - started_s
@@ -221,12 +245,25 @@ class Rounds:
         *,
         takes_turns: bool = False,
     ) -> Worker:
-        padding = secrets.randbelow(self._padding_most) if self._padding_most else 0
-        child = stack.enter_context(self._start(benchmark.argv, cwd, artifacts[side], self._log, core, padding))
-        worker = Worker(child, side, time.monotonic() + benchmark.timeout_s, self._log, takes_turns=takes_turns)
+        worker = self._started(benchmark, cwd, artifacts, side, core, stack, takes_turns=takes_turns)
         with self._watch.watching(side, timed=False, core=core):
             worker.begin(seed, [size.name for size in benchmark.sizes])
         return worker
+
+    def _started(
+        self,
+        benchmark: Benchmark,
+        cwd: Path,
+        artifacts: Mapping[Side, Path],
+        side: Side,
+        core: int | None,
+        stack: ExitStack,
+        *,
+        takes_turns: bool = False,
+    ) -> Worker:
+        padding = secrets.randbelow(self._padding_most) if self._padding_most else 0
+        child = stack.enter_context(self._start(benchmark.argv, cwd, artifacts[side], self._log, core, padding))
+        return Worker(child, side, time.monotonic() + benchmark.timeout_s, self._log, takes_turns=takes_turns)
 
 
 def _not_quiet(taints: Sequence[str]) -> Busy:

@@ -33,6 +33,7 @@ def kpi_text(protocol: Protocol, target: str) -> str:
     rule = benchmark.burn_in
     burn_in = f"{rule.most_s:g} s to {rule.clock_percent:g} %, {rule.temperature_c:g} C in {rule.window_s:g} s" if rule else ""
     style = f"{benchmark.style}, {fine}{benchmark.iterations}, respawn {benchmark.respawn}{layouts}"
+    style += ", together" if benchmark.together else ""
     style += f", burn-in {burn_in}" if burn_in else ""
     return f"{sizes}; {style}, {kind}; command {command}"
 

@@ -136,6 +136,8 @@ def _target_faults(target: Target) -> list[str]:
                 found.append(f"benchmark.{peak}: expected at least 0, found {getattr(benchmark, peak):g}")
         if not 1 <= benchmark.respawn <= (100 if benchmark.style is Style.FINE else 1):
             found.append(f"benchmark.respawn: expected 1, or up to 100 rounds in style fine, found {benchmark.respawn}")
+        if benchmark.together and benchmark.style is Style.FINE:
+            found.append("benchmark.together: expected false in style fine, whose workers are always two, found true")
     return found
 
 

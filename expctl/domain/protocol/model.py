@@ -121,7 +121,8 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a target is timed: command, problem sizes and numbers of rounds. `quads` (ABBA sequences) are for style `fine` only.
 
     `rounds` is the largest number of rounds of a search; it may stop earlier. `respawn` is the number of rounds after
-    which a pair of worker processes (style `fine`) is replaced; the rounds of one pair count as one observation.
+    which a pair of worker processes (style `fine`) is replaced; the rounds of one pair count as one observation. With
+    `together` the four workers of a round (style `launch`) are made ready at the same time.
     With `calibrate: required`, a run on an uncalibrated machine calibrates it first. `peak_tflops` (1e12 FLOP/s) and
     `peak_gb_s` (1e9 bytes/s) are the device's peaks, 0 where unknown.
 
@@ -138,6 +139,7 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     iterations: int = 10
     quads: int = 8
     respawn: int = 1
+    together: bool = False
     layouts: int = 1
     peak_tflops: float = 0.0
     peak_gb_s: float = 0.0

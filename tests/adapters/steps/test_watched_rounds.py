@@ -110,3 +110,37 @@ def test_a_worker_that_dies_beside_foreign_work_is_tried_again(measure: Measure,
     assert isinstance(measure(style, ONCE), tuple)
     assert watch.taints == []
     assert isinstance(measure(style, "os._exit(9)"), Failed)
+
+
+READY_TOGETHER = """
+import json, os, sys, time
+from pathlib import Path
+def say(**line): os.write(int(os.environ["EXPCTL_RESULT_FD"]), json.dumps(line).encode() + b"\\n")
+folder = Path(sys.argv[1]).parent
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["do"] == "begin":
+        (folder / f"begun-{os.getpid()}").touch()
+        while len(list(folder.glob("begun-*"))) < 4: time.sleep(0.01)   # none is ready before all have begun
+        say(event="ready")
+    elif request["do"] == "time":
+        with (folder / "timed").open("a") as log: log.write(f"{os.getpid()} {request['iterations']}\\n")
+        say(event="sample", size=request["size"], ns=[1000] * request["iterations"])
+    else:
+        break
+say(event="end", ok=True)
+"""
+
+
+def test_workers_are_made_ready_together_and_timed_in_turn(tmp_path: Path, watch: FakeWatch) -> None:
+    notes = Environment(writable=(str(tmp_path),))
+    runner = StepRunner(environment=notes, scratch=tmp_path / "scratch", mark="m", experiment="P1", watch=watch)
+    argv = ("{python}", "-c", READY_TOGETHER, "{artifact}")
+    benchmark = Benchmark(argv=argv, timeout_s=20, sizes=SIZES[:1], iterations=3, together=True)
+    artifacts = {side: (tmp_path / side.value,) for side in Side}
+    samples = runner.measure(benchmark, cwd=tmp_path, artifacts=artifacts, round=7, progress=FakeProgress())
+    assert isinstance(samples, tuple)
+    assert "".join("AB"[sample.side is Side.CANDIDATE] for sample in samples) in ("ABBA", "BAAB")
+    timed = (tmp_path / "timed").read_text().split()
+    assert timed[1::2] == ["3"] * 8
+    assert [timed[0::4], len(set(timed[0::4]))] == [timed[2::4], 4]
