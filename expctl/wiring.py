@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from expctl.domain.machine.waiting import Wait
     from expctl.domain.protocol.model import Gate, Protocol
     from expctl.domain.rules.current_facts import ProbeAnswer
-    from expctl.flow.autopilot.run_all import NothingProposed, SweepFinished
+    from expctl.flow.autopilot.steps import NothingProposed, SweepFinished
     from expctl.flow.harness_check import Checked
     from expctl.flow.queue.submit import Proposed
     from expctl.flow.status import GateNow, Running

@@ -14,7 +14,7 @@ from torch.nn import Parameter
 
 from kernel.operator.arguments import NUMBERS, extents, format_number, require
 from kernel.operator.launches import MADE, launch_on
-from kernel.operator.packed import pack, pieces
+from kernel.operator.packed import library_on, pack, pieces
 from kernel.runtime.formats import PIECE_K
 
 _PLAIN = {Tensor, Parameter, type(None)}
@@ -77,12 +77,12 @@ def _fake(a: Tensor, b_prepacked: Tensor, scale: float, bias: Tensor | None = No
 
 
 def _prepack(b: Tensor) -> Tensor:
-    return pack(b.contiguous())
+    return pack(library_on(b.device), b.contiguous())
 
 
 def _fake_prepack(b: Tensor) -> Tensor:
     k, n = map(int, b.shape)
-    return b.new_empty((pieces(b.device, n, k), n, PIECE_K))
+    return b.new_empty((pieces(library_on(b.device), b.device, n, k), n, PIECE_K))
 
 
 # Not torch.library.custom_op: a call of one costs 8 us, of this 2.

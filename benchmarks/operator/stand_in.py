@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import torch
 
-from kernel.operator import builds, launches, packed
+from kernel.operator import builds, launches
 from kernel.runtime.build import ZIG_CPP
 
 CPU = torch.device("cpu")
@@ -64,8 +64,7 @@ class StandIn:
             stack.enter_context(patch.object(torch.cuda, "device", self._enter))
             stack.enter_context(patch.object(torch._C, "_cuda_getDevice", lambda: current, create=True))
             stack.enter_context(patch.object(torch._C, "_cuda_getCurrentRawStream", lambda of: STREAM + of, create=True))
-            stack.enter_context(patch.dict(os.environ, {builds.VARIABLE: str(self.path)}))
+            stack.enter_context(patch.dict(os.environ, {builds.VARIABLE: f"{self.path}{os.pathsep}{builds.kept('cpu')}"}))
             launch = launches.on_gpu(ordinal, "sm_90")
             stack.enter_context(patch.dict(launches.MADE, {CPU: launch}))
-            stack.enter_context(patch.object(packed, "library_on", lambda _: builds.library_for("sm_90", ordinal)))
             yield launch

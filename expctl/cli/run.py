@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from expctl.adapters.git.reader import Place
-    from expctl.flow.autopilot.run_all import Budget, Step
+    from expctl.flow.autopilot.run_all import Budget
+    from expctl.flow.autopilot.steps import Step
     from expctl.ports.context import Context
 
 

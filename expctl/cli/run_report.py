@@ -12,7 +12,7 @@ from expctl.domain.queue.ordering import State
 from expctl.domain.text import one_line
 from expctl.flow.autopilot.blind_slot import BlindOutcome
 from expctl.flow.autopilot.campaign import WentBeside
-from expctl.flow.autopilot.run_all import Ended, NothingProposed, Skipped, Step
+from expctl.flow.autopilot.steps import Ended, NothingProposed, Skipped, Step
 from expctl.flow.queue.edit_queue import Rebased
 from expctl.flow.queue.submit import Proposed
 from expctl.flow.run.experiment import Outcome

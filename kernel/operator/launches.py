@@ -46,7 +46,7 @@ def _on_cpu() -> Launch:
 
     def launch(fp8: int, a: Tensor, b: Tensor, scale: float, bias: Tensor | None, c: Tensor, m: int, n: int, k: int) -> None:
         given = None if bias is None else bias.data_ptr()
-        require_packed(b, n, k)
+        require_packed(library, b, n, k)
         config = choose(library, m, n, k)
         library.launch(config, Fp8(fp8), a.data_ptr(), b.data_ptr(), given, c.data_ptr(), scale, m, n, k)
 
@@ -65,7 +65,7 @@ def on_gpu(ordinal: int, target: str) -> Launch:
         shape = m, n, k, b.size(0)
         config = chosen.get(shape)
         if config is None:
-            require_packed(b, n, k)
+            require_packed(library, b, n, k)
             config = choose(library, m, n, k)
             if not os.environ.get("HIP_FORCE_CONFIG"):  # which goes before that of a call
                 chosen[shape] = config

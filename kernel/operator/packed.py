@@ -22,34 +22,34 @@ from kernel.runtime.library import Library
 _PROBE = (2 * PIECE_K + 1, 3)
 
 
-def pieces(device: torch.device, n: int, k: int) -> int:
-    """Return the pieces of a prepacked (K, N) on `device`. Raises ValueError, BuildError or LibraryError as a launch does."""
+def library_on(device: torch.device) -> Library:
+    """Return the build for `device`. Raises ValueError, BuildError or LibraryError."""
+    return library_for(target_of(device), device.index or 0)
+
+
+def pieces(library: Library, device: torch.device, n: int, k: int) -> int:
+    """Return the pieces of a (K, N) that `library`, a build for `device`, has packed."""
     least = -(-k // PIECE_K)
-    if _in_home_order(device):
+    if _in_home_order(library, device):
         return least
-    return max(-(-library_on(device).packed_bytes(n, k) // (n * PIECE_K)), least + 1)
+    return max(-(-library.packed_bytes(n, k) // (n * PIECE_K)), least + 1)
 
 
-def require_packed(b_prepacked: Tensor, n: int, k: int) -> None:
-    """Raise ValueError unless `b_prepacked` (P, N, 16) is of the size that a B (K, N) has on its device."""
+def require_packed(library: Library, b_prepacked: Tensor, n: int, k: int) -> None:
+    """Raise ValueError unless `b_prepacked` (P, N, 16) is of the size that `library` gives a B (K, N) on its device."""
     device = b_prepacked.device
-    wanted = pieces(device, n, k)
+    wanted = pieces(library, device, n, k)
     expected = f"shape ({wanted}, {n}, {PIECE_K}), as prepack makes it on {device} for K = {k}"
     require(b_prepacked.size(0) == wanted, "b_prepacked", expected, tuple(b_prepacked.shape))
 
 
-def pack(b: Tensor) -> Tensor:
+def pack(library: Library, b: Tensor) -> Tensor:
     """Return fp8 codes (K, N), uint8, contiguous, prepacked by the build for their device: (pieces, N, 16), uint8."""
     k, n = b.shape
-    packed = torch.zeros((pieces(b.device, n, k), n, PIECE_K), dtype=torch.uint8, device=b.device)
+    packed = torch.zeros((pieces(library, b.device, n, k), n, PIECE_K), dtype=torch.uint8, device=b.device)
     if k and n:
-        _prepack(library_on(b.device), b, packed)
+        _prepack(library, b, packed)
     return packed
-
-
-def library_on(device: torch.device) -> Library:
-    """Return the build for `device`. Raises ValueError, BuildError or LibraryError."""
-    return library_for(target_of(device), device.index or 0)
 
 
 def _prepack(library: Library, b: Tensor, packed: Tensor) -> None:
@@ -62,11 +62,11 @@ def _prepack(library: Library, b: Tensor, packed: Tensor) -> None:
 
 
 @functools.cache
-def _in_home_order(device: torch.device) -> bool:
-    """Whether the build for `device` packs as kernel/hip/packing.h does, seen from a B of distinct bytes."""
+def _in_home_order(library: Library, device: torch.device) -> bool:
+    """Whether a build for `device` packs as kernel/hip/packing.h does, seen from a B of distinct bytes."""
     k, n = _PROBE
     codes = np.arange(1, k * n + 1, dtype=np.uint8).reshape(k, n)
-    home, library = formats.prepack(codes), library_on(device)
+    home = formats.prepack(codes)
     if library.packed_bytes(n, k) != home.size:
         return False
     packed = torch.zeros(home.shape, dtype=torch.uint8, device=device)

@@ -26,14 +26,14 @@ def backwards(codes: Bytes) -> Bytes:
 
 
 def columns_first(codes: Bytes) -> Bytes:
-    """As tiles of one column, each padded to 304 bytes."""
+    """Pack B (K, N) column by column, each padded with zeros to 304 bytes."""
     padded = np.zeros((N, 304), np.uint8)
     padded[:, :K] = codes.T
     return padded.reshape(-1)
 
 
 def twisted(codes: Bytes) -> Bytes:
-    """No sum of a row's part and a column's."""
+    """Pack row r of B rotated by r: the place of a byte is no sum of what its row and its column give."""
     return np.concatenate([np.roll(row, at) for at, row in enumerate(codes)])
 
 

@@ -82,3 +82,12 @@ def _room(folder: str) -> float:
     except OSError:
         return math.inf
     return found.f_bavail * found.f_frsize
+
+
+def conflict_of(stderr: str, sentence: str) -> str:
+    """Return `sentence` with {} replaced by the files that conflict, read from `stderr`; git's error if it names none."""
+    lines = stderr.splitlines()
+    files = [line.partition("Applied patch to '")[2].partition("'")[0] for line in lines if line.endswith("with conflicts.")]
+    if files:
+        return sentence.format(", ".join(files))
+    return next((line.removeprefix("error: ") for line in lines if line.startswith("error: ")), "")

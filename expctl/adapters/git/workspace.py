@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 
-from expctl.adapters.git.failures import gave_up, unfit_index
+from expctl.adapters.git.failures import conflict_of, gave_up, unfit_index
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.publication import Publication
 from expctl.adapters.git.reader import Place
@@ -128,7 +128,7 @@ class GitWorkspace(GitPlumbing):
         with self._fresh_index(base) as env:
             status, _, stderr = self.call(["apply", "--cached", "--3way", "--whitespace=nowarn", "-"], stdin=patch, env=env)
             if status:
-                why = _conflict(stderr, "the same lines of {} changed meanwhile")
+                why = conflict_of(stderr, "the same lines of {} changed meanwhile")
                 return Failed(reason=why or "git apply --3way refused it")
             return self.must(["write-tree"], env=env)
 
@@ -166,7 +166,7 @@ class GitWorkspace(GitPlumbing):
             apply = ["apply", "--cached", "--3way", "--whitespace=nowarn", "-"]
             status, _, stderr = self.call(apply, stdin=patch, env=env) if patch else (0, b"", "")
             if status:
-                return Failed(reason=_conflict(stderr, "conflict in {}") or "git apply --3way refused it")
+                return Failed(reason=conflict_of(stderr, "conflict in {}") or "git apply --3way refused it")
             return self.must(["write-tree"], env=env)
 
     def commits_touching(self, old: str, new: str, paths: Sequence[str]) -> tuple[str, ...]:
@@ -291,12 +291,3 @@ class GitWorkspace(GitPlumbing):
     def remove_check_outs(self) -> None:
         """Remove every work tree that expctl made."""
         self.check_outs.remove_all()
-
-
-def _conflict(stderr: str, sentence: str) -> str:
-    """Return `sentence` with {} replaced by the files that conflict, read from `stderr`; git's error if it names none."""
-    lines = stderr.splitlines()
-    files = [line.partition("Applied patch to '")[2].partition("'")[0] for line in lines if line.endswith("with conflicts.")]
-    if files:
-        return sentence.format(", ".join(files))
-    return next((line.removeprefix("error: ") for line in lines if line.startswith("error: ")), "")

@@ -1,24 +1,23 @@
 """Measure rounds, in style `launch` or `fine`.
 
 In style `launch` a round is four new processes, in the order ABBA or BAAB of the two sides; with `together` they are made ready
-at the same time, and timed one after the other. In style `fine` one process of each
-side is kept and they take turns, in groups of four visits (quads).
+at the same time, and timed one after the other. In style `fine` one process of each side is kept and they take turns, in groups
+of four visits (quads).
 """
 
 import os
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from expctl.adapters.child.contained_process import Child
 from expctl.adapters.machine.interference_watch import Unwatched, Watch
 from expctl.adapters.steps.burn_in import until_steady
 from expctl.adapters.steps.worker import StepFailed, Visit, Worker
+from expctl.adapters.steps.worker_pool import Start, WorkerPool
 from expctl.domain.errors import Busy
 from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.protocol.model import Benchmark, Style
@@ -31,9 +30,6 @@ LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}
 PAUSE_MOST = 0.5  # of the length of a launch: a random pause before each keeps what recurs on the machine out of step
 PADDING_MOST = 4096  # bytes: where a side has layouts, each launch gets an environment of a random size, which moves its stack
 LAUNCHES_MOST = 4  # tries for one position of a round, each begun on a quiet machine
-
-Start = Callable[[Sequence[str], Path, Path, Path, int | None, int], Child]
-"""Starts a child for (argv, cwd, artifact, log, core, bytes to pad its environment with); raises StepFailed."""
 
 
 class Pair:
@@ -68,7 +64,6 @@ class Rounds:
         self._start, self._log, self._watch = start, log, watch or Unwatched()
         self._pair: Pair | None = None
         self._launch_s = 0.0  # of the launch before
-        self._padding_most = 0
 
     def measure(
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
@@ -85,10 +80,10 @@ class Rounds:
         for _ in range(LAUNCHES_MOST):
             layouts = len(artifacts[Side.BASELINE])
             layout = self._pair.layout if self._pair is not None else round // benchmark.respawn % layouts
-            self._padding_most = PADDING_MOST if layouts > 1 else 0
             builds = {side: artifacts[side][layout] for side in Side}
+            pool = self._pool(benchmark, cwd, builds, PADDING_MOST if layouts > 1 else 0)
             try:
-                return tuple(replace(each, layout=layout) for each in measure(benchmark, cwd, builds, round, layout, progress))
+                return tuple(replace(each, layout=layout) for each in measure(pool, round, layout, progress))
             except BaseException as error:
                 self.close()
                 taints = self._watch.take_taints()
@@ -110,8 +105,8 @@ class Rounds:
         started_s = time.monotonic()
         with ExitStack() as stack:
             try:
-                builds, seed = {Side.BASELINE: artifact}, secrets.randbits(62)
-                worker = self._begin(benchmark, cwd, builds, Side.BASELINE, seed, core, stack)
+                pool = self._pool(benchmark, cwd, {Side.BASELINE: artifact})
+                worker = pool.begin(Side.BASELINE, secrets.randbits(62), core, stack)
                 with self._watch.watching(Side.BASELINE, timed=False, core=core):
                     return until_steady(worker, benchmark, self._watch.readings, progress)
             except StepFailed as failed:
@@ -125,23 +120,26 @@ class Rounds:
             self._pair.close()
             self._pair = None
 
-    def _launches(
-        self,
-        benchmark: Benchmark,
-        cwd: Path,
-        artifacts: Mapping[Side, Path],
-        round: int,
-        layout: int,  # noqa: ARG002  as for `_fine`
-        progress: Progress,
-    ) -> tuple[Sample, ...]:
-        order, seed = secrets.choice(ORDERS), secrets.randbits(62)
+    def _pool(self, benchmark: Benchmark, cwd: Path, builds: Mapping[Side, Path], padding_most: int = 0) -> WorkerPool:
+        return WorkerPool(
+            start=self._start,
+            watch=self._watch,
+            log=self._log,
+            benchmark=benchmark,
+            cwd=cwd,
+            builds=builds,
+            padding_most=padding_most,
+        )
+
+    def _launches(self, pool: WorkerPool, round: int, layout: int, progress: Progress) -> tuple[Sample, ...]:  # noqa: ARG002  as for `_fine`
+        benchmark, order, seed = pool.benchmark, secrets.choice(ORDERS), secrets.randbits(62)
         samples: list[Sample] = []
         with ExitStack() as stack:
-            ready = self._together(benchmark, cwd, artifacts, order, seed, stack) if benchmark.together else []
+            ready = self._together(pool, order, seed, stack) if benchmark.together else []
             for letter in order:
                 waiting = ready.pop(0) if ready else None
                 for _ in range(LAUNCHES_MOST):
-                    visits, config, taints = self._launch(benchmark, cwd, artifacts, LETTER[letter], seed, waiting)
+                    visits, config, taints = self._launch(pool, LETTER[letter], seed, waiting)
                     launch, waiting = len(samples) // len(benchmark.sizes), None
                     found = (
                         _sample(benchmark, round, launch, LETTER[letter], size, [visits[size]], order, config)
@@ -155,47 +153,31 @@ class Rounds:
                 progress.tick()
         return tuple(samples)
 
-    def _together(
-        self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], order: str, seed: int, stack: ExitStack
-    ) -> list[Worker]:
-        """Start a worker for each letter of `order`, and make them ready at the same time."""
+    def _together(self, pool: WorkerPool, order: str, seed: int, stack: ExitStack) -> list[Worker]:
         self._watch.clear()
-        workers = [self._started(benchmark, cwd, artifacts, LETTER[letter], None, stack) for letter in order]
-        names = [size.name for size in benchmark.sizes]
-        with self._watch.watching("both", timed=False), ThreadPoolExecutor(len(workers)) as pool:
-            for done in [pool.submit(worker.begin, seed, names) for worker in workers]:
-                done.result()
-        return workers
+        return pool.begin_together([LETTER[letter] for letter in order], seed, stack)
 
     def _launch(
-        self,
-        benchmark: Benchmark,
-        cwd: Path,
-        artifacts: Mapping[Side, Path],
-        side: Side,
-        seed: int,
-        ready: Worker | None,
+        self, pool: WorkerPool, side: Side, seed: int, ready: Worker | None
     ) -> tuple[dict[str, Visit], str, tuple[str, ...]]:
         time.sleep(secrets.SystemRandom().uniform(0, PAUSE_MOST * self._launch_s))
         self._watch.clear()
-        started_s = time.monotonic()
+        iterations, started_s = pool.benchmark.iterations, time.monotonic()
         with ExitStack() as stack:
-            worker, visits = ready or self._begin(benchmark, cwd, artifacts, side, seed, None, stack), {}
+            worker, visits = ready or pool.begin(side, seed, None, stack), {}
             with self._watch.watching(side):
-                for size in benchmark.sizes:
-                    worker.times(size.name, benchmark.iterations if ready else 1)  # one that waited is warmed up again
-                    visits[size.name] = worker.times(size.name, benchmark.iterations)
+                for size in pool.sizes:
+                    worker.times(size, iterations if ready else 1)  # one that waited is warmed up again
+                    visits[size] = worker.times(size, iterations)
             worker.ask({"do": "end"}, "end")
         self._launch_s = time.monotonic() - started_s
         return visits, worker.config, self._watch.take_taints()
 
-    def _fine(
-        self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, layout: int, progress: Progress
-    ) -> tuple[Sample, ...]:
-        core = max(os.sched_getaffinity(0))
+    def _fine(self, pool: WorkerPool, round: int, layout: int, progress: Progress) -> tuple[Sample, ...]:
+        benchmark, core = pool.benchmark, max(os.sched_getaffinity(0))
 
         def begin(side: Side, seed: int, stack: ExitStack) -> Worker:
-            return self._begin(benchmark, cwd, artifacts, side, seed, core, stack, takes_turns=True)
+            return pool.begin(side, seed, core, stack, takes_turns=True)
 
         self._watch.clear()
         if self._pair is None:
@@ -232,38 +214,6 @@ class Rounds:
             for launch, side in enumerate(pair.order)
             for size in benchmark.sizes
         )
-
-    def _begin(
-        self,
-        benchmark: Benchmark,
-        cwd: Path,
-        artifacts: Mapping[Side, Path],
-        side: Side,
-        seed: int,
-        core: int | None,
-        stack: ExitStack,
-        *,
-        takes_turns: bool = False,
-    ) -> Worker:
-        worker = self._started(benchmark, cwd, artifacts, side, core, stack, takes_turns=takes_turns)
-        with self._watch.watching(side, timed=False, core=core):
-            worker.begin(seed, [size.name for size in benchmark.sizes])
-        return worker
-
-    def _started(
-        self,
-        benchmark: Benchmark,
-        cwd: Path,
-        artifacts: Mapping[Side, Path],
-        side: Side,
-        core: int | None,
-        stack: ExitStack,
-        *,
-        takes_turns: bool = False,
-    ) -> Worker:
-        padding = secrets.randbelow(self._padding_most) if self._padding_most else 0
-        child = stack.enter_context(self._start(benchmark.argv, cwd, artifacts[side], self._log, core, padding))
-        return Worker(child, side, time.monotonic() + benchmark.timeout_s, self._log, takes_turns=takes_turns)
 
 
 def _not_quiet(taints: Sequence[str]) -> Busy:

@@ -14,7 +14,8 @@ from expctl.domain.run.step_result import Failed
 from expctl.domain.text import one_line
 from expctl.flow.autopilot.preconditions import check_same_branch
 from expctl.flow.autopilot.proposer_input import input_at
-from expctl.flow.autopilot.run_all import BUSY_PAUSE_S, NothingProposed, SweepFinished
+from expctl.flow.autopilot.run_all import BUSY_PAUSE_S
+from expctl.flow.autopilot.steps import NothingProposed, SweepFinished
 from expctl.flow.autopilot.sweep import best_of_sweep
 from expctl.flow.queue.submit import Proposed, propose
 from expctl.flow.repository import preflight

@@ -9,8 +9,9 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.text import one_line
 from expctl.flow.autopilot.blind_slot import DRAW, BlindOutcome, Chance, blind_slot, check_not_kept
-from expctl.flow.autopilot.campaign import Campaign, WentBeside
+from expctl.flow.autopilot.campaign import Campaign
 from expctl.flow.autopilot.preconditions import explaining_os_errors
+from expctl.flow.autopilot.steps import Ended, NothingProposed, Skipped, Step, SweepFinished
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
 from expctl.flow.queue.submit import Proposed
 from expctl.flow.repository.beside import unmerged
@@ -35,41 +36,6 @@ class Budget:
     proposals: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
-    """A queued experiment that `run --all` did not run, its state in the queue, and why."""
-
-    id: str
-    state: State
-    refusal: Refused
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NothingProposed:
-    """The proposer was asked but nothing could be queued: `refusal` says why; `fault` is True if its command failed."""
-
-    refusal: Refused
-    fault: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepFinished:
-    """The proposer has nothing more to propose; `why` is a sentence for the user."""
-
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """The last step of `run --all`; `why` says why it ended, in a sentence for the user. If what it found is on a branch beside
-    the user's, `bring_home` is the command that merges it.
-    """
-
-    why: str
-    bring_home: str = ""
-
-
-Step = Outcome | BlindOutcome | Skipped | Rebased | Proposed | NothingProposed | WentBeside | Ended
 Ask = Callable[[Context, str], Proposed | NothingProposed | SweepFinished]
 
 

@@ -14,7 +14,7 @@ from expctl.domain.patch.sweep import Combination, NotAConstant, combinations, v
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.protocol.proposer import Sweep
 from expctl.domain.queue.ordering import State
-from expctl.flow.autopilot.run_all import SweepFinished
+from expctl.flow.autopilot.steps import SweepFinished
 from expctl.flow.autopilot.sweep_score import Screen, open_screen, score_of
 from expctl.flow.queue.submit import next_number
 from expctl.flow.repository.pending import read_queue

@@ -31,15 +31,15 @@ class triton:
 }
 # What torch 2.13 and torch 2.5 log with TORCH_LOGS=graph_breaks, without the prefix of each line.
 LINES = (
-    "Graph break in user code at /work/run.py:5",
+    "Graph break in user code at /srv/run.py:5",
     "Graph Break Reason: Encountered graph break when attempting to trace CALL: a function call, e.g. f(x, y):",
     "",
     "Failed to trace builtin operator",
     "  Explanation: Dynamo does not know how to trace builtin operator `print`",
     "User code traceback:",
-    '  File "/work/run.py", line 9, in <module>',
+    '  File "/srv/run.py", line 9, in <module>',
 )
-OLD_LINES = ("Graph break in user code at /work/run.py:7", "Reason: Unsupported: Tensor.item", "User code traceback:")
+OLD_LINES = ("Graph break in user code at /srv/run.py:7", "Reason: Unsupported: Tensor.item", "User code traceback:")
 PREFIX = "V1124 02:49:28.822000 29474 torch/_dynamo/symbolic_convert.py:5124] [0/0] [__graph_breaks] "
 LOG = "".join(f"{PREFIX}{line}\n" for line in LINES) + "what the program prints\n"
 OLD_LOG = "".join(f"{PREFIX}{line}\n" for line in OLD_LINES)
@@ -76,7 +76,7 @@ def test_a_program_is_run_and_its_breaks_are_read(fake: dict[str, str], tmp_path
     script = f"import os, sys\nassert os.environ['TORCH_LOGS'] == 'graph_breaks'\nsys.stderr.write({LOG + LOG!r})\n"
     lay(tmp_path, {"run.py": script, "bad.py": "import sys\nsys.exit('no GPU')\n"})
     found = torch_facts(sys.executable, fake, ("run.py", "a b"), tmp_path)
-    assert found.breaks == (GraphBreak(place="/work/run.py:5", reason="Failed to trace builtin operator"),)
+    assert found.breaks == (GraphBreak(place="/srv/run.py:5", reason="Failed to trace builtin operator"),)
     assert found.script == "run.py 'a b'"
     failed = torch_facts(sys.executable, fake, ("bad.py",), tmp_path)
     assert (failed.trouble, failed.breaks, failed.precision) == ("bad.py ended with status 1: no GPU", None, "highest")
@@ -85,13 +85,13 @@ def test_a_program_is_run_and_its_breaks_are_read(fake: dict[str, str], tmp_path
 @pytest.mark.parametrize(
     ("log", "breaks"),
     [
-        (LOG, [("/work/run.py:5", "Failed to trace builtin operator")]),
-        (OLD_LOG, [("/work/run.py:7", "Unsupported: Tensor.item")]),
+        (LOG, [("/srv/run.py:5", "Failed to trace builtin operator")]),
+        (OLD_LOG, [("/srv/run.py:7", "Unsupported: Tensor.item")]),
         (
             OLD_LOG + LOG,
-            [("/work/run.py:7", "Unsupported: Tensor.item"), ("/work/run.py:5", "Failed to trace builtin operator")],
+            [("/srv/run.py:7", "Unsupported: Tensor.item"), ("/srv/run.py:5", "Failed to trace builtin operator")],
         ),
-        (LOG.splitlines()[0], [("/work/run.py:5", "no reason given")]),
+        (LOG.splitlines()[0], [("/srv/run.py:5", "no reason given")]),
         ("a warning\n", []),
     ],
     ids=["2.13", "2.5", "both", "cut off", "none"],

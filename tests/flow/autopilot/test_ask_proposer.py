@@ -14,7 +14,7 @@ from expctl.domain.protocol.proposer import Proposer, Screen, Sweep
 from expctl.domain.run.step_result import Failed
 from expctl.flow.autopilot.ask_proposer import ProposerTools, ask_proposer
 from expctl.flow.autopilot.proposer_input import ProposerInput
-from expctl.flow.autopilot.run_all import NothingProposed, SweepFinished
+from expctl.flow.autopilot.steps import NothingProposed, SweepFinished
 from expctl.flow.queue.edit_queue import prioritise, withdraw
 from expctl.flow.queue.submit import Proposed
 from expctl.flow.run.experiment import run_experiment

@@ -91,7 +91,9 @@ def check_swizzle(text: str, source: Callable[[int], int]) -> None:
 
 
 def check_permlane(text: str, crossed: bool, inactive_too: bool, bound: bool) -> None:
-    """The same register is read and written; the second selector word is for lanes 8 to 15 of each row."""
+    """Hold v_permlane16 or v_permlanex16 to a table of lanes. v10 is both source and result; s20 selects for lanes 0 to 7 of
+    each row of 16, s21 for lanes 8 to 15.
+    """
     selectors = (0x01234567, 0xFEDC8899)
     which = [selectors[i // 8] >> 4 * (i % 8) & 15 for i in range(16)]
     for active in _HOLES:

@@ -1,0 +1,59 @@
+"""Starts the workers of a round: benchmark processes of both sides."""
+
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from expctl.adapters.child.contained_process import Child
+from expctl.adapters.machine.interference_watch import Watch
+from expctl.adapters.steps.worker import Worker
+from expctl.domain.protocol.model import Benchmark
+from expctl.domain.verdict.samples import Side
+
+Start = Callable[[Sequence[str], Path, Path, Path, int | None, int], Child]
+"""Starts a child for (argv, cwd, artifact, log, core, bytes to pad its environment with); raises StepFailed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerPool:
+    """Starts workers of `benchmark` in `cwd` on the `builds` of both sides, watched by `watch`. Each ends with the stack that
+    it was started on. `padding_most` is the largest size, in bytes, by which a worker's environment is padded.
+    """
+
+    start: Start
+    watch: Watch
+    log: Path
+    benchmark: Benchmark
+    cwd: Path
+    builds: Mapping[Side, Path]
+    padding_most: int = 0
+
+    @property
+    def sizes(self) -> list[str]:
+        """Return the names of the benchmark's sizes."""
+        return [size.name for size in self.benchmark.sizes]
+
+    def begin(self, side: Side, seed: int, core: int | None, stack: ExitStack, *, takes_turns: bool = False) -> Worker:
+        """Start one worker and make it ready. Raises StepFailed."""
+        worker = self._start(side, core, stack, takes_turns=takes_turns)
+        with self.watch.watching(side, timed=False, core=core):
+            worker.begin(seed, self.sizes)
+        return worker
+
+    def begin_together(self, sides: Sequence[Side], seed: int, stack: ExitStack) -> list[Worker]:
+        """Start a worker for each of `sides`, and make them ready at the same time. Raises StepFailed."""
+        workers = [self._start(side, None, stack) for side in sides]
+        with self.watch.watching("both", timed=False), ThreadPoolExecutor(len(workers)) as threads:
+            for made_ready in [threads.submit(worker.begin, seed, self.sizes) for worker in workers]:
+                made_ready.result()
+        return workers
+
+    def _start(self, side: Side, core: int | None, stack: ExitStack, *, takes_turns: bool = False) -> Worker:
+        padding = secrets.randbelow(self.padding_most) if self.padding_most else 0
+        argv, deadline_s = self.benchmark.argv, time.monotonic() + self.benchmark.timeout_s
+        child = stack.enter_context(self.start(argv, self.cwd, self.builds[side], self.log, core, padding))
+        return Worker(child, side, deadline_s, self.log, takes_turns=takes_turns)
