@@ -14,6 +14,9 @@ inline double config_cost(int config, int m, int n) {
 }
 
 inline int pick_config(int m, int n) {
+  // Several waves of blocks fill the chip: 128 x 128 with the long chunk, which has half the barriers.
+  constexpr int kLongChunk = 3, kManyBlocks = 512;
+  if (static_cast<double>(blocks(m, block_m_of(kLongChunk))) * blocks(n, block_n_of(kLongChunk)) >= kManyBlocks) return kLongChunk;
   int best = 0;
   for (int config = 1; config < kConfigCount; ++config)
     if (config_cost(config, m, n) < config_cost(best, m, n)) best = config;
