@@ -26,7 +26,7 @@ def results_csv(suite: Suite, found: Sequence[CaseTimes]) -> bytes:
             times = [each.first_us, each.sd_us, each.median_us, each.p90_us, each.p99_us]
             moved = [case.moved, _text(gb_s(case.moved, each.mean_us) or 0.0)] if case.moved is not None else ["", ""]
             cells = [case.kernel, case.shape, _text(each.mean_us), number, each.calls, suite.warmups]
-            writer.writerow([*cells, *map(_text, times), *moved, "; ".join(each.causes)])
+            writer.writerow([*cells, *map(_text, times), *moved, each.causes])
     return stream.getvalue().encode()
 
 

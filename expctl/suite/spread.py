@@ -5,11 +5,11 @@ The first call is never counted: it compiles, loads and fills caches. It is kept
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 SD_SHARE_MAX = 0.10
-LATE_SHARE = 1.10
+TREND = 0.7
 OUTLIER = 1.5
 OUTLIERS_MOST = 0.1
 GROUP_LEAST = 0.2
@@ -28,7 +28,7 @@ class Spread:
     median_us: float
     p90_us: float
     p99_us: float
-    causes: tuple[str, ...] = ()
+    causes: str = ""
 
 
 def spread_of(times_us: Sequence[float], warmups: int) -> Spread:
@@ -46,47 +46,47 @@ def spread_of(times_us: Sequence[float], warmups: int) -> Spread:
         median_us=statistics.median(counted),
         p90_us=at[89],
         p99_us=at[98],
-        causes=tuple(_causes(counted)) if sd > SD_SHARE_MAX * mean else (),
+        causes=_causes(counted) if sd > SD_SHARE_MAX * mean else "",
     )
 
 
-def _causes(counted: Sequence[float]) -> Iterator[str]:
-    """Yield the likely causes of a large spread, told by its form; at least one."""
-    middle, found = statistics.median(counted), False
-    third = len(counted) // 3
-    early, late = statistics.median(counted[:third]), statistics.median(counted[-third:])
+def _causes(counted: Sequence[float]) -> str:
+    """Return the likely causes of a large spread, told by its form."""
+    middle, trend = statistics.median(counted), _trend(counted)
     slow = [each for each in counted if each > OUTLIER * middle]
     rest = [each for each in counted if each <= OUTLIER * middle]
     is_few = slow and len(slow) <= math.ceil(OUTLIERS_MOST * len(counted))
     if is_few and statistics.stdev(rest) <= SD_SHARE_MAX * statistics.fmean(rest):
-        yield (
+        return (
             f"{len(slow)} of {len(counted)} calls took over {OUTLIER:g} times the median: another process, an interrupt, or a "
             "recompilation in the middle of the run (TORCH_LOGS=recompiles,graph_breaks shows it)"
         )
-        return
-    if early > LATE_SHARE * late:
-        yield "the calls get faster: too few warm-ups (something still compiles, tunes or fills a cache), or a rising clock"
-        found = True
-    elif late > LATE_SHARE * early:
-        yield "the calls get slower: heat or a power limit lowers the clock, or memory fills up"
-        found = True
-    low, high = _groups(counted)
-    if high and not found:
-        yield (
+    if trend < -TREND:
+        return "the calls get faster: too few warm-ups (something still compiles, tunes or fills a cache), or a rising clock"
+    if trend > TREND:
+        return "the calls get slower: heat or a power limit lowers the clock, or memory fills up"
+    if (groups := _groups(counted)) is not None:
+        low, high = groups
+        return (
             f"two speeds, about {statistics.median(low):.4g} and {statistics.median(high):.4g} us: two clocks, unlike cores, "
             "placement of memory, or two paths of code (a graph break, a shape that is recompiled)"
         )
-        found = True
-    if not found:
-        yield "all calls differ: other work on the machine, clocks that are not held, or inputs whose work differs"
+    return "all calls differ: other work on the machine, clocks that are not held, or inputs whose work differs"
 
 
-def _groups(counted: Sequence[float]) -> tuple[Sequence[float], Sequence[float]]:
-    """Split the times at their largest gap; the second group is empty unless both have a fifth of the calls and lie apart."""
+def _trend(counted: Sequence[float]) -> float:
+    """Return Spearman's rank correlation of the times with their order, -1 (each faster than the one before) to 1."""
+    n = len(counted)
+    ranked = sorted(range(n), key=counted.__getitem__)
+    return 1 - 6 * sum((rank - at) ** 2 for rank, at in enumerate(ranked)) / (n * (n * n - 1))
+
+
+def _groups(counted: Sequence[float]) -> tuple[Sequence[float], Sequence[float]] | None:
+    """Split the times at their largest gap; None unless both groups have a fifth of the calls, and lie further apart than either
+    is wide.
+    """
     ordered = sorted(counted)
     least = max(2, math.ceil(GROUP_LEAST * len(ordered)))
     cut = max(range(least, len(ordered) - least + 1), key=lambda at: ordered[at] - ordered[at - 1])
     low, high = ordered[:cut], ordered[cut:]
-    gap = high[0] - low[-1]
-    is_apart = gap > LATE_SHARE * max(low[-1] - low[0], high[-1] - high[0])
-    return (low, high) if is_apart else (ordered, [])
+    return (low, high) if high[0] - low[-1] > max(low[-1] - low[0], high[-1] - high[0]) else None

@@ -83,7 +83,8 @@ def _doubts(case: CaseTimes) -> list[str]:
         return [f"failed: {case.failed}"]
     worst = _worst(case)
     share = f"sd {100 * worst.sd_us / worst.mean_us:.0f} % of the mean (above {100 * SD_SHARE_MAX:.0f} %)"
-    return [*case.timing.remarks, *(f"{share}: {cause}" for cause in worst.causes)]
+    within = [f"within a run: {share}: {worst.causes}"] if worst.causes else []
+    return [*(f"between runs: {remark}" for remark in case.timing.remarks), *within]
 
 
 def _worst(case: CaseTimes) -> Spread:

@@ -38,7 +38,7 @@ def with_interpreter(environment: Kind, *, root: Path, state: Path, where: str =
             hint="make it (python3 -m venv .venv), or correct or drop the key: without it, {python} is expctl's own",
         )
     if found == sys.executable:
-        return environment
+        return replace(environment, python=found)
     given = environment.set.get("PYTHONPATH")
     path = os.pathsep.join([str(_modules(state)), *([given] if given else [])])
     return replace(environment, python=found, set={**environment.set, "PYTHONPATH": path})
