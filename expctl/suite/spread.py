@@ -5,6 +5,7 @@ The first call is never counted: it compiles, loads and fills caches. It is kept
 
 import math
 import statistics
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -76,14 +77,14 @@ def _causes(counted: Sequence[float]) -> str:
 
 def _trend(counted: Sequence[float]) -> float:
     """Return Spearman's rank correlation of the times with their order, -1 (each faster than the one before) to 1."""
-    n = len(counted)
-    ranked = sorted(range(n), key=counted.__getitem__)
-    return 1 - 6 * sum((rank - at) ** 2 for rank, at in enumerate(ranked)) / (n * (n * n - 1))
+    ordered = sorted(counted)
+    ranks = [bisect_left(ordered, each) + bisect_right(ordered, each) for each in counted]  # equal times share a rank
+    return statistics.correlation(range(len(counted)), ranks)
 
 
 def _groups(counted: Sequence[float]) -> tuple[Sequence[float], Sequence[float]] | None:
-    """Split the times at their largest gap; None unless both groups have a fifth of the calls, and lie further apart than either
-    is wide.
+    """Split the times at their largest gap; None unless both groups have a fifth of the calls, and lie further apart than
+    either is wide.
     """
     ordered = sorted(counted)
     least = max(2, math.ceil(GROUP_LEAST * len(ordered)))

@@ -40,7 +40,8 @@ def environment_facts(
         facts["rocm_version"] = file.read_text(errors="replace").strip()[:40]
     for name, folder in checkouts.items():
         facts |= {f"{name}_{key}": text for key, text in _commit(folder).items()}
-    given = {name: redacted(variables[name]) for name in (*environment.pass_through, *environment.set) if name in variables}
+    names = (*environment.pass_through, *environment.set)
+    given = {name: _masked(name, variables[name]) for name in names if name in variables}
     return {**facts, "variables": given, "packages": packages}
 
 
@@ -60,3 +61,7 @@ def _commit(folder: Path) -> dict[str, str]:
         ) from error
     changed = "yes" if git.has_changes() else "no"
     return {"commit": commit, "branch": branch or "(detached)", "edited": changed}
+
+
+def _masked(name: str, value: str) -> str:
+    return redacted(f"{name}={value}").removeprefix(f"{name}=")
