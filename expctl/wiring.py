@@ -390,7 +390,14 @@ def suite_run(
         out = apart.state / "out"
         try:
             for each in measure(
-                suite, cases, commands=commands, gate=machine_gate, folder=out, progress=progress, clock=SystemClock()
+                suite,
+                cases,
+                commands=commands,
+                gate=machine_gate,
+                folder=out,
+                progress=progress,
+                clock=SystemClock(),
+                stop_requested=stop_requested,
             ):
                 found.append(each)
                 told(facts, found)

@@ -1,9 +1,10 @@
 """Time every kernel and shape of a suite in one environment, each in 3 to 5 processes, on a quiet machine."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from expctl.domain.errors import Interrupted
 from expctl.domain.protocol.model import Build, NumberKind, Target, Toolchain
 from expctl.domain.run.step_result import Failed
 from expctl.ports.measuring import Clock, Gate, Progress, SuiteCommands
@@ -43,9 +44,10 @@ def measure(
     folder: Path,
     progress: Progress,
     clock: Clock,
+    stop_requested: Callable[[], bool] = lambda: False,
 ) -> Iterator[CaseTimes]:
     """Yield the times of each of `cases`. Profilers and benchmarks write into `folder`. Raises Busy where the machine doesn't
-    get or stay quiet, and Interrupted.
+    get or stay quiet, and Interrupted once `stop_requested` says so.
     """
     kind = NumberKind.DEVICE_TIME if suite.timed_on is TimedOn.GPU else NumberKind.WALL_TIME
     target = Target(build=Build(toolchain=Toolchain.COMMAND), number_kind=kind)
@@ -56,6 +58,8 @@ def measure(
         failed = ""
         with gate.measuring(target):
             while not failed and not _is_enough(found):
+                if stop_requested():
+                    raise Interrupted("stopped between two repetitions; the kernels and shapes that were finished are written")
                 progress.working(STEP, f"{number}/{len(cases)} {case.kernel} {case.shape}, repetition {len(found) + 1}")
                 one = _repetition(suite, case, commands, folder)
                 if isinstance(one, Failed):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from expctl.domain.errors import Busy
+from expctl.domain.errors import Busy, Interrupted
 from expctl.screening.environment_file import environment_of
 from expctl.screening.result_file import times_of
 from expctl.screening.screen import Case
@@ -91,6 +91,14 @@ def test_a_command_that_was_not_told_may_call_more_often(tmp_path: Path) -> None
     assert case.repetitions[0].calls == 37
     (case,) = measured(tmp_path, [100.0] * 14, suite=suite)
     assert case.failed == "expected the times of at least 3 warm-ups and 12 iterations, found 14 calls"
+
+
+def test_a_stop_comes_between_two_repetitions(tmp_path: Path) -> None:
+    commands, answers = FakeSuiteCommands([calls(100)] * 3), iter([False, True])
+    given = {"commands": commands, "gate": FakeGate(), "folder": tmp_path, "progress": FakeProgress(), "clock": FakeClock()}
+    with pytest.raises(Interrupted):
+        tuple(measure(ONE, cases_of(ONE), **given, stop_requested=lambda: next(answers)))  # type: ignore[arg-type]
+    assert len(commands.asked) == 1
 
 
 def test_a_machine_that_is_not_quiet(tmp_path: Path) -> None:
