@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from expctl.domain.errors import Interrupted
+from expctl.domain.layout import cut_middle
 from expctl.domain.protocol.model import Build, NumberKind, Target, Toolchain
 from expctl.domain.run.step_result import Failed
+from expctl.domain.text import one_line
 from expctl.ports.measuring import Clock, Gate, Progress, SuiteCommands
 from expctl.screening.repetitions import ROWS_AVERAGED, ROWS_COUNTED, Timing, timing_of
 from expctl.suite.call_times import TIMES, reported, traced
@@ -15,6 +17,7 @@ from expctl.suite.model import Suite, TimedOn
 from expctl.suite.spread import Spread, spread_of
 
 STEP = "suite"
+NAME_WIDTH = 48  # of a kernel and shape in the lines of progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,19 +57,20 @@ def measure(
     for number, case in enumerate(cases, 1):
         progress.working("gate", "waiting for a quiet machine")
         started_s = clock.monotonic_s()
+        what = f"{number}/{len(cases)} {cut_middle(one_line(f'{case.kernel} {case.shape}'), NAME_WIDTH)}"
         found: list[Spread] = []
         failed = ""
         with gate.measuring(target):
             while not failed and not _is_enough(found):
                 if stop_requested():
                     raise Interrupted("stopped between two repetitions; the kernels and shapes that were finished are written")
-                progress.working(STEP, f"{number}/{len(cases)} {case.kernel} {case.shape}, repetition {len(found) + 1}")
+                progress.working(STEP, f"{what}, repetition {len(found) + 1}")
                 one = _repetition(suite, case, commands, folder)
                 if isinstance(one, Failed):
                     failed = one.reason
                 else:
                     found.append(one)
-        progress.step(STEP, f"{number}/{len(cases)} {case.kernel} {case.shape}", round(clock.monotonic_s() - started_s, 3))
+        progress.step(STEP, what, round(clock.monotonic_s() - started_s, 3))
         yield CaseTimes(kernel=case.kernel, shape=case.shape, moved=case.moved, repetitions=tuple(found), failed=failed)
 
 
