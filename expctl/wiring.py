@@ -374,7 +374,8 @@ def suite_run(
     waiter, mark = Waiter(progress, stop_requested, wait_s), mark_of(apart)
     with RepositoryLock(apart.state).measuring(experiment=f"suite {name}"):
         end_survivors(mark)
-        facts = {"captured": SystemClock().date(), **environment_facts(environment, checkouts), "machine": machine()}
+        here = {key: text for key, text in machine().items() if key != "python"}  # the environment has its own
+        facts = {"captured": SystemClock().date(), **environment_facts(environment, checkouts), "machine": here}
         has_protocol = git.place.head and git.read_file(git.head(), "protocol.yaml") is not None
         rule = suite.gate or (library(git).protocol(git.head()).gate if has_protocol else Gate())
         machine_gate = gate(apart, waiter.rule(rule), experiment=f"suite {name}", told=waiter.told)

@@ -65,7 +65,7 @@ def _environment_lines(environments: Environments | None) -> list[str]:
     for (key, shown), value in zip(keys.items(), values, strict=True):
         mark = "*" if key in environments.differing else " "
         lines.append(f"{mark} {shown:<{key_width}}  {value:<{value_width}}  {one_line(tot.get(key, '-'), VALUE_MAX)}")
-    hidden = f"; {len(same)} packages that don't differ are not shown" if same else ""
+    hidden = f"; packages that don't differ, not shown: {len(same)}" if same else ""
     return [*lines, f"  * differs: {len(environments.differing)} of {len(known)}{hidden}"]
 
 
