@@ -328,13 +328,19 @@ def harness_check(place: Place, target: str) -> "Iterator[Checked]":
 def suite_in(file: Path) -> "Suite":
     """Return the suite that a file describes. Raises Refused with every unknown key, wrong type or contradiction."""
     from expctl.adapters.codec import strict_yaml
+    from expctl.domain.errors import Refused
     from expctl.files import user_file
     from expctl.suite.cases import faults
     from expctl.suite.model import Suite
 
-    suite = strict_yaml.load(user_file.contents(file, "the suite", bytes_max=strict_yaml.BYTES_MAX), Suite, where=str(file))
-    if found := tuple(faults(suite)):
-        raise strict_yaml.contradiction(str(file), found)
+    text = user_file.contents(file, "the suite", bytes_max=strict_yaml.BYTES_MAX)
+    try:
+        suite = strict_yaml.load(text, Suite, where=str(file))
+        if found := tuple(faults(suite)):
+            raise strict_yaml.contradiction(str(file), found)
+    except Refused as refusal:
+        refusal.hint = f"edit {file}; docs/SUITE.md of expctl has an example"  # nothing has to be committed
+        raise
     return suite
 
 
