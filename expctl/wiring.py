@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from expctl.launcher.capabilities import Capabilities
     from expctl.ports.context import Context, Tools
     from expctl.ports.measuring import Progress, Recipe
+    from expctl.suite.cases import SuiteCase
+    from expctl.suite.measure import CaseTimes
+    from expctl.suite.model import Suite
 
 
 def here() -> Place:
@@ -320,6 +323,93 @@ def harness_check(place: Place, target: str) -> "Iterator[Checked]":
     finally:
         tools.steps.close()
         atomic_write.remove_tree(apart.state)
+
+
+def suite_in(file: Path) -> "Suite":
+    """Return the suite that a file describes. Raises Refused with every unknown key, wrong type or contradiction."""
+    from expctl.adapters.codec import strict_yaml
+    from expctl.domain.errors import Refused
+    from expctl.files import user_file
+    from expctl.suite.cases import faults
+    from expctl.suite.model import Suite
+
+    text = user_file.contents(file, "the suite", bytes_max=strict_yaml.BYTES_MAX)
+    try:
+        suite = strict_yaml.load(text, Suite, where=str(file))
+        if found := tuple(faults(suite)):
+            raise strict_yaml.contradiction(str(file), found)
+    except Refused as refusal:
+        refusal.hint = f"edit {file}; docs/SUITE.md of expctl has an example"  # nothing has to be committed
+        raise
+    return suite
+
+
+def suite_run(
+    place: Place,
+    suite: "Suite",
+    cases: "Sequence[SuiteCase]",
+    name: str,
+    progress: "Progress",
+    *,
+    told: "Callable[[Mapping[str, object], Sequence[CaseTimes]], None]",
+    stop_requested: Callable[[], bool] = lambda: False,
+    wait_s: float | None = None,
+) -> None:
+    """Time `cases` of a suite in its environment `name`. After each case, `told` gets the facts of the environment and all
+    times so far. It works in a state folder of its own; raises Busy while another suite is timed in this repository.
+    """
+    from msgspec.structs import replace
+
+    from expctl.adapters.child.contained_process import become_subreaper, end_survivors
+    from expctl.adapters.child.interpreter import with_interpreter
+    from expctl.adapters.machine.clock import SystemClock
+    from expctl.adapters.machine.repository_lock import RepositoryLock
+    from expctl.adapters.machine.waiter import Waiter
+    from expctl.adapters.steps.suite_facts import environment_facts
+    from expctl.adapters.steps.timed_command import TimedCommand
+    from expctl.domain.protocol.model import Gate
+    from expctl.files import atomic_write
+    from expctl.suite.measure import measure
+
+    apart = replace(place, state=place.state / "suite")
+    git = reader(place)
+    key = f"environments.{name}.python"
+    environment = with_interpreter(suite.environments[name], root=place.root, state=apart.state, where=f"the suite, {key}")
+    checkouts = {"repository": place.root, **{each: place.root / path for each, path in environment.checkouts.items()}}
+    become_subreaper()
+    waiter, mark = Waiter(progress, stop_requested, wait_s), mark_of(apart)
+    with RepositoryLock(apart.state).measuring(experiment=f"suite {name}"):
+        end_survivors(mark)
+        here = {key: text for key, text in machine().items() if key != "python"}  # the environment has its own
+        facts = {"captured": SystemClock().date(), **environment_facts(environment, checkouts), "machine": here}
+        has_protocol = git.place.head and git.read_file(git.head(), "protocol.yaml") is not None
+        rule = suite.gate or (library(git).protocol(git.head()).gate if has_protocol else Gate())
+        machine_gate = gate(apart, waiter.rule(rule), experiment=f"suite {name}", told=waiter.told)
+        commands = TimedCommand(
+            environment,
+            cwd=place.root,
+            scratch=apart.state / name,
+            mark=mark,
+            watch=machine_gate.watch,
+            tick=progress.tick,
+        )
+        found: list[CaseTimes] = []
+        out = apart.state / "out"
+        try:
+            for each in measure(
+                suite,
+                cases,
+                commands=commands,
+                gate=machine_gate,
+                folder=out,
+                progress=progress,
+                clock=SystemClock(),
+                stop_requested=stop_requested,
+            ):
+                found.append(each)
+                told(facts, found)
+        finally:
+            atomic_write.remove_tree(out)
 
 
 def clear(place: Place) -> None:

@@ -44,6 +44,7 @@ VERBS = {
     "finding": "finding:finding",
     "gate": "gate:gate",
     "rivals": "rivals:rivals",
+    "suite": "suite:app",
     "doctor": "doctor:app",
     "import": "import_ledger:import_ledger",
     "init": "init:init",

@@ -15,6 +15,7 @@ GROUPS = {
         "gate": "Say what would block a measurement now, and since when.",
         "calibrate": "Measure this machine's noise, and which effects it can show.",
         "rivals": "Time what users would take instead, and commit the figures.",
+        "suite": "Time a list of kernels in one of several environments.",
         "doctor": "Find what is wrong here, with the command that mends it.",
     },
     "Account": {

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from msgspec import Struct
 
@@ -32,6 +33,24 @@ def version(name):
     return "unknown"
 print(json.dumps([platform.python_version(), {name: version(name) for name in sys.argv[1:]}, folders]))
 """
+# What `pip freeze` prints, also where pip is not installed: a version, or the commit of a package that came from a repository.
+LIST = """
+import sys
+sys.path[:] = [folder for folder in sys.path if folder]
+import importlib.metadata as metadata, json, platform
+found = {}
+for each in metadata.distributions():
+    name = (each.metadata or {}).get("Name")
+    if name and name.lower() not in found:
+        try:
+            origin = json.loads(each.read_text("direct_url.json") or "{}")
+        except (OSError, ValueError):
+            origin = {}
+        commit = origin.get("vcs_info", {}).get("commit_id")
+        editable = origin.get("dir_info", {}).get("editable")
+        found[name.lower()] = each.version + (f" @ {commit}" if commit else " (editable)" if editable else "")
+print(json.dumps([platform.python_version(), dict(sorted(found.items()))]))
+"""
 
 
 class Interpreter(Struct, frozen=True, kw_only=True):
@@ -55,15 +74,27 @@ def look_at(python: str, names: Sequence[str], environment: Mapping[str, str]) -
     return _look_at(python, tuple(names), tuple(sorted(environment.items())))
 
 
+def installed_in(python: str, environment: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+    """Return the version of the interpreter `python`, and name -> version of every package that it sees when it is started with
+    the variables `environment`. Raises NoInterpreter.
+    """
+    version, packages = _answer([python, "-c", LIST], environment)
+    return version, packages
+
+
 @lru_cache
 def _look_at(python: str, names: tuple[str, ...], environment: tuple[tuple[str, str], ...]) -> Interpreter:
+    version, packages, folders = _answer([python, "-c", LOOK, *names], dict(environment))
+    return Interpreter(version=version, packages=packages, folders=folders)
+
+
+def _answer(argv: Sequence[str], environment: Mapping[str, str]) -> Any:
     try:
-        answer = captured([python, "-c", LOOK, *names], timeout_s=ANSWERS_S, environment=dict(environment))
+        answer = captured(argv, timeout_s=ANSWERS_S, environment=environment)
     except (OSError, Timeout) as error:
-        raise NoInterpreter(f"{python}: {getattr(error, 'strerror', None) or error}") from error
+        raise NoInterpreter(f"{argv[0]}: {getattr(error, 'strerror', None) or error}") from error
     try:
-        version, packages, folders = json.loads(answer.out.splitlines()[-1])
+        return json.loads(answer.out.splitlines()[-1])
     except (ValueError, IndexError) as error:
         said = (answer.err or answer.out).strip().splitlines()[-1:] or [f"status {answer.status}"]
-        raise NoInterpreter(f"{python}: {said[0][:200]}") from error
-    return Interpreter(version=version, packages=packages, folders=folders)
+        raise NoInterpreter(f"{argv[0]}: {said[0][:200]}") from error

@@ -52,6 +52,14 @@ class Steps(Port):
     ) -> tuple[Fact, ...] | Failed: ...
 
 
+class SuiteCommands(Port):
+    """Runs the benchmarks of a suite in one environment, as confined children that find the folder `out` empty; `{times}` is
+    the file `times` in it. Raises Busy if other programs disturb one again and again.
+    """
+
+    def run(self, argv: Sequence[str], *, out: Path, times: str, timeout_s: float) -> Failed | None: ...
+
+
 class Profiles(Port):
     """Keeps folders of profiler output of baseline and candidate, and reads them."""
 

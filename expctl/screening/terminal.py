@@ -12,6 +12,7 @@ from expctl.screening.screen import RULE, Environments, Row, Status
 NAME_MAX = 48
 VALUE_MAX = 60
 SHAPE_MAX = 60
+PACKAGES = "packages."
 CSV_COLUMNS = (
     "kernel", "shape", "golden_us", "tot_us", "delta_us", "ratio", "status",
     "golden_rows", "tot_rows", "golden_sd_us", "tot_sd_us", "remarks",
@@ -55,14 +56,17 @@ def _environment_lines(environments: Environments | None) -> list[str]:
     if environments is None:
         return []
     golden, tot = environments.golden or {}, environments.tot or {}
-    keys = {key: one_line(key, VALUE_MAX) for key in {**golden, **tot}}
+    known = {**golden, **tot}
+    same = [key for key in known if key.startswith(PACKAGES) and golden.get(key) == tot.get(key)]
+    keys = {key: one_line(key, VALUE_MAX) for key in known if key not in same}
     values = [one_line(golden.get(key, "-"), VALUE_MAX) for key in keys]
     key_width, value_width = _width("environment", list(keys.values())), _width("golden", values)
     lines = ["", f"  {'environment':<{key_width}}  {'golden':<{value_width}}  tot"]
     for (key, shown), value in zip(keys.items(), values, strict=True):
         mark = "*" if key in environments.differing else " "
         lines.append(f"{mark} {shown:<{key_width}}  {value:<{value_width}}  {one_line(tot.get(key, '-'), VALUE_MAX)}")
-    return [*lines, f"  * differs: {len(environments.differing)} of {len(keys)}"]
+    hidden = f"; packages that don't differ, not shown: {len(same)}" if same else ""
+    return [*lines, f"  * differs: {len(environments.differing)} of {len(known)}{hidden}"]
 
 
 def _figure(value: float | None, form: str) -> str:

@@ -262,3 +262,21 @@ class FakeCalibrations:
         assert benchmark.sizes
         self.stored[calibration.target] = calibration
         return Path("/state") / calibration.target
+
+
+@dataclass
+class FakeSuiteCommands:
+    """Writes the times (us) of each run in turn to `{times}`; a text is why a run failed."""
+
+    runs: list[Sequence[float] | str]
+    asked: list[tuple[str, ...]] = field(default_factory=list)
+
+    def run(self, argv: Sequence[str], *, out: Path, times: str, timeout_s: float) -> Failed | None:
+        assert timeout_s > 0
+        self.asked.append(tuple(argv))
+        told = self.runs.pop(0)
+        if isinstance(told, str):
+            return Failed(reason=told)
+        out.mkdir(exist_ok=True)
+        (out / times).write_text("".join(f"{each}\n" for each in told))
+        return None

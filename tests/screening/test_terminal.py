@@ -54,6 +54,14 @@ def test_one_side_of_the_environment_and_nothing_differs() -> None:
     assert lines[1:5] == ["", "  environment  golden  tot", "  env          -       tot", "  * differs: 0 of 1"]
 
 
+def test_packages_that_do_not_differ_are_counted_alone() -> None:
+    golden, tot = ({"packages.a": "1", "packages.b": version, "x": "1"} for version in "12")
+    lines = comparison_lines((), counts(()), environments_of(golden, tot))
+    assert "* packages.b   1       2" in lines
+    assert not any("packages.a" in line for line in lines)
+    assert "  * differs: 1 of 3; packages that don't differ, not shown: 1" in lines
+
+
 def test_the_csv() -> None:
     assert comparison_csv(ROWS) == (
         "kernel,shape,golden_us,tot_us,delta_us,ratio,status,golden_rows,tot_rows,golden_sd_us,tot_sd_us,remarks\n"

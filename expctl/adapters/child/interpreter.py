@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -14,11 +15,14 @@ from expctl.domain.protocol.model import Environment
 MODULES = "modules"
 
 
-def with_interpreter(environment: Environment, *, root: Path, state: Path) -> Environment:
+Kind = TypeVar("Kind", bound=Environment)
+
+
+def with_interpreter(environment: Kind, *, root: Path, state: Path, where: str = "protocol.yaml, environment.python") -> Kind:
     """Return `environment` with the absolute path of its interpreter; a relative one is looked up below `root`, a name on PATH.
 
     Where it isn't the one that runs expctl, scripts find `expctl.harness` by PYTHONPATH, in a folder below `state` that holds
-    expctl alone. Raises Refused if there is no such interpreter.
+    expctl alone. Raises Refused if there is no such interpreter; `where` names the file and the key.
     """
     wanted = environment.python
     if not wanted:
@@ -26,15 +30,15 @@ def with_interpreter(environment: Environment, *, root: Path, state: Path) -> En
     found = _absolute(wanted, root)
     if found is None:
         raise Refused(
-            "the Python of protocol.yaml is not on this machine",
+            f"the Python of {where.partition(',')[0]} is not on this machine",
             code="interpreter-missing",
             expected="an interpreter: an absolute path, one below the repository, or a name on PATH",
             found=f"no program {wanted}",
-            where="protocol.yaml, environment.python",
+            where=where,
             hint="make it (python3 -m venv .venv), or correct or drop the key: without it, {python} is expctl's own",
         )
     if found == sys.executable:
-        return environment
+        return replace(environment, python=found)
     given = environment.set.get("PYTHONPATH")
     path = os.pathsep.join([str(_modules(state)), *([given] if given else [])])
     return replace(environment, python=found, set={**environment.set, "PYTHONPATH": path})

@@ -147,6 +147,10 @@ class GitReader:
             return committed is not None or file.is_file()
         return file.read_bytes() != committed and self.blob_on_disk(path) != self.blob_of(committed)
 
+    def has_changes(self) -> bool:
+        """Return whether tracked files of the work tree or the index differ from HEAD."""
+        return bool(self._ask(["status", "--porcelain", "--untracked-files=no"], user_config=True).stdout)
+
     def blob_of(self, contents: bytes, path: str = "") -> str:
         """Return the blob id of `contents`; with `path`, after the filters that git applies to a file of that path."""
         words = [f"--path={path}"] if path else []

@@ -91,7 +91,7 @@ class Rounds:
                     raise
                 if not taints:  # with taints, foreign work may have caused the failure
                     return error.failed
-        raise _not_quiet(taints)
+        raise not_quiet(taints)
 
     def burn_in(self, benchmark: Benchmark, *, cwd: Path, artifact: Path, progress: Progress) -> BurnIn:
         """Let one worker time the build `artifact`, uncounted, until the GPU is steady (`benchmark.burn_in`); return its state.
@@ -149,7 +149,7 @@ class Rounds:
                     if not taints:
                         break
                 else:
-                    raise _not_quiet(taints)
+                    raise not_quiet(taints)
                 progress.tick()
         return tuple(samples)
 
@@ -216,7 +216,8 @@ class Rounds:
         )
 
 
-def _not_quiet(taints: Sequence[str]) -> Busy:
+def not_quiet(taints: Sequence[str]) -> Busy:
+    """Return the error that foreign work, `taints`, disturbed every try of a launch."""
     return Busy(
         "the machine does not stay quiet",
         code="machine-stays-noisy",

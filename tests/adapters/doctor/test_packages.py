@@ -51,6 +51,8 @@ def test_another_interpreter_gets_the_harness_library_and_a_missing_one_is_refus
     made = with_interpreter(Environment(python=".venv/bin/python"), root=tmp_path, state=tmp_path / "state")
     assert made.python == str(link)
     assert (Path(made.set["PYTHONPATH"]) / "expctl/__init__.py").is_file()
+    own = sys.executable.removeprefix("/")
+    assert with_interpreter(Environment(python=own), root=Path("/"), state=tmp_path).python == sys.executable
     assert with_interpreter(replace(made, python=""), root=tmp_path, state=tmp_path).python == ""
     with pytest.raises(Refused) as refusal:
         with_interpreter(Environment(python="no/python"), root=tmp_path, state=tmp_path)
