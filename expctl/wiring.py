@@ -5,7 +5,7 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from expctl.adapters.git.reader import GitReader, Place, locate
@@ -19,16 +19,20 @@ if TYPE_CHECKING:
     from expctl.adapters.notifier import Notifier
     from expctl.adapters.records.calibrations import FileCalibrations
     from expctl.adapters.records.findings_file import FindingsEditor
+    from expctl.adapters.records.hot_loop_file import HotLoopStore
     from expctl.adapters.records.plots import Pictures
     from expctl.adapters.records.repository_contents import GitLibrary
     from expctl.adapters.rules.lookup import RuleLookup
+    from expctl.domain.brief.about import About
     from expctl.domain.checkup import Finding
+    from expctl.domain.experiment.hot_loop import HotLoop
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.machine.waiting import Wait
     from expctl.domain.protocol.model import Gate, Protocol
     from expctl.domain.rules.current_facts import ProbeAnswer
     from expctl.flow.autopilot.steps import NothingProposed, SweepFinished
     from expctl.flow.harness_check import Checked
+    from expctl.flow.measuring.hot_loops import LoopCounter, Uncounted
     from expctl.flow.queue.submit import Proposed
     from expctl.flow.status import GateNow, Running
     from expctl.launcher.capabilities import Capabilities
@@ -429,6 +433,53 @@ def trying(place: Place, progress: "Progress") -> "Context":
 
     own, git = replace(place, state=place.trying), reader(place)
     return replace(context(own, progress), library=library(git), rulebook=rulebook(place, git))
+
+
+def loop_counter(place: Place) -> "LoopCounter":
+    """Return what counts hot loops, and keeps the counts."""
+    from expctl.explain.card import counted_loop
+    from expctl.flow.measuring.hot_loops import LoopCounter
+
+    return LoopCounter(count=counted_loop, store=hot_loops(place))
+
+
+def hot_loops(place: Place) -> "HotLoopStore":
+    """Return the hot loops that were counted in this repository."""
+    from expctl.adapters.records.hot_loop_file import HotLoopStore
+
+    return HotLoopStore(place.state / "hot_loops", compiler=_version("ziglang"))
+
+
+def count_hot_loops(place: Place) -> "tuple[HotLoop | Uncounted, ...]":
+    """Count the hot loops of HEAD that weren't counted here yet. Raises Busy beside a try."""
+    from expctl.flow.measuring.hot_loops import count_hot_loops
+    from expctl.views.console import ConsoleProgress
+
+    counting = trying(place, ConsoleProgress(sys.stderr))
+    with counting.locks.measuring(experiment="count"):
+        try:
+            return count_hot_loops(counting, loop_counter(place))
+        finally:
+            counting.workspace.remove_check_outs()
+
+
+def about(git: GitReader, commit: str, path: str) -> "About":
+    """Return the files of `commit` at or below `path`. Raises Refused if there are none."""
+    from expctl.domain.brief.about import About
+    from expctl.domain.errors import Refused
+
+    asked = str(PurePosixPath(path))
+    files = git.list_files(commit, asked)
+    if not files:
+        raise Refused(
+            f"there is no {asked} in this commit",
+            code="about-nothing",
+            expected="a file or folder of the repository, from its top folder",
+            found=f"no such path in {commit[:10]}",
+            hint=f"git ls-tree -r --name-only {commit[:10]} lists the files",
+        )
+    texts = git.read_blobs(files.values())
+    return About(path=asked, texts={name: texts.get(blob, b"").decode(errors="replace") for name, blob in files.items()})
 
 
 def measured_beside() -> bool:

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from expctl.domain.brief.compose import WORDS_MAX
 from expctl.domain.brief.word_limit import Section
+from expctl.domain.experiment.ids import next_number
 from expctl.domain.experiment.record import Record
 from expctl.domain.history.baselines import Baseline, baselines
 from expctl.domain.protocol.model import KeepRule, PatchLimits
 from expctl.flow.brief import brief_here
-from expctl.flow.queue.submit import next_number
 from expctl.flow.repository.pending import read_queue
 from expctl.ports.context import Context
 

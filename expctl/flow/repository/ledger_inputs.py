@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from expctl.domain.ledger.hot_loop_card import newest_keeps
 from expctl.domain.ledger.inputs import LedgerInputs
 from expctl.domain.ledger.model import Ledger, ledger_from
 from expctl.domain.ledger.record_summary import in_order, standing
 from expctl.flow.repository.conditions import conditions_at
+from expctl.flow.repository.hot_loops import known_loops
 from expctl.flow.repository.pending import read_queue
 from expctl.flow.repository.standing_records import standing_records
 
@@ -21,13 +23,14 @@ def read_ledger_inputs(library: Library, commit: str) -> LedgerInputs:
     return LedgerInputs(
         protocol=protocol,
         digests={each.id: each for each in summaries},
-        records=standing_records(library, commit, standing(in_order(summaries)).values()),
+        records=standing_records(library, commit, {*standing(in_order(summaries)).values(), *newest_keeps(summaries)}),
         findings=library.findings(commit),
         waiting=read_queue(library, commit),
         conditions=conditions_at(library, commit, protocol, {}),
         template=library.ledger_template(commit),
         blind=library.blind_slots(commit),
         rivals=library.rivals(commit),
+        hot_loops=known_loops(library, commit, protocol),
     )
 
 
@@ -39,11 +42,12 @@ def read_ledger(library: Library, commit: str) -> Ledger:
     return ledger_from(
         protocol,
         totals,
-        standing_records(library, commit, totals.standing.values()),
+        standing_records(library, commit, {*totals.standing.values(), *newest_keeps(totals.rows)}),
         findings=library.findings(commit),
         queue=read_queue(library, commit).entries(),
         conditions=conditions_at(library, commit, protocol, {}),
         template=library.ledger_template(commit),
         blind=library.blind_slots(commit),
         rivals=library.rivals(commit),
+        hot_loops=known_loops(library, commit, protocol),
     )
