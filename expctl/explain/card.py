@@ -18,13 +18,13 @@ TEXT_MAX = 120
 _DECIMALS = 4
 
 
-def counted_loop(assembly: Path, launch: Path | None, kernel: str, tree: Path) -> tuple[str, CountedLoop]:
-    """Return the compiler of an assembly file and the hot loop of its `kernel` ("": the only one), executed as the description
-    `launch` says, or as written without one. `tree` is the check-out that it was built from. Raises Refused as `explain` does.
+def counted_loop(assembly: Path, launch: Path | None, kernel: str, tree: Path) -> CountedLoop:
+    """Return the hot loop of the `kernel` in an assembly file ("": the only one), executed as the description `launch` says, or
+    as written without one. `tree` is the check-out that it was built from. Raises Refused as `explain` does.
     """
     file = read_kernels(assembly, Options(arch=""))
     found = explain(file, read_case(launch) if launch is not None else None, kernel)
-    return found.compiler, loop_of(found, tree)
+    return loop_of(found, tree)
 
 
 def loop_of(found: Explained, tree: Path) -> CountedLoop:

@@ -13,7 +13,7 @@ from expctl.domain.experiment.ids import next_number
 from expctl.domain.history.baselines import Baseline, baseline_of, standing_epochs
 from expctl.domain.history.epochs import epochs_from
 from expctl.domain.ledger.hot_loop_card import cards, keep_changes, newest_keeps
-from expctl.domain.ledger.record_summary import RecordSummary, in_order, landings, seen_noise, standing
+from expctl.domain.ledger.record_summary import RecordSummary, given_baselines, in_order, landings, seen_noise, standing
 from expctl.domain.verdict.calibration import Calibration
 from expctl.flow.repository.conditions import conditions_at
 from expctl.flow.repository.hot_loops import known_loops
@@ -60,6 +60,7 @@ def brief_here(
     standing_in = standing_epochs(known_epochs, records, baselines)
     epochs = known_epochs.at(conditions, standing_in)
     waiting = _in_turn(library, head, library.waiting(head))
+    counted = known_loops(library, head, protocol, loops)
     known = Known(
         protocol=protocol,
         head=head,
@@ -74,7 +75,9 @@ def brief_here(
         queued=len(waiting),
         rules=rules if about is None else replace(rules, elsewhere=_elsewhere(rulebook.ruled(head), about)),
         next_id=f"P{next_number(library.experiments(head))}",
-        cards=cards(protocol, known_loops(library, head, protocol, loops), baselines, library.rivals(head)),
+        cards=cards(
+            protocol, known_loops(library, head, protocol, loops), baselines, library.rivals(head), given_baselines(found)
+        ),
         changes=keep_changes([records[name] for name in kept if name in records]),
         about=about.path if about is not None else "",
         left_out=len(findings) - len(told),

@@ -30,6 +30,6 @@ def _intro(cards: Sequence[HotLoopCard]) -> Iterator[str]:
     if not cards:
         yield NONE_ASKED
     for card in cards:
-        yield f"{card.target}: {' '.join(card.lines)}"
+        yield from (f"{card.target}: {line}" for line in card.lines)
     if cards:
         yield "Instructions and cycles of this section are counted from machine code, never timed."

@@ -19,7 +19,7 @@ from expctl.domain.text import one_line
 if TYPE_CHECKING:
     from expctl.domain.experiment.hot_loop import CountedLoop, HotLoop, LoopLine
     from expctl.domain.experiment.record import Record
-    from expctl.domain.history.baselines import Baseline
+    from expctl.domain.history.baselines import Baseline, ImportedBaseline
     from expctl.domain.ledger.record_summary import RecordSummary
     from expctl.domain.ledger.rows import Row
     from expctl.domain.protocol.model import Protocol
@@ -69,10 +69,14 @@ def cards(
     found: Sequence[HotLoop],
     baselines: Sequence[Baseline],
     rivals: Sequence[Rivals],
+    given: Sequence[ImportedBaseline] = (),
 ) -> tuple[HotLoopCard, ...]:
-    """Return a card of each target with `hot_loop` in the protocol; `found` are the loops of exactly this code."""
+    """Return a card of each target with `hot_loop` in the protocol; `found` are the loops of exactly this code, `given` what an
+    imported ledger says of targets.
+    """
     loops = {each.target: each for each in found}
     standing, beside = {each.target: each for each in baselines}, {each.target: each for each in rivals}
+    by_hand = {each.target: each.id for each in given}
     made = []
     for name, target in protocol.targets.items():
         if target.hot_loop is None:
@@ -80,13 +84,16 @@ def cards(
         home = target.stands_for or name
         known = loops.get(name)
         config = f"Config: {target.hot_loop.config}." if target.hot_loop.config else ""
-        timed = (*_beside(protocol, home, standing.get(home), beside.get(home), known.loop if known else None),)
+        loop = known.loop if known is not None else None
+        timed = (
+            *_bound(protocol, home, standing.get(home), by_hand.get(home, ""), loop),
+            f"Rival: {_rival(beside.get(home), _main_size(protocol, home))}.",
+        )
         if known is None:
             why = "The hot loop of this code was not counted yet: `expctl brief --count` does (seconds, nothing is timed)."
             lines = tuple(filter(None, (config, why, *timed)))
             made.append(HotLoopCard(target=name, counted=False, lines=lines))
             continue
-        loop = known.loop
         lines = tuple(filter(None, (*_where(known, home), config, *(_executes(loop) if loop else _facts(known)), *timed)))
         ranked = sorted(loop.lines, key=lambda each: -each.all)[:COSTLY] if loop else []
         files = tuple(_by_file(loop.lines)) if loop else _files_of_facts(known)
@@ -142,10 +149,13 @@ def _files_of_facts(known: HotLoop) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if PurePosixPath(word).suffix))
 
 
-def _beside(
-    protocol: Protocol, home: str, baseline: Baseline | None, rivals: Rivals | None, loop: CountedLoop | None
-) -> Iterator[str]:
-    """Yield how far the measured figures of the target `home` are from its bound and its peak, and from the quickest rival."""
+def _main_size(protocol: Protocol, home: str) -> str:
+    benchmark = protocol.targets[home].benchmark if home in protocol.targets else None
+    return max(benchmark.sizes, key=lambda size: size.weight).name if benchmark else ""
+
+
+def _bound(protocol: Protocol, home: str, baseline: Baseline | None, by_hand: str, loop: CountedLoop | None) -> Iterator[str]:
+    """Yield how far the measured figures of the target `home` are from its bound and its peak."""
     benchmark = protocol.targets[home].benchmark if home in protocol.targets else None
     peak = benchmark.peak_tflops if benchmark else 0.0
     share = loop.attainable if loop else 0.0
@@ -157,16 +167,16 @@ def _beside(
         )
     elif peak:
         yield f"Peak of {home}: {peak:g} TFLOP/s."
-    main = max(benchmark.sizes, key=lambda size: size.weight).name if benchmark else ""
+    main = _main_size(protocol, home)
     figure = next((each for each in baseline.figures if each.size == main), None) if baseline else None
     if figure is None:
-        yield f"How far from it: {home} was not timed by expctl yet."
+        told = f"; {by_hand} has figures given by hand" if by_hand else ""
+        yield f"How far from it: expctl has not timed {home} yet{told}."
     else:
         speed = figure.flop / figure.ns / 1e3
         of = [f"{100 * speed / top:.1f} % of the {what}" for top, what in ((ceiling, "bound"), (peak, "peak")) if top and speed]
         said = f": {', '.join(of)}" if of else "" if peak else "; protocol.yaml names no peak"
         yield f"Now on {home} at {main}: {speed_text(figure.flop, figure.ns, figure.low_ns, figure.high_ns)}{said}."
-    yield f"Rival: {_rival(rivals, main)}."
 
 
 def _rival(rivals: Rivals | None, main: str) -> str:

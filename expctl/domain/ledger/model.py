@@ -176,7 +176,7 @@ def ledger_from(
         predictions=totals.predictions,
         blind=blind_rates(blind, conditions),
         unused=unused_ids({*totals.numbers, *(id_order(each.id)[0] for each in queue)}),
-        hot_loops=cards(protocol, hot_loops, tuple(standing.values()), rivals),
+        hot_loops=cards(protocol, hot_loops, tuple(standing.values()), rivals, totals.given),
         changes=keep_changes([records[name] for name in newest_keeps(totals.rows) if name in records]) if hot_loops else (),
         template=template,
     )

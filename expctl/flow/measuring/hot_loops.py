@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from expctl.ports.context import Context
     from expctl.ports.repository import HotLoopStore
 
-CountLoop = Callable[[Path, Path | None, str, Path], tuple[str, CountedLoop]]
+CountLoop = Callable[[Path, Path | None, str, Path], CountedLoop]
 """Reads the hot loop in an assembly: of its path, that of a launch description, the kernel's name, the check-out."""
 
 
@@ -83,13 +83,14 @@ def _counted(setup: Setup, code: str, count: CountLoop) -> HotLoop | Uncounted:
     if isinstance(built, Failed):
         return Uncounted(target=setup.name, why=one_line(built.reason, 300))
     path = built[1][0]
-    machine = ", ".join(setup.context.machine[key] for key in ("cpu", "gpu") if key in setup.context.machine)
+    tools = ", ".join(f"{name} {version}" for name, version in available.versions.items())
+    machine = setup.context.machine.get("cpu", "")
     if target.build.toolchain is Toolchain.ZIG_GFX:
         try:
-            compiler, loop = count(path, tree / rule.launch if rule.launch else None, rule.kernel, tree)
+            loop = count(path, tree / rule.launch if rule.launch else None, rule.kernel, tree)
         except Refused as refusal:
             return Uncounted(target=setup.name, why=one_line(f"{refusal.message}: {refusal.found}", 300))
-        return HotLoop(target=setup.name, code=code, head=setup.head, counted_on=compiler, loop=loop)
+        return HotLoop(target=setup.name, code=code, head=setup.head, counted_on=tools, loop=loop)
     if target.profile is None:
         return Uncounted(target=setup.name, why="it has no profile step that counts")
     facts = profile_facts(setup, Side.BASELINE, tree, path)

@@ -14,6 +14,7 @@ from expctl.flow.repository.pending import read_queue
 from expctl.flow.repository.standing_records import standing_records
 
 if TYPE_CHECKING:
+    from expctl.domain.experiment.hot_loop import HotLoop
     from expctl.ports.repository import Library
 
 
@@ -34,9 +35,9 @@ def read_ledger_inputs(library: Library, commit: str) -> LedgerInputs:
     )
 
 
-def read_ledger(library: Library, commit: str) -> Ledger:
-    """Return the ledger of `commit`, computed from stored totals, which is faster than from the records' summaries. Raises
-    Refused on an unreadable file.
+def read_ledger(library: Library, commit: str, counted: tuple[HotLoop, ...] | None = None) -> Ledger:
+    """Return the ledger of `commit`, computed from stored totals, which is faster than from the records' summaries. `counted`
+    are hot loops of its code, if not those that it contains (None). Raises Refused on an unreadable file.
     """
     protocol, totals = library.protocol(commit), library.ledger_totals(commit)
     return ledger_from(
@@ -49,5 +50,5 @@ def read_ledger(library: Library, commit: str) -> Ledger:
         template=library.ledger_template(commit),
         blind=library.blind_slots(commit),
         rivals=library.rivals(commit),
-        hot_loops=known_loops(library, commit, protocol),
+        hot_loops=known_loops(library, commit, protocol) if counted is None else counted,
     )
