@@ -17,6 +17,16 @@ _STATEMENT = re.compile(r"^\s+([a-z][\w.]*)\s*(.*)$")
 _VECTOR = re.compile(r"%?[xyz]mm\d|\bv\d+\.")
 _MULTIPLY_ADD = re.compile(r"^(vfn?m(add|sub)\w*ps|fml[as])")
 _MEMORY = re.compile(r"\(.*%r|\[")
+_STACK = re.compile(r"\(%[re](sp|bp)\b|\[(sp|x29)\b")
+_CALL = re.compile(r"^(callq?|blr?)$")
+_SOURCE_LINE = re.compile(r"^\s+\.loc\s+(\d+)\s+(\d+)")
+_SOURCE_FILE = re.compile(r'^\s+\.file\s+(\d+)\s+(?:"([^"]*)"\s+)?"([^"]*)"')
+
+
+_COMPILER = [
+    *(sys.executable, "-m", "ziglang", "cc", "-x", "c++", "-std=c++17", "-O3", "-march=native"),
+    *("-fno-exceptions", "-fno-rtti", "-nostdinc++", "-fPIC", "-S"),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +37,8 @@ class Instruction:
     operands: str
     target: int | None
     """Index of the instruction it jumps to."""
+    place: tuple[str, int] | None = None
+    """File and line of the source, where the assembly has a line table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +51,14 @@ class HotLoop:
     loads: int
     """Instructions that read memory, multiply-adds with a memory operand among them."""
     stores: int
+    spills: int = 0
+    """Instructions of the loop that read or write the stack."""
+    nest_spills: int = 0
+    """Of the outermost loop around it, outside of it, too."""
+    nest_calls: int = 0
+    nest_instructions: int = 0
+    places: tuple[tuple[str, int], ...] = ()
+    """Files and lines of the source that its instructions came from, where they are known."""
 
 
 class NoDisassembly(Exception):
@@ -53,21 +73,17 @@ def of_library(library: Path, source: Path | None) -> HotLoop | None:
         return hottest(list(parse_listing(listing)))
     if source is None:
         raise NoDisassembly("no objdump on PATH and no --source to compile to assembly")
-    compiler = [
-        sys.executable,
-        "-m",
-        "ziglang",
-        "cc",
-        "-x",
-        "c++",
-        "-std=c++17",
-        "-O3",
-        "-march=native",
-        "-fno-exceptions",
-        "-fno-rtti",
-    ]
-    text = _output([*compiler, "-nostdinc++", "-fPIC", "-S", str(source), "-o", "-"])
+    text = _output([*_COMPILER, str(source), "-o", "-"])
     return hottest(list(parse_assembly(text)))
+
+
+def places_of(source: Path) -> tuple[tuple[str, int], ...]:
+    """Return files and lines of the hot loop in the CPU source, compiled as the build is, with a line table; sorted. Raises
+    NoDisassembly. The build itself has none, which would move its code.
+    """
+    text = _output([*_COMPILER, "-gline-tables-only", str(source), "-o", "-"])
+    loop = hottest(list(parse_assembly(text)))
+    return loop.places if loop is not None else ()
 
 
 def _output(argv: list[str]) -> str:
@@ -87,29 +103,45 @@ def parse_listing(listing: str) -> Iterator[Instruction]:
 
 
 def parse_assembly(text: str) -> Iterator[Instruction]:
-    """Parse the assembly that a compiler writes with -S."""
-    statements: list[tuple[str, str]] = []
+    """Parse the assembly that a compiler writes with -S, and its line table if it has one."""
+    statements: list[tuple[str, str, tuple[str, int] | None]] = []
     labels: dict[str, int] = {}
+    files: dict[str, str] = {}
+    place: tuple[str, int] | None = None
     for line in text.splitlines():
         if label := _LABEL.match(line):
             labels[label[1]] = len(statements)
+        elif named := _SOURCE_FILE.match(line):
+            files[named[1]] = named[3] if named[3].startswith("/") or not named[2] else f"{named[2]}/{named[3]}"
+        elif located := _SOURCE_LINE.match(line):
+            place = (files.get(located[1], ""), int(located[2]))
         elif statement := _STATEMENT.match(line):
-            statements.append((statement[1], statement[2].split("#")[0].strip()))
-    for mnemonic, operands in statements:
+            statements.append((statement[1], statement[2].split("#")[0].strip(), place))
+    for mnemonic, operands, where in statements:
         target = labels.get(operands.strip()) if mnemonic.startswith(("j", "b")) else None
-        yield Instruction(mnemonic=mnemonic, operands=operands, target=target)
+        yield Instruction(mnemonic=mnemonic, operands=operands, target=target, place=where)
 
 
 def hottest(instructions: list[Instruction]) -> HotLoop | None:
     """Return the innermost loop with the most multiply-adds by vector width, None without any. A loop is a jump backwards."""
     loops = [(x.target, i + 1) for i, x in enumerate(instructions) if x.target is not None and x.target <= i]
     innermost = [a for a in loops if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
-    counted = [_count(instructions[begin:end]) for begin, end in innermost]
+    counted = [_count(instructions[begin:end], _nest(instructions, loops, begin, end)) for begin, end in innermost]
     best = max(counted, key=lambda loop: (loop.multiply_adds * loop.vector_width_bits, -loop.instructions), default=None)
     return best if best is not None and best.multiply_adds else None
 
 
-def _count(body: list[Instruction]) -> HotLoop:
+def _nest(instructions: list[Instruction], loops: list[tuple[int, int]], begin: int, end: int) -> list[Instruction]:
+    """Return the outermost loop around a loop, without that; a span that a jump between functions made is no loop."""
+    around = max(((a, b) for a, b in loops if a <= begin and end <= b), key=lambda span: span[1] - span[0])
+    return [*instructions[around[0] : begin], *instructions[end : around[1]]]
+
+
+def _spills(body: list[Instruction]) -> int:
+    return sum(bool(_STACK.search(each.operands)) for each in body)
+
+
+def _count(body: list[Instruction], around: list[Instruction]) -> HotLoop:
     multiply_adds = [x for x in body if _MULTIPLY_ADD.match(x.mnemonic)]
     width = max((512 if "zmm" in x.operands else 256 if "ymm" in x.operands else 128 for x in multiply_adds), default=0)
     in_memory = [x for x in body if _MEMORY.search(x.operands) and _VECTOR.search(x.operands)]
@@ -120,4 +152,9 @@ def _count(body: list[Instruction]) -> HotLoop:
         vector_width_bits=width,
         loads=len(in_memory) - len(stores),
         stores=len(stores),
+        spills=_spills(body),
+        nest_spills=_spills(around),
+        nest_calls=sum(bool(_CALL.match(each.mnemonic)) for each in (*body, *around)),
+        nest_instructions=len(body) + len(around),
+        places=tuple(sorted({each.place for each in body if each.place and each.place[1]})),
     )

@@ -4,7 +4,8 @@
     rocprofv3 --kernel-trace --stats -d OUT -- python -u kernel/harness/profile_scaled_mm.py --target gfx1151 --artifact LIB
     ncu -o OUT python kernel/harness/profile_scaled_mm.py --target sm_90 --artifact scaled_mm.so
 
-CPU: instructions of one launch by valgrind, where it can run the build, and what the compiler made of the hot loop.
+CPU: what one launch does, by perf or valgrind where they can count; what the compiler made of the hot loop and of the loops
+around it, with accesses of the stack and calls, and where it stands in the source.
 GPU: launches the KPI sizes for the profiler that this script runs under.
 """
 
@@ -30,31 +31,63 @@ COUNTED_SIZE = 256
 
 
 def profile_cpu(build: BuildProxy, artifact: Path, source: Path | None, asked: Asked, fp8: Fp8, report: Report) -> int:
-    """Report instruction counts and the hot loop; return the exit status. What can't be counted is logged and left out."""
+    """Report what a launch does and the hot loop; return the exit status. What can't be counted is logged and left out."""
     try:
         config = script_session.config_for(build, asked, Extents.cube(COUNTED_SIZE))
-        count = instruction_count.instructions(artifact, config, fp8, COUNTED_SIZE)
-        report.fact(f"instructions n={COUNTED_SIZE}", count, "instructions", "exact_count")
+        tool, counted = instruction_count.counts(artifact, config, fp8, COUNTED_SIZE)
+        for name, count in counted.items():
+            unit = name if name == "instructions" else "cycles" if name.startswith("cycles") else "misses"
+            report.fact(f"{name} n={COUNTED_SIZE}", count, unit, "exact_count")
+        report.say(f"counted by {tool}")
     except instruction_count.CannotCount as error:
-        report.say(f"no instruction count: {error}")
+        report.say(f"no count of a launch: {error}")
     try:
         loop = hot_loop.of_library(artifact, source)
     except hot_loop.NoDisassembly as error:
         report.say(f"no static count: {error}")
         loop = None
     if loop is not None:
-        for name, value in (
-            ("instructions", loop.instructions),
-            ("vector multiply-adds", loop.multiply_adds),
-            ("loads", loop.loads),
-            ("stores", loop.stores),
-        ):
-            report.fact(f"hot loop {name}", value, "instructions", "static")
-        report.fact("hot loop vector width", loop.vector_width_bits, "bits", "static")
-        per_product = loop.instructions / loop.multiply_adds
-        report.fact("hot loop instructions per multiply-add", round(per_product, 4), "instructions", "static")
+        _report_loop(loop, report)
+    if source is not None:
+        _report_places(source, report)
     report.fact("library size", artifact.stat().st_size, "bytes", "static")
     return report.end()
+
+
+def _report_loop(loop: hot_loop.HotLoop, report: Report) -> None:
+    for name, value in (
+        ("hot loop instructions", loop.instructions),
+        ("hot loop vector multiply-adds", loop.multiply_adds),
+        ("hot loop loads", loop.loads),
+        ("hot loop stores", loop.stores),
+        ("hot loop stack accesses", loop.spills),
+        ("loop nest instructions", loop.nest_instructions),
+        ("loop nest stack accesses around the hot loop", loop.nest_spills),
+        ("loop nest calls", loop.nest_calls),
+    ):
+        report.fact(name, value, "instructions", "static")
+    report.fact("hot loop vector width", loop.vector_width_bits, "bits", "static")
+    per_product = loop.instructions / loop.multiply_adds
+    report.fact("hot loop instructions per multiply-add", round(per_product, 4), "instructions", "static")
+    report.fact("hot loop loads per multiply-add", round(loop.loads / loop.multiply_adds, 4), "instructions", "static")
+
+
+def _report_places(source: Path, report: Report) -> None:
+    """Report the first and last line of the hot loop in each file, as paths below the folder of `kernel/`."""
+    try:
+        places = hot_loop.places_of(source)
+    except hot_loop.NoDisassembly as error:
+        report.say(f"no lines of the hot loop: {error}")
+        return
+    top = source.resolve().parents[2]
+    lines: dict[str, list[int]] = {}
+    for file, line in places:
+        path = Path(file).resolve()
+        if path.is_relative_to(top):
+            lines.setdefault(str(path.relative_to(top)), []).append(line)
+    for name, found in lines.items():
+        report.fact(f"hot loop in {name} from", min(found), "line", "static")
+        report.fact(f"hot loop in {name} to", max(found), "line", "static")
 
 
 def launch_for_profiler(
