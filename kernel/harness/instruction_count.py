@@ -83,10 +83,10 @@ def _by_perf(words: list[str]) -> dict[str, int]:
 
 
 def perf_figures(text: str) -> dict[str, int]:
-    """Return the counts in the output of `perf stat -x ,`, by the names of EVENTS. What was counted for a part of the time alone
-    is left out. Raises CannotCount without instructions.
+    """Return the counts in the output of `perf stat -x ,`, by the names of EVENTS. What was counted for a part of the time
+    alone is left out. Raises CannotCount without instructions.
     """
-    found = {}
+    found: dict[str, int] = {}
     for line in text.splitlines():
         fields = line.split(",")
         event = fields[2].split(":")[0] if len(fields) > 4 else ""  # a hybrid CPU writes cpu_core/cycles/

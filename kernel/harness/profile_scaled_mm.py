@@ -4,7 +4,7 @@
     rocprofv3 --kernel-trace --stats -d OUT -- python -u kernel/harness/profile_scaled_mm.py --target gfx1151 --artifact LIB
     ncu -o OUT python kernel/harness/profile_scaled_mm.py --target sm_90 --artifact scaled_mm.so
 
-CPU: what one launch does, by perf or valgrind where they can count; what the compiler made of the hot loop and of the loops
+CPU: what one launch does, by perf or valgrind where they can count; what the compiler made of the hot loop and of the function
 around it, with accesses of the stack and calls, and where it stands in the source.
 GPU: launches the KPI sizes for the profiler that this script runs under.
 """
@@ -61,9 +61,9 @@ def _report_loop(loop: hot_loop.HotLoop, report: Report) -> None:
         ("hot loop loads", loop.loads),
         ("hot loop stores", loop.stores),
         ("hot loop stack accesses", loop.spills),
-        ("loop nest instructions", loop.nest_instructions),
-        ("loop nest stack accesses around the hot loop", loop.nest_spills),
-        ("loop nest calls", loop.nest_calls),
+        ("function of the hot loop instructions", loop.function_instructions),
+        ("function of the hot loop stack accesses outside the loop", loop.function_spills),
+        ("function of the hot loop calls", loop.function_calls),
     ):
         report.fact(name, value, "instructions", "static")
     report.fact("hot loop vector width", loop.vector_width_bits, "bits", "static")
@@ -82,7 +82,7 @@ def _report_places(source: Path, report: Report) -> None:
     top = source.resolve().parents[2]
     lines: dict[str, list[int]] = {}
     for file, line in places:
-        path = Path(file).resolve()
+        path = (top / file).resolve()
         if path.is_relative_to(top):
             lines.setdefault(str(path.relative_to(top)), []).append(line)
     for name, found in lines.items():

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from expctl.domain.ledger.rows import Row
     from expctl.domain.protocol.model import Protocol
 
+LOADS, PRODUCTS = "hot loop loads", "hot loop vector multiply-adds"
+"""Names of facts of a profile step from which the bound of a CPU's loop follows."""
 KEEPS = 5
 COSTLY = 6
 CHANGE_MAX = 420
@@ -142,6 +144,20 @@ def _executes(loop: CountedLoop) -> Iterator[str]:
 def _facts(known: HotLoop) -> Iterator[str]:
     said = ", ".join(f"{each.name} {each.value:.12g}{f' {each.unit}' if each.unit else ''}" for each in known.facts)
     yield f"Profile: {said or 'no figures'}."
+    figures = {each.name: each.value for each in known.facts}
+    loads, products = figures.get(LOADS, 0), figures.get(PRODUCTS, 0)
+    if loads and products:
+        what = "loading" if loads > products else "multiplying" if products > loads else "loading and multiplying alike"
+        yield (
+            f"Bound by {what}, of what is counted: {loads:g} loads and {products:g} vector multiply-adds an iteration, where a core"
+            f" can start as many of one as of the other; so at most {100 * min(1, products / loads):.0f} % of its multiply-adds."
+        )
+    cycles = next((value for name, value in figures.items() if name.startswith("cycles n=")), 0)
+    stalled = [
+        f"{name} {100 * n / cycles:.0f} %" for name, n in figures.items() if name.startswith("cycles stalled") and cycles
+    ]
+    if stalled:
+        yield f"Of its cycles: {', '.join(stalled)}."
 
 
 def _files_of_facts(known: HotLoop) -> tuple[str, ...]:
