@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from expctl.flow.autopilot.steps import NothingProposed, SweepFinished
     from expctl.flow.harness_check import Checked
     from expctl.flow.measuring.hot_loops import LoopCounter, Uncounted
+    from expctl.flow.measuring.profile_experiment import ProfiledExperiment
     from expctl.flow.queue.submit import Proposed
     from expctl.flow.status import GateNow, Running
     from expctl.launcher.capabilities import Capabilities
@@ -461,6 +462,19 @@ def count_hot_loops(place: Place) -> "tuple[HotLoop | Uncounted, ...]":
             return count_hot_loops(counting, loop_counter(place))
         finally:
             counting.workspace.remove_check_outs()
+
+
+def profile_experiment(place: Place, experiment: str, target: str) -> "ProfiledExperiment":
+    """Build and profile both sides of a concluded experiment. Raises Busy beside a try."""
+    from expctl.flow.measuring.profile_experiment import profile_experiment
+    from expctl.views.console import ConsoleProgress
+
+    profiling = trying(place, ConsoleProgress(sys.stderr))
+    with profiling.locks.measuring(experiment="profile"):
+        try:
+            return profile_experiment(profiling, experiment, target=target)
+        finally:
+            profiling.workspace.remove_check_outs()
 
 
 def about(git: GitReader, commit: str, path: str) -> "About":

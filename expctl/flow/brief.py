@@ -75,9 +75,7 @@ def brief_here(
         queued=len(waiting),
         rules=rules if about is None else replace(rules, elsewhere=_elsewhere(rulebook.ruled(head), about)),
         next_id=f"P{next_number(library.experiments(head))}",
-        cards=cards(
-            protocol, known_loops(library, head, protocol, loops), baselines, library.rivals(head), given_baselines(found)
-        ),
+        cards=cards(protocol, counted, baselines, library.rivals(head), given_baselines(found)),
         changes=keep_changes([records[name] for name in kept if name in records]),
         about=about.path if about is not None else "",
         left_out=len(findings) - len(told),

@@ -18,7 +18,7 @@ from expctl.domain.text import one_line
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.hot_loop import CountedLoop, HotLoop, LoopLine
-    from expctl.domain.experiment.record import Record
+    from expctl.domain.experiment.record import Fact, Record
     from expctl.domain.history.baselines import Baseline, ImportedBaseline
     from expctl.domain.ledger.record_summary import RecordSummary
     from expctl.domain.ledger.rows import Row
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 LOADS, PRODUCTS = "hot loop loads", "hot loop vector multiply-adds"
 """Names of facts of a profile step from which the bound of a CPU's loop follows."""
+LINE = "line"
+"""Unit of facts that name a line of the source, from and to."""
 KEEPS = 5
 COSTLY = 6
 CHANGE_MAX = 420
@@ -142,22 +144,36 @@ def _executes(loop: CountedLoop) -> Iterator[str]:
 
 
 def _facts(known: HotLoop) -> Iterator[str]:
-    said = ", ".join(f"{each.name} {each.value:.12g}{f' {each.unit}' if each.unit else ''}" for each in known.facts)
+    plain = [each for each in known.facts if each.unit != LINE]
+    places = {each.name: each.value for each in known.facts if each.unit == LINE}
+    spans = {name.removesuffix(" from"): line for name, line in places.items() if name.endswith(" from")}
+    ends = {name.removesuffix(" to"): line for name, line in places.items() if name.endswith(" to")}
+    if spans:
+        at = (
+            f"{name.removeprefix('hot loop in ')} lines {first:g} to {ends.get(name, first):g}" for name, first in spans.items()
+        )
+        yield f"Hot loop: {'; '.join(at)}."
+    said = ", ".join(f"{each.name} {each.value:.12g}{_unit(each)}" for each in plain)
     yield f"Profile: {said or 'no figures'}."
-    figures = {each.name: each.value for each in known.facts}
+    figures = {each.name: each.value for each in plain}
     loads, products = figures.get(LOADS, 0), figures.get(PRODUCTS, 0)
     if loads and products:
         what = "loading" if loads > products else "multiplying" if products > loads else "loading and multiplying alike"
         yield (
-            f"Bound by {what}, of what is counted: {loads:g} loads and {products:g} vector multiply-adds an iteration, where a core"
-            f" can start as many of one as of the other; so at most {100 * min(1, products / loads):.0f} % of its multiply-adds."
+            f"Bound by {what}, of what is counted: {loads:g} loads and {products:g} vector multiply-adds an iteration, where a"
+            " core can start as many of one as of the other; so it does at most"
+            f" {100 * min(1, products / loads):.0f} % of the multiply-adds that it could."
         )
     cycles = next((value for name, value in figures.items() if name.startswith("cycles n=")), 0)
     stalled = [
-        f"{name} {100 * n / cycles:.0f} %" for name, n in figures.items() if name.startswith("cycles stalled") and cycles
+        f"{name} {100 * n / cycles:.0f} %" for name, n in figures.items() if cycles and name.startswith("cycles stalled")
     ]
     if stalled:
         yield f"Of its cycles: {', '.join(stalled)}."
+
+
+def _unit(fact: Fact) -> str:
+    return f" {fact.unit}" if fact.unit and fact.unit not in ("instructions",) else ""
 
 
 def _files_of_facts(known: HotLoop) -> tuple[str, ...]:

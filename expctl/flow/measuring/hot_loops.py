@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +14,11 @@ from expctl.domain.protocol.model import Toolchain
 from expctl.domain.run.step_result import Failed, Unavailable
 from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Side
+from expctl.flow.measuring.profile_step import profile_side
 from expctl.flow.measuring.setup import Setup
 from expctl.flow.repository.hot_loops import code_of
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment.record import Fact
     from expctl.ports.context import Context
     from expctl.ports.repository import HotLoopStore
 
@@ -61,18 +61,6 @@ def count_hot_loops(context: Context, counter: LoopCounter) -> tuple[HotLoop | U
     return tuple(each for each in found.values() if each is not None)
 
 
-def profile_facts(setup: Setup, side: Side, tree: Path, artifact: Path) -> tuple[Fact, ...] | Failed:
-    """Return the figures of the profile step on one build, made of the check-out `tree`. Raises TypeError without a step."""
-    step = setup.target.profile
-    if step is None:
-        raise TypeError(f"{setup.name} has no profile step")
-    cwd = setup.check_out(setup.head, Side.BASELINE)
-    with tempfile.TemporaryDirectory(prefix=f"profile-{side}-", dir=setup.context.workspace.state) as out:
-        return setup.tools.steps.profile(
-            step, cwd=cwd, tree=tree, artifact=artifact, out=Path(out), progress=setup.context.progress
-        )
-
-
 def _counted(setup: Setup, code: str, count: CountLoop) -> HotLoop | Uncounted:
     rule, target = setup.target.hot_loop, setup.target
     available = setup.tools.toolchains.availability(setup.name, target)
@@ -93,7 +81,19 @@ def _counted(setup: Setup, code: str, count: CountLoop) -> HotLoop | Uncounted:
         return HotLoop(target=setup.name, code=code, head=setup.head, counted_on=tools, loop=loop)
     if target.profile is None:
         return Uncounted(target=setup.name, why="it has no profile step that counts")
-    facts = profile_facts(setup, Side.BASELINE, tree, path)
-    if isinstance(facts, Failed):
-        return Uncounted(target=setup.name, why=one_line(facts.reason, 300))
-    return HotLoop(target=setup.name, code=code, head=setup.head, counted_on=machine, facts=facts)
+    with setup.tools.gate.measuring(target) if target.uses_gpu else nullcontext():
+        seen = profile_side(
+            setup.tools,
+            setup.context.progress,
+            target.profile,
+            side=Side.BASELINE,
+            target=setup.name,
+            arch=target.build.arch,
+            cwd=tree,
+            tree=tree,
+            artifact=path,
+        )
+    setup.tools.profiles.forget(setup.name)
+    if seen.failure:
+        return Uncounted(target=setup.name, why=one_line(seen.failure, 300))
+    return HotLoop(target=setup.name, code=code, head=setup.head, counted_on=machine, facts=seen.facts)
