@@ -26,20 +26,23 @@ from kernel.harness.operands import place
 from kernel.harness.script_session import Asked
 from kernel.harness.shapes import Extents
 from kernel.runtime.formats import Fp8
+from kernel.runtime.library import LibraryError
 
 COUNTED_SIZE = 256
 
 
-def profile_cpu(build: BuildProxy, artifact: Path, source: Path | None, asked: Asked, fp8: Fp8, report: Report) -> int:
+def profile_cpu(artifact: Path, source: Path | None, asked: Asked | None, fp8: Fp8, report: Report) -> int:
     """Report what a launch does and the hot loop; return the exit status. What can't be counted is logged and left out."""
     try:
-        config = script_session.config_for(build, asked, Extents.cube(COUNTED_SIZE))
+        build = script_session.in_process(artifact, "cpu")
+        frozen = script_session.frozen_config(build, asked)
+        config = script_session.config_for(build, frozen, Extents.cube(COUNTED_SIZE))
         tool, counted = instruction_count.counts(artifact, config, fp8, COUNTED_SIZE)
         for name, count in counted.items():
             unit = name if name == "instructions" else "cycles" if name.startswith("cycles") else "misses"
             report.fact(f"{name} n={COUNTED_SIZE}", count, unit, "exact_count")
         report.say(f"counted by {tool}")
-    except instruction_count.CannotCount as error:
+    except (instruction_count.CannotCount, LibraryError) as error:
         report.say(f"no count of a launch: {error}")
     try:
         loop = hot_loop.of_library(artifact, source)
@@ -122,11 +125,13 @@ def main() -> int:
 
     def work(build: BuildProxy) -> int:
         asked = script_session.frozen_config(build, options.config)
-        if options.target == "cpu":
-            return profile_cpu(build, build.path, options.source, asked, fp8, report)
         sizes = options.sizes or shapes.KPI_SIZES[options.target]
         return launch_for_profiler(build, asked, fp8, sizes, options.launches, report)
 
+    if options.target == "cpu":  # what can be read of the file is known even of a build that can't be loaded any more
+        return script_session.with_artifact(
+            report, "cpu", options.artifact, lambda path: profile_cpu(path, options.source, options.config, fp8, report)
+        )
     return script_session.run_in_process(report, options.target, options.artifact, work)
 
 
