@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from expctl.adapters.records.calibrations import FileCalibrations
     from expctl.adapters.records.findings_file import FindingsEditor
     from expctl.adapters.records.hot_loop_file import HotLoopStore
+    from expctl.adapters.records.night_file import NightFile
     from expctl.adapters.records.plots import Pictures
     from expctl.adapters.records.repository_contents import GitLibrary
     from expctl.adapters.rules.lookup import RuleLookup
@@ -351,12 +352,25 @@ def asking(place: Place) -> "Callable[[Context, str], Proposed | NothingProposed
     """
     from expctl.adapters.proposers.command import ProposerCommand
     from expctl.adapters.proposers.sweep_search import search_of
-    from expctl.adapters.records.proposal_file import proposal_bytes
+    from expctl.adapters.records.proposal_file import proposal_bytes, proposal_of
     from expctl.flow.autopilot.ask_proposer import ProposerTools, ask_proposer
 
-    command = ProposerCommand(place.state / "proposer", mark=mark_of(place))
-    proposer_tools = ProposerTools(proposers=command, search=search_of, write=proposal_bytes)
+    proposer_tools = ProposerTools(
+        proposers=ProposerCommand(place.state / "proposer", mark=mark_of(place)),
+        search=search_of,
+        write=proposal_bytes,
+        read=proposal_of,
+        night=night(place),
+        counter=loop_counter(place),
+    )
     return lambda context, target: ask_proposer(context, proposer_tools, target)
+
+
+def night(place: Place) -> "NightFile":
+    """Return the account of campaigns in this repository."""
+    from expctl.adapters.records.night_file import NightFile
+
+    return NightFile(place.state)
 
 
 def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":

@@ -30,8 +30,8 @@ def brief(
 
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
+    from expctl.domain.brief.text import brief_text
     from expctl.flow.brief import brief_here
-    from expctl.views.brief import brief_text
 
     gc.disable()  # a short process frees nothing; collecting costs a tenth of its time
     place = wiring.here()

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from expctl.domain.brief.compose import WORDS_MAX, Known, brief_of
 from expctl.domain.brief.rules import rules_now
+from expctl.domain.brief.text import brief_text
 from expctl.domain.experiment.noise import Calibrated, Noise
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.record import (
@@ -27,7 +28,6 @@ from expctl.domain.protocol.step import Step
 from expctl.domain.rules.conditions import conditions_of
 from expctl.domain.rules.current_facts import ProbeAnswer
 from expctl.domain.rules.states import State, rule_states
-from expctl.views.brief import brief_text
 from tests.fakes.rules import FakeCircumstances
 
 NOW = FakeCircumstances(versions={"cc": "1.0"})
