@@ -217,8 +217,9 @@ def run_all(
     goes on on a branch beside it, and so does the next one until that is merged. With `branch` it begins on that one.
 
     Experiments are timed on `target` ("": the first available). While another holds a lock, `pause` (a sleep in seconds) is
-    called and the step repeated. `ask` asks the proposer when nothing is ready; `chance` draws blind slots. With `night`, a killed campaign goes on with what is left of its budget, and the proposer is not asked any more once
-    it circles. Raises Refused if no experiment can run any more or a blind slot was kept, or Interrupted.
+    called and the step repeated. `ask` asks the proposer when nothing is ready; `chance` draws blind slots. With `night`, a
+    killed campaign goes on with what is left of its budget, and a proposer that circles is not asked any more. Raises Refused
+    if no experiment can run any more or a blind slot was kept, or Interrupted.
     """
     account = CampaignAccount.open(context, night)
     queue = _QueueRun(
