@@ -41,8 +41,8 @@ class Ran:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """What happened since the date `since`. `ran` are concluded experiments, oldest first. `learned` are new rules and
-    findings, `waits` what needs a person. `calls` counts how calls of the proposer ended, `refusals` why they were refused, by code;
-    `usage` is what they cost; `ended` says why campaigns ended.
+    findings, `waits` what needs a person. `calls` counts how calls of the proposer ended, `refusals` why they were refused, by
+    code; `usage` is what they cost; `ended` says why campaigns ended.
     """
 
     since: str
@@ -116,9 +116,8 @@ def _ran(each: RecordSummary) -> Ran:
 def _learned(library: Library, head: str, new: Sequence[RecordSummary], since: str) -> list[str]:
     found = [f"rule of {each.ban.sentence}" for each in new if each.ban is not None]
     ids = {each.id for each in new}
-    findings = [
-        each for each in library.findings(head) if each.stands and (each.since >= since[:10] or ids & set(each.evidence))
-    ]
+    standing = [each for each in library.findings(head) if each.stands]
+    findings = [each for each in standing if {each.since, *each.evidence} & ids or since[:10] <= each.since < "3"]
     return [*found, *(f"finding {each.id}: {each.text}" for each in findings)]
 
 

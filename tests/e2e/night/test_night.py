@@ -15,15 +15,15 @@ Step = tuple[dict[str, object], str]
 
 # What the agent does, and how it ends: a verdict, or the code of the refusal.
 OPENING: tuple[Step, ...] = (
-    ({"turn": ["FIRST", 9000], "title": "slower first"}, "REJECT"),
-    ({"turn": ["FIRST", 9000], "title": "repeated first"}, "change-forbidden"),
+    ({"turn": ["FIRST", 60000], "title": "slower first"}, "REJECT"),
+    ({"turn": ["FIRST", 60000], "title": "repeated first"}, "tried-before"),
     ({"turn": ["FIRST", 0], "title": "without first"}, "KEEP"),
-    ({"trick": "malformed", "turn": ["SECOND", 1]}, "file-malformed"),
+    ({"trick": "malformed", "turn": ["SECOND", 1]}, "file-has-problems"),
     ({"trick": "no build", "title": "syntax"}, "screened-out"),
     ({"turn": ["SECOND", 0], "title": "without second"}, "KEEP"),
     ({"trick": "harness", "turn": ["THIRD", 1], "title": "own judge"}, "patch-not-allowed"),
     ({"trick": "silent"}, "agent-left-nothing"),
-    ({"trick": "repository", "turn": ["THIRD", 9000], "title": "third slower"}, "REJECT"),
+    ({"trick": "repository", "turn": ["THIRD", 60000], "title": "third slower"}, "REJECT"),
     ({"trick": "link", "title": "elsewhere"}, "patch-not-allowed"),
     ({"trick": "endless", "turn": ["THIRD", 1]}, "proposer-failed"),
     ({"turn": ["THIRD", 0], "title": "without third"}, "KEEP"),
@@ -35,12 +35,12 @@ def middle(number: int) -> list[Step]:
     """More of the same: of four proposals one is slower than all before, one repeats it, one dies, one is malformed."""
     found: list[Step] = []
     for turn in range(number // 4):
-        value = 9001 + turn * 3000
+        value = 60000 + turn * 1000
         found += [
             ({"turn": ["FIFTH", value], "title": f"fifth{turn} slows{turn}"}, "REJECT"),
-            ({"turn": ["FIFTH", value], "title": f"anew{turn} differently{turn}"}, "change-forbidden"),
+            ({"turn": ["FIFTH", value], "title": f"anew{turn} differently{turn}"}, "tried-before"),
             ({"trick": "dies"}, "proposer-failed"),
-            ({"trick": "malformed", "turn": ["FOURTH", turn]}, "file-malformed"),
+            ({"trick": "malformed", "turn": ["FOURTH", turn]}, "file-has-problems"),
         ]
     return found
 
@@ -83,7 +83,7 @@ def test_a_scripted_night(repository: Foreign, long: bool) -> None:
 
     answers = account(repository)
     told = [(each.get("code") or repository.record(each["id"])["verdict"]) for each in answers]
-    assert told == [end for _, end in steps], list(zip(told, [end for _, end in steps], strict=False))
+    assert list(enumerate(told)) == list(enumerate(end for _, end in steps))
     assert "the proposer circles: 3 refusals in a row on one idea" in ended.out
     assert repository.git("merge-base", "--is-ancestor", main, "main", check=False) == ""
 
