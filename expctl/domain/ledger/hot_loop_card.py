@@ -91,7 +91,7 @@ def cards(
         loop = known.loop if known is not None else None
         timed = (
             *_bound(protocol, home, standing.get(home), by_hand.get(home, ""), loop),
-            f"Rival: {_rival(beside.get(home), _main_size(protocol, home))}.",
+            f"Rival on {home}: {_rival(beside.get(home), _main_size(protocol, home))}.",
         )
         if known is None:
             why = "The hot loop of this code was not counted yet: `expctl brief --count` does (seconds, nothing is timed)."

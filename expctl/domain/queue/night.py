@@ -143,5 +143,5 @@ def is_one_idea(before: NightEvent, after: NightEvent) -> bool:
         return True
     one, other = (set(_WORD.findall(each.title.lower())) for each in (before, after))
     if not one or not other:
-        return not one and not other and before.code == after.code
+        return not one and not other and (before.code, before.found) == (after.code, after.found)
     return len(one & other) >= ALIKE * len(one | other)

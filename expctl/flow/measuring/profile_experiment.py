@@ -63,7 +63,7 @@ def profile_experiment(context: Context, experiment: str, *, target: str = "") -
     if target and target not in protocol.targets:
         raise Refused(
             f"{target} is no target of protocol.yaml",
-            code="unknown-target",
+            code="profile-unknown-target",
             expected=", ".join(protocol.targets),
             found=target,
             where="protocol.yaml",
@@ -114,7 +114,7 @@ def _candidate(context: Context, head: str, record: Record) -> str:
     if isinstance(tree, Failed):
         raise Refused(
             f"the change of {record.id} can't be made again",
-            code="experiment-not-profilable",
+            code="experiment-not-remade",
             expected=f"a change.patch that applies to {record.base[:10]}",
             found=one_line(tree.reason, 300),
             where=f"experiments/{record.id}/change.patch",
