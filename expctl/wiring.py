@@ -5,7 +5,7 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from expctl.adapters.git.reader import GitReader, Place, locate
@@ -19,16 +19,22 @@ if TYPE_CHECKING:
     from expctl.adapters.notifier import Notifier
     from expctl.adapters.records.calibrations import FileCalibrations
     from expctl.adapters.records.findings_file import FindingsEditor
+    from expctl.adapters.records.hot_loop_file import HotLoopStore
+    from expctl.adapters.records.night_file import NightFile
     from expctl.adapters.records.plots import Pictures
     from expctl.adapters.records.repository_contents import GitLibrary
     from expctl.adapters.rules.lookup import RuleLookup
+    from expctl.domain.brief.about import About
     from expctl.domain.checkup import Finding
+    from expctl.domain.experiment.hot_loop import HotLoop
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.machine.waiting import Wait
     from expctl.domain.protocol.model import Gate, Protocol
     from expctl.domain.rules.current_facts import ProbeAnswer
     from expctl.flow.autopilot.steps import NothingProposed, SweepFinished
     from expctl.flow.harness_check import Checked
+    from expctl.flow.measuring.hot_loops import LoopCounter, Uncounted
+    from expctl.flow.measuring.profile_experiment import ProfiledExperiment
     from expctl.flow.queue.submit import Proposed
     from expctl.flow.status import GateNow, Running
     from expctl.launcher.capabilities import Capabilities
@@ -436,12 +442,25 @@ def asking(place: Place) -> "Callable[[Context, str], Proposed | NothingProposed
     """
     from expctl.adapters.proposers.command import ProposerCommand
     from expctl.adapters.proposers.sweep_search import search_of
-    from expctl.adapters.records.proposal_file import proposal_bytes
+    from expctl.adapters.records.proposal_file import proposal_bytes, proposal_of
     from expctl.flow.autopilot.ask_proposer import ProposerTools, ask_proposer
 
-    command = ProposerCommand(place.state / "proposer", mark=mark_of(place))
-    proposer_tools = ProposerTools(proposers=command, search=search_of, write=proposal_bytes)
+    proposer_tools = ProposerTools(
+        proposers=ProposerCommand(place.state / "proposer", mark=mark_of(place)),
+        search=search_of,
+        write=proposal_bytes,
+        read=proposal_of,
+        night=night(place),
+        counter=loop_counter(place),
+    )
     return lambda context, target: ask_proposer(context, proposer_tools, target)
+
+
+def night(place: Place) -> "NightFile":
+    """Return the account of campaigns in this repository."""
+    from expctl.adapters.records.night_file import NightFile
+
+    return NightFile(place.state)
 
 
 def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
@@ -519,6 +538,66 @@ def trying(place: Place, progress: "Progress") -> "Context":
 
     own, git = replace(place, state=place.trying), reader(place)
     return replace(context(own, progress), library=library(git), rulebook=rulebook(place, git))
+
+
+def loop_counter(place: Place) -> "LoopCounter":
+    """Return what counts hot loops, and keeps the counts."""
+    from expctl.explain.card import counted_loop
+    from expctl.flow.measuring.hot_loops import LoopCounter
+
+    return LoopCounter(count=counted_loop, store=hot_loops(place))
+
+
+def hot_loops(place: Place) -> "HotLoopStore":
+    """Return the hot loops that were counted in this repository."""
+    from expctl.adapters.records.hot_loop_file import HotLoopStore
+
+    return HotLoopStore(place.state / "hot_loops", compiler=_version("ziglang"))
+
+
+def count_hot_loops(place: Place) -> "tuple[HotLoop | Uncounted, ...]":
+    """Count the hot loops of HEAD that weren't counted here yet. Raises Busy beside a try."""
+    from expctl.flow.measuring.hot_loops import count_hot_loops
+    from expctl.views.console import ConsoleProgress
+
+    counting = trying(place, ConsoleProgress(sys.stderr))
+    with counting.locks.measuring(experiment="count"):
+        try:
+            return count_hot_loops(counting, loop_counter(place))
+        finally:
+            counting.workspace.remove_check_outs()
+
+
+def profile_experiment(place: Place, experiment: str, target: str) -> "ProfiledExperiment":
+    """Build and profile both sides of a concluded experiment. Raises Busy beside a try."""
+    from expctl.flow.measuring.profile_experiment import profile_experiment
+    from expctl.views.console import ConsoleProgress
+
+    profiling = trying(place, ConsoleProgress(sys.stderr))
+    with profiling.locks.measuring(experiment="profile"):
+        try:
+            return profile_experiment(profiling, experiment, target=target)
+        finally:
+            profiling.workspace.remove_check_outs()
+
+
+def about(git: GitReader, commit: str, path: str) -> "About":
+    """Return the files of `commit` at or below `path`. Raises Refused if there are none."""
+    from expctl.domain.brief.about import About
+    from expctl.domain.errors import Refused
+
+    asked = str(PurePosixPath(path))
+    files = git.list_files(commit, asked)
+    if not files:
+        raise Refused(
+            f"there is no {asked} in this commit",
+            code="about-nothing",
+            expected="a file or folder of the repository, from its top folder",
+            found=f"no such path in {commit[:10]}",
+            hint=f"git ls-tree -r --name-only {commit[:10]} lists the files",
+        )
+    texts = git.read_blobs(files.values())
+    return About(path=asked, texts={name: texts.get(blob, b"").decode(errors="replace") for name, blob in files.items()})
 
 
 def measured_beside() -> bool:

@@ -28,6 +28,7 @@ VERBS = {
     "audit": "audit:audit",
     "status": "status:status",
     "brief": "brief:brief",
+    "report": "night.report:report",
     "new": "new:new",
     "queue": "queue:queue",
     "withdraw": "withdraw:withdraw",

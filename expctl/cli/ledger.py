@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 if TYPE_CHECKING:
     import typer
 
+    from expctl.adapters.git.reader import Place
+    from expctl.domain.experiment.hot_loop import HotLoop
     from expctl.domain.ledger.model import Ledger
 
 
 def ledger(
     check: Annotated[bool, typer.Option("--check", help="Fail when ledger.md on disk differs from the records.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the ledger's facts as JSON instead of writing it.")] = False,
+    count: Annotated[
+        bool, typer.Option("--count", help="First count hot loops that changed, and write them to experiments/hot_loops.json.")
+    ] = False,
     plot: Annotated[
         str, typer.Option(metavar="FILE", help="Draw every experiment's effect and verdict to a .png or .svg instead.")
     ] = "",
@@ -33,7 +38,7 @@ def ledger(
     git = wiring.reader(place)
     library, head = wiring.library(git), git.found_head()
     library.read_ahead(head)
-    view = read_ledger(library, head)
+    view = read_ledger(library, head, _counted(place) if count else None)
     if plot:
         _draw(view, plot)
         return
@@ -69,6 +74,20 @@ def ledger(
         print_lines([f"ledger.md {'is up to date' if same else 'written'}"])
     if as_json:
         print_json(view, schema="ledger/1")
+
+
+def _counted(place: Place) -> tuple[HotLoop, ...]:
+    """Count the hot loops of HEAD and write them to the file that is to be committed with the ledger."""
+    from expctl.adapters.records.hot_loop_file import hot_loops_bytes
+    from expctl.cli.brief import count_loops
+    from expctl.domain.experiment.hot_loop import FILE
+    from expctl.files import atomic_write
+
+    found = count_loops(place)
+    file = place.root / FILE
+    file.parent.mkdir(exist_ok=True)
+    atomic_write.replace(file, hot_loops_bytes(found))
+    return found
 
 
 def _draw(view: Ledger, plot: str) -> None:

@@ -95,7 +95,8 @@ def _propose(place: "Place", experiment: str, text_of: Callable[[str], bytes], c
 
     from expctl import wiring
     from expctl.domain.errors import Refused
-    from expctl.flow.queue.submit import next_number, propose
+    from expctl.domain.experiment.ids import next_number
+    from expctl.flow.queue.submit import propose
     from expctl.views.console import ConsoleProgress
 
     for tries_left in reversed(range(FREE_ID_TRIES)):

@@ -21,6 +21,7 @@ GROUPS = {
     "Account": {
         "status": "Show baselines, the running experiment, queue and verdicts.",
         "brief": "Print what a newcomer or an agent has to know.",
+        "report": "Sum up a night: what ran, was kept, was learned, waits for you.",
         "ledger": "Write ledger.md from the records, or check it.",
         "replay": "Compute verdicts again from the committed samples.",
         "audit": "Measure whether all kept changes together still give their gain.",

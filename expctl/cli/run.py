@@ -37,6 +37,8 @@ def run(
     propose: Annotated[
         int, typer.Option(min=0, metavar="N", help="With --all: ask the proposer up to N times when nothing else can run.")
     ] = 0,
+    max_tokens: Annotated[int, typer.Option(min=0, help="With --propose: don't ask again after so many tokens.")] = 0,
+    max_money: Annotated[float, typer.Option(min=0, help="With --propose: don't ask again after so much money.")] = 0.0,
     branch: Annotated[
         str | None, typer.Option(metavar="NAME", help="With --all: land on this branch; yours and your files stay as they are.")
     ] = None,
@@ -69,12 +71,14 @@ def run(
             found="none of them" if not wanted and not everything and not blind else "more than one",
             hint="expctl status lists the queued experiments",
         )
-    budget = Budget(experiments=max_experiments, hours=max_hours, rejects=stop_after, proposals=propose)
+    budget = Budget(
+        experiments=max_experiments, hours=max_hours, rejects=stop_after, proposals=propose, tokens=max_tokens, money=max_money
+    )
     if branch is not None and not branch.strip():
         raise Misused("--branch has no name", code="branch-without-name", expected="--branch NAME", found="an empty word")
     if (budget != Budget() or branch is not None) and not everything:
         raise Misused(
-            "--max-experiments, --max-hours, --stop-after, --propose and --branch only work with --all",
+            "--max-..., --stop-after, --propose and --branch only work with --all",
             code="budget-without-all",
             expected="--all, or none of these options",
             found=", ".join(wanted) or "--blind",
@@ -96,12 +100,12 @@ def run(
             found="--again" if again else "--all" if everything else "--blind",
             hint="expctl run P16 --extend",
         )
-    if not math.isfinite(max_hours):
+    if not math.isfinite(max_hours + max_money):
         raise Misused(
-            "--max-hours is not a number of hours",
+            "--max-hours and --max-money take numbers",
             code="not-a-budget",
             expected="a finite number",
-            found=str(max_hours),
+            found=f"{max_hours}, {max_money}",
             hint="expctl run --all --max-hours 8",
         )
     place = wiring.here()
@@ -148,7 +152,9 @@ def _queue(context: "Context", place: "Place", target: str, budget: "Budget", br
     from expctl.domain.errors import Interrupted
     from expctl.flow.autopilot.run_all import run_all
 
-    yield from run_all(context, target=target, budget=budget, ask=wiring.asking(place), branch=branch)
+    yield from run_all(
+        context, target=target, budget=budget, ask=wiring.asking(place), branch=branch, night=wiring.night(place)
+    )
     if context.stop_requested():
         raise Interrupted("the queue was stopped; expctl run --all goes on from there")
 

@@ -5,42 +5,62 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from expctl.domain.brief.compose import Brief, Known, brief_of
 from expctl.domain.brief.rules import rules_now
+from expctl.domain.experiment.ids import next_number
 from expctl.domain.history.baselines import Baseline, baseline_of, standing_epochs
 from expctl.domain.history.epochs import epochs_from
-from expctl.domain.ledger.record_summary import RecordSummary, in_order, landings, seen_noise, standing
+from expctl.domain.ledger.hot_loop_card import cards, keep_changes, newest_keeps
+from expctl.domain.ledger.record_summary import RecordSummary, given_baselines, in_order, landings, seen_noise, standing
 from expctl.domain.verdict.calibration import Calibration
 from expctl.flow.repository.conditions import conditions_at
+from expctl.flow.repository.hot_loops import known_loops
 from expctl.flow.repository.standing_records import standing_records
 from expctl.flow.status import epochs_now
 
 if TYPE_CHECKING:
+    from expctl.domain.brief.about import About
     from expctl.domain.experiment.noise import Calibrated
     from expctl.domain.experiment.record import Record
     from expctl.domain.protocol.model import Protocol
     from expctl.ports.measuring import Calibrations
-    from expctl.ports.repository import Library
+    from expctl.ports.repository import HotLoopStore, Library
     from expctl.ports.rules import Rulebook
 
 PROPOSALS_MAX = 40  # proposals to read: more would not fit into the brief
 
 
 def brief_here(
-    library: Library, calibrations: Calibrations, rulebook: Rulebook, *, head: str, machine: Mapping[str, str], words_max: int
+    library: Library,
+    calibrations: Calibrations,
+    rulebook: Rulebook,
+    *,
+    head: str,
+    machine: Mapping[str, str],
+    words_max: int,
+    loops: HotLoopStore | None = None,
+    about: About | None = None,
 ) -> Brief:
     """Return what a proposer must know about the commit `head`, in at most `words_max` words. `machine` maps facts of the
-    machine to texts. Only summaries of records are read, except for the last ones that timed each target.
+    machine to texts, `loops` holds hot loops that were counted here. With `about`, only rules and findings that touch those
+    files are told. Only summaries of records are read, except for the last ones that timed each target, and KEEPs.
     """
     protocol = library.protocol(head)
     found = in_order(library.digests(head))
     conditions = conditions_at(library, head, protocol, machine)
     known_epochs = epochs_from(each for summary in found for each in summary.measurings)
-    records = standing_records(library, head, standing(found).values())
+    kept = newest_keeps(found)
+    records = standing_records(library, head, {*standing(found).values(), *kept})
     baselines = _baselines(records, found)
+    findings = library.findings(head)
+    told = findings if about is None else tuple(each for each in findings if not each.stands or about.touches((), each.text))
+    rules = rules_now(rulebook.holds(head), rulebook.circumstances(head))
     standing_in = standing_epochs(known_epochs, records, baselines)
     epochs = known_epochs.at(conditions, standing_in)
     waiting = _in_turn(library, head, library.waiting(head))
+    counted = known_loops(library, head, protocol, loops)
     known = Known(
         protocol=protocol,
         head=head,
@@ -50,10 +70,15 @@ def brief_here(
         calibrated={name: noise for name in protocol.decides if (noise := _calibrated(calibrations, protocol, name))},
         seen={name: shown for name in protocol.decides if (shown := seen_noise(name, found, epochs))},
         begins={each.target: each.begins for each in epochs_now(epochs, conditions) if not each.since},
-        findings=library.findings(head),
+        findings=told,
         proposals=library.some_proposals(head, waiting[:PROPOSALS_MAX]),
         queued=len(waiting),
-        rules=rules_now(rulebook.holds(head), rulebook.circumstances(head)),
+        rules=rules if about is None else replace(rules, elsewhere=_elsewhere(rulebook.ruled(head), about)),
+        next_id=f"P{next_number(library.experiments(head))}",
+        cards=cards(protocol, counted, baselines, library.rivals(head), given_baselines(found)),
+        changes=keep_changes([records[name] for name in kept if name in records]),
+        about=about.path if about is not None else "",
+        left_out=len(findings) - len(told),
     )
     return brief_of(known, words_max=words_max)
 
@@ -63,6 +88,18 @@ def _in_turn(library: Library, head: str, waiting: Sequence[str]) -> tuple[str, 
     tickets = {name: filing.ticket for name, filing in library.filings(head, waiting).items()}
     kept = [(name, ticket) for name, ticket in tickets.items() if ticket is None or not (ticket.withdrawn or ticket.blocked)]
     return tuple(name for name, _ in sorted(kept, key=lambda each: -each[1].priority if each[1] else 0))
+
+
+def _elsewhere(ruled: Sequence[Record], about: About) -> frozenset[str]:
+    """Return the ids of records whose rule doesn't touch the files that the brief is about."""
+    found = set()
+    for record in ruled:
+        rule = record.rule
+        if rule is not None:
+            said = (record.title, rule.text, *record.reasons, *(f"{name} {value}" for name, value in rule.conditions.items()))
+            if not about.touches((*rule.region, *rule.shapes), *said):
+                found.add(record.id)
+    return frozenset(found)
 
 
 def _baselines(records: Mapping[str, Record], summaries: Sequence[RecordSummary]) -> tuple[Baseline, ...]:

@@ -11,17 +11,22 @@ from expctl.domain.run.step_result import Failed
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from expctl.domain.brief.task import Task
     from expctl.domain.patch.sweep import Combination
     from expctl.domain.protocol.model import Environment
     from expctl.domain.protocol.proposer import Proposer, Refusal
+    from expctl.domain.queue.night import KeptCall, Night, NightEvent, Usage
 
 
 class Proposers(Port):
     """Asks a proposer, which is a command in protocol.yaml, for its next proposal; None means that it has none. `tell` keeps
-    for the next call why the last proposal was refused (None: it was queued).
+    for the next call why the last proposal was refused (None: it was queued). `usage` is what the last call has cost.
     """
 
-    def ask(self, proposer: Proposer, brief: object, *, cwd: Path, environment: Environment) -> Draft | Failed | None: ...
+    def ask(
+        self, proposer: Proposer, brief: object, task: Task, *, cwd: Path, environment: Environment, call: int = 0
+    ) -> Draft | Failed | None: ...
+    def usage(self) -> Usage: ...
     def tell(self, refusal: Refusal | None) -> None: ...
 
 
@@ -32,3 +37,12 @@ class Search(Port):
 
     def ask(self) -> Combination | None: ...
     def tell(self, score: float | None) -> None: ...
+
+
+class NightLog(Port):
+    """Keeps the account of campaigns: what each call of a proposer left, and what it has cost."""
+
+    def present(self) -> Night | None: ...
+    def append(self, event: NightEvent) -> None: ...
+    def keep(self, call: KeptCall | None) -> None: ...
+    def kept(self) -> KeptCall | None: ...

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from expctl.domain.errors import Refused
+    from expctl.domain.experiment.hot_loop import HotLoop
     from expctl.domain.experiment.proposal import Proposal, Verdict
     from expctl.domain.experiment.queue_ticket import QueuedTicket
     from expctl.domain.experiment.record import BenchmarkIdentity, Finding, Record
@@ -141,6 +142,14 @@ class Library(Port):
     def blind_slots(self, commit: str) -> tuple[BlindSlot, ...]: ...
     def blind_text(self, commit: str) -> bytes: ...
     def rivals(self, commit: str) -> tuple[Rivals, ...]: ...
+    def hot_loops(self, commit: str) -> tuple[HotLoop, ...]: ...
+
+
+class HotLoopStore(Port):
+    """Keeps hot loops that were counted here, by the hash of their code."""
+
+    def read(self, code: str) -> HotLoop | None: ...
+    def write(self, counted: HotLoop) -> None: ...
 
 
 class FindingsEditor(Port):

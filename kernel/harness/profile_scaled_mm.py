@@ -4,7 +4,8 @@
     rocprofv3 --kernel-trace --stats -d OUT -- python -u kernel/harness/profile_scaled_mm.py --target gfx1151 --artifact LIB
     ncu -o OUT python kernel/harness/profile_scaled_mm.py --target sm_90 --artifact scaled_mm.so
 
-CPU: instructions of one launch by valgrind, where it can run the build, and what the compiler made of the hot loop.
+CPU: what one launch does, by perf or valgrind where they can count; what the compiler made of the hot loop and of the function
+around it, with accesses of the stack and calls, and where it stands in the source.
 GPU: launches the KPI sizes for the profiler that this script runs under.
 """
 
@@ -25,36 +26,71 @@ from kernel.harness.operands import place
 from kernel.harness.script_session import Asked
 from kernel.harness.shapes import Extents
 from kernel.runtime.formats import Fp8
+from kernel.runtime.library import LibraryError
 
 COUNTED_SIZE = 256
 
 
-def profile_cpu(build: BuildProxy, artifact: Path, source: Path | None, asked: Asked, fp8: Fp8, report: Report) -> int:
-    """Report instruction counts and the hot loop; return the exit status. What can't be counted is logged and left out."""
+def profile_cpu(artifact: Path, source: Path | None, asked: Asked | None, fp8: Fp8, report: Report) -> int:
+    """Report what a launch does and the hot loop; return the exit status. What can't be counted is logged and left out."""
     try:
-        config = script_session.config_for(build, asked, Extents.cube(COUNTED_SIZE))
-        count = instruction_count.instructions(artifact, config, fp8, COUNTED_SIZE)
-        report.fact(f"instructions n={COUNTED_SIZE}", count, "instructions", "exact_count")
-    except instruction_count.CannotCount as error:
-        report.say(f"no instruction count: {error}")
+        build = script_session.in_process(artifact, "cpu")
+        frozen = script_session.frozen_config(build, asked)
+        config = script_session.config_for(build, frozen, Extents.cube(COUNTED_SIZE))
+        tool, counted = instruction_count.counts(artifact, config, fp8, COUNTED_SIZE)
+        for name, count in counted.items():
+            unit = name if name == "instructions" else "cycles" if name.startswith("cycles") else "misses"
+            report.fact(f"{name} n={COUNTED_SIZE}", count, unit, "exact_count")
+        report.say(f"counted by {tool}")
+    except (instruction_count.CannotCount, LibraryError) as error:
+        report.say(f"no count of a launch: {error}")
     try:
         loop = hot_loop.of_library(artifact, source)
     except hot_loop.NoDisassembly as error:
         report.say(f"no static count: {error}")
         loop = None
     if loop is not None:
-        for name, value in (
-            ("instructions", loop.instructions),
-            ("vector multiply-adds", loop.multiply_adds),
-            ("loads", loop.loads),
-            ("stores", loop.stores),
-        ):
-            report.fact(f"hot loop {name}", value, "instructions", "static")
-        report.fact("hot loop vector width", loop.vector_width_bits, "bits", "static")
-        per_product = loop.instructions / loop.multiply_adds
-        report.fact("hot loop instructions per multiply-add", round(per_product, 4), "instructions", "static")
+        _report_loop(loop, report)
+    if source is not None:
+        _report_places(source, report)
     report.fact("library size", artifact.stat().st_size, "bytes", "static")
     return report.end()
+
+
+def _report_loop(loop: hot_loop.HotLoop, report: Report) -> None:
+    for name, value in (
+        ("hot loop instructions", loop.instructions),
+        ("hot loop vector multiply-adds", loop.multiply_adds),
+        ("hot loop loads", loop.loads),
+        ("hot loop stores", loop.stores),
+        ("hot loop stack accesses", loop.spills),
+        ("function of the hot loop instructions", loop.function_instructions),
+        ("function of the hot loop stack accesses outside the loop", loop.function_spills),
+        ("function of the hot loop calls", loop.function_calls),
+    ):
+        report.fact(name, value, "instructions", "static")
+    report.fact("hot loop vector width", loop.vector_width_bits, "bits", "static")
+    per_product = loop.instructions / loop.multiply_adds
+    report.fact("hot loop instructions per multiply-add", round(per_product, 4), "instructions", "static")
+    report.fact("hot loop loads per multiply-add", round(loop.loads / loop.multiply_adds, 4), "instructions", "static")
+
+
+def _report_places(source: Path, report: Report) -> None:
+    """Report the first and last line of the hot loop in each file, as paths below the folder of `kernel/`."""
+    try:
+        places = hot_loop.places_of(source)
+    except hot_loop.NoDisassembly as error:
+        report.say(f"no lines of the hot loop: {error}")
+        return
+    top = source.resolve().parents[2]
+    lines: dict[str, list[int]] = {}
+    for file, line in places:
+        path = (top / file).resolve()
+        if path.is_relative_to(top):
+            lines.setdefault(str(path.relative_to(top)), []).append(line)
+    for name, found in lines.items():
+        report.fact(f"hot loop in {name} from", min(found), "line", "static")
+        report.fact(f"hot loop in {name} to", max(found), "line", "static")
 
 
 def launch_for_profiler(
@@ -89,11 +125,13 @@ def main() -> int:
 
     def work(build: BuildProxy) -> int:
         asked = script_session.frozen_config(build, options.config)
-        if options.target == "cpu":
-            return profile_cpu(build, build.path, options.source, asked, fp8, report)
         sizes = options.sizes or shapes.KPI_SIZES[options.target]
         return launch_for_profiler(build, asked, fp8, sizes, options.launches, report)
 
+    if options.target == "cpu":  # what can be read of the file is known even of a build that can't be loaded any more
+        return script_session.with_artifact(
+            report, "cpu", options.artifact, lambda path: profile_cpu(path, options.source, options.config, fp8, report)
+        )
     return script_session.run_in_process(report, options.target, options.artifact, work)
 
 

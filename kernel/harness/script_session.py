@@ -104,15 +104,21 @@ def run(report: Report, target: str, artifact: Path | None, work: Callable[[Scri
         finally:
             worker.end()
 
-    return _with_artifact(report, target, artifact, supervised)
+    return with_artifact(report, target, artifact, supervised)
 
 
 def run_in_process(report: Report, target: str, artifact: Path | None, work: Callable[[BuildProxy], int]) -> int:
     """Run `work` on the build loaded in this process, where a profiler finds it; return the exit status."""
-    return _with_artifact(report, target, artifact, lambda path: work(BuildProxy(InProcessHost(), path, target)))
+    return with_artifact(report, target, artifact, lambda path: work(in_process(path, target)))
 
 
-def _with_artifact(report: Report, target: str, artifact: Path | None, work: Callable[[Path], int]) -> int:
+def in_process(artifact: Path, target: str) -> BuildProxy:
+    """Load a build into this process. Raises LibraryError if it isn't one of this interface."""
+    return BuildProxy(InProcessHost(), artifact, target)
+
+
+def with_artifact(report: Report, target: str, artifact: Path | None, work: Callable[[Path], int]) -> int:
+    """Run `work` on the file of a build, which is made of this checkout if there is none; return the exit status."""
     try:
         if artifact is not None:
             return work(artifact)

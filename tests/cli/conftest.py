@@ -25,6 +25,8 @@ COMMANDS = [
     ("run P1", "run/1"),
     ("show P1", "record/3"),
     ("audit", "audit/1"),
+    ("report", "report/1"),
+    ("profile experiment P1", "profile-experiment/1"),
     ("status", "status/1"),
     ("brief", "brief/1"),
     ("ledger", "ledger/1"),

@@ -41,7 +41,7 @@ def main() -> None:
     what = repertoire[number]
     home = scratch / "experiments" / what.get("id", told["brief"]["next_id"])
     home.mkdir()
-    words = WORDS.format(id=home.name, title=what.get("title", "a turn"))
+    words = WORDS.format(id=home.name, title=what.get("title", f"turn{number}"))
     patch = turned(text, *what["turn"]) if "turn" in what else created(*what["create"]) if "create" in what else ""
     match what.get("trick"):
         case "no yaml":

@@ -26,7 +26,7 @@ def test_a_brief_has_what_was_run_and_what_was_found(repository: Foreign) -> Non
         assert words in text, text
     assert len(text.split()) <= 4000
     facts = repository.concluded("brief", "--json").json()
-    assert [section["key"] for section in facts["sections"]][:2] == ["protocol", "baseline"]
+    assert [section["key"] for section in facts["sections"]][:2] == ["protocol", "propose"]
     assert repository.concluded("brief").out == text
     assert repository.snapshot() == before
     repository.concluded("finding", "contradict", "F1", "--by", "https://example.org/other")

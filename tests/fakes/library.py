@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 
 from expctl.adapters.codec.record_codec import blind_of, profile_of, record_of, rivals_of, samples_of, typed_json
 from expctl.adapters.records.findings_file import findings_of
+from expctl.adapters.records.hot_loop_file import hot_loops_of
 from expctl.adapters.records.proposal_file import proposal_of
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.hot_loop import FILE as HOT_LOOPS
+from expctl.domain.experiment.hot_loop import HotLoop
 from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.experiment.proposal_files import Queued
 from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket, content_of
@@ -145,6 +148,10 @@ class FakeLibrary:
     def rivals(self, commit: str) -> tuple[Rivals, ...]:
         files = self.workspace.commits[commit].files
         return tuple(rivals_of(text, where=path) for path, text in sorted(files.items()) if path.startswith(f"{FOLDER}/"))
+
+    def hot_loops(self, commit: str) -> tuple[HotLoop, ...]:
+        text = self.workspace.commits[commit].files.get(HOT_LOOPS)
+        return hot_loops_of(text, where=HOT_LOOPS) if text is not None else ()
 
     def blind_text(self, commit: str) -> bytes:
         return self.workspace.commits[commit].files.get("experiments/blind.jsonl", b"")

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 def record_bytes(record: Record) -> bytes:
     """Return the bytes of record.json: keys in the order of Record's fields, one space of indent, a final newline."""
-    return _indented(encode(record))
+    return indented(encode(record))
 
 
 def record_of(text: bytes, *, where: str) -> Record:
@@ -59,7 +59,7 @@ def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0
         encoded = encode(value)
         if encoded or key in entry:
             entry[key] = encoded
-    return _indented(plain)
+    return indented(plain)
 
 
 def samples_bytes(samples: Iterable[Sample]) -> bytes:
@@ -103,7 +103,7 @@ def blind_of(text: bytes, *, where: str) -> tuple[BlindSlot, ...]:
 
 def rivals_bytes(rivals: Rivals) -> bytes:
     """Return the bytes of a file of experiments/rivals."""
-    return _indented(encode(rivals))
+    return indented(encode(rivals))
 
 
 def rivals_of(text: bytes, *, where: str) -> Rivals:
@@ -115,7 +115,7 @@ def rivals_of(text: bytes, *, where: str) -> Rivals:
 
 def profile_bytes(profile: Mapping[str, Sequence[Fact]]) -> bytes:
     """Return the bytes of profile.json for `profile`: side (baseline or candidate) -> named figures of the profiler."""
-    return _indented(encode(dict(profile)))
+    return indented(encode(dict(profile)))
 
 
 def profile_of(text: bytes, *, where: str) -> Mapping[str, tuple[Fact, ...]]:
@@ -127,7 +127,7 @@ def profile_of(text: bytes, *, where: str) -> Mapping[str, tuple[Fact, ...]]:
 
 def ticket_bytes(ticket: Ticket) -> bytes:
     """Return the bytes of queued.json, which holds a proposal's place in the queue."""
-    return _indented(encode(ticket))
+    return indented(encode(ticket))
 
 
 def typed_json(text: bytes, wanted: type[T], *, where: str) -> T:
@@ -164,6 +164,7 @@ def _plain(text: bytes) -> Any:
     return parse_json(text.decode())
 
 
-def _indented(plain: Any) -> bytes:
+def indented(plain: Any) -> bytes:
+    """Return plain data as JSON as all files of records have it: one space of indent, a final newline."""
     text = json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     return text.encode(errors="backslashreplace")

@@ -26,6 +26,7 @@ from expctl.domain.protocol.model import Protocol
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
+    from expctl.domain.experiment.hot_loop import HotLoop
     from expctl.domain.experiment.proposal_files import Queued
     from expctl.domain.experiment.record import BenchmarkIdentity, Record
     from expctl.domain.experiment.rivals import Rivals
@@ -43,6 +44,7 @@ PROTOCOL = "protocol.yaml"
 PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)
 FINDINGS = f"{EXPERIMENTS}/findings.yaml"
 BLIND = f"{EXPERIMENTS}/blind.jsonl"
+HOT_LOOPS = f"{EXPERIMENTS}/hot_loops.json"
 RIVALS = f"{EXPERIMENTS}/rivals"
 RIVALS_FILE = re.compile(rf"{RIVALS}/[^/]+-[0-9]+\.json")
 RECORD = "record.json"
@@ -80,7 +82,7 @@ class GitLibrary:
     def read_ahead(self, commit: str) -> None:
         """Read protocol, findings, queue and newest records by one git process now, because most commands need them later."""
         waiting, shown = self._index.ask(commit, queries.trees_to_read_ahead)
-        names = [f"{commit}:{PROTOCOL}", f"{commit}:{FINDINGS}", f"{commit}:{BLIND}"]
+        names = [f"{commit}:{path}" for path in (PROTOCOL, FINDINGS, BLIND, HOT_LOOPS)]
         names += [f"{tree}:{file}" for tree in waiting for file in (*PROPOSAL, RECORD)]
         self._git.read_ahead([*names, *(f"{tree}:{RECORD}" for tree in shown)])
 
@@ -275,6 +277,13 @@ class GitLibrary:
         listed = sorted(path for path in self._git.list_files(commit, f"{RIVALS}/") if RIVALS_FILE.fullmatch(path))
         newest = {path.rpartition("-")[0]: path for path in listed}
         return tuple(rivals_of(self.file(commit, path), where=path) for path in newest.values())
+
+    def hot_loops(self, commit: str) -> tuple[HotLoop, ...]:
+        """Return the hot loops in experiments/hot_loops.json; () without the file. Raises Refused if it is damaged."""
+        from expctl.adapters.records.hot_loop_file import hot_loops_of
+
+        text = self._git.read_file(commit, HOT_LOOPS)
+        return hot_loops_of(text, where=HOT_LOOPS) if text is not None else ()
 
     def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, QueuedTicket]:
         """Return id -> a proposal's queue ticket, and the hash of its present content with its patch, for `experiments`."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from expctl.domain.brief.hot_loop import hot_loop_section
+from expctl.domain.brief.proposing import proposing_section
 from expctl.domain.brief.protocol import protocol_section
 from expctl.domain.brief.rules import RulesNow, open_questions, rule_section
 from expctl.domain.brief.sentences import baseline_section, finding_section, next_section, noise_section, prediction_section
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding
     from expctl.domain.history.baselines import Baseline, ImportedBaseline
     from expctl.domain.history.epochs import Epochs
+    from expctl.domain.ledger.hot_loop_card import HotLoopCard
     from expctl.domain.protocol.model import Protocol
 
 WORDS_MAX = 4000
@@ -32,7 +35,8 @@ class Known(Struct, frozen=True, kw_only=True):
 
     `calibrated`, `seen` (noise found in records) and `begins` (what will make new figures incomparable to old ones) have an
     entry per target. `digests` are summaries of all records in branch order. `proposals` are the first of the queue, `queued`
-    is how many it has in all.
+    is how many it has in all. `cards` are what is known of hot loops, `changes` what each KEEP changed there. `about` is the
+    path that the brief was asked for ("": everything), and `left_out` the number of findings that don't touch it.
     """
 
     protocol: Protocol
@@ -47,11 +51,17 @@ class Known(Struct, frozen=True, kw_only=True):
     proposals: tuple[Proposal, ...]
     queued: int
     rules: RulesNow
+    next_id: str = "P<N>"
+    cards: tuple[HotLoopCard, ...] = ()
+    changes: tuple[str, ...] = ()
+    about: str = ""
+    left_out: int = 0
 
 
 class Brief(Struct, frozen=True, kw_only=True):
     """What a proposer must know before the next experiment: as text in `sections`, and in the other fields as data for --json.
-    `open_again` maps the id of each do-not-repeat rule that no longer holds to the condition that changed.
+    `open_again` maps the id of each do-not-repeat rule that no longer holds to the condition that changed. `about` is the path
+    that it was asked for, "" for everything.
     """
 
     name: str
@@ -63,6 +73,9 @@ class Brief(Struct, frozen=True, kw_only=True):
     accuracy: Accuracy
     open_again: Mapping[str, str]
     sections: tuple[Section, ...]
+    next_id: str = ""
+    about: str = ""
+    hot_loops: tuple[HotLoopCard, ...] = ()
 
 
 def brief_of(known: Known, *, words_max: int = WORDS_MAX) -> Brief:
@@ -73,9 +86,11 @@ def brief_of(known: Known, *, words_max: int = WORDS_MAX) -> Brief:
     found = Counter(each.verdict for each in digests if not each.imported)
     sections = (
         protocol_section(protocol),
+        proposing_section(protocol, known.next_id),
+        hot_loop_section(known.cards, known.changes),
         baseline_section(protocol, known.baselines, given, known.epochs, known.begins),
         noise_section(protocol, known.calibrated, known.seen),
-        finding_section(known.findings),
+        finding_section(known.findings, known.left_out),
         rule_section(digests, known.rules),
         open_questions(digests, known.findings, known.rules),
         next_section(known.proposals, known.queued),
@@ -90,5 +105,8 @@ def brief_of(known: Known, *, words_max: int = WORDS_MAX) -> Brief:
         imported_baselines=given,
         accuracy=accuracy,
         open_again=known.rules.opened,
+        next_id=known.next_id,
+        about=known.about,
+        hot_loops=known.cards,
         sections=within(sections, words_max - OF_TITLE),
     )

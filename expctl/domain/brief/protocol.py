@@ -53,7 +53,3 @@ def _lines(protocol: Protocol) -> Iterator[str]:
         "Figures are comparable only on one target inside one epoch (same harness, KPI, build, compiler, machine, driver, clock"
         " policy). Counted and static figures are never speed."
     )
-    yield (
-        "To propose: edit the scope, then `expctl new --from-diff --title ... --hypothesis ... --expect KEEP"
-        " --gain LOW,HIGH` (or `--patch FILE`); `expctl run P<N>` measures and settles it; `expctl show P<N>` explains it."
-    )

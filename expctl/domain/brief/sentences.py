@@ -57,15 +57,16 @@ def noise_section(protocol: Protocol, calibrated: Mapping[str, Calibrated], seen
     )
 
 
-def finding_section(findings: Sequence[Finding]) -> Section:
-    """Return the brief's section of valid findings, in file order."""
+def finding_section(findings: Sequence[Finding], elsewhere: int = 0) -> Section:
+    """Return the brief's section of valid findings, in file order. `elsewhere` is how many more are about other code."""
     items = [
         f"{each.id} ({each.kind}{f', {chr(44).join(each.evidence[:NAMED_MAX])}' if each.evidence else ''}):"
         f" {one_line(each.text, LONG)}"
         for each in findings
         if each.stands
     ]
-    return Section(key="findings", title="Findings", items=tuple(items), share=0.3, more="expctl finding list")
+    more = (f"{elsewhere} more are about other code: `expctl finding list`.",) if elsewhere else ()
+    return Section(key="findings", title="Findings", intro=more, items=tuple(items), share=0.3, more="expctl finding list")
 
 
 def next_section(proposals: Sequence[Proposal], queued: int) -> Section:

@@ -2,6 +2,7 @@
 
 import functools
 import re
+from collections.abc import Iterable
 
 from expctl.domain.errors import Misused
 
@@ -28,3 +29,8 @@ def id_order(text: str) -> tuple[int, str]:
         return (int(text[1:]), text)
     digits = re.match(r"P(\d+)", text)
     return (int(digits[1]) if digits else 0, text)
+
+
+def next_number(taken: Iterable[str]) -> int:
+    """Return the smallest number above those of all ids in `taken`; 1 if there are none."""
+    return 1 + max((int("".join(c for c in name[1:].split("-")[0] if c.isdigit()) or 0) for name in taken), default=0)

@@ -15,6 +15,7 @@ from expctl.domain.ledger.totals import sums_of
 from expctl.domain.queue.pending import Queue
 
 if TYPE_CHECKING:
+    from expctl.domain.experiment.hot_loop import HotLoop
     from expctl.domain.experiment.proposal import Proposal
     from expctl.domain.experiment.record import Finding, Record
     from expctl.domain.experiment.rivals import Rivals
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
 class LedgerInputs(Struct, frozen=True, kw_only=True):
     """The data of one commit from which its ledger and queue are computed. `digests` maps each id to a summary of its record.
 
-    `records` has at least the whole record that last timed each target. `conditions` maps each target that may decide to the
-    conditions of its next run, as far as the commit determines them. `template` is the repository's own ledger template, or "".
-    `rivals` are the newest of each target.
+    `records` has at least the newest KEEPs, and the whole record that last timed each target. `conditions` maps each target
+    that may decide to the conditions of its next run, as far as the commit determines them. `template` is the repository's own
+    ledger template, or "".
+    `rivals` are the newest of each target, `hot_loops` those of exactly this code that are committed.
     """
 
     protocol: Protocol
@@ -42,6 +44,7 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
     template: str = ""
     blind: tuple[BlindSlot, ...] = ()
     rivals: tuple[Rivals, ...] = ()
+    hot_loops: tuple[HotLoop, ...] = ()
 
     def queue(self) -> tuple[Entry, ...]:
         """Return the waiting proposals in the order in which they will run."""
@@ -59,6 +62,7 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
             template=self.template,
             blind=self.blind,
             rivals=self.rivals,
+            hot_loops=self.hot_loops,
         )
 
     def with_records(self, records: Iterable[Record]) -> LedgerInputs:

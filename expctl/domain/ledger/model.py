@@ -15,6 +15,7 @@ from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of, standing_epochs
 from expctl.domain.history.blind import BlindRates, BlindSlot, blind_rates
 from expctl.domain.ledger.epoch_lines import epoch_lines
+from expctl.domain.ledger.hot_loop_card import HotLoopCard, cards, keep_changes, newest_keeps
 from expctl.domain.ledger.kept_gains import Path, kept_gains
 from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.ledger.remarks import Debt, Remark
@@ -23,6 +24,7 @@ from expctl.domain.ledger.totals import Count, LedgerRule, LedgerTotals, sums_of
 from expctl.domain.queue.ordering import Entry, State, line_up
 
 if TYPE_CHECKING:
+    from expctl.domain.experiment.hot_loop import HotLoop
     from expctl.domain.experiment.record import Finding, Record
     from expctl.domain.experiment.rivals import Rivals
     from expctl.domain.history.comparability import Change, Comparability
@@ -70,7 +72,8 @@ class Ledger(Struct, frozen=True, kw_only=True):
     `latest` are the ten newest verdicts, newest first; `earlier` are the other measured experiments and `imported` those of a
     hand-kept ledger, both by id. `held` are the do-not-repeat rules that hold according to records; `reopened` are the ids of
     the other rules, `ending` those of `held` that the next run will end, because its figures won't be comparable. `unused` are
-    ids below the largest one that no experiment has. `template` is the text of the repository's own template, "" for the
+    ids below the largest one that no experiment has. `hot_loops` are cards of the committed counts, `changes` say what
+    each of the newest KEEPs changed in builds and profile. `template` is the text of the repository's own template, "" for the
     built-in one.
     """
 
@@ -98,6 +101,8 @@ class Ledger(Struct, frozen=True, kw_only=True):
     predictions: tuple[str, ...]
     blind: tuple[BlindRates, ...] = ()
     unused: tuple[str, ...] = ()
+    hot_loops: tuple[HotLoopCard, ...] = ()
+    changes: tuple[str, ...] = ()
     template: str = ""
 
 
@@ -132,9 +137,10 @@ def ledger_from(
     template: str = "",
     blind: Sequence[BlindSlot] = (),
     rivals: Sequence[Rivals] = (),
+    hot_loops: Sequence[HotLoop] = (),
 ) -> Ledger:
-    """Return the contents of ledger.md for the records that `totals` sums up; `records` has at least each target's last.
-    `conditions` maps a target to the conditions of its next run, as far as the commit determines them.
+    """Return the contents of ledger.md for the records that `totals` sums up; `records` has at least each target's last,
+    and the newest KEEPs. `conditions` maps a target to the conditions of its next run, as far as the commit determines them.
     """
     queued, known = queue_items(queue), numbered(findings)
     standing = {target: baseline_of(target, records[name], totals.landings) for target, name in totals.standing.items()}
@@ -170,6 +176,8 @@ def ledger_from(
         predictions=totals.predictions,
         blind=blind_rates(blind, conditions),
         unused=unused_ids({*totals.numbers, *(id_order(each.id)[0] for each in queue)}),
+        hot_loops=cards(protocol, hot_loops, tuple(standing.values()), rivals, totals.given),
+        changes=keep_changes([records[name] for name in newest_keeps(totals.rows) if name in records]) if hot_loops else (),
         template=template,
     )
 

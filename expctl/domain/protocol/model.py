@@ -157,12 +157,24 @@ class ResourceLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     may_fall: Mapping[str, float] = field(default_factory=dict)
 
 
+class HotLoopRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the hot loop is found that brief and ledger show. Of a target built by `zig-gfx`, the machine code is read, and
+    executed as the description `launch` says (a file; "": as written). Of another, the profile step says. `kernel` is its name
+    where the build has several; `config` is a text: which configuration this is.
+    """
+
+    launch: str = ""
+    kernel: str = ""
+    config: str = ""
+
+
 class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A platform that the kernel is built for and, if it is available, tested and timed on.
 
     A target without a benchmark is a guard: it must build, keep its `limits`, and pass its test if it has one. `stands_for`
     names the hardware target whose machine code it compiles. `number_kind` says what kind of number its benchmark reports.
     `rivals` times what users would take instead of the kernel, for `expctl rivals`; it decides nothing.
+    `hot_loop` says how brief and ledger find the loop that the time goes into.
     """
 
     build: Build
@@ -171,6 +183,7 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     benchmark: Benchmark | None = None
     profile: Step | None = None
     rivals: Step | None = None
+    hot_loop: HotLoopRule | None = None
     stands_for: str = ""
     limits: ResourceLimits | None = None
     number_kind: NumberKind = NumberKind.WALL_TIME

@@ -40,16 +40,29 @@ class Sweep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     trials: int = 20
 
 
+class Leaves(StrEnum):
+    """What a proposer's command leaves: the two files of a proposal, or edits in a scratch check-out and its words (`diff`)."""
+
+    PROPOSAL = "proposal"
+    DIFF = "diff"
+
+
 class Proposer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What proposes experiments: a command that reads the brief and writes experiments/ID/ (docs/QUEUE.md), or a sweep.
 
-    `author` (`Name <e-mail>`) is the author of the commits that its KEEPs land; "" is whom git knows.
+    `author` (`Name <e-mail>`) is the author of the commits that its KEEPs land; "" is whom git knows. With `screen`, what it
+    proposes is built and tested as `expctl try` does before it is queued. A coding agent needs what its user has: the home
+    folder (`users_home`) and the variables `pass_through`.
     """
 
     argv: tuple[str, ...] = ()
     timeout_s: float = 600.0
     sweep: Sweep | None = None
     author: str = ""
+    leaves: Leaves = Leaves.PROPOSAL
+    screen: bool = False
+    users_home: bool = False
+    pass_through: tuple[str, ...] = ()
 
 
 class Refusal(Struct, frozen=True, kw_only=True):

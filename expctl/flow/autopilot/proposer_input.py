@@ -3,14 +3,16 @@
 from dataclasses import dataclass
 
 from expctl.domain.brief.compose import WORDS_MAX
+from expctl.domain.brief.task import Task
+from expctl.domain.brief.text import brief_text
 from expctl.domain.brief.word_limit import Section
 from expctl.domain.experiment.record import Record
 from expctl.domain.history.baselines import Baseline, baselines
 from expctl.domain.protocol.model import KeepRule, PatchLimits
 from expctl.flow.brief import brief_here
-from expctl.flow.queue.submit import next_number
 from expctl.flow.repository.pending import read_queue
 from expctl.ports.context import Context
+from expctl.ports.repository import HotLoopStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,16 +63,25 @@ class ProposerInput:
     sections: tuple[Section, ...]
 
 
-def input_at(context: Context, head: str) -> ProposerInput:
-    """Return what a proposer's command gets as JSON input when `head` is the baseline commit."""
+def input_at(context: Context, head: str, loops: HotLoopStore | None = None) -> tuple[ProposerInput, Task]:
+    """Return what a proposer's command gets when `head` is the baseline commit: as JSON, and as the task that a coding agent
+    reads. `loops` are the hot loops that were counted here.
+    """
     protocol, records = context.library.protocol(head), context.library.records(head)
     benchmarks = [target.benchmark for target in protocol.targets.values() if target.benchmark is not None]
     whole = brief_here(
-        context.library, context.calibrations, context.rulebook, head=head, machine=context.machine, words_max=WORDS_MAX
-    )
-    return ProposerInput(
+        context.library,
+        context.calibrations,
+        context.rulebook,
         head=head,
-        next_id=f"P{next_number(context.library.experiments(head))}",
+        machine=context.machine,
+        words_max=WORDS_MAX,
+        loops=loops,
+    )
+    task = Task(brief=brief_text(whole), scope=protocol.scope, watched=protocol.watched, next_id=whole.next_id)
+    given = ProposerInput(
+        head=head,
+        next_id=whole.next_id,
         protocol=Rules(
             name=protocol.name,
             goal=protocol.goal,
@@ -89,6 +100,7 @@ def input_at(context: Context, head: str) -> ProposerInput:
         records=tuple(_past(record, open_again=record.id in whole.open_again) for record in records),
         sections=whole.sections,
     )
+    return given, task
 
 
 def _past(record: Record, *, open_again: bool) -> PastExperiment:

@@ -10,6 +10,7 @@ from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.text import one_line
 from expctl.flow.autopilot.blind_slot import DRAW, BlindOutcome, Chance, blind_slot, check_not_kept
 from expctl.flow.autopilot.campaign import Campaign
+from expctl.flow.autopilot.campaign_account import CampaignAccount
 from expctl.flow.autopilot.preconditions import explaining_os_errors
 from expctl.flow.autopilot.steps import Ended, NothingProposed, Skipped, Step, SweepFinished
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
@@ -19,6 +20,7 @@ from expctl.flow.repository.pending import read_queue
 from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.flow.run.experiment import Outcome, run_experiment
 from expctl.ports.context import Context
+from expctl.ports.proposers import NightLog
 
 BUSY_PAUSE_S, BUSY_LOOKS = 5.0, 25
 FAULTS_IN_A_ROW = 3
@@ -27,13 +29,16 @@ FAULTS_IN_A_ROW = 3
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """When `run --all` stops: after so many verdicts (`experiments`), hours, or REJECTs in a row (`rejects`); 0 is no limit.
-    `proposals` is how often the proposer may be asked for experiments; 0 is never.
+    `proposals` is how often the proposer may be asked for experiments; 0 is never. It isn't asked again once its calls have
+    cost so many `tokens` or so much `money`, as it reports them.
     """
 
     experiments: int = 0
     hours: float = 0.0
     rejects: int = 0
     proposals: int = 0
+    tokens: int = 0
+    money: float = 0.0
 
 
 Ask = Callable[[Context, str], Proposed | NothingProposed | SweepFinished]
@@ -51,6 +56,7 @@ class _QueueRun:
     started_s: float
     drawn: bool = False
     blind_is_due: bool = False
+    night: CampaignAccount
     concluded: int = 0
     rejects: int = 0
     asked: int = 0
@@ -71,7 +77,10 @@ class _QueueRun:
         budget = self.budget
         if budget.experiments and self.concluded >= budget.experiments:
             return f"the budget of {budget.experiments} experiments is spent"
-        if budget.hours and (self.context.clock.monotonic_s() - self.started_s) / 3600 >= budget.hours:
+        if (
+            budget.hours
+            and self.night.hours_before + (self.context.clock.monotonic_s() - self.started_s) / 3600 >= budget.hours
+        ):
             return f"the budget of {budget.hours:g} hours is spent"
         return f"{self.rejects} REJECTs in a row" if budget.rejects and self.rejects >= budget.rejects else ""
 
@@ -176,6 +185,7 @@ class _QueueRun:
 
     def propose(self) -> Proposed | NothingProposed | None:
         """Ask the proposer for an experiment; None if its budget is spent, it has no more or it failed three times in a row."""
+        self.exhausted = self.exhausted or self.night.spent(self.budget.tokens, self.budget.money)
         if self.exhausted or self.asked >= self.budget.proposals:
             return None
         answer = self.ask(self.context, self.target)
@@ -186,6 +196,7 @@ class _QueueRun:
         self.faults = self.faults + 1 if isinstance(answer, NothingProposed) and answer.fault else 0
         if self.faults >= FAULTS_IN_A_ROW:
             self.exhausted = f"the proposer failed {self.faults} times in a row"
+        self.exhausted = self.exhausted or self.night.circles()
         return answer
 
 
@@ -198,24 +209,42 @@ def run_all(
     pause: Callable[[float], None] = time.sleep,
     chance: Chance = DRAW,
     branch: str = "",
+    night: NightLog | None = None,
 ) -> Iterator[Step]:
     """Run the queue in order and yield each result, until `budget` is spent or no experiment can run.
 
     What is kept lands on the branch that is checked out. Where that would change a file that the user has changed, the campaign
     goes on on a branch beside it, and so does the next one until that is merged. With `branch` it begins on that one.
 
-    Experiments are timed on `target` ("": the first available). While another process holds a lock, `pause` (a sleep in
-    seconds) is called and the step repeated. `ask` asks the proposer for an experiment when none is ready; `chance` draws blind
-    slots. Raises Refused if no experiment can run any more or a blind slot was kept, or Interrupted.
+    Experiments are timed on `target` ("": the first available). While another holds a lock, `pause` (a sleep in seconds) is
+    called and the step repeated. `ask` asks the proposer when nothing is ready; `chance` draws blind slots. With `night`, a
+    killed campaign goes on with what is left of its budget, and a proposer that circles is not asked any more. Raises Refused
+    if no experiment can run any more or a blind slot was kept, or Interrupted.
     """
+    account = CampaignAccount.open(context, night)
     queue = _QueueRun(
         campaign=Campaign(context),
+        night=account,
+        concluded=account.concluded_before,
+        rejects=account.rejects_before,
+        asked=account.calls_before,
+        faults=account.faults_before,
+        exhausted=account.circles(),
         target=target,
         budget=budget,
         ask=ask,
         chance=chance,
         started_s=context.clock.monotonic_s(),
     )
+    try:
+        for step in _steps(context, queue, branch, pause):
+            account.step(step)
+            yield step
+    finally:
+        account.close()
+
+
+def _steps(context: Context, queue: _QueueRun, branch: str, pause: Callable[[float], None]) -> Iterator[Step]:
     if branch:
         yield queue.campaign.go_to(branch, "as --branch says")
     elif earlier := unmerged(context.workspace):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 from expctl.domain.errors import Interrupted, Refused
+from expctl.domain.experiment.ids import next_number
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
 from expctl.domain.experiment.proposal_files import Draft
 from expctl.domain.patch.sweep import Combination, NotAConstant, combinations, values_in, with_values, words_of
@@ -16,7 +17,6 @@ from expctl.domain.protocol.proposer import Sweep
 from expctl.domain.queue.ordering import State
 from expctl.flow.autopilot.steps import SweepFinished
 from expctl.flow.autopilot.sweep_score import Screen, open_screen, score_of
-from expctl.flow.queue.submit import next_number
 from expctl.flow.repository.pending import read_queue
 from expctl.ports.context import Context
 from expctl.ports.proposers import Search

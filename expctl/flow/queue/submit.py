@@ -1,9 +1,10 @@
 """Queue a proposal: commit its patch and hypothesis as experiments/<id>/."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.ids import next_number
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.experiment.proposal_files import Queued
 from expctl.domain.experiment.queue_ticket import Ticket, content_of
@@ -154,8 +155,3 @@ def check_repeats(context: Context, inputs: LedgerInputs, queued: Queued) -> Non
                 where=f"experiments/{entry.id}",
                 hint=f"expctl show {entry.id}",
             )
-
-
-def next_number(taken: Iterable[str]) -> int:
-    """Return the smallest number above those of all ids in `taken`; 1 if there are none."""
-    return 1 + max((int("".join(c for c in name[1:].split("-")[0] if c.isdigit()) or 0) for name in taken), default=0)

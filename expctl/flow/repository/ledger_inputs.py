@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from expctl.domain.ledger.hot_loop_card import newest_keeps
 from expctl.domain.ledger.inputs import LedgerInputs
 from expctl.domain.ledger.model import Ledger, ledger_from
 from expctl.domain.ledger.record_summary import in_order, standing
 from expctl.flow.repository.conditions import conditions_at
+from expctl.flow.repository.hot_loops import known_loops
 from expctl.flow.repository.pending import read_queue
 from expctl.flow.repository.standing_records import standing_records
 
 if TYPE_CHECKING:
+    from expctl.domain.experiment.hot_loop import HotLoop
     from expctl.ports.repository import Library
 
 
@@ -21,29 +24,31 @@ def read_ledger_inputs(library: Library, commit: str) -> LedgerInputs:
     return LedgerInputs(
         protocol=protocol,
         digests={each.id: each for each in summaries},
-        records=standing_records(library, commit, standing(in_order(summaries)).values()),
+        records=standing_records(library, commit, {*standing(in_order(summaries)).values(), *newest_keeps(summaries)}),
         findings=library.findings(commit),
         waiting=read_queue(library, commit),
         conditions=conditions_at(library, commit, protocol, {}),
         template=library.ledger_template(commit),
         blind=library.blind_slots(commit),
         rivals=library.rivals(commit),
+        hot_loops=known_loops(library, commit, protocol),
     )
 
 
-def read_ledger(library: Library, commit: str) -> Ledger:
-    """Return the ledger of `commit`, computed from stored totals, which is faster than from the records' summaries. Raises
-    Refused on an unreadable file.
+def read_ledger(library: Library, commit: str, counted: tuple[HotLoop, ...] | None = None) -> Ledger:
+    """Return the ledger of `commit`, computed from stored totals, which is faster than from the records' summaries. `counted`
+    are hot loops of its code, if not those that it contains (None). Raises Refused on an unreadable file.
     """
     protocol, totals = library.protocol(commit), library.ledger_totals(commit)
     return ledger_from(
         protocol,
         totals,
-        standing_records(library, commit, totals.standing.values()),
+        standing_records(library, commit, {*totals.standing.values(), *newest_keeps(totals.rows)}),
         findings=library.findings(commit),
         queue=read_queue(library, commit).entries(),
         conditions=conditions_at(library, commit, protocol, {}),
         template=library.ledger_template(commit),
         blind=library.blind_slots(commit),
         rivals=library.rivals(commit),
+        hot_loops=known_loops(library, commit, protocol) if counted is None else counted,
     )

@@ -20,11 +20,11 @@ from expctl.flow.measuring.burn_in import burn_in
 from expctl.flow.measuring.control import show_control, what_remains
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.measuring.noise_line import noise_line
+from expctl.flow.measuring.profile_step import profile_side
 from expctl.flow.measuring.setup import CHECK_OUT, Setup
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message
 from expctl.flow.run.open_run import OpenRun
-from expctl.flow.run.profile_step import profile_side
 
 
 class StepPerformer:
@@ -193,10 +193,12 @@ class StepPerformer:
         progress.working("profile", f"{side}, {name}")
         started = clock.monotonic_s()
         seen = profile_side(
-            self._opened,
+            self._opened.tools,
+            progress,
             step,
             side=side,
             target=name,
+            arch=self._opened.protocol.targets[name].build.arch,
             cwd=self._check_out(Side.BASELINE, run),
             tree=self._check_out(side, run),
             artifact=self._artifact(side, run, name),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from expctl.adapters.proposers.command import ProposerCommand
+from expctl.domain.brief.task import Task
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal_files import Draft
 from expctl.domain.protocol.model import Environment
@@ -26,6 +27,9 @@ def leave(yaml={YAML!r}, patch="a patch"):
 """
 
 
+TASK = Task(brief="# Brief", scope=("src",), watched=("src", "bench"), next_id="P7")
+
+
 @pytest.fixture
 def command(tmp_path: Path) -> ProposerCommand:
     return ProposerCommand(tmp_path / "proposer", mark="test")
@@ -35,7 +39,7 @@ def ask(
     command: ProposerCommand, tmp_path: Path, code: str, brief: object = None, timeout_s: float = 20
 ) -> Draft | Failed | None:
     proposer = Proposer(argv=(sys.executable, "-c", START + code), timeout_s=timeout_s)
-    return command.ask(proposer, brief or {}, cwd=tmp_path, environment=Environment())
+    return command.ask(proposer, brief or {}, TASK, cwd=tmp_path, environment=Environment())
 
 
 def test_what_it_leaves_is_taken_as_it_is(command: ProposerCommand, tmp_path: Path) -> None:
@@ -108,5 +112,5 @@ def test_a_hanging_one_is_ended(command: ProposerCommand, tmp_path: Path) -> Non
 
 
 def test_one_that_cannot_be_started_is_a_fault(command: ProposerCommand, tmp_path: Path) -> None:
-    failed = command.ask(Proposer(argv=("/no/such/agent",)), {}, cwd=tmp_path, environment=Environment())
+    failed = command.ask(Proposer(argv=("/no/such/agent",)), {}, TASK, cwd=tmp_path, environment=Environment())
     assert failed == Failed(reason="cannot start the proposer /no/such/agent: No such file or directory", fault=True)

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from expctl.domain.brief.compose import WORDS_MAX, Known, brief_of
 from expctl.domain.brief.rules import rules_now
+from expctl.domain.brief.text import brief_text
 from expctl.domain.experiment.noise import Calibrated, Noise
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.record import (
@@ -27,7 +28,6 @@ from expctl.domain.protocol.step import Step
 from expctl.domain.rules.conditions import conditions_of
 from expctl.domain.rules.current_facts import ProbeAnswer
 from expctl.domain.rules.states import State, rule_states
-from expctl.views.brief import brief_text
 from tests.fakes.rules import FakeCircumstances
 
 NOW = FakeCircumstances(versions={"cc": "1.0"})
@@ -166,6 +166,8 @@ def test_no_quoted_text_opens_a_section() -> None:
     text = brief_text(brief_of(known(*RECORDS)))
     assert [line for line in text.splitlines() if line.startswith("## ")] == [
         "## Protocol: what is fixed and what you may touch",
+        "## How to propose: the next free id is P<N>",
+        "## Hot loop",
         "## Baseline per target",
         "## Noise floor",
         "## Findings",
@@ -195,10 +197,10 @@ def test_the_brief_counts_the_rules_that_rules_calls_active() -> None:
     assert [name for name in states if f"\n- {name}, refused by" in rules] == [
         name for name, state in states.items() if state is not State.REOPENED
     ]
-    assert [name for name in states if f"\n- {name} may be tried again" in after] == ["P0", "P11", "P12", "P13"]
+    assert [name for name in states if f"\n- {name} may be tried again" in after] == ["P0", "P11", "P12"]
     assert rules.startswith("(2 rules hold, 1 of them waived once)")
     assert "; waived for P15 (KEEP): wider tiles" in rules
-    assert "- P13 may be tried again (baseline code in the touched region: a.h as of base13 -> 1 of 1 parts changed)" in after
+    assert "- P13 is without subject, its code is gone: t" in after
     assert "Not looked at" not in text
 
 

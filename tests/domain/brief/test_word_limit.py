@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from expctl.domain.brief.compose import Brief
+from expctl.domain.brief.text import brief_text
 from expctl.domain.brief.word_limit import Section, within
 from expctl.domain.experiment.predictions import Accuracy
-from expctl.views.brief import brief_text
 
 SECTIONS = st.lists(
     st.builds(

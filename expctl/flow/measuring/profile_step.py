@@ -12,17 +12,21 @@ from expctl.domain.protocol.step import Step
 from expctl.domain.run.events import Profiled
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Side
-from expctl.flow.run.open_run import OpenRun
+from expctl.ports.context import Tools
+from expctl.ports.measuring import Progress
 
 
-def profile_side(opened: OpenRun, step: Step, *, side: Side, target: str, cwd: Path, tree: Path, artifact: Path) -> Profiled:
-    """Profile one side's build `artifact`, of work tree `tree`, in the baseline's work tree `cwd`.
+def profile_side(
+    tools: Tools, progress: Progress, step: Step, *, side: Side, target: str, arch: str, cwd: Path, tree: Path, artifact: Path
+) -> Profiled:
+    """Profile one side's build `artifact`, of work tree `tree`, in the baseline's work tree `cwd`. `arch` is the target's.
 
     Return figures or the failure. For the candidate, `why` of the result explains the difference to the baseline; "" if one has
     no profile or no cause is found.
     """
-    profiles, arch = opened.tools.profiles, opened.protocol.targets[target].build.arch
-    seen = _passes(opened, step, Profiled(side=side, facts=(), failure="", duration_s=0.0, target=target), cwd, tree, artifact)
+    profiles = tools.profiles
+    empty = Profiled(side=side, facts=(), failure="", duration_s=0.0, target=target)
+    seen = _passes(tools, progress, step, empty, cwd, tree, artifact)
     if not seen.failure:
         read = profiles.facts(target, side, arch)
         silent = profiler_of(step) and not read and not seen.remark
@@ -34,16 +38,14 @@ def profile_side(opened: OpenRun, step: Step, *, side: Side, target: str, cwd: P
     return seen
 
 
-def _passes(opened: OpenRun, step: Step, seen: Profiled, cwd: Path, tree: Path, artifact: Path) -> Profiled:
+def _passes(tools: Tools, progress: Progress, step: Step, seen: Profiled, cwd: Path, tree: Path, artifact: Path) -> Profiled:
     """Run the profiler for times, then for counters; return `seen` with the facts found, or the failure. The first failure ends
     it; the output of a failed pass is deleted.
     """
-    profiles, progress = opened.tools.profiles, opened.context.progress
+    profiles = tools.profiles
     out = profiles.fresh(seen.target, seen.side)
     for number, each in enumerate(passes_of(step)):
-        found = opened.tools.steps.profile(
-            each, cwd=cwd, tree=tree, artifact=artifact, out=out / str(number), progress=progress
-        )
+        found = tools.steps.profile(each, cwd=cwd, tree=tree, artifact=artifact, out=out / str(number), progress=progress)
         failure = found.reason if isinstance(found, Failed) else ""
         damage = failure or profiles.unreadable(seen.target, seen.side, number)
         if damage:
