@@ -10,7 +10,8 @@ from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import import_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.repository.recovery import publishing
-from expctl.imported.audit import Remark, audit
+from expctl.imported.audit import audit
+from expctl.imported.remarks import Remark
 from expctl.imported.document import Document, ParsedLedger, Unread
 from expctl.imported.ids import IdAssignment, assign_ids, entries_of
 from expctl.imported.noise import Noise

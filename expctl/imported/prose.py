@@ -1,4 +1,4 @@
-"""Find experiments that a hand-kept ledger tells outside tables: in bullets with a verdict, and in sections that end with one."""
+"""Find experiments that a hand-kept ledger tells outside tables: bullets with a verdict, and sections that end with one."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -47,8 +47,8 @@ ROW_MAX = 4000
 
 
 def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list[Row | Unread]:
-    """Return the experiments told in bullets and sections, and those that wait for a verdict. A section about one of `rows`, the
-    experiments of tables, tells no other. Lines in fences are not read.
+    """Return the experiments told in bullets and sections, and those that wait for a verdict. A section about one of `rows`,
+    the experiments of tables, tells no other. Lines in fences are not read.
     """
     found: list[Row | Unread] = []
     names = {row.name for row in rows if row.name}
@@ -155,7 +155,7 @@ def _items(lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
 
 
 def _parted(text: str, dialect: Dialect) -> tuple[str, str, str] | None:
-    """Split a bullet into (what was tried, the verdict's words, the rest); None where no part of it is a verdict, or two are."""
+    """Split a bullet into (what was tried, the verdict's words, the rest); None where none of its parts is a verdict, or two."""
     parts = [part for part in SPLIT.split(text) if part.strip(" *_")]
     decided = [at for at, part in enumerate(parts) if _is_decision(part, dialect)]
     if len(decided) == 1 and len(parts) > 1:

@@ -7,9 +7,9 @@ from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import History, Origin, Record, Rule
 from expctl.domain.protocol.model import NumberKind, Protocol
 from expctl.domain.text import one_line
-from expctl.imported.audit import Flaw, Remark
 from expctl.imported.document import Document
 from expctl.imported.ids import FILE, ROW, NamedEntry
+from expctl.imported.remarks import Flaw, Remark
 
 ARCHITECTURE = re.compile(r"\b(?:gfx\d+[0-9a-f]{2}|sm_\d+a?)\b", re.ASCII)
 TITLE_MAX = 100

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from expctl.domain.experiment.proposal import Kind
 from expctl.domain.experiment.record import Record
 from expctl.domain.text import one_line, plain_text
-from expctl.imported.audit import Remark
 from expctl.imported.document import Unread
 from expctl.imported.ids import IdAssignment, NamedEntry
+from expctl.imported.remarks import Remark
 
 
 def record_lines(records: Sequence[Record], naming: IdAssignment) -> list[str]:

@@ -26,7 +26,10 @@ class Part(StrEnum):
     SHARE = "share"
 
 
-PER_SECOND = r"(?:tok(?:en)?s?|t|it|iters?|req|requests|ops?|img|images|samples|steps|rows|keys|docs|frames|[kKMGT]i?[bB])\s?/\s?s(?:ec)?"
+PER_SECOND = (
+    r"(?:tok(?:en)?s?|t|it|iters?|req|requests|ops?|img|images|samples|steps|rows|keys|docs|frames|[kKMGT]i?[bB])"
+    r"\s?/\s?s(?:ec)?"
+)
 RATE = rf"(?:{PER_SECOND}|(?:ns|us|µs|μs|ms|s)/[a-zA-Z]+|[tfqrn]ps|FPS|TPS|QPS|RPS|NPS|cycles)"
 HIGHER = re.compile(rf"{PER_SECOND}|[tfqrn]ps", re.IGNORECASE)
 LOWER = re.compile(r"(?:ns|us|µs|μs|ms|s)/[a-z]+|cycles", re.IGNORECASE)
@@ -68,7 +71,7 @@ BEFORE_BEFORE = re.compile(
 BEFORE_AFTER = re.compile(r"\s*(?:→|->|=>|to\b)\W{0,3}\d")
 SHAPE = re.compile(
     r"\b(?:b|bs|batch|seq|seq_?len|ctx|context|qlen|heads|dim|threads?|workers?|concurrency|dpi|size|tokens|slots?)\s?[=:]?\s?\d+[kK]?\b"
-    r"|\b\d+[kK]\b(?!\s*(?:FLOPS?|GFLOPS))|\b\d+\s?[x×]\s?\d+(?:\s?[x×]\s?\d+)?\b",
+    r"|(?<![\d.])\d+[kK]\b(?=\s*(?:ctx|context|tok|prompt|first|\())|(?<=at )\d+[kK]\b|\b\d+\s?[x×]\s?\d+(?:\s?[x×]\s?\d+)?\b",
     re.IGNORECASE | re.ASCII,
 )
 METRIC = re.compile(
