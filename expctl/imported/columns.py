@@ -65,6 +65,7 @@ SHARE_STRONG = 0.3
 SHARE_HEADLESS = 0.9
 MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|cycles|[a-z]+/s)|^[-+~]?\d[\d,.]*$", re.IGNORECASE)
 SHORT_CELL = 60
+LEADING_ID = re.compile(r"[\W_]*([A-Za-z]{1,4}-?\d+[a-z]?)(?![\w.=])(?!\s*[+&/])", re.ASCII)
 NAME_MAX = 40
 NAME_LIKE = re.compile(r"[A-Za-z]{0,6}[-#.]?\d[\w.\-/]*|[0-9a-f]{7,40}", re.ASCII)
 
@@ -192,6 +193,21 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
 def _name_like(table: Table, index: int) -> bool:
     cells = [row.cells[index].strip("`*# ") for row in table.rows]
     return sum(bool(NAME_LIKE.fullmatch(cell)) for cell in cells) >= SHARE * len(cells) > 0
+
+
+def name_in_change(text: str) -> str:
+    """Return the id that begins the words of a change, e.g. `E1` of `**E1** cache the tract`; "" without one."""
+    found = LEADING_ID.match(text)
+    return found[1] if found else ""
+
+
+def ids_inside(table: Table, columns: Columns) -> bool:
+    """Return whether the cells of the changes begin with ids, in a table without a column for them."""
+    if columns.name is not None or columns.change is None:
+        return False
+    cells = [row.cells[columns.change] for row in table.rows]
+    names = [name for name in map(name_in_change, cells) if name]
+    return len(names) >= SHARE * len(cells) > 1 and len(set(names)) == len(names)
 
 
 def _one_word(table: Table, index: int) -> bool:

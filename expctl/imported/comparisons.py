@@ -20,7 +20,8 @@ CONFOUNDED = re.compile(
     r"auto-?tun(?:e|er|ing)\b[^.;]{0,30}\b(?:drift(?:ed|s)?|chose|chooses|picked|picks|selected|switched|changed|moved)\b"
     r"|\b(?:config|configuration|tile|clocks?|driver|compiler|machine|gpu|batch size)\b"
     r" (?:also |had |has )?(?:drifted|changed|switched)\b"
-    r"|\b(?:different|another|other) (?:config(?:uration)?|tile|machine|gpu|driver|compiler|clocks?|input|dataset)\b"
+    r"|\b(?:with|under|using|used|against|at|on|two) (?:an? )?(?:different|another|other) (?:autotuned )?"
+    r"(?:config(?:uration)?|tile|machine|gpu|driver|compiler|clocks?|input|dataset)\b"
     r"|\bconfound(?:ed|er|ing)\b|\bnot (?:measured )?in isolation\b|\bmixed (?:in )?with (?:another|other) change"
     r"|\bapples[- ]to[- ]oranges\b",
     re.IGNORECASE,

@@ -10,7 +10,7 @@ CLAUSE = re.compile(
 )
 ANYWHERE = re.compile(
     r"""[?¿] | \b(?:maybe|perhaps|probably|possibly|presumably|supposedly|apparently|tentative(?:ly)?|provisional(?:ly)?
-    |unsure|pending|todo|tbd|tba|planned|queued|wip|in\ progress|to\ be
+    |unsure|partial(?:ly)?|needs?\ follow-?up|pending|todo|tbd|tba|planned|queued|wip|in\ progress|to\ be
     |vielleicht|eventuell|evtl|wahrscheinlich|vermutlich|möglicherweise|vorläufig|ausstehend|geplant)\b""",
     re.IGNORECASE | re.VERBOSE,
 )

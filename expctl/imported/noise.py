@@ -65,11 +65,8 @@ def noise_remarks(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]
     row's line number to the figures in it.
     """
     for row, changes in _changes(rows, figures):
-        if (
-            (is_kept(row) or any(value for value, _ in changes))
-            and changes
-            and all(abs(value) <= noise.percent for value, _ in changes)
-        ):
+        moved = is_kept(row) or any(value for value, _ in changes)
+        if moved and changes and all(abs(value) <= noise.percent for value, _ in changes):
             shown = ", ".join(words for _, words in changes)
             remark = "; the row says so itself" if _is_called_noise(row) and not _stated_in_row(row) else ""
             yield row, f"decided by {shown}, inside the noise of {noise.percent:.2g} % ({noise.source}){remark}"
@@ -111,7 +108,8 @@ def _changes(
         changes = tuple(
             (each.value, each.text) for each in found if each.quantity is Quantity.PERCENT and each.part is Part.DIFFERENCE
         ) or tuple((value, f"{value:+.2g} % against the figure before") for value in own_changes(found))
-        if not changes and not any(each.part is Part.BEFORE for each in found):
+        # A row that was not kept needs no figure to be right; one that was needs a gain.
+        if not changes and is_kept(row) and not any(each.part is Part.BEFORE for each in found):
             changes = tuple(
                 (value, f"{value:+.2g} % against {standing[key][0].label}")
                 for key, figure in absolute.items()

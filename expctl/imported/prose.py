@@ -43,6 +43,7 @@ SPLIT = re.compile(r"\s+[-–—]+\s+|\s*[–—]\s*|:\s+|:\*\*\s*|\s*(?:→|->|
 LAST = re.compile(
     r"[,;(]\s*((?:was |so |then )?(?:kept|retained|rejected|discarded|reverted|rolled back|dropped))\W*$", re.IGNORECASE
 )
+DATED = re.compile(r"\s*\([^()]*\)\s*$")
 ROW_MAX = 4000
 
 
@@ -70,14 +71,14 @@ def _outside_fences(lines: Sequence[Line]) -> Iterator[Line]:
 
 def _section(section: Section, lines: Sequence[Line], names: set[str], dialect: Dialect) -> Row | Unread | None:
     """Return the experiment that a whole section tells: its heading ends with a verdict, or one line is labelled as such."""
-    title, name = _title_and_name(section.title)
+    title, name = _title_and_name(_without_verdict(section.title, dialect))
     if not title or name in names or FORBIDS.search(section.title):
         return None
     labelled = [found[1] for line in lines if (found := LABEL.fullmatch(line.text))]
     stated = [text for text in labelled if isinstance(rulings(text, dialect), tuple | Pending)]
     parts = [part for part in SPLIT.split(section.title) if part.strip()]
-    tail = re.sub(r"\s*\([^()]*\)\s*$", "", parts[-1]) if len(parts) > 1 else ""
-    if opens_with_verdict(tail, dialect):
+    tail = DATED.sub("", parts[-1]) if len(parts) > 1 else ""
+    if opens_with_verdict(tail, dialect) or DECIDED.match(tail.strip("*_ ")):
         words = tail
     elif len(stated) == 1 and len(labelled) - len(stated) <= 1:
         words = stated[0]
@@ -85,7 +86,7 @@ def _section(section: Section, lines: Sequence[Line], names: set[str], dialect: 
         return None
     made = rulings(words, dialect)
     if made is None:
-        return None
+        return Unread(line=section.line, text=plain_text(section.title)[:120], why=f"{words!r} is not recognised as a verdict")
     if isinstance(made, Pending):
         return Unread(line=section.line, text=plain_text(section.title)[:120], why=made.value)
     verdicts = {each.verdict for each in made}
@@ -103,6 +104,13 @@ def _section(section: Section, lines: Sequence[Line], names: set[str], dialect: 
         figures=(),
         table=section.line,
     )
+
+
+def _without_verdict(heading: str, dialect: Dialect) -> str:
+    """Return a heading without the part at its end that is the verdict, or a date after it."""
+    bare = DATED.sub("", heading)
+    parts = [found for found in SPLIT.finditer(bare) if opens_with_verdict(bare[found.end() :], dialect)]
+    return bare[: parts[-1].start()] if parts and bare[: parts[-1].start()].strip() else heading
 
 
 def _bullets(section: Section, lines: Sequence[Line], dialect: Dialect, names: set[str]) -> Iterator[Row]:
@@ -155,7 +163,7 @@ def _items(lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
 
 
 def _parted(text: str, dialect: Dialect) -> tuple[str, str, str] | None:
-    """Split a bullet into (what was tried, the verdict's words, the rest); None where none of its parts is a verdict, or two."""
+    """Split a bullet into (what was tried, the verdict's words, the rest); None where no part is a verdict, or two are."""
     parts = [part for part in SPLIT.split(text) if part.strip(" *_")]
     decided = [at for at, part in enumerate(parts) if _is_decision(part, dialect)]
     if len(decided) == 1 and len(parts) > 1:

@@ -3,7 +3,7 @@
 import re
 
 from expctl.domain.text import one_line, plain_text
-from expctl.imported.columns import NO_MAP, Columns, Map, columns_of, dialect_of, why_no_ledger
+from expctl.imported.columns import NO_MAP, Columns, Map, columns_of, dialect_of, ids_inside, name_in_change, why_no_ledger
 from expctl.imported.document import Document, ParsedLedger, Row, Table, TableRow, Unread
 from expctl.imported.ids import is_range
 from expctl.imported.prose import read_text
@@ -30,8 +30,9 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
             continue
         columns.append(f"line {table.line}: {plain_text(found.words(table.heads))}")
         dialect = dialect_of(table, found.verdict, given)
+        inside = ids_inside(table, found)
         for line in table.rows:
-            made = _row(table, found, line, dialect)
+            made = _row(table, found, line, dialect, inside=inside)
             if isinstance(made, Row):
                 rows.append(made)
             elif made.why == Pending.NO_VERDICT_YET:
@@ -39,7 +40,9 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
             elif any(line.cells):
                 unread.append(made)
     told = read_text(document, rows, Dialect(meanings=given.meanings))
-    waiting += [each for each in told if isinstance(each, Unread)]
+    for each in told:
+        if isinstance(each, Unread):
+            (waiting if each.why == Pending.NO_VERDICT_YET else unread).append(each)
     rows = sorted([*rows, *(each for each in told if isinstance(each, Row))], key=lambda row: row.line)
     return ParsedLedger(
         rows=tuple(rows),
@@ -50,7 +53,9 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
     )
 
 
-def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect) -> Row | Unread:
+def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, inside: bool) -> Row | Unread:
+    """Return the experiment of a line; `inside`: its id begins the cell of the change."""
+
     def cell(index: int | None) -> str:
         return plain_text(line.cells[index]) if index is not None else ""
 
@@ -72,6 +77,8 @@ def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect) -> Ro
     figures = [(plain_text(table.heads[index]), cell(index)) for index in columns.figures if cell(index)]
     if columns.date is not None and not date and cell(columns.date):
         figures.append((plain_text(table.heads[columns.date]), cell(columns.date)))
+    if columns.name is None and inside:
+        name = name_in_change(cell(columns.change))
     return Row(
         line=line.line,
         name=name,

@@ -65,7 +65,7 @@ PENDING = re.compile(
     re.IGNORECASE,
 )
 NO_FAULT = re.compile(
-    r"\b(?:no|without|not a|zero) (?:\w+ )?(?:regressions?|failures?|errors?|crash(?:es)?|drops?)\b", re.IGNORECASE
+    r"(?<!-)\b(?:no|without|not a) (?:\w+ )?(?:regressions?|failures?|errors?|crash(?:es)?|drops?)\b", re.IGNORECASE
 )
 PARTS = re.compile(r"\s*[/;+]\s*")
 CLAUSE = re.compile(r"[;:.](?=\s|$)|,\s|\s[-–—]+\s|[–—]|[()\[\]]|\s*(?:→|->|=>)\s*")
@@ -124,10 +124,10 @@ def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending
         return None if is_hedged(recognised) else tuple(_ruling(v.pop(), part) for v, part in zip(each, parts, strict=True))
     first = _of_first_clause(plain, dialect)
     if first is not None:
-        return (_ruling(first, plain),)
+        return (_ruling(first, _bare(text)),)
     if len(found) != 1 or is_hedged(recognised):
         return None
-    return (_ruling(found.pop(), plain),) if len(plain) <= SHORT or _decides(plain) else None
+    return (_ruling(found.pop(), _bare(text)),) if len(plain) <= SHORT or _decides(plain) else None
 
 
 def speaks_of_verdicts(text: str, dialect: Dialect = PLAIN) -> bool:
@@ -202,8 +202,11 @@ def _clauses(plain: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    text = unicodedata.normalize("NFC", text).replace("*", "").replace("`", "").replace("\ufe0f", "")
-    return NO_FAULT.sub("", text).strip()
+    return NO_FAULT.sub("", _bare(text)).strip()
+
+
+def _bare(text: str) -> str:
+    return unicodedata.normalize("NFC", text).replace("*", "").replace("`", "").replace("\ufe0f", "").strip()
 
 
 def _verdicts(text: str, dialect: Dialect) -> tuple[set[Verdict], str]:

@@ -308,10 +308,10 @@ def test_a_row_that_was_rewritten_is_no_new_row() -> None:
     document, reading = of("| # | verdict | change |\n|---|---|---|\n| 1 | keep | x |\n")
     records = made(document, reading, naming(reading))
     _, rewritten = of("| # | verdict | change |\n|---|---|---|\n| 1 | reject | x |\n")
-    (clash,) = naming(rewritten, *records).conflicts
-    assert clash.why == "P1 was imported from this row, which was rewritten since"
-    (named,) = naming(rewritten, *records, renumber=True).named
-    assert (named.id, named.note) == ("P2", f"In a.md this is 1; {clash.why}.")
+    for renumber in (False, True):
+        again = naming(rewritten, *records, renumber=renumber)
+        assert (again.named, again.known, again.conflicts) == ((), (), ())
+        assert [(each.id, each.entry.ruling.verdict) for each in again.updated] == [("P1", Verdict.REJECT)]
 
 
 def test_an_id_is_never_used_twice() -> None:
