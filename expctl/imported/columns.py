@@ -30,7 +30,7 @@ def _heads(text: str) -> tuple[str, ...]:
 HEADS = {
     Role.NAME: _heads(
         """id, exp, exp id, experiment id, no, nr, number, run, run id, attempt, iter, iteration, index, step, trial, version,
-        ver, experiment, commit, sha, hash, revision, rev, job, job id, tag, exp no, nummer, versuch, lauf, kennung, schritt"""
+        ver, experiment, commit, sha, hash, revision, rev, checkpoint, job, job id, tag, exp no, nummer, versuch, lauf, kennung, schritt"""
     ),
     Role.VERDICT: _heads(
         """keep, kept, keep reject, verdict, decision, disposition, ruling, retained, landed, adopted, merged, shipped, status,
@@ -129,18 +129,20 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
         free.insert(0, name)
         name = None
     change = take(Role.CHANGE)
+    why = take(Role.WHY)
+    result = take(Role.RESULT)
+    if change is None:
+        named = {index for index in free if plain[index] in HEADS[Role.NAME]}
+        change = _wordiest(table, [index for index in free if index not in named])
+        change = _wordiest(table, free) if change is None else change
+        free = [index for index in free if index != change]
     if name is None and change is not None and plain[change] not in HEADS[Role.NAME]:
         # ... or a word for each experiment, beside a column of changes.
         name = next((index for index in free if plain[index] in HEADS[Role.NAME] and _one_word(table, index)), None)
         free = [index for index in free if index != name]
-    why = take(Role.WHY)
-    result = take(Role.RESULT)
     if name is None:
         name = next((index for index in free if not plain[index] and _name_like(table, index)), None)
         free = [index for index in free if index != name]
-    if change is None:
-        change = _wordiest(table, free)
-        free = [index for index in free if index != change]
     if change is None and name is None:
         return None
     return Columns(name=name, verdict=verdict, change=change, result=result, why=why, date=date, figures=tuple(free))
@@ -185,8 +187,9 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
         needed = (SHARE_HEADLESS, SHARE, SHARE_STRONG)[rank]
         if rank == 0 and not all(len(cell) <= SHORT_CELL and DECIDED.search(cell) for cell in recognised):
             continue
-        if recognised and share >= needed and (best is None or share + rank > best[0]):
-            best = (share + rank, index)
+        score = share + rank / 4
+        if recognised and share >= needed and (best is None or score > best[0]):
+            best = (score, index)
     return best[1] if best else None
 
 

@@ -58,8 +58,12 @@ def kept_regressions(
         if pair:
             yield from _compare(row, pair[1], "before", pair[0], known)
         own = pair or any(each.part is Part.BEFORE for each in found) or own_changes(found)
-        for key, figure in singles(row, found).items():
-            if key in standing and not own:
+        mine = singles(row, found)
+        several = len({each.metric for each in found if each.part in (Part.RESULT, Part.SHARE)}) > 1
+        worse = [key for key in mine if key in standing and _worse(mine[key], standing[key][1], known) > 0]
+        for key, figure in mine.items():
+            # Where a table has several metrics, a row may be kept for another one.
+            if key in standing and not own and (not several or len(worse) == len(mine) > 1):
                 yield from _compare(row, figure, f"of {standing[key][0]}", standing[key][1], known)
             standing[key] = (row.label, figure)
 
@@ -114,8 +118,7 @@ def _compare(row: Row, figure: Figure, of: str, before: Figure, known: Mapping[s
     If they differ by a factor of more than 500, the remark is that a unit is wrong; but without a problem size there is no such
     remark, because the two figures may be of different things.
     """
-    direction = better(figure, known)
-    if direction is None or not before.value or not figure.value:
+    if better(figure, known) is None or not before.value or not figure.value:
         return
     at = f" at {figure.size}" if figure.size else ""
     if max(figure.value / before.value, before.value / figure.value) > SLIP / 2:
@@ -123,10 +126,18 @@ def _compare(row: Row, figure: Figure, of: str, before: Figure, known: Mapping[s
             text = f"{figure.text}{at} is about a thousand times off {before.text} {of}: a unit seems to have slipped"
             yield Remark(flaw=Flaw.UNIT_SLIP, line=row.line, rows=(row.label,), text=text)
         return
-    change = 100 * (figure.value / before.value - 1)
-    worse = change if direction is Better.LOWER else -change
+    worse = _worse(figure, before, known)
     if worse > 0:
         text = (
             f"kept with {figure.text}{at}, {worse:.1f} % worse than {before.text} {of}; no interval says whether that is noise"
         )
         yield Remark(flaw=Flaw.KEPT_REGRESSION, line=row.line, rows=(row.label,), text=text)
+
+
+def _worse(figure: Figure, before: Figure, known: Mapping[str, Better]) -> float:
+    """Return by how many percent `figure` is worse than `before`; 0 where nobody knows which direction is better."""
+    direction = better(figure, known)
+    if direction is None or not before.value:
+        return 0.0
+    change = 100 * (figure.value / before.value - 1)
+    return change if direction is Better.LOWER else -change

@@ -65,6 +65,10 @@ def noise_remarks(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]
     row's line number to the figures in it.
     """
     for row, changes in _changes(rows, figures):
+        # A row with figures of several metrics may be decided by another than that of its percentage.
+        results = [each for each in figures[row.line] if each.quantity is not Quantity.PERCENT]
+        if len({(each.part, each.key) for each in results}) > 1 and _states_percent(figures[row.line]):
+            continue
         moved = is_kept(row) or any(value for value, _ in changes)
         if moved and changes and all(abs(value) <= noise.percent for value, _ in changes):
             shown = ", ".join(words for _, words in changes)
@@ -85,6 +89,10 @@ def _stated_in_row(row: Row) -> tuple[Figure, ...]:
     """Return the percentages that a row states as noise, e.g. `noise is 0.5 %`."""
     clauses = (clause for words in (row.result, row.why) for clause in CLAUSE.split(words))
     return tuple(each for clause in clauses for each in _percents(clause))
+
+
+def _states_percent(figures: Sequence[Figure]) -> bool:
+    return any(each.quantity is Quantity.PERCENT and each.part is Part.DIFFERENCE for each in figures)
 
 
 def _is_called_noise(row: Row) -> bool:

@@ -75,6 +75,7 @@ LATER = re.compile(
     r"\b(?:then|later|but|afterwards?|finally|eventually|subsequently|since|now|again|after|jedoch|dann|später)\b",
     re.IGNORECASE,
 )
+SUCCEEDED = re.compile(r"\b(?:success(?:ful)?|succeeded|passed|won)\b", re.IGNORECASE)
 # `Rejected; keep the current default` keeps something else than the change.
 KEEPS_OLD = re.compile(
     r"\W*(?:we )?(?:keep(?:s|ing)?|kept|retain(?:ed)?) (?:the )?(?:\w+ )?"
@@ -125,7 +126,7 @@ def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending
     first = _of_first_clause(plain, dialect)
     if first is not None:
         return (_ruling(first, _bare(text)),)
-    if len(found) != 1 or is_hedged(recognised):
+    if len(found) != 1 or is_hedged(recognised) or (SUCCEEDED.search(plain) and Verdict.KEEP not in found):
         return None
     return (_ruling(found.pop(), _bare(text)),) if len(plain) <= SHORT or _decides(plain) else None
 
