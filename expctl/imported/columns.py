@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Table
-from expctl.imported.verdicts import DECIDED, Dialect, is_answer, speaks_of_verdicts, tells_tests
+from expctl.imported.verdicts import DECIDED, PENDING, Dialect, is_answer, speaks_of_verdicts, tells_tests
 
 
 class Role(StrEnum):
@@ -30,7 +30,8 @@ def _heads(text: str) -> tuple[str, ...]:
 HEADS = {
     Role.NAME: _heads(
         """id, exp, exp id, experiment id, no, nr, number, run, run id, attempt, iter, iteration, index, step, trial, version,
-        ver, experiment, commit, sha, hash, revision, rev, checkpoint, job, job id, tag, exp no, nummer, versuch, lauf, kennung, schritt"""
+        ver, experiment, commit, sha, hash, revision, rev, checkpoint, job,
+        job id, tag, exp no, nummer, versuch, lauf, kennung, schritt"""
     ),
     Role.VERDICT: _heads(
         """keep, kept, keep reject, verdict, decision, disposition, ruling, retained, landed, adopted, merged, shipped, status,
@@ -183,14 +184,36 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
         dialect = dialect_of(table, index, given)
         recognised = [cell for cell in cells if speaks_of_verdicts(cell, dialect)]
         share = len(recognised) / len(cells) if cells else 0.0
-        rank = 2 if head in STRONG else 1 if head in HEADS[Role.VERDICT] or set(head.split()) & set(STRONG) else 0
+        rank = (
+            2
+            if head in STRONG
+            else 1
+            if head in HEADS[Role.VERDICT] or set(head.split()) & {*STRONG, "status", "outcome"}
+            else 0
+        )
         needed = (SHARE_HEADLESS, SHARE, SHARE_STRONG)[rank]
+        if rank < 2 and 2 * sum(_tells_decision(cell, dialect) for cell in recognised) < len(recognised):
+            continue  # results, such as `identical` or `neutral`
         if rank == 0 and not all(len(cell) <= SHORT_CELL and DECIDED.search(cell) for cell in recognised):
+            continue
+        if rank == 1 and _is_feature_table(table, index, recognised):
             continue
         score = share + rank / 4
         if recognised and share >= needed and (best is None or score > best[0]):
             best = (score, index)
     return best[1] if best else None
+
+
+def _is_feature_table(table: Table, index: int, cells: Sequence[str]) -> bool:
+    """Return whether a table says with check marks what there is: every cell the same mark, and nothing measured beside it."""
+    measured = any(MEASURED.search(cell) for row in table.rows for at, cell in enumerate(row.cells) if at != index)
+    marks = {cell.strip("* ")[:1] for cell in cells}
+    return not measured and len(cells) > 1 and len(marks) == 1 and marks <= set("✓✔✅☑👍")
+
+
+def _tells_decision(cell: str, dialect: Dialect) -> bool:
+    meant = any(words in cell.lower() for words in dialect.meanings)
+    return meant or bool(DECIDED.search(cell)) or is_answer(cell) or bool(PENDING.search(cell))
 
 
 def _name_like(table: Table, index: int) -> bool:

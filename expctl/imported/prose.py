@@ -43,6 +43,10 @@ SPLIT = re.compile(r"\s+[-–—]+\s+|\s*[–—]\s*|:\s+|:\*\*\s*|\s*(?:→|->|
 LAST = re.compile(
     r"[,;(]\s*((?:was |so |then )?(?:kept|retained|rejected|discarded|reverted|rolled back|dropped))\W*$", re.IGNORECASE
 )
+# `Merged the two scans` and `Kept the same order` say what was changed, not what became of it.
+DID = re.compile(r"merged|landed|shipped|deployed|dropped|accepted|adopted|committed|removed", re.IGNORECASE)
+DESCRIBES = re.compile(r"(?:kept|retained|removed|dropped|merged) (?:the|an?|its|this|same|all|both|only)\b", re.IGNORECASE)
+NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|step|trial)\W*(\d+[a-z]?)\b", re.IGNORECASE)
 DATED = re.compile(r"\s*\([^()]*\)\s*$")
 ROW_MAX = 4000
 
@@ -54,6 +58,8 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
     found: list[Row | Unread] = []
     names = {row.name for row in rows if row.name}
     for section in document.sections:
+        if section.title == document.title and rows:
+            continue  # what is said of the whole document
         lines = tuple(_outside_fences(section.lines))
         whole = _section(section, lines, names, dialect)
         found += [whole] if whole else list(_bullets(section, lines, dialect, names))
@@ -72,10 +78,11 @@ def _outside_fences(lines: Sequence[Line]) -> Iterator[Line]:
 def _section(section: Section, lines: Sequence[Line], names: set[str], dialect: Dialect) -> Row | Unread | None:
     """Return the experiment that a whole section tells: its heading ends with a verdict, or one line is labelled as such."""
     title, name = _title_and_name(_without_verdict(section.title, dialect))
-    if not title or name in names or FORBIDS.search(section.title):
+    number = NUMBERED.match(section.title)
+    if not title or name in names or (number and number[1] in names) or FORBIDS.search(section.title):
         return None
     labelled = [found[1] for line in lines if (found := LABEL.fullmatch(line.text))]
-    stated = [text for text in labelled if isinstance(rulings(text, dialect), tuple | Pending)]
+    stated = [text for text in labelled if _is_stated(text, dialect)]
     parts = [part for part in SPLIT.split(section.title) if part.strip()]
     tail = DATED.sub("", parts[-1]) if len(parts) > 1 else ""
     if opens_with_verdict(tail, dialect) or DECIDED.match(tail.strip("*_ ")):
@@ -104,6 +111,12 @@ def _section(section: Section, lines: Sequence[Line], names: set[str], dialect: 
         figures=(),
         table=section.line,
     )
+
+
+def _is_stated(text: str, dialect: Dialect) -> bool:
+    """Return whether a line labelled Verdict or Status says what was decided, and not only what was seen."""
+    made = rulings(text, dialect)
+    return isinstance(made, Pending) or (isinstance(made, tuple) and DECIDED.search(text) is not None)
 
 
 def _without_verdict(heading: str, dialect: Dialect) -> str:
@@ -181,7 +194,11 @@ def _is_decision(part: str, dialect: Dialect) -> bool:
     word = DECIDED.match(bare.lstrip("✓✔✅☑👍✗✘❌✖👎⚫🟢🔴\ufe0f "))
     if not word or opens_with_verdict(bare, dialect) is None:
         return False
-    return word[0].isupper() or word[0].lower().endswith(("ed", "kept", "back", "out")) or len(bare.split()) <= 2
+    if DESCRIBES.match(word.string[word.start() :]) or (
+        DID.fullmatch(word[0]) and len(bare.split()) > 3 and not re.match(r"[,;:.(]", word.string[word.end() :])
+    ):
+        return False
+    return word[0].isupper() or word[0].lower().endswith(("ed", "kept", "back", "out")) or len(bare.split()) == 1
 
 
 def _title_and_name(text: str) -> tuple[str, str]:

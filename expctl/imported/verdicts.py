@@ -25,19 +25,20 @@ MARKED = {**dict.fromkeys("✓✔✅☑👍", Verdict.KEEP), **dict.fromkeys("�
 WORDS = (
     (
         Verdict.REJECT,
-        r"not (?:be )?(?:kept|merged|adopted|landed|accepted|retained|shipped|committed)|(?:don.?t|do not|did not|didn.?t) keep"
-        r"|not worth (?:it|keeping)|no[- ]go|no[- ]ship",
+        r"not (?:be )?(?:kept|merged|adopted|landed|accepted|retained|shipped|committed|deployed|viable)"
+        r"|(?:don.?t|do not|did not|didn.?t) keep"
+        r"|not worth|dead[- ]end|(?:kept|left) (?:off|out|disabled)|no[- ]go|no[- ]ship",
     ),
     (Verdict.REJECT, r"nicht (?:behalten|beibehalten|übernommen|angenommen|akzeptiert)"),
     (
         Verdict.KEEP,
-        r"keep|keeps|kept|keeper|accept|accepted|adopt|adopted|merged|landed|ship|shipped|retain|retained|committed|promoted"
+        r"keep|keeps|kept|keeper|accept|accepted|adopt|adopted|merged|landed|ship|shipped|deployed|retain|retained|committed|promoted"
         r"|baseline",
     ),
     (Verdict.KEEP, r"behalten|beibehalten|übernommen|angenommen|akzeptiert|ausgangsstand"),
     (
         Verdict.REJECT,
-        r"reject|rejected|discard|discarded|revert|reverted|drop|dropped|rolled back|backed out|abandoned|scrapped"
+        r"reject|rejected|discard|discarded|revert|reverted|drop|dropped|rolled back|backed out|abandoned|scrapped|removed"
         r"|fail|failed|regression|regressed",
     ),
     (
@@ -52,8 +53,9 @@ WORDS = (
 PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for verdict, words in WORDS)
 # Words for what was done, not for what was seen: a long text states its verdict with one of these.
 DECIDED = re.compile(
-    r"\b(?:keep|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|committed|re-?enabled|reject(?:ed)?|discard(?:ed)?"
-    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|behalten|übernommen|verworfen|zurückgenommen)\b",
+    r"\b(?:keep|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed|committed|re-?enabled|reject(?:ed)?|discard(?:ed)?"
+    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|crash(?:ed)?"
+    r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen)\b",
     re.IGNORECASE,
 )
 RESULT_OF_TEST = re.compile(r"\b(?:fail|failed|error|crash|crashed|timeout)\b", re.IGNORECASE)
@@ -70,7 +72,10 @@ NO_FAULT = re.compile(
 PARTS = re.compile(r"\s*[/;+]\s*")
 CLAUSE = re.compile(r"[;:.](?=\s|$)|,\s|\s[-–—]+\s|[–—]|[()\[\]]|\s*(?:→|->|=>)\s*")
 # Words that may stand before the verdict in its clause.
-LEAD = r"(?:\W|\b(?:so|and|then|was|were|is|change|both|all|hence|therefore|thus|ultimately|finally|final|result|status)\b)*"
+LEAD = (
+    r"(?:\W|\b(?:so|and|then|was|were|is|change|both|all|hence|therefore|thus|ultimately|finally|final|result|status"
+    r"|implemented|investigated|measured|tested|tried|done)\b)*"
+)
 LATER = re.compile(
     r"\b(?:then|later|but|afterwards?|finally|eventually|subsequently|since|now|again|after|jedoch|dann|später)\b",
     re.IGNORECASE,
@@ -82,7 +87,9 @@ KEEPS_OLD = re.compile(
     r"(?:current|baseline|default|existing|old|original|previous|prior|present|simpler|before|reference|\d)",
     re.IGNORECASE,
 )
+LEFT_OFF = re.compile(r"kept (?:off|out|disabled)", re.IGNORECASE)
 SHORT = 60
+FEW = 3
 KINDS = (
     (Kind.ANALYSIS, re.compile(r"analy|ablation|diagnos|study", re.IGNORECASE)),
     (Kind.INFRA, re.compile(r"\binfra|tooling|harness|\bfix", re.IGNORECASE)),
@@ -128,7 +135,8 @@ def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending
         return (_ruling(first, _bare(text)),)
     if len(found) != 1 or is_hedged(recognised) or (SUCCEEDED.search(plain) and Verdict.KEEP not in found):
         return None
-    return (_ruling(found.pop(), _bare(text)),) if len(plain) <= SHORT or _decides(plain) else None
+    sure = _decides(plain) if len(plain) > SHORT else DECIDED.search(plain) or MARKS.search(plain) or len(plain.split()) <= FEW
+    return (_ruling(found.pop(), _bare(text)),) if sure else None
 
 
 def speaks_of_verdicts(text: str, dialect: Dialect = PLAIN) -> bool:
@@ -183,7 +191,7 @@ def _of_first_clause(plain: str, dialect: Dialect) -> Verdict | None:
 def _takes_back(verdict: Verdict, clause: str) -> bool:
     """Return whether a later clause decides otherwise than `verdict`: `kept, later reverted`."""
     word = DECIDED.search(clause)
-    if not word or (verdict is not Verdict.KEEP and KEEPS_OLD.match(clause)):
+    if not word or LEFT_OFF.match(clause[word.start() :]) or (verdict is not Verdict.KEEP and KEEPS_OLD.match(clause)):
         return False
     other = {found for found, pattern in PATTERNS if pattern.fullmatch(word[0])} or {Verdict.KEEP}
     return verdict not in other and (bool(LATER.search(clause)) or not re.search(r"\w", clause[: word.start()]))
