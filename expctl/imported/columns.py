@@ -206,7 +206,8 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
 
 def _is_feature_table(table: Table, index: int, cells: Sequence[str]) -> bool:
     """Return whether a table says with check marks what there is: every cell the same mark, and nothing measured beside it."""
-    measured = any(MEASURED.search(cell) for row in table.rows for at, cell in enumerate(row.cells) if at != index)
+    rows = [[cell for at, cell in enumerate(row.cells) if at != index] for row in table.rows]
+    measured = 2 * sum(any(map(MEASURED.search, others)) for others in rows) > len(rows)
     marks = {cell.strip("* ")[:1] for cell in cells}
     return not measured and len(cells) > 1 and len(marks) == 1 and marks <= set("✓✔✅☑👍")
 

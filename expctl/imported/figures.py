@@ -146,7 +146,7 @@ def _figure(match: re.Match[str], unit: str, size: str, text: str) -> Figure:
     if groups.get("rate"):
         return Figure(quantity=Quantity.RATE, value=value, text=shown, size=size, unit=units.name_of(groups["rate"]))
     if named in ("%", "percent"):
-        between = text[: match.start()].rstrip()[-1:].isdigit()  # the `-3` of `2-3 %` is no negative number
+        between = re.search(r"[\d%]$", text[: match.start()].rstrip()) is not None  # the `-3` of `2-3 %` is no negative number
         negative = bool(groups["sign"]) and groups["sign"].strip() in "-−–" and not between
         return Figure(quantity=Quantity.PERCENT, value=-value if negative else value, text=shown, size=size)
     if "FLOP" in named or not named:

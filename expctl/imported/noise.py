@@ -13,6 +13,8 @@ NOISE = re.compile(r"\bnois[ey]|\bjitter|\bthermal|\bvariance|\brun-to-run", re.
 NOT_NOISE = re.compile(r"\b(?:above|beyond|outside|not|more than|exceeds?|over)\b[^.;]{0,20}\bnoise", re.IGNORECASE)
 SENTENCE = re.compile(r"[.;]\s")
 CLAUSE = re.compile(r"[.,;:]\s|[()]|\s[-–—]+\s")
+# Sizes and counts don't vary from run to run.
+EXACT = re.compile(r"\b(?:bytes?|gas|instructions?|registers?|[sv]gprs?|code size|alloc\w*)\b", re.IGNORECASE)
 NAMED = r"(?:nois[ey]|jitter|variance|run-to-run)"
 PERCENT = r"(?P<percent>[±+~≈<]?\s?\d+(?:\.\d+)?(?:\s?[-–]\s?\d+(?:\.\d+)?)?\s?%)"
 # A percentage is noise only where the words say that this very figure is: beside the word, or as what lies within it.
@@ -69,7 +71,10 @@ def noise_remarks(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]
         results = [each for each in figures[row.line] if each.quantity is not Quantity.PERCENT]
         if len({(each.part, each.key) for each in results}) > 1 and _states_percent(figures[row.line]):
             continue
-        moved = is_kept(row) or any(value for value, _ in changes)
+        # Who rejects what isn't faster is right, even inside the noise; who rejects a gain by its figure may not be.
+        moved = is_kept(row) or any(words.startswith("+") for _, words in changes)
+        if EXACT.search(row.results()):
+            continue
         if moved and changes and all(abs(value) <= noise.percent for value, _ in changes):
             shown = ", ".join(words for _, words in changes)
             remark = "; the row says so itself" if _is_called_noise(row) and not _stated_in_row(row) else ""

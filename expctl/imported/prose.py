@@ -45,7 +45,9 @@ LAST = re.compile(
 )
 # `Merged the two scans` and `Kept the same order` say what was changed, not what became of it.
 DID = re.compile(r"merged|landed|shipped|deployed|dropped|accepted|adopted|committed|removed", re.IGNORECASE)
-DESCRIBES = re.compile(r"(?:kept|retained|removed|dropped|merged) (?:the|an?|its|this|same|all|both|only)\b", re.IGNORECASE)
+DESCRIBES = re.compile(
+    r"(?:kept|retained|removed|dropped|merged) (?:the|an?|its|this|same|all|both|only|so|to|because)\b", re.IGNORECASE
+)
 NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|step|trial)\W*(\d+[a-z]?)\b", re.IGNORECASE)
 DATED = re.compile(r"\s*\([^()]*\)\s*$")
 ROW_MAX = 4000

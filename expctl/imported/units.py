@@ -126,7 +126,7 @@ def part_of(text: str, start: int, end: int, *, signed: bool) -> Part:
     before, after = clause_before(text, start), text[end : end + 30]
     if BOUND_BEFORE.search(before) or BOUND_AFTER.match(after):
         return Part.BOUND
-    if signed and not re.search(r"\d\s*[-–−]\s*$", text[:start]):
+    if signed and not re.search(r"[\d%]\s*[-–−]\s*$", text[:start]):
         return Part.DIFFERENCE
     if DIFFERENCE_AFTER.match(after) or (DIFFERENCE_BEFORE.search(before) and not before.rstrip().endswith(" of")):
         return Part.DIFFERENCE

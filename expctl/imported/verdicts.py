@@ -27,12 +27,13 @@ WORDS = (
         Verdict.REJECT,
         r"not (?:be )?(?:kept|merged|adopted|landed|accepted|retained|shipped|committed|deployed|viable)"
         r"|(?:don.?t|do not|did not|didn.?t) keep"
+        r"|not (?:apply|applied|added)|do(?:n.?t| not) (?:apply|add|adopt|merge|ship|use)"
         r"|not worth|dead[- ]end|(?:kept|left) (?:off|out|disabled)|no[- ]go|no[- ]ship",
     ),
     (Verdict.REJECT, r"nicht (?:behalten|beibehalten|übernommen|angenommen|akzeptiert)"),
     (
         Verdict.KEEP,
-        r"keep|keeps|kept|keeper|accept|accepted|adopt|adopted|merged|landed|ship|shipped|deployed|retain|retained|committed|promoted"
+        r"keep|keeps|kept|keeper|accept|accepted|adopt|adopted|merged|landed|ship|shipped|deployed|retain|retained|committed|promoted|apply"
         r"|baseline",
     ),
     (Verdict.KEEP, r"behalten|beibehalten|übernommen|angenommen|akzeptiert|ausgangsstand"),
@@ -87,6 +88,12 @@ KEEPS_OLD = re.compile(
     r"(?:current|baseline|default|existing|old|original|previous|prior|present|simpler|before|reference|\d)",
     re.IGNORECASE,
 )
+UNDONE = re.compile(r"\b(?:reverted|rolled back|backed out|discarded)\b", re.IGNORECASE)
+# `Keep group 4` in the row of a sweep keeps what was there. In capitals, and before a word of place, it is a verdict.
+KEEPS_OTHER = re.compile(
+    r"[Kk]eep (?!it\b|this\b|change|as\b|for\b|behind\b|in\b|on\b|with\b|because\b|since\b|only\b|default"
+    r"|baseline|analysis|infra|config|enabled|new\b|if\b|pending|unless\b|until\b)\w"
+)
 LEFT_OFF = re.compile(r"kept (?:off|out|disabled)", re.IGNORECASE)
 SHORT = 60
 FEW = 3
@@ -133,6 +140,8 @@ def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending
     first = _of_first_clause(plain, dialect)
     if first is not None:
         return (_ruling(first, _bare(text)),)
+    if Verdict.KEEP in found and KEEPS_OTHER.match(plain):
+        return None
     if len(found) != 1 or is_hedged(recognised) or (SUCCEEDED.search(plain) and Verdict.KEEP not in found):
         return None
     sure = _decides(plain) if len(plain) > SHORT else DECIDED.search(plain) or MARKS.search(plain) or len(plain.split()) <= FEW
@@ -183,6 +192,8 @@ def _of_first_clause(plain: str, dialect: Dialect) -> Verdict | None:
     if len(found) != 1 or not (answer or _starts_with_verdict(clauses[0])) or is_hedged(recognised):
         return None
     (verdict,) = found
+    if verdict is Verdict.KEEP and KEEPS_OTHER.match(clauses[0]):
+        return None
     if len(clauses) > 1 and opens_with_hedge(clauses[1]):
         return None
     return None if any(_takes_back(verdict, clause) for clause in clauses[1:]) else verdict
@@ -194,7 +205,8 @@ def _takes_back(verdict: Verdict, clause: str) -> bool:
     if not word or LEFT_OFF.match(clause[word.start() :]) or (verdict is not Verdict.KEEP and KEEPS_OLD.match(clause)):
         return False
     other = {found for found, pattern in PATTERNS if pattern.fullmatch(word[0])} or {Verdict.KEEP}
-    return verdict not in other and (bool(LATER.search(clause)) or not re.search(r"\w", clause[: word.start()]))
+    undone = verdict is Verdict.KEEP and UNDONE.search(clause)
+    return verdict not in other and bool(undone or LATER.search(clause) or not re.search(r"\w", clause[: word.start()]))
 
 
 def _decides(plain: str) -> bool:
