@@ -7,6 +7,7 @@ import typer
 
 if TYPE_CHECKING:
     from expctl.flow.import_ledger import Plan
+    from expctl.imported.given import Given
 
 BYTES_MAX = 16_000_000
 
@@ -32,6 +33,16 @@ def import_ledger(
         float | None, typer.Option(metavar="PERCENT", help="Noise of the measurements, where the ledger states none.")
     ] = None,
     renumber: Annotated[bool, typer.Option("--renumber", help="Give rows whose id is taken the next free numbers.")] = False,
+    maps: Annotated[
+        list[str] | None,
+        typer.Option("--map", metavar="ROLE=HEAD|WORDS=VERDICT", help="What a column holds, or what its words mean; is kept."),
+    ] = None,
+    unit: Annotated[
+        list[str] | None, typer.Option(metavar="UNIT=higher|lower", help="Which direction of a unit is better; is kept.")
+    ] = None,
+    accept: Annotated[
+        list[str] | None, typer.Option(metavar="KEY", help="Make a remark of the audit a correction of its rows.")
+    ] = None,
     partial: Annotated[bool, typer.Option("--partial", help="Leave out rows that can't be read.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
@@ -45,12 +56,22 @@ def import_ledger(
     from expctl.files.user_file import contents
     from expctl.flow.import_ledger import Options, check_dry, plan_import
     from expctl.flow.import_ledger import import_ledger as take_in
+    from expctl.imported.given import given_by
     from expctl.imported.tables import read_document
     from expctl.views.console import ConsoleProgress
 
     _check_numbers(peak, noise)
+    before = _kept(file)
+    given = given_by(before, maps or [], unit or [])
     options = Options(
-        target=target, peak_tflops=peak, flop=_sizes(size or []), noise_percent=noise, renumber=renumber, partial=partial
+        target=target,
+        peak_tflops=peak,
+        flop=_sizes(size or []),
+        noise_percent=noise,
+        renumber=renumber,
+        partial=partial,
+        given=given,
+        accept=tuple(accept or ()),
     )
     document = read_document(contents(file, "the ledger", bytes_max=BYTES_MAX), str(file))
     place = wiring.here()
@@ -63,6 +84,8 @@ def import_ledger(
         check_dry(plan, options)
         return
     done = take_in(wiring.context(place, ConsoleProgress(sys.stderr)), document, options)
+    if given != before:
+        _keep(file, given)
     ended = f"is imported in {done.commit[:7]}" if done.commit else "was imported before: nothing to add"
     lines = [*_plan_lines(done.plan), f"{done.plan.file} {ended}"]
     print_result(done, lambda: lines, as_json, schema="import/1")
@@ -84,6 +107,31 @@ def _plan_lines(plan: "Plan") -> list[str]:
         *unread_lines("do-not-repeat lines without a row:", plan.unruled),
         *audit_lines(plan.remarks, plan.roofline),
     ]
+
+
+def _kept(file: Path) -> "Given":
+    """Return what an earlier import was told about the ledger `file`, kept beside it. Raises Refused for a damaged file."""
+    from expctl.adapters.codec.strict_yaml import load
+    from expctl.files.user_file import contents
+    from expctl.imported.given import SUFFIX, Given
+
+    beside = file.with_name(file.name + SUFFIX)
+    if str(file) == "-" or not beside.is_file():
+        return Given()
+    return load(contents(beside, "what is known of the ledger", bytes_max=BYTES_MAX), Given, where=str(beside))
+
+
+def _keep(file: Path, given: "Given") -> None:
+    import yaml
+
+    from expctl.files import atomic_write
+    from expctl.imported.given import SUFFIX
+
+    if str(file) == "-":
+        return
+    said = {"columns": given.columns, "verdicts": given.verdicts, "units": given.units}
+    text = yaml.safe_dump({name: part for name, part in said.items() if part}, allow_unicode=True, sort_keys=False)
+    atomic_write.replace(file.with_name(file.name + SUFFIX), text.encode())
 
 
 def _check_numbers(peak: float, noise: float | None) -> None:

@@ -1,6 +1,6 @@
 """Import a manual ledger: one commit turns its rows into records and updates ledger.md."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from expctl.domain.errors import Misused, Refused
@@ -10,11 +10,20 @@ from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import import_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.repository.recovery import publishing
-from expctl.imported.audit import Remark, audit
+from expctl.imported.audit import audit
 from expctl.imported.document import Document, ParsedLedger, Unread
+from expctl.imported.given import Given
 from expctl.imported.ids import IdAssignment, assign_ids, entries_of
 from expctl.imported.noise import Noise
-from expctl.imported.records import number_kind_of, records_of, stated_target
+from expctl.imported.records import (
+    accepted_texts,
+    corrected,
+    number_kind_of,
+    records_of,
+    stated_target,
+    updated_record,
+)
+from expctl.imported.remarks import Remark
 from expctl.imported.roofline import Roofline, roofline_of
 from expctl.imported.rows import read_document
 from expctl.imported.rules import rules_by_row
@@ -22,6 +31,7 @@ from expctl.ports.context import Context
 from expctl.ports.repository import Library
 
 SHOWN_MAX = 12
+NOTHING_GIVEN = Given()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +39,8 @@ class Options:
     """Options of `expctl import`. `peak_tflops` (TFLOP/s) and `flop` (size -> operations) override those of protocol.yaml.
 
     `noise_percent` is the noise of the imported figures; `renumber` gives new ids to rows whose ids are taken; `partial` leaves
-    out rows that can't be read.
+    out rows that can't be read. `given` is what the user says about columns, words and units; `accept` are keys of
+    remarks of the audit that become corrections.
     """
 
     target: str = ""
@@ -38,17 +49,25 @@ class Options:
     noise_percent: float | None = None
     renumber: bool = False
     partial: bool = False
+    given: Given = NOTHING_GIVEN
+    accept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What an import of the ledger `file` would do; `target` is "" if neither the options nor the file name one."""
+    """What an import of the ledger `file` would do; `target` is "" if neither the options nor the file name one.
+
+    `records` are new, `updated` those whose row was rewritten or for which a remark of the audit was accepted. `unknown` are
+    keys of remarks that the audit doesn't make.
+    """
 
     file: str
     target: str
     reading: ParsedLedger
     naming: IdAssignment
     records: tuple[Record, ...]
+    updated: tuple[Record, ...]
+    unknown: tuple[str, ...]
     remarks: tuple[Remark, ...]
     unruled: tuple[Unread, ...]
     roofline: str
@@ -67,23 +86,32 @@ def plan_import(library: Library, head: str, document: Document, options: Option
     protocol, records = library.protocol(head), library.records(head)
     taken = set(library.experiments(head))
     target = options.target or stated_target(document)
-    reading = read_document(document)
+    reading = read_document(document, options.given.map())
     roofline = _roofline(protocol, target, options)
     percent, source = options.noise_percent, "--noise"
     if percent is None:
         percent, source = protocol.keep.worthwhile_percent, "protocol.yaml, keep.worthwhile_percent; the ledger states none"
-    remarks = audit(document, reading.rows, roofline, Noise(percent=percent, source=source))
+    remarks = audit(document, reading.rows, roofline, Noise(percent=percent, source=source), options.given.directions())
     rules, unruled = rules_by_row(document, reading.rows)
     naming = assign_ids(tuple(entries_of(reading.rows)), document.name, records, taken, renumber=options.renumber)
+    accepted = [remark for remark in remarks if remark.key in options.accept]
     made = records_of(
-        naming.named, remarks, rules, file=document.name, target=target, number_kind=number_kind_of(protocol, target)
+        (*naming.named, *naming.updated),
+        accepted,
+        rules,
+        file=document.name,
+        target=target,
+        number_kind=number_kind_of(protocol, target),
     )
+    new = {each.id for each in naming.named}
     return Plan(
         file=document.name,
         target=target,
         reading=reading,
         naming=naming,
-        records=made,
+        records=tuple(record for record in made if record.id in new),
+        updated=_updated(naming, {each.id: each for each in made}, {each.id: each for each in records}, accepted),
+        unknown=tuple(sorted(set(options.accept) - {remark.key for remark in remarks})),
         remarks=remarks,
         unruled=unruled,
         roofline=roofline.source,
@@ -97,16 +125,17 @@ def import_ledger(context: Context, document: Document, options: Options) -> Imp
         protocol = context.library.protocol(head)
         plan = plan_import(context.library, head, document, options)
         check(plan, options)
-        if not plan.records:
+        written = (*plan.records, *plan.updated)
+        if not written:
             return Imported(plan=plan, commit="")
         branch = preflight.check_workspace(workspace, (), "")
         preflight.check_tree(workspace, protocol, head)
         preflight.check_free(workspace, head, *(record.id for record in plan.records))
-        files = {f"experiments/{record.id}/record.json": context.record_bytes(record) for record in plan.records}
+        files = {f"experiments/{record.id}/record.json": context.record_bytes(record) for record in written}
         inputs = read_ledger_inputs(context.library, head)
-        ledger = inputs.with_records(plan.records).ledger()
+        ledger = inputs.with_records(written).ledger()
         files["ledger.md"] = context.render(ledger).encode()
-        message = import_message(document.name, [record.id for record in plan.records])
+        message = import_message(document.name, [record.id for record in written])
         commit = workspace.commit_files(parent=head, files=files, message=message, date=context.clock.date())
         if not workspace.publish(branch=branch, old=head, new=commit):
             raise preflight.moved_meanwhile(workspace, head)
@@ -151,6 +180,15 @@ def check(plan: Plan, options: Options) -> None:
             where=plan.file,
             hint="correct these rows, or import the others with --partial",
         )
+    if plan.unknown:
+        raise Refused(
+            "the audit makes no such remark",
+            code="import-remark-unknown",
+            expected="keys that the dry run shows, six hex digits each",
+            found=", ".join(plan.unknown),
+            where=plan.file,
+            hint=f"expctl import {plan.file} --dry-run; a key changes with the words of the remark",
+        )
     if plan.naming.conflicts:
         conflicts = [f"line {clash.entry.row.line}: {clash.why}" for clash in plan.naming.conflicts]
         more = [f"and {len(conflicts) - SHOWN_MAX} more"] if len(conflicts) > SHOWN_MAX else []
@@ -162,6 +200,16 @@ def check(plan: Plan, options: Options) -> None:
             where=plan.file,
             hint="--renumber gives these rows the next free ids; each record then names its row",
         )
+
+
+def _updated(
+    naming: IdAssignment, made: Mapping[str, Record], before: Mapping[str, Record], accepted: Sequence[Remark]
+) -> tuple[Record, ...]:
+    """Return records that change: of rows that were rewritten (as in `made`), and of known rows with an `accepted` remark."""
+    lines = {each.entry.row.line for each in (*naming.named, *naming.updated, *naming.known)}
+    found = [updated_record(before[each.id], made[each.id]) for each in naming.updated]
+    found += [corrected(before[each.id], accepted_texts(accepted, each, lines)) for each in naming.known if each.id in before]
+    return tuple(record for record in found if record != before[record.id])
 
 
 def _roofline(protocol: Protocol, target: str, options: Options) -> Roofline:

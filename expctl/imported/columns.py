@@ -2,12 +2,13 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
+from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Table
-from expctl.imported.verdicts import speaks_of_verdicts
+from expctl.imported.verdicts import DECIDED, PENDING, Dialect, is_answer, speaks_of_verdicts, tells_tests
 
 
 class Role(StrEnum):
@@ -29,15 +30,18 @@ def _heads(text: str) -> tuple[str, ...]:
 HEADS = {
     Role.NAME: _heads(
         """id, exp, exp id, experiment id, no, nr, number, run, run id, attempt, iter, iteration, index, step, trial, version,
-        ver, experiment, nummer, versuch, lauf, kennung, schritt"""
+        ver, experiment, commit, sha, hash, revision, rev, checkpoint, job,
+        job id, tag, exp no, nummer, versuch, lauf, kennung, schritt"""
     ),
     Role.VERDICT: _heads(
-        """keep, kept, keep reject, verdict, status, decision, outcome, accepted, accept, state, action, result, urteil,
-        entscheidung, behalten, bewertung, ausgang, stand, ergebnis"""
+        """keep, kept, keep reject, verdict, decision, disposition, ruling, retained, landed, adopted, merged, shipped, status,
+        outcome, accepted, accept, conclusion, state, action, result, urteil, entscheidung, behalten, bewertung, ausgang, stand,
+        ergebnis"""
     ),
     Role.CHANGE: _heads(
         """change, changes, description, idea, optimization, optimisation, modification, hypothesis, what, what changed,
-        what was tried, tried, approach, technique, title, name, variant, kernel, experiment, patch, proposal,
+        what was tried, tried, approach, technique, candidate, attempt, probe, title, name, variant, variation, kernel, config,
+        configuration, experiment, test, trial, patch, proposal, lever, knob, simplification, branch, item,
         änderung, änderungen, idee, beschreibung, maßnahme, was, versuch, ansatz, titel, variante"""
     ),
     Role.RESULT: _heads(
@@ -51,7 +55,19 @@ HEADS = {
     ),
     Role.DATE: _heads("date, day, when, timestamp, time stamp, datum, tag, wann, zeitpunkt"),
 }
+# Columns with these heads hold verdicts, even where few cells are recognised, ...
+STRONG = _heads(
+    "keep, kept, keep reject, verdict, decision, disposition, ruling, urteil, entscheidung, behalten, bewertung, keep or revert"
+)
+# ... and yes, no or a check mark in a column with these heads is one.
+ASKING = (*STRONG, *_heads("accepted, accept, retained, landed, adopted, merged, shipped, outcome"))
 SHARE = 0.6
+SHARE_STRONG = 0.3
+SHARE_HEADLESS = 0.9
+MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|cycles|[a-z]+/s)|^[-+~]?\d[\d,.]*$", re.IGNORECASE)
+SHORT_CELL = 60
+LEADING_ID = re.compile(r"[\W_]*([A-Za-z]{1,4}-?\d+[a-z]?)(?![\w.=])(?!\s*[+&/])", re.ASCII)
+NAME_MAX = 40
 NAME_LIKE = re.compile(r"[A-Za-z]{0,6}[-#.]?\d[\w.\-/]*|[0-9a-f]{7,40}", re.ASCII)
 
 
@@ -75,68 +91,167 @@ class Columns:
         return ", ".join([*named, *([f"figures = {', '.join(others)}"] if others else [])])
 
 
-def columns_of(table: Table) -> Columns | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Map:
+    """What the user says about a ledger. `heads` are column heads by role, `meanings` verdicts by words in small letters (None:
+    no verdict yet).
+    """
+
+    heads: Mapping[Role, str] = field(default_factory=dict)
+    meanings: Mapping[str, Verdict | None] = field(default_factory=dict)
+
+
+NO_MAP = Map()
+
+
+def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
     """Return the columns of `table` by role; None for a table without verdicts, or with neither ids nor changes."""
     plain = [_plain(head) for head in table.heads]
-    verdict = _verdict_column(table, plain)
+    forced = {role: plain.index(_plain(head)) for role, head in given.heads.items() if _plain(head) in plain}
+    verdict = forced.get(Role.VERDICT)
+    if verdict is None:
+        verdict = _verdict_column(table, plain, given)
     if verdict is None:
         return None
-    free = [index for index in range(len(plain)) if index != verdict]
+    free = [index for index in range(len(plain)) if index != verdict and index not in forced.values()]
 
     def take(role: Role) -> int | None:
-        found = next((index for head in HEADS[role] for index in free if plain[index] == head), None)
+        if role in forced:
+            return forced[role]
+        found = next((index for head in HEADS[role] if head for index in free if plain[index] == head), None)
         if found is not None:
             free.remove(found)
         return found
 
     date = take(Role.DATE)
     name = take(Role.NAME)
-    if name is not None and not plain[name].endswith("id") and not _name_like(table, name):
+    if name is not None and Role.NAME not in forced and not plain[name].endswith("id") and not _name_like(table, name):
         # A column `experiment` may contain the change.
         free.insert(0, name)
         name = None
     change = take(Role.CHANGE)
     why = take(Role.WHY)
     result = take(Role.RESULT)
+    if change is None:
+        named = {index for index in free if plain[index] in HEADS[Role.NAME]}
+        change = _wordiest(table, [index for index in free if index not in named])
+        change = _wordiest(table, free) if change is None else change
+        free = [index for index in free if index != change]
+    if name is None and change is not None and plain[change] not in HEADS[Role.NAME]:
+        # ... or a word for each experiment, beside a column of changes.
+        name = next((index for index in free if plain[index] in HEADS[Role.NAME] and _one_word(table, index)), None)
+        free = [index for index in free if index != name]
     if name is None:
-        heads = ("", "commit", "sha", "hash")
-        name = next((index for index in free if plain[index] in heads and _name_like(table, index)), None)
+        name = next((index for index in free if not plain[index] and _name_like(table, index)), None)
         free = [index for index in free if index != name]
     if change is None and name is None:
         return None
     return Columns(name=name, verdict=verdict, change=change, result=result, why=why, date=date, figures=tuple(free))
 
 
+def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
+    """Return how the cells of column `index` state verdicts: whether yes, no, a check mark or `failed` is one there."""
+    head = _plain(table.heads[index])
+    asks = head in ASKING or head == _plain(given.heads.get(Role.VERDICT, "\0"))
+    measured = any(MEASURED.search(cell) for row in table.rows for at, cell in enumerate(row.cells) if at != index)
+    cells = [row.cells[index] for row in table.rows]
+    only_answers = all(is_answer(cell) for cell in cells if cell.strip())
+    marks = asks or (measured and head in HEADS[Role.VERDICT]) or not only_answers
+    return Dialect(answers=asks, marks=marks, tests=tells_tests(cells), meanings=given.meanings)
+
+
 def why_no_ledger(table: Table) -> str:
     """Return in words why `table` is no ledger of experiments, e.g. that too few cells below `Verdict` are verdicts."""
     for index, head in enumerate(table.heads):
         cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
-        recognised = sum(map(speaks_of_verdicts, cells))
+        dialect = dialect_of(table, index)
+        recognised = sum(speaks_of_verdicts(cell, dialect) for cell in cells)
         if _plain(head) in HEADS[Role.VERDICT] and 0 < recognised < SHARE * len(cells):
             return f"{recognised} of {len(cells)} cells below {head!r} are recognised as verdicts, too few for a ledger"
     return "not a ledger, which needs a column of verdicts, and one of ids or changes"
 
 
-def _verdict_column(table: Table, plain: Sequence[str]) -> int | None:
+def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | None:
     """Return the index of the column that holds the verdicts; None if there is none.
 
-    It is the one with the most cells recognised as verdicts, those with a fitting head (in `plain`) first. They must be 60 % of
-    its cells, or 90 % without such a head.
+    It is the one with the most cells recognised as verdicts, those with a fitting head (in `plain`) first. They must be 30 % of
+    its cells below a head like Verdict, 60 % below one like Status, and 90 % below any other, which must also be short and say
+    what was decided.
     """
-    words = HEADS[Role.VERDICT]
     best: tuple[float, int] | None = None
     for index, head in enumerate(plain):
         cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
-        share = sum(map(speaks_of_verdicts, cells)) / len(cells) if cells else 0.0
-        needed = SHARE if head in words else 0.9
-        if cells and share >= needed and (best is None or share + (head in words) > best[0]):
-            best = (share + (head in words), index)
+        dialect = dialect_of(table, index, given)
+        recognised = [cell for cell in cells if speaks_of_verdicts(cell, dialect)]
+        share = len(recognised) / len(cells) if cells else 0.0
+        rank = (
+            2
+            if head in STRONG
+            else 1
+            if head in HEADS[Role.VERDICT] or set(head.split()) & {*STRONG, "status", "outcome"}
+            else 0
+        )
+        needed = (SHARE_HEADLESS, SHARE, SHARE_STRONG)[rank]
+        if rank < 2 and 2 * sum(_tells_decision(cell, dialect) for cell in recognised) < len(recognised):
+            continue  # results, such as `identical` or `neutral`
+        if rank == 0 and not all(len(cell) <= SHORT_CELL and DECIDED.search(cell) for cell in recognised):
+            continue
+        if rank == 1 and _is_feature_table(table, index, recognised):
+            continue
+        score = share + rank / 4
+        if recognised and share >= needed and (best is None or score > best[0]):
+            best = (score, index)
     return best[1] if best else None
+
+
+def _is_feature_table(table: Table, index: int, cells: Sequence[str]) -> bool:
+    """Return whether a table says with check marks what there is: every cell the same mark, and nothing measured beside it."""
+    rows = [[cell for at, cell in enumerate(row.cells) if at != index] for row in table.rows]
+    measured = 2 * sum(any(map(MEASURED.search, others)) for others in rows) > len(rows)
+    marks = {cell.strip("* ")[:1] for cell in cells}
+    return not measured and len(cells) > 1 and len(marks) == 1 and marks <= set("✓✔✅☑👍")
+
+
+def _tells_decision(cell: str, dialect: Dialect) -> bool:
+    meant = any(words in cell.lower() for words in dialect.meanings)
+    return meant or bool(DECIDED.search(cell)) or is_answer(cell) or bool(PENDING.search(cell))
 
 
 def _name_like(table: Table, index: int) -> bool:
     cells = [row.cells[index].strip("`*# ") for row in table.rows]
     return sum(bool(NAME_LIKE.fullmatch(cell)) for cell in cells) >= SHARE * len(cells) > 0
+
+
+def name_in_change(text: str) -> str:
+    """Return the id that begins the words of a change, e.g. `E1` of `**E1** cache the tract`; "" without one."""
+    found = LEADING_ID.match(text)
+    return found[1] if found else ""
+
+
+def ids_inside(table: Table, columns: Columns) -> bool:
+    """Return whether the cells of the changes begin with ids, in a table without a column for them."""
+    if columns.name is not None or columns.change is None:
+        return False
+    cells = [row.cells[columns.change] for row in table.rows]
+    names = [name for name in map(name_in_change, cells) if name]
+    return len(names) >= SHARE * len(cells) > 1 and len(set(names)) == len(names)
+
+
+def _one_word(table: Table, index: int) -> bool:
+    cells = [row.cells[index].strip("`*# ") for row in table.rows]
+    words = sum(bool(cell) and len(cell) <= NAME_MAX and not re.search(r"\s", cell) for cell in cells)
+    return words >= SHARE * len(cells) > 0 and len(set(cells)) >= SHARE * len(cells)
+
+
+def _wordiest(table: Table, free: Sequence[int]) -> int | None:
+    """Return the column of `free` that tells most, and not in figures: it holds what was tried. None if there is none."""
+
+    def words(index: int) -> float:
+        cells = [row.cells[index] for row in table.rows]
+        told = [cell for cell in cells if re.search(r"[^\W\d_]{2}", cell) and not MEASURED.match(cell)]
+        return len(told) / len(cells) if cells else 0.0
+
+    return next((index for index in free if words(index) >= SHARE), None)
 
 
 def _plain(head: str) -> str:

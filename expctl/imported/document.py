@@ -69,8 +69,9 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One experiment in a table of a hand-kept ledger, at line `line`; `name` is its id as written, "" without one. `figures`
-    are (column head, cell) for all columns that hold neither id, verdict, change, result, reason nor date.
+    """One experiment of a hand-kept ledger, at line `line`; `name` is its id as written, "" without one. `figures` are (column
+    head, cell) for all columns that hold neither id, verdict, change, result, reason nor date. `table` is the line of its
+    table, or of the heading above it where it is told in text: only figures below the same one are compared.
     """
 
     line: int
@@ -81,6 +82,7 @@ class Row:
     why: str
     date: str
     figures: tuple[tuple[str, str], ...]
+    table: int = 0
 
     @property
     def label(self) -> str:

@@ -10,7 +10,7 @@ CLAUSE = re.compile(
 )
 ANYWHERE = re.compile(
     r"""[?¿] | \b(?:maybe|perhaps|probably|possibly|presumably|supposedly|apparently|tentative(?:ly)?|provisional(?:ly)?
-    |unsure|pending|todo|tbd|tba|planned|queued|wip|in\ progress|to\ be
+    |unsure|partial(?:ly)?|needs?\ follow-?up|pending|todo|tbd|tba|planned|queued|wip|in\ progress|to\ be
     |vielleicht|eventuell|evtl|wahrscheinlich|vermutlich|möglicherweise|vorläufig|ausstehend|geplant)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -30,3 +30,16 @@ def is_hedged(text: str) -> bool:
     the word for the verdict.
     """
     return bool(ANYWHERE.search(text)) or any(BEFORE.search(clause) or AFTER.search(clause) for clause in CLAUSE.split(text))
+
+
+OPENS_IF = re.compile(r"\W*(?:if|unless|until|wenn|falls)\b", re.IGNORECASE)
+
+
+def opens_with_hedge(clause: str) -> bool:
+    """Return whether `clause`, which follows that of a verdict, makes it uncertain: `maybe`, `tbd`, `pending a rerun`."""
+    found = ANYWHERE.search(clause)
+    return (
+        bool(found and not clause[: found.start()].strip())
+        or bool(found and len(clause.split()) <= 2)
+        or bool(OPENS_IF.match(clause))
+    )

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -55,21 +56,27 @@ class IdConflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdAssignment:
-    """Entries of a hand-kept ledger: `named` become records, `known` are records already, `conflicts` can't get their ids."""
+    """Entries of a hand-kept ledger: `named` become records, `updated` are rows that were rewritten since they became records,
+    `known` are records already, `conflicts` can't get their ids.
+    """
 
     named: tuple[NamedEntry, ...]
+    updated: tuple[NamedEntry, ...]
     known: tuple[NamedEntry, ...]
     conflicts: tuple[IdConflict, ...]
 
 
 def entries_of(rows: Iterable[Row]) -> Iterator[Entry]:
     """Yield an entry for each id and each verdict of each row: two for the id `P0/P1`, two for `REJECT config / KEEP infra`."""
+    seen: Counter[str] = Counter()
     for row in rows:
         for name in names_in(row.name) or ("",):
             for part, ruling in enumerate(row.rulings):
                 fields = [name, ruling.words, row.change, row.results(), row.why, row.date]
                 content = hashlib.sha256(json.dumps(fields, ensure_ascii=False).encode()).hexdigest()
                 key = (name or content[:12]) + (f" ({part + 1})" if part else "")
+                seen[key] += 1
+                key += f" [{seen[key]}]" if seen[key] > 1 else ""  # `1` or `baseline` of a later table
                 yield Entry(row=row, name=name, key=key, ruling=ruling, part=part, content=content)
 
 
@@ -104,16 +111,18 @@ def assign_ids(
 ) -> IdAssignment:
     """Give each entry of the ledger `file` the id that it states, or the next free number `P<n>` if that is no valid id.
 
-    `taken` are ids in use. An entry that states one of them, or whose row has changed since it was imported, is a conflict;
-    with `renumber` it gets a free number instead. An entry that one of `records` was made from, by an import or by hand, keeps
-    that record.
+    `taken` are ids in use. An entry that states one of them is a conflict; with `renumber` it gets a free number instead. An
+    entry that one of `records` was made from, by an import or by hand, keeps that record; if its row was rewritten since, the
+    record is to be updated. Without an id, a row is the same if it has the same change.
     """
     by_id = {record.id: record for record in records}
     contents, keys = _imported(by_id.values(), file)
+    current = {contents[entry.content] for entry in entries if entry.content in contents}
+    rewritten = _by_change([by_id[name] for name in keys.values() if name not in current])
     used = set(taken)
     numbers = [id_order(name)[0] for name in (*used, *(entry.name for entry in entries if ID_PATTERN.fullmatch(entry.name)))]
     free = max(numbers, default=0) + 1
-    named, known, conflicts = [], [], []
+    named, updated, known, conflicts = [], [], [], []
     lines: dict[str, int] = {}
     for entry in entries:
         if entry.content in contents:
@@ -124,9 +133,12 @@ def assign_ids(
         if _is_record_by_hand(entry, by_id.get(wanted)):
             known.append(NamedEntry(id=wanted, entry=entry, note="in other words"))
             continue
-        if entry.key in keys:
-            why = f"{keys[entry.key]} was imported from this row, which was rewritten since"
-        elif wanted in used:
+        old = keys.get(entry.key, "" if entry.name else rewritten.pop(" ".join(entry.row.change.lower().split()), ""))
+        if old and old not in current:
+            current.add(old)
+            updated.append(NamedEntry(id=old, entry=entry, note="its row was rewritten since"))
+            continue
+        if wanted in used:
             why = f"{wanted} is the row of line {lines[wanted]} already" if wanted in lines else f"the id {wanted} is taken"
         if why and not renumber:
             conflicts.append(IdConflict(entry=entry, why=why))
@@ -139,7 +151,7 @@ def assign_ids(
         used.add(wanted)
         lines[wanted] = entry.row.line
         named.append(NamedEntry(id=wanted, entry=entry, note=note))
-    return IdAssignment(named=tuple(named), known=tuple(known), conflicts=tuple(conflicts))
+    return IdAssignment(named=tuple(named), updated=tuple(updated), known=tuple(known), conflicts=tuple(conflicts))
 
 
 def _imported(records: Iterable[Record], file: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
@@ -149,6 +161,13 @@ def _imported(records: Iterable[Record], file: str) -> tuple[Mapping[str, str], 
         {record.content: record.id for record in imported if record.content},
         {record.environment[ROW]: record.id for record in imported if record.environment.get(FILE) == file},
     )
+
+
+def _by_change(records: Iterable[Record]) -> dict[str, str]:
+    """Return record ids by what was tried, in small letters; what two records tried is left out."""
+    changes = [(" ".join(record.history.change.lower().split()), record.id) for record in records if record.history]
+    times = Counter(change for change, _ in changes)
+    return {change: name for change, name in changes if times[change] == 1}
 
 
 def _stated_id(entry: Entry) -> str:

@@ -4,13 +4,33 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from expctl.domain.experiment.proposal import Kind, Verdict
+from expctl.imported.comparisons import is_kept, own_changes, singles
 from expctl.imported.document import Document, Row
 from expctl.imported.figures import Figure, Quantity, figures_in
+from expctl.imported.units import Part
 
-NOISE = re.compile(r"\bnois[ey]|\bjitter|\bthermal|\bvariance", re.IGNORECASE)
-NOT_NOISE = re.compile(r"\b(?:above|beyond|outside|not|more than)\b[^.;]{0,20}\bnoise", re.IGNORECASE)
+NOISE = re.compile(r"\bnois[ey]|\bjitter|\bthermal|\bvariance|\brun-to-run", re.IGNORECASE)
+NOT_NOISE = re.compile(r"\b(?:above|beyond|outside|not|more than|exceeds?|over)\b[^.;]{0,20}\bnoise", re.IGNORECASE)
+SENTENCE = re.compile(r"[.;]\s")
 CLAUSE = re.compile(r"[.,;:]\s|[()]|\s[-–—]+\s")
+# Sizes and counts don't vary from run to run.
+EXACT = re.compile(r"\b(?:bytes?|gas|instructions?|registers?|[sv]gprs?|code size|alloc\w*)\b", re.IGNORECASE)
+NAMED = r"(?:nois[ey]|jitter|variance|run-to-run)"
+PERCENT = r"(?P<percent>[±+~≈<]?\s?\d+(?:\.\d+)?(?:\s?[-–]\s?\d+(?:\.\d+)?)?\s?%)"
+# A percentage is noise only where the words say that this very figure is: beside the word, or as what lies within it.
+STATED = (
+    re.compile(
+        rf"\b{NAMED}\b(?:\s+(?:level|floor|band|margin|threshold|spread|variation|here|itself|of|on \w+))*"
+        rf"[\s:=(]*(?:is|was|are|at|of|about|around|roughly|up to|within|under|below|approximately|=|~|≈|≤|<|±|\s)*{PERCENT}",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"{PERCENT}\s*(?:of\s+)?(?:\w+\s+)?{NAMED}\b", re.IGNORECASE),
+    re.compile(
+        rf"\b(?:under|below|within|less than|smaller than|up to|inside|<|≤)\s*{PERCENT}\s*"
+        rf"(?:\w+\s+){{0,2}}(?:is|are|as|counts? as|treated as|taken as|called)\s+(?:\w+\s+)?{NAMED}\b",
+        re.IGNORECASE,
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,17 +49,15 @@ def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, 
     """
     stated: list[Noise] = []
     for line in document.lines():
-        for sentence in re.split(r"[.;]\s", line.text):
-            if NOISE.search(sentence) and not NOT_NOISE.search(sentence):
-                stated += [
-                    Noise(percent=abs(each.value), source=f"line {line.number}: '{each.text}' in a sentence about noise")
-                    for each in figures_in(sentence, unit)
-                    if each.quantity is Quantity.PERCENT
-                ]
+        stated += [
+            Noise(percent=abs(each.value), source=f"line {line.number}: '{each.text}' in a sentence about noise")
+            for sentence in SENTENCE.split(line.text)
+            for each in _percents(sentence, unit)
+        ]
     for row, changes in _changes(rows, figures):
         given = _stated_in_row(row)
         stated += [Noise(percent=abs(each.value), source=f"{row.label} gives the noise as {each.text}") for each in given]
-        if not given and _is_called_noise(row):
+        if not given and _is_called_noise(row) and len(changes) == 1:
             stated += [Noise(percent=abs(value), source=f"{row.label} calls {words} noise") for value, words in changes]
     return max(stated, key=lambda noise: noise.percent, default=None)
 
@@ -49,22 +67,37 @@ def noise_remarks(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]
     row's line number to the figures in it.
     """
     for row, changes in _changes(rows, figures):
-        if changes and all(abs(value) <= noise.percent for value, _ in changes):
+        # A row with figures of several metrics may be decided by another than that of its percentage.
+        results = [each for each in figures[row.line] if each.quantity is not Quantity.PERCENT]
+        if len({(each.part, each.key) for each in results}) > 1 and _states_percent(figures[row.line]):
+            continue
+        # Who rejects what isn't faster is right, even inside the noise; who rejects a gain by its figure may not be.
+        moved = is_kept(row) or any(words.startswith("+") for _, words in changes)
+        if EXACT.search(row.results()):
+            continue
+        if moved and changes and all(abs(value) <= noise.percent for value, _ in changes):
             shown = ", ".join(words for _, words in changes)
             remark = "; the row says so itself" if _is_called_noise(row) and not _stated_in_row(row) else ""
             yield row, f"decided by {shown}, inside the noise of {noise.percent:.2g} % ({noise.source}){remark}"
 
 
+def _percents(sentence: str, unit: str = "") -> tuple[Figure, ...]:
+    """Return the percentages that `sentence` itself calls noise, and not others that stand beside the word."""
+    plain = re.sub(r"[`*]", "", sentence)
+    if not NOISE.search(plain) or NOT_NOISE.search(plain):
+        return ()
+    found = {match["percent"] for pattern in STATED for match in pattern.finditer(plain)}
+    return tuple(each for text in sorted(found) for each in figures_in(text, unit) if each.quantity is Quantity.PERCENT)
+
+
 def _stated_in_row(row: Row) -> tuple[Figure, ...]:
     """Return the percentages that a row states as noise, e.g. `noise is 0.5 %`."""
     clauses = (clause for words in (row.result, row.why) for clause in CLAUSE.split(words))
-    return tuple(
-        each
-        for clause in clauses
-        if NOISE.search(clause) and not NOT_NOISE.search(clause)
-        for each in figures_in(clause)
-        if each.quantity is Quantity.PERCENT
-    )
+    return tuple(each for clause in clauses for each in _percents(clause))
+
+
+def _states_percent(figures: Sequence[Figure]) -> bool:
+    return any(each.quantity is Quantity.PERCENT and each.part is Part.DIFFERENCE for each in figures)
 
 
 def _is_called_noise(row: Row) -> bool:
@@ -80,16 +113,16 @@ def _changes(
     They are the percentages that the row states; without any, those computed against the last kept row of the same size.
     `figures` maps a row's line number to the figures in it.
     """
-    standing: dict[tuple[Quantity, str], tuple[Row, Figure]] = {}
+    standing: dict[tuple[object, ...], tuple[Row, Figure]] = {}
     for row in rows:
         noise = {each.text for each in _stated_in_row(row)}
-        given = [each for each in figures[row.line] if each.quantity is Quantity.PERCENT and each.text not in noise]
-        # In reversed order, so that the first absolute figure of a size is used.
-        absolute = {
-            (each.quantity, each.size): each for each in reversed(figures[row.line]) if each.quantity is not Quantity.PERCENT
-        }
-        changes = tuple((each.value, each.text) for each in given)
-        if not changes:
+        found = [each for each in figures[row.line] if each.text not in noise]
+        absolute = singles(row, found)
+        changes = tuple(
+            (each.value, each.text) for each in found if each.quantity is Quantity.PERCENT and each.part is Part.DIFFERENCE
+        ) or tuple((value, f"{value:+.2g} % against the figure before") for value in own_changes(found))
+        # A row that was not kept needs no figure to be right; one that was needs a gain.
+        if not changes and is_kept(row) and not any(each.part is Part.BEFORE for each in found):
             changes = tuple(
                 (value, f"{value:+.2g} % against {standing[key][0].label}")
                 for key, figure in absolute.items()
@@ -97,5 +130,5 @@ def _changes(
                 for value in (100 * (figure.value / standing[key][1].value - 1),)
             )
         yield row, changes
-        if any(ruling.verdict is Verdict.KEEP and ruling.kind not in (Kind.ANALYSIS, Kind.INFRA) for ruling in row.rulings):
+        if is_kept(row):
             standing |= {key: (row, figure) for key, figure in absolute.items()}

@@ -3,13 +3,15 @@
 import re
 from collections.abc import Container, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import History, Origin, Record, Rule
 from expctl.domain.protocol.model import NumberKind, Protocol
 from expctl.domain.text import one_line
-from expctl.imported.audit import Flaw, Remark
 from expctl.imported.document import Document
 from expctl.imported.ids import FILE, ROW, NamedEntry
+from expctl.imported.remarks import Flaw, Remark
 
 ARCHITECTURE = re.compile(r"\b(?:gfx\d+[0-9a-f]{2}|sm_\d+a?)\b", re.ASCII)
 TITLE_MAX = 100
@@ -38,18 +40,18 @@ def records_of(
 ) -> tuple[Record, ...]:
     """Return one imported record for each entry in `named`, in order.
 
-    `remarks` are the audit's, which become corrections in the records; `rules` maps a row's line number to a do-not-repeat
-    text. `file` is the ledger's name, `target` the architecture it is about.
+    `remarks` are those of the audit that a person accepted: they become corrections in the records. `rules` maps a row's line
+    number to a do-not-repeat text. `file` is the ledger's name, `target` the architecture it is about.
     """
     beside: dict[int, list[NamedEntry]] = {}
     for each in named:
         beside.setdefault(each.entry.row.line, []).append(each)
-    texts = _corrections(remarks, {each.entry.row.line for each in named})
+    lines = {each.entry.row.line for each in named}
     return tuple(
         _record(
             each,
             notes=_notes(each, beside[each.entry.row.line]),
-            corrections=texts.get((each.entry.row.line, ""), []) + texts.get((0, each.entry.row.label), []),
+            corrections=accepted_texts(remarks, each, lines),
             rule=_rule(each, rules, target),
             file=file,
             target=target,
@@ -57,6 +59,32 @@ def records_of(
         )
         for each in named
     )
+
+
+def updated_record(before: Record, after: Record) -> Record:
+    """Return the record of a row that was rewritten: what the row says now, and what persons have corrected or noted."""
+    kept = before.history.corrections if before.history else ()
+    history = replace(after.history, corrections=_once(*kept, *after.history.corrections)) if after.history else None
+    said = f"The row said {before.verdict} when it was imported first ({before.reasons[0]})." if before.reasons else ""
+    notes = _once(*before.notes, *after.notes, *([said] if before.verdict is not after.verdict else []))
+    return replace(after, history=history, notes=notes)
+
+
+def corrected(record: Record, texts: Sequence[str]) -> Record:
+    """Return an imported record with remarks of the audit that a person accepted."""
+    if record.history is None:
+        return record
+    return replace(record, history=replace(record.history, corrections=_once(*record.history.corrections, *texts)))
+
+
+def accepted_texts(remarks: Sequence[Remark], each: NamedEntry, lines: Container[int]) -> list[str]:
+    """Return the texts of `remarks` that concern one entry of the ledger; `lines` are those of all its rows."""
+    texts = _corrections(remarks, lines)
+    return texts.get((each.entry.row.line, ""), []) + texts.get((0, each.entry.row.label), [])
+
+
+def _once(*texts: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
 
 
 def _corrections(remarks: Sequence[Remark], lines: Container[int]) -> Mapping[tuple[int, str], list[str]]:

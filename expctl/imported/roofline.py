@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from expctl.domain.protocol.model import Protocol
 from expctl.imported.figures import Figure, Quantity
 
+SLIP = 1000
+"""Factor between a unit and the next, e.g. ms and us."""
+
 CUBE = re.compile(r"n=(\d+)", re.ASCII)
 
 

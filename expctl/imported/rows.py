@@ -3,37 +3,47 @@
 import re
 
 from expctl.domain.text import one_line, plain_text
-from expctl.imported.columns import Columns, columns_of, why_no_ledger
+from expctl.imported.columns import NO_MAP, Columns, Map, columns_of, dialect_of, ids_inside, name_in_change, why_no_ledger
 from expctl.imported.document import Document, ParsedLedger, Row, Table, TableRow, Unread
 from expctl.imported.ids import is_range
-from expctl.imported.verdicts import Pending, rulings
+from expctl.imported.prose import read_text
+from expctl.imported.verdicts import Dialect, Pending, rulings
 
 CELL_MAX = 4000
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?", re.ASCII)
 
 
-def read_document(document: Document) -> ParsedLedger:
-    """Return the experiments in all tables that are ledgers, and all that was left out: tables, lines, unfinished rows."""
+def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
+    """Return the experiments in all tables that are ledgers and in the text around them, and all that was left out: tables,
+    lines, unfinished rows. `given` is what the user says about heads and words.
+    """
     rows: list[Row] = []
     columns: list[str] = []
     waiting: list[Unread] = []
     unread: list[Unread] = []
     skipped_tables: list[Unread] = []
     for table in document.tables:
-        found = columns_of(table)
+        found = columns_of(table, given)
         if found is None:
             why = why_no_ledger(table)
             skipped_tables.append(Unread(line=table.line, text=one_line(" | ".join(table.heads), 80), why=why))
             continue
         columns.append(f"line {table.line}: {plain_text(found.words(table.heads))}")
+        dialect = dialect_of(table, found.verdict, given)
+        inside = ids_inside(table, found)
         for line in table.rows:
-            made = _row(table, found, line)
+            made = _row(table, found, line, dialect, inside=inside)
             if isinstance(made, Row):
                 rows.append(made)
             elif made.why == Pending.NO_VERDICT_YET:
                 waiting.append(made)
             elif any(line.cells):
                 unread.append(made)
+    told = read_text(document, rows, Dialect(meanings=given.meanings))
+    for each in told:
+        if isinstance(each, Unread):
+            (waiting if each.why == Pending.NO_VERDICT_YET else unread).append(each)
+    rows = sorted([*rows, *(each for each in told if isinstance(each, Row))], key=lambda row: row.line)
     return ParsedLedger(
         rows=tuple(rows),
         columns=tuple(columns),
@@ -43,12 +53,14 @@ def read_document(document: Document) -> ParsedLedger:
     )
 
 
-def _row(table: Table, columns: Columns, line: TableRow) -> Row | Unread:
+def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, inside: bool) -> Row | Unread:
+    """Return the experiment of a line; `inside`: its id begins the cell of the change."""
+
     def cell(index: int | None) -> str:
         return plain_text(line.cells[index]) if index is not None else ""
 
     verdict = cell(columns.verdict)
-    found = rulings(verdict)
+    found = rulings(verdict, dialect)
     shown = one_line(" | ".join(line.cells), 120)
     if found is None:
         return Unread(line=line.line, text=shown, why=f"{verdict!r} is not recognised as a verdict")
@@ -65,6 +77,8 @@ def _row(table: Table, columns: Columns, line: TableRow) -> Row | Unread:
     figures = [(plain_text(table.heads[index]), cell(index)) for index in columns.figures if cell(index)]
     if columns.date is not None and not date and cell(columns.date):
         figures.append((plain_text(table.heads[columns.date]), cell(columns.date)))
+    if columns.name is None and inside:
+        name = name_in_change(cell(columns.change))
     return Row(
         line=line.line,
         name=name,
@@ -74,6 +88,7 @@ def _row(table: Table, columns: Columns, line: TableRow) -> Row | Unread:
         why=cell(columns.why),
         date=date[0] if date else "",
         figures=tuple(figures),
+        table=table.line,
     )
 
 

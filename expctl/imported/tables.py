@@ -10,6 +10,7 @@ from expctl.imported.document import Document, Line, Section, Table, TableRow
 
 HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*")
 RULE = re.compile(r"\s*\|?\s*:?-{1,}:?\s*(?:\|\s*:?-{1,}:?\s*)*\|?\s*")
+PIPED = re.compile(r"\s*\|.*\|\s*")
 FENCE = re.compile(r"\s*(?:```|~~~)")
 NOT_ESCAPED_PIPE = re.compile(r"(?<!\\)\|")
 COMMENT = "#"
@@ -117,6 +118,10 @@ def _markdown(text: str, name: str) -> Document:
             tables.append(_table(lines, at, end, sections[-1].title))
             at = end
             continue
+        elif not fenced and (end := _headless(lines, at, comments)):
+            tables.append(_headless_table(lines[at:end], at, sections[-1].title))
+            at = end
+            continue
         else:
             pending.append(Line(number=at + 1, text=line))
         at += 1
@@ -156,6 +161,26 @@ def _table(lines: list[str], start: int, end: int, section: str) -> Table:
     heads = _cells(lines[start])
     rows = tuple(_row(number + 1, _cells(lines[number]), len(heads)) for number in range(start + 2, end))
     return Table(line=start + 1, section=section, heads=tuple(heads), rows=rows)
+
+
+def _headless(lines: list[str], start: int, comments: set[int]) -> int:
+    """Return where the table without heads ends that begins at `start`: at least two lines of equally many cells; else 0."""
+    end = start
+    width = len(_cells(lines[start]))
+    while end < len(lines) and end not in comments and PIPED.fullmatch(lines[end]) and len(_cells(lines[end])) == width:
+        end += 1
+    ruled = end < len(lines) and "|" in lines[end] and not RULE.fullmatch(lines[end])
+    return end if width > 1 and end - start > 1 and not ruled and not any(map(RULE.fullmatch, lines[start + 1 : end])) else 0
+
+
+def _headless_table(lines: list[str], at: int, section: str) -> Table:
+    """Return a table whose heads are empty. A rule before its first line is left out."""
+    rows = tuple(
+        _row(at + index + 1, cells, len(cells))
+        for index, cells in enumerate(map(_cells, lines))
+        if not RULE.fullmatch(lines[index])
+    )
+    return Table(line=at + 1, section=section, heads=("",) * len(rows[0].cells), rows=rows)
 
 
 def _cells(line: str) -> list[str]:

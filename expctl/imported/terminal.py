@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from expctl.domain.experiment.proposal import Kind
 from expctl.domain.experiment.record import Record
 from expctl.domain.text import one_line, plain_text
-from expctl.imported.audit import Remark
 from expctl.imported.document import Unread
 from expctl.imported.ids import IdAssignment, NamedEntry
+from expctl.imported.remarks import Remark
 
 
 def record_lines(records: Sequence[Record], naming: IdAssignment) -> list[str]:
@@ -19,6 +19,7 @@ def record_lines(records: Sequence[Record], naming: IdAssignment) -> list[str]:
         + (f"  [{len(record.history.corrections)} remarks]" if record.history and record.history.corrections else "")
         for record in records
     ]
+    lines += [f"  {each.id:<8} updated: {each.note} (line {each.entry.row.line})" for each in naming.updated]
     lines += [
         f"  {each.id:<8} imported before{', ' + each.note if each.note else ''} (line {each.entry.row.line})"
         for each in naming.known
@@ -60,8 +61,10 @@ def audit_lines(remarks: Sequence[Remark], roofline: str) -> list[str]:
     "" if no peak is known.
     """
     against = f"roofline {roofline}" if roofline else "no roofline known: --peak TFLOPS and --size n=8192:FLOP give one"
-    lines = [f"audit    {len(remarks)} remarks; {against}"]
+    lines = [f"audit    {len(remarks)} questions; {against}"]
     for remark in remarks:
         names = f" ({plain_text(', '.join(remark.rows))})" if remark.rows else ""
-        lines.append(f"  line {remark.line:<4} {remark.flaw}{names}: {plain_text(remark.text)}")
+        lines.append(f"  {remark.key} line {remark.line:<4} {remark.flaw}{names}: {plain_text(remark.text)}")
+    if remarks:
+        lines.append("  each is a question; --accept KEY makes it a correction of the rows that it names")
     return lines

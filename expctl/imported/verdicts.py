@@ -1,12 +1,14 @@
-"""Recognise verdicts as people write them: `KEEP baseline`, `discard`, `Reverted`, `REJECT config / KEEP infra`."""
+"""Recognise verdicts as people write them: `KEEP baseline`, `discard`, `Reverted: 3 % slower`, `REJECT config / KEEP infra`."""
 
 import re
 import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.imported.document import Ruling
-from expctl.imported.hedges import RULED, is_hedged
+from expctl.imported.hedges import RULED, is_hedged, opens_with_hedge
 
 
 class Pending(StrEnum):
@@ -15,18 +17,30 @@ class Pending(StrEnum):
     NO_VERDICT_YET = "no verdict yet"
 
 
-WHOLE_CELL = {
-    **dict.fromkeys(("y", "yes", "ja", "true", "✓", "✔", "✅", "☑", "👍"), Verdict.KEEP),
-    **dict.fromkeys(("n", "no", "nein", "false", "✗", "✘", "❌", "✖", "👎"), Verdict.REJECT),
+ANSWERS = {
+    **dict.fromkeys(("y", "yes", "ja", "true"), Verdict.KEEP),
+    **dict.fromkeys(("n", "no", "nein", "false"), Verdict.REJECT),
 }
+MARKED = {**dict.fromkeys("✓✔✅☑👍", Verdict.KEEP), **dict.fromkeys("✗✘❌✖👎", Verdict.REJECT)}
 WORDS = (
-    (Verdict.REJECT, r"not (?:kept|merged|adopted|landed|accepted)|(?:don.?t|do not|did not|didn.?t) keep"),
+    (
+        Verdict.REJECT,
+        r"not (?:be )?(?:kept|merged|adopted|landed|accepted|retained|shipped|committed|deployed|viable)"
+        r"|(?:don.?t|do not|did not|didn.?t) keep"
+        r"|not (?:apply|applied|added)|do(?:n.?t| not) (?:apply|add|adopt|merge|ship|use)"
+        r"|not worth|dead[- ]end|(?:kept|left) (?:off|out|disabled)|no[- ]go|no[- ]ship",
+    ),
     (Verdict.REJECT, r"nicht (?:behalten|beibehalten|übernommen|angenommen|akzeptiert)"),
-    (Verdict.KEEP, r"keep|keeps|kept|keeper|accept|accepted|adopt|adopted|merged|landed|shipped|baseline"),
+    (
+        Verdict.KEEP,
+        r"keep|keeps|kept|keeper|accept|accepted|adopt|adopted|merged|landed|ship|shipped|deployed|retain|retained|committed|promoted|apply"
+        r"|baseline",
+    ),
     (Verdict.KEEP, r"behalten|beibehalten|übernommen|angenommen|akzeptiert|ausgangsstand"),
     (
         Verdict.REJECT,
-        r"reject|rejected|discard|discarded|revert|reverted|dropped|rolled back|abandoned|fail|failed|regression|regressed",
+        r"reject|rejected|discard|discarded|revert|reverted|drop|dropped|rolled back|backed out|abandoned|scrapped|removed"
+        r"|fail|failed|regression|regressed",
     ),
     (
         Verdict.REJECT,
@@ -38,13 +52,51 @@ WORDS = (
     (Verdict.NO_OP, r"no-?op|identical|unchanged|identisch|unverändert|wirkungslos"),
 )  # fmt: skip
 PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for verdict, words in WORDS)
-MARKS = re.compile(r"[✓✔✅☑👍✗✘❌✖👎]")
-PENDING = re.compile(
-    r"\b(?:todo|planned|pending|running|queued|wip|in progress|next|open|blocked|tbd|geplant|läuft|offen|ausstehend)\b",
+# Words for what was done, not for what was seen: a long text states its verdict with one of these.
+DECIDED = re.compile(
+    r"\b(?:keep|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed|committed|re-?enabled|reject(?:ed)?|discard(?:ed)?"
+    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|crash(?:ed)?"
+    r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen)\b",
     re.IGNORECASE,
 )
-NO_FAULT = re.compile(r"\b(?:no|without|not a) (?:\w+ )?(?:regressions?|failures?|errors?|crash(?:es)?)\b", re.IGNORECASE)
+RESULT_OF_TEST = re.compile(r"\b(?:fail|failed|error|crash|crashed|timeout)\b", re.IGNORECASE)
+PASSED = re.compile(r"\W*(?:pass|passed|passes|ok|success|succeeded|completed?|done)\b", re.IGNORECASE)
+MARKS = re.compile(r"[✓✔✅☑👍✗✘❌✖👎]")
+PENDING = re.compile(
+    r"\b(?:todo|planned|pending|running|queued|wip|in progress|next|open|blocked|tbd|deferred|parked|proposed|untried"
+    r"|needs follow-?up|geplant|läuft|offen|ausstehend)\b",
+    re.IGNORECASE,
+)
+NO_FAULT = re.compile(
+    r"(?<!-)\b(?:no|without|not a) (?:\w+ )?(?:regressions?|failures?|errors?|crash(?:es)?|drops?)\b", re.IGNORECASE
+)
 PARTS = re.compile(r"\s*[/;+]\s*")
+CLAUSE = re.compile(r"[;:.](?=\s|$)|,\s|\s[-–—]+\s|[–—]|[()\[\]]|\s*(?:→|->|=>)\s*")
+# Words that may stand before the verdict in its clause.
+LEAD = (
+    r"(?:\W|\b(?:so|and|then|was|were|is|change|both|all|hence|therefore|thus|ultimately|finally|final|result|status"
+    r"|implemented|investigated|measured|tested|tried|done)\b)*"
+)
+LATER = re.compile(
+    r"\b(?:then|later|but|afterwards?|finally|eventually|subsequently|since|now|again|after|jedoch|dann|später)\b",
+    re.IGNORECASE,
+)
+SUCCEEDED = re.compile(r"\b(?:success(?:ful)?|succeeded|passed|won)\b", re.IGNORECASE)
+# `Rejected; keep the current default` keeps something else than the change.
+KEEPS_OLD = re.compile(
+    r"\W*(?:we )?(?:keep(?:s|ing)?|kept|retain(?:ed)?) (?:the )?(?:\w+ )?"
+    r"(?:current|baseline|default|existing|old|original|previous|prior|present|simpler|before|reference|\d)",
+    re.IGNORECASE,
+)
+UNDONE = re.compile(r"\b(?:reverted|rolled back|backed out|discarded)\b", re.IGNORECASE)
+# `Keep group 4` in the row of a sweep keeps what was there. In capitals, and before a word of place, it is a verdict.
+KEEPS_OTHER = re.compile(
+    r"[Kk]eep (?!it\b|this\b|change|as\b|for\b|behind\b|in\b|on\b|with\b|because\b|since\b|only\b|default"
+    r"|baseline|analysis|infra|config|enabled|new\b|if\b|pending|unless\b|until\b)\w"
+)
+LEFT_OFF = re.compile(r"kept (?:off|out|disabled)", re.IGNORECASE)
+SHORT = 60
+FEW = 3
 KINDS = (
     (Kind.ANALYSIS, re.compile(r"analy|ablation|diagnos|study", re.IGNORECASE)),
     (Kind.INFRA, re.compile(r"\binfra|tooling|harness|\bfix", re.IGNORECASE)),
@@ -53,51 +105,151 @@ KINDS = (
 )
 
 
-def rulings(text: str) -> tuple[Ruling, ...] | Pending | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How a column's cells state verdicts. `answers`: yes and no are verdicts; `marks`: so are check marks alone; `tests`: the
+    column says which tests passed, so `failed` is no verdict. `meanings` are verdicts by words that the user gave, in small
+    letters; None stands for an experiment without a verdict yet.
+    """
+
+    answers: bool = True
+    marks: bool = True
+    tests: bool = False
+    meanings: Mapping[str, Verdict | None] = field(default_factory=dict)
+
+
+PLAIN = Dialect()
+
+
+def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending | None:
     """Return the verdict that the cell `text` states, or two for `REJECT config / KEEP infra`. Returns Pending if the
     experiment isn't finished, and None if the verdict is uncertain, contradictory or not recognised.
     """
     plain = _plain(text)
-    found, recognised = _verdicts(plain)
-    if found and is_hedged(recognised):
-        return None
-    if len(found) == 1:
-        return (_ruling(found.pop(), plain),)
+    meant = _meant(plain, dialect)
+    if meant is not None:
+        return meant
+    found, recognised = _verdicts(plain, dialect)
     if not found:
-        return Pending.NO_VERDICT_YET if PENDING.search(plain) or not plain.strip("-–—? ") else None
+        waits = PENDING.search(plain) if len(plain) <= SHORT else PENDING.match(plain)
+        return Pending.NO_VERDICT_YET if waits or not plain.strip("-–—? ") else None
     parts = [part for part in PARTS.split(plain) if part]
-    each = [_verdicts(part)[0] for part in parts]
-    if len(parts) == 2 and all(len(verdicts) == 1 for verdicts in each) and all(map(_starts_with_verdict, parts)):
-        return tuple(_ruling(verdicts.pop(), part) for verdicts, part in zip(each, parts, strict=True))
+    each = [_verdicts(part, dialect)[0] for part in parts]
+    if len(found) == len(parts) == 2 and all(len(verdicts) == 1 for verdicts in each) and all(map(_starts_with_verdict, parts)):
+        return None if is_hedged(recognised) else tuple(_ruling(v.pop(), part) for v, part in zip(each, parts, strict=True))
+    first = _of_first_clause(plain, dialect)
+    if first is not None:
+        return (_ruling(first, _bare(text)),)
+    if Verdict.KEEP in found and KEEPS_OTHER.match(plain):
+        return None
+    if len(found) != 1 or is_hedged(recognised) or (SUCCEEDED.search(plain) and Verdict.KEEP not in found):
+        return None
+    sure = _decides(plain) if len(plain) > SHORT else DECIDED.search(plain) or MARKS.search(plain) or len(plain.split()) <= FEW
+    return (_ruling(found.pop(), _bare(text)),) if sure else None
+
+
+def speaks_of_verdicts(text: str, dialect: Dialect = PLAIN) -> bool:
+    """Return whether a cell may belong to a verdict column, even if its verdict is uncertain or contradictory."""
+    plain = _plain(text)
+    if len(text) <= SHORT and (_verdicts(plain, dialect)[0] or PENDING.search(plain)):
+        return True
+    return rulings(text, dialect) is not None
+
+
+def tells_tests(cells: list[str]) -> bool:
+    """Return whether a column says which tests passed: then `failed` is the result of a test, and no verdict."""
+    return any(PASSED.match(_plain(cell)) for cell in cells)
+
+
+def is_answer(text: str) -> bool:
+    """Return whether a cell holds nothing but yes, no, or a check mark: in a table of features that is no verdict."""
+    plain = _plain(text).lower().rstrip(".! ")
+    return plain in ANSWERS or (bool(MARKS.search(plain)) and not re.search(r"\w", MARKS.sub("", plain)))
+
+
+def opens_with_verdict(text: str, dialect: Dialect = PLAIN) -> Verdict | None:
+    """Return the verdict whose word begins `text`, e.g. REJECT for `Reverted: slower`; None if no verdict does, or an uncertain
+    one.
+    """
+    return _of_first_clause(_plain(text), dialect)
+
+
+def _meant(plain: str, dialect: Dialect) -> tuple[Ruling, ...] | Pending | None:
+    clause = _clauses(plain)[0] if plain else ""
+    for words in (plain, clause):
+        key = " ".join(words.lower().split())
+        if key in dialect.meanings:
+            verdict = dialect.meanings[key]
+            return Pending.NO_VERDICT_YET if verdict is None else (_ruling(verdict, plain),)
     return None
 
 
-def speaks_of_verdicts(text: str) -> bool:
-    """Return whether a cell may belong to a verdict column, even if its verdict is uncertain or contradictory."""
-    plain = _plain(text)
-    return len(text) <= 60 and (bool(_verdicts(plain)[0]) or (PENDING.search(plain) is not None))
+def _of_first_clause(plain: str, dialect: Dialect) -> Verdict | None:
+    """Return the verdict that the first clause begins with; None where it is uncertain, or later clauses take it back."""
+    clauses = _clauses(plain)
+    found, recognised = _verdicts(clauses[0], dialect)
+    answer = dialect.answers and clauses[0].lower() in ANSWERS
+    if len(found) != 1 or not (answer or _starts_with_verdict(clauses[0])) or is_hedged(recognised):
+        return None
+    (verdict,) = found
+    if verdict is Verdict.KEEP and KEEPS_OTHER.match(clauses[0]):
+        return None
+    if len(clauses) > 1 and opens_with_hedge(clauses[1]):
+        return None
+    return None if any(_takes_back(verdict, clause) for clause in clauses[1:]) else verdict
+
+
+def _takes_back(verdict: Verdict, clause: str) -> bool:
+    """Return whether a later clause decides otherwise than `verdict`: `kept, later reverted`."""
+    word = DECIDED.search(clause)
+    if not word or LEFT_OFF.match(clause[word.start() :]) or (verdict is not Verdict.KEEP and KEEPS_OLD.match(clause)):
+        return False
+    other = {found for found, pattern in PATTERNS if pattern.fullmatch(word[0])} or {Verdict.KEEP}
+    undone = verdict is Verdict.KEEP and UNDONE.search(clause)
+    return verdict not in other and bool(undone or LATER.search(clause) or not re.search(r"\w", clause[: word.start()]))
+
+
+def _decides(plain: str) -> bool:
+    """Return whether a long text says in a clause of its own what was decided: `..., so reverted`."""
+    for clause in _clauses(plain):
+        word = DECIDED.search(clause)
+        if word and (re.fullmatch(LEAD, clause[: word.start()], re.IGNORECASE) or not clause[word.end() :].strip(" .!")):
+            return True
+    return False
+
+
+def _clauses(plain: str) -> list[str]:
+    return [clause.strip() for clause in CLAUSE.split(plain) if clause.strip()] or [""]
 
 
 def _plain(text: str) -> str:
-    return NO_FAULT.sub("", unicodedata.normalize("NFC", text).replace("*", "").replace("`", "")).strip()
+    return NO_FAULT.sub("", _bare(text)).strip()
 
 
-def _verdicts(text: str) -> tuple[set[Verdict], str]:
+def _bare(text: str) -> str:
+    return unicodedata.normalize("NFC", text).replace("*", "").replace("`", "").replace("\ufe0f", "").strip()
+
+
+def _verdicts(text: str, dialect: Dialect) -> tuple[set[Verdict], str]:
     """Return the set of verdicts named in `text`, and the text with the placeholder RULED for each word that names one."""
-    whole = WHOLE_CELL.get(text.lower())
-    if whole:
-        return {whole}, RULED
-    found: set[Verdict] = {WHOLE_CELL[mark] for mark in MARKS.findall(text)}
-    rest = MARKS.sub(RULED, text)
+    answer = ANSWERS.get(text.lower().rstrip(".! ")) if dialect.answers else None
+    if answer:
+        return {answer}, RULED
+    rest = RESULT_OF_TEST.sub("", text) if dialect.tests else text
+    words: set[Verdict] = set()
+    marks = {MARKED[mark] for mark in MARKS.findall(rest)}
+    rest = MARKS.sub(RULED, rest)
     for verdict, pattern in PATTERNS:
         rest, times = pattern.subn(RULED, rest)
         if times:
-            found.add(verdict)
-    return found, rest
+            words.add(verdict)
+    return (words | marks if dialect.marks or words else set()), rest
 
 
 def _starts_with_verdict(part: str) -> bool:
-    return any(pattern.match(part) for _, pattern in PATTERNS) or bool(MARKS.match(part))
+    start = re.match(LEAD, part, re.IGNORECASE)
+    at = start.end() if start else 0
+    return bool(MARKS.match(part)) or any(pattern.match(part, at) for _, pattern in PATTERNS)
 
 
 def _ruling(verdict: Verdict, words: str) -> Ruling:

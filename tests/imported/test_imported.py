@@ -11,12 +11,13 @@ from expctl.domain.experiment.ids import ID_PATTERN
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Origin, Record
 from expctl.domain.protocol.model import NumberKind
-from expctl.imported.audit import Flaw, Remark, audit
+from expctl.imported.audit import audit
 from expctl.imported.document import Document, ParsedLedger, Ruling
 from expctl.imported.figures import figures_in
 from expctl.imported.ids import FILE, ROW, IdAssignment, assign_ids, entries_of, names_in
 from expctl.imported.noise import Noise
 from expctl.imported.records import records_of, stated_target
+from expctl.imported.remarks import Flaw, Remark
 from expctl.imported.roofline import Roofline
 from expctl.imported.rows import read_document
 from expctl.imported.rules import rules_by_row
@@ -307,10 +308,10 @@ def test_a_row_that_was_rewritten_is_no_new_row() -> None:
     document, reading = of("| # | verdict | change |\n|---|---|---|\n| 1 | keep | x |\n")
     records = made(document, reading, naming(reading))
     _, rewritten = of("| # | verdict | change |\n|---|---|---|\n| 1 | reject | x |\n")
-    (clash,) = naming(rewritten, *records).conflicts
-    assert clash.why == "P1 was imported from this row, which was rewritten since"
-    (named,) = naming(rewritten, *records, renumber=True).named
-    assert (named.id, named.note) == ("P2", f"In a.md this is 1; {clash.why}.")
+    for renumber in (False, True):
+        again = naming(rewritten, *records, renumber=renumber)
+        assert (again.named, again.known, again.conflicts) == ((), (), ())
+        assert [(each.id, each.entry.ruling.verdict) for each in again.updated] == [("P1", Verdict.REJECT)]
 
 
 def test_an_id_is_never_used_twice() -> None:

@@ -1,0 +1,143 @@
+"""Compare rows of a hand-kept ledger: kept although worse, called flat although not, and judged with another config."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from expctl.domain.experiment.proposal import Kind, Verdict
+from expctl.imported.document import Row
+from expctl.imported.figures import Figure, Quantity, better
+from expctl.imported.remarks import Flaw, Remark
+from expctl.imported.roofline import SLIP
+from expctl.imported.units import Better, Part
+
+FLAT = re.compile(
+    r"\b(?:flat|neutral|unchanged|no (?:measurable |significant |real |clear )?(?:change|difference|effect)"
+    r"|same (?:speed|time))\b",
+    re.IGNORECASE,
+)
+CLAUSE = re.compile(r"[;.]\s|,\s|\s[-–—]+\s|\bbut\b|\band\b|\bwhile\b")
+CONFOUNDED = re.compile(
+    r"auto-?tun(?:e|er|ing)\b[^.;]{0,30}\b(?:drift(?:ed|s)?|chose|chooses|picked|picks|selected|switched|changed|moved)\b"
+    r"|\b(?:config|configuration|tile|clocks?|driver|compiler|machine|gpu|batch size)\b"
+    r" (?:also |had |has )?(?:drifted|changed|switched)\b"
+    r"|\b(?:with|under|using|used|against|at|on|two) (?:an? )?(?:different|another|other) (?:autotuned )?"
+    r"(?:config(?:uration)?|tile|machine|gpu|driver|compiler|clocks?|input|dataset)\b"
+    r"|\bconfound(?:ed|er|ing)\b|\bnot (?:measured )?in isolation\b|\bmixed (?:in )?with (?:another|other) change"
+    r"|\bapples[- ]to[- ]oranges\b",
+    re.IGNORECASE,
+)
+NOT_CONFOUNDED = re.compile(r"\b(?:no|not|without|never|un|same|identical|avoid(?:s|ed)?)\b[^.;,]{0,20}$", re.IGNORECASE)
+FLAT_PERCENT = 2.0
+NEARLY_FLAT = 1.0
+
+
+def is_kept(row: Row) -> bool:
+    """Return whether a row was kept as a change of the code; an analysis or a change of tools has no figures to compare."""
+    return any(each.verdict is Verdict.KEEP and each.kind not in (Kind.ANALYSIS, Kind.INFRA) for each in row.rulings)
+
+
+def own_changes(figures: Sequence[Figure]) -> tuple[float, ...]:
+    """Return the changes that a row states itself, in percent: its signed percentages, or those from a figure before to one
+    after, where there is one of each.
+    """
+    percents = tuple(each.value for each in figures if each.quantity is Quantity.PERCENT and each.part is Part.DIFFERENCE)
+    pair = _pair(figures)
+    return percents or ((100 * (pair[1].value / pair[0].value - 1),) if pair and pair[0].value else ())
+
+
+def kept_regressions(
+    rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], known: Mapping[str, Better]
+) -> Iterator[Remark]:
+    """Yield a remark on each kept row that is worse than before: than its own figure before, or without any than the last
+    kept row of the same table, unit and shape. `figures` maps a row's line number to the figures in it.
+    """
+    standing: dict[tuple[object, ...], tuple[str, Figure]] = {}
+    for row in filter(is_kept, rows):
+        found = figures[row.line]
+        pair = _pair(found)
+        if pair:
+            yield from _compare(row, pair[1], "before", pair[0], known)
+        own = pair or any(each.part is Part.BEFORE for each in found) or own_changes(found)
+        mine = singles(row, found)
+        several = len({each.metric for each in found if each.part in (Part.RESULT, Part.SHARE)}) > 1
+        worse = [key for key in mine if key in standing and _worse(mine[key], standing[key][1], known) > 0]
+        for key, figure in mine.items():
+            # Where a table has several metrics, a row may be kept for another one.
+            if key in standing and not own and (not several or len(worse) == len(mine) > 1):
+                yield from _compare(row, figure, f"of {standing[key][0]}", standing[key][1], known)
+            standing[key] = (row.label, figure)
+
+
+def singles(row: Row, figures: Sequence[Figure]) -> dict[tuple[object, ...], Figure]:
+    """Return the results of a row that can be compared with those of another, by what both must agree in (table, unit)."""
+    made: dict[tuple[object, ...], list[Figure]] = {}
+    for each in figures:
+        if each.part is Part.RESULT and each.quantity is not Quantity.PERCENT:
+            made.setdefault((row.table, *each.key), []).append(each)
+    return {key: found[0] for key, found in made.items() if len(found) == 1}
+
+
+def not_flat(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], noise: float) -> Iterator[Remark]:
+    """Yield a remark on each row that is called flat in the very clause of a figure that isn't."""
+    del figures
+    for row in rows:
+        for clause in CLAUSE.split(f"{row.result}; {row.why}"):
+            if not FLAT.search(clause):
+                continue
+            stated = re.findall(r"(?<![\w.])([-+−–]\s?\d+(?:\.\d+)?)\s*%", clause.replace("`", "").replace("*", ""))
+            values = [float(re.sub(r"[−–]", "-", each).replace(" ", "")) for each in stated]
+            if len(values) == 1 and abs(values[0]) > max(noise, FLAT_PERCENT):
+                text = f"called '{FLAT.search(clause)[0]}' with {stated[0]} %"  # type: ignore[index]
+                yield Remark(flaw=Flaw.NOT_FLAT, line=row.line, rows=(row.label,), text=text)
+
+
+def confounded(rows: Sequence[Row]) -> Iterator[Remark]:
+    """Yield a remark on each decided row that says that something else than the change differed, e.g. the autotuned config."""
+    for row in rows:
+        for text in (row.result, row.why):
+            found = CONFOUNDED.search(text)
+            if found and not NOT_CONFOUNDED.search(text[: found.start()]):
+                words = f"'{found[0].strip()}': the figures may not be those of this change alone"
+                yield Remark(flaw=Flaw.CONFOUNDED, line=row.line, rows=(row.label,), text=words)
+                break
+
+
+def _pair(figures: Sequence[Figure]) -> tuple[Figure, Figure] | None:
+    """Return the figures before and after a change, where a row has exactly one of each in one unit."""
+    before = [each for each in figures if each.part is Part.BEFORE and each.quantity is not Quantity.PERCENT]
+    after = [each for each in figures if each.part is Part.RESULT and each.quantity is not Quantity.PERCENT]
+    if len(before) != 1 or len(after) != 1:
+        return None
+    same = (before[0].quantity, before[0].unit, before[0].size) == (after[0].quantity, after[0].unit, after[0].size)
+    return (before[0], after[0]) if same else None
+
+
+def _compare(row: Row, figure: Figure, of: str, before: Figure, known: Mapping[str, Better]) -> Iterator[Remark]:
+    """Yield a remark if `figure` of `row` is worse than `before`, whose place the words `of` tell.
+
+    If they differ by a factor of more than 500, the remark is that a unit is wrong; but without a problem size there is no such
+    remark, because the two figures may be of different things.
+    """
+    if better(figure, known) is None or not before.value or not figure.value:
+        return
+    at = f" at {figure.size}" if figure.size else ""
+    if max(figure.value / before.value, before.value / figure.value) > SLIP / 2:
+        if figure.size:
+            text = f"{figure.text}{at} is about a thousand times off {before.text} {of}: a unit seems to have slipped"
+            yield Remark(flaw=Flaw.UNIT_SLIP, line=row.line, rows=(row.label,), text=text)
+        return
+    worse = _worse(figure, before, known)
+    if worse > 0:
+        text = (
+            f"kept with {figure.text}{at}, {worse:.1f} % worse than {before.text} {of}; no interval says whether that is noise"
+        )
+        yield Remark(flaw=Flaw.KEPT_REGRESSION, line=row.line, rows=(row.label,), text=text)
+
+
+def _worse(figure: Figure, before: Figure, known: Mapping[str, Better]) -> float:
+    """Return by how many percent `figure` is worse than `before`; 0 where nobody knows which direction is better."""
+    direction = better(figure, known)
+    if direction is None or not before.value:
+        return 0.0
+    change = 100 * (figure.value / before.value - 1)
+    return change if direction is Better.LOWER else -change

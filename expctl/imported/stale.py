@@ -1,0 +1,119 @@
+"""Find ids that a hand-kept ledger gives to two things, plans for what is concluded, and snapshots that were overtaken."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.text import one_line
+from expctl.imported.document import Document, Line, Row, Section
+from expctl.imported.figures import Figure, Quantity, figures_in
+from expctl.imported.remarks import Flaw, Remark
+from expctl.imported.units import Part
+
+PLANNED = re.compile(r"\b(?:next|plan|todo|to do|future|upcoming|backlog|queue)\b", re.IGNORECASE)
+SNAPSHOT = re.compile(r"\b(?:current|currently|latest|snapshot|best so far|as of now|today)\b", re.IGNORECASE)
+WORD = re.compile(r"[a-z0-9_]{2,}")
+# Ids of experiments. Other names, like `1`, `baseline` or a commit, say only within their table which row is meant.
+PROPER = re.compile(r"[A-Za-z]{1,6}[-_]?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?", re.ASCII)
+HASH = re.compile(r"(?=.*\d)[0-9a-f]{7,40}", re.ASCII)
+SAME_SHARE = 0.5
+
+
+def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
+    """Yield a remark on each row with the id of an earlier row, and on each heading that uses a row's id for something else.
+
+    Numbers and names say only within one table which row is meant. A later table that speaks of the same experiment in similar
+    words repeats it.
+    """
+    first: dict[tuple[str, int], Row] = {}
+    for row in rows:
+        proper = PROPER.fullmatch(row.name) is not None
+        if not row.name or HASH.fullmatch(row.name) or (not proper and not row.table):
+            continue
+        earlier = first.setdefault((row.name, 0 if proper else row.table), row)
+        if earlier is row or (earlier.table != row.table and _is_about(row.change, earlier)):
+            continue
+        text = f"{row.name} is also the row of line {earlier.line}: {one_line(earlier.change, 60)}"
+        yield Remark(flaw=Flaw.REUSED_ID, line=row.line, rows=(row.label,), text=text)
+    told = {row.line for row in rows}
+    for section in document.sections:
+        name, title = _id_and_title(section)
+        used = next((each for each in rows if name and each.name == name), None)
+        if used and title and section.line not in told and not _is_about(title, used):
+            text = (
+                f"the heading '{one_line(section.title, 80)}' gives {name} to something else than the row of line "
+                f"{used.line}: {one_line(used.change, 60)}"
+            )
+            yield Remark(flaw=Flaw.REUSED_ID, line=section.line, rows=(name,), text=text)
+
+
+def stale_sections(
+    document: Document, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], unit: str
+) -> Iterator[Remark]:
+    """Yield a remark on each plan for an id that is concluded, and on each figure of a snapshot that was overtaken. `figures`
+    maps a row's line number to the figures in it; `unit` is that of throughputs without one.
+    """
+    concluded = {row.name: row for row in rows if row.name}
+    for section in document.sections:
+        name, _ = _id_and_title(section)
+        if name in concluded and PLANNED.search(section.under):
+            text = (
+                f"'{one_line(section.title, 60)}' stands under '{one_line(section.under, 60)}', but {name} is concluded "
+                f"(line {concluded[name].line})"
+            )
+            yield Remark(flaw=Flaw.STALE, line=section.line, rows=(name,), text=text)
+        if SNAPSHOT.search(section.title):
+            yield from _stale_figures(section, _lines_of(document, section, rows), rows, figures, unit)
+
+
+def _lines_of(document: Document, section: Section, rows: Sequence[Row]) -> Iterator[Line]:
+    """Yield the lines of a section, and the rows of its tables that are no ledgers."""
+    ledgers = {row.table for row in rows}
+    yield from section.lines
+    for table in document.tables:
+        if table.section == section.title and table.line not in ledgers:
+            for row in table.rows:
+                yield Line(number=row.line, text=" | ".join(row.cells))
+
+
+def _stale_figures(
+    section: Section, lines: Iterator[Line], rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], unit: str
+) -> Iterator[Remark]:
+    """Yield a remark on each figure in `section` (on the current state) that is outdated.
+
+    That is: it equals the figure of a kept row, but a row kept later has another figure for the same size. `figures` maps a
+    row's line number to the figures in it; `unit` is that of throughputs without one.
+    """
+    kept = [row for row in rows if any(ruling.verdict is Verdict.KEEP for ruling in row.rulings)]
+    for line in lines:
+        for figure in figures_in(line.text, unit):
+            if figure.quantity is Quantity.PERCENT or not figure.size or figure.part is not Part.RESULT:
+                continue
+            same = [
+                (row, each)
+                for row in kept
+                for each in figures[row.line]
+                if (each.quantity, each.unit, each.size) == (figure.quantity, figure.unit, figure.size)
+                and each.part is Part.RESULT
+            ]
+            older = next((row for row, each in same[:-1] if each.value == figure.value), None)
+            if older is not None and same[-1][1].value != figure.value:
+                last, newest = same[-1]
+                text = (
+                    f"'{one_line(section.title, 60)}' gives {figure.text} at {figure.size}, the figure of {older.label}; "
+                    f"{last.label} was kept later with {newest.text}"
+                )
+                yield Remark(flaw=Flaw.STALE, line=line.number, rows=(older.label, last.label), text=text)
+
+
+def _id_and_title(section: Section) -> tuple[str, str]:
+    """Split a heading, e.g. `P11: Stage2 pipeline` into `P11` and `Stage2 pipeline`; return ("", "") if it has no id."""
+    found = re.match(r"([A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?)\s*[:.)–—-]\s*(.*)", section.title)
+    return (found[1], found[2]) if found else ("", "")
+
+
+def _is_about(title: str, row: Row) -> bool:
+    words = set(WORD.findall(title.lower()))
+    tried = set(WORD.findall(row.change.lower()))
+    shared = words & (tried | set(WORD.findall(f"{row.result} {row.why}".lower())))
+    return len(shared) >= SAME_SHARE * len(words) or (len(words & tried) >= SAME_SHARE * len(tried) > 1)
