@@ -27,6 +27,13 @@ BEAT_S = 5.0
 STEP_S, ABORT_S = 2.0, 30.0
 """Seconds that a cancelled tool has until it is interrupted again, and then until it is killed."""
 
+ERROR_LINES_MAX = 30
+
+
+class CommandFailed(Exception):
+    """A command ended with an error; the text is what it printed of it."""
+
+
 Tell = Callable[[str], Awaitable[None]]
 """Reports progress: what the command has just said."""
 
@@ -110,7 +117,7 @@ async def _said(
     place: Place, words: tuple[str, ...], tell: Tell, *, given: bytes = b"", at_most_s: float = float("inf")
 ) -> dict[str, Any]:
     """Run `expctl` with `words` and return the JSON that it prints; `given` is its input, its lines on standard error are told.
-    When the caller is cancelled it is stopped. Raises Refused with its error.
+    When the caller is cancelled it is stopped. Raises CommandFailed with its error.
     """
     argv = [sys.executable, "-P", "-m", "expctl", *words]  # -P: a file of the repository must not pass for a module
     process = await anyio.open_process(argv, cwd=place.root, start_new_session=True)
@@ -195,24 +202,15 @@ async def _stop(process: Process) -> None:
         await process.wait()
 
 
-def _error(name: str, said: list[str], status: int | None) -> Refused:
+def _error(name: str, said: list[str], status: int | None) -> Exception:
     """Return the error that a command printed last, or that it ended without a word."""
-    begin = max((index for index, line in enumerate(said) if line.startswith("Error [")), default=None)
-    if begin is None:
-        return Refused(
-            f"{name} ended without an answer",
-            code="tool-failed",
-            expected="facts as JSON",
-            found=f"exit status {status}: {one_line(' '.join(said[-3:]), 300) or 'nothing'}",
-            hint=f"a person sees more with expctl {name}",
-        )
-    code, _, message = said[begin].removeprefix("Error [").partition("]: ")
-    parts: dict[str, list[str]] = {}
-    label = ""
-    for line in said[begin + 1 :]:
-        head, text = line[2:11].strip(), line[12:]
-        label = head if head in ("expected", "found", "where", "next") else label if not head else ""
-        if label:
-            parts.setdefault(label, []).append(text)
-    expected, found, where, hint = ("\n".join(parts.get(each, ())) for each in ("expected", "found", "where", "next"))
-    return Refused(message, code=code, expected=expected, found=found, where=where, hint=hint)
+    begin = max((index for index, line in enumerate(said) if line.startswith(("Error [", "Interrupted", "BUG"))), default=None)
+    if begin is not None:
+        return CommandFailed("\n".join(line[:1000] for line in said[begin : begin + ERROR_LINES_MAX]))
+    return Refused(
+        f"{name} ended without an answer",
+        code="tool-failed",
+        expected="facts as JSON",
+        found=f"exit status {status}: {one_line(' '.join(said[-3:]), 300) or 'nothing'}",
+        hint=f"a person sees more with expctl {name}",
+    )

@@ -116,7 +116,7 @@ def rules_check(place: Place, taken: arguments.RulesCheckArguments) -> answers.R
     if misfits is None:
         raise Refused(
             "the text is no patch, so no rule can be compared with it",
-            code="not-a-patch",
+            code="text-not-a-patch",
             expected="a unified diff of text: --- and +++ with a name, then hunks that change something",
             found=f"{len(patch)} bytes without one",
             hint="git diff makes such a text",

@@ -15,11 +15,15 @@ from mcp.shared.exceptions import MCPError
 from expctl.adapters.git.reader import Place
 from expctl.agents import answers, arguments, guidance, reading, tools
 from expctl.agents.grants import not_granted
+from expctl.agents.long_tools import CommandFailed
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.machine.os_errors import explained
 from expctl.domain.text import one_line
 
 Request = ServerRequestContext[object, object]
+
+SECONDS = "expctl/seconds"
+"""Key of an answer's _meta: how long the tool itself took, without the protocol."""
 
 
 class Agents:
@@ -60,13 +64,18 @@ class Agents:
             now = tools.offered(place)
             if tool not in now:
                 raise not_granted(tool.name) if tool.granted else _absent(tool.name)
+            begun = anyio.current_time()
             answer = await self._answer(tool, place, arguments.read(params.arguments, tool.takes, tool.name), request)
+            took_s = round(anyio.current_time() - begun, 4)
             await self._tell_of_change(request, now)
             facts = answers.plain(answer)
             text = answers.text_of(answer, facts)
-            return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=facts)
+            content: list[types.ContentBlock] = [types.TextContent(text=text)]
+            return types.CallToolResult(content=content, structured_content=facts, _meta={SECONDS: took_s})
         except Refused as refusal:
             return _failed(answers.error_text(refusal))
+        except CommandFailed as failed:
+            return _failed(str(failed))
         except Interrupted as stop:
             return _failed(f"Interrupted: {one_line(str(stop), 300)}")
         except OSError as error:

@@ -54,7 +54,7 @@ def finding_add(place: Place, taken: arguments.FindingArguments) -> answers.Find
     if taken.kind not in list(EvidenceKind):
         raise Refused(
             "kind names no kind of evidence",
-            code="unknown-evidence-kind",
+            code="kind-of-evidence-unknown",
             expected=", ".join(EvidenceKind),
             found=one_line(taken.kind, 40),
             hint="measured, where an experiment of expctl showed it",
@@ -89,7 +89,7 @@ def _proposal(experiment: str, text: bytes) -> Proposal:
             raise
         raise Refused(
             f"the arguments do not make a valid experiment.yaml for {experiment}",
-            code="proposal-words-unfit",
+            code="arguments-not-a-proposal",
             expected="values that experiment.yaml accepts",
             found=re.sub(r" \(line \d+\)", "", refusal.found),
             hint="correct these arguments and call the tool again",

@@ -64,7 +64,7 @@ def test_the_extras_bring_the_modules_that_are_looked_for() -> None:
         assert brought == {distribution.get(module, module) for module in modules}
 
 
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb in ("profile", "rules", "finding", "doctor")])
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb in ("profile", "rules", "finding", "doctor", "agents")])
 def test_a_groups_help_is_whole_sentences(verb: str) -> None:
     shown = expctl(verb, "--help", COLUMNS="80")
     commands = shown.stdout.partition("Commands:\n")[2].splitlines()
@@ -72,7 +72,9 @@ def test_a_groups_help_is_whole_sentences(verb: str) -> None:
     assert all(line.endswith(".") and not line.endswith("...") for line in commands)
 
 
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in ("profile", "rules", "finding", "harness", "doctor")])
+@pytest.mark.parametrize(
+    "verb", [verb for verb in VERBS if verb not in ("profile", "rules", "finding", "harness", "doctor", "agents")]
+)
 def test_the_help_says_what_each_argument_is(verb: str) -> None:
     shown = expctl(verb, "--help", COLUMNS="80").stdout
     arguments = re.findall(r"^Arguments:\n((?:  .*\n)+)", shown, re.M)
@@ -82,7 +84,7 @@ def test_the_help_says_what_each_argument_is(verb: str) -> None:
     )
 
 
-@pytest.mark.parametrize("verb", ["profile", "finding"])
+@pytest.mark.parametrize("verb", ["profile", "finding", "agents"])
 def test_a_bare_group_prints_its_help(verb: str) -> None:
     bare, asked = expctl(verb), expctl(verb, "--help")
     assert (bare.returncode, bare.stdout, bare.stderr) == (0, asked.stdout, "")
