@@ -19,7 +19,6 @@ TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Bidirectional marks: with them a source shows in another order than it compiles."""
 
 Id = Annotated[str, Meta(pattern=f"^{ID_PATTERN.pattern}$", max_length=40, description="An experiment, such as P15.")]
-FreeId = Annotated[str, Meta(pattern=f"^({ID_PATTERN.pattern})?$", max_length=40, description="Left out: the next free one.")]
 Patch = Annotated[str, Meta(min_length=1, max_length=PATCH_LETTERS_MAX, description="A unified diff of text against HEAD.")]
 Name = Annotated[str, Meta(pattern=r"^([A-Za-z0-9_][A-Za-z0-9_.-]*)?$", max_length=80)]
 InRepository = Annotated[str, Meta(min_length=1, max_length=1000, description="A path in the repository, from its top.")]
@@ -57,12 +56,13 @@ class TryArguments(Arguments, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class ProposeArguments(Arguments, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A patch with the reason why it should help, and what is predicted."""
+    """A patch with the reason why it should help, and what is predicted. It gets the next free id:
+    one that an agent chose, such as P999999999, would leave none for others.
+    """
 
     patch: Patch
     title: Annotated[str, Meta(min_length=3, max_length=200, description="What changes, in a few words.")]
     hypothesis: Annotated[str, Meta(min_length=3, max_length=4000, description="Why it should help.")]
-    id: FreeId = ""
     kind: Annotated[str, Meta(max_length=20, description="perf, simplify, config, infra or analysis.")] = "perf"
     mode: Annotated[str, Meta(max_length=20, description="gain, gain-costly or simplify; left out: by the kind.")] = ""
     expect: Annotated[str, Meta(max_length=20, description="The verdict you predict: KEEP, REJECT, ...")] = "KEEP"

@@ -24,7 +24,7 @@ from expctl.domain.text import one_line
 OUTPUT_MAX, SAID_MAX = 8 << 20, 1 << 16
 CHECK_S = 600.0
 BEAT_S = 5.0
-STEP_S, ABORT_S = 2.0, 30.0
+STEP_S, ABORT_S = 1.0, 30.0
 """Seconds that a cancelled tool has until it is interrupted again, and then until it is killed."""
 
 ERROR_LINES_MAX = 30

@@ -38,7 +38,6 @@ def propose(place: Place, taken: arguments.ProposeArguments) -> answers.ProposeA
         text_of,
         _proposal,
         taken.patch.encode(),
-        experiment=taken.id,
         begun=lambda: [each.experiment for each in wiring.running(place)],
         by=BY,
     )
@@ -80,13 +79,10 @@ def _check_room(place: Place) -> None:
 
 def _proposal(experiment: str, text: bytes) -> Proposal:
     from expctl.adapters.records.proposal_file import proposal_of
-    from expctl.domain.experiment.ids import check_id
 
     try:
-        return proposal_of(text, f"experiments/{check_id(experiment)}")
+        return proposal_of(text, f"experiments/{experiment}")
     except Refused as refusal:
-        if refusal.code == "not-an-experiment-id":
-            raise
         raise Refused(
             f"the arguments do not make a valid experiment.yaml for {experiment}",
             code="arguments-not-a-proposal",
