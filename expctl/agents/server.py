@@ -22,6 +22,7 @@ from expctl.domain.text import one_line
 
 Request = ServerRequestContext[object, object]
 
+BUSY_WAIT_S = 3.0
 SECONDS = "expctl/seconds"
 """Key of an answer's _meta: how long the tool itself took, without the protocol."""
 
@@ -91,6 +92,9 @@ class Agents:
             return tool.quick(place, taken)
         if tool.long is None:
             raise TypeError(f"{tool.name} does nothing")
+        with anyio.move_on_after(BUSY_WAIT_S):
+            while self._busy:  # one that was cancelled takes a moment to end
+                await anyio.sleep(0.05)
         if self._busy:
             raise Busy(
                 f"{self._busy} is still under way",
