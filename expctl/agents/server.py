@@ -23,7 +23,7 @@ from expctl.domain.text import one_line
 Request = ServerRequestContext[object, object]
 
 BUSY_WAIT_S = 3.0
-SECONDS = "expctl/seconds"
+SECONDS = "expctl-seconds"
 """Key of an answer's _meta: how long the tool itself took, without the protocol."""
 
 

@@ -62,11 +62,11 @@ def test_a_cancelled_try_leaves_nothing(repository: Foreign) -> None:
     async def conversation(client: Client) -> None:
         told: list[str | None] = []
 
-        async def progress(done: float, total: float | None, message: str | None) -> None:  # noqa: ARG001
+        async def told_of(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001
             told.append(message)
 
         async def call() -> None:
-            await client.call_tool("try", {"patch": patch}, progress_callback=progress)
+            await client.call_tool("try", {"patch": patch}, progress_callback=told_of)
 
         before = repository.snapshot()
         async with anyio.create_task_group() as group:
@@ -132,14 +132,14 @@ def test_a_killed_server_is_started_again(repository: Foreign, number: signal.Si
 def test_a_change_of_the_list_is_told(repository: Foreign) -> None:
     told: list[str] = []
 
-    async def message(each: object) -> None:
-        told.append(type(each).__name__)
+    async def told_of(message: object) -> None:
+        told.append(type(message).__name__)
 
     server = StdioServerParameters(command=str(EXPCTL), args=["mcp"], env=repository.environment, cwd=str(repository.root))
 
     async def main() -> None:
         with open(repository.home / "log", "w") as log:
-            async with Client(stdio_client(server, errlog=log), message_handler=message, mode="legacy") as client:
+            async with Client(stdio_client(server, errlog=log), message_handler=told_of, mode="legacy") as client:
                 await client.list_tools()
                 await facts(client, "status")
                 assert told == []

@@ -80,8 +80,8 @@ def test_a_person_grants_a_run_and_a_finding(repository: Foreign) -> None:
     async def conversation(client: Client) -> None:
         told: list[str | None] = []
 
-        async def progress(done: float, total: float | None, message: str | None) -> None:  # noqa: ARG001
-            assert done == len(told) + 1
+        async def told_of(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001
+            assert progress == len(told) + 1
             told.append(message)
 
         assert {"run", "finding_add"} & set(await names(client)) == set()
@@ -95,7 +95,7 @@ def test_a_person_grants_a_run_and_a_finding(repository: Foreign) -> None:
         await anyio.to_thread.run_sync(lambda: repository.concluded("agents", "grant", "run", "--hours", "1"))
         await anyio.to_thread.run_sync(lambda: repository.concluded("agents", "grant", "finding_add"))
         assert {"run", "finding_add"} <= set(await names(client))
-        ran = await client.call_tool("run", {"experiment": "P1"}, progress_callback=progress)
+        ran = await client.call_tool("run", {"experiment": "P1"}, progress_callback=told_of)
         assert not ran.is_error, text_of(ran)
         assert ran.structured_content["verdict"] == "KEEP"
         assert ran.structured_content["measured"] is True
