@@ -15,6 +15,7 @@ from expctl.domain.text import is_unseen, one_line
 PATCH_LETTERS_MAX = 1_000_000
 MANY_LINES = ("patch", "hypothesis", "precondition")
 IN_SOURCES = "\t\n\r\f"
+LINE_ENDS = "\u2028\u2029"
 TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Bidirectional marks: with them a source shows in another order than it compiles."""
 
@@ -154,7 +155,7 @@ def _unfit(name: str, text: str) -> str:
     if name == "patch":  # sources hold what their authors typed
         return next((each for each in text if each in TURNS or _controls(each)), "")
     allowed = "\t\n" if name in MANY_LINES else ""
-    return next((each for each in text if each not in allowed and is_unseen(each)), "")
+    return next((each for each in text if each not in allowed and (is_unseen(each) or each in LINE_ENDS)), "")
 
 
 def _controls(letter: str) -> bool:

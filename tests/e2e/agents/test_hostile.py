@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from tests.e2e.foreign import EXPCTL, Foreign
 SHELL = "$(touch /tmp/expctl-was-here); `id`; rm -rf ~ | sh && true"
 DIFF = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-x\n+y\n"
 NEW = "diff --git a/{0} b/{0}\nnew file mode {1}\n--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+{2}\n"
-ESCAPES = ("\x1b[2J", "\x1b]0;title\x07", "\x9b31m", "a\0b", "a\rb", "\u202egnp.exe", "\u200b", "\U000e0041", "\x7f")
+ESCAPES = ("\x1b[2J", "\x1b]0;title\x07", "\x9b31m", "a\0b", "a\rb", "\u202egnp.exe", "\u200b", "\u2028", "\U000e0041", "\x7f")
 
 
 def hostile_calls(patch: str) -> list[tuple[str, dict[str, Any], str]]:
@@ -213,7 +214,16 @@ def test_a_full_queue_takes_no_more(repository: Foreign) -> None:
     talk(repository, conversation)
 
 
-def test_outside_of_a_repository_and_without_the_extra(tmp_path: Path) -> None:
+def test_without_the_extra_one_line_says_what_to_install(repository: Foreign) -> None:
+    program = "import sys; sys.modules['mcp'] = None; sys.argv = ['expctl', 'mcp']; from expctl.cli.app import main; main()"
+    argv = [sys.executable, "-c", program]
+    ended = subprocess.run(argv, cwd=repository.root, env=repository.environment, capture_output=True, text=True, input="")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("Error [mcp-not-installed]")
+    assert "pip install 'expctl[agents]'" in ended.stderr
+
+
+def test_outside_of_a_repository_nothing_is_served(tmp_path: Path) -> None:
     environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
     ended = subprocess.run([EXPCTL, "mcp"], cwd=tmp_path, env=environment, capture_output=True, text=True, input="")
     assert (ended.returncode, ended.stdout) == (1, "")
