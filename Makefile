@@ -44,5 +44,5 @@ $(VENV)/ready-to-run: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@$(BIN)/python -c "open('$@', 'w')"
 
 $(VENV)/ready-to-test: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) -e ".[cpu,torch,plot,test]"
+	$(PIP) -e ".[cpu,torch,plot,agents,test]"
 	@$(BIN)/python -c "open('$@', 'w')"

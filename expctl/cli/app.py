@@ -50,6 +50,8 @@ VERBS = {
     "import": "import_ledger:import_ledger",
     "init": "init:init",
     "harness": "harness:app",
+    "mcp": "agents.mcp:mcp",
+    "agents": "agents.group:app",
 }
 COMPLETION = ("--install-completion", "--show-completion")
 COMPLETES = "_EXPCTL_COMPLETE"  # set by the completion script, together with one of the following

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from expctl.flow.queue.submit import Proposed
 
 KEPT = "NEW_PROPOSAL"  # the text of an attempt that was given up or refused
-FREE_ID_TRIES = 20
 
 
 def new(
@@ -94,22 +93,17 @@ def _propose(place: "Place", experiment: str, text_of: Callable[[str], bytes], c
     import sys
 
     from expctl import wiring
-    from expctl.domain.errors import Refused
-    from expctl.domain.experiment.ids import next_number
-    from expctl.flow.queue.submit import propose
+    from expctl.flow.queue.next_free import propose_next
     from expctl.views.console import ConsoleProgress
 
-    for tries_left in reversed(range(FREE_ID_TRIES)):
-        git = wiring.reader(place)
-        begun = (each.experiment for each in wiring.running(place))  # its proposal may be gone from HEAD
-        name = experiment or f"P{next_number([*wiring.library(git).experiments(git.head()), *begun])}"
-        try:
-            proposal = _proposal(name, text := text_of(name))
-            return propose(wiring.context(place, ConsoleProgress(sys.stderr)), proposal, text, contents)
-        except Refused as refusal:
-            if experiment or refusal.code != "experiment-exists" or not tries_left:
-                raise
-    raise AssertionError("the last try returns or raises")
+    return propose_next(
+        lambda: wiring.context(place, ConsoleProgress(sys.stderr)),
+        text_of,
+        _proposal,
+        contents,
+        experiment=experiment,
+        begun=lambda: [each.experiment for each in wiring.running(place)],
+    )
 
 
 def _proposal(experiment: str, text: bytes) -> "Proposal":

@@ -40,6 +40,8 @@ GROUPS = {
     "Set-up": {
         "init": "Write the protocol.yaml of a repository that holds a kernel.",
         "harness": "Check the scripts that test and measure the kernel.",
+        "mcp": "Serve an agent by MCP: it proposes and reads.",
+        "agents": "Grant agents more, and write what they are told.",
     },
 }
 SENTENCES = {verb: sentence for verbs in GROUPS.values() for verb, sentence in verbs.items()}
@@ -54,6 +56,7 @@ EXTRAS = {
     "harness": (("numpy", "elftools"), "Runs a harness of your own (expctl.harness)."),
     "plot": (("matplotlib",), "Draws .png and .svg files for --plot."),
     "sweep": (("optuna",), "Picks the combinations of a sweep."),
+    "agents": (("mcp",), "Serves agents by MCP (expctl mcp)."),
 }
 """Extra of the package -> the modules that it brings, and what they are for."""
 

@@ -57,6 +57,11 @@ COMMANDS = [
     ("profile show trace.csv", "profile-show/1"),
     ("profile diff trace.csv later.csv", "profile-diff/1"),
     (f"profile decode {NAME}", "profile-decode/1"),
+    ("agents grant run --hours 1", "agents-grant/1"),
+    ("agents grants", "agents-grants/1"),
+    ("agents revoke run", "agents-revoke/1"),
+    ("agents setup", "agents-setup/1"),
+    ("agents setup --check", "agents-setup/1"),
 ]
 FILES = {
     "times.csv": f"kernel,shape,time_us\n{NAME},M=8192 N=8192 K=8192,1234.5\n{NAME}_b,M=4 N=4 K=4,7.25\n",

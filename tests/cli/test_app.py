@@ -64,7 +64,7 @@ def test_the_extras_bring_the_modules_that_are_looked_for() -> None:
         assert brought == {distribution.get(module, module) for module in modules}
 
 
-VERB_GROUPS = ("profile", "rules", "finding", "doctor", "suite")
+VERB_GROUPS = ("profile", "rules", "finding", "doctor", "suite", "agents")
 
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb in VERB_GROUPS])
@@ -85,7 +85,7 @@ def test_the_help_says_what_each_argument_is(verb: str) -> None:
     )
 
 
-@pytest.mark.parametrize("verb", ["profile", "finding"])
+@pytest.mark.parametrize("verb", ["profile", "finding", "agents"])
 def test_a_bare_group_prints_its_help(verb: str) -> None:
     bare, asked = expctl(verb), expctl(verb, "--help")
     assert (bare.returncode, bare.stdout, bare.stderr) == (0, asked.stdout, "")

@@ -11,7 +11,7 @@ from tests.e2e.foreign import EXPCTL, Foreign
 
 TIMES, LONG_TIMES = 7, 20
 LIMITS = {"help": 10.0, "status": 22.0}
-HEAVY = {"torch", "numpy", "git", "pydantic", "jinja2", "rich", "matplotlib"}
+HEAVY = {"torch", "numpy", "git", "pydantic", "jinja2", "rich", "matplotlib", "mcp", "mcp_types", "anyio"}
 
 
 @pytest.fixture
@@ -40,7 +40,16 @@ def test_start_is_fast(repository: Foreign, commands: dict[str, list[str]], long
 
 def test_start_loads_nothing_heavy(repository: Foreign) -> None:
     repository.propose("P1", "def total(values):\n    return sum(v * v for v in values)\n")
-    for words in (["--help"], ["status"], ["status", "--json"], ["show", "P1"], ["gate"], ["queue"]):
+    for words in (
+        ["--help"],
+        ["status"],
+        ["status", "--json"],
+        ["show", "P1"],
+        ["gate"],
+        ["queue"],
+        ["mcp", "--help"],
+        ["agents", "grants"],
+    ):
         answer = subprocess.run(
             [sys.executable, "-X", "importtime", str(EXPCTL), *words],
             cwd=repository.root,

@@ -66,6 +66,10 @@ class FakeLibrary:
         filing = self.filings(commit, [experiment])[experiment]
         return Queued(proposal=proposal, patch=patch, content=filing.content, ticket=filing.ticket)
 
+    def patches(self, commit: str, experiments: Iterable[str]) -> Mapping[str, bytes]:
+        given = self._given(commit)
+        return {each: given[each][1] for each in experiments if each in given}
+
     def proposals(self, commit: str) -> tuple[Proposal, ...]:
         assert commit in self.workspace.commits
         return tuple(proposal for proposal, _ in self._given(commit).values())

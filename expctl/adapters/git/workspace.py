@@ -265,6 +265,8 @@ class GitWorkspace(GitPlumbing):
 
     def restore(self, paths: Sequence[str], *, tree: str) -> None:
         """Reset those files of `paths` that are as in `tree` to HEAD, in work tree and index. Other files stay as they are."""
+        if not paths:
+            return
         files, now = WorkTreeFiles(self), self.ref("HEAD")
         files.stage(tree, now)
         files.update(tree, now, only=paths)

@@ -162,6 +162,10 @@ class GitLibrary:
             ticket=_ticket(ticket, folder),
         )
 
+    def patches(self, commit: str, experiments: Iterable[str]) -> Mapping[str, bytes]:
+        """Return id -> the bytes of change.patch, for those of `experiments` that have one."""
+        return {name: patch for (name, _), patch in self._some(commit, experiments, "change.patch").items()}
+
     def experiments(self, commit: str) -> Mapping[str, Verdict | None]:
         """Return every experiment's id -> its verdict, None without a record."""
         return self._index.ask(commit, queries.experiments)

@@ -142,11 +142,10 @@ def check_repeats(context: Context, inputs: LedgerInputs, queued: Queued) -> Non
     check_patch(
         context.rulebook, inputs.protocol, queued.proposal, queued.patch, commit=context.workspace.head(), targets=targets
     )
-    for entry in inputs.queue():
-        if entry.state is State.MALFORMED:
-            continue
-        other = context.library.queued(context.workspace.head(), entry.id)
-        if context.workspace.patch_identity(other.patch) == patch_id:
+    entries = [entry for entry in inputs.queue() if entry.state is not State.MALFORMED]
+    patches = context.library.patches(context.workspace.head(), [entry.id for entry in entries])
+    for entry in entries:
+        if (patch := patches.get(entry.id)) and context.workspace.patch_identity(patch) == patch_id:
             raise Refused(
                 f"{entry.id} proposes the same change already",
                 code="same-change-queued",

@@ -6,6 +6,7 @@ The template may come from the repository, so it runs in a sandbox. Every value 
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from importlib import resources
@@ -22,6 +23,8 @@ from expctl.views.ledger.findings import about
 from expctl.views.ledger.rivals import beside_text, rival_tables_text
 
 if TYPE_CHECKING:
+    import jinja2
+
     from expctl.domain.experiment.record import Finding
     from expctl.domain.history.baselines import Baseline, Figure
     from expctl.domain.ledger.model import Ledger, TargetState
@@ -37,6 +40,21 @@ BEGINS = re.compile(r"[A-Za-z(]")
 
 def render(ledger: Ledger) -> str:
     """Return the text of ledger.md, with a final newline. Raises Refused if the repository's own template is broken."""
+    own = ledger.protocol.ledger.template
+    text = ledger.template if own else resources.files(FOLDER).joinpath(TEMPLATE).read_text(encoding="utf-8")
+    try:
+        filled = _template(text).render(ledger=ledger)
+    except Interrupted:
+        raise
+    except Exception as error:
+        if not own:
+            raise
+        raise _broken(own, error) from error
+    return filled.rstrip("\n") + "\n"
+
+
+@functools.lru_cache(maxsize=2)  # who serves agents renders it for each proposal, and compiling takes 40 ms
+def _template(text: str) -> jinja2.Template:
     import jinja2
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -50,17 +68,7 @@ def render(ledger: Ledger) -> str:
         loader=jinja2.DictLoader({}),  # the template is one file: an include is refused by name
     )
     environment.globals = {each.__name__.removesuffix("_text"): each for each in _FUNCTIONS}
-    own = ledger.protocol.ledger.template
-    text = ledger.template if own else resources.files(FOLDER).joinpath(TEMPLATE).read_text(encoding="utf-8")
-    try:
-        filled = environment.from_string(text).render(ledger=ledger)
-    except Interrupted:
-        raise
-    except Exception as error:
-        if not own:
-            raise
-        raise _broken(own, error) from error
-    return filled.rstrip("\n") + "\n"
+    return environment.from_string(text)
 
 
 def _broken(path: str, error: Exception) -> Refused:

@@ -1,0 +1,37 @@
+"""Queue a proposal under the next free id, which somebody else may take meanwhile."""
+
+from collections.abc import Callable, Iterable
+
+from expctl.domain.errors import Refused
+from expctl.domain.experiment.proposal import Proposal
+from expctl.flow.queue.submit import Proposed, next_number, propose
+from expctl.ports.context import Context
+
+TRIES = 20
+
+
+def propose_next(
+    context: Callable[[], Context],
+    text_of: Callable[[str], bytes],
+    proposal_of: Callable[[str, bytes], Proposal],
+    patch: bytes | None,
+    *,
+    experiment: str = "",
+    begun: Callable[[], Iterable[str]] = lambda: (),
+    by: str = "",
+) -> Proposed:
+    """Queue a proposal as `experiment` ("": the next free id). `text_of` returns experiment.yaml for an id, `proposal_of` reads
+    it; `begun` are ids of runs whose proposal may be gone from HEAD, `by` names a proposer that is no person. Raises Refused.
+    """
+    for tries_left in reversed(range(TRIES)):
+        made = context()
+        taken = () if experiment else [*made.library.experiments(made.workspace.head()), *begun()]
+        name = experiment or f"P{next_number(taken)}"
+        text = text_of(name)
+        proposal = proposal_of(name, text)
+        try:
+            return propose(made, proposal, text, patch, by=by)
+        except Refused as refusal:
+            if experiment or refusal.code != "experiment-exists" or not tries_left:
+                raise
+    raise AssertionError("the last try returns or raises")
