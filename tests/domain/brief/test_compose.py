@@ -200,7 +200,7 @@ def test_the_brief_counts_the_rules_that_rules_calls_active() -> None:
     assert [name for name in states if f"\n- {name} may be tried again" in after] == ["P0", "P11", "P12"]
     assert rules.startswith("(2 rules hold, 1 of them waived once)")
     assert "; waived for P15 (KEEP): wider tiles" in rules
-    assert "- P13 is without subject, its code is gone: t" in after
+    assert "- P13 is without subject: the code that it was about is gone: t" in after
     assert "Not looked at" not in text
 
 

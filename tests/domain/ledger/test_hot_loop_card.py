@@ -1,0 +1,72 @@
+"""The sentences of a hot-loop card, of figures that a person has worked out."""
+
+from msgspec.structs import replace
+
+from expctl.domain.experiment.hot_loop import CountedLoop, HotLoop, LoopLine
+from expctl.domain.experiment.record import Fact
+from expctl.domain.history.baselines import Baseline, Figure
+from expctl.domain.ledger.hot_loop_card import cards
+from expctl.domain.protocol.model import Benchmark, Build, HotLoopRule, NumberKind, Protocol, Size, Target, Toolchain
+
+HOME = Target(
+    build=Build(toolchain=Toolchain.HIPCC),
+    benchmark=Benchmark(argv=("b",), timeout_s=1, sizes=(Size(name="n=8", weight=1, flop=10**12),), peak_tflops=100.0),
+)
+STATIC = Target(build=Build(toolchain=Toolchain.ZIG_GFX), stands_for="gpu", hot_loop=HotLoopRule(config="1,8"))
+PROTOCOL = Protocol(
+    version=1, name="gemm", scope=("k",), harness=("h",), decides=("gpu",), targets={"gpu": HOME, "static": STATIC}
+)
+LOOP = CountedLoop(
+    kernel="gemm",
+    is_launched=True,
+    lines=(LoopLine(file="k/a.h", line=7, text="mma", instructions={"matrix": 4, "LDS": 6}),),
+    instructions={"matrix": 4, "LDS": 6},
+    registers=200,
+    live=150,
+    simd_cycles=160,
+    lds_cycles=100,
+    matrix_cycles=128,
+)
+COUNTED = HotLoop(target="static", code="c", head="f" * 40, counted_on="zig 1", loop=LOOP)
+FASTEST = Baseline(
+    target="gpu",
+    commit="c",
+    since="P1",
+    shown_by="P1",
+    date="2026-01-01",
+    kind=NumberKind.DEVICE_TIME,
+    figures=(Figure(size="n=8", ns=25e6, flop=10**12),),
+)
+
+
+def test_where_it_is_what_bounds_it_and_how_far_it_is_from_that() -> None:
+    (card,) = cards(PROTOCOL, [COUNTED], [FASTEST], [])
+    text = "\n".join(card.lines)
+    assert "Hot loop of gemm (machine code of gpu): k/a.h lines 7." in text
+    assert "Config: 1,8." in text
+    assert "For each matrix instruction: 1.5 LDS." in text
+    assert "at most 80.0 % of the loop's cycles, so 80 of the peak 100 TFLOP/s" in text
+    assert ": 50.0 % of the bound, 40.0 % of the peak." in text  # 1e12 in 25 ms are 40 TFLOP/s
+    assert card.costly == ("k/a.h:7: 4 matrix, 6 LDS: mma",)
+
+
+def test_a_loop_that_was_not_counted_says_how_to() -> None:
+    (card,) = cards(PROTOCOL, [], [FASTEST], [])
+    assert not card.counted
+    assert "expctl brief --count" in "\n".join(card.lines)
+
+
+def test_a_loop_that_loads_more_than_it_multiplies_is_bound_by_that() -> None:
+    facts = [("hot loop loads", 40.0, ""), ("hot loop vector multiply-adds", 32.0, ""), ("hot loop in k/a.h from", 5.0, "line")]
+    facts += [
+        ("hot loop in k/a.h to", 9.0, "line"),
+        ("cycles n=256", 100.0, ""),
+        ("cycles stalled in the back end n=256", 30.0, ""),
+    ]
+    known = replace(COUNTED, loop=None, facts=tuple(Fact(name=name, value=value, unit=unit) for name, value, unit in facts))
+    (card,) = cards(PROTOCOL, [known], [], [])
+    text = "\n".join(card.lines)
+    assert "Hot loop: k/a.h lines 5 to 9." in text
+    assert "Bound by loading" in text
+    assert "at most 80 % of the multiply-adds" in text
+    assert "cycles stalled in the back end n=256 30 %" in text
