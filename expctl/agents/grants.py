@@ -76,7 +76,7 @@ def until_of(text: str, hours: float, now: datetime) -> datetime:
     except (ValueError, OverflowError) as error:
         raise Misused(
             "--until is not a time",
-            code="not-a-time",
+            code="not-a-deadline",
             expected="a day with a time, such as 2026-02-18T08:00",
             found=one_line(text, 40),
             hint="expctl agents grant run --hours 8",

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable
 
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.ids import next_number
 from expctl.domain.experiment.proposal import Proposal
-from expctl.flow.queue.submit import Proposed, next_number, propose
+from expctl.flow.queue.submit import Proposed, propose
 from expctl.ports.context import Context
 
 TRIES = 20
