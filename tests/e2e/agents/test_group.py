@@ -15,7 +15,7 @@ def test_grants_are_given_listed_and_taken(repository: Foreign) -> None:
     assert repository.concluded("agents", "revoke", "run").out == "run  was not granted\n"
     for words, code in (
         (("grant", "verdict"), "no-such-grant"),
-        (("grant", "run", "--until", "x"), "not-a-time"),
+        (("grant", "run", "--until", "x"), "not-a-deadline"),
         (("grant", "run", "--hours", "0"), "grant-until-when"),
     ):
         refused = repository.expctl("agents", *words)
