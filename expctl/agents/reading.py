@@ -21,9 +21,9 @@ SCHEME = "expctl://"
 
 def brief(place: Place, taken: arguments.BriefArguments) -> answers.BriefAnswer:
     """Return what a proposer must know."""
+    from expctl.domain.brief.text import brief_text
     from expctl.domain.experiment.ids import next_number
     from expctl.flow.brief import brief_here
-    from expctl.views.brief import brief_text
 
     git, library, head = _committed(place)
     machine = wiring.machine()
