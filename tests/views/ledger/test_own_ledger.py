@@ -18,7 +18,11 @@ from expctl.views.ledger.document import render
 HERE = Path(__file__).parents[3]
 DETAILS = re.compile(r"<details>.*?</details>", re.DOTALL)
 BAR = re.compile(r"(?<!\\)\|")
-WORDS_MAX, FIRST_ROW_MAX, LINE_MAX, CELL_MAX, CHANGED_MAX = 1200, 30, 160, 80, 25
+WORDS_MAX, LINE_MAX, CELL_MAX = 1200, 160, 80
+FIRST_ROW_MAX = 36
+"""Lines before the newest verdict: those of two targets that kept something, of which each has a table in Path."""
+CHANGED_MAX = 30
+"""Lines of a difference: ten rows are Latest, and the eleventh begins the table of the others, with its head."""
 
 
 @pytest.fixture(scope="module")
