@@ -153,7 +153,7 @@ TRIALS = """# Trials (gfx1151)
 
 def test_what_the_user_says_is_kept_beside_the_file(repository: Foreign) -> None:
     file = given(repository, "trials.md", TRIALS)
-    assert "no-ledger-in-file" in printed_code(repository.run("import", file, "--target", "here"))
+    assert printed_code(repository.expctl("import", file, "--target", "here").err) == "no-ledger-in-file"
     said = ("--map", "verdict=Thing", "--map", "retained=KEEP", "--map", "binned=REJECT", "--unit", "tok_s=higher")
     shown = repository.concluded("import", file, "--target", "here", "--dry-run", *said)
     assert "kept regression (P3): kept with 75 tok_s, 6.2 % worse than 80 tok_s of P1" in shown.out
@@ -182,7 +182,7 @@ def test_remarks_are_questions_until_a_person_accepts_them(repository: Foreign) 
     shown = repository.concluded("import", file).out
     assert corrections() == []
     key = next(line.split()[0] for line in shown.splitlines() if "called flat" in line)
-    assert "import-remark-unknown" in printed_code(repository.run("import", file, "--accept", "000000"))
+    assert printed_code(repository.expctl("import", file, "--accept", "000000").err) == "import-remark-unknown"
     repository.concluded("import", file, "--accept", key)
     assert corrections() == ["called 'flat' with -4.2 %"]
     again = repository.concluded("import", file, "--accept", key)

@@ -33,7 +33,8 @@ def test_a_unit_without_a_direction_is_refused(word: str) -> None:
 
 
 def test_the_map_reads_a_ledger_in_other_words() -> None:
-    text = "| What | Fate | id |\n|---|---|---|\n| a loop | binned | P1 |\n| a store | on ice | P2 |\n| a load | held: 3 % | P3 |\n"
+    text = "| What | Fate | id |\n|---|---|---|\n"
+    text += "| a loop | binned | P1 |\n| a store | on ice | P2 |\n| a load | held: 3 % | P3 |\n"
     given = given_by(Given(), ["verdict=Fate", "binned=REJECT", "held=KEEP", "on ice=WAIT"], [])
     reading = read_document(document_of(text.encode(), "a.md"), given.map())
     assert [(row.name, row.rulings[0].verdict) for row in reading.rows] == [("P1", Verdict.REJECT), ("P3", Verdict.KEEP)]
