@@ -29,9 +29,8 @@ def _heads(text: str) -> tuple[str, ...]:
 # Best head first. `outcome` and `result` occur twice: the cells decide whether they are verdicts or figures.
 HEADS = {
     Role.NAME: _heads(
-        """id, exp, exp id, experiment id, no, nr, number, run, run id, attempt, iter, iteration, round, pass, index, step, trial,
-        version,
-        ver, experiment, commit, sha, hash, revision, rev, checkpoint, job,
+        """id, exp, exp id, experiment id, no, nr, number, run, run id, attempt, iter, iteration, round, pass, index, step,
+        trial, version, ver, experiment, commit, sha, hash, revision, rev, checkpoint, job,
         job id, tag, exp no, nummer, versuch, lauf, kennung, schritt"""
     ),
     Role.VERDICT: _heads(
