@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Table
-from expctl.imported.verdicts import DECIDED, PENDING, Dialect, is_answer, speaks_of_verdicts, tells_tests
+from expctl.imported.verdicts import DECIDED, MARKS, PENDING, Dialect, is_answer, speaks_of_verdicts, tells_tests
 
 
 class Role(StrEnum):
@@ -29,8 +29,8 @@ def _heads(text: str) -> tuple[str, ...]:
 # Best head first. `outcome` and `result` occur twice: the cells decide whether they are verdicts or figures.
 HEADS = {
     Role.NAME: _heads(
-        """id, exp, exp id, experiment id, no, nr, number, run, run id, attempt, iter, iteration, index, step, trial, version,
-        ver, experiment, commit, sha, hash, revision, rev, checkpoint, job,
+        """id, exp, exp id, experiment id, no, nr, number, run, run id, attempt, iter, iteration, round, pass, index, step,
+        trial, version, ver, experiment, commit, sha, hash, revision, rev, checkpoint, job,
         job id, tag, exp no, nummer, versuch, lauf, kennung, schritt"""
     ),
     Role.VERDICT: _heads(
@@ -65,6 +65,7 @@ SHARE = 0.6
 SHARE_STRONG = 0.3
 SHARE_HEADLESS = 0.9
 MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|cycles|[a-z]+/s)|^[-+~]?\d[\d,.]*$", re.IGNORECASE)
+UNDONE = re.compile(r"revert|reject|discard|rolled back|dropped|removed|verworfen|zurückgenommen", re.IGNORECASE)
 SHORT_CELL = 60
 LEADING_ID = re.compile(r"[\W_]*([A-Za-z]{1,4}-?\d+[a-z]?)(?![\w.=])(?!\s*[+&/])", re.ASCII)
 NAME_MAX = 40
@@ -205,11 +206,13 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
 
 
 def _is_feature_table(table: Table, index: int, cells: Sequence[str]) -> bool:
-    """Return whether a table says with check marks what there is: every cell the same mark, and nothing measured beside it."""
+    """Return whether a table says with check marks what there is: a mark in each cell, no word for what was undone, and nothing
+    measured beside it.
+    """
     rows = [[cell for at, cell in enumerate(row.cells) if at != index] for row in table.rows]
     measured = 2 * sum(any(map(MEASURED.search, others)) for others in rows) > len(rows)
-    marks = {cell.strip("* ")[:1] for cell in cells}
-    return not measured and len(cells) > 1 and len(marks) == 1 and marks <= set("✓✔✅☑👍")
+    marked = all(MARKS.match(cell.strip("* ")) for cell in cells)
+    return marked and len(cells) > 1 and not measured and not any(UNDONE.search(cell) for cell in cells)
 
 
 def _tells_decision(cell: str, dialect: Dialect) -> bool:

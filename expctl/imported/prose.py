@@ -49,6 +49,7 @@ DESCRIBES = re.compile(
     r"(?:kept|retained|removed|dropped|merged) (?:the|an?|its|this|same|all|both|only|so|to|because)\b", re.IGNORECASE
 )
 NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|step|trial)\W*(\d+[a-z]?)\b", re.IGNORECASE)
+LABELLED = re.compile(r"^\W*\[([A-Za-z ]+)\]\W*\s")
 DATED = re.compile(r"\s*\([^()]*\)\s*$")
 ROW_MAX = 4000
 
@@ -179,12 +180,14 @@ def _items(lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
 
 def _parted(text: str, dialect: Dialect) -> tuple[str, str, str] | None:
     """Split a bullet into (what was tried, the verdict's words, the rest); None where no part is a verdict, or two are."""
-    parts = [part for part in SPLIT.split(text) if part.strip(" *_")]
+    parts = [part for part in SPLIT.split(LABELLED.sub(r"\1: ", text)) if part.strip(" *_")]
     decided = [at for at, part in enumerate(parts) if _is_decision(part, dialect)]
+    if decided[:1] == [0] and DID.fullmatch(parts[0].strip("*_ ")) and not parts[0].strip("*_ ").isupper():
+        return None
     if len(decided) == 1 and len(parts) > 1:
         at = decided[0]
         if at == 0:
-            return parts[1], parts[0], " - ".join(parts[2:])
+            return parts[1].strip("*_ "), parts[0], " - ".join(parts[2:])
         return " - ".join(parts[:at]), parts[at], " - ".join(parts[1:at] + parts[at + 1 :])
     last = LAST.search(text) if not decided else None
     return (text[: last.start()], last[1], text) if last else None

@@ -130,10 +130,13 @@ def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending
     if meant is not None:
         return meant
     found, recognised = _verdicts(plain, dialect)
+    answer = ANSWERS.get(_clauses(plain)[0].lower()) if dialect.answers else None
+    if not found and answer:
+        return (_ruling(answer, _bare(text)),)
     if not found:
         waits = PENDING.search(plain) if len(plain) <= SHORT else PENDING.match(plain)
         return Pending.NO_VERDICT_YET if waits or not plain.strip("-–—? ") else None
-    parts = [part for part in PARTS.split(plain) if part]
+    parts = [part for part in PARTS.split(plain) if part and not KEEPS_OLD.match(part) and not KEEPS_OTHER.match(part)]
     each = [_verdicts(part, dialect)[0] for part in parts]
     if len(found) == len(parts) == 2 and all(len(verdicts) == 1 for verdicts in each) and all(map(_starts_with_verdict, parts)):
         return None if is_hedged(recognised) else tuple(_ruling(v.pop(), part) for v, part in zip(each, parts, strict=True))

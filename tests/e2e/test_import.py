@@ -142,6 +142,61 @@ def test_hostile_words_stay_words(repository: Foreign) -> None:
     assert subprocess.run(["git", "fsck", "--strict"], cwd=repository.root, capture_output=True).returncode == 0
 
 
+TRIALS = """# Trials (gfx1151)
+| Trial | Idea | Thing | tok_s |
+|---|---|---|---|
+| P1 | first loop | retained | 80 |
+| P2 | wider loads | binned | 70 |
+| P3 | packed loads | retained | 75 |
+"""
+
+
+def test_what_the_user_says_is_kept_beside_the_file(repository: Foreign) -> None:
+    file = given(repository, "trials.md", TRIALS)
+    assert printed_code(repository.expctl("import", file, "--target", "here").err) == "no-ledger-in-file"
+    said = ("--map", "verdict=Thing", "--map", "retained=KEEP", "--map", "binned=REJECT", "--unit", "tok_s=higher")
+    shown = repository.concluded("import", file, "--target", "here", "--dry-run", *said)
+    assert "kept regression (P3): kept with 75 tok_s, 6.2 % worse than 80 tok_s of P1" in shown.out
+    beside = repository.home / "trials.md.import.yaml"
+    assert not beside.exists(), "a dry run writes nothing"
+    repository.concluded("import", file, "--target", "here", *said)
+    assert imported(repository) == {"P1": "KEEP", "P2": "REJECT", "P3": "KEEP"}
+    assert beside.read_text() == (
+        "columns:\n  verdict: Thing\nverdicts:\n  retained: KEEP\n  binned: REJECT\nunits:\n  tok_s: higher\n"
+    )
+    Path(file).write_text(TRIALS + "| P4 | a third stage | binned | 60 |\n")
+    repository.concluded("import", file, "--target", "here")
+    assert imported(repository)["P4"] == "REJECT"
+
+
+def test_remarks_are_questions_until_a_person_accepts_them(repository: Foreign) -> None:
+    row = "| P1 | keep | wider loads | flat (-4.2 %) |\n"
+    file = given(repository, "log.md", f"# Log (gfx1151)\n| ID | Keep? | Change | Result |\n|---|---|---|---|\n{row}")
+
+    def corrections() -> list[str]:
+        found: list[str] = json.loads((repository.root / "experiments/P1/record.json").read_text())["history"].get(
+            "corrections", []
+        )
+        return found
+
+    shown = repository.concluded("import", file).out
+    assert corrections() == []
+    key = next(line.split()[0] for line in shown.splitlines() if "called flat" in line)
+    assert printed_code(repository.expctl("import", file, "--accept", "000000").err) == "import-remark-unknown"
+    repository.concluded("import", file, "--accept", key)
+    assert corrections() == ["called 'flat' with -4.2 %"]
+    again = repository.concluded("import", file, "--accept", key)
+    assert "nothing to add" in again.out
+    repository.concluded("ledger", "--check")
+    rewritten = Path(file).read_text().replace("keep |", "reject |")
+    Path(file).write_text(rewritten)
+    updated = repository.concluded("import", file).out
+    assert "P1       updated: its row was rewritten since" in updated
+    assert imported(repository) == {"P1": "REJECT"}
+    assert corrections() == ["called 'flat' with -4.2 %"], "what a person accepted stays"
+    repository.concluded("ledger", "--check")
+
+
 def test_outside_of_a_repository(tmp_path: Path, repository: Foreign) -> None:
     answer = repository.expctl("import", given(repository, "results.tsv", LOG), "--dry-run", cwd=tmp_path)
     assert answer.status == 1
