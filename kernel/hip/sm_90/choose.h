@@ -3,21 +3,16 @@
 
 namespace scaled_mm {
 
-// The work that a config really does for a shape, edges included, with a handicap for small tiles: they read A and B
-// more often. A config that leaves most of the chip idle pays for that too.
-inline double config_cost(int config, int m, int n) {
-  constexpr int kEnoughBlocks = 40;
-  const double block_m = block_m_of(config), block_n = block_n_of(config);
-  const double count = static_cast<double>(blocks(m, block_m_of(config))) * blocks(n, block_n_of(config));
-  const double idle = count < kEnoughBlocks ? kEnoughBlocks / count : 1.0;
-  return count * idle * (block_m * block_n + 24.0 * (block_m + block_n));
-}
-
+// Configs from the one that reads A and B least often to the smallest, as indices of configs.h: the first that gives every
+// multiprocessor a block is taken, and few rows take the one whose tiles waste the fewest of them.
 inline int pick_config(int m, int n) {
-  int best = 0;
-  for (int config = 1; config < kConfigCount; ++config)
-    if (config_cost(config, m, n) < config_cost(best, m, n)) best = config;
-  return best;
+  constexpr int kProcessors = 132, kFewRows = 64;
+  constexpr int kBySize[] = {3, 4, 5}, kSmallest = 6;
+  if (kConfigCount <= kSmallest) return 0;   // a build of one config
+  if (m <= kFewRows) return kSmallest;
+  for (const int config : kBySize)
+    if (static_cast<i64>(blocks(m, block_m_of(config))) * blocks(n, block_n_of(config)) >= kProcessors) return config;
+  return kSmallest;
 }
 
 }  // namespace scaled_mm
