@@ -1,7 +1,7 @@
 // One __global__ entry per config and fp8 format, named scaled_mm_<format>_<config>, for example scaled_mm_e5m2_1_8_2_2_8_2.
 #pragma once
-#include "../scaled_mm.h"
 #include "block.h"
+#include "tile.h"
 
 #define SCALED_MM_KERNEL(format_name, format, wm, wn, uk, st, rm, rn)                                                      \
   extern "C" __global__ void __launch_bounds__(wm * wn * 32)                                                               \
