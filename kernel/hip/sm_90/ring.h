@@ -17,7 +17,8 @@ template <int kWarpsM, int kWarpsN, int kUnrollK, int kStages, int kRepeatM, int
 struct Ring {
   static constexpr int kGroupThreads = 128, kBlockColumns = 64, kAlignment = 1024;
   static constexpr int groups = kWarpsN / 4, stages = kStages, repeat_n = kRepeatN;
-  static constexpr int threads = groups * kGroupThreads + kWaveLanes;   // the last warp copies
+  static constexpr bool moves_registers = groups > 1;   // from a whole group, of which one warp copies, to those that multiply
+  static constexpr int threads = groups * kGroupThreads + (moves_registers ? kGroupThreads : kWaveLanes);
   static constexpr int tile_m = kFragment * kRepeatM, tile_n = kBlockColumns * kRepeatN * groups;
   static constexpr int stage_k = kFragment * kUnrollK, steps = stage_k / 32;   // the products of a step are one group
   static constexpr int a_bytes = tile_m * stage_k * 2, b_bytes = tile_n * stage_k;
@@ -62,6 +63,7 @@ template <class R>
 DEVICE void fill_ring(const CUtensorMap *map_a, const Problem &problem, const RingMemory<R> &memory, Tile tile) {
   const Packing packing{problem.n, problem.k};
   const int last_block = (problem.n - 1) / kPackedExtent;
+  if (thread_index() / kWaveLanes != R::groups * 4) return;
   const bool leads = elected();
   Turn<R> turn;
   for (int k = 0; k < problem.k; k += R::stage_k, turn.next()) {
@@ -76,6 +78,18 @@ DEVICE void fill_ring(const CUtensorMap *map_a, const Problem &problem, const Ri
                  problem.b + packing.place((block < last_block ? block : last_block) * 8, k / 32), kPackedBlock, filled);
     }
     copy_box(memory.a(turn.stage), map_a, k, tile.m, filled);
+  }
+}
+
+// 384 threads begin with 168 registers each; 128 sums and two sets of fragments need more.
+template <class R>
+DEVICE void move_registers(bool gives) {
+  if constexpr (R::moves_registers) {
+    if (gives) {
+      asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    } else {
+      asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+    }
   }
 }
 
@@ -160,6 +174,7 @@ template <class R, Fp8 kFormat>
 DEVICE void compute_ring_tile(const CUtensorMap *map_a, const Problem &problem, u8 *raw) {
   const RingMemory<R> memory(raw);
   const int group = __shfl_sync(0xffffffffu, thread_index() / R::kGroupThreads, 0);   // said to be the same for all lanes
+  move_registers<R>(group == R::groups);
   const int tiles_n = (problem.n + R::tile_n - 1) / R::tile_n, index = static_cast<int>(blockIdx.x);
   const Tile tile{index / tiles_n * R::tile_m, index % tiles_n * R::tile_n};
   if (thread_index() == 0) {
