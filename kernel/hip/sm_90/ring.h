@@ -177,7 +177,13 @@ DEVICE void compute_ring_tiles(const CUtensorMap *map_a, const Problem &problem,
   const int group = __shfl_sync(0xffffffffu, thread_index() / R::kGroupThreads, 0);   // said to be the same for all lanes
   move_registers<R>(group == R::groups);
   const int tiles_m = (problem.m + R::tile_m - 1) / R::tile_m, tiles_n = (problem.n + R::tile_n - 1) / R::tile_n;
-  const auto tile_at = [&](int index) { return Tile{index / tiles_n * R::tile_m, index % tiles_n * R::tile_n}; };
+  // Down bands of 8 tiles: what runs at once then shares rows of A and columns of B in the L2.
+  const auto tile_at = [&](int index) {
+    constexpr int kBand = 8;
+    const int first_m = index / (kBand * tiles_n) * kBand, rest = index - first_m * tiles_n;
+    const int rows = tiles_m - first_m < kBand ? tiles_m - first_m : kBand;
+    return Tile{(first_m + rest % rows) * R::tile_m, rest / rows * R::tile_n};
+  };
   const int first = static_cast<int>(blockIdx.x), stride = static_cast<int>(gridDim.x), tiles = tiles_m * tiles_n;
   if (thread_index() == 0) {
     for (int stage = 0; stage < R::stages; ++stage) {
