@@ -21,6 +21,7 @@ struct Ring {
   static constexpr bool moves_registers = groups > 1;   // from a whole group, of which one warp copies, to those that multiply
   static constexpr int threads = groups * kGroupThreads + (moves_registers ? kGroupThreads : kWaveLanes);
   static constexpr int tile_m = kFragment * kRepeatM, tile_n = kBlockColumns * kRepeatN * groups;
+  static constexpr int cluster = 2;   // blocks side by side along n: each copies half of A's box to both
   static constexpr int stage_k = kFragment * kUnrollK, steps = stage_k / 32;   // the products of a step are one group
   static constexpr int a_bytes = tile_m * stage_k * 2, b_bytes = tile_n * stage_k;
   static constexpr int c_block_bytes = tile_m * kBlockColumns * 2;
@@ -48,6 +49,11 @@ struct RingMemory {
   METHOD u32 c(int block) const { return address + R::c_at + block * R::c_block_bytes; }
   METHOD u32 filled(int stage) const { return address + R::barriers_at + 8 * stage; }
   METHOD u32 emptied(int stage) const { return filled(R::stages + stage); }
+
+  // A warp has read a stage: said to every block that copies into it.
+  METHOD void release(int stage) const {
+    if (lane_index() < R::cluster) arrive_at(emptied(stage), lane_index());
+  }
 };
 
 // Where a warp stands in the ring.
@@ -61,6 +67,9 @@ struct Turn {
 };
 
 struct Tile { int m, n; };   // first row, first column
+
+template <class R>
+DEVICE int cluster_rank() { return static_cast<int>(blockIdx.x) % R::cluster; }
 
 // What the last warp does: one lane starts the copies, into stages that were read.
 template <class R>
@@ -80,7 +89,9 @@ DEVICE void fill_ring(const CUtensorMap *map_a, const Problem &problem, const Ri
       copy_bytes(memory.b(turn.stage) + i * kPackedBlock,
                  problem.b + packing.place((block < last_block ? block : last_block) * 8, k / 32), kPackedBlock, filled);
     }
-    copy_box(memory.a(turn.stage), map_a, k, tile.m, filled);
+    constexpr int kShareRows = R::tile_m / R::cluster;
+    const int share = cluster_rank<R>() * kShareRows;
+    copy_box_to(memory.a(turn.stage) + share * 128, map_a, k, tile.m + share, filled, (1 << R::cluster) - 1);
   }
 }
 
@@ -131,7 +142,7 @@ struct GroupTile {
         for (int j = 0; j < R::repeat_n; ++j)
           bytes[j] = *reinterpret_cast<const Piece *>(mine + turn.stage * R::b_bytes + j * kPackedHalf + step * kPackedStep);
         wait_products<R::steps - 1>();   // those that read this set of fragments
-        if (step == R::steps - 1 && before >= 0 && lane_index() == 0) arrive(memory.emptied(before));
+        if (step == R::steps - 1 && before >= 0) memory.release(before);
 #pragma unroll
         for (int j = 0; j < R::repeat_n; ++j) {
           keep_behind(bytes[j]);
@@ -148,7 +159,7 @@ struct GroupTile {
       }
     }
     wait_products<0>();
-    if (lane_index() == 0) arrive(memory.emptied(before));
+    memory.release(before);
 #pragma unroll
     for (int j = 0; j < R::repeat_n; ++j) hold(sums[j]);
   }
@@ -220,23 +231,25 @@ DEVICE void compute_ring_tiles(const CUtensorMap *map_a, const CUtensorMap *map_
   const RingMemory<R> memory(raw);
   const int group = __shfl_sync(0xffffffffu, thread_index() / R::kGroupThreads, 0);   // said to be the same for all lanes
   move_registers<R>(group == R::groups);
-  const int tiles_m = (problem.m + R::tile_m - 1) / R::tile_m, tiles_n = (problem.n + R::tile_n - 1) / R::tile_n;
+  constexpr int kClusterN = R::tile_n * R::cluster;   // a tile of the cluster; beyond the matrix a block stores nothing
+  const int tiles_m = (problem.m + R::tile_m - 1) / R::tile_m, tiles_n = (problem.n + kClusterN - 1) / kClusterN;
   // Down bands of 8 tiles: what runs at once then shares rows of A and columns of B in the L2.
   const auto tile_at = [&](int index) {
     constexpr int kBand = 8;
     const int first_m = index / (kBand * tiles_n) * kBand, rest = index - first_m * tiles_n;
     const int rows = tiles_m - first_m < kBand ? tiles_m - first_m : kBand;
-    return Tile{(first_m + rest % rows) * R::tile_m, rest / rows * R::tile_n};
+    return Tile{(first_m + rest % rows) * R::tile_m, rest / rows * kClusterN + cluster_rank<R>() * R::tile_n};
   };
-  const int first = static_cast<int>(blockIdx.x), stride = static_cast<int>(gridDim.x), tiles = tiles_m * tiles_n;
+  const int first = static_cast<int>(blockIdx.x) / R::cluster, stride = static_cast<int>(gridDim.x) / R::cluster;
+  const int tiles = tiles_m * tiles_n;
   if (thread_index() == 0) {
     for (int stage = 0; stage < R::stages; ++stage) {
       init_barrier(memory.filled(stage), 1);
-      init_barrier(memory.emptied(stage), R::groups * 4);   // each warp that multiplies
+      init_barrier(memory.emptied(stage), R::groups * 4 * R::cluster);   // each warp that multiplies
     }
     publish_barriers();
   }
-  __syncthreads();
+  cluster_barrier();
   Turn<R> turn;   // goes on from tile to tile
   if (group == R::groups) {
     for (int index = first; index < tiles; index += stride) fill_ring<R>(map_a, problem, memory, turn, tile_at(index));
@@ -253,6 +266,7 @@ DEVICE void compute_ring_tiles(const CUtensorMap *map_a, const CUtensorMap *map_
     }
     if (thread == 0) wait_stores_read();   // before the memory is another block's
   }
+  cluster_barrier();   // no block leaves while another may still arrive at its barriers
 }
 
 }  // namespace scaled_mm
