@@ -21,7 +21,7 @@ struct Ring {
   static constexpr bool moves_registers = groups > 1;   // from a whole group, of which one warp copies, to those that multiply
   static constexpr int threads = groups * kGroupThreads + (moves_registers ? kGroupThreads : kWaveLanes);
   static constexpr int tile_m = kFragment * kRepeatM, tile_n = kBlockColumns * kRepeatN * groups;
-  static constexpr int cluster = 2;   // blocks side by side along n: each copies half of A's box to both
+  static constexpr int cluster = repeat_n;   // blocks side by side along n: each copies its share of A's box to all
   static constexpr int stage_k = kFragment * kUnrollK, steps = stage_k / 32;   // the products of a step are one group
   static constexpr int a_bytes = tile_m * stage_k * 2, b_bytes = tile_n * stage_k;
   static constexpr int c_block_bytes = tile_m * kBlockColumns * 2;
@@ -52,7 +52,11 @@ struct RingMemory {
 
   // A warp has read a stage: said to every block that copies into it.
   METHOD void release(int stage) const {
-    if (lane_index() < R::cluster) arrive_at(emptied(stage), lane_index());
+    if constexpr (R::cluster == 1) {
+      if (lane_index() == 0) arrive(emptied(stage));
+    } else {
+      if (lane_index() < R::cluster) arrive_at(emptied(stage), lane_index());
+    }
   }
 };
 
@@ -70,6 +74,15 @@ struct Tile { int m, n; };   // first row, first column
 
 template <class R>
 DEVICE int cluster_rank() { return static_cast<int>(blockIdx.x) % R::cluster; }
+
+template <class R>
+DEVICE void barrier_of_all() {
+  if constexpr (R::cluster == 1) {
+    __syncthreads();
+  } else {
+    cluster_barrier();
+  }
+}
 
 // What the last warp does: one lane starts the copies, into stages that were read.
 template <class R>
@@ -89,9 +102,12 @@ DEVICE void fill_ring(const CUtensorMap *map_a, const Problem &problem, const Ri
       copy_bytes(memory.b(turn.stage) + i * kPackedBlock,
                  problem.b + packing.place((block < last_block ? block : last_block) * 8, k / 32), kPackedBlock, filled);
     }
-    constexpr int kShareRows = R::tile_m / R::cluster;
-    const int share = cluster_rank<R>() * kShareRows;
-    copy_box_to(memory.a(turn.stage) + share * 128, map_a, k, tile.m + share, filled, (1 << R::cluster) - 1);
+    if constexpr (R::cluster == 1) {
+      copy_box(memory.a(turn.stage), map_a, k, tile.m, filled);
+    } else {
+      const int share = cluster_rank<R>() * (R::tile_m / R::cluster);
+      copy_box_to(memory.a(turn.stage) + share * 128, map_a, k, tile.m + share, filled, (1 << R::cluster) - 1);
+    }
   }
 }
 
@@ -249,7 +265,7 @@ DEVICE void compute_ring_tiles(const CUtensorMap *map_a, const CUtensorMap *map_
     }
     publish_barriers();
   }
-  cluster_barrier();
+  barrier_of_all<R>();
   Turn<R> turn;   // goes on from tile to tile
   if (group == R::groups) {
     for (int index = first; index < tiles; index += stride) fill_ring<R>(map_a, problem, memory, turn, tile_at(index));
@@ -266,7 +282,7 @@ DEVICE void compute_ring_tiles(const CUtensorMap *map_a, const CUtensorMap *map_
     }
     if (thread == 0) wait_stores_read();   // before the memory is another block's
   }
-  cluster_barrier();   // no block leaves while another may still arrive at its barriers
+  if constexpr (R::cluster > 1) cluster_barrier();   // no block leaves while another may still arrive at its barriers
 }
 
 }  // namespace scaled_mm
