@@ -23,14 +23,22 @@ struct Ring {
   static constexpr int tile_m = kFragment * kRepeatM, tile_n = kBlockColumns * kRepeatN * groups;
   static constexpr int cluster = repeat_n;   // blocks side by side along n: each copies its share of A's box to all
   static constexpr int stage_k = kFragment * kUnrollK, steps = stage_k / 32;   // the products of a step are one group
+  static constexpr int a_box_bytes = tile_m * kPackedK * 2;
   static constexpr int a_bytes = tile_m * stage_k * 2, b_bytes = tile_n * stage_k;
+  static constexpr int blocks_k = stage_k / kPackedK;   // boxes of A, and neighbouring blocks of the packed B
   static constexpr int c_block_bytes = tile_m * kBlockColumns * 2;
   static constexpr int b_at = stages * a_bytes, c_at = b_at + stages * b_bytes;
   static constexpr int barriers_at = c_at + c_block_bytes * repeat_n * groups;
   static constexpr int shared_bytes = kAlignment + barriers_at + 2 * 8 * stages;
 
+  // Where 64 columns x 32 k of B lie in a stage.
+  METHOD static int half_at(int half, int step) {
+    return (half / 2 * blocks_k + step / 2) * kPackedBlock + half % 2 * kPackedHalf + step % 2 * kPackedStep;
+  }
+
   static_assert(kWarpsM == 1 && kWarpsN % 4 == 0, "four warps multiply 64 columns together");
-  static_assert(tile_n % kPackedExtent == 0 && stage_k == kPackedK, "a stage is whole blocks of the packed B");
+  static_assert(tile_n % kPackedExtent == 0 && kPackedExtent % stage_k == 0 && blocks_k > 0,
+                "a stage is whole blocks of the packed B");
   static_assert(shared_bytes <= 227 * 1024, "what a block can have on sm_90");
 };
 
@@ -99,14 +107,19 @@ DEVICE void fill_ring(const CUtensorMap *map_a, const Problem &problem, const Ri
 #pragma unroll
     for (int i = 0; i < R::tile_n / kPackedExtent; ++i) {
       const int block = tile.n / kPackedExtent + i;   // beyond the matrix the last one again: its columns are not stored
-      copy_bytes(memory.b(turn.stage) + i * kPackedBlock,
-                 problem.b + packing.place((block < last_block ? block : last_block) * 8, k / 32), kPackedBlock, filled);
+      copy_bytes(memory.b(turn.stage) + i * R::blocks_k * kPackedBlock,
+                 problem.b + packing.place((block < last_block ? block : last_block) * 8, k / 32), R::blocks_k * kPackedBlock,
+                 filled);
     }
-    if constexpr (R::cluster == 1) {
-      copy_box(memory.a(turn.stage), map_a, k, tile.m, filled);
-    } else {
-      const int share = cluster_rank<R>() * (R::tile_m / R::cluster);
-      copy_box_to(memory.a(turn.stage) + share * 128, map_a, k, tile.m + share, filled, (1 << R::cluster) - 1);
+#pragma unroll
+    for (int i = 0; i < R::blocks_k; ++i) {
+      const u32 to = memory.a(turn.stage) + i * R::a_box_bytes;
+      if constexpr (R::cluster == 1) {
+        copy_box(to, map_a, k + i * kPackedK, tile.m, filled);
+      } else {
+        const int share = cluster_rank<R>() * (R::tile_m / R::cluster);
+        copy_box_to(to + share * 128, map_a, k + i * kPackedK, tile.m + share, filled, (1 << R::cluster) - 1);
+      }
     }
   }
 }
@@ -145,7 +158,7 @@ struct GroupTile {
 
   template <Fp8 kFormat>
   METHOD void multiply_all(const Problem &problem, const RingMemory<R> &memory, Turn<R> &turn, int group, int thread) {
-    const u8 *const mine = memory.base + R::b_at + group * R::repeat_n * kPackedHalf + thread * kPieceBytes;
+    const u8 *const mine = memory.base + R::b_at + thread * kPieceBytes;
     Fragment fragments[R::steps][2][R::repeat_n];   // a set for each group of products that is under way, and one to write
     int before = -1;
     for (int k = 0; k < problem.k; k += R::stage_k, before = turn.stage, turn.next()) {
@@ -156,7 +169,8 @@ struct GroupTile {
         Piece bytes[R::repeat_n];
 #pragma unroll
         for (int j = 0; j < R::repeat_n; ++j)
-          bytes[j] = *reinterpret_cast<const Piece *>(mine + turn.stage * R::b_bytes + j * kPackedHalf + step * kPackedStep);
+          bytes[j] = *reinterpret_cast<const Piece *>(mine + turn.stage * R::b_bytes +
+                                                      R::half_at(group * R::repeat_n + j, step));
         wait_products<R::steps - 1>();   // those that read this set of fragments
         if (step == R::steps - 1 && before >= 0) memory.release(before);
 #pragma unroll
@@ -170,7 +184,8 @@ struct GroupTile {
         for (int half = 0; half < 2; ++half)
 #pragma unroll
           for (int j = 0; j < R::repeat_n; ++j)
-            Wgmma<R::tile_m>::add(sums[j], fragments[step][half][j].halves, a + (step * 2 + half) * 2, k + step + half > 0);
+            Wgmma<R::tile_m>::add(sums[j], fragments[step][half][j].halves,
+                                  a + step / 2 * (R::a_box_bytes / 16) + (step % 2 * 2 + half) * 2, k + step + half > 0);
         commit_products();
       }
     }
