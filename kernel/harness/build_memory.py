@@ -29,6 +29,10 @@ class BuildMemory(ABC):
     def write(self, address: int, values: Bytes) -> None:
         """Copy `values` to `address`, of one of these arrays."""
 
+    def fill(self, address: int, value: int, size: int) -> None:
+        """Write `size` bytes of `value` at `address`, of one of these arrays."""
+        self.write(address, np.full(size, value, np.uint8))
+
     @abstractmethod
     def read(self, address: int, size: int) -> Bytes:
         """Return `size` bytes at `address`, of one of these arrays."""
@@ -78,6 +82,11 @@ class DeviceMemory(BuildMemory):
     def write(self, address: int, values: Bytes) -> None:  # noqa: D102 - see BuildMemory
         self._host.write(self._staging.address, values.ctypes.data, values.nbytes)
         self._host.ask("upload", device=address, host=self._staging.address, size=values.nbytes)
+
+    def fill(self, address: int, value: int, size: int) -> None:  # noqa: D102 - see BuildMemory
+        self._host.ask("fill", device=address, half_word=value * 0x101, count=size // 2)
+        if size % 2:
+            super().fill(address + size - 1, value, 1)
 
     def read(self, address: int, size: int) -> Bytes:  # noqa: D102 - see BuildMemory
         found = np.empty(size, np.uint8)

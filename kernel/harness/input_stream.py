@@ -55,8 +55,10 @@ class InputStream:
         self.packed_pool: Bytes = reference.codes(rng, fp8, packing.size + self._b_slack)
         self.packed_pool[packing.padding] = 0
         self.bias_pool: Halves = reference.halves(rng, n + self.slack)
-        self.largest_a = float(np.max(np.abs(self.a_pool)))
-        self.largest_b = float(np.max(np.abs(decode(np.unique(self.packed_pool), fp8))))
+        self.largest_a = reference.largest(self.a_pool)
+        is_there = np.zeros(256, bool)
+        is_there[self.packed_pool] = True
+        self.largest_b = float(np.max(np.abs(decode(np.flatnonzero(is_there).astype(np.uint8), fp8))))
         self._codes = reference.normal_codes(fp8) if new_b else b""
         self._doubles: Doubles | None = self.a_pool.astype(np.float64) if self.a_pool.size <= MOST_DOUBLES else None
 

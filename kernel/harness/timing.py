@@ -66,16 +66,19 @@ class TimedSize:
         while left:
             draws = [self._stream.draw() for _ in range(min(self._launcher.batch_size, left))]
             batches.append(self._launcher.run(draws))
-            for number, draw in enumerate(draws):
-                self._sample(number, draw)
+            kept = [number for number, draw in enumerate(draws) if self._sample(number, draw)]
+            if kept:
+                self._whole = draws[kept[-1]], self._launcher.whole(kept[-1])
             left -= len(draws)
         outside_ns = self._outside_clock.outside_ns(batches)
         ns = tuple(ns for batch in batches for ns in batch.ns)
         self._clock_check.add(sum(ns), outside_ns, len(batches))
         return TimedRequest(ns, outside_ns)
 
-    def _sample(self, number: int, draw: Draw) -> None:
-        """Copy sampled elements of output `number` for `check`. Raises BuildFailed for one that was not written."""
+    def _sample(self, number: int, draw: Draw) -> bool:
+        """Copy sampled elements of output `number` for `check`; return whether it is the one to compare as a whole. Of k
+        outputs each stays that one with probability 1/k. Raises BuildFailed for one that was not written.
+        """
         m, n, _ = self._extents
         rows = self._all if m <= MOST_WHOLE_ROWS else np.sort(self._secret.sample(range(m), SAMPLED_ROWS))
         columns = np.array([self._secret.randrange(n) for _ in range(2 if rows is self._all else SAMPLED_COLUMNS)])
@@ -87,8 +90,7 @@ class TimedSize:
                 f"{self._extents.name}, timed output: C[{rows[i]},{j}] is still the poison: it was not written in its time"
             )
         self._sampled.append(SampledOutput(draw, rows, columns, found[:, columns].copy()))
-        if self._secret.randrange(len(self._sampled)) == 0:  # of k outputs each stays the one that is kept with probability 1/k
-            self._whole = draw, self._launcher.whole(number)
+        return self._secret.randrange(len(self._sampled)) == 0
 
     def check(self, limits: reference.Limits) -> None:
         """Compare all sampled elements and one whole output with the exact product, and the clocks. Raises BuildFailed."""

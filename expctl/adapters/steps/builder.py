@@ -29,7 +29,7 @@ from expctl.launcher.interpreter import NoInterpreter, look_at
 from expctl.ports.measuring import Commands, Recipe
 
 TRITON_CACHE = "triton"  # beside the build, so that what Triton compiles for it can be compared
-FIELDS = 3  # of what is kept about a build; builds that were kept with fewer are made again
+FIELDS = 4  # of what is kept about a build; builds that were kept with fewer are made again
 ZIG = (Toolchain.ZIG_CPU, Toolchain.ZIG_GFX)
 ZIG_COMPILES = (("cc",), ("c++",), ("clang",))  # `zig build` runs build.zig
 
@@ -83,7 +83,7 @@ class Builder(Struct, frozen=True):
         available = self.availability(name, target)
         if isinstance(available, Unavailable):
             return Failed(reason=available.reason, fault=True)
-        key = self._key(name, target, available, sources)
+        key = self._key(target, available, sources)
         cached = self._cached(key, target)
         if cached is not None:
             return cached
@@ -202,10 +202,9 @@ class Builder(Struct, frozen=True):
                 return Failed(reason=_first_error(log, tree) or f"{Path(argv[0]).name} {child.fate()}", killed=killed)
         return None
 
-    def _key(self, name: str, target: Target, available: Available, sources: str) -> str:
+    def _key(self, target: Target, available: Available, sources: str) -> str:
         parts = [
             FIELDS,
-            name,
             encode(target.build),
             dict(available.versions),
             sources,

@@ -1,8 +1,8 @@
 """Measure rounds, in style `launch` or `fine`.
 
 In style `launch` a round is four new processes, in the order ABBA or BAAB of the two sides; with `together` they are made ready
-at the same time, and timed one after the other. In style `fine` one process of each side is kept and they take turns, in groups
-of four visits (quads).
+at the same time, timed one after the other, and checked at the same time. In style `fine` one process of each side is kept and
+they take turns, in groups of four visits (quads).
 """
 
 import os
@@ -135,7 +135,8 @@ class Rounds:
         benchmark, order, seed = pool.benchmark, secrets.choice(ORDERS), secrets.randbits(62)
         samples: list[Sample] = []
         with ExitStack() as stack:
-            ready = self._together(pool, order, seed, stack) if benchmark.together else []
+            together = self._together(pool, order, seed, stack) if benchmark.together else []
+            ready = list(together)
             for letter in order:
                 waiting = ready.pop(0) if ready else None
                 for _ in range(LAUNCHES_MOST):
@@ -151,6 +152,7 @@ class Rounds:
                 else:
                     raise not_quiet(taints)
                 progress.tick()
+            pool.end_together(together)
         return tuple(samples)
 
     def _together(self, pool: WorkerPool, order: str, seed: int, stack: ExitStack) -> list[Worker]:
@@ -169,7 +171,8 @@ class Rounds:
                 for size in pool.sizes:
                     worker.times(size, iterations if ready else 1)  # one that waited is warmed up again
                     visits[size] = worker.times(size, iterations)
-            worker.ask({"do": "end"}, "end")
+            if ready is None:  # those that waited together also check their outputs together, when the last of them was timed
+                worker.ask({"do": "end"}, "end")
         self._launch_s = time.monotonic() - started_s
         return visits, worker.config, self._watch.take_taints()
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from expctl.adapters.child.contained_process import Child
@@ -47,13 +48,23 @@ class WorkerPool:
     def begin_together(self, sides: Sequence[Side], seed: int, stack: ExitStack) -> list[Worker]:
         """Start a worker for each of `sides`, and make them ready at the same time. Raises StepFailed."""
         workers = [self._start(side, None, stack) for side in sides]
-        with self.watch.watching("both", timed=False), ThreadPoolExecutor(len(workers)) as threads:
-            for made_ready in [threads.submit(worker.begin, seed, self.sizes) for worker in workers]:
-                made_ready.result()
+        with self.watch.watching("both", timed=False):
+            _at_once([partial(worker.begin, seed, self.sizes) for worker in workers])
         return workers
+
+    def end_together(self, workers: Sequence[Worker]) -> None:
+        """Have `workers` check their outputs and end, at the same time. Raises StepFailed."""
+        _at_once([partial(worker.ask, {"do": "end"}, "end") for worker in workers])
 
     def _start(self, side: Side, core: int | None, stack: ExitStack, *, takes_turns: bool = False) -> Worker:
         padding = secrets.randbelow(self.padding_most) if self.padding_most else 0
         argv, deadline_s = self.benchmark.argv, time.monotonic() + self.benchmark.timeout_s
         child = stack.enter_context(self.start(argv, self.cwd, self.builds[side], self.log, core, padding))
         return Worker(child, side, deadline_s, self.log, takes_turns=takes_turns)
+
+
+def _at_once(calls: Sequence[Callable[[], object]]) -> None:
+    if calls:
+        with ThreadPoolExecutor(len(calls)) as threads:
+            for made in [threads.submit(call) for call in calls]:
+                made.result()

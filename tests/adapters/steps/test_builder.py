@@ -33,6 +33,7 @@ def build(tmp_path: Path, tree: Path) -> Run:
     def build(
         program: str,
         *,
+        name: str = "cpu",
         sources: str = "1",
         writable: tuple[str, ...] = (),
         space_least_bytes: int = SPACE_LEAST_BYTES,
@@ -52,7 +53,7 @@ def build(tmp_path: Path, tree: Path) -> Run:
             space_least_bytes=space_least_bytes,
         )
         benchmark = Benchmark(argv=("-",), timeout_s=1, sizes=(), layouts=layouts)
-        return builder.build("cpu", Target(build=spec, benchmark=benchmark), tree=tree, sources=sources)
+        return builder.build(name, Target(build=spec, benchmark=benchmark), tree=tree, sources=sources)
 
     return build
 
@@ -63,6 +64,14 @@ ARTIFACT = "open(sys.argv[1], 'w').write('code')"
 def test_an_artifact_knows_its_image_and_the_cache_too(build: Run) -> None:
     made = [build(ARTIFACT) for _ in range(2)]
     assert [each.image for each in made if isinstance(each, Artifact)] == ["image of a"] * 2
+
+
+def test_targets_of_one_build_entry_share_its_build(build: Run) -> None:
+    anew = "open(sys.argv[1], 'wb').write(os.urandom(8))"
+    first, again = build(anew, name="sm_90"), build(anew, name="sm_90-rows")
+    assert isinstance(first, Artifact)
+    assert first == again
+    assert first != build(anew, name="sm_90", sources="2")
 
 
 def test_a_build_writes_its_artifact_and_in_its_own_tree(build: Run, tree: Path) -> None:

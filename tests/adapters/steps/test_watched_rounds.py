@@ -127,12 +127,14 @@ for line in sys.stdin:
         with (folder / "timed").open("a") as log: log.write(f"{os.getpid()} {request['iterations']}\\n")
         say(event="sample", size=request["size"], ns=[1000] * request["iterations"])
     else:
+        (folder / f"ended-{os.getpid()}").touch()
+        while len(list(folder.glob("ended-*"))) < 4: time.sleep(0.01)   # nor ends one before all are asked to
         break
 say(event="end", ok=True)
 """
 
 
-def test_workers_are_made_ready_together_and_timed_in_turn(tmp_path: Path, watch: FakeWatch) -> None:
+def test_workers_are_made_ready_and_checked_together_and_timed_in_turn(tmp_path: Path, watch: FakeWatch) -> None:
     notes = Environment(writable=(str(tmp_path),))
     runner = StepRunner(environment=notes, scratch=tmp_path / "scratch", mark="m", experiment="P1", watch=watch)
     argv = ("{python}", "-c", READY_TOGETHER, "{artifact}")
