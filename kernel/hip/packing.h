@@ -5,6 +5,10 @@
 #include "config.h"
 #include "phases.h"
 
+#if ON_SM90
+#include "sm_90/packing.h"
+#else
+
 #if ON_CPU
 #define HOST_AND_DEVICE
 #else
@@ -26,3 +30,5 @@ struct Packing {
 };
 
 }  // namespace scaled_mm
+
+#endif

@@ -1,26 +1,32 @@
 // Which config suits a shape, where none is forced; for host.h.
 #pragma once
 
+// A build of one config (config.h) has one for mma.sync.
+#ifndef SCALED_MM_MMA_CONFIGS
+#define SCALED_MM_RING_CONFIGS(X)
+#define SCALED_MM_MMA_CONFIGS(X) SCALED_MM_CONFIGS(X)
+#endif
+
 namespace scaled_mm {
 
-// The work that a config really does for a shape, edges included, with a handicap for small tiles: they read A and B
-// more often. A config that leaves most of the chip idle pays for that too.
-inline double config_cost(int config, int m, int n) {
-  constexpr int kEnoughBlocks = 40;
-  const double block_m = block_m_of(config), block_n = block_n_of(config);
-  const double count = static_cast<double>(blocks(m, block_m_of(config))) * blocks(n, block_n_of(config));
-  const double idle = count < kEnoughBlocks ? kEnoughBlocks / count : 1.0;
-  return count * idle * (block_m * block_n + 24.0 * (block_m + block_n));
+#define SCALED_MM_ONE(...) +1
+constexpr int kRingConfigs = 0 SCALED_MM_RING_CONFIGS(SCALED_MM_ONE);   // the first of them
+
+// The configs for mma.sync from the one that reads A and B least often to the smallest, counted from kRingConfigs: the first
+// that gives every multiprocessor a block is taken, and few rows take the one whose tiles waste the fewest of them.
+inline int pick_mma_config(int m, int n) {
+  constexpr int kProcessors = 132, kFewRows = 64;
+  constexpr int kBySize[] = {kRingConfigs + 3, kRingConfigs + 4, kRingConfigs + 5}, kSmallest = kRingConfigs + 6;
+  if (kConfigCount <= kSmallest) return 0;   // a build of one config
+  if (m <= kFewRows) return kSmallest;
+  for (const int config : kBySize)
+    if (static_cast<i64>(blocks(m, block_m_of(config))) * blocks(n, block_n_of(config)) >= kProcessors) return config;
+  return kSmallest;
 }
 
 inline int pick_config(int m, int n) {
-  // Several waves of blocks fill the chip: 128 x 128 with the long chunk, which has half the barriers.
-  constexpr int kLongChunk = 3, kManyBlocks = 512;
-  if (static_cast<double>(blocks(m, block_m_of(kLongChunk))) * blocks(n, block_n_of(kLongChunk)) >= kManyBlocks) return kLongChunk;
-  int best = 0;
-  for (int config = 1; config < kConfigCount; ++config)
-    if (config_cost(config, m, n) < config_cost(best, m, n)) best = config;
-  return best;
+  constexpr int kFewRows = 64;
+  return m > kFewRows && kRingConfigs > 0 ? 0 : pick_mma_config(m, n);
 }
 
 }  // namespace scaled_mm

@@ -1,7 +1,11 @@
-// The configs of a build for sm_90, in the order of their index; config.h says what the numbers mean.
+// The configs of a build for sm_90, in the order of their index; config.h says what the numbers mean. Those of RING multiply
+// with wgmma (ring.h), the others with mma.sync (tile.h), which takes every shape.
 #pragma once
 
-#define SCALED_MM_CONFIGS(X) \
+#define SCALED_MM_RING_CONFIGS(X) \
+  X(1, 4, 4, 3, 8, 2)  /* 128 x 128, 3 stages */
+
+#define SCALED_MM_MMA_CONFIGS(X) \
   X(1, 8, 2, 2, 8, 2)  /* 128 x 256 */ \
   X(2, 2, 2, 2, 4, 4)  /* 128 x 128, square wave tiles, half the waves */ \
   X(2, 4, 2, 2, 4, 2)  /* 128 x 128 */ \
@@ -9,3 +13,5 @@
   X(1, 4, 2, 2, 4, 2)  /*  64 x 128 */ \
   X(2, 2, 2, 2, 2, 2)  /*  64 x  64: enough blocks for a middling shape */ \
   X(1, 2, 4, 2, 2, 2)  /*  32 x  64: small and thin shapes */
+
+#define SCALED_MM_CONFIGS(X) SCALED_MM_RING_CONFIGS(X) SCALED_MM_MMA_CONFIGS(X)

@@ -1,5 +1,5 @@
-// Fragments of mma.sync m16n8k16 (two of them side by side make 16 columns), operands by ldmatrix. In A and B, k runs in the
-// order that slices.h stores: lane q of a quad holds B's bytes 4q .. 4q + 3 and the same four k of A.
+// Fragments of mma.sync m16n8k16 (two of them side by side make 16 columns): A by ldmatrix, B in the order that packing.h gives
+// it, in which each lane finds its own 8 bytes of 16 k.
 //
 //   C  values 0, 1: row l / 4, columns 2q, 2q + 1;  2, 3: row l / 4 + 8;  4..7: the same, 8 columns on   (q = l % 4)
 #pragma once
@@ -7,6 +7,7 @@
 
 #include "../fp8.h"
 #include "../piece.h"
+#include "slices.h"
 
 namespace scaled_mm {
 
@@ -38,16 +39,11 @@ DEVICE FragmentA load_a(const Piece *low, const Piece *high) {
   return a;
 }
 
-// Two matrices of 8 columns x 16 bytes; only the addresses of lanes 0..15 count.
 template <Fp8 kFormat>
-DEVICE FragmentB load_b(const Piece *columns) {
-  u32 left, right;
-  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
-               : "=r"(left), "=r"(right)
-               : "r"(lds_address(columns + lane_index() % 16))
-               : "memory");
-  return {{upcast_pair<kFormat>(left, 0), upcast_pair<kFormat>(left, 1), upcast_pair<kFormat>(right, 0),
-           upcast_pair<kFormat>(right, 1)}};
+DEVICE FragmentB load_b(const LaneBytes *lanes) {
+  const LaneBytes bytes = lanes[lane_index()];
+  return {{upcast_pair<kFormat>(bytes.word[0], 0), upcast_pair<kFormat>(bytes.word[1], 0),
+           upcast_pair<kFormat>(bytes.word[0], 1), upcast_pair<kFormat>(bytes.word[1], 1)}};
 }
 
 DEVICE void multiply_add_8(float *sums, const u32 *a, const u32 *b) {

@@ -1,29 +1,63 @@
-// Launches one block for each tile of C; for host_device.h.
+// Launches the blocks of a config; for host_device.h.
 #pragma once
 #include "kernels.h"
+#include "tensor_map.h"
 
 namespace scaled_mm {
 
+constexpr int kFormats = 2;
 using Kernel = void (*)(const u16 *, const u8 *, const u16 *, u16 *, float, int, int, int);
 #define SCALED_MM_ENTRY(wm, wn, uk, st, rm, rn) \
   {scaled_mm_e4m3fn_##wm##_##wn##_##uk##_##st##_##rm##_##rn, scaled_mm_e5m2_##wm##_##wn##_##uk##_##st##_##rm##_##rn},
-constexpr int kFormats = 2;
-const Kernel kKernels[][kFormats] = {SCALED_MM_CONFIGS(SCALED_MM_ENTRY)};   // [config][b_dtype]
+const Kernel kKernels[][kFormats] = {SCALED_MM_MMA_CONFIGS(SCALED_MM_ENTRY)};   // [config - kRingConfigs][b_dtype]
 
-// Computes the given row blocks, which are at least one.
-inline int launch_row_blocks(int config, int b_dtype, const Problem &problem, int first_row_block, int end_row_block,
-                             cudaStream_t stream) {
+using RingKernel = void (*)(CUtensorMap, Problem);
+struct RingEntry {
+  RingKernel kernels[kFormats];   // [b_dtype]
+  int threads, shared_bytes;
+};
+#define SCALED_MM_RING_ENTRY(wm, wn, uk, st, rm, rn)                      \
+  {{scaled_mm_e4m3fn_##wm##_##wn##_##uk##_##st##_##rm##_##rn,             \
+    scaled_mm_e5m2_##wm##_##wn##_##uk##_##st##_##rm##_##rn},              \
+   Ring<wm, wn, uk, st, rm, rn>::threads,                                 \
+   Ring<wm, wn, uk, st, rm, rn>::shared_bytes},
+const RingEntry kRings[] = {SCALED_MM_RING_CONFIGS(SCALED_MM_RING_ENTRY){}};   // and one that is none: a list is never empty
+
+inline int launch_mma(int config, int b_dtype, const Problem &problem, cudaStream_t stream) {
   constexpr int kMaxGridY = 65535;
   const dim3 threads(static_cast<unsigned>(kConfigs[config][0] * kConfigs[config][1] * kWaveLanes));
-  for (int first = first_row_block; first < end_row_block; first += kMaxGridY) {
-    const int end = first + kMaxGridY < end_row_block ? first + kMaxGridY : end_row_block;
+  const int rows = blocks(problem.m, block_m_of(config));
+  for (int first = 0; first < rows; first += kMaxGridY) {
+    const int end = first + kMaxGridY < rows ? first + kMaxGridY : rows;
     const Problem part = row_blocks_of(problem, config, first, end);
     const dim3 grid(static_cast<unsigned>(blocks(problem.n, block_n_of(config))), static_cast<unsigned>(end - first));
-    kKernels[config][b_dtype]<<<grid, threads, 0, stream>>>(part.a, part.b, part.bias, part.c, part.scale, part.m, part.n,
-                                                            part.k);
+    const Kernel kernel = kKernels[config - kRingConfigs][b_dtype];
+    kernel<<<grid, threads, 0, stream>>>(part.a, part.b, part.bias, part.c, part.scale, part.m, part.n, part.k);
     if (const int error = checked(cudaGetLastError())) return error;
   }
   return kOk;
+}
+
+inline int launch_ring(int config, int b_dtype, const Problem &problem, cudaStream_t stream) {
+  const RingEntry &ring = kRings[config];
+  const int tile_m = block_m_of(config), tile_n = block_n_of(config);
+  CUtensorMap map_a;
+  if (const int error = checked(describe_matrix(&map_a, problem.a, problem.k, problem.m, tile_m))) return error;
+  const RingKernel kernel = ring.kernels[b_dtype];
+  if (const int error = checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ring.shared_bytes)))
+    return error;
+  const dim3 grid(static_cast<unsigned>(blocks(problem.m, tile_m) * blocks(problem.n, tile_n)));
+  kernel<<<grid, dim3(static_cast<unsigned>(ring.threads)), static_cast<size_t>(ring.shared_bytes), stream>>>(map_a, problem);
+  return checked(cudaGetLastError());
+}
+
+// Computes the given row blocks, which are at least one. Where the rows of A are no boxes, mma.sync does it.
+inline int launch_row_blocks(int config, int b_dtype, const Problem &problem, int first_row_block, int end_row_block,
+                             cudaStream_t stream) {
+  const Problem part = row_blocks_of(problem, config, first_row_block, end_row_block);
+  if (config >= kRingConfigs) return launch_mma(config, b_dtype, part, stream);
+  if (!can_be_boxed(problem.a, problem.k)) return launch_mma(pick_mma_config(problem.m, problem.n), b_dtype, part, stream);
+  return launch_ring(config, b_dtype, part, stream);
 }
 
 }  // namespace scaled_mm

@@ -1,0 +1,57 @@
+// Barriers in shared memory and copies that the memory system makes by itself (TMA), as PTX. Addresses: of shared memory.
+#pragma once
+#include <cuda.h>
+
+#include "../phases.h"
+
+namespace scaled_mm {
+
+DEVICE void init_barrier(u32 barrier, u32 arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+// Barriers that this thread initialised become visible to the copies.
+DEVICE void publish_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+
+// Arrives, and lets the phase end only when so many bytes were copied.
+DEVICE void expect_bytes(u32 barrier, u32 bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+DEVICE void arrive(u32 barrier) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory"); }
+
+// Waits for the end of the phase of this parity; the phase before the first counts as ended, with parity 1.
+DEVICE void wait(u32 barrier, u32 parity) {
+  u32 done;
+  do {
+    asm volatile(
+        "{\n.reg .pred done;\nmbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\nselp.u32 %0, 1, 0, done;\n}"
+        : "=r"(done)
+        : "r"(barrier), "r"(parity)
+        : "memory");
+  } while (!done);
+}
+
+// True for one lane of the warp.
+DEVICE bool elected() {
+  u32 is;
+  asm volatile("{\n.reg .pred is;\nelect.sync _|is, 0xffffffff;\nselp.u32 %0, 1, 0, is;\n}" : "=r"(is));
+  return is != 0;
+}
+
+// Contiguous bytes, a multiple of 16 at addresses that are.
+DEVICE void copy_bytes(u32 to, const void *from, u32 bytes, u32 barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from),
+               "r"(bytes), "r"(barrier)
+               : "memory");
+}
+
+// The box of a matrix whose first element is (row, column); zeros beyond the matrix.
+DEVICE void copy_box(u32 to, const CUtensorMap *map, int column, int row, u32 barrier) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
+                   to),
+               "l"(map), "r"(column), "r"(row), "r"(barrier)
+               : "memory");
+}
+
+}  // namespace scaled_mm

@@ -1,0 +1,173 @@
+// One block computes one tile of C with wgmma, transposed: C' = B' A'. B's bytes go through shared memory into registers, where
+// they are upcast as the first operand; A is the second, in shared memory. A warp of its own lets TMA fill a ring of stages.
+// A config means: warps_n / 4 warpgroups that multiply, each repeat_n blocks of 64 columns; a tile of 16 repeat_m rows;
+// 16 unroll_k k in a stage.
+#pragma once
+#include "../fp8.h"
+#include "../piece.h"
+#include "../problem.h"
+#include "async.h"
+#include "fragment.h"
+#include "packing.h"
+#include "wgmma.h"
+
+namespace scaled_mm {
+
+template <int kWarpsM, int kWarpsN, int kUnrollK, int kStages, int kRepeatM, int kRepeatN>
+struct Ring {
+  static constexpr int kGroupThreads = 128, kBlockColumns = 64, kAlignment = 1024;
+  static constexpr int groups = kWarpsN / 4, stages = kStages, repeat_n = kRepeatN;
+  static constexpr int threads = groups * kGroupThreads + kWaveLanes;   // the last warp copies
+  static constexpr int tile_m = kFragment * kRepeatM, tile_n = kBlockColumns * kRepeatN * groups;
+  static constexpr int stage_k = kFragment * kUnrollK;
+  static constexpr int a_bytes = tile_m * stage_k * 2, b_bytes = tile_n * stage_k;
+  static constexpr int b_at = stages * a_bytes, barriers_at = b_at + stages * b_bytes;
+  static constexpr int shared_bytes = kAlignment + barriers_at + 2 * 8 * stages;
+
+  static_assert(kWarpsM == 1 && kWarpsN % 4 == 0, "four warps multiply 64 columns together");
+  static_assert(tile_n % kPackedExtent == 0 && stage_k == kPackedK, "a stage is whole blocks of the packed B");
+  static_assert(shared_bytes <= 227 * 1024, "what a block can have on sm_90");
+};
+
+// The shared memory of a block, as addresses.
+template <class R>
+struct RingMemory {
+  u8 *base;
+  u32 address;
+  METHOD explicit RingMemory(u8 *raw) {
+    const u32 unaligned = lds_address(raw), skipped = (R::kAlignment - unaligned % R::kAlignment) % R::kAlignment;
+    base = raw + skipped;
+    address = unaligned + skipped;
+  }
+  METHOD u32 a(int stage) const { return address + stage * R::a_bytes; }
+  METHOD u32 b(int stage) const { return address + R::b_at + stage * R::b_bytes; }
+  METHOD u32 filled(int stage) const { return address + R::barriers_at + 8 * stage; }
+  METHOD u32 emptied(int stage) const { return filled(R::stages + stage); }
+};
+
+// Where a warp stands in the ring.
+template <class R>
+struct Turn {
+  int stage = 0;
+  u32 parity = 0;
+  METHOD void next() {
+    if (++stage == R::stages) stage = 0, parity ^= 1;
+  }
+};
+
+struct Tile { int m, n; };   // first row, first column
+
+// What the last warp does: one lane starts the copies, into stages that were read.
+template <class R>
+DEVICE void fill_ring(const CUtensorMap *map_a, const Problem &problem, const RingMemory<R> &memory, Tile tile) {
+  const Packing packing{problem.n, problem.k};
+  const int last_block = (problem.n - 1) / kPackedExtent;
+  const bool leads = elected();
+  Turn<R> turn;
+  for (int k = 0; k < problem.k; k += R::stage_k, turn.next()) {
+    wait(memory.emptied(turn.stage), turn.parity ^ 1);
+    if (!leads) continue;
+    const u32 filled = memory.filled(turn.stage);
+    expect_bytes(filled, R::a_bytes + R::b_bytes);
+#pragma unroll
+    for (int i = 0; i < R::tile_n / kPackedExtent; ++i) {
+      const int block = tile.n / kPackedExtent + i;   // beyond the matrix the last one again: its columns are not stored
+      copy_bytes(memory.b(turn.stage) + i * kPackedBlock,
+                 problem.b + packing.place((block < last_block ? block : last_block) * 8, k / 32), kPackedBlock, filled);
+    }
+    copy_box(memory.a(turn.stage), map_a, k, tile.m, filled);
+  }
+}
+
+// 16 k of 64 columns, as wgmma takes them.
+struct Fragment { u32 halves[4]; };
+
+template <Fp8 kFormat>
+DEVICE void upcast(const Piece &bytes, int half, Fragment &fragment) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) fragment.halves[i] = upcast_pair<kFormat>(bytes.word[2 * half + i / 2], i % 2);
+}
+
+// The sums of one warpgroup.
+template <class R>
+struct GroupTile {
+  float sums[R::repeat_n][R::tile_m / 2];
+
+  template <Fp8 kFormat>
+  METHOD void multiply_all(const Problem &problem, const RingMemory<R> &memory, int group, int thread) {
+    const u8 *const mine = memory.base + R::b_at + group * R::repeat_n * kPackedHalf + thread * kPieceBytes;
+    Turn<R> turn;
+    for (int k = 0; k < problem.k; k += R::stage_k, turn.next()) {
+      wait(memory.filled(turn.stage), turn.parity);
+      const u64 a = describe(memory.a(turn.stage));
+#pragma unroll
+      for (int step = 0; step < R::stage_k / 32; ++step) {
+        Fragment fragments[2][R::repeat_n];
+#pragma unroll
+        for (int j = 0; j < R::repeat_n; ++j) {
+          const u8 *const at = mine + turn.stage * R::b_bytes + j * kPackedHalf + step * kPackedStep;
+          const Piece bytes = *reinterpret_cast<const Piece *>(at);
+          upcast<kFormat>(bytes, 0, fragments[0][j]);
+          upcast<kFormat>(bytes, 1, fragments[1][j]);
+        }
+        begin_products();
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+#pragma unroll
+          for (int j = 0; j < R::repeat_n; ++j)
+            Wgmma<R::tile_m>::add(sums[j], fragments[half][j].halves, a + (step * 2 + half) * 2, k + step + half > 0);
+        commit_products();
+        wait_products<0>();
+      }
+      if (lane_index() == 0) arrive(memory.emptied(turn.stage));
+    }
+#pragma unroll
+    for (int j = 0; j < R::repeat_n; ++j) hold(sums[j]);
+  }
+
+  METHOD void write(const Problem &problem, Tile tile, int group, int thread) const {
+    const int quad = thread % 4 * 2;
+#pragma unroll
+    for (int j = 0; j < R::repeat_n; ++j)
+#pragma unroll
+      for (int second = 0; second < 2; ++second) {
+        const int block = tile.n + (group * R::repeat_n + j) * R::kBlockColumns;
+        const int column = block + thread / 32 * 16 + thread % 32 / 4 + second * 8;
+        if (column >= problem.n) continue;
+        const float bias = problem.bias ? half_to_float(problem.bias[column]) : 0.0f;
+#pragma unroll
+        for (int i = 0; i < R::tile_m / 4; ++i) {
+          const int row = tile.m + i / 2 * 8 + quad + i % 2;
+          if (row < problem.m)
+            problem.c[static_cast<i64>(row) * problem.n + column] =
+                float_to_half(sums[j][i / 2 * 4 + second * 2 + i % 2] * problem.scale + bias);
+        }
+      }
+  }
+};
+
+template <class R, Fp8 kFormat>
+DEVICE void compute_ring_tile(const CUtensorMap *map_a, const Problem &problem, u8 *raw) {
+  const RingMemory<R> memory(raw);
+  const int group = __shfl_sync(0xffffffffu, thread_index() / R::kGroupThreads, 0);   // said to be the same for all lanes
+  const int tiles_n = (problem.n + R::tile_n - 1) / R::tile_n, index = static_cast<int>(blockIdx.x);
+  const Tile tile{index / tiles_n * R::tile_m, index % tiles_n * R::tile_n};
+  if (thread_index() == 0) {
+    for (int stage = 0; stage < R::stages; ++stage) {
+      init_barrier(memory.filled(stage), 1);
+      init_barrier(memory.emptied(stage), R::groups * 4);   // each warp that multiplies
+    }
+    publish_barriers();
+  }
+  __syncthreads();
+  if (group == R::groups) {
+    fill_ring<R>(map_a, problem, memory, tile);
+  } else {
+    GroupTile<R> sums;
+    const int thread = thread_index() % R::kGroupThreads;
+    sums.template multiply_all<kFormat>(problem, memory, group, thread);
+    sums.write(problem, tile, group, thread);
+  }
+}
+
+}  // namespace scaled_mm
