@@ -19,7 +19,7 @@ struct Ring {
   static constexpr int groups = kWarpsN / 4, stages = kStages, repeat_n = kRepeatN;
   static constexpr int threads = groups * kGroupThreads + kWaveLanes;   // the last warp copies
   static constexpr int tile_m = kFragment * kRepeatM, tile_n = kBlockColumns * kRepeatN * groups;
-  static constexpr int stage_k = kFragment * kUnrollK;
+  static constexpr int stage_k = kFragment * kUnrollK, steps = stage_k / 32;   // the products of a step are one group
   static constexpr int a_bytes = tile_m * stage_k * 2, b_bytes = tile_n * stage_k;
   static constexpr int b_at = stages * a_bytes, barriers_at = b_at + stages * b_bytes;
   static constexpr int shared_bytes = kAlignment + barriers_at + 2 * 8 * stages;
@@ -88,6 +88,12 @@ DEVICE void upcast(const Piece &bytes, int half, Fragment &fragment) {
   for (int i = 0; i < 4; ++i) fragment.halves[i] = upcast_pair<kFormat>(bytes.word[2 * half + i / 2], i % 2);
 }
 
+// The compiler must not work on these bytes before this point.
+DEVICE void keep_behind(Piece &bytes) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) asm volatile("" : "+r"(bytes.word[i])::"memory");
+}
+
 // The sums of one warpgroup.
 template <class R>
 struct GroupTile {
@@ -97,30 +103,34 @@ struct GroupTile {
   METHOD void multiply_all(const Problem &problem, const RingMemory<R> &memory, int group, int thread) {
     const u8 *const mine = memory.base + R::b_at + group * R::repeat_n * kPackedHalf + thread * kPieceBytes;
     Turn<R> turn;
-    for (int k = 0; k < problem.k; k += R::stage_k, turn.next()) {
+    Fragment fragments[R::steps][2][R::repeat_n];   // a set for each group of products that is under way, and one to write
+    for (int k = 0, before = -1; k < problem.k; k += R::stage_k, before = turn.stage, turn.next()) {
       wait(memory.filled(turn.stage), turn.parity);
       const u64 a = describe(memory.a(turn.stage));
 #pragma unroll
-      for (int step = 0; step < R::stage_k / 32; ++step) {
-        Fragment fragments[2][R::repeat_n];
+      for (int step = 0; step < R::steps; ++step) {
+        Piece bytes[R::repeat_n];
+#pragma unroll
+        for (int j = 0; j < R::repeat_n; ++j)
+          bytes[j] = *reinterpret_cast<const Piece *>(mine + turn.stage * R::b_bytes + j * kPackedHalf + step * kPackedStep);
+        wait_products<R::steps - 1>();   // those that read this set of fragments
+        if (step == R::steps - 1 && before >= 0 && lane_index() == 0) arrive(memory.emptied(before));
 #pragma unroll
         for (int j = 0; j < R::repeat_n; ++j) {
-          const u8 *const at = mine + turn.stage * R::b_bytes + j * kPackedHalf + step * kPackedStep;
-          const Piece bytes = *reinterpret_cast<const Piece *>(at);
-          upcast<kFormat>(bytes, 0, fragments[0][j]);
-          upcast<kFormat>(bytes, 1, fragments[1][j]);
+          keep_behind(bytes[j]);
+          upcast<kFormat>(bytes[j], 0, fragments[step][0][j]);
+          upcast<kFormat>(bytes[j], 1, fragments[step][1][j]);
         }
         begin_products();
 #pragma unroll
         for (int half = 0; half < 2; ++half)
 #pragma unroll
           for (int j = 0; j < R::repeat_n; ++j)
-            Wgmma<R::tile_m>::add(sums[j], fragments[half][j].halves, a + (step * 2 + half) * 2, k + step + half > 0);
+            Wgmma<R::tile_m>::add(sums[j], fragments[step][half][j].halves, a + (step * 2 + half) * 2, k + step + half > 0);
         commit_products();
-        wait_products<0>();
       }
-      if (lane_index() == 0) arrive(memory.emptied(turn.stage));
     }
+    wait_products<0>();
 #pragma unroll
     for (int j = 0; j < R::repeat_n; ++j) hold(sums[j]);
   }
