@@ -15,10 +15,10 @@ namespace scaled_mm {
 
 template <int kWarpsM, int kWarpsN, int kUnrollK, int kStages, int kRepeatM, int kRepeatN>
 struct Ring {
-  static constexpr int kGroupThreads = 128, kBlockColumns = 64, kAlignment = 1024;
+  static constexpr int kGroupThreads = 128, kProductColumns = 64, kAlignment = 1024;
   static constexpr int groups = kWarpsN / 4, stages = kStages, repeat_n = kRepeatN;
   static constexpr int threads = groups * kGroupThreads + kWaveLanes;   // the last warp copies
-  static constexpr int tile_m = kFragment * kRepeatM, tile_n = kBlockColumns * kRepeatN * groups;
+  static constexpr int tile_m = kFragment * kRepeatM, tile_n = kProductColumns * kRepeatN * groups;
   static constexpr int stage_k = kFragment * kUnrollK, steps = stage_k / 32;   // the products of a step are one group
   static constexpr int a_bytes = tile_m * stage_k * 2, b_bytes = tile_n * stage_k;
   static constexpr int b_at = stages * a_bytes, barriers_at = b_at + stages * b_bytes;
@@ -141,7 +141,7 @@ struct GroupTile {
     for (int j = 0; j < R::repeat_n; ++j)
 #pragma unroll
       for (int second = 0; second < 2; ++second) {
-        const int block = tile.n + (group * R::repeat_n + j) * R::kBlockColumns;
+        const int block = tile.n + (group * R::repeat_n + j) * R::kProductColumns;
         const int column = block + thread / 32 * 16 + thread % 32 / 4 + second * 8;
         if (column >= problem.n) continue;
         const float bias = problem.bias ? half_to_float(problem.bias[column]) : 0.0f;
