@@ -18,7 +18,10 @@ def packages(*names: str, extra: str) -> Available | Unavailable:
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
         return Unavailable(reason=f"no {' and no '.join(missing)} for this Python", hint=f"pip install 'expctl[{extra}]'")
-    return Available(versions={name: importlib.metadata.version(DISTRIBUTIONS.get(name, name)) for name in names})
+    try:
+        return Available(versions={name: importlib.metadata.version(DISTRIBUTIONS.get(name, name)) for name in names})
+    except importlib.metadata.PackageNotFoundError as error:  # files that were copied, not installed
+        return Unavailable(reason=f"{error.name} has no version for this Python", hint=f"pip install 'expctl[{extra}]'")
 
 
 def program(name: str, *, hint: str) -> Available | Unavailable:

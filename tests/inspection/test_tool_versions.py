@@ -42,6 +42,14 @@ def test_packages_that_are_missing_are_all_named_with_the_extra() -> None:
     )
 
 
+def test_a_package_that_was_copied_without_its_metadata_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "copied_by_hand.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert tool_versions.packages("copied_by_hand", extra="cpu") == Unavailable(
+        reason="copied_by_hand has no version for this Python", hint="pip install 'expctl[cpu]'"
+    )
+
+
 def test_a_program_that_is_missing_comes_with_the_hint(path: Path) -> None:
     assert tool_versions.program("hipcc", hint="install ROCm") == Unavailable(reason="no hipcc on PATH", hint="install ROCm")
     assert list(path.iterdir()) == []
