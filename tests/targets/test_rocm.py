@@ -33,11 +33,11 @@ def bundle(**contents: bytes) -> bytes:
     return head.ljust(at, b"\0") + body
 
 
-def library(folder: Path, fat: bytes) -> Path:
-    """A host library with these bytes in the section where hipcc puts the GPU's code."""
+def library(folder: Path, fat: bytes, section: str = ".hip_fatbin") -> Path:
+    """A host library with these bytes in the section where the vendor's compiler puts the GPU's code."""
     folder.mkdir(exist_ok=True)
     (folder / "fat").write_bytes(fat)
-    assembly = '.section .hip_fatbin,"a",@progbits\n.p2align 12\n.globl __hip_fatbin\n__hip_fatbin:\n.incbin "fat"\n'
+    assembly = f'.section {section},"a",@progbits\n.p2align 12\n.globl __hip_fatbin\n__hip_fatbin:\n.incbin "fat"\n'
     (folder / "fat.s").write_text(assembly)
     argv = [*ZIG, "cc", "-shared", "-nostdlib", "fat.s", "-o", "kernel.so"]
     caches = dict.fromkeys(
