@@ -69,6 +69,10 @@ UNDONE = re.compile(r"revert|reject|discard|rolled back|dropped|removed|verworfe
 SHORT_CELL = 60
 LEADING_ID = re.compile(r"[\W_]*([A-Za-z]{1,4}-?\d+[a-z]?)(?![\w.=])(?!\s*[+&/])", re.ASCII)
 NAME_MAX = 40
+PROPER_HEAD = re.compile(r"[a-z]|")
+DATE_LIKE = re.compile(
+    r"\d{1,4}[-/.:]\d{1,2}|\b(?:jan|feb|mar|apr|mai|may|jun|jul|aug|sep|oct|okt|nov|dec|dez)|today|heute", re.IGNORECASE
+)
 NAME_LIKE = re.compile(r"[A-Za-z]{0,6}[-#.]?\d[\w.\-/]*|[0-9a-f]{7,40}", re.ASCII)
 
 
@@ -125,6 +129,10 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
         return found
 
     date = take(Role.DATE)
+    if date is not None and Role.DATE not in forced and not _date_like(table, date):
+        free.append(date)  # `tag` is a day in German, and a name in English
+        free.sort()
+        date = None
     name = take(Role.NAME)
     if name is not None and Role.NAME not in forced and not plain[name].endswith("id") and not _name_like(table, name):
         # A column `experiment` may contain the change.
@@ -133,6 +141,11 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
     change = take(Role.CHANGE)
     why = take(Role.WHY)
     result = take(Role.RESULT)
+    if name is None:
+        # `candidate_id`, or a column of ids below a head that nobody foresaw
+        ids = (index for index in free if plain[index].endswith(" id") or PROPER_HEAD.fullmatch(plain[index]))
+        name = next((index for index in ids if _one_word(table, index) and _name_like(table, index)), None)
+        free = [index for index in free if index != name]
     if change is None:
         named = {index for index in free if plain[index] in HEADS[Role.NAME]}
         change = _wordiest(table, [index for index in free if index not in named])
@@ -145,6 +158,8 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
     if name is None:
         name = next((index for index in free if not plain[index] and _name_like(table, index)), None)
         free = [index for index in free if index != name]
+    if change is None and why is not None:
+        change, why = why, None
     if change is None and name is None:
         return None
     return Columns(name=name, verdict=verdict, change=change, result=result, why=why, date=date, figures=tuple(free))
@@ -240,6 +255,11 @@ def ids_inside(table: Table, columns: Columns) -> bool:
     return len(names) >= SHARE * len(cells) > 1 and len(set(names)) == len(names)
 
 
+def _date_like(table: Table, index: int) -> bool:
+    cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
+    return sum(bool(DATE_LIKE.search(cell)) for cell in cells) >= SHARE * len(cells)
+
+
 def _one_word(table: Table, index: int) -> bool:
     cells = [row.cells[index].strip("`*# ") for row in table.rows]
     words = sum(bool(cell) and len(cell) <= NAME_MAX and not re.search(r"\s", cell) for cell in cells)
@@ -251,6 +271,8 @@ def _wordiest(table: Table, free: Sequence[int]) -> int | None:
 
     def words(index: int) -> float:
         cells = [row.cells[index] for row in table.rows]
+        if len(set(cells)) <= max(1, len(cells) // 4):
+            return 0.0  # a flag, such as `true` or `success`
         told = [cell for cell in cells if re.search(r"[^\W\d_]{2}", cell) and not MEASURED.match(cell)]
         return len(told) / len(cells) if cells else 0.0
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from expctl.domain.text import plain_text
 from expctl.imported.document import Document, Line, Row, Section, Unread
 from expctl.imported.rules import FORBIDS
-from expctl.imported.verdicts import DECIDED, Dialect, Pending, opens_with_verdict, rulings
+from expctl.imported.verdicts import DECIDED, MARKS, Dialect, Pending, opens_with_verdict, rulings
 
 FENCE = re.compile(r"\s*(?:```|~~~)")
 BULLET = re.compile(r"(\s*)(?:[-*+]|\d+[.)])\s+(\S.*)")
@@ -48,6 +48,17 @@ DID = re.compile(r"merged|landed|shipped|deployed|dropped|accepted|adopted|commi
 DESCRIBES = re.compile(
     r"(?:kept|retained|removed|dropped|merged) (?:the|an?|its|this|same|all|both|only|so|to|because)\b", re.IGNORECASE
 )
+# Headings of sections that tell a part of the experiment above them
+PART = re.compile(
+    r"\W*(?:results?|analysis|correctness|validation|verification|measurements?|methodology|method|setup|summary|decision|verdict"
+    r"|conclusions?|outcome|findings?|discussion|numbers|benchmarks?|evidence|implementation|changes?|hypothesis|rationale|notes?"
+    r"|cold .*|warm.*|why .*|ergebnisse?|auswertung)\W*",
+    re.IGNORECASE,
+)
+# `Experiment 3 discarded: ...` and `E3 kept: ...`
+RULED_ID = re.compile(
+    r"\W*((?:(?:experiment|exp|attempt|run|iteration|trial)\W*)?[A-Za-z]{0,6}-?#?\d+[a-z]?)\W+((?:was )?[A-Za-z ]+?)\W*", re.IGNORECASE
+)
 NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|step|trial)\W*(\d+[a-z]?)\b", re.IGNORECASE)
 LABELLED = re.compile(r"^\W*\[([A-Za-z ]+)\]\W*\s")
 DATED = re.compile(r"\s*\([^()]*\)\s*$")
@@ -60,13 +71,32 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
     """
     found: list[Row | Unread] = []
     names = {row.name for row in rows if row.name}
-    for section in document.sections:
+    for section in _experiments_of(document.sections):
         if section.title == document.title and rows:
             continue  # what is said of the whole document
         lines = tuple(_outside_fences(section.lines))
         whole = _section(section, lines, names, dialect)
         found += [whole] if whole else list(_bullets(section, lines, dialect, names))
     return found
+
+
+def _experiments_of(sections: Sequence[Section]) -> Iterator[Section]:
+    """Yield the sections, each with the lines of those below it that only tell a part of it (`Results`, `Analysis`). Headings in
+    lines that follow each other are running text in large letters, and are left out.
+    """
+    made: list[Section] = []
+    for before, section, after in zip((None, *sections), sections, (*sections[1:], None), strict=False):
+        parent = next((at for at, each in enumerate(made) if each.title == section.under), None)
+        if section.under and parent is not None and PART.fullmatch(section.title) and made[parent + 1 :] == []:
+            whole = made[parent]
+            made[parent] = Section(
+                line=whole.line, title=whole.title, under=whole.under, lines=(*whole.lines, *section.lines)
+            )
+        elif not any(
+            other and abs(other.line - section.line) == 1 and other.under == section.under for other in (before, after)
+        ):
+            made.append(section)
+    yield from made
 
 
 def _outside_fences(lines: Sequence[Line]) -> Iterator[Line]:
@@ -88,7 +118,11 @@ def _section(section: Section, lines: Sequence[Line], names: set[str], dialect: 
     stated = [text for text in labelled if _is_stated(text, dialect)]
     parts = [part for part in SPLIT.split(section.title) if part.strip()]
     tail = DATED.sub("", parts[-1]) if len(parts) > 1 else ""
-    if opens_with_verdict(tail, dialect) or DECIDED.match(tail.strip("*_ ")):
+    if len(parts) > 1 and DECIDED.fullmatch(parts[0].strip("*_ []")) and parts[0].strip("*_ [")[0].isupper():
+        # `Kept: wider loads`
+        words = parts[0]
+        title, name = _title_and_name(section.title[section.title.index(parts[0]) + len(parts[0]) :].lstrip(" :-–—*_]"))
+    elif opens_with_verdict(tail, dialect) or DECIDED.match(tail.strip("*_ ")):
         words = tail
     elif len(stated) == 1 and len(labelled) - len(stated) <= 1:
         words = stated[0]
@@ -100,8 +134,8 @@ def _section(section: Section, lines: Sequence[Line], names: set[str], dialect: 
     if isinstance(made, Pending):
         return Unread(line=section.line, text=plain_text(section.title)[:120], why=made.value)
     verdicts = {each.verdict for each in made}
-    told = (rulings(text, dialect) for text in stated)
-    if any(isinstance(other, tuple) and {each.verdict for each in other} != verdicts for other in told):
+    told = (opens_with_verdict(text, dialect) for text in stated)
+    if any(other and {other} != verdicts for other in told):
         return None  # the label takes back what the heading says
     return Row(
         line=section.line,
@@ -119,7 +153,8 @@ def _section(section: Section, lines: Sequence[Line], names: set[str], dialect: 
 def _is_stated(text: str, dialect: Dialect) -> bool:
     """Return whether a line labelled Verdict or Status says what was decided, and not only what was seen."""
     made = rulings(text, dialect)
-    return isinstance(made, Pending) or (isinstance(made, tuple) and DECIDED.search(text) is not None)
+    decided = DECIDED.search(text) or MARKS.match(text.strip("*_ "))
+    return isinstance(made, Pending) or (isinstance(made, tuple) and decided is not None)
 
 
 def _without_verdict(heading: str, dialect: Dialect) -> str:
@@ -181,6 +216,10 @@ def _items(lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
 def _parted(text: str, dialect: Dialect) -> tuple[str, str, str] | None:
     """Split a bullet into (what was tried, the verdict's words, the rest); None where no part is a verdict, or two are."""
     parts = [part for part in SPLIT.split(LABELLED.sub(r"\1: ", text)) if part.strip(" *_")]
+    headed = RULED_ID.fullmatch(parts[0]) if len(parts) > 1 else None
+    if headed and DECIDED.fullmatch(headed[2].removeprefix("was ")):
+        number = NUMBERED.fullmatch(headed[1])
+        return f"{number[1] if number else headed[1]}: {parts[1]}", headed[2], " - ".join(parts[2:])
     decided = [at for at, part in enumerate(parts) if _is_decision(part, dialect)]
     if decided[:1] == [0] and DID.fullmatch(parts[0].strip("*_ ")) and not parts[0].strip("*_ ").isupper():
         return None

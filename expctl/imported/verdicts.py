@@ -40,7 +40,7 @@ WORDS = (
     (
         Verdict.REJECT,
         r"reject|rejected|discard|discarded|revert|reverted|drop|dropped|rolled back|backed out|abandoned|scrapped|removed"
-        r"|fail|failed|regression|regressed",
+        r"|killed|lost|fail|failed|regression|regressed",
     ),
     (
         Verdict.REJECT,
@@ -55,7 +55,8 @@ PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for v
 # Words for what was done, not for what was seen: a long text states its verdict with one of these.
 DECIDED = re.compile(
     r"\b(?:keep|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed|committed|re-?enabled|reject(?:ed)?|discard(?:ed)?"
-    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|crash(?:ed)?"
+    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|killed|crash(?:ed)?|dead[- ]end"
+    r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)|not (?:kept|adopted|merged|landed|accepted|retained|shipped)"
     r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen)\b",
     re.IGNORECASE,
 )
