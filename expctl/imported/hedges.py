@@ -27,6 +27,7 @@ AFTER = re.compile(rf"{RULED}\s+(?:back|out|off|aside|away|later|if|unless|until
 # `Ship if correct` and `accept only with zero copies` are rules for a decision that nobody has made yet.
 CONDITION = re.compile(rf"{RULED}[^{RULED}]*\b(?:if|unless|only (?:if|when|with|once))\b", re.IGNORECASE)
 
+
 def is_hedged(text: str) -> bool:
     """Return whether the verdict in `text` is uncertain, pending or negated. `text` must have the placeholder RULED in place of
     the word for the verdict.

@@ -39,6 +39,9 @@ MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|c
 IDENTIFIED = re.compile(
     r"\W*(?:(?P<id>[A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?|#\d+)\b|`?(?P<hash>[0-9a-f]{7,40})\b`?)", re.ASCII
 )
+# `FP16 sums` and `AArch64 loops` begin with no id, `EXP16: sums` does.
+LONG_ID = re.compile(r"[A-Za-z]{2,}-?\d|[a-z]\d")
+SEPARATED = re.compile(r"\W*$|\s*[:.)\]–—|]|\s+-")
 SPLIT = re.compile(r"\s+[-–—]+\s+|\s*[–—]\s*|:\s+|:\*\*\s*|\s*(?:→|->|=>)\s*|\.\s+(?=\W*[A-Z])")
 LAST = re.compile(
     r"[,;(]\s*((?:was |so |then )?(?:kept|retained|rejected|discarded|reverted|rolled back|dropped))\W*$", re.IGNORECASE
@@ -55,9 +58,12 @@ PART = re.compile(
     r"|cold .*|warm.*|why .*|ergebnisse?|auswertung)\W*",
     re.IGNORECASE,
 )
+# `wider loads [REVERTED]`, `wider loads (rejected)`
+BRACKETED = re.compile(r"[\[(]\s*([^\[\]()]{4,40}?)\s*[\])]\W*$")
 # `Experiment 3 discarded: ...` and `E3 kept: ...`
 RULED_ID = re.compile(
-    r"\W*((?:(?:experiment|exp|attempt|run|iteration|trial)\W*)?[A-Za-z]{0,6}-?#?\d+[a-z]?)\W+((?:was )?[A-Za-z ]+?)\W*", re.IGNORECASE
+    r"\W*((?:(?:experiment|exp|attempt|run|iteration|trial)\W*)?[A-Za-z]{0,6}-?#?\d+[a-z]?)\W+((?:was )?[A-Za-z ]+?)\W*",
+    re.IGNORECASE,
 )
 NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|step|trial)\W*(\d+[a-z]?)\b", re.IGNORECASE)
 LABELLED = re.compile(r"^\W*\[([A-Za-z ]+)\]\W*\s")
@@ -81,17 +87,16 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
 
 
 def _experiments_of(sections: Sequence[Section]) -> Iterator[Section]:
-    """Yield the sections, each with the lines of those below it that only tell a part of it (`Results`, `Analysis`). Headings in
-    lines that follow each other are running text in large letters, and are left out.
+    """Yield the sections, each with the lines of those below it that only tell a part of it (`Results`, `Analysis`).
+
+    Headings in lines that follow each other are running text in large letters, and are left out.
     """
     made: list[Section] = []
     for before, section, after in zip((None, *sections), sections, (*sections[1:], None), strict=False):
-        parent = next((at for at, each in enumerate(made) if each.title == section.under), None)
-        if section.under and parent is not None and PART.fullmatch(section.title) and made[parent + 1 :] == []:
+        parent = next((at for at in reversed(range(len(made))) if made[at].title == section.under), None)
+        if section.under and parent is not None and PART.fullmatch(section.title):
             whole = made[parent]
-            made[parent] = Section(
-                line=whole.line, title=whole.title, under=whole.under, lines=(*whole.lines, *section.lines)
-            )
+            made[parent] = Section(line=whole.line, title=whole.title, under=whole.under, lines=(*whole.lines, *section.lines))
         elif not any(
             other and abs(other.line - section.line) == 1 and other.under == section.under for other in (before, after)
         ):
@@ -118,6 +123,10 @@ def _section(section: Section, lines: Sequence[Line], names: set[str], dialect: 
     stated = [text for text in labelled if _is_stated(text, dialect)]
     parts = [part for part in SPLIT.split(section.title) if part.strip()]
     tail = DATED.sub("", parts[-1]) if len(parts) > 1 else ""
+    bracketed = BRACKETED.search(section.title)
+    if bracketed and DECIDED.match(bracketed[1]):
+        tail = bracketed[1]
+        title, name = _title_and_name(section.title[: bracketed.start()])
     if len(parts) > 1 and DECIDED.fullmatch(parts[0].strip("*_ []")) and parts[0].strip("*_ [")[0].isupper():
         # `Kept: wider loads`
         words = parts[0]
@@ -248,7 +257,7 @@ def _is_decision(part: str, dialect: Dialect) -> bool:
 def _title_and_name(text: str) -> tuple[str, str]:
     """Split `**E3**: hoist constants` into (`hoist constants`, `E3`), `abc1234 wider loads` likewise."""
     found = IDENTIFIED.match(text.replace("*", ""))
-    if not found:
+    if not found or (found["id"] and LONG_ID.match(found["id"]) and not SEPARATED.match(text.replace("*", ""), found.end())):
         return text.replace("*", "").strip(" :-–—"), ""
     name = found["id"] or found["hash"] or ""
     if found["hash"] and not re.search(r"\d", found["hash"]):
