@@ -208,6 +208,8 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
             else 0
         )
         needed = (SHARE_HEADLESS, SHARE, SHARE_STRONG)[rank]
+        if rank == 1 and len(recognised) > 1 and all(DECIDED.fullmatch(cell.strip("*` ")) for cell in recognised):
+            needed = SHARE_STRONG  # `REVERTED` alone in a cell is no result
         if rank < 2 and 2 * sum(_tells_decision(cell, dialect) for cell in recognised) < len(recognised):
             continue  # results, such as `identical` or `neutral`
         if rank == 0 and not all(len(cell) <= SHORT_CELL and DECIDED.search(cell) for cell in recognised):

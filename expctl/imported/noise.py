@@ -15,6 +15,8 @@ SENTENCE = re.compile(r"[.;]\s")
 CLAUSE = re.compile(r"[.,;:]\s|[()]|\s[-–—]+\s")
 # Sizes and counts don't vary from run to run.
 EXACT = re.compile(r"\b(?:bytes?|gas|instructions?|registers?|[sv]gprs?|code size|alloc\w*)\b", re.IGNORECASE)
+WORSE = re.compile(r"\bregress|\bworse\b|\bslower\b", re.IGNORECASE)
+SIMPLER = re.compile(r"\b(?:simplif\w*|clean|cleanup|trim|remove|drop|delete|refactor)\b", re.IGNORECASE)
 NAMED = r"(?:nois[ey]|jitter|variance|run-to-run)"
 PERCENT = r"(?P<percent>[±+~≈<]?\s?\d+(?:\.\d+)?(?:\s?[-–]\s?\d+(?:\.\d+)?)?\s?%)"
 # A percentage is noise only where the words say that this very figure is: beside the word, or as what lies within it.
@@ -81,7 +83,7 @@ def noise_remarks(
         if len({(each.part, each.key) for each in results}) > 1 and _states_percent(figures[row.line]):
             continue
         # Who rejects what isn't faster is right, even inside the noise; who rejects a gain by its figure may not be.
-        moved = is_kept(row) or any(words.startswith("+") for _, words in changes)
+        moved = is_kept(row) or (any(words.startswith("+") for _, words in changes) and not WORSE.search(row.results()))
         if EXACT.search(row.results()):
             continue
         if moved and changes and all(abs(value) <= noise.percent for value, _ in changes):
@@ -147,7 +149,7 @@ def _changes(
                 and comparable(row, standing[key][0], known)
                 for value in (100 * (figure.value / standing[key][1].value - 1),)
             )
-            if careful and _only_loses(standing, absolute, known):
+            if careful and (SIMPLER.search(row.change) or _only_loses(standing, absolute, known)):
                 changes = ()
         yield row, changes
         if is_kept(row):

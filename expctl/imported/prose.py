@@ -1,8 +1,10 @@
 """Find experiments that a hand-kept ledger tells outside tables: bullets with a verdict, and sections that end with one."""
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.document import Document, Line, Row, Section, Unread
 from expctl.imported.rules import FORBIDS
@@ -17,6 +19,9 @@ LABEL = re.compile(
     r"\s*(?:[-*+]\s+)?\W*(?:final\s+)?(?:verdict|decision|disposition|outcome|status|result|conclusion|ruling|urteil|entscheidung)"
     r"\s*(?:\*\*|__)?\s*[:.]\s*(?:\*\*|__)?\s*(\S.*)",
     re.IGNORECASE,
+)
+ONLY_LABEL = re.compile(
+    r"\s*[-*+]\s+\W*(?:verdict|decision|outcome|status|conclusion|ruling)\s*(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*", re.IGNORECASE
 )
 TELLS_RESULT = re.compile(
     r"\s*(?:[-*+]\s+)?\W*(?:results?|measured|measurements?|impact|effect|numbers|ergebnis)\s*(?:\*\*|__)?\s*[:.]\s*(?:\*\*|__)?\s*(.*)",
@@ -47,7 +52,7 @@ LAST = re.compile(
     r"[,;(]\s*((?:was |so |then )?(?:kept|retained|rejected|discarded|reverted|rolled back|dropped))\W*$", re.IGNORECASE
 )
 # `Merged the two scans` and `Kept the same order` say what was changed, not what became of it.
-DID = re.compile(r"merged|landed|shipped|deployed|dropped|accepted|adopted|committed|removed", re.IGNORECASE)
+DID = re.compile(r"applied|merged|landed|shipped|deployed|dropped|accepted|adopted|committed|removed", re.IGNORECASE)
 DESCRIBES = re.compile(
     r"(?:kept|retained|removed|dropped|merged) (?:the|an?|its|this|same|all|both|only|so|to|because)\b", re.IGNORECASE
 )
@@ -65,6 +70,16 @@ RULED_ID = re.compile(
     r"\W*((?:(?:experiment|exp|attempt|run|iteration|trial)\W*)?[A-Za-z]{0,6}-?#?\d+[a-z]?)\W+((?:was )?[A-Za-z ]+?)\W*",
     re.IGNORECASE,
 )
+LOST = re.compile(r"\b(?:reverted|rejected|discarded|regressed|lost|refuted|abandoned|rolled back)\b", re.IGNORECASE)
+UNSURE = re.compile(r"\W*(?:inconclusive|undecided|unclear)\b", re.IGNORECASE)
+# `Changes that paid (applied)` is the heading of several experiments.
+GROUP = re.compile(
+    r"\W*(?:all |some |other |more |the |key |main |previously )?(?:\w+ )?(?:changes|experiments|optimi[sz]ations|attempts|ideas"
+    r"|approaches|wins|losses|candidates|things|tests|techniques|hypotheses|improvements|variants|items|what)\b",
+    re.IGNORECASE,
+)
+COMMAS = re.compile(r"\s*[,;(]\s*")
+KEPT_MARKS = "✓✔✅☑👍"
 NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|step|trial)\W*(\d+[a-z]?)\b", re.IGNORECASE)
 LABELLED = re.compile(r"^\W*\[([A-Za-z ]+)\]\W*\s")
 DATED = re.compile(r"\s*\([^()]*\)\s*$")
@@ -77,11 +92,13 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
     """
     found: list[Row | Unread] = []
     names = {row.name for row in rows if row.name}
+    marks = {mark for section in document.sections for mark in MARKS.findall(section.title[:1])}
+    marked = bool(marks & set(KEPT_MARKS)) and bool(marks - set(KEPT_MARKS))
     for section in _experiments_of(document.sections):
         if section.title == document.title and rows:
             continue  # what is said of the whole document
         lines = tuple(_outside_fences(section.lines))
-        whole = _section(section, lines, names, dialect)
+        whole = _section(section, lines, names, dialect, marked=marked)
         found += [whole] if whole else list(_bullets(section, lines, dialect, names))
     return found
 
@@ -113,13 +130,18 @@ def _outside_fences(lines: Sequence[Line]) -> Iterator[Line]:
             yield line
 
 
-def _section(section: Section, lines: Sequence[Line], names: set[str], dialect: Dialect) -> Row | Unread | None:
-    """Return the experiment that a whole section tells: its heading ends with a verdict, or one line is labelled as such."""
+def _section(
+    section: Section, lines: Sequence[Line], names: set[str], dialect: Dialect, *, marked: bool
+) -> Row | Unread | None:
+    """Return the experiment that a whole section tells: its heading ends with a verdict, or one line is labelled as such.
+
+    `marked`: the document has headings that begin with `✅` and such that begin with `❌`, which then are verdicts.
+    """
     title, name = _title_and_name(_without_verdict(section.title, dialect))
     number = NUMBERED.match(section.title)
-    if not title or name in names or (number and number[1] in names) or FORBIDS.search(section.title):
+    if not title or GROUP.match(title) or name in names or (number and number[1] in names) or FORBIDS.search(section.title):
         return None
-    labelled = [found[1] for line in lines if (found := LABEL.fullmatch(line.text))]
+    labelled = list(_labelled(lines))
     stated = [text for text in labelled if _is_stated(text, dialect)]
     parts = [part for part in SPLIT.split(section.title) if part.strip()]
     tail = DATED.sub("", parts[-1]) if len(parts) > 1 else ""
@@ -131,6 +153,11 @@ def _section(section: Section, lines: Sequence[Line], names: set[str], dialect: 
         # `Kept: wider loads`
         words = parts[0]
         title, name = _title_and_name(section.title[section.title.index(parts[0]) + len(parts[0]) :].lstrip(" :-–—*_]"))
+    elif marked and MARKS.match(section.title):
+        words = section.title[0]
+        title, name = _title_and_name(section.title[1:].lstrip("\ufe0f "))
+    elif any(map(DECIDED.fullmatch, COMMAS.split(tail.strip("*_ ")))) and isinstance(rulings(tail, dialect), tuple):
+        words = tail  # `neutral, reverted`
     elif opens_with_verdict(tail, dialect) or DECIDED.match(tail.strip("*_ ")):
         words = tail
     elif len(stated) == 1 and len(labelled) - len(stated) <= 1:
@@ -143,7 +170,8 @@ def _section(section: Section, lines: Sequence[Line], names: set[str], dialect: 
     if isinstance(made, Pending):
         return Unread(line=section.line, text=plain_text(section.title)[:120], why=made.value)
     verdicts = {each.verdict for each in made}
-    told = (opens_with_verdict(text, dialect) for text in stated)
+    told = [opens_with_verdict(text, dialect) for text in stated]
+    told += [Verdict.INCONCLUSIVE for text in labelled if UNSURE.match(text)]
     if any(other and {other} != verdicts for other in told):
         return None  # the label takes back what the heading says
     return Row(
@@ -157,6 +185,15 @@ def _section(section: Section, lines: Sequence[Line], names: set[str], dialect: 
         figures=(),
         table=section.line,
     )
+
+
+def _labelled(lines: Sequence[Line]) -> Iterator[str]:
+    """Yield what lines labelled Verdict, Status or Decision say, be it in the line below."""
+    for line, below in itertools.zip_longest(lines, lines[1:]):
+        found = LABEL.fullmatch(line.text)
+        item = BULLET.fullmatch(below.text) if below and ONLY_LABEL.fullmatch(line.text) else None
+        if found or item:
+            yield found[1] if found else item[2]  # type: ignore[index]
 
 
 def _is_stated(text: str, dialect: Dialect) -> bool:
@@ -189,6 +226,8 @@ def _bullets(section: Section, lines: Sequence[Line], dialect: Dialect, names: s
         change, words, rest = parted
         title, name = _title_and_name(change)
         made = rulings(words, dialect)
+        if isinstance(made, tuple) and made[0].verdict is Verdict.KEEP and LOST.search(f"{section.title} {bare}"):
+            continue  # it tells of several attempts, or says both
         if not isinstance(made, tuple) or not re.search(r"\w\W+\w", title or name) or name in names:
             continue
         yield Row(

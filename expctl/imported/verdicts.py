@@ -33,7 +33,7 @@ WORDS = (
     (Verdict.REJECT, r"nicht (?:behalten|beibehalten|übernommen|angenommen|akzeptiert)"),
     (
         Verdict.KEEP,
-        r"keep|keeps|kept|keeper|accept|accepted|adopt|adopted|merged|landed|ship|shipped|deployed|retain|retained|committed|promoted|apply"
+        r"keep|keeps|kept|keeper|accept|accepted|adopt|adopted|merged|landed|ship|shipped|deployed|retain|retained|committed|promoted|apply|applied"
         r"|baseline",
     ),
     (Verdict.KEEP, r"behalten|beibehalten|übernommen|angenommen|akzeptiert|ausgangsstand"),
@@ -54,7 +54,7 @@ WORDS = (
 PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for verdict, words in WORDS)
 # Words for what was done, not for what was seen: a long text states its verdict with one of these.
 DECIDED = re.compile(
-    r"\b(?:keep|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed|committed|re-?enabled|reject(?:ed)?|discard(?:ed)?"
+    r"\b(?:keep|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed|committed|applied|re-?enabled|reject(?:ed)?|discard(?:ed)?"
     r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|killed|crash(?:ed)?|dead[- ]end"
     r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)|not (?:kept|adopted|merged|landed|accepted|retained|shipped)"
     r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen)\b",
@@ -95,6 +95,13 @@ KEEPS_OTHER = re.compile(
     r"[Kk]eep (?!it\b|this\b|change|as\b|for\b|behind\b|in\b|on\b|with\b|because\b|since\b|only\b|default"
     r"|baseline|analysis|infra|config|enabled|new\b|if\b|pending|unless\b|until\b)\w"
 )
+# What is kept as a reference was not kept as a change.
+KEPT_ASIDE = re.compile(
+    r"(?:keep|kept|retained?) (?:only |just |merely )?(?:as|for) (?:an? |the )?(?:[\w-]+ )?"
+    r"(?:reference|record|oracle|evidence|documentation|experiment|negative|comparison|debugging|future|later|history)",
+    re.IGNORECASE,
+)
+SEEN_ONLY = {Verdict.INCONCLUSIVE, Verdict.NO_OP}
 LEFT_OFF = re.compile(r"kept (?:off|out|disabled)", re.IGNORECASE)
 SHORT = 60
 FEW = 3
@@ -144,8 +151,10 @@ def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending
     first = _of_first_clause(plain, dialect)
     if first is not None:
         return (_ruling(first, _bare(text)),)
-    if Verdict.KEEP in found and KEEPS_OTHER.match(plain):
+    if Verdict.KEEP in found and (KEEPS_OTHER.match(plain) or KEPT_ASIDE.search(plain)):
         return None
+    if found - SEEN_ONLY == {Verdict.REJECT} and UNDONE.search(plain):
+        found = {Verdict.REJECT}  # `neutral, reverted`: what was seen, and what was done
     if len(found) != 1 or is_hedged(recognised) or (SUCCEEDED.search(plain) and Verdict.KEEP not in found):
         return None
     sure = _decides(plain) if len(plain) > SHORT else DECIDED.search(plain) or MARKS.search(plain) or len(plain.split()) <= FEW
@@ -196,7 +205,7 @@ def _of_first_clause(plain: str, dialect: Dialect) -> Verdict | None:
     if len(found) != 1 or not (answer or _starts_with_verdict(clauses[0])) or is_hedged(recognised):
         return None
     (verdict,) = found
-    if verdict is Verdict.KEEP and KEEPS_OTHER.match(clauses[0]):
+    if verdict is Verdict.KEEP and (KEEPS_OTHER.match(clauses[0]) or KEPT_ASIDE.search(clauses[0])):
         return None
     if len(clauses) > 1 and opens_with_hedge(clauses[1]):
         return None
