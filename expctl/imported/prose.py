@@ -74,8 +74,8 @@ LOST = re.compile(r"\b(?:reverted|rejected|discarded|regressed|lost|refuted|aban
 UNSURE = re.compile(r"\W*(?:inconclusive|undecided|unclear)\b", re.IGNORECASE)
 # `Changes that paid (applied)` is the heading of several experiments.
 GROUP = re.compile(
-    r"\W*(?:all |some |other |more |the |key |main |previously )?(?:\w+ )?(?:changes|experiments|optimi[sz]ations|attempts|ideas"
-    r"|approaches|wins|losses|candidates|things|tests|techniques|hypotheses|improvements|variants|items|what)\b",
+    r"\W*(?:all |some |other |more |the |key |main |previously )?(?:\w+ )?(?:changes|experiments|optimi[sz]ations|attempts"
+    r"|ideas|approaches|wins|losses|candidates|things|tests|techniques|hypotheses|improvements|variants|items|what)\b",
     re.IGNORECASE,
 )
 COMMAS = re.compile(r"\s*[,;(]\s*")
