@@ -55,6 +55,13 @@ HEADS = {
     ),
     Role.DATE: _heads("date, day, when, timestamp, time stamp, datum, tag, wann, zeitpunkt"),
 }
+# What stands below one of these was tried: check marks beside it say what became of it, and not what is fast enough.
+TRIED = _heads(
+    """change, changes, idea, optimization, optimisation, modification, hypothesis, what changed, what was tried, tried,
+    approach, technique, candidate, attempt, experiment, trial, probe, patch, proposal, lever, knob, simplification,
+    experiments,
+    änderung, idee, maßnahme, versuch, ansatz"""
+)
 # Columns with these heads hold verdicts, even where few cells are recognised, ...
 STRONG = _heads(
     "keep, kept, keep reject, verdict, decision, disposition, ruling, urteil, entscheidung, behalten, bewertung, keep or revert"
@@ -171,8 +178,9 @@ def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
     asks = head in ASKING or head == _plain(given.heads.get(Role.VERDICT, "\0"))
     measured = any(MEASURED.search(cell) for row in table.rows for at, cell in enumerate(row.cells) if at != index)
     cells = [row.cells[index] for row in table.rows]
-    only_answers = all(is_answer(cell) for cell in cells if cell.strip())
-    marks = asks or (measured and head in HEADS[Role.VERDICT]) or not only_answers
+    decided = any(DECIDED.search(cell) for cell in cells)
+    tried = any(_plain(each) in TRIED for each in table.heads)
+    marks = asks or (measured and tried and head in HEADS[Role.VERDICT]) or decided
     return Dialect(answers=asks, marks=marks, tests=tells_tests(cells), meanings=given.meanings)
 
 

@@ -30,6 +30,10 @@ NOT_CONFOUNDED = re.compile(r"\b(?:no|not|without|never|un|same|identical|avoid(
 FLAT_PERCENT = 2.0
 BASELINE = re.compile(r"\bbaseline|_baseline", re.IGNORECASE)
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
+SHORT_CELL = 100
+REPEATS = re.compile(
+    r"\b(?:re-?runs?|re-?ran|re-?confirm\w*|re-?measure\w*|repeat\w*|confirmation|verification)\b", re.IGNORECASE
+)
 # What is worse by more percent was measured in another way.
 FAR = 100.0
 SLIPPED = 100.0 * SLIP / 2
@@ -59,6 +63,8 @@ def kept_regressions(
     standing: dict[tuple[object, ...], tuple[Row, Figure]] = {}
     for row in filter(is_kept, rows):
         found = figures[row.line]
+        if REPEATS.search(f"{row.name} {row.change}".replace("_", " ")):
+            continue  # no change, but the one before measured again
         if is_baseline(row):
             standing = {key: value for key, value in standing.items() if key[0] != row.table}
         pair = _pair(found)
@@ -104,9 +110,16 @@ def singles(row: Row, figures: Sequence[Figure]) -> dict[tuple[object, ...], Fig
     """Return the results of a row that can be compared with those of another, by what both must agree in (table, unit)."""
     made: dict[tuple[object, ...], list[Figure]] = {}
     for each in figures:
-        if each.part is Part.RESULT and each.quantity is not Quantity.PERCENT and each.value:
+        if each.part is Part.RESULT and each.quantity is not Quantity.PERCENT and each.value and _stands_alone(row, each):
             made.setdefault((row.table, *each.key), []).append(each)
     return {key: found[0] for key, found in made.items() if len(found) == 1}
+
+
+def _stands_alone(row: Row, figure: Figure) -> bool:
+    """Return whether a figure stands in a short cell. One in running text may be of anything."""
+    bare = figure.text.split()[0]
+    cells = [re.sub(r"[`*~≈]", "", cell) for cell in (row.result, *(cell for _, cell in row.figures))]
+    return any(bare in cell and len(cell) <= SHORT_CELL for cell in cells)
 
 
 def not_flat(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], noise: float) -> Iterator[Remark]:

@@ -1,5 +1,6 @@
 """Find experiments that a hand-kept ledger tells outside tables: bullets with a verdict, and sections that end with one."""
 
+import dataclasses
 import itertools
 import re
 from collections.abc import Iterator, Sequence
@@ -60,11 +61,11 @@ DESCRIBES = re.compile(
 PART = re.compile(
     r"\W*(?:results?|analysis|correctness|validation|verification|measurements?|methodology|method|setup|summary|decision|verdict"
     r"|conclusions?|outcome|findings?|discussion|numbers|benchmarks?|evidence|implementation|changes?|hypothesis|rationale|notes?"
-    r"|cold .*|warm.*|why .*|ergebnisse?|auswertung)\W*",
+    r"|why .*|ergebnisse?|auswertung)\W*",
     re.IGNORECASE,
 )
 # `wider loads [REVERTED]`, `wider loads (rejected)`
-BRACKETED = re.compile(r"[\[(]\s*([^\[\]()]{4,40}?)\s*[\])]\W*$")
+BRACKETED = re.compile(r"[\[(]\s*([^\[\]()]{4,80}?)\s*[\])]\W*$")
 # `Experiment 3 discarded: ...` and `E3 kept: ...`
 RULED_ID = re.compile(
     r"\W*((?:(?:experiment|exp|attempt|run|iteration|trial)\W*)?[A-Za-z]{0,6}-?#?\d+[a-z]?)\W+((?:was )?[A-Za-z ]+?)\W*",
@@ -79,6 +80,16 @@ GROUP = re.compile(
     re.IGNORECASE,
 )
 COMMAS = re.compile(r"\s*[,;(]\s*")
+# `E12 REJECTED at 3 ms, ...`
+SHOUTED = re.compile(
+    r"[\W_]*([A-Za-z][\w-]*\d\w*|\d+)\W+(KEPT|LANDED|REJECTED|REVERTED|DISCARDED|ABANDONED|ACCEPTED|MERGED)\b", re.ASCII
+)
+# `**Attempted and reverted.**`, in a line of its own
+TRIED_AND = re.compile(
+    r"\s*(?:\*\*|__)(?:attempted|tried|implemented|built|tested|measured)(?: and|, then|,| then) (?:was )?(\w+(?: back)?)\W*",
+    re.IGNORECASE,
+)
+HEADINGS_MAX = 2
 KEPT_MARKS = "✓✔✅☑👍"
 NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|step|trial)\W*(\d+[a-z]?)\b", re.IGNORECASE)
 LABELLED = re.compile(r"^\W*\[([A-Za-z ]+)\]\W*\s")
@@ -94,31 +105,52 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
     names = {row.name for row in rows if row.name}
     marks = {mark for section in document.sections for mark in MARKS.findall(section.title[:1])}
     marked = bool(marks & set(KEPT_MARKS)) and bool(marks - set(KEPT_MARKS))
+    told: set[str] = set()
     for section in _experiments_of(document.sections):
         if section.title == document.title and rows:
             continue  # what is said of the whole document
+        if section.under in told and not DECIDED.search(section.title):
+            continue  # a part of the experiment above it
         lines = tuple(_outside_fences(section.lines))
         whole = _section(section, lines, names, dialect, marked=marked)
+        if whole:
+            told.add(section.title)
         found += [whole] if whole else list(_bullets(section, lines, dialect, names))
     return found
 
 
-def _experiments_of(sections: Sequence[Section]) -> Iterator[Section]:
-    """Yield the sections, each with the lines of those below it that only tell a part of it (`Results`, `Analysis`).
+def _experiments_of(sections: Sequence[Section]) -> list[Section]:
+    """Return the sections, each with the lines of those below it that only tell a part of it (`Results`, `Analysis`).
 
-    Headings in lines that follow each other are running text in large letters, and are left out.
+    A heading that goes on in a second one is joined with it. More of them in lines that follow each other are running text in
+    large letters, and are left out.
     """
     made: list[Section] = []
-    for before, section, after in zip((None, *sections), sections, (*sections[1:], None), strict=False):
-        parent = next((at for at in reversed(range(len(made))) if made[at].title == section.under), None)
-        if section.under and parent is not None and PART.fullmatch(section.title):
-            whole = made[parent]
-            made[parent] = Section(line=whole.line, title=whole.title, under=whole.under, lines=(*whole.lines, *section.lines))
-        elif not any(
-            other and abs(other.line - section.line) == 1 and other.under == section.under for other in (before, after)
-        ):
-            made.append(section)
-    yield from made
+    for whole in filter(None, map(_joined_headings, _runs(sections))):
+        parent = next((at for at in reversed(range(len(made))) if made[at].title == whole.under), None)
+        if whole.under and parent is not None and PART.fullmatch(whole.title):
+            made[parent] = dataclasses.replace(made[parent], lines=(*made[parent].lines, *whole.lines))
+        else:
+            made.append(whole)
+    return made
+
+
+def _runs(sections: Sequence[Section]) -> Iterator[list[Section]]:
+    """Yield the sections, those together whose headings have the same level and follow each other without a line between."""
+    run: list[Section] = []
+    for section in sections:
+        if run and not (section.line == run[-1].line + 1 and section.under == run[-1].under):
+            yield run
+            run = []
+        run.append(section)
+    if run:
+        yield run
+
+
+def _joined_headings(run: Sequence[Section]) -> Section | None:
+    if len(run) > HEADINGS_MAX:
+        return None
+    return dataclasses.replace(run[-1], line=run[0].line, title=" ".join(each.title for each in run), under=run[0].under)
 
 
 def _outside_fences(lines: Sequence[Line]) -> Iterator[Line]:
@@ -146,13 +178,16 @@ def _section(
     parts = [part for part in SPLIT.split(section.title) if part.strip()]
     tail = DATED.sub("", parts[-1]) if len(parts) > 1 else ""
     bracketed = BRACKETED.search(section.title)
-    if bracketed and DECIDED.match(bracketed[1]):
+    if bracketed and any(map(DECIDED.match, COMMAS.split(bracketed[1]))):
         tail = bracketed[1]
         title, name = _title_and_name(section.title[: bracketed.start()])
     if len(parts) > 1 and DECIDED.fullmatch(parts[0].strip("*_ []")) and parts[0].strip("*_ [")[0].isupper():
         # `Kept: wider loads`
         words = parts[0]
         title, name = _title_and_name(section.title[section.title.index(parts[0]) + len(parts[0]) :].lstrip(" :-–—*_]"))
+    elif shouted := SHOUTED.match(section.title):
+        words = shouted[2]
+        title, name = section.title[shouted.end() :].strip(" :-–—*_"), shouted[1]
     elif marked and MARKS.match(section.title):
         words = section.title[0]
         title, name = _title_and_name(section.title[1:].lstrip("\ufe0f "))
@@ -192,8 +227,9 @@ def _labelled(lines: Sequence[Line]) -> Iterator[str]:
     for line, below in itertools.zip_longest(lines, lines[1:]):
         found = LABEL.fullmatch(line.text)
         item = BULLET.fullmatch(below.text) if below and ONLY_LABEL.fullmatch(line.text) else None
-        if found or item:
-            yield found[1] if found else item[2]  # type: ignore[index]
+        told = TRIED_AND.fullmatch(line.text)
+        if found or item or told:
+            yield found[1] if found else item[2] if item else told[1]  # type: ignore[index]
 
 
 def _is_stated(text: str, dialect: Dialect) -> bool:
