@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Table
-from expctl.imported.verdicts import DECIDED, MARKS, PENDING, Dialect, is_answer, speaks_of_verdicts, tells_tests
+from expctl.imported.verdicts import BITS, DECIDED, MARKS, PENDING, Dialect, is_answer, speaks_of_verdicts, tells_tests
 
 
 class Role(StrEnum):
@@ -135,12 +135,15 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
             free.remove(found)
         return found
 
+    numbered = next((index for index in free if table.heads[index].strip() == "#" and _name_like(table, index)), None)
     date = take(Role.DATE)
     if date is not None and Role.DATE not in forced and not _date_like(table, date):
         free.append(date)  # `tag` is a day in German, and a name in English
         free.sort()
         date = None
-    name = take(Role.NAME)
+    if numbered is not None and Role.NAME not in forced:
+        free.remove(numbered)
+    name = numbered if numbered is not None and Role.NAME not in forced else take(Role.NAME)
     if name is not None and Role.NAME not in forced and not plain[name].endswith("id") and not _name_like(table, name):
         # A column `experiment` may contain the change.
         free.insert(0, name)
@@ -181,7 +184,8 @@ def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
     decided = any(DECIDED.search(cell) for cell in cells)
     tried = any(_plain(each) in TRIED for each in table.heads)
     marks = asks or (measured and tried and head in HEADS[Role.VERDICT]) or decided
-    return Dialect(answers=asks, marks=marks, tests=tells_tests(cells), meanings=given.meanings)
+    bits = asks and {cell.strip() for cell in cells} == set(BITS)
+    return Dialect(answers=asks, bits=bits, marks=marks, tests=tells_tests(cells), meanings=given.meanings)
 
 
 def why_no_ledger(table: Table) -> str:

@@ -25,7 +25,7 @@ BEFORE = re.compile(
 AFTER = re.compile(rf"{RULED}\s+(?:back|out|off|aside|away|later|if|unless|until|not|zurück|falls|wenn|nicht)\b", re.IGNORECASE)
 
 # `Ship if correct` and `accept only with zero copies` are rules for a decision that nobody has made yet.
-CONDITION = re.compile(rf"{RULED}[^{RULED}]*\b(?:if|unless|only (?:if|when|with|once))\b", re.IGNORECASE)
+CONDITION = re.compile(rf"{RULED}[^{RULED}]*\b(?:if|unless|except|only (?:if|when|with|once))\b", re.IGNORECASE)
 
 
 def is_hedged(text: str) -> bool:

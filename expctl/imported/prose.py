@@ -35,7 +35,7 @@ TELLS_WHY = re.compile(
 )
 ABOUT_EXPERIMENTS = re.compile(
     r"experiment|attempt|tried|optimi[sz]ation|ledger|history|results?\b|kept|reverted|rejected|discarded|hypothes[ei]s|probes?\b"
-    r"|iterations?\b|candidates?\b|what (?:worked|didn)|log\b|ideas|versuche",
+    r"|iterations?\b|candidates?\b|what (?:worked|didn)|log\b|ideas|decisions?\b|trials?\b|verdicts?\b|versuche",
     re.IGNORECASE,
 )
 EXPLAINS_WORDS = re.compile(
@@ -90,6 +90,10 @@ TRIED_AND = re.compile(
     re.IGNORECASE,
 )
 HEADINGS_MAX = 2
+# What may follow a verdict that begins a bullet
+ALONE = re.compile(r"\W*$|\s*[,;:.(\[]|\s+(?:because|for|as|since|after|by|due|in|on|at|with|and|but)\b", re.IGNORECASE)
+DONE_AND = re.compile(r"(?:completed|implemented|done|tested|tried|measured|built) (?:and|but) ", re.IGNORECASE)
+NEAR = 200
 KEPT_MARKS = "✓✔✅☑👍"
 NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|step|trial)\W*(\d+[a-z]?)\b", re.IGNORECASE)
 LABELLED = re.compile(r"^\W*\[([A-Za-z ]+)\]\W*\s")
@@ -174,6 +178,7 @@ def _section(
     if not title or GROUP.match(title) or name in names or (number and number[1] in names) or FORBIDS.search(section.title):
         return None
     labelled = list(_labelled(lines))
+    measured = sum(bool(TELLS_RESULT.fullmatch(line.text)) for line in lines)
     stated = [text for text in labelled if _is_stated(text, dialect)]
     parts = [part for part in SPLIT.split(section.title) if part.strip()]
     tail = DATED.sub("", parts[-1]) if len(parts) > 1 else ""
@@ -195,7 +200,7 @@ def _section(
         words = tail  # `neutral, reverted`
     elif opens_with_verdict(tail, dialect) or DECIDED.match(tail.strip("*_ ")):
         words = tail
-    elif len(stated) == 1 and len(labelled) - len(stated) <= 1:
+    elif len(stated) == 1 and len(labelled) - len(stated) <= 1 + measured:
         words = stated[0]
     else:
         return None
@@ -254,7 +259,7 @@ def _bullets(section: Section, lines: Sequence[Line], dialect: Dialect, names: s
     for line, text in _items(lines):
         bare = CHECKBOX.sub("", text)
         known = IDENTIFIED.match(bare)
-        if len(text) > ROW_MAX or not (about or known or MEASURED.search(bare)) or LABEL.fullmatch(text):
+        if len(text) > ROW_MAX or not (about or known or MEASURED.search(bare[:NEAR])) or LABEL.fullmatch(text):
             continue
         parted = _parted(bare, dialect)
         if parted is None:
@@ -304,7 +309,7 @@ def _parted(text: str, dialect: Dialect) -> tuple[str, str, str] | None:
     if headed and DECIDED.fullmatch(headed[2].removeprefix("was ")):
         number = NUMBERED.fullmatch(headed[1])
         return f"{number[1] if number else headed[1]}: {parts[1]}", headed[2], " - ".join(parts[2:])
-    decided = [at for at, part in enumerate(parts) if _is_decision(part, dialect)]
+    decided = [at for at, part in enumerate(parts) if _is_decision(part, dialect, first=at == 0)]
     if decided[:1] == [0] and DID.fullmatch(parts[0].strip("*_ ")) and not parts[0].strip("*_ ").isupper():
         return None
     if len(decided) == 1 and len(parts) > 1:
@@ -316,12 +321,14 @@ def _parted(text: str, dialect: Dialect) -> tuple[str, str, str] | None:
     return (text[: last.start()], last[1], text) if last else None
 
 
-def _is_decision(part: str, dialect: Dialect) -> bool:
+def _is_decision(part: str, dialect: Dialect, *, first: bool) -> bool:
     """Return whether `part` begins with a word for what was done: `reverted, no gain`, and not `keep what is faster`."""
-    bare = part.replace("*", "").replace("`", "").strip(" _[]().")
+    bare = DONE_AND.sub("", part.replace("*", "").replace("`", "").strip(" _[]()."), count=1)
     word = DECIDED.match(bare.lstrip("✓✔✅☑👍✗✘❌✖👎⚫🟢🔴\ufe0f "))
     if not word or opens_with_verdict(bare, dialect) is None:
         return False
+    if first and not ALONE.match(word.string[word.end() :]):
+        return False  # `retained pool: 154 us` names something
     if DESCRIBES.match(word.string[word.start() :]) or (
         DID.fullmatch(word[0]) and len(bare.split()) > 3 and not re.match(r"[,;:.(]", word.string[word.end() :])
     ):

@@ -21,6 +21,7 @@ ANSWERS = {
     **dict.fromkeys(("y", "yes", "ja", "true"), Verdict.KEEP),
     **dict.fromkeys(("n", "no", "nein", "false"), Verdict.REJECT),
 }
+BITS = {"1": Verdict.KEEP, "0": Verdict.REJECT}
 MARKED = {**dict.fromkeys("✓✔✅☑👍", Verdict.KEEP), **dict.fromkeys("✗✘❌✖👎", Verdict.REJECT)}
 WORDS = (
     (
@@ -33,7 +34,7 @@ WORDS = (
     (Verdict.REJECT, r"nicht (?:behalten|beibehalten|übernommen|angenommen|akzeptiert)"),
     (
         Verdict.KEEP,
-        r"keep|keeps|kept|keeper|accept|accepted|adopt|adopted|merged|landed|ship|shipped|deployed|retain|retained|committed|promoted|apply|applied"
+        r"keep|keeps|kept|keeper|accept|accepted|adopt|adopted|merged|landed|ship|shipped|deployed|retain|retained|committed|promoted|selected|apply|applied"
         r"|baseline",
     ),
     (Verdict.KEEP, r"behalten|beibehalten|übernommen|angenommen|akzeptiert|ausgangsstand"),
@@ -55,7 +56,7 @@ PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for v
 # Words for what was done, not for what was seen: a long text states its verdict with one of these.
 DECIDED = re.compile(
     r"\b(?:keep|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed|committed|applied|re-?enabled|reject(?:ed)?|discard(?:ed)?"
-    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|killed|crash(?:ed)?|dead[- ]end"
+    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|killed|crash(?:ed)?|dead[- ]end|no[- ]go"
     r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)|not (?:kept|adopted|merged|landed|accepted|retained|shipped)"
     r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen)\b",
     re.IGNORECASE,
@@ -102,6 +103,10 @@ KEPT_ASIDE = re.compile(
     re.IGNORECASE,
 )
 SEEN_ONLY = {Verdict.INCONCLUSIVE, Verdict.NO_OP}
+# `retained frames` in a later clause is no verdict; `kept` and `kept for now` are.
+NOT_OF_NOUN = re.compile(
+    r"\W*$|\s+(?:by|in|for|as|on|with|and|because|it|this|only|behind|anyway|the|an?|its|all|both)\b", re.IGNORECASE
+)
 LEFT_OFF = re.compile(r"kept (?:off|out|disabled)", re.IGNORECASE)
 SHORT = 60
 FEW = 3
@@ -115,12 +120,14 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """How a column's cells state verdicts. `answers`: yes and no are verdicts; `marks`: so are check marks alone; `tests`: the
-    column says which tests passed, so `failed` is no verdict. `meanings` are verdicts by words that the user gave, in small
-    letters; None stands for an experiment without a verdict yet.
+    """How a column's cells state verdicts. `answers`: yes and no are verdicts; `bits`: 1 and 0 are; `marks`: check marks alone are.
+
+    `tests`: the column says which tests passed, so `failed` is no verdict. `meanings` are verdicts by words that the user gave,
+    in small letters; None stands for an experiment without a verdict yet.
     """
 
     answers: bool = True
+    bits: bool = False
     marks: bool = True
     tests: bool = False
     meanings: Mapping[str, Verdict | None] = field(default_factory=dict)
@@ -201,6 +208,8 @@ def _of_first_clause(plain: str, dialect: Dialect) -> Verdict | None:
     """Return the verdict that the first clause begins with; None where it is uncertain, or later clauses take it back."""
     clauses = _clauses(plain)
     found, recognised = _verdicts(clauses[0], dialect)
+    if len(found) == 2 and found & SEEN_ONLY and DECIDED.search(clauses[0]):
+        found = found - SEEN_ONLY  # `mixed but kept`
     answer = dialect.answers and clauses[0].lower() in ANSWERS
     if len(found) != 1 or not (answer or _starts_with_verdict(clauses[0])) or is_hedged(recognised):
         return None
@@ -219,7 +228,8 @@ def _takes_back(verdict: Verdict, clause: str) -> bool:
         return False
     other = {found for found, pattern in PATTERNS if pattern.fullmatch(word[0])} or {Verdict.KEEP}
     undone = verdict is Verdict.KEEP and UNDONE.search(clause)
-    return verdict not in other and bool(undone or LATER.search(clause) or not re.search(r"\w", clause[: word.start()]))
+    alone = not re.search(r"\w", clause[: word.start()]) and NOT_OF_NOUN.match(clause[word.end() :])
+    return verdict not in other and bool(undone or LATER.search(clause) or alone)
 
 
 def _decides(plain: str) -> bool:
@@ -245,7 +255,8 @@ def _bare(text: str) -> str:
 
 def _verdicts(text: str, dialect: Dialect) -> tuple[set[Verdict], str]:
     """Return the set of verdicts named in `text`, and the text with the placeholder RULED for each word that names one."""
-    answer = ANSWERS.get(text.lower().rstrip(".! ")) if dialect.answers else None
+    plain = text.lower().rstrip(".! ")
+    answer = (ANSWERS.get(plain) if dialect.answers else None) or (BITS.get(plain) if dialect.bits else None)
     if answer:
         return {answer}, RULED
     rest = RESULT_OF_TEST.sub("", text) if dialect.tests else text
