@@ -120,7 +120,7 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """How a column's cells state verdicts. `answers`: yes and no are verdicts; `bits`: 1 and 0 are; `marks`: check marks alone are.
+    """How a column's cells state verdicts. `answers`: yes and no are verdicts; `bits`: 1 and 0 are; `marks`: check marks are.
 
     `tests`: the column says which tests passed, so `failed` is no verdict. `meanings` are verdicts by words that the user gave,
     in small letters; None stands for an experiment without a verdict yet.
