@@ -21,13 +21,19 @@ EXPLAINS_WORDS = re.compile(
     r"legend|lifecycle|states?\b|status(?:es| types| values)|glossary|schema|template|meaning|format|key\b", re.IGNORECASE
 )
 MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|cycles|[a-z]+/s)|→|->", re.IGNORECASE)
+# `..., reverted.`, `... and reverted to E3.`, `..., kept for simplicity.` and `...; keep.`
 LAST = re.compile(
-    r"[,;(]\s*((?:was |so |then )?(?:kept|retained|rejected|discarded|reverted|rolled back|dropped))\W*$", re.IGNORECASE
+    r"(?:[,;(]|->|→|\band)\s*((?:was |so |then )?(?:kept|retained|rejected|discarded|reverted|rolled back|dropped))"
+    r"(?:\s+(?:to|for)(?:\s+[\w.-]+){1,4})?\W*$|[,;]\s*(keep|revert|discard)\W*$",
+    re.IGNORECASE,
 )
+# `Change: wider loads. Removed the old ones.` says what was done.
+TELLS_CHANGE = re.compile(r"\W*(?:changes?|what(?: changed)?|starts?|setup|hypothesis|idea|why|plan|next)\W*:", re.IGNORECASE)
 # `Merged the two scans` and `Kept the same order` say what was changed, not what became of it.
 DID = re.compile(r"applied|merged|landed|shipped|deployed|dropped|accepted|adopted|committed|removed", re.IGNORECASE)
 DESCRIBES = re.compile(
-    r"(?:kept|retained|removed|dropped|merged) (?:the|an?|its|this|same|all|both|only|so|to|because)\b", re.IGNORECASE
+    r"(?:kept|retained|removed|dropped|merged) (?:the|an?|its|this|same|all|both|only|so|to|because|unused|old|extra)\b",
+    re.IGNORECASE,
 )
 # `Experiment 3 discarded: ...` and `E3 kept: ...`
 RULED_ID = re.compile(
@@ -58,7 +64,12 @@ def read_bullets(section: Section, lines: Sequence[Line], dialect: Dialect, name
     for line, text in _items(lines):
         bare = CHECKBOX.sub("", text)
         known = IDENTIFIED.match(bare)
-        if len(text) > ROW_MAX or not (about or known or MEASURED.search(bare[:NEAR])) or LABEL.fullmatch(text):
+        if (
+            len(text) > ROW_MAX
+            or not (about or known or MEASURED.search(bare[:NEAR]))
+            or LABEL.fullmatch(text)
+            or TELLS_CHANGE.match(text)
+        ):
             continue
         parted = _parted(bare, dialect)
         if parted is None:
@@ -117,7 +128,7 @@ def _parted(text: str, dialect: Dialect) -> tuple[str, str, str] | None:
             return parts[1].strip("*_ "), parts[0], " - ".join(parts[2:])
         return " - ".join(parts[:at]), parts[at], " - ".join(parts[1:at] + parts[at + 1 :])
     last = LAST.search(text) if not decided else None
-    return (text[: last.start()], last[1], text) if last else None
+    return (text[: last.start()], last[1] or last[2], text) if last else None
 
 
 def _is_decision(part: str, dialect: Dialect, *, first: bool) -> bool:

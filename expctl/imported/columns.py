@@ -74,6 +74,7 @@ SHARE_HEADLESS = 0.9
 MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|cycles|[a-z]+/s)|^[-+~]?\d[\d,.]*$", re.IGNORECASE)
 UNDONE = re.compile(r"revert|reject|discard|rolled back|dropped|removed|verworfen|zurückgenommen", re.IGNORECASE)
 SHORT_CELL = 60
+NO_WORDS = re.compile(r"^\W+|\W+$")
 LEADING_ID = re.compile(r"[\W_]*([A-Za-z]{1,4}-?\d+[a-z]?)(?![\w.=])(?!\s*[+&/])", re.ASCII)
 NAME_MAX = 40
 PROPER_HEAD = re.compile(r"[a-z]|")
@@ -220,7 +221,8 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
             else 0
         )
         needed = (SHARE_HEADLESS, SHARE, SHARE_STRONG)[rank]
-        if rank == 1 and len(recognised) > 1 and all(DECIDED.fullmatch(cell.strip("*` ")) for cell in recognised):
+        bare = [NO_WORDS.sub("", cell) for cell in recognised]
+        if rank == 1 and len(bare) > 1 and all(DECIDED.fullmatch(cell) or PENDING.fullmatch(cell) for cell in bare):
             needed = SHARE_STRONG  # `REVERTED` alone in a cell is no result
         if rank < 2 and 2 * sum(_tells_decision(cell, dialect) for cell in recognised) < len(recognised):
             continue  # results, such as `identical` or `neutral`

@@ -10,7 +10,12 @@ from expctl.imported.figures import Figure, Quantity, figures_in
 from expctl.imported.units import Better, Part
 
 NOISE = re.compile(r"\bnois[ey]|\bjitter|\bthermal|\bvariance|\brun-to-run", re.IGNORECASE)
-NOT_NOISE = re.compile(r"\b(?:above|beyond|outside|not|more than|exceeds?|over)\b[^.;]{0,20}\bnoise", re.IGNORECASE)
+NOT_NOISE = re.compile(
+    r"\b(?:above|beyond|outside|not|more than|exceeds?|over)\b[^.;]{0,20}\bnoise|\bexplain(?:s|ed)?\b[^.;]{0,40}\bvariance"
+    r"|\bvariance\b[^.;]{0,40}\bexplain",
+    re.IGNORECASE,
+)
+NOISE_MAX = 50
 SENTENCE = re.compile(r"[.;]\s")
 CLAUSE = re.compile(r"[.,;:]\s|[()]|\s[-–—]+\s")
 # Sizes and counts don't vary from run to run.
@@ -98,7 +103,8 @@ def _percents(sentence: str, unit: str = "") -> tuple[Figure, ...]:
     if not NOISE.search(plain) or NOT_NOISE.search(plain):
         return ()
     found = {match["percent"] for pattern in STATED for match in pattern.finditer(plain)}
-    return tuple(each for text in sorted(found) for each in figures_in(text, unit) if each.quantity is Quantity.PERCENT)
+    figures = (each for text in sorted(found) for each in figures_in(text, unit))
+    return tuple(each for each in figures if each.quantity is Quantity.PERCENT and abs(each.value) <= NOISE_MAX)
 
 
 def _stated_in_row(row: Row) -> tuple[Figure, ...]:

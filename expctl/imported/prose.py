@@ -24,6 +24,14 @@ TELLS_WHY = re.compile(
     r"\s*(?:\*\*|__)?\s*[:.]\s*(?:\*\*|__)?\s*(.*)",
     re.IGNORECASE,
 )
+# `- Cycles: 1657 (no change). Reverted.` below `- Change: ...`
+TELLS_CHANGE = re.compile(
+    r"\s*(?:[-*+]\s+)?\W*(?:changes?|what(?: changed)?|hypothesis|idea)\s*(?:\*\*|__)?\s*:", re.IGNORECASE
+)
+ENDS_WITH = re.compile(
+    r"\s*[-*+]\s+\W*\w[\w ]{1,24}:\s.*[.;)]\s+((?:kept|retained|reverted|rejected|discarded|rolled back)\b[^.;]{0,40})[.\s]*",
+    re.IGNORECASE,
+)
 UNSURE = re.compile(r"\W*(?:inconclusive|undecided|unclear)\b", re.IGNORECASE)
 # `**Attempted and reverted.**`, in a line of its own
 TRIED_AND = re.compile(
@@ -97,8 +105,9 @@ def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect:
 
 def _labelled(lines: Sequence[Line]) -> Iterator[str]:
     """Yield what lines labelled Verdict, Status or Decision say, be it in the line below."""
+    changes = sum(bool(TELLS_CHANGE.match(line.text)) for line in lines)
     for line, below in itertools.zip_longest(lines, lines[1:]):
-        found = LABEL.fullmatch(line.text)
+        found = (ENDS_WITH.fullmatch(line.text) if changes == 1 else None) or LABEL.fullmatch(line.text)
         item = BULLET.fullmatch(below.text) if below and ONLY_LABEL.fullmatch(line.text) else None
         told = TRIED_AND.fullmatch(line.text)
         if found or item or told:

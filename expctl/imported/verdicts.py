@@ -41,7 +41,7 @@ WORDS = (
     (
         Verdict.REJECT,
         r"reject|rejected|discard|discarded|revert|reverted|drop|dropped|rolled back|backed out|abandoned|scrapped|removed"
-        r"|killed|lost|fail|failed|regression|regressed",
+        r"|killed(?! by)|lost|fail|failed|regression|regressed",
     ),
     (
         Verdict.REJECT,
@@ -50,13 +50,13 @@ WORDS = (
     (Verdict.INVALID, r"crash|crashed|oom|invalid|error|timeout|timed out|aborted"),
     (Verdict.INVALID, r"absturz|abgestürzt|abgebrochen|ungültig|fehler|zeitüberschreitung"),
     (Verdict.INCONCLUSIVE, r"inconclusive|undecided|unclear|neutral|mixed|tie|unentschieden|unklar"),
-    (Verdict.NO_OP, r"no-?op|identical|unchanged|identisch|unverändert|wirkungslos"),
+    (Verdict.NO_OP, r"no[- ]?op|identical|unchanged|identisch|unverändert|wirkungslos"),
 )  # fmt: skip
 PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for verdict, words in WORDS)
 # Words for what was done, not for what was seen: a long text states its verdict with one of these.
 DECIDED = re.compile(
     r"\b(?:keep|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed|committed|applied|re-?enabled|reject(?:ed)?|discard(?:ed)?"
-    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|killed|crash(?:ed)?|dead[- ]end|no[- ]go"
+    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|killed(?! by)|crash(?:ed)?|dead[- ]end|no[- ]go"
     r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)|not (?:kept|adopted|merged|landed|accepted|retained|shipped)"
     r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen)\b",
     re.IGNORECASE,
@@ -255,6 +255,7 @@ def _bare(text: str) -> str:
 
 def _verdicts(text: str, dialect: Dialect) -> tuple[set[Verdict], str]:
     """Return the set of verdicts named in `text`, and the text with the placeholder RULED for each word that names one."""
+    text = text.replace("_", " ")
     plain = text.lower().rstrip(".! ")
     answer = (ANSWERS.get(plain) if dialect.answers else None) or (BITS.get(plain) if dialect.bits else None)
     if answer:
@@ -267,6 +268,8 @@ def _verdicts(text: str, dialect: Dialect) -> tuple[set[Verdict], str]:
         rest, times = pattern.subn(RULED, rest)
         if times:
             words.add(verdict)
+    if words == {Verdict.INVALID} and marks == {Verdict.REJECT}:
+        return words, rest  # `❌ OOM`
     return (words | marks if dialect.marks or words else set()), rest
 
 
