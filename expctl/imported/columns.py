@@ -8,7 +8,17 @@ from enum import StrEnum
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Table
-from expctl.imported.verdicts import BITS, DECIDED, MARKS, PENDING, Dialect, is_answer, speaks_of_verdicts, tells_tests
+from expctl.imported.verdicts import (
+    BITS,
+    DECIDED,
+    MARKS,
+    PENDING,
+    Dialect,
+    is_answer,
+    speaks_of_verdicts,
+    spelled_out,
+    tells_tests,
+)
 
 
 class Role(StrEnum):
@@ -209,7 +219,7 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
     """
     best: tuple[float, int] | None = None
     for index, head in enumerate(plain):
-        cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
+        cells = [spelled_out(row.cells[index]) for row in table.rows if row.cells[index].strip()]
         dialect = dialect_of(table, index, given)
         recognised = [cell for cell in cells if speaks_of_verdicts(cell, dialect)]
         share = len(recognised) / len(cells) if cells else 0.0

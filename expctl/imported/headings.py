@@ -44,6 +44,8 @@ IDENTIFIED = re.compile(
 )
 # `FP16 sums` and `AArch64 loops` begin with no id, `EXP16: sums` does.
 LONG_ID = re.compile(r"[A-Za-z]{2,}-?\d|[a-z]\d")
+# `Depth2: wider loads` begins with the place of the change.
+PLACE = re.compile(r"(?!exp|test|iter|idea|step|trial|run|try|opt|item|hyp)[a-z]{4,}-?\d", re.IGNORECASE)
 SEPARATED = re.compile(r"\W*$|\s*[:.)\]–—|]|\s+-")
 SPLIT = re.compile(r"\s+[-–—]+\s+|\s*[–—]\s*|:\s+|:\*\*\s*|\s*(?:→|->|=>)\s*|\.\s+(?=\W*[A-Z])")
 
@@ -163,10 +165,11 @@ def _without_verdict(heading: str, dialect: Dialect) -> str:
 
 def title_and_name(text: str) -> tuple[str, str]:
     """Split `**E3**: hoist constants` into (`hoist constants`, `E3`), `abc1234 wider loads` likewise."""
-    found = IDENTIFIED.match(text.replace("*", ""))
-    if not found or (found["id"] and LONG_ID.match(found["id"]) and not SEPARATED.match(text.replace("*", ""), found.end())):
-        return text.replace("*", "").strip(" :-–—"), ""
-    name = found["id"] or found["hash"] or ""
-    if found["hash"] and not re.search(r"\d", found["hash"]):
-        return text.replace("*", "").strip(" :-–—"), ""
-    return text.replace("*", "")[found.end() :].strip(" `:.-–—"), name
+    bare = text.replace("*", "")
+    found = IDENTIFIED.match(bare)
+    long = found and found["id"] and LONG_ID.match(found["id"]) and not SEPARATED.match(bare, found.end())
+    place = found and found["id"] and PLACE.match(found["id"])
+    digits = found and (found["id"] or re.search(r"\d", found["hash"]))
+    if not found or long or place or not digits:
+        return bare.strip(" :-–—"), ""
+    return bare[found.end() :].strip(" `:.-–—"), found["id"] or found["hash"]

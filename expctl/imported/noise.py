@@ -21,6 +21,7 @@ CLAUSE = re.compile(r"[.,;:]\s|[()]|\s[-–—]+\s")
 # Sizes and counts don't vary from run to run.
 EXACT = re.compile(r"\b(?:bytes?|gas|instructions?|registers?|[sv]gprs?|code size|alloc\w*)\b", re.IGNORECASE)
 WORSE = re.compile(r"\bregress|\bworse\b|\bslower\b", re.IGNORECASE)
+BETTER = re.compile(r"\b(?:faster|speed-?ups?|gain(?:s|ed)?|improve[ds]?|improvements?)\b", re.IGNORECASE)
 SIMPLER = re.compile(r"\b(?:simplif\w*|clean|cleanup|trim|remove|drop|delete|refactor)\b", re.IGNORECASE)
 NAMED = r"(?:nois[ey]|jitter|variance|run-to-run)"
 PERCENT = r"(?P<percent>[±+~≈<]?\s?\d+(?:\.\d+)?(?:\s?[-–]\s?\d+(?:\.\d+)?)?\s?%)"
@@ -88,7 +89,8 @@ def noise_remarks(
         if len({(each.part, each.key) for each in results}) > 1 and _states_percent(figures[row.line]):
             continue
         # Who rejects what isn't faster is right, even inside the noise; who rejects a gain by its figure may not be.
-        moved = is_kept(row) or (any(words.startswith("+") for _, words in changes) and not WORSE.search(row.results()))
+        gained = any(words.startswith("+") for _, words in changes) and not WORSE.search(row.results())
+        moved = is_kept(row) or (gained and (not careful or BETTER.search(row.results())))
         if EXACT.search(row.results()):
             continue
         if moved and changes and all(abs(value) <= noise.percent for value, _ in changes):

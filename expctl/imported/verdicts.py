@@ -108,6 +108,7 @@ NOT_OF_NOUN = re.compile(
     r"\W*$|\s+(?:by|in|for|as|on|with|and|because|it|this|only|behind|anyway|the|an?|its|all|both)\b", re.IGNORECASE
 )
 LEFT_OFF = re.compile(r"kept (?:off|out|disabled)", re.IGNORECASE)
+JOINED = re.compile(r"[*`]*[A-Za-z]+(?:_[A-Za-z]+)+[*`]*", re.ASCII)
 SHORT = 60
 FEW = 3
 KINDS = (
@@ -174,6 +175,11 @@ def speaks_of_verdicts(text: str, dialect: Dialect = PLAIN) -> bool:
     if len(text) <= SHORT and (_verdicts(plain, dialect)[0] or PENDING.search(plain)):
         return True
     return rulings(text, dialect) is not None
+
+
+def spelled_out(cell: str) -> str:
+    """Return a cell such as `discard_timing` with its words apart. In other text, `drop_path` is a name."""
+    return cell.replace("_", " ") if JOINED.fullmatch(cell) else cell
 
 
 def tells_tests(cells: list[str]) -> bool:
@@ -255,7 +261,6 @@ def _bare(text: str) -> str:
 
 def _verdicts(text: str, dialect: Dialect) -> tuple[set[Verdict], str]:
     """Return the set of verdicts named in `text`, and the text with the placeholder RULED for each word that names one."""
-    text = text.replace("_", " ")
     plain = text.lower().rstrip(".! ")
     answer = (ANSWERS.get(plain) if dialect.answers else None) or (BITS.get(plain) if dialect.bits else None)
     if answer:
