@@ -65,15 +65,16 @@ def read_heading(heading: str, dialect: Dialect, *, marked: bool) -> Heading | N
     `marked`: the document has headings that begin with `✅` and such that begin with `❌`, which then are verdicts.
     """
     text = STAMP.sub("", heading, count=1)
-    title, name = title_and_name(_without_verdict(text, dialect))
+    words = _at_end(text, dialect)
+    bare = _without_verdict(text, dialect)
+    if words and bare == text:
+        bare = text[: text.rindex(words)]
+    title, name = title_and_name(bare)
     if not title or GROUP.match(title) or FORBIDS.search(text):
         return None
     number = NUMBERED.match(text)
-    return (
-        _at_start(text, marked=marked)
-        or _in_brackets(text)
-        or Heading(words=_at_end(text, dialect), title=title, name=name or (number[1] if number else ""))
-    )
+    at_end = Heading(words=words, title=title, name=name or (number[1] if number else ""))
+    return _at_start(text, marked=marked) or _in_brackets(text) or at_end
 
 
 def marks_are_verdicts(sections: Sequence[Section]) -> bool:
