@@ -97,7 +97,7 @@ def test_bullets_end_with_the_verdict(bullet: str, verdict: Verdict) -> None:
     "bullet",
     [
         "retained pool: 154 us",
-        "Change: eight bytes a lane, 3 ms. Removed unused sums.",
+        "Change: eight bytes a lane, 3 ms. Removed dead sums.",
         "wider loads: kept as a reference, 3 ms",
         "wider loads: kept, 3 ms. More stages: reverted, 4 ms",
         "E3: ship if correct, 3 ms",

@@ -48,6 +48,7 @@ def test_cells_with_a_verdict(cell: str, verdict: Verdict) -> None:
         "No-Go except behind a flag",
         "Kept as a gated reference",
         "best yet; the last run was killed by a lost link",
+        "killed by user",
         "drop_path 0.2",
     ],
 )
@@ -70,13 +71,9 @@ def test_bits_below_kept_are_verdicts() -> None:
 
 
 def test_a_few_pure_decisions_among_open_rows_make_a_ledger() -> None:
-    rows = [
-        "| wider | 🟢 shipped | 3 ms |",
-        "| deeper | ❌ killed | 4 ms |",
-        "| taller | 🔵 elsewhere | 5 ms |",
-        "| lower | ⚪ idea | |",
-    ]
-    assert read(table("| Name | Status | Time |", *rows)) == [("", "wider", KEEP), ("", "deeper", REJECT)]
+    shown = ("🟢 shipped", "❌ killed", "🎯 open", "🔵 elsewhere", "⚪ idea", "🟡 drawn")
+    rows = [f"| E{at} | change {at} | {status} |" for at, status in enumerate(shown)]
+    assert read(table("| ID | Change | Status |", *rows)) == [("E0", "change 0", KEEP), ("E1", "change 1", REJECT)]
     plain = ["| wider | neutral | 3 ms |", "| deeper | failed | 4 ms |", "| taller | fine | 5 ms |", "| lower | good | |"]
     assert read(table("| Name | Status | Time |", *plain)) == []
 
