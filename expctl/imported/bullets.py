@@ -23,8 +23,9 @@ EXPLAINS_WORDS = re.compile(
 MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|cycles|[a-z]+/s)|→|->", re.IGNORECASE)
 # `..., reverted.`, `... and reverted to E3.`, `..., kept for simplicity.` and `...; keep.`
 LAST = re.compile(
-    r"(?:[,;(]|->|→|\band)\s*((?:was |so |then )?(?:kept|retained|rejected|discarded|reverted|rolled back|dropped))"
-    r"(?:\s+(?:to|for)(?:\s+[\w.-]+){1,4})?\W*$|[,;]\s*(keep|revert|discard)\W*$",
+    r"(?:(?:[,;(]|->|→)\s*(?:(?:was |so |then )?(?P<done>kept|retained|rejected|discarded|reverted|rolled back|dropped))"
+    r"|\band (?P<undone>reverted|rolled back))(?:\s+(?:to|for)(?:\s+[\w.-]+){1,4})?\W*$"
+    r"|[,;]\s*(?P<rule>keep|revert|discard)\W*$",
     re.IGNORECASE,
 )
 # `Change: wider loads. Removed the old ones.` says what was done.
@@ -128,7 +129,7 @@ def _parted(text: str, dialect: Dialect) -> tuple[str, str, str] | None:
             return parts[1].strip("*_ "), parts[0], " - ".join(parts[2:])
         return " - ".join(parts[:at]), parts[at], " - ".join(parts[1:at] + parts[at + 1 :])
     last = LAST.search(text) if not decided else None
-    return (text[: last.start()], last[1] or last[2], text) if last else None
+    return (text[: last.start()], last["done"] or last["undone"] or last["rule"], text) if last else None
 
 
 def _is_decision(part: str, dialect: Dialect, *, first: bool) -> bool:

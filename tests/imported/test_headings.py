@@ -101,6 +101,7 @@ def test_bullets_end_with_the_verdict(bullet: str, verdict: Verdict) -> None:
         "wider loads: kept as a reference, 3 ms",
         "wider loads: kept, 3 ms. More stages: reverted, 4 ms",
         "E3: ship if correct, 3 ms",
+        "`Useful`: an improvement of 3 % and kept.",
     ],
 )
 def test_bullets_without_a_verdict(bullet: str) -> None:
