@@ -164,7 +164,7 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
     result = take(Role.RESULT)
     if name is None:
         # `candidate_id`, or a column of ids below a head that nobody foresaw
-        ids = (index for index in free if plain[index].endswith(" id") or PROPER_HEAD.fullmatch(plain[index]))
+        ids = (index for index in free if plain[index].endswith(" id") or _letter_of_ids(table, plain, index))
         name = next((index for index in ids if _one_word(table, index) and _name_like(table, index)), None)
         free = [index for index in free if index != name]
     if change is None:
@@ -196,7 +196,8 @@ def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
     tried = any(_plain(each) in TRIED for each in table.heads)
     marks = asks or (measured and tried and head in HEADS[Role.VERDICT]) or decided
     bits = asks and {cell.strip() for cell in cells} == set(BITS)
-    return Dialect(answers=asks, bits=bits, marks=marks, tests=tells_tests(cells), meanings=given.meanings)
+    tests = tells_tests(cells) and not any(DECIDED.fullmatch(NO_WORDS.sub("", cell)) for cell in cells)
+    return Dialect(answers=asks, bits=bits, marks=marks, tests=tests, meanings=given.meanings)
 
 
 def why_no_ledger(table: Table) -> str:
@@ -279,6 +280,12 @@ def ids_inside(table: Table, columns: Columns) -> bool:
     cells = [row.cells[columns.change] for row in table.rows]
     names = [name for name in map(name_in_change, cells) if name]
     return len(names) >= SHARE * len(cells) > 1 and len(set(names)) == len(names)
+
+
+def _letter_of_ids(table: Table, plain: Sequence[str], index: int) -> bool:
+    """Return whether a column below a letter or no head can hold ids: none of its cells is a figure with decimals."""
+    figures = any(re.fullmatch(r"[-+]?\d*\.\d+", row.cells[index].strip("`* ")) for row in table.rows)
+    return bool(PROPER_HEAD.fullmatch(plain[index])) and not figures
 
 
 def _date_like(table: Table, index: int) -> bool:

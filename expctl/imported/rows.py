@@ -12,6 +12,8 @@ from expctl.imported.verdicts import Dialect, Pending, rulings, spelled_out
 CELL_MAX = 4000
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?", re.ASCII)
 
+NO_NAME = ("-", "–", "—", "none", "n/a", "na", "null", "nil", "tbd", "?")
+
 
 def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
     """Return the experiments in all tables that are ledgers and in the text around them, and all that was left out: tables,
@@ -94,4 +96,4 @@ def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, in
 
 def _without_markup(name: str) -> str:
     bare = name.strip("`*# ")
-    return "" if bare in ("-", "–", "—") else bare
+    return "" if bare.lower() in NO_NAME else bare

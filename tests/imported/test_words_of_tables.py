@@ -99,3 +99,18 @@ def test_ids_by_number_before_ids_by_commit() -> None:
     ]
     heads = "tag\tdecision\twhat"
     assert [name for name, _, _ in lines(heads, "w1\tkeep\twider loads", "m1\treject\tmore stages")] == ["w1", "m1"]
+
+
+def test_words_for_nothing_and_figures_are_no_ids() -> None:
+    heads = "commit\tloss\tstatus\tdescription"
+    assert [name for name, _, _ in lines(heads, "none\t0.3\tkeep\twider", "N/A\t0.4\tdiscard\tdeeper")] == ["", ""]
+    heads = "when\tstatus\tS\tdescription"
+    assert [name for name, _, _ in lines(heads, "a\tkeep\t0.80\twider loads", "b\tdiscard\t0.81\tmore stages")] == ["", ""]
+    heads = "when\tstatus\tH\tdescription"
+    assert [name for name, _, _ in lines(heads, "a\tkeep\tH1\twider loads", "b\tdiscard\tH2\tmore stages")] == ["H1", "H2"]
+
+
+def test_crash_is_a_verdict_beside_others_and_done_waits_for_none() -> None:
+    heads = "commit\tms\tstatus\tdescription"
+    rows = ("a1b2c3d\t3\tkeep\twider", "a1b2c3e\t0\tcrash\tdeeper", "a1b2c3f\t4\tdone\ta rerun", "a1b2c40\t4\tdiscard\tmore")
+    assert [verdict for _, _, verdict in lines(heads, *rows)] == [KEEP, Verdict.INVALID, REJECT]
