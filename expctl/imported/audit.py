@@ -31,13 +31,14 @@ def audit(
     figures = {row.line: figures_of(row, unit, known) for row in rows}
     # An impossible figure is reported as such, and not used in comparisons.
     possible = {line: tuple(each for each in found if not _too_fast(each, roofline)) for line, found in figures.items()}
-    noise = stated_noise(document, rows, possible, unit) or fallback_noise
+    stated = stated_noise(document, rows, possible, unit)
+    noise = stated or fallback_noise
     threshold = min(noise.percent, fallback_noise.percent)
     found = [
         *_figure_remarks(document, rows, figures, roofline, unit),
         *(
             Remark(flaw=Flaw.NOISE, line=row.line, rows=(row.label,), text=text)
-            for row, text in noise_remarks(rows, possible, noise)
+            for row, text in noise_remarks(rows, possible, noise, known or {}, careful=stated is None)
         ),
         *kept_regressions(rows, possible, known or {}),
         *not_flat(rows, possible, threshold),

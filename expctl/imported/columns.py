@@ -8,7 +8,17 @@ from enum import StrEnum
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Table
-from expctl.imported.verdicts import DECIDED, MARKS, PENDING, Dialect, is_answer, speaks_of_verdicts, tells_tests
+from expctl.imported.verdicts import (
+    BITS,
+    DECIDED,
+    MARKS,
+    PENDING,
+    Dialect,
+    is_answer,
+    speaks_of_verdicts,
+    spelled_out,
+    tells_tests,
+)
 
 
 class Role(StrEnum):
@@ -55,6 +65,13 @@ HEADS = {
     ),
     Role.DATE: _heads("date, day, when, timestamp, time stamp, datum, tag, wann, zeitpunkt"),
 }
+# What stands below one of these was tried: check marks beside it say what became of it, and not what is fast enough.
+TRIED = _heads(
+    """change, changes, idea, optimization, optimisation, modification, hypothesis, what changed, what was tried, tried,
+    approach, technique, candidate, attempt, experiment, trial, probe, patch, proposal, lever, knob, simplification,
+    experiments,
+    änderung, idee, maßnahme, versuch, ansatz"""
+)
 # Columns with these heads hold verdicts, even where few cells are recognised, ...
 STRONG = _heads(
     "keep, kept, keep reject, verdict, decision, disposition, ruling, urteil, entscheidung, behalten, bewertung, keep or revert"
@@ -67,8 +84,13 @@ SHARE_HEADLESS = 0.9
 MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|cycles|[a-z]+/s)|^[-+~]?\d[\d,.]*$", re.IGNORECASE)
 UNDONE = re.compile(r"revert|reject|discard|rolled back|dropped|removed|verworfen|zurückgenommen", re.IGNORECASE)
 SHORT_CELL = 60
+NO_WORDS = re.compile(r"^\W+|\W+$")
 LEADING_ID = re.compile(r"[\W_]*([A-Za-z]{1,4}-?\d+[a-z]?)(?![\w.=])(?!\s*[+&/])", re.ASCII)
 NAME_MAX = 40
+PROPER_HEAD = re.compile(r"[a-z]|")
+DATE_LIKE = re.compile(
+    r"\d{1,4}[-/.:]\d{1,2}|\b(?:jan|feb|mar|apr|mai|may|jun|jul|aug|sep|oct|okt|nov|dec|dez)|today|heute", re.IGNORECASE
+)
 NAME_LIKE = re.compile(r"[A-Za-z]{0,6}[-#.]?\d[\w.\-/]*|[0-9a-f]{7,40}", re.ASCII)
 
 
@@ -124,8 +146,15 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
             free.remove(found)
         return found
 
+    numbered = next((index for index in free if table.heads[index].strip() == "#" and _name_like(table, index)), None)
     date = take(Role.DATE)
-    name = take(Role.NAME)
+    if date is not None and Role.DATE not in forced and not _date_like(table, date):
+        free.append(date)  # `tag` is a day in German, and a name in English
+        free.sort()
+        date = None
+    if numbered is not None and Role.NAME not in forced:
+        free.remove(numbered)
+    name = numbered if numbered is not None and Role.NAME not in forced else take(Role.NAME)
     if name is not None and Role.NAME not in forced and not plain[name].endswith("id") and not _name_like(table, name):
         # A column `experiment` may contain the change.
         free.insert(0, name)
@@ -133,6 +162,11 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
     change = take(Role.CHANGE)
     why = take(Role.WHY)
     result = take(Role.RESULT)
+    if name is None:
+        # `candidate_id`, or a column of ids below a head that nobody foresaw
+        ids = (index for index in free if plain[index].endswith(" id") or _letter_of_ids(table, plain, index))
+        name = next((index for index in ids if _one_word(table, index) and _name_like(table, index)), None)
+        free = [index for index in free if index != name]
     if change is None:
         named = {index for index in free if plain[index] in HEADS[Role.NAME]}
         change = _wordiest(table, [index for index in free if index not in named])
@@ -145,6 +179,8 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
     if name is None:
         name = next((index for index in free if not plain[index] and _name_like(table, index)), None)
         free = [index for index in free if index != name]
+    if change is None and why is not None:
+        change, why = why, None
     if change is None and name is None:
         return None
     return Columns(name=name, verdict=verdict, change=change, result=result, why=why, date=date, figures=tuple(free))
@@ -156,9 +192,12 @@ def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
     asks = head in ASKING or head == _plain(given.heads.get(Role.VERDICT, "\0"))
     measured = any(MEASURED.search(cell) for row in table.rows for at, cell in enumerate(row.cells) if at != index)
     cells = [row.cells[index] for row in table.rows]
-    only_answers = all(is_answer(cell) for cell in cells if cell.strip())
-    marks = asks or (measured and head in HEADS[Role.VERDICT]) or not only_answers
-    return Dialect(answers=asks, marks=marks, tests=tells_tests(cells), meanings=given.meanings)
+    decided = any(DECIDED.search(cell) for cell in cells)
+    tried = any(_plain(each) in TRIED for each in table.heads)
+    marks = asks or (measured and tried and head in HEADS[Role.VERDICT]) or decided
+    bits = asks and {cell.strip() for cell in cells} == set(BITS)
+    tests = tells_tests(cells) and not any(DECIDED.fullmatch(NO_WORDS.sub("", cell)) for cell in cells)
+    return Dialect(answers=asks, bits=bits, marks=marks, tests=tests, meanings=given.meanings)
 
 
 def why_no_ledger(table: Table) -> str:
@@ -181,7 +220,7 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
     """
     best: tuple[float, int] | None = None
     for index, head in enumerate(plain):
-        cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
+        cells = [spelled_out(row.cells[index]) for row in table.rows if row.cells[index].strip()]
         dialect = dialect_of(table, index, given)
         recognised = [cell for cell in cells if speaks_of_verdicts(cell, dialect)]
         share = len(recognised) / len(cells) if cells else 0.0
@@ -193,6 +232,9 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
             else 0
         )
         needed = (SHARE_HEADLESS, SHARE, SHARE_STRONG)[rank]
+        bare = [NO_WORDS.sub("", cell) for cell in recognised]
+        if rank == 1 and len(bare) > 1 and all(DECIDED.fullmatch(cell) or PENDING.fullmatch(cell) for cell in bare):
+            needed = SHARE_STRONG  # `REVERTED` alone in a cell is no result
         if rank < 2 and 2 * sum(_tells_decision(cell, dialect) for cell in recognised) < len(recognised):
             continue  # results, such as `identical` or `neutral`
         if rank == 0 and not all(len(cell) <= SHORT_CELL and DECIDED.search(cell) for cell in recognised):
@@ -240,6 +282,17 @@ def ids_inside(table: Table, columns: Columns) -> bool:
     return len(names) >= SHARE * len(cells) > 1 and len(set(names)) == len(names)
 
 
+def _letter_of_ids(table: Table, plain: Sequence[str], index: int) -> bool:
+    """Return whether a column below a letter or no head can hold ids: none of its cells is a figure with decimals."""
+    figures = any(re.fullmatch(r"[-+]?\d*\.\d+", row.cells[index].strip("`* ")) for row in table.rows)
+    return bool(PROPER_HEAD.fullmatch(plain[index])) and not figures
+
+
+def _date_like(table: Table, index: int) -> bool:
+    cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
+    return sum(bool(DATE_LIKE.search(cell)) for cell in cells) >= SHARE * len(cells)
+
+
 def _one_word(table: Table, index: int) -> bool:
     cells = [row.cells[index].strip("`*# ") for row in table.rows]
     words = sum(bool(cell) and len(cell) <= NAME_MAX and not re.search(r"\s", cell) for cell in cells)
@@ -251,6 +304,8 @@ def _wordiest(table: Table, free: Sequence[int]) -> int | None:
 
     def words(index: int) -> float:
         cells = [row.cells[index] for row in table.rows]
+        if len(set(cells)) <= max(1, len(cells) // 4):
+            return 0.0  # a flag, such as `true` or `success`
         told = [cell for cell in cells if re.search(r"[^\W\d_]{2}", cell) and not MEASURED.match(cell)]
         return len(told) / len(cells) if cells else 0.0
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.imported.document import Row
-from expctl.imported.figures import Figure, Quantity, better
+from expctl.imported.figures import Figure, Quantity, better, has_unit
 from expctl.imported.remarks import Flaw, Remark
 from expctl.imported.roofline import SLIP
-from expctl.imported.units import Better, Part
+from expctl.imported.units import Better, Part, part_of_head, shapes_in
 
 FLAT = re.compile(
     r"\b(?:flat|neutral|unchanged|no (?:measurable |significant |real |clear )?(?:change|difference|effect)"
@@ -28,6 +28,15 @@ CONFOUNDED = re.compile(
 )
 NOT_CONFOUNDED = re.compile(r"\b(?:no|not|without|never|un|same|identical|avoid(?:s|ed)?)\b[^.;,]{0,20}$", re.IGNORECASE)
 FLAT_PERCENT = 2.0
+BASELINE = re.compile(r"\bbaseline|_baseline", re.IGNORECASE)
+NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
+SHORT_CELL = 100
+REPEATS = re.compile(
+    r"\b(?:re-?runs?|re-?ran|re-?confirm\w*|re-?measure\w*|repeat\w*|confirmation|verification)\b", re.IGNORECASE
+)
+# What is worse by more percent was measured in another way.
+FAR = 100.0
+SLIPPED = 100.0 * SLIP / 2
 NEARLY_FLAT = 1.0
 
 
@@ -51,30 +60,66 @@ def kept_regressions(
     """Yield a remark on each kept row that is worse than before: than its own figure before, or without any than the last
     kept row of the same table, unit and shape. `figures` maps a row's line number to the figures in it.
     """
-    standing: dict[tuple[object, ...], tuple[str, Figure]] = {}
+    standing: dict[tuple[object, ...], tuple[Row, Figure]] = {}
     for row in filter(is_kept, rows):
         found = figures[row.line]
+        if REPEATS.search(f"{row.name} {row.change}".replace("_", " ")):
+            continue  # no change, but the one before measured again
+        if is_baseline(row):
+            standing = {key: value for key, value in standing.items() if key[0] != row.table}
         pair = _pair(found)
         if pair:
             yield from _compare(row, pair[1], "before", pair[0], known)
         own = pair or any(each.part is Part.BEFORE for each in found) or own_changes(found)
         mine = singles(row, found)
         several = len({each.metric for each in found if each.part in (Part.RESULT, Part.SHARE)}) > 1
-        worse = [key for key in mine if key in standing and _worse(mine[key], standing[key][1], known) > 0]
+        worse = [key for key in mine if key in standing and worse_by(mine[key], standing[key][1], known) > 0]
         for key, figure in mine.items():
             # Where a table has several metrics, a row may be kept for another one.
-            if key in standing and not own and (not several or len(worse) == len(mine) > 1):
-                yield from _compare(row, figure, f"of {standing[key][0]}", standing[key][1], known)
-            standing[key] = (row.label, figure)
+            if key not in standing or own or (several and not len(worse) == len(mine) > 1):
+                pass
+            elif comparable(row, standing[key][0], known) and not FAR < worse_by(figure, standing[key][1], known) < SLIPPED:
+                yield from _compare(row, figure, f"of {standing[key][0].label}", standing[key][1], known)
+            standing[key] = (row, figure)
+
+
+def is_baseline(row: Row) -> bool:
+    """Return whether a row begins a series: what is kept after it is measured against it."""
+    return BASELINE.search(f"{row.name} {row.change}") is not None
+
+
+def comparable(row: Row, other: Row, known: Mapping[str, Better]) -> bool:
+    """Return whether two rows of a table were measured alike.
+
+    No shape (`ctx=64K`) is named in the change of one alone, and they agree in each column of bare numbers of which nobody
+    knows what is better, be it their main metric or a setting.
+    """
+    before = dict(other.figures)
+    shapes = [{shape for _, shape in shapes_in(each.change)} for each in (row, other)]
+    return shapes[0] == shapes[1] and not any(
+        NUMBER.fullmatch(cell) and head in before and before[head] != cell and not _is_known(head, known)
+        for head, cell in row.figures
+    )
+
+
+def _is_known(head: str, known: Mapping[str, Better]) -> bool:
+    return part_of_head(head) is not Part.RESULT or has_unit(head, known)
 
 
 def singles(row: Row, figures: Sequence[Figure]) -> dict[tuple[object, ...], Figure]:
     """Return the results of a row that can be compared with those of another, by what both must agree in (table, unit)."""
     made: dict[tuple[object, ...], list[Figure]] = {}
     for each in figures:
-        if each.part is Part.RESULT and each.quantity is not Quantity.PERCENT:
+        if each.part is Part.RESULT and each.quantity is not Quantity.PERCENT and each.value and _stands_alone(row, each):
             made.setdefault((row.table, *each.key), []).append(each)
     return {key: found[0] for key, found in made.items() if len(found) == 1}
+
+
+def _stands_alone(row: Row, figure: Figure) -> bool:
+    """Return whether a figure stands in a short cell. One in running text may be of anything."""
+    bare = figure.text.split()[0]
+    cells = [re.sub(r"[`*~≈]", "", cell) for cell in (row.result, *(cell for _, cell in row.figures))]
+    return any(bare in cell and len(cell) <= SHORT_CELL for cell in cells)
 
 
 def not_flat(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], noise: float) -> Iterator[Remark]:
@@ -126,7 +171,7 @@ def _compare(row: Row, figure: Figure, of: str, before: Figure, known: Mapping[s
             text = f"{figure.text}{at} is about a thousand times off {before.text} {of}: a unit seems to have slipped"
             yield Remark(flaw=Flaw.UNIT_SLIP, line=row.line, rows=(row.label,), text=text)
         return
-    worse = _worse(figure, before, known)
+    worse = worse_by(figure, before, known)
     if worse > 0:
         text = (
             f"kept with {figure.text}{at}, {worse:.1f} % worse than {before.text} {of}; no interval says whether that is noise"
@@ -134,7 +179,7 @@ def _compare(row: Row, figure: Figure, of: str, before: Figure, known: Mapping[s
         yield Remark(flaw=Flaw.KEPT_REGRESSION, line=row.line, rows=(row.label,), text=text)
 
 
-def _worse(figure: Figure, before: Figure, known: Mapping[str, Better]) -> float:
+def worse_by(figure: Figure, before: Figure, known: Mapping[str, Better]) -> float:
     """Return by how many percent `figure` is worse than `before`; 0 where nobody knows which direction is better."""
     direction = better(figure, known)
     if direction is None or not before.value:

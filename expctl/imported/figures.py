@@ -133,6 +133,11 @@ def throughput_unit(texts: Sequence[str]) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
+def has_unit(head: str, known: Mapping[str, Better]) -> bool:
+    """Return whether a column head names the unit of its cells."""
+    return bool(units.unit_of_head(head, known) or _named(head))
+
+
 def _named(head: str) -> str:
     found = HEAD_UNIT.search(head.replace("_", " "))
     return found[1] if found else ""

@@ -24,12 +24,17 @@ BEFORE = re.compile(
 )
 AFTER = re.compile(rf"{RULED}\s+(?:back|out|off|aside|away|later|if|unless|until|not|zurück|falls|wenn|nicht)\b", re.IGNORECASE)
 
+# `Ship if correct` and `accept only with zero copies` are rules for a decision that nobody has made yet.
+CONDITION = re.compile(rf"{RULED}[^{RULED}]*\b(?:if|unless|except|only (?:if|when|with|once))\b", re.IGNORECASE)
+
 
 def is_hedged(text: str) -> bool:
     """Return whether the verdict in `text` is uncertain, pending or negated. `text` must have the placeholder RULED in place of
     the word for the verdict.
     """
-    return bool(ANYWHERE.search(text)) or any(BEFORE.search(clause) or AFTER.search(clause) for clause in CLAUSE.split(text))
+    return bool(ANYWHERE.search(text)) or any(
+        hedge.search(clause) for clause in CLAUSE.split(text) for hedge in (BEFORE, AFTER, CONDITION)
+    )
 
 
 OPENS_IF = re.compile(r"\W*(?:if|unless|until|wenn|falls)\b", re.IGNORECASE)

@@ -4,17 +4,25 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from expctl.imported.comparisons import is_kept, own_changes, singles
+from expctl.imported.comparisons import comparable, is_baseline, is_kept, own_changes, singles, worse_by
 from expctl.imported.document import Document, Row
 from expctl.imported.figures import Figure, Quantity, figures_in
-from expctl.imported.units import Part
+from expctl.imported.units import Better, Part
 
 NOISE = re.compile(r"\bnois[ey]|\bjitter|\bthermal|\bvariance|\brun-to-run", re.IGNORECASE)
-NOT_NOISE = re.compile(r"\b(?:above|beyond|outside|not|more than|exceeds?|over)\b[^.;]{0,20}\bnoise", re.IGNORECASE)
+NOT_NOISE = re.compile(
+    r"\b(?:above|beyond|outside|not|more than|exceeds?|over)\b[^.;]{0,20}\bnoise|\bexplain(?:s|ed)?\b[^.;]{0,40}\bvariance"
+    r"|\bvariance\b[^.;]{0,40}\bexplain",
+    re.IGNORECASE,
+)
+NOISE_MAX = 50
 SENTENCE = re.compile(r"[.;]\s")
 CLAUSE = re.compile(r"[.,;:]\s|[()]|\s[-–—]+\s")
 # Sizes and counts don't vary from run to run.
 EXACT = re.compile(r"\b(?:bytes?|gas|instructions?|registers?|[sv]gprs?|code size|alloc\w*)\b", re.IGNORECASE)
+WORSE = re.compile(r"\bregress|\bworse\b|\bslower\b", re.IGNORECASE)
+BETTER = re.compile(r"\b(?:faster|speed-?ups?|gain(?:s|ed)?|improve[ds]?|improvements?)\b", re.IGNORECASE)
+SIMPLER = re.compile(r"\b(?:simplif\w*|clean|cleanup|trim|remove|drop|delete|refactor)\b", re.IGNORECASE)
 NAMED = r"(?:nois[ey]|jitter|variance|run-to-run)"
 PERCENT = r"(?P<percent>[±+~≈<]?\s?\d+(?:\.\d+)?(?:\s?[-–]\s?\d+(?:\.\d+)?)?\s?%)"
 # A percentage is noise only where the words say that this very figure is: beside the word, or as what lies within it.
@@ -31,6 +39,7 @@ STATED = (
         re.IGNORECASE,
     ),
 )
+NOTHING_KNOWN: Mapping[str, Better] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,17 +71,26 @@ def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, 
     return max(stated, key=lambda noise: noise.percent, default=None)
 
 
-def noise_remarks(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], noise: Noise) -> Iterator[tuple[Row, str]]:
+def noise_remarks(
+    rows: Sequence[Row],
+    figures: Mapping[int, tuple[Figure, ...]],
+    noise: Noise,
+    known: Mapping[str, Better],
+    *,
+    careful: bool,
+) -> Iterator[tuple[Row, str]]:
     """Yield each row that has a verdict although none of its changes exceeds `noise`, and a text that says so. `figures` maps a
-    row's line number to the figures in it.
+    row's line number to the figures in it. `careful`: the noise is not the ledger's own; then rows that were kept for something
+    else than speed are left out.
     """
-    for row, changes in _changes(rows, figures):
+    for row, changes in _changes(rows, figures, known, careful=careful):
         # A row with figures of several metrics may be decided by another than that of its percentage.
         results = [each for each in figures[row.line] if each.quantity is not Quantity.PERCENT]
         if len({(each.part, each.key) for each in results}) > 1 and _states_percent(figures[row.line]):
             continue
         # Who rejects what isn't faster is right, even inside the noise; who rejects a gain by its figure may not be.
-        moved = is_kept(row) or any(words.startswith("+") for _, words in changes)
+        gained = any(words.startswith("+") for _, words in changes) and not WORSE.search(row.results())
+        moved = is_kept(row) or (gained and (not careful or BETTER.search(row.results())))
         if EXACT.search(row.results()):
             continue
         if moved and changes and all(abs(value) <= noise.percent for value, _ in changes):
@@ -87,7 +105,8 @@ def _percents(sentence: str, unit: str = "") -> tuple[Figure, ...]:
     if not NOISE.search(plain) or NOT_NOISE.search(plain):
         return ()
     found = {match["percent"] for pattern in STATED for match in pattern.finditer(plain)}
-    return tuple(each for text in sorted(found) for each in figures_in(text, unit) if each.quantity is Quantity.PERCENT)
+    figures = (each for text in sorted(found) for each in figures_in(text, unit))
+    return tuple(each for each in figures if each.quantity is Quantity.PERCENT and abs(each.value) <= NOISE_MAX)
 
 
 def _stated_in_row(row: Row) -> tuple[Figure, ...]:
@@ -106,7 +125,11 @@ def _is_called_noise(row: Row) -> bool:
 
 
 def _changes(
-    rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]
+    rows: Sequence[Row],
+    figures: Mapping[int, tuple[Figure, ...]],
+    known: Mapping[str, Better] = NOTHING_KNOWN,
+    *,
+    careful: bool = False,
 ) -> Iterator[tuple[Row, tuple[tuple[float, str], ...]]]:
     """Yield each row with its changes of performance, each as (percent, words for it).
 
@@ -115,6 +138,8 @@ def _changes(
     """
     standing: dict[tuple[object, ...], tuple[Row, Figure]] = {}
     for row in rows:
+        if is_kept(row) and is_baseline(row):
+            standing = {key: value for key, value in standing.items() if key[0] != row.table}
         noise = {each.text for each in _stated_in_row(row)}
         found = [each for each in figures[row.line] if each.text not in noise]
         absolute = singles(row, found)
@@ -126,9 +151,24 @@ def _changes(
             changes = tuple(
                 (value, f"{value:+.2g} % against {standing[key][0].label}")
                 for key, figure in absolute.items()
-                if key in standing and standing[key][1].value and not standing[key][0].repeats(row)
+                if key in standing
+                and standing[key][1].value
+                and not standing[key][0].repeats(row)
+                and comparable(row, standing[key][0], known)
                 for value in (100 * (figure.value / standing[key][1].value - 1),)
             )
+            if careful and (SIMPLER.search(row.change) or _only_loses(standing, absolute, known)):
+                changes = ()
         yield row, changes
         if is_kept(row):
             standing |= {key: (row, figure) for key, figure in absolute.items()}
+
+
+def _only_loses(
+    standing: Mapping[tuple[object, ...], tuple[Row, Figure]],
+    figures: Mapping[tuple[object, ...], Figure],
+    known: Mapping[str, Better],
+) -> bool:
+    """Return whether no figure of a kept row is a gain, and one is a loss: it was kept for something else than its speed."""
+    losses = [worse_by(figure, standing[key][1], known) for key, figure in figures.items() if key in standing]
+    return bool(losses) and min(losses) >= 0 and max(losses) > 0

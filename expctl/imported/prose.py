@@ -1,22 +1,19 @@
 """Find experiments that a hand-kept ledger tells outside tables: bullets with a verdict, and sections that end with one."""
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
+from expctl.imported.bullets import BULLET, LABEL, read_bullets
 from expctl.imported.document import Document, Line, Row, Section, Unread
-from expctl.imported.rules import FORBIDS
-from expctl.imported.verdicts import DECIDED, Dialect, Pending, opens_with_verdict, rulings
+from expctl.imported.headings import Heading, experiments_of, marks_are_verdicts, read_heading
+from expctl.imported.verdicts import DECIDED, MARKS, Dialect, Pending, opens_with_verdict, rulings
 
 FENCE = re.compile(r"\s*(?:```|~~~)")
-BULLET = re.compile(r"(\s*)(?:[-*+]|\d+[.)])\s+(\S.*)")
-CONTINUED = re.compile(r"\s+\S")
-CHECKBOX = re.compile(r"\[[ xX]\]\s+")
-# `Verdict: kept`, `**Decision.** Reverted, ...` and `- **Status:** rejected` below the heading of an experiment
-LABEL = re.compile(
-    r"\s*(?:[-*+]\s+)?\W*(?:final\s+)?(?:verdict|decision|disposition|outcome|status|result|conclusion|ruling|urteil|entscheidung)"
-    r"\s*(?:\*\*|__)?\s*[:.]\s*(?:\*\*|__)?\s*(\S.*)",
-    re.IGNORECASE,
+ONLY_LABEL = re.compile(
+    r"\s*[-*+]\s+\W*(?:verdict|decision|outcome|status|conclusion|ruling)\s*(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*", re.IGNORECASE
 )
 TELLS_RESULT = re.compile(
     r"\s*(?:[-*+]\s+)?\W*(?:results?|measured|measurements?|impact|effect|numbers|ergebnis)\s*(?:\*\*|__)?\s*[:.]\s*(?:\*\*|__)?\s*(.*)",
@@ -27,31 +24,20 @@ TELLS_WHY = re.compile(
     r"\s*(?:\*\*|__)?\s*[:.]\s*(?:\*\*|__)?\s*(.*)",
     re.IGNORECASE,
 )
-ABOUT_EXPERIMENTS = re.compile(
-    r"experiment|attempt|tried|optimi[sz]ation|ledger|history|results?\b|kept|reverted|rejected|discarded|hypothes[ei]s|probes?\b"
-    r"|iterations?\b|candidates?\b|what (?:worked|didn)|log\b|ideas|versuche",
+# `- Cycles: 1657 (no change). Reverted.` below `- Change: ...`
+TELLS_CHANGE = re.compile(
+    r"\s*(?:[-*+]\s+)?\W*(?:changes?|what(?: changed)?|hypothesis|idea)\s*(?:\*\*|__)?\s*:", re.IGNORECASE
+)
+ENDS_WITH = re.compile(
+    r"\s*[-*+]\s+\W*\w[\w ]{1,24}:\s.*[.;)]\s+((?:kept|retained|reverted|rejected|discarded|rolled back)\b[^.;]{0,40})[.\s]*",
     re.IGNORECASE,
 )
-EXPLAINS_WORDS = re.compile(
-    r"legend|lifecycle|states?\b|status(?:es| types| values)|glossary|schema|template|meaning|format|key\b", re.IGNORECASE
+UNSURE = re.compile(r"\W*(?:inconclusive|undecided|unclear)\b", re.IGNORECASE)
+# `**Attempted and reverted.**`, in a line of its own
+TRIED_AND = re.compile(
+    r"\s*(?:\*\*|__)(?:attempted|tried|implemented|built|tested|measured)(?: and|, then|,| then) (?:was )?(\w+(?: back)?)\W*",
+    re.IGNORECASE,
 )
-MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|cycles|[a-z]+/s)|→|->", re.IGNORECASE)
-IDENTIFIED = re.compile(
-    r"\W*(?:(?P<id>[A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?|#\d+)\b|`?(?P<hash>[0-9a-f]{7,40})\b`?)", re.ASCII
-)
-SPLIT = re.compile(r"\s+[-–—]+\s+|\s*[–—]\s*|:\s+|:\*\*\s*|\s*(?:→|->|=>)\s*|\.\s+(?=\W*[A-Z])")
-LAST = re.compile(
-    r"[,;(]\s*((?:was |so |then )?(?:kept|retained|rejected|discarded|reverted|rolled back|dropped))\W*$", re.IGNORECASE
-)
-# `Merged the two scans` and `Kept the same order` say what was changed, not what became of it.
-DID = re.compile(r"merged|landed|shipped|deployed|dropped|accepted|adopted|committed|removed", re.IGNORECASE)
-DESCRIBES = re.compile(
-    r"(?:kept|retained|removed|dropped|merged) (?:the|an?|its|this|same|all|both|only|so|to|because)\b", re.IGNORECASE
-)
-NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|step|trial)\W*(\d+[a-z]?)\b", re.IGNORECASE)
-LABELLED = re.compile(r"^\W*\[([A-Za-z ]+)\]\W*\s")
-DATED = re.compile(r"\s*\([^()]*\)\s*$")
-ROW_MAX = 4000
 
 
 def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list[Row | Unread]:
@@ -60,12 +46,19 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
     """
     found: list[Row | Unread] = []
     names = {row.name for row in rows if row.name}
-    for section in document.sections:
+    marked = marks_are_verdicts(document.sections)
+    told: set[str] = set()
+    for section in experiments_of(document.sections):
         if section.title == document.title and rows:
             continue  # what is said of the whole document
+        if section.under in told and not DECIDED.search(section.title):
+            continue  # a part of the experiment above it
         lines = tuple(_outside_fences(section.lines))
-        whole = _section(section, lines, names, dialect)
-        found += [whole] if whole else list(_bullets(section, lines, dialect, names))
+        heading = read_heading(section.title, dialect, marked=marked)
+        whole = _section(section, heading, lines, dialect) if heading and heading.name not in names else None
+        if whole:
+            told.add(section.title)
+        found += [whole] if whole else list(read_bullets(section, lines, dialect, names))
     return found
 
 
@@ -78,36 +71,30 @@ def _outside_fences(lines: Sequence[Line]) -> Iterator[Line]:
             yield line
 
 
-def _section(section: Section, lines: Sequence[Line], names: set[str], dialect: Dialect) -> Row | Unread | None:
-    """Return the experiment that a whole section tells: its heading ends with a verdict, or one line is labelled as such."""
-    title, name = _title_and_name(_without_verdict(section.title, dialect))
-    number = NUMBERED.match(section.title)
-    if not title or name in names or (number and number[1] in names) or FORBIDS.search(section.title):
-        return None
-    labelled = [found[1] for line in lines if (found := LABEL.fullmatch(line.text))]
+def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect: Dialect) -> Row | Unread | None:
+    """Return the experiment that a whole section tells: its heading states a verdict, or one line is labelled as such."""
+    labelled = list(_labelled(lines))
     stated = [text for text in labelled if _is_stated(text, dialect)]
-    parts = [part for part in SPLIT.split(section.title) if part.strip()]
-    tail = DATED.sub("", parts[-1]) if len(parts) > 1 else ""
-    if opens_with_verdict(tail, dialect) or DECIDED.match(tail.strip("*_ ")):
-        words = tail
-    elif len(stated) == 1 and len(labelled) - len(stated) <= 1:
+    words = heading.words
+    if not words:
+        measured = sum(bool(TELLS_RESULT.fullmatch(line.text)) for line in lines)
+        if len(stated) != 1 or len(labelled) - len(stated) > 1 + measured:
+            return None
         words = stated[0]
-    else:
-        return None
     made = rulings(words, dialect)
-    if made is None:
-        return Unread(line=section.line, text=plain_text(section.title)[:120], why=f"{words!r} is not recognised as a verdict")
-    if isinstance(made, Pending):
-        return Unread(line=section.line, text=plain_text(section.title)[:120], why=made.value)
+    if not isinstance(made, tuple):
+        why = made.value if made else f"{words!r} is not recognised as a verdict"
+        return Unread(line=section.line, text=plain_text(section.title)[:120], why=why)
     verdicts = {each.verdict for each in made}
-    told = (rulings(text, dialect) for text in stated)
-    if any(isinstance(other, tuple) and {each.verdict for each in other} != verdicts for other in told):
+    told = [opens_with_verdict(text, dialect) for text in stated]
+    told += [Verdict.INCONCLUSIVE for text in labelled if UNSURE.match(text)]
+    if any(other and {other} != verdicts for other in told):
         return None  # the label takes back what the heading says
     return Row(
         line=section.line,
-        name=name,
+        name=heading.name,
         rulings=made,
-        change=plain_text(title),
+        change=plain_text(heading.title),
         result=_joined(lines, TELLS_RESULT),
         why=_joined(lines, TELLS_WHY) or plain_text(words),
         date="",
@@ -116,105 +103,22 @@ def _section(section: Section, lines: Sequence[Line], names: set[str], dialect: 
     )
 
 
+def _labelled(lines: Sequence[Line]) -> Iterator[str]:
+    """Yield what lines labelled Verdict, Status or Decision say, be it in the line below."""
+    changes = sum(bool(TELLS_CHANGE.match(line.text)) for line in lines)
+    for line, below in itertools.zip_longest(lines, lines[1:]):
+        found = (ENDS_WITH.fullmatch(line.text) if changes == 1 else None) or LABEL.fullmatch(line.text)
+        item = BULLET.fullmatch(below.text) if below and ONLY_LABEL.fullmatch(line.text) else None
+        told = TRIED_AND.fullmatch(line.text)
+        if found or item or told:
+            yield found[1] if found else item[2] if item else told[1]  # type: ignore[index]
+
+
 def _is_stated(text: str, dialect: Dialect) -> bool:
     """Return whether a line labelled Verdict or Status says what was decided, and not only what was seen."""
     made = rulings(text, dialect)
-    return isinstance(made, Pending) or (isinstance(made, tuple) and DECIDED.search(text) is not None)
-
-
-def _without_verdict(heading: str, dialect: Dialect) -> str:
-    """Return a heading without the part at its end that is the verdict, or a date after it."""
-    bare = DATED.sub("", heading)
-    parts = [found for found in SPLIT.finditer(bare) if opens_with_verdict(bare[found.end() :], dialect)]
-    return bare[: parts[-1].start()] if parts and bare[: parts[-1].start()].strip() else heading
-
-
-def _bullets(section: Section, lines: Sequence[Line], dialect: Dialect, names: set[str]) -> Iterator[Row]:
-    """Yield an experiment for each bullet that says what was tried and, in a part of its own, what was decided."""
-    if FORBIDS.search(section.title) or EXPLAINS_WORDS.search(section.title):
-        return
-    about = bool(ABOUT_EXPERIMENTS.search(f"{section.title} {section.under}"))
-    for line, text in _items(lines):
-        bare = CHECKBOX.sub("", text)
-        known = IDENTIFIED.match(bare)
-        if len(text) > ROW_MAX or not (about or known or MEASURED.search(bare)) or LABEL.fullmatch(text):
-            continue
-        parted = _parted(bare, dialect)
-        if parted is None:
-            continue
-        change, words, rest = parted
-        title, name = _title_and_name(change)
-        made = rulings(words, dialect)
-        if not isinstance(made, tuple) or not re.search(r"\w\W+\w", title or name) or name in names:
-            continue
-        yield Row(
-            line=line,
-            name=name,
-            rulings=made,
-            change=plain_text(title or name),
-            result=plain_text(rest),
-            why="",
-            date="",
-            figures=(),
-            table=section.line,
-        )
-
-
-def _items(lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
-    """Yield (line number, text) of each bullet, its continued lines joined."""
-    open_at, text = 0, ""
-    for line in lines:
-        bullet = BULLET.fullmatch(line.text)
-        if bullet:
-            if open_at:
-                yield open_at, text
-            open_at, text = line.number, bullet[2]
-        elif open_at and CONTINUED.match(line.text):
-            text += " " + line.text.strip()
-        elif open_at:
-            yield open_at, text
-            open_at = 0
-    if open_at:
-        yield open_at, text
-
-
-def _parted(text: str, dialect: Dialect) -> tuple[str, str, str] | None:
-    """Split a bullet into (what was tried, the verdict's words, the rest); None where no part is a verdict, or two are."""
-    parts = [part for part in SPLIT.split(LABELLED.sub(r"\1: ", text)) if part.strip(" *_")]
-    decided = [at for at, part in enumerate(parts) if _is_decision(part, dialect)]
-    if decided[:1] == [0] and DID.fullmatch(parts[0].strip("*_ ")) and not parts[0].strip("*_ ").isupper():
-        return None
-    if len(decided) == 1 and len(parts) > 1:
-        at = decided[0]
-        if at == 0:
-            return parts[1].strip("*_ "), parts[0], " - ".join(parts[2:])
-        return " - ".join(parts[:at]), parts[at], " - ".join(parts[1:at] + parts[at + 1 :])
-    last = LAST.search(text) if not decided else None
-    return (text[: last.start()], last[1], text) if last else None
-
-
-def _is_decision(part: str, dialect: Dialect) -> bool:
-    """Return whether `part` begins with a word for what was done: `reverted, no gain`, and not `keep what is faster`."""
-    bare = part.replace("*", "").replace("`", "").strip(" _[]().")
-    word = DECIDED.match(bare.lstrip("✓✔✅☑👍✗✘❌✖👎⚫🟢🔴\ufe0f "))
-    if not word or opens_with_verdict(bare, dialect) is None:
-        return False
-    if DESCRIBES.match(word.string[word.start() :]) or (
-        DID.fullmatch(word[0]) and len(bare.split()) > 3 and not re.match(r"[,;:.(]", word.string[word.end() :])
-    ):
-        return False
-    return word[0].isupper() or word[0].lower().endswith(("ed", "kept", "back", "out")) or len(bare.split()) == 1
-
-
-def _title_and_name(text: str) -> tuple[str, str]:
-    """Split `**E3**: hoist constants` into (`hoist constants`, `E3`), `abc1234 wider loads` likewise."""
-    found = IDENTIFIED.match(text.replace("*", ""))
-    if not found:
-        return text.replace("*", "").strip(" :-–—"), ""
-    name = found["id"] or found["hash"] or ""
-    if found["hash"] and not re.search(r"\d", found["hash"]):
-        return text.replace("*", "").strip(" :-–—"), ""
-    return text.replace("*", "")[found.end() :].strip(" `:.-–—"), name
+    decided = DECIDED.search(text) or MARKS.match(text.strip("*_ "))
+    return isinstance(made, Pending) or (isinstance(made, tuple) and decided is not None)
 
 
 def _joined(lines: Sequence[Line], label: re.Pattern[str]) -> str:

@@ -7,10 +7,12 @@ from expctl.imported.columns import NO_MAP, Columns, Map, columns_of, dialect_of
 from expctl.imported.document import Document, ParsedLedger, Row, Table, TableRow, Unread
 from expctl.imported.ids import is_range
 from expctl.imported.prose import read_text
-from expctl.imported.verdicts import Dialect, Pending, rulings
+from expctl.imported.verdicts import Dialect, Pending, rulings, spelled_out
 
 CELL_MAX = 4000
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?", re.ASCII)
+
+NO_NAME = ("-", "–", "—", "none", "n/a", "na", "null", "nil", "tbd", "?")
 
 
 def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
@@ -60,7 +62,7 @@ def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, in
         return plain_text(line.cells[index]) if index is not None else ""
 
     verdict = cell(columns.verdict)
-    found = rulings(verdict, dialect)
+    found = rulings(verdict, dialect) or rulings(spelled_out(verdict), dialect)
     shown = one_line(" | ".join(line.cells), 120)
     if found is None:
         return Unread(line=line.line, text=shown, why=f"{verdict!r} is not recognised as a verdict")
@@ -94,4 +96,4 @@ def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, in
 
 def _without_markup(name: str) -> str:
     bare = name.strip("`*# ")
-    return "" if bare in ("-", "–", "—") else bare
+    return "" if bare.lower() in NO_NAME else bare

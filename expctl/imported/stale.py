@@ -116,4 +116,4 @@ def _is_about(title: str, row: Row) -> bool:
     words = set(WORD.findall(title.lower()))
     tried = set(WORD.findall(row.change.lower()))
     shared = words & (tried | set(WORD.findall(f"{row.result} {row.why}".lower())))
-    return len(shared) >= SAME_SHARE * len(words) or (len(words & tried) >= SAME_SHARE * len(tried) > 1)
+    return len(shared) >= SAME_SHARE * len(words) or len(words & tried) >= max(2.0, SAME_SHARE * len(tried))

@@ -38,6 +38,7 @@ HEAD_RATE = re.compile(
     r"|[tfqrn]ps|cycles)(?![a-z])",
     re.IGNORECASE,
 )
+HEAD_PER = re.compile(r"([a-z]+)[ _]per[ _](s(?:ec(?:onds?)?)?)(?![a-z])", re.IGNORECASE)
 HEAD_BOUND = re.compile(
     r"expect|prior\b|predict|target|goal|floor|bound|limit|budget|ceiling|roofline|theor|std|dev\b|\bsd\b|σ|±|noise|spread|error",
     re.IGNORECASE,
@@ -108,7 +109,8 @@ def unit_of_head(head: str, known: Mapping[str, Better]) -> str:
     if name_of(head) in known:
         return head
     found = HEAD_RATE.search(head)
-    return found[1] if found else ""
+    per = HEAD_PER.search(head)
+    return found[1] if found else f"{per[1]}/{per[2][0]}" if per else ""
 
 
 def part_of_head(head: str) -> Part:

@@ -21,6 +21,7 @@ ANSWERS = {
     **dict.fromkeys(("y", "yes", "ja", "true"), Verdict.KEEP),
     **dict.fromkeys(("n", "no", "nein", "false"), Verdict.REJECT),
 }
+BITS = {"1": Verdict.KEEP, "0": Verdict.REJECT}
 MARKED = {**dict.fromkeys("✓✔✅☑👍", Verdict.KEEP), **dict.fromkeys("✗✘❌✖👎", Verdict.REJECT)}
 WORDS = (
     (
@@ -33,14 +34,14 @@ WORDS = (
     (Verdict.REJECT, r"nicht (?:behalten|beibehalten|übernommen|angenommen|akzeptiert)"),
     (
         Verdict.KEEP,
-        r"keep|keeps|kept|keeper|accept|accepted|adopt|adopted|merged|landed|ship|shipped|deployed|retain|retained|committed|promoted|apply"
+        r"keep|keeps|kept|keeper|accept|accepted|adopt|adopted|merged|landed|ship|shipped|deployed|retain|retained|committed|promoted|selected|apply|applied"
         r"|baseline",
     ),
     (Verdict.KEEP, r"behalten|beibehalten|übernommen|angenommen|akzeptiert|ausgangsstand"),
     (
         Verdict.REJECT,
         r"reject|rejected|discard|discarded|revert|reverted|drop|dropped|rolled back|backed out|abandoned|scrapped|removed"
-        r"|fail|failed|regression|regressed",
+        r"|killed(?! by)|lost|fail|failed|regression|regressed",
     ),
     (
         Verdict.REJECT,
@@ -49,13 +50,14 @@ WORDS = (
     (Verdict.INVALID, r"crash|crashed|oom|invalid|error|timeout|timed out|aborted"),
     (Verdict.INVALID, r"absturz|abgestürzt|abgebrochen|ungültig|fehler|zeitüberschreitung"),
     (Verdict.INCONCLUSIVE, r"inconclusive|undecided|unclear|neutral|mixed|tie|unentschieden|unklar"),
-    (Verdict.NO_OP, r"no-?op|identical|unchanged|identisch|unverändert|wirkungslos"),
+    (Verdict.NO_OP, r"no[- ]?op|identical|unchanged|identisch|unverändert|wirkungslos"),
 )  # fmt: skip
 PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for verdict, words in WORDS)
 # Words for what was done, not for what was seen: a long text states its verdict with one of these.
 DECIDED = re.compile(
-    r"\b(?:keep|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed|committed|re-?enabled|reject(?:ed)?|discard(?:ed)?"
-    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|crash(?:ed)?"
+    r"\b(?:keep|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed|committed|applied|re-?enabled|reject(?:ed)?|discard(?:ed)?"
+    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|killed(?! by)|crash(?:ed)?|dead[- ]end|no[- ]go"
+    r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)|not (?:kept|adopted|merged|landed|accepted|retained|shipped)"
     r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen)\b",
     re.IGNORECASE,
 )
@@ -94,7 +96,19 @@ KEEPS_OTHER = re.compile(
     r"[Kk]eep (?!it\b|this\b|change|as\b|for\b|behind\b|in\b|on\b|with\b|because\b|since\b|only\b|default"
     r"|baseline|analysis|infra|config|enabled|new\b|if\b|pending|unless\b|until\b)\w"
 )
+# What is kept as a reference was not kept as a change.
+KEPT_ASIDE = re.compile(
+    r"(?:keep|kept|retained?) (?:only |just |merely )?(?:as|for) (?:an? |the )?(?:[\w-]+ )?"
+    r"(?:reference|record|oracle|evidence|documentation|experiment|negative|comparison|debugging|future|later|history)",
+    re.IGNORECASE,
+)
+SEEN_ONLY = {Verdict.INCONCLUSIVE, Verdict.NO_OP}
+# `retained frames` in a later clause is no verdict; `kept` and `kept for now` are.
+NOT_OF_NOUN = re.compile(
+    r"\W*$|\s+(?:by|in|for|as|on|with|and|because|it|this|only|behind|anyway|the|an?|its|all|both)\b", re.IGNORECASE
+)
 LEFT_OFF = re.compile(r"kept (?:off|out|disabled)", re.IGNORECASE)
+JOINED = re.compile(r"[*`]*[A-Za-z]+(?:_[A-Za-z]+)+[*`]*", re.ASCII)
 SHORT = 60
 FEW = 3
 KINDS = (
@@ -107,12 +121,14 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """How a column's cells state verdicts. `answers`: yes and no are verdicts; `marks`: so are check marks alone; `tests`: the
-    column says which tests passed, so `failed` is no verdict. `meanings` are verdicts by words that the user gave, in small
-    letters; None stands for an experiment without a verdict yet.
+    """How a column's cells state verdicts. `answers`: yes and no are verdicts; `bits`: 1 and 0 are; `marks`: check marks are.
+
+    `tests`: the column says which tests passed, so `failed` is no verdict. `meanings` are verdicts by words that the user gave,
+    in small letters; None stands for an experiment without a verdict yet.
     """
 
     answers: bool = True
+    bits: bool = False
     marks: bool = True
     tests: bool = False
     meanings: Mapping[str, Verdict | None] = field(default_factory=dict)
@@ -143,8 +159,10 @@ def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending
     first = _of_first_clause(plain, dialect)
     if first is not None:
         return (_ruling(first, _bare(text)),)
-    if Verdict.KEEP in found and KEEPS_OTHER.match(plain):
+    if Verdict.KEEP in found and (KEEPS_OTHER.match(plain) or KEPT_ASIDE.search(plain)):
         return None
+    if found - SEEN_ONLY == {Verdict.REJECT} and UNDONE.search(plain):
+        found = {Verdict.REJECT}  # `neutral, reverted`: what was seen, and what was done
     if len(found) != 1 or is_hedged(recognised) or (SUCCEEDED.search(plain) and Verdict.KEEP not in found):
         return None
     sure = _decides(plain) if len(plain) > SHORT else DECIDED.search(plain) or MARKS.search(plain) or len(plain.split()) <= FEW
@@ -157,6 +175,11 @@ def speaks_of_verdicts(text: str, dialect: Dialect = PLAIN) -> bool:
     if len(text) <= SHORT and (_verdicts(plain, dialect)[0] or PENDING.search(plain)):
         return True
     return rulings(text, dialect) is not None
+
+
+def spelled_out(cell: str) -> str:
+    """Return a cell such as `discard_timing` with its words apart. In other text, `drop_path` is a name."""
+    return cell.replace("_", " ") if JOINED.fullmatch(cell) else cell
 
 
 def tells_tests(cells: list[str]) -> bool:
@@ -191,11 +214,13 @@ def _of_first_clause(plain: str, dialect: Dialect) -> Verdict | None:
     """Return the verdict that the first clause begins with; None where it is uncertain, or later clauses take it back."""
     clauses = _clauses(plain)
     found, recognised = _verdicts(clauses[0], dialect)
+    if len(found) == 2 and found & SEEN_ONLY and DECIDED.search(clauses[0]):
+        found = found - SEEN_ONLY  # `mixed but kept`
     answer = dialect.answers and clauses[0].lower() in ANSWERS
     if len(found) != 1 or not (answer or _starts_with_verdict(clauses[0])) or is_hedged(recognised):
         return None
     (verdict,) = found
-    if verdict is Verdict.KEEP and KEEPS_OTHER.match(clauses[0]):
+    if verdict is Verdict.KEEP and (KEEPS_OTHER.match(clauses[0]) or KEPT_ASIDE.search(clauses[0])):
         return None
     if len(clauses) > 1 and opens_with_hedge(clauses[1]):
         return None
@@ -209,7 +234,8 @@ def _takes_back(verdict: Verdict, clause: str) -> bool:
         return False
     other = {found for found, pattern in PATTERNS if pattern.fullmatch(word[0])} or {Verdict.KEEP}
     undone = verdict is Verdict.KEEP and UNDONE.search(clause)
-    return verdict not in other and bool(undone or LATER.search(clause) or not re.search(r"\w", clause[: word.start()]))
+    alone = not re.search(r"\w", clause[: word.start()]) and NOT_OF_NOUN.match(clause[word.end() :])
+    return verdict not in other and bool(undone or LATER.search(clause) or alone)
 
 
 def _decides(plain: str) -> bool:
@@ -235,7 +261,8 @@ def _bare(text: str) -> str:
 
 def _verdicts(text: str, dialect: Dialect) -> tuple[set[Verdict], str]:
     """Return the set of verdicts named in `text`, and the text with the placeholder RULED for each word that names one."""
-    answer = ANSWERS.get(text.lower().rstrip(".! ")) if dialect.answers else None
+    plain = text.lower().rstrip(".! ")
+    answer = (ANSWERS.get(plain) if dialect.answers else None) or (BITS.get(plain) if dialect.bits else None)
     if answer:
         return {answer}, RULED
     rest = RESULT_OF_TEST.sub("", text) if dialect.tests else text
@@ -246,6 +273,8 @@ def _verdicts(text: str, dialect: Dialect) -> tuple[set[Verdict], str]:
         rest, times = pattern.subn(RULED, rest)
         if times:
             words.add(verdict)
+    if words == {Verdict.INVALID} and marks == {Verdict.REJECT}:
+        return words, rest  # `❌ OOM`
     return (words | marks if dialect.marks or words else set()), rest
 
 

@@ -1,0 +1,147 @@
+"""Find the experiments that a hand-kept ledger tells in bullets: what was tried, and in a part of its own what was decided."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.text import plain_text
+from expctl.imported.document import Line, Row, Section
+from expctl.imported.headings import IDENTIFIED, NUMBERED, SPLIT, title_and_name
+from expctl.imported.rules import FORBIDS
+from expctl.imported.verdicts import DECIDED, Dialect, opens_with_verdict, rulings
+
+CONTINUED = re.compile(r"\s+\S")
+CHECKBOX = re.compile(r"\[[ xX]\]\s+")
+ABOUT_EXPERIMENTS = re.compile(
+    r"experiment|attempt|tried|optimi[sz]ation|ledger|history|results?\b|kept|reverted|rejected|discarded|hypothes[ei]s|probes?\b"
+    r"|iterations?\b|candidates?\b|what (?:worked|didn)|log\b|ideas|decisions?\b|trials?\b|verdicts?\b|versuche",
+    re.IGNORECASE,
+)
+EXPLAINS_WORDS = re.compile(
+    r"legend|lifecycle|states?\b|status(?:es| types| values)|glossary|schema|template|meaning|format|key\b", re.IGNORECASE
+)
+MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|cycles|[a-z]+/s)|→|->", re.IGNORECASE)
+# `..., reverted.`, `... and reverted to E3.`, `..., kept for simplicity.` and `...; keep.`
+LAST = re.compile(
+    r"(?:(?:[,;(]|->|→)\s*(?:(?:was |so |then )?(?P<done>kept|retained|rejected|discarded|reverted|rolled back|dropped))"
+    r"|\band (?P<undone>reverted|rolled back))(?:\s+(?:to|for)(?:\s+[\w.-]+){1,4})?\W*$"
+    r"|[,;]\s*(?P<rule>keep|revert|discard)\W*$",
+    re.IGNORECASE,
+)
+# `Change: wider loads. Removed the old ones.` says what was done.
+TELLS_CHANGE = re.compile(r"\W*(?:changes?|what(?: changed)?|starts?|setup|hypothesis|idea|why|plan|next)\W*:", re.IGNORECASE)
+# `Merged the two scans` and `Kept the same order` say what was changed, not what became of it.
+DID = re.compile(r"applied|merged|landed|shipped|deployed|dropped|accepted|adopted|committed|removed", re.IGNORECASE)
+DESCRIBES = re.compile(
+    r"(?:kept|retained|removed|dropped|merged) (?:the|an?|its|this|same|all|both|only|so|to|because|unused|old|extra)\b",
+    re.IGNORECASE,
+)
+# `Experiment 3 discarded: ...` and `E3 kept: ...`
+RULED_ID = re.compile(
+    r"\W*((?:(?:experiment|exp|attempt|run|iteration|trial)\W*)?[A-Za-z]{0,6}-?#?\d+[a-z]?)\W+((?:was )?[A-Za-z ]+?)\W*",
+    re.IGNORECASE,
+)
+LOST = re.compile(r"\b(?:reverted|rejected|discarded|regressed|lost|refuted|abandoned|rolled back)\b", re.IGNORECASE)
+# What may follow a verdict that begins a bullet
+ALONE = re.compile(r"\W*$|\s*[,;:.(\[]|\s+(?:because|for|as|since|after|by|due|in|on|at|with|and|but)\b", re.IGNORECASE)
+DONE_AND = re.compile(r"(?:completed|implemented|done|tested|tried|measured|built) (?:and|but) ", re.IGNORECASE)
+NEAR = 200
+LABELLED = re.compile(r"^\W*\[([A-Za-z ]+)\]\W*\s")
+ROW_MAX = 4000
+BULLET = re.compile(r"(\s*)(?:[-*+]|\d+[.)])\s+(\S.*)")
+# `Verdict: kept`, `**Decision.** Reverted, ...` and `- **Status:** rejected` below the heading of an experiment
+LABEL = re.compile(
+    r"\s*(?:[-*+]\s+)?\W*(?:final\s+)?(?:verdict|decision|disposition|outcome|status|result|conclusion|ruling|urteil|entscheidung)"
+    r"\s*(?:\*\*|__)?\s*[:.]\s*(?:\*\*|__)?\s*(\S.*)",
+    re.IGNORECASE,
+)
+
+
+def read_bullets(section: Section, lines: Sequence[Line], dialect: Dialect, names: set[str]) -> Iterator[Row]:
+    """Yield an experiment for each bullet that says what was tried and, in a part of its own, what was decided."""
+    if FORBIDS.search(section.title) or EXPLAINS_WORDS.search(section.title):
+        return
+    about = bool(ABOUT_EXPERIMENTS.search(f"{section.title} {section.under}"))
+    for line, text in _items(lines):
+        bare = CHECKBOX.sub("", text)
+        known = IDENTIFIED.match(bare)
+        if (
+            len(text) > ROW_MAX
+            or not (about or known or MEASURED.search(bare[:NEAR]))
+            or LABEL.fullmatch(text)
+            or TELLS_CHANGE.match(text)
+        ):
+            continue
+        parted = _parted(bare, dialect)
+        if parted is None:
+            continue
+        change, words, rest = parted
+        title, name = title_and_name(change)
+        made = rulings(words, dialect)
+        if isinstance(made, tuple) and made[0].verdict is Verdict.KEEP and LOST.search(f"{section.title} {bare}"):
+            continue  # it tells of several attempts, or says both
+        if not isinstance(made, tuple) or not re.search(r"\w\W+\w", title or name) or name in names:
+            continue
+        yield Row(
+            line=line,
+            name=name,
+            rulings=made,
+            change=plain_text(title or name),
+            result=plain_text(rest),
+            why="",
+            date="",
+            figures=(),
+            table=section.line,
+        )
+
+
+def _items(lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
+    """Yield (line number, text) of each bullet, its continued lines joined."""
+    open_at, text = 0, ""
+    for line in lines:
+        bullet = BULLET.fullmatch(line.text)
+        if bullet:
+            if open_at:
+                yield open_at, text
+            open_at, text = line.number, bullet[2]
+        elif open_at and CONTINUED.match(line.text):
+            text += " " + line.text.strip()
+        elif open_at:
+            yield open_at, text
+            open_at = 0
+    if open_at:
+        yield open_at, text
+
+
+def _parted(text: str, dialect: Dialect) -> tuple[str, str, str] | None:
+    """Split a bullet into (what was tried, the verdict's words, the rest); None where no part is a verdict, or two are."""
+    parts = [part for part in SPLIT.split(LABELLED.sub(r"\1: ", text)) if part.strip(" *_")]
+    headed = RULED_ID.fullmatch(parts[0]) if len(parts) > 1 else None
+    if headed and DECIDED.fullmatch(headed[2].removeprefix("was ")):
+        number = NUMBERED.fullmatch(headed[1])
+        return f"{number[1] if number else headed[1]}: {parts[1]}", headed[2], " - ".join(parts[2:])
+    decided = [at for at, part in enumerate(parts) if _is_decision(part, dialect, first=at == 0)]
+    if decided[:1] == [0] and DID.fullmatch(parts[0].strip("*_ ")) and not parts[0].strip("*_ ").isupper():
+        return None
+    if len(decided) == 1 and len(parts) > 1:
+        at = decided[0]
+        if at == 0:
+            return parts[1].strip("*_ "), parts[0], " - ".join(parts[2:])
+        return " - ".join(parts[:at]), parts[at], " - ".join(parts[1:at] + parts[at + 1 :])
+    last = LAST.search(text) if not decided else None
+    return (text[: last.start()], last["done"] or last["undone"] or last["rule"], text) if last else None
+
+
+def _is_decision(part: str, dialect: Dialect, *, first: bool) -> bool:
+    """Return whether `part` begins with a word for what was done: `reverted, no gain`, and not `keep what is faster`."""
+    bare = DONE_AND.sub("", part.replace("*", "").replace("`", "").strip(" _[]()."), count=1)
+    word = DECIDED.match(bare.lstrip("✓✔✅☑👍✗✘❌✖👎⚫🟢🔴\ufe0f "))
+    if not word or opens_with_verdict(bare, dialect) is None:
+        return False
+    if first and not ALONE.match(word.string[word.end() :]):
+        return False  # `retained pool: 154 us` names something
+    if DESCRIBES.match(word.string[word.start() :]) or (
+        DID.fullmatch(word[0]) and len(bare.split()) > 3 and not re.match(r"[,;:.(]", word.string[word.end() :])
+    ):
+        return False
+    return word[0].isupper() or word[0].lower().endswith(("ed", "kept", "back", "out")) or len(bare.split()) == 1

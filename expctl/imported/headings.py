@@ -1,0 +1,176 @@
+"""Read the headings of a hand-kept ledger: which experiment each names, and whether it says what became of it."""
+
+import dataclasses
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from expctl.imported.document import Section
+from expctl.imported.rules import FORBIDS
+from expctl.imported.verdicts import DECIDED, MARKS, Dialect, opens_with_verdict, rulings
+
+# Headings of sections that tell a part of the experiment above them
+PART = re.compile(
+    r"\W*(?:results?|analysis|correctness|validation|verification|measurements?|methodology|method|setup|summary|decision|verdict"
+    r"|conclusions?|outcome|findings?|discussion|numbers|benchmarks?|evidence|implementation|changes?|hypothesis|rationale|notes?"
+    r"|why .*|ergebnisse?|auswertung)\W*",
+    re.IGNORECASE,
+)
+# `wider loads [REVERTED]`, `wider loads (rejected)`
+BRACKETED = re.compile(r"[\[(]\s*([^\[\]()]{4,80}?)\s*[\])]\W*$")
+# `Changes that paid (applied)` is the heading of several experiments.
+GROUP = re.compile(
+    r"\W*(?:all |some |other |more |the |key |main |previously )?(?:\w+ )?(?:changes|experiments|optimi[sz]ations|attempts"
+    r"|ideas|approaches|wins|losses|candidates|things|tests|techniques|hypotheses|improvements|variants|items|what)\b",
+    re.IGNORECASE,
+)
+COMMAS = re.compile(r"\s*[,;(]\s*")
+# `E12 REJECTED at 3 ms, ...`
+SHOUTED = re.compile(
+    r"[\W_]*([A-Za-z][\w-]*\d[\w-]*|\d+)\W+(KEPT|LANDED|REJECTED|REVERTED|DISCARDED|ABANDONED|ACCEPTED|MERGED|INCONCLUSIVE|INVALID)\b",
+    re.ASCII,
+)
+# `[2026-02-03] session | E12 REJECTED: ...`
+STAMP = re.compile(r"\W*\d{4}-\d\d-\d\d\b[^|]{0,40}\|\s*")
+# `E12 wider loads [status: rejected -> see E9]` and `E12 wider loads [ACCEPTED: ...]`
+TAGGED = re.compile(r"[\[(]\s*(?:status|verdict|decision|outcome)\s*:\s*([^\])]+?)\s*(?=$|[\])(]|->|→|[,;]\s)", re.IGNORECASE)
+CAPITALS = re.compile(r"\[\s*([A-Z][A-Z ]{3,20}[A-Z])\s*(?=[\]:;,–—])")
+HEADINGS_MAX = 2
+DATED = re.compile(r"\s*\([^()]*\)\s*$")
+NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|step|trial)\W*(\d+[a-z]?)\b", re.IGNORECASE)
+KEPT_MARKS = "✓✔✅☑👍"
+IDENTIFIED = re.compile(
+    r"\W*(?:(?P<id>[A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?|#\d+)\b|`?(?P<hash>[0-9a-f]{7,40})\b`?)", re.ASCII
+)
+# `FP16 sums` and `AArch64 loops` begin with no id, `EXP16: sums` does.
+LONG_ID = re.compile(r"[A-Za-z]{2,}-?\d|[a-z]\d")
+# `Depth2: wider loads` begins with the place of the change.
+PLACE = re.compile(r"(?!exp|test|iter|idea|step|trial|run|try|opt|item|hyp)[a-z]{4,}-?\d", re.IGNORECASE)
+SEPARATED = re.compile(r"\W*$|\s*[:.)\]–—|]|\s+-")
+SPLIT = re.compile(r"\s+[-–—]+\s+|\s*[–—]\s*|:\s+|:\*\*\s*|\s*(?:→|->|=>)\s*|\.\s+(?=\W*[A-Z])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """What a heading says: the words of a verdict ("": none), what was tried, and the experiment's id ("": none)."""
+
+    words: str
+    title: str
+    name: str
+
+
+def read_heading(heading: str, dialect: Dialect, *, marked: bool) -> Heading | None:
+    """Return what `heading` says of one experiment; None for that of several, or of rules.
+
+    `marked`: the document has headings that begin with `✅` and such that begin with `❌`, which then are verdicts.
+    """
+    text = STAMP.sub("", heading, count=1)
+    words = _at_end(text, dialect)
+    bare = _without_verdict(text, dialect)
+    if words and bare == text:
+        bare = text[: text.rindex(words)]
+    title, name = title_and_name(bare)
+    if not title or GROUP.match(title) or FORBIDS.search(text):
+        return None
+    number = NUMBERED.match(text)
+    at_end = Heading(words=words, title=title, name=name or (number[1] if number else ""))
+    return _at_start(text, marked=marked) or _in_brackets(text) or at_end
+
+
+def marks_are_verdicts(sections: Sequence[Section]) -> bool:
+    """Return whether some headings begin with `✅` and others with `❌`."""
+    marks = {mark for section in sections for mark in MARKS.findall(section.title[:1])}
+    return bool(marks & set(KEPT_MARKS)) and bool(marks - set(KEPT_MARKS))
+
+
+def _at_start(heading: str, *, marked: bool) -> Heading | None:
+    """Return what `Kept: wider loads`, `E12 REJECTED at 3 ms` or `❌ wider loads` says."""
+    parts = [part for part in SPLIT.split(heading) if part.strip()]
+    first = parts[0].strip("*_ []")
+    if len(parts) > 1 and DECIDED.fullmatch(first) and first[0].isupper():
+        rest = heading[heading.index(parts[0]) + len(parts[0]) :].lstrip(" :-–—*_]")
+        title, name = title_and_name(rest)
+        return Heading(words=parts[0], title=title, name=name)
+    if shouted := SHOUTED.match(heading):
+        return Heading(words=shouted[2], title=heading[shouted.end() :].strip(" :-–—*_"), name=shouted[1])
+    if marked and MARKS.match(heading):
+        title, name = title_and_name(heading[1:].lstrip("\ufe0f "))
+        return Heading(words=heading[0], title=title, name=name)
+    return None
+
+
+def _in_brackets(heading: str) -> Heading | None:
+    """Return what `wider loads [status: rejected -> E9]`, `... [ACCEPTED: -3 %]` or `... (neutral, reverted)` says."""
+    tagged = TAGGED.search(heading)
+    shouted = CAPITALS.search(heading)
+    bracketed = BRACKETED.search(heading)
+    found = tagged
+    if not found and shouted and DECIDED.fullmatch(shouted[1]):
+        found = shouted
+    if not found and bracketed and any(map(DECIDED.match, COMMAS.split(bracketed[1]))):
+        found = bracketed
+    if not found:
+        return None
+    title, name = title_and_name(heading[: found.start()])
+    return Heading(words=found[1], title=title, name=name)
+
+
+def _at_end(heading: str, dialect: Dialect) -> str:
+    """Return the words of the verdict that ends `heading`, such as `wider loads - neutral, reverted`; "" without one."""
+    parts = [part for part in SPLIT.split(heading) if part.strip()]
+    tail = DATED.sub("", parts[-1]) if len(parts) > 1 else ""
+    decided = any(map(DECIDED.fullmatch, COMMAS.split(tail.strip("*_ ")))) and isinstance(rulings(tail, dialect), tuple)
+    return tail if decided or opens_with_verdict(tail, dialect) or DECIDED.match(tail.strip("*_ ")) else ""
+
+
+def experiments_of(sections: Sequence[Section]) -> list[Section]:
+    """Return the sections, each with the lines of those below it that only tell a part of it (`Results`, `Analysis`).
+
+    A heading that goes on in a second one is joined with it. More of them in lines that follow each other are running text in
+    large letters, and are left out.
+    """
+    made: list[Section] = []
+    for whole in filter(None, map(_joined_headings, _runs(sections))):
+        parent = next((at for at in reversed(range(len(made))) if made[at].title == whole.under), None)
+        if whole.under and parent is not None and PART.fullmatch(whole.title):
+            made[parent] = dataclasses.replace(made[parent], lines=(*made[parent].lines, *whole.lines))
+        else:
+            made.append(whole)
+    return made
+
+
+def _runs(sections: Sequence[Section]) -> Iterator[list[Section]]:
+    """Yield the sections, those together whose headings have the same level and follow each other without a line between."""
+    run: list[Section] = []
+    for section in sections:
+        if run and not (section.line == run[-1].line + 1 and section.under == run[-1].under):
+            yield run
+            run = []
+        run.append(section)
+    if run:
+        yield run
+
+
+def _joined_headings(run: Sequence[Section]) -> Section | None:
+    if len(run) > HEADINGS_MAX:
+        return None
+    return dataclasses.replace(run[-1], line=run[0].line, title=" ".join(each.title for each in run), under=run[0].under)
+
+
+def _without_verdict(heading: str, dialect: Dialect) -> str:
+    """Return a heading without the part at its end that is the verdict, or a date after it."""
+    bare = DATED.sub("", heading)
+    parts = [found for found in SPLIT.finditer(bare) if opens_with_verdict(bare[found.end() :], dialect)]
+    return bare[: parts[-1].start()] if parts and bare[: parts[-1].start()].strip() else heading
+
+
+def title_and_name(text: str) -> tuple[str, str]:
+    """Split `**E3**: hoist constants` into (`hoist constants`, `E3`), `abc1234 wider loads` likewise."""
+    bare = text.replace("*", "")
+    found = IDENTIFIED.match(bare)
+    long = found and found["id"] and LONG_ID.match(found["id"]) and not SEPARATED.match(bare, found.end())
+    place = found and found["id"] and PLACE.match(found["id"])
+    digits = found and (found["id"] or re.search(r"\d", found["hash"]))
+    if not found or long or place or not digits:
+        return bare.strip(" :-–—"), ""
+    return bare[found.end() :].strip(" `:.-–—"), found["id"] or found["hash"]

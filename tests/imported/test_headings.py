@@ -1,0 +1,113 @@
+"""Headings and bullets of hand-kept ledgers that say what became of an experiment, and such that only look so."""
+
+import pytest
+
+from expctl.domain.experiment.proposal import Verdict
+from expctl.imported.rows import read_document
+from expctl.imported.tables import read_document as document_of
+
+KEEP, REJECT = Verdict.KEEP, Verdict.REJECT
+
+
+def read(text: str) -> list[tuple[str, str, Verdict]]:
+    reading = read_document(document_of(text.encode(), "a.md"))
+    return [(row.name, row.change, ruling.verdict) for row in reading.rows for ruling in row.rulings]
+
+
+@pytest.mark.parametrize(
+    ("heading", "expected"),
+    [
+        ("Kept: wider loads", ("", "wider loads", KEEP)),
+        ("Discarded: a third stage (-13 %)", ("", "a third stage (-13 %)", REJECT)),
+        ("Wider loads [REVERTED]", ("", "Wider loads", REJECT)),
+        ("Wider loads (low yield, kept)", ("", "Wider loads", KEEP)),
+        ("E4 wider loads — neutral, reverted", ("E4", "wider loads", REJECT)),
+        ("E12 REJECTED at 3 ms, too many registers", ("E12", "at 3 ms, too many registers", REJECT)),
+        ("[2026-02-03] session | v12-wide REJECTED — too slow", ("v12-wide", "too slow", REJECT)),
+        ("H-7 wider loads [status: rejected -> see H-9 (and H-8)]", ("H-7", "wider loads", REJECT)),
+        ("H-7 wider loads [ACCEPTED — 1006 cycles; the loads decide]", ("H-7", "wider loads", KEEP)),
+    ],
+)
+def test_a_heading_states_the_verdict(heading: str, expected: tuple[str, str, Verdict]) -> None:
+    assert read(f"# Log\n### {heading}\nSome words.\n") == [expected]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Changes that paid (applied)",
+        "Rejected ideas",
+        "retained pool: 154 us",
+        "drop_path 0.2 — drop_path 0.3",
+        "E3 drop_path — drop_path 0.2",
+        "H-7 wider loads [status: open]",
+        "[2026-02-03] session | v12-wide dispatched",
+    ],
+)
+def test_headings_without_a_verdict(heading: str) -> None:
+    assert read(f"# Log\n### {heading}\nSome words.\n") == []
+
+
+def test_a_status_that_nobody_foresaw_is_asked_about() -> None:
+    reading = read_document(document_of(b"# Log\n### H-7 loads [status: shut for good]\nwords\n", "a.md"))
+    assert [(each.line, each.why) for each in reading.unread] == [(2, "'shut for good' is not recognised as a verdict")]
+
+
+def test_marks_in_headings_need_both_kinds() -> None:
+    both = "# Log\n### ✅ wider loads\nwords\n### ❌ more stages\nwords\n"
+    assert read(both) == [("", "wider loads", KEEP), ("", "more stages", REJECT)]
+    assert read("# Log\n### ✅ wider loads\nwords\n### ✅ more stages\nwords\n") == []
+
+
+def test_parts_of_a_section_belong_to_it() -> None:
+    text = "# Log\n## E5 wider loads\nwords\n### Results\n- Verdict: reverted\n## E6 more stages\n### Decision\nVerdict: kept\n"
+    assert read(text) == [("E5", "wider loads", REJECT), ("E6", "more stages", KEEP)]
+
+
+def test_a_heading_in_two_lines_is_one_and_more_are_running_text() -> None:
+    assert read("# Log\n### E5 wider loads\n### and stores — reverted\nwords\n") == [("E5", "wider loads and stores", REJECT)]
+    assert read("# Log\n### we tried it\n### and then — reverted\n### and so on — reverted\nwords\n") == []
+
+
+def test_lines_that_state_the_verdict_of_a_section() -> None:
+    assert read("# Log\n### E5 wider loads\n**Attempted and reverted.**\n") == [("E5", "wider loads", REJECT)]
+    assert read("# Log\n### E5 wider loads\n- Decision:\n  - Reverted, too slow\n") == [("E5", "wider loads", REJECT)]
+    text = "# Log\n### Attempt: wider loads\n- Change: eight bytes. Removed unused sums.\n- Cycles: 165 (worse). Reverted.\n"
+    assert read(text) == [("", "Attempt: wider loads", REJECT)]
+
+
+def test_a_label_takes_back_what_the_heading_says() -> None:
+    assert read("# Log\n### E5 wider loads — kept\n- Verdict: reverted\n") == []
+
+
+@pytest.mark.parametrize(
+    ("bullet", "verdict"),
+    [
+        ("Experiment 3 discarded: wider loads, 3 ms", REJECT),
+        ("wider loads: 1806 cycles (worse) -> saved as loads.c and reverted to 1803.", REJECT),
+        ("wider loads: 1806 cycles (no change), kept for simplicity.", KEEP),
+        ("wider loads: still 1806 cycles; keep.", KEEP),
+    ],
+)
+def test_bullets_end_with_the_verdict(bullet: str, verdict: Verdict) -> None:
+    assert [found for _, _, found in read(f"# Experiments\n- {bullet}\n")] == [verdict]
+
+
+@pytest.mark.parametrize(
+    "bullet",
+    [
+        "retained pool: 154 us",
+        "Change: eight bytes a lane, 3 ms. Removed dead sums.",
+        "wider loads: kept as a reference, 3 ms",
+        "wider loads: kept, 3 ms. More stages: reverted, 4 ms",
+        "E3: ship if correct, 3 ms",
+        "`Useful`: an improvement of 3 % and kept.",
+    ],
+)
+def test_bullets_without_a_verdict(bullet: str) -> None:
+    assert read(f"# Experiments\n- {bullet}\n") == []
+
+
+def test_the_place_of_a_change_is_no_id() -> None:
+    text = "# Experiments\n- Depth2: wider loads, 3 ms; reverted\n- E2: wider stores, 3 ms; reverted\n"
+    assert [name for name, _, _ in read(text)] == ["", "E2"]

@@ -1,0 +1,116 @@
+"""Words and columns of tables that others keep: statuses, marks, ids, rules for a decision; what is left to be asked."""
+
+import pytest
+
+from expctl.domain.experiment.proposal import Verdict
+from expctl.imported.rows import read_document
+from expctl.imported.tables import read_document as document_of
+from expctl.imported.verdicts import rulings
+
+KEEP, REJECT = Verdict.KEEP, Verdict.REJECT
+
+
+def read(text: str) -> list[tuple[str, str, Verdict]]:
+    reading = read_document(document_of(text.encode(), "a.md"))
+    return [(row.name, row.change, ruling.verdict) for row in reading.rows for ruling in row.rulings]
+
+
+def table(heads: str, *rows: str) -> str:
+    return "\n".join([heads, "|---" * (heads.count("|") - 1) + "|", *rows]) + "\n"
+
+
+def lines(*rows: str) -> list[tuple[str, str, Verdict]]:
+    reading = read_document(document_of(("\n".join(rows) + "\n").encode(), "a.tsv"))
+    return [(row.name, row.change, ruling.verdict) for row in reading.rows for ruling in row.rulings]
+
+
+@pytest.mark.parametrize(
+    ("cell", "verdict"),
+    [
+        ("mixed but kept", KEEP),
+        ("neutral, reverted", REJECT),
+        ("rejected. 3 % slower, retained frames grew", REJECT),
+        ("No-Go", REJECT),
+        ("❌ OOM by 507 MiB", Verdict.INVALID),
+    ],
+)
+def test_cells_with_a_verdict(cell: str, verdict: Verdict) -> None:
+    found = rulings(cell)
+    assert isinstance(found, tuple)
+    assert [each.verdict for each in found] == [verdict]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "Ship if correct",
+        "accept only with zero copies",
+        "No-Go except behind a flag",
+        "Kept as a gated reference",
+        "best yet; the last run was killed by a lost link",
+        "killed by user",
+        "drop_path 0.2",
+    ],
+)
+def test_cells_that_state_none(cell: str) -> None:
+    assert not isinstance(rulings(cell), tuple)
+
+
+def test_statuses_of_joined_words() -> None:
+    heads = "iter\tstatus\tchange\tms"
+    rows = ("1\tdiscard_timing\twider loads\t3", "2\tdiscard_size\tmore stages\t4", "3\tkeep\ta carry\t2")
+    assert lines(heads, *rows) == [("1", "wider loads", REJECT), ("2", "more stages", REJECT), ("3", "a carry", KEEP)]
+
+
+def test_bits_below_kept_are_verdicts() -> None:
+    assert lines("id\tchange\tloss\tkept", "a1\twider\t0.3\t1", "a2\tdeeper\t0.4\t0") == [
+        ("a1", "wider", KEEP),
+        ("a2", "deeper", REJECT),
+    ]
+    assert lines("id\tchange\tloss\tvalid", "a1\twider\t0.3\t1", "a2\tdeeper\t0.4\t0") == []
+
+
+def test_a_few_pure_decisions_among_open_rows_make_a_ledger() -> None:
+    shown = ("🟢 shipped", "❌ killed", "🎯 open", "🔵 elsewhere", "⚪ idea", "🟡 drawn")
+    rows = [f"| E{at} | change {at} | {status} |" for at, status in enumerate(shown)]
+    assert read(table("| ID | Change | Status |", *rows)) == [("E0", "change 0", KEEP), ("E1", "change 1", REJECT)]
+    plain = ["| wider | neutral | 3 ms |", "| deeper | failed | 4 ms |", "| taller | fine | 5 ms |", "| lower | good | |"]
+    assert read(table("| Name | Status | Time |", *plain)) == []
+
+
+def test_marks_are_verdicts_only_of_what_was_tried() -> None:
+    rows = ("| wider loads | 3 ms | ✅ |", "| more stages | 4 ms | ❌ |")
+    assert [verdict for _, _, verdict in read(table("| Change | Time | Status |", *rows))] == [KEEP, REJECT]
+    assert read(table("| Query | Time | Status |", *rows)) == []
+
+
+def test_ids_by_number_before_ids_by_commit() -> None:
+    heads = "| # | Commit | Change | Verdict |"
+    assert [
+        name for name, _, _ in read(table(heads, "| 1 | 1a2b3c4 | wider | kept |", "| 2 | 1a2b3c5 | more | reverted |"))
+    ] == [
+        "1",
+        "2",
+    ]
+    heads = "candidate_id\tvalid\tdecision\twhat"
+    assert lines(heads, "c-1\ttrue\tkeep\twider loads", "c-2\tfalse\treject\tmore stages") == [
+        ("c-1", "wider loads", KEEP),
+        ("c-2", "more stages", REJECT),
+    ]
+    heads = "tag\tdecision\twhat"
+    assert [name for name, _, _ in lines(heads, "w1\tkeep\twider loads", "m1\treject\tmore stages")] == ["w1", "m1"]
+
+
+def test_words_for_nothing_and_figures_are_no_ids() -> None:
+    heads = "commit\tloss\tstatus\tdescription"
+    assert [name for name, _, _ in lines(heads, "none\t0.3\tkeep\twider", "N/A\t0.4\tdiscard\tdeeper")] == ["", ""]
+    heads = "when\tstatus\tS\tdescription"
+    assert [name for name, _, _ in lines(heads, "a\tkeep\t0.80\twider loads", "b\tdiscard\t0.81\tmore stages")] == ["", ""]
+    heads = "when\tstatus\tH\tdescription"
+    assert [name for name, _, _ in lines(heads, "a\tkeep\tH1\twider loads", "b\tdiscard\tH2\tmore stages")] == ["H1", "H2"]
+
+
+def test_crash_is_a_verdict_beside_others_and_done_waits_for_none() -> None:
+    heads = "commit\tms\tstatus\tdescription"
+    rows = ("a1b2c3d\t3\tkeep\twider", "a1b2c3e\t0\tcrash\tdeeper", "a1b2c3f\t4\tdone\ta rerun", "a1b2c40\t4\tdiscard\tmore")
+    assert [verdict for _, _, verdict in lines(heads, *rows)] == [KEEP, Verdict.INVALID, REJECT]
