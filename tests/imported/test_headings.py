@@ -37,6 +37,7 @@ def test_a_heading_states_the_verdict(heading: str, expected: tuple[str, str, Ve
     [
         "Changes that paid (applied)",
         "Rejected ideas",
+        "Lasting findings (Keep in Mind)",
         "retained pool: 154 us",
         "drop_path 0.2 — drop_path 0.3",
         "E3 drop_path — drop_path 0.2",
@@ -96,6 +97,7 @@ def test_bullets_end_with_the_verdict(bullet: str, verdict: Verdict) -> None:
 @pytest.mark.parametrize(
     "bullet",
     [
+        "Lasting findings (Keep in Mind)",
         "retained pool: 154 us",
         "Change: eight bytes a lane, 3 ms. Removed dead sums.",
         "wider loads: kept as a reference, 3 ms",
