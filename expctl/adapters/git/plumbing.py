@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from expctl.adapters.git.command import author_of, hermetic_arguments, hermetic_environment, without_git_variables
+from expctl.adapters.git.command import author_of, hermetic_environment, without_git_variables
 from expctl.adapters.git.failures import USAGE, gave_up, git_trouble
 from expctl.adapters.git.reader import GitReader, Place, locate
 from expctl.adapters.machine.signals import uninterrupted
@@ -40,13 +40,12 @@ class GitPlumbing(GitReader):
             source = tempfile.TemporaryFile()  # noqa: SIM115  closed below; a pipe could block on large patches
             source.write(stdin)
             source.seek(0)
-        words, environment = [*hermetic_arguments(), *arguments], hermetic_environment(env)
         try:
             with without_git_variables():
                 status, out, err = self._git.execute(
-                    words,
+                    ["git", *arguments],
                     istream=source,
-                    env=environment,
+                    env=hermetic_environment(env),
                     with_extended_output=True,
                     with_exceptions=False,
                     stdout_as_string=False,

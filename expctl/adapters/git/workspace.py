@@ -3,6 +3,7 @@
 The user's work tree is changed by `publish`, `restore` and `apply` only.
 """
 
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from secrets import token_hex
 from expctl.adapters.git.failures import conflict_of, gave_up, unfit_index
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.publication import Publication
-from expctl.adapters.git.reader import Place
+from expctl.adapters.git.reader import OBJECT, Place
 from expctl.adapters.git.stale_locks import remove_below
 from expctl.adapters.git.three_way import NO_BLOB, merge_into_index
 from expctl.adapters.git.work_tree import WorkTreeFiles
@@ -38,6 +39,8 @@ class GitWorkspace(GitPlumbing):
         super().__init__(place)
         self.check_outs = CheckOuts(self)
         self.campaign = ""
+        self._read_tree: tuple[str, bytes] | None = None  # a commit, and the index that git made of it
+        self._changed: dict[tuple[str, str], tuple[ChangedFile, ...]] = {}
 
     # ------------------------------------------------------------------ looking
 
@@ -176,15 +179,20 @@ class GitWorkspace(GitPlumbing):
 
     def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]:
         """Return the files that differ between two trees, with new sizes in bytes (0 for a deleted file or a submodule)."""
+        if (base, tree) in self._changed:
+            return self._changed[base, tree]
         raw = self.must(["diff-tree", "-r", "-z", "--no-renames", "--raw", base, tree]).split("\0")
         entries = [(head.split(), path) for head, path in zip(raw[::2], raw[1::2], strict=False)]
         sizes = self.must(
             ["cat-file", "--batch-check=%(objectsize)"], stdin="".join(f"{head[3]}\n" for head, _ in entries).encode()
         ).split("\n")
-        return tuple(
+        found = tuple(
             ChangedFile(path=path, mode=head[1], size=int(size) if head[1] != DELETED and size.isdigit() else 0)
             for (head, path), size in zip(entries, sizes, strict=False)
         )
+        if OBJECT.fullmatch(base) and OBJECT.fullmatch(tree):
+            self._changed[base, tree] = found
+        return found
 
     def pin(self, *, base: str, tree: str, message: str, ref: str, author: str = "") -> str:
         """Commit `tree` by `author` ("": expctl) on `base`, with its date; set `ref` to the new commit, return the id."""
@@ -204,10 +212,10 @@ class GitWorkspace(GitPlumbing):
     ) -> str:
         """Commit the tree of `parent` with `files` (path -> contents) written into it; return the commit's id. No ref moves.
         The parent of the new commit is `parent`, or both of `merged`."""
-        entries = []
-        for path, contents in sorted(files.items()):
-            blob = self.must(["hash-object", "-w", "--stdin"], stdin=contents)
-            entries.append(f"100644 {blob}\t{path}\0")
+        paths = sorted(files)
+        entries = [
+            f"100644 {blob}\t{path}\0" for path, blob in zip(paths, self._store([files[each] for each in paths]), strict=True)
+        ]
         with self._fresh_index(parent) as env:
             self.must(["update-index", "-z", "--add", "--index-info"], stdin="".join(entries).encode(), env=env)
             tree = self.must(["write-tree"], env=env)
@@ -239,13 +247,26 @@ class GitWorkspace(GitPlumbing):
         words = ["commit-tree", tree, *(word for parent in parents for word in ("-p", parent)), "-F", "-"]
         return self.must(words, stdin=message.encode(), env=env)
 
+    def _store(self, contents: Sequence[bytes]) -> list[str]:
+        """Write blobs by one git process; return their ids."""
+        with tempfile.TemporaryDirectory(prefix=".scratch.", suffix=".new", dir=self.state) as folder:
+            files = [Path(folder, str(number)) for number in range(len(contents))]
+            for file, text in zip(files, contents, strict=True):
+                file.write_bytes(text)
+            names = "".join(f"{file}\n" for file in files).encode(errors="surrogateescape")
+            return self.must(["hash-object", "-w", "--no-filters", "--stdin-paths"], stdin=names).split()
+
     @contextmanager
     def _fresh_index(self, commit: str) -> Iterator[dict[str, str]]:
         # An index of our own, so that neither the user's is touched nor that of another expctl.
         index = self.state / f".scratch.{token_hex(8)}.new"
         env = {"GIT_INDEX_FILE": str(index)}
         try:
-            self.must(["read-tree", commit], env=env)
+            if self._read_tree and self._read_tree[0] == commit:
+                index.write_bytes(self._read_tree[1])
+            else:
+                self.must(["read-tree", commit], env=env)
+                self._read_tree = (commit, index.read_bytes()) if OBJECT.fullmatch(commit) else None
             yield env
         finally:
             for file in (index, index.with_name(f"{index.name}.lock")):
