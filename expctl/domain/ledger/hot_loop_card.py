@@ -55,10 +55,10 @@ def newest_keeps(found: Iterable[Row | RecordSummary]) -> tuple[str, ...]:
 
 
 def keep_changes(records: Sequence[Record]) -> tuple[str, ...]:
-    """Return for each KEEP what it changed in builds and profile, e.g. `P16: hot loop instructions 55 -> 37 (-32.7 %)`. What
-    stayed as it was is left out.
+    """Return for each KEEP what it changed in builds and profile, e.g. `P16 on cpu: hot loop instructions 55 -> 37 (-32.7 %)`.
+    What stayed as it was is left out.
     """
-    return tuple(f"{each.id} ({one_line(each.title, 60)}): {_changed(each)}" for each in records)
+    return tuple(f"{each.id} on {each.target} ({one_line(each.title, 60)}): {_changed(each)}" for each in records)
 
 
 def _changed(record: Record) -> str:
@@ -143,7 +143,7 @@ def _where(known: HotLoop, home: str) -> Iterator[str]:
         return
     at = "; ".join(f"{file} lines {_ranges([each.line for each in lines])}" for file, lines in _by_file(loop.lines).items())
     at = at or "the assembly has no line table"
-    yield f"Hot loop of {loop.kernel}{stands}: {at}. Counted at {known.head[:12]}, {known.counted_on}."
+    yield f"Hot loop of {loop.kernel}{stands}: {at}. Counted at {known.head[:12]}{f', {known.counted_on}' if known.counted_on else ''}."
 
 
 def _by_file(lines: Sequence[LoopLine]) -> dict[str, list[LoopLine]]:
