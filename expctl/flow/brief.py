@@ -46,8 +46,9 @@ def brief_here(
     absent: Mapping[str, str] = MappingProxyType({}),
 ) -> Brief:
     """Return what a proposer must know about the commit `head`, in at most `words_max` words. `machine` maps facts of the
-    machine to texts, `loops` holds hot loops that were counted here, `absent` says what targets lack here. With `about`, only rules and findings that touch those
-    files are told. Only summaries of records are read, except for the last ones that timed each target, and KEEPs.
+    machine to texts, `loops` holds hot loops that were counted here, `absent` says what targets lack here. With `about`, only
+    rules and findings that touch those files are told. Only summaries of records are read, except for the last ones that timed
+    each target, and KEEPs.
     """
     protocol = library.protocol(head)
     found = in_order(library.digests(head))

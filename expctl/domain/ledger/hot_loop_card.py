@@ -93,7 +93,7 @@ def cards(
         config = f"Config: {target.hot_loop.config}." if target.hot_loop.config else ""
         loop = known.loop if known is not None else None
         timed = (
-            *_last_profile(protocol, home, kept),
+            *(_last_profile(protocol, home, kept) if known is None else ()),
             *_bound(protocol, home, standing.get(home), by_hand.get(home, ""), loop),
             f"Rival on {home}: {_rival(beside.get(home), _main_size(protocol, home))}.",
         )
@@ -143,7 +143,8 @@ def _where(known: HotLoop, home: str) -> Iterator[str]:
         return
     at = "; ".join(f"{file} lines {_ranges([each.line for each in lines])}" for file, lines in _by_file(loop.lines).items())
     at = at or "the assembly has no line table"
-    yield f"Hot loop of {loop.kernel}{stands}: {at}. Counted at {known.head[:12]}{f', {known.counted_on}' if known.counted_on else ''}."
+    by = f", {known.counted_on}" if known.counted_on else ""
+    yield f"Hot loop of {loop.kernel}{stands}: {at}. Counted at {known.head[:12]}{by}."
 
 
 def _by_file(lines: Sequence[LoopLine]) -> dict[str, list[LoopLine]]:
