@@ -121,8 +121,8 @@ def _uncounted(lacks: str) -> str:
 
 
 def _stale(known: HotLoop, lacks: str) -> str:
-    again = f"it can't be counted again here: {lacks}" if lacks else "`expctl brief --count` counts the present one"
-    return f"STALE: counted at {known.head[:12]}, and its code has changed since; {again}."
+    again = f"it can't be counted again here: {lacks}" if lacks else "`expctl brief --count` counts it"
+    return f"STALE, of {known.head[:12]}: the code has changed since; {again}."
 
 
 def _last_profile(protocol: Protocol, home: str, kept: Sequence[Record]) -> Iterator[str]:
