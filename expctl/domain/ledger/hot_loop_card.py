@@ -101,7 +101,7 @@ def cards(
             lines = tuple(filter(None, (config, _uncounted(absent.get(name, "")), *timed)))
             made.append(HotLoopCard(target=name, counted=False, lines=lines))
             continue
-        stale = [_stale(known, absent.get(name, ""))] if known.stale else []
+        stale = _stale(known, absent.get(name, "")) if known.stale else ()
         said = _executes(loop) if loop else _facts(known)
         lines = tuple(filter(None, (*stale, *_where(known, home), config, *said, *timed)))
         ranked = sorted(loop.lines, key=lambda each: -each.all)[:COSTLY] if loop else []
@@ -120,9 +120,9 @@ def _uncounted(lacks: str) -> str:
     return "The hot loop of this code was not counted yet: `expctl brief --count` does (seconds, nothing is timed)."
 
 
-def _stale(known: HotLoop, lacks: str) -> str:
+def _stale(known: HotLoop, lacks: str) -> tuple[str, str]:
     again = f"it can't be counted again here: {lacks}" if lacks else "`expctl brief --count` counts it"
-    return f"STALE, of {known.head[:12]}: the code has changed since; {again}."
+    return f"STALE, counted at {known.head[:12]}.", f"The code has changed since; {again}."
 
 
 def _last_profile(protocol: Protocol, home: str, kept: Sequence[Record]) -> Iterator[str]:

@@ -67,10 +67,10 @@ def test_one_that_can_not_be_counted_here_says_why() -> None:
 def test_a_loop_of_earlier_code_is_shown_as_stale() -> None:
     (fresh,), (card,) = cards(PROTOCOL, [COUNTED], [], []), cards(PROTOCOL, [replace(COUNTED, stale=True)], [], [])
     assert not card.counted
-    assert card.lines[0].startswith(f"STALE, of {'f' * 12}: the code has changed since")
-    assert card.lines[1:] == fresh.lines
+    assert card.lines[:2] == (f"STALE, counted at {'f' * 12}.", "The code has changed since; `expctl brief --count` counts it.")
+    assert card.lines[2:] == fresh.lines
     (card,) = cards(PROTOCOL, [replace(COUNTED, stale=True)], [], [], absent={"static": "no zig"})
-    assert "it can't be counted again here: no zig" in card.lines[0]
+    assert "it can't be counted again here: no zig" in card.lines[1]
 
 
 def test_the_last_keep_that_was_profiled_on_the_target_has_its_figures() -> None:
