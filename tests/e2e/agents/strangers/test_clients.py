@@ -84,7 +84,9 @@ def test_one_change_from_two_servers_is_queued_once(repository: Foreign) -> None
     assert queued(repository) == ["P1"]
 
 
-@pytest.mark.parametrize("after_s", [0.0, 0.02, 0.08, 0.2])
+@pytest.mark.parametrize(
+    "after_s", [0.0, pytest.param(0.02, marks=pytest.mark.long), 0.08, pytest.param(0.2, marks=pytest.mark.long)]
+)
 def test_a_cancelled_proposal_is_queued_whole_or_not_at_all(repository: Foreign, after_s: float) -> None:
     patch = patch_of(repository)
 

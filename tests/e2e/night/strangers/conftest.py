@@ -1,14 +1,22 @@
 """A repository whose proposer is the agent that misbehaves, and what came of a campaign with it."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
 from tests.e2e.foreign import Answer, Foreign
 
+Case = TypeVar("Case")
 AGENT = Path(__file__).with_name("agent.py")
+
+
+def some(cases: Iterable[Case]) -> list[Any]:
+    """One case in three; with --long, all."""
+    return [pytest.param(case, marks=pytest.mark.long) if number % 3 else case for number, case in enumerate(cases)]
 
 
 @dataclass(frozen=True, slots=True)

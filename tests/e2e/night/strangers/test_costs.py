@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.night.strangers.conftest import Night
+from tests.e2e.night.strangers.conftest import Night, some
 
 NO_USAGE = {
     "empty": b"",
@@ -30,7 +30,7 @@ def spent(night: Night) -> list[dict[str, object]]:
     return [json.loads(line) for line in (night.repository.root / ".git/expctl/night.jsonl").read_text().splitlines()]
 
 
-@pytest.mark.parametrize("usage", NO_USAGE)
+@pytest.mark.parametrize("usage", some(NO_USAGE))
 def test_a_report_that_means_nothing_earns_nothing(night: Night, usage: str, tmp_path: Path) -> None:
     """The account stays readable JSON with finite figures, none below zero, and the proposal counts as usual."""
     file = tmp_path / "usage"
@@ -47,7 +47,7 @@ def test_a_report_that_means_nothing_earns_nothing(night: Night, usage: str, tmp
     night.repository.concluded("report", "--since", "2000-01-01")
 
 
-@pytest.mark.parametrize("kind", ["fifo", "link", "loop", "device", "folder", "huge"])
+@pytest.mark.parametrize("kind", some(["fifo", "link", "loop", "device", "folder", "huge"]))
 def test_a_report_that_is_no_plain_file(night: Night, kind: str) -> None:
     night.employ("usage_is", kind)
     night.ask(1, "--max-tokens", "100")
@@ -109,7 +109,7 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize("words", WORDS)
+@pytest.mark.parametrize("words", some(WORDS))
 def test_words_that_can_not_be_taken_are_told_back_harmlessly(night: Night, words: str, tmp_path: Path) -> None:
     file = tmp_path / "words"
     file.write_bytes(WORDS[words])
