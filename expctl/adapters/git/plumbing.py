@@ -77,6 +77,23 @@ class GitPlumbing(GitReader):
         """Return the commit id of a full ref name; empty if there is no such ref or commit."""
         return self.call(["rev-parse", "--verify", "-q", f"{name}^{{commit}}"])[1].decode().strip()
 
+    def is_commit(self, name: str) -> bool:
+        """Is `name`, a full or abbreviated commit id, that of exactly one commit?"""
+        return bool(self.ref(name))
+
+    def parent(self, commit: str) -> str:
+        """Return the first parent of a commit. Raises MachineTrouble for a root commit."""
+        return self.must(["rev-parse", f"{commit}^"])
+
+    def store(self, contents: Sequence[bytes]) -> list[str]:
+        """Write blobs by one git process; return their ids."""
+        with tempfile.TemporaryDirectory(prefix=".scratch.", suffix=".new", dir=self.state) as folder:
+            files = [Path(folder, str(number)) for number in range(len(contents))]
+            for file, text in zip(files, contents, strict=True):
+                file.write_bytes(text)
+            names = "".join(f"{file}\n" for file in files).encode(errors="surrogateescape")
+            return self.must(["hash-object", "-w", "--no-filters", "--stdin-paths"], stdin=names).split()
+
     def branch_head(self, branch: str) -> str:
         """Return the commit of a branch, whether it is checked out or not. Raises Refused if the branch is gone."""
         commit = self.ref(f"refs/heads/{branch}")

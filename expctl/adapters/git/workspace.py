@@ -3,7 +3,6 @@
 The user's work tree is changed by `publish`, `restore` and `apply` only.
 """
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,10 +74,6 @@ class GitWorkspace(GitPlumbing):
         }
         return next((name for mark, name in marks.items() if (self.place.git_dir / mark).exists()), "")
 
-    def is_commit(self, name: str) -> bool:
-        """Is `name`, a full or abbreviated commit id, that of exactly one commit?"""
-        return bool(self.ref(name))
-
     def is_ancestor(self, old: str, new: str) -> bool:
         """Is `old` an ancestor of `new`, or the same commit?"""
         return self.call(["merge-base", "--is-ancestor", old, new])[0] == 0
@@ -97,10 +92,6 @@ class GitWorkspace(GitPlumbing):
         entries = self.must(["ls-tree", "-z", commit]).split("\0")
         kept = [entry for entry in entries if entry.partition("\t")[2] not in ("experiments", "ledger.md")]
         return hashlib.sha256("\0".join(kept).encode(errors="surrogateescape")).hexdigest()
-
-    def parent(self, commit: str) -> str:
-        """Return the first parent of a commit. Raises MachineTrouble for a root commit."""
-        return self.must(["rev-parse", f"{commit}^"])
 
     # ------------------------------------------------------------------ pinning
 
@@ -214,7 +205,7 @@ class GitWorkspace(GitPlumbing):
         The parent of the new commit is `parent`, or both of `merged`."""
         paths = sorted(files)
         entries = [
-            f"100644 {blob}\t{path}\0" for path, blob in zip(paths, self._store([files[each] for each in paths]), strict=True)
+            f"100644 {blob}\t{path}\0" for path, blob in zip(paths, self.store([files[each] for each in paths]), strict=True)
         ]
         with self._fresh_index(parent) as env:
             self.must(["update-index", "-z", "--add", "--index-info"], stdin="".join(entries).encode(), env=env)
@@ -246,15 +237,6 @@ class GitWorkspace(GitPlumbing):
         env |= {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
         words = ["commit-tree", tree, *(word for parent in parents for word in ("-p", parent)), "-F", "-"]
         return self.must(words, stdin=message.encode(), env=env)
-
-    def _store(self, contents: Sequence[bytes]) -> list[str]:
-        """Write blobs by one git process; return their ids."""
-        with tempfile.TemporaryDirectory(prefix=".scratch.", suffix=".new", dir=self.state) as folder:
-            files = [Path(folder, str(number)) for number in range(len(contents))]
-            for file, text in zip(files, contents, strict=True):
-                file.write_bytes(text)
-            names = "".join(f"{file}\n" for file in files).encode(errors="surrogateescape")
-            return self.must(["hash-object", "-w", "--no-filters", "--stdin-paths"], stdin=names).split()
 
     @contextmanager
     def _fresh_index(self, commit: str) -> Iterator[dict[str, str]]:
