@@ -581,6 +581,14 @@ def profile_experiment(place: Place, experiment: str, target: str) -> "ProfiledE
             profiling.workspace.remove_check_outs()
 
 
+def absent_targets(protocol: "Protocol") -> dict[str, str]:
+    """Return what this machine lacks for each target whose requirements it doesn't meet."""
+    from expctl.adapters.steps.requirements import unmet
+
+    lacking = {name: unmet(target.requires) for name, target in protocol.targets.items()}
+    return {name: each.reason for name, each in lacking.items() if each is not None}
+
+
 def about(git: GitReader, commit: str, path: str) -> "About":
     """Return the files of `commit` at or below `path`. Raises Refused if there are none."""
     from expctl.domain.brief.about import About

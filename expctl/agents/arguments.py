@@ -31,9 +31,10 @@ class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class BriefArguments(Arguments, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How long the brief may be."""
+    """How long the brief may be, and what it is about."""
 
     words: Annotated[int, Meta(ge=1500, le=4000, description="The most words; the least useful are cut.")] = 4000
+    about: Annotated[str, Meta(max_length=1000, description="Only rules and findings that touch this file or folder.")] = ""
 
 
 class ShowArguments(Arguments, frozen=True, kw_only=True, forbid_unknown_fields=True):

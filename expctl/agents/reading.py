@@ -34,6 +34,9 @@ def brief(place: Place, taken: arguments.BriefArguments) -> answers.BriefAnswer:
         head=head,
         machine=machine,
         words_max=taken.words,
+        loops=wiring.hot_loops(place),
+        about=wiring.about(git, head, taken.about) if taken.about else None,
+        absent=wiring.absent_targets(library.protocol(head)),
     )
     return answers.BriefAnswer(
         head=head,

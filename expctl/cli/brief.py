@@ -50,6 +50,7 @@ def brief(
         words_max=words,
         loops=wiring.hot_loops(place),
         about=wiring.about(git, head, about) if about else None,
+        absent=wiring.absent_targets(library.protocol(head)),
     )
     if as_json:
         print_json(found, schema="brief/1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -42,10 +43,12 @@ def brief_here(
     words_max: int,
     loops: HotLoopStore | None = None,
     about: About | None = None,
+    absent: Mapping[str, str] = MappingProxyType({}),
 ) -> Brief:
     """Return what a proposer must know about the commit `head`, in at most `words_max` words. `machine` maps facts of the
-    machine to texts, `loops` holds hot loops that were counted here. With `about`, only rules and findings that touch those
-    files are told. Only summaries of records are read, except for the last ones that timed each target, and KEEPs.
+    machine to texts, `loops` holds hot loops that were counted here, `absent` says what targets lack here. With `about`, only
+    rules and findings that touch those files are told. Only summaries of records are read, except for the last ones that timed
+    each target, and KEEPs.
     """
     protocol = library.protocol(head)
     found = in_order(library.digests(head))
@@ -53,6 +56,7 @@ def brief_here(
     known_epochs = epochs_from(each for summary in found for each in summary.measurings)
     kept = newest_keeps(found)
     records = standing_records(library, head, {*standing(found).values(), *kept})
+    keeps = [records[name] for name in kept if name in records]
     baselines = _baselines(records, found)
     findings = library.findings(head)
     told = findings if about is None else tuple(each for each in findings if not each.stands or about.touches((), each.text))
@@ -75,8 +79,8 @@ def brief_here(
         queued=len(waiting),
         rules=rules if about is None else replace(rules, elsewhere=_elsewhere(rulebook.ruled(head), about)),
         next_id=f"P{next_number(library.experiments(head))}",
-        cards=cards(protocol, counted, baselines, library.rivals(head), given_baselines(found)),
-        changes=keep_changes([records[name] for name in kept if name in records]),
+        cards=cards(protocol, counted, baselines, library.rivals(head), given_baselines(found), keeps, absent),
+        changes=keep_changes(keeps),
         about=about.path if about is not None else "",
         left_out=len(findings) - len(told),
     )

@@ -40,6 +40,9 @@ class FakeLibrary:
     queue: dict[str, tuple[Proposal, bytes]] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
 
+    def read_ahead(self, commit: str) -> None:
+        assert commit in self.workspace.commits
+
     def protocol(self, commit: str) -> Protocol:
         assert commit in self.workspace.commits
         return self.given_protocol

@@ -1,4 +1,4 @@
-"""Build arguments and environment that make git independent of its configuration, and run git commands that only read."""
+"""Build an environment that makes git independent of its configuration, and run git commands that only read."""
 
 import contextlib
 import functools
@@ -34,7 +34,7 @@ SETTINGS = (
     "advice.detachedHead=false",
 )
 
-NOT_SPARSE = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.sparseCheckout", "GIT_CONFIG_VALUE_0": "false"}
+NOT_SPARSE = {"core.sparseCheckout": "false"}
 """Environment of a call that ignores core.sparseCheckout."""
 
 # Settings taken over from the user's configuration, because they change what files mean, not which code runs.
@@ -70,19 +70,18 @@ def open_in_editor(file: Path) -> tuple[str, int]:
     return editor, subprocess.run(["/bin/sh", "-c", f'{editor} "$1"', "editor", str(file)], check=False).returncode
 
 
-def hermetic_arguments(*, user_config: bool = True) -> list[str]:
-    """Return the start of a git command: `git` and `-c` options that switch off hooks, file monitors and filters. `user_config`
-    adds the settings that `user_settings` returns.
-    """
-    settings = (*SETTINGS, *user_settings()) if user_config else SETTINGS
-    return ["git", *(word for setting in settings for word in ("-c", setting))]
-
-
-def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment for git: os.environ without GIT_*, settings that make git independent, and `extra`. Git then reads
-    no system or global configuration and writes its messages in English.
+def hermetic_environment(extra: Mapping[str, str] | None = None, *, user_config: bool = True) -> dict[str, str]:
+    """Return the environment for git: os.environ without GIT_*, settings that make git independent, and `extra`, in which a
+    name with a dot is a git setting. Git then reads no system or global configuration, runs no hooks, file monitors and
+    filters, and writes its messages in English. `user_config` adds the settings that `user_settings` returns.
     """
     kept = {name: value for name, value in os.environ.items() if not _is_git_variable(name)}
+    own = {name: value for name, value in (extra or {}).items() if "." in name}
+    chosen = [each.partition("=") for each in (*SETTINGS, *(user_settings() if user_config else ()))]
+    named = [(name, value if given else "true") for name, given, value in chosen]
+    settings = {"GIT_CONFIG_COUNT": str(len(named) + len(own))}
+    for number, (name, value) in enumerate((*named, *own.items())):
+        settings |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     fixed = {
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_ATTR_NOSYSTEM": "1",
@@ -93,7 +92,7 @@ def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, st
         "GIT_LITERAL_PATHSPECS": "1",
         "LC_ALL": "C",
     }
-    return {**kept, **fixed, **(extra or {})}
+    return {**kept, **fixed, **settings, **{name: value for name, value in (extra or {}).items() if name not in own}}
 
 
 @contextlib.contextmanager
@@ -126,9 +125,9 @@ def run_git(
     streams: dict[str, Any] = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
     try:
         answer = subprocess.run(
-            [*hermetic_arguments(user_config=user_config), *arguments],
+            ["git", *arguments],
             cwd=cwd,
-            env=hermetic_environment(),
+            env=hermetic_environment(user_config=user_config),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE if isinstance(stdin, bytes) else subprocess.DEVNULL,
             check=False,

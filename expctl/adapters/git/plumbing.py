@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from expctl.adapters.git.command import author_of, hermetic_arguments, hermetic_environment, without_git_variables
+from expctl.adapters.git.command import author_of, hermetic_environment, without_git_variables
 from expctl.adapters.git.failures import USAGE, gave_up, git_trouble
 from expctl.adapters.git.reader import GitReader, Place, locate
 from expctl.adapters.machine.signals import uninterrupted
@@ -40,13 +40,12 @@ class GitPlumbing(GitReader):
             source = tempfile.TemporaryFile()  # noqa: SIM115  closed below; a pipe could block on large patches
             source.write(stdin)
             source.seek(0)
-        words, environment = [*hermetic_arguments(), *arguments], hermetic_environment(env)
         try:
             with without_git_variables():
                 status, out, err = self._git.execute(
-                    words,
+                    ["git", *arguments],
                     istream=source,
-                    env=environment,
+                    env=hermetic_environment(env),
                     with_extended_output=True,
                     with_exceptions=False,
                     stdout_as_string=False,
@@ -77,6 +76,23 @@ class GitPlumbing(GitReader):
     def ref(self, name: str) -> str:
         """Return the commit id of a full ref name; empty if there is no such ref or commit."""
         return self.call(["rev-parse", "--verify", "-q", f"{name}^{{commit}}"])[1].decode().strip()
+
+    def is_commit(self, name: str) -> bool:
+        """Is `name`, a full or abbreviated commit id, that of exactly one commit?"""
+        return bool(self.ref(name))
+
+    def parent(self, commit: str) -> str:
+        """Return the first parent of a commit. Raises MachineTrouble for a root commit."""
+        return self.must(["rev-parse", f"{commit}^"])
+
+    def store(self, contents: Sequence[bytes]) -> list[str]:
+        """Write blobs by one git process; return their ids."""
+        with tempfile.TemporaryDirectory(prefix=".scratch.", suffix=".new", dir=self.state) as folder:
+            files = [Path(folder, str(number)) for number in range(len(contents))]
+            for file, text in zip(files, contents, strict=True):
+                file.write_bytes(text)
+            names = "".join(f"{file}\n" for file in files).encode(errors="surrogateescape")
+            return self.must(["hash-object", "-w", "--no-filters", "--stdin-paths"], stdin=names).split()
 
     def branch_head(self, branch: str) -> str:
         """Return the commit of a branch, whether it is checked out or not. Raises Refused if the branch is gone."""

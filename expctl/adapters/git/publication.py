@@ -197,9 +197,11 @@ class Publication:
     def _merge(self, old: str, new: str) -> None:
         self._copy_to_merge()
         env = {"GIT_INDEX_FILE": str(self._merged)}
-        self._ws.call(["update-index", "-q", "--refresh"], env=env)
         check = ["read-tree", "-n", "-m", "-u", old, new]
         status, _, stderr = self._ws.call(check, env=env)
+        if status:  # perhaps for files that were written anew and are as before
+            self._ws.call(["update-index", "-q", "--refresh"], env=env)
+            status, _, stderr = self._ws.call(check, env=env)
         if status and not self._ws.ref(new):
             raise misses_an_object(stderr, str(self._ws.root))
         if status:

@@ -107,6 +107,7 @@ class GitReader:
         self.place = place
         self._ahead: dict[str, bytes | None] = {}
         self._listings: dict[tuple[str, ...], bytes] = {}
+        self._trees: dict[tuple[str, str], str] = {}
 
     def found_head(self) -> str:
         """Return the commit that HEAD named when the repository was located. Raises Refused if there was none."""
@@ -162,9 +163,8 @@ class GitReader:
 
     def list_files(self, commit: str, folder: str) -> dict[str, str]:
         """Return path -> blob id of every file below `folder` in `commit`."""
-        answer = self._ask(["ls-tree", "-r", "-z", commit, "--", folder])
-        entries = (line.split("\t", 1) for line in answer.stdout.decode(errors="surrogateescape").split("\0") if line)
-        return {path: head.split()[2] for head, path in entries}
+        entries = (line.split("\t", 1) for line in self.listing(commit, (folder,)).decode(errors="surrogateescape").split("\0"))
+        return {path: head.split()[2] for head, path in (entry for entry in entries if len(entry) == 2)}
 
     def folders_of(self, tree: str) -> dict[str, str]:
         """Return name -> tree id of the folders directly in a tree."""
@@ -211,8 +211,14 @@ class GitReader:
         """Return the tree id of a folder of a commit; empty if there is no such folder."""
         if (commit, folder) == (self.place.head, EXPERIMENTS) and self.place.experiments is not None:
             return self.place.experiments
-        answer = self._ask(["rev-parse", "--verify", "-q", f"{commit}:{folder}"], accepted=(0, 1))
-        return answer.stdout.decode().strip()
+        key = (commit, folder)
+        if key not in self._trees:
+            answer = self._ask(["rev-parse", "--verify", "-q", f"{commit}:{folder}"], accepted=(0, 1))
+            found = answer.stdout.decode().strip()
+            if not OBJECT.fullmatch(commit):
+                return found
+            self._trees[key] = found
+        return self._trees[key]
 
     def files_identity(self, commit: str, paths: Sequence[str]) -> str:
         """Return one SHA-256 of the names, modes and contents of all files at or below `paths` in `commit`."""
@@ -221,11 +227,14 @@ class GitReader:
         return hashlib.sha256(self.listing(commit, paths).strip()).hexdigest()
 
     def listing(self, commit: str, paths: Sequence[str]) -> bytes:
-        """Return the output of `git ls-tree -r -z` for `paths` in `commit`, a full id. Cached."""
+        """Return the output of `git ls-tree -r -z` for `paths` in `commit`. Kept where that is a full id."""
         key = (commit, *paths)
-        if key not in self._listings:
-            self._listings[key] = self._ask(["ls-tree", "-r", "-z", commit, "--", *paths]).stdout
-        return self._listings[key]
+        if key in self._listings:
+            return self._listings[key]
+        found = self._ask(["ls-tree", "-r", "-z", commit, "--", *paths]).stdout
+        if OBJECT.fullmatch(commit):
+            self._listings[key] = found
+        return found
 
     def names_commit(self, name: str) -> bool:
         """Does a full ref name resolve to a commit that this repository has?"""

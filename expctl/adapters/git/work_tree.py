@@ -78,6 +78,7 @@ class WorkTreeFiles:
 
     def __init__(self, workspace: GitPlumbing) -> None:
         self._ws = workspace
+        self._changes: dict[tuple[str, str], list[Change]] = {}  # between commits or trees, by their ids
         self._staged = workspace.state / "publication.files"
         self._aside = workspace.state / "publication.aside"
         self._step = workspace.state / "publication.step"
@@ -284,12 +285,15 @@ class WorkTreeFiles:
 
     def changes(self, old: str, new: str) -> list[Change]:
         """Return the paths that differ between two trees, without submodules."""
+        if (old, new) in self._changes:
+            return self._changes[old, new]
         raw = self._ws.must(["diff-tree", "-r", "-z", "--no-renames", "--no-abbrev", "--raw", old, new]).split("\0")
         found = []
         for number, (head, path) in enumerate(zip(raw[::2], raw[1::2], strict=False)):
             old_mode, new_mode, old_blob, new_blob, _ = head.removeprefix(":").split()
             if SUBMODULE not in (old_mode, new_mode):
                 found.append(Change(number, PurePosixPath(path), _item(old_mode, old_blob), _item(new_mode, new_blob)))
+        self._changes[old, new] = found
         return found
 
     def _folder_of(self, change: Change, *, make: bool = False) -> contextlib.AbstractContextManager[int | None]:

@@ -11,7 +11,7 @@ from secrets import token_hex
 from expctl.adapters.git.failures import conflict_of, gave_up, unfit_index
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.publication import Publication
-from expctl.adapters.git.reader import Place
+from expctl.adapters.git.reader import OBJECT, Place
 from expctl.adapters.git.stale_locks import remove_below
 from expctl.adapters.git.three_way import NO_BLOB, merge_into_index
 from expctl.adapters.git.work_tree import WorkTreeFiles
@@ -38,6 +38,8 @@ class GitWorkspace(GitPlumbing):
         super().__init__(place)
         self.check_outs = CheckOuts(self)
         self.campaign = ""
+        self._read_tree: tuple[str, bytes] | None = None  # a commit, and the index that git made of it
+        self._changed: dict[tuple[str, str], tuple[ChangedFile, ...]] = {}
 
     # ------------------------------------------------------------------ looking
 
@@ -72,10 +74,6 @@ class GitWorkspace(GitPlumbing):
         }
         return next((name for mark, name in marks.items() if (self.place.git_dir / mark).exists()), "")
 
-    def is_commit(self, name: str) -> bool:
-        """Is `name`, a full or abbreviated commit id, that of exactly one commit?"""
-        return bool(self.ref(name))
-
     def is_ancestor(self, old: str, new: str) -> bool:
         """Is `old` an ancestor of `new`, or the same commit?"""
         return self.call(["merge-base", "--is-ancestor", old, new])[0] == 0
@@ -94,10 +92,6 @@ class GitWorkspace(GitPlumbing):
         entries = self.must(["ls-tree", "-z", commit]).split("\0")
         kept = [entry for entry in entries if entry.partition("\t")[2] not in ("experiments", "ledger.md")]
         return hashlib.sha256("\0".join(kept).encode(errors="surrogateescape")).hexdigest()
-
-    def parent(self, commit: str) -> str:
-        """Return the first parent of a commit. Raises MachineTrouble for a root commit."""
-        return self.must(["rev-parse", f"{commit}^"])
 
     # ------------------------------------------------------------------ pinning
 
@@ -176,15 +170,20 @@ class GitWorkspace(GitPlumbing):
 
     def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]:
         """Return the files that differ between two trees, with new sizes in bytes (0 for a deleted file or a submodule)."""
+        if (base, tree) in self._changed:
+            return self._changed[base, tree]
         raw = self.must(["diff-tree", "-r", "-z", "--no-renames", "--raw", base, tree]).split("\0")
         entries = [(head.split(), path) for head, path in zip(raw[::2], raw[1::2], strict=False)]
         sizes = self.must(
             ["cat-file", "--batch-check=%(objectsize)"], stdin="".join(f"{head[3]}\n" for head, _ in entries).encode()
         ).split("\n")
-        return tuple(
+        found = tuple(
             ChangedFile(path=path, mode=head[1], size=int(size) if head[1] != DELETED and size.isdigit() else 0)
             for (head, path), size in zip(entries, sizes, strict=False)
         )
+        if OBJECT.fullmatch(base) and OBJECT.fullmatch(tree):
+            self._changed[base, tree] = found
+        return found
 
     def pin(self, *, base: str, tree: str, message: str, ref: str, author: str = "") -> str:
         """Commit `tree` by `author` ("": expctl) on `base`, with its date; set `ref` to the new commit, return the id."""
@@ -204,10 +203,10 @@ class GitWorkspace(GitPlumbing):
     ) -> str:
         """Commit the tree of `parent` with `files` (path -> contents) written into it; return the commit's id. No ref moves.
         The parent of the new commit is `parent`, or both of `merged`."""
-        entries = []
-        for path, contents in sorted(files.items()):
-            blob = self.must(["hash-object", "-w", "--stdin"], stdin=contents)
-            entries.append(f"100644 {blob}\t{path}\0")
+        paths = sorted(files)
+        entries = [
+            f"100644 {blob}\t{path}\0" for path, blob in zip(paths, self.store([files[each] for each in paths]), strict=True)
+        ]
         with self._fresh_index(parent) as env:
             self.must(["update-index", "-z", "--add", "--index-info"], stdin="".join(entries).encode(), env=env)
             tree = self.must(["write-tree"], env=env)
@@ -245,7 +244,11 @@ class GitWorkspace(GitPlumbing):
         index = self.state / f".scratch.{token_hex(8)}.new"
         env = {"GIT_INDEX_FILE": str(index)}
         try:
-            self.must(["read-tree", commit], env=env)
+            if self._read_tree and self._read_tree[0] == commit:
+                index.write_bytes(self._read_tree[1])
+            else:
+                self.must(["read-tree", commit], env=env)
+                self._read_tree = (commit, index.read_bytes()) if OBJECT.fullmatch(commit) else None
             yield env
         finally:
             for file in (index, index.with_name(f"{index.name}.lock")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sqlite3
 import sys
@@ -10,10 +11,19 @@ from pathlib import Path
 ROOMS = ("adapters", "domain")  # packages whose code reads and summarises records
 
 
-def code_stamp(package: Path = Path(__file__).parents[2]) -> str:
+def code_stamp(package: Path | None = None) -> str:
     """Return a text that differs if the code that builds the index differs. It is made of Python's version and of the path,
-    size and modification time of each module below `package`.
+    size and modification time of each module below `package`. None is expctl as this process found it when it first asked.
     """
+    return _own_stamp() if package is None else _stamp(package)
+
+
+@functools.cache
+def _own_stamp() -> str:
+    return _stamp(Path(__file__).parents[2])
+
+
+def _stamp(package: Path) -> str:
     found: list[tuple[str, int, int]] = []
     folders = [str(package / room) for room in ROOMS]
     for folder in folders:

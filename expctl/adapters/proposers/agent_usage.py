@@ -6,6 +6,8 @@ any other that calls them `tokens` and `money`. What isn't said counts as 0: a b
 
 import json
 import math
+import os
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ _PARTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache
 
 def usage_of(scratch: Path, log: Path) -> Usage:
     """Return the usage in `scratch`/usage.json if that can be read, else the last one in the log's lines of JSON."""
-    said = _parsed(_tail(scratch / USAGE_FILE, BYTES_MAX)) if not (scratch / USAGE_FILE).is_symlink() else None
+    said = _parsed(_tail(scratch / USAGE_FILE, BYTES_MAX))
     if isinstance(said, dict) and (found := _usage(said)) is not None:
         return found
     text = _tail(log, LOG_TAIL)
@@ -69,9 +71,13 @@ def _parsed(text: str) -> object:
 
 
 def _tail(file: Path, most: int) -> str:
+    # What an agent left may be a link, or a pipe on which a plain `open` waits for ever.
     try:
-        with open(file, "rb") as opened:
-            opened.seek(max(0, file.stat().st_size - most))
+        with open(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
+            facts = os.fstat(opened.fileno())
+            if not stat.S_ISREG(facts.st_mode):
+                return ""
+            opened.seek(max(0, facts.st_size - most))
             return opened.read(most).decode(errors="replace")
     except OSError:
         return ""

@@ -31,6 +31,8 @@ from expctl.files import atomic_write
 SCHEMA = 1
 REMEMBERED = 20
 INPUT = "input"
+TITLE_MAX, TEXT_MAX = 200, 4_000
+"""Characters, as `expctl mcp` takes them."""
 LIMITS = {"experiment.yaml": BYTES_MAX, "change.patch": 16_000_000}
 
 
@@ -152,6 +154,20 @@ def _check_words(proposal: Proposal) -> None:
         "prediction.text": proposal.prediction.text,
     }
     faults = [f"{key}: control, ANSI, bidi or invisible characters" for key, text in words.items() if has_unseen(text)]
+    long = [
+        f"{key}: {len(text)} characters, expected at most {TITLE_MAX if key == 'title' else TEXT_MAX}"
+        for key, text in words.items()
+        if len(text) > (TITLE_MAX if key == "title" else TEXT_MAX)
+    ]
+    if long:
+        raise Refused(
+            f"{proposal.id} has more words than anybody reads",
+            code="words-too-long",
+            expected="words for a table and a page",
+            found="\n".join(long),
+            where=f"experiments/{proposal.id}/experiment.yaml",
+            hint="say it shorter",
+        )
     if faults:
         raise Refused(
             f"{proposal.id} has characters that can't be seen",

@@ -57,7 +57,7 @@ class HotLoop(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The hot loop of `target` in the code `code` (a hash of sources and build), counted at the commit `head`.
 
     `counted_on` names the compiler or the machine. Where the machine code can be read there is a `loop`; elsewhere the profile
-    step of the target gave the figures `facts`.
+    step of the target gave the figures `facts`. `stale` says that the code has changed since; it is never written.
     """
 
     target: str
@@ -66,6 +66,7 @@ class HotLoop(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     counted_on: str
     loop: CountedLoop | None = None
     facts: tuple[Fact, ...] = field(default_factory=tuple)
+    stale: bool = False
 
 
 class HotLoops(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

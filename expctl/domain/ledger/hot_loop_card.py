@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -37,7 +38,7 @@ _NOTHING_NEW = ("machine code unchanged", SOURCE_UNCHANGED)
 class HotLoopCard(Struct, frozen=True, kw_only=True):
     """What is known of one target's hot loop. `lines` are sentences; `costly` are those on the lines of the source with most
     instructions; `files` are the files of the loop, the one with most instructions first. `counted` is False where the loop of
-    this code wasn't counted.
+    this code wasn't counted; the lines then say so, and are of earlier code where that was.
     """
 
     target: str
@@ -54,10 +55,10 @@ def newest_keeps(found: Iterable[Row | RecordSummary]) -> tuple[str, ...]:
 
 
 def keep_changes(records: Sequence[Record]) -> tuple[str, ...]:
-    """Return for each KEEP what it changed in builds and profile, e.g. `P16: hot loop instructions 55 -> 37 (-32.7 %)`. What
-    stayed as it was is left out.
+    """Return for each KEEP what it changed in builds and profile, e.g. `P16 on cpu: hot loop instructions 55 -> 37 (-32.7 %)`.
+    What stayed as it was is left out.
     """
-    return tuple(f"{each.id} ({one_line(each.title, 60)}): {_changed(each)}" for each in records)
+    return tuple(f"{each.id} on {each.target} ({one_line(each.title, 60)}): {_changed(each)}" for each in records)
 
 
 def _changed(record: Record) -> str:
@@ -74,9 +75,11 @@ def cards(
     baselines: Sequence[Baseline],
     rivals: Sequence[Rivals],
     given: Sequence[ImportedBaseline] = (),
+    kept: Sequence[Record] = (),
+    absent: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[HotLoopCard, ...]:
-    """Return a card of each target with `hot_loop` in the protocol; `found` are the loops of exactly this code, `given` what an
-    imported ledger says of targets.
+    """Return a card of each target with `hot_loop` in the protocol; `found` are the loops of this code, or stale ones, `given`
+    what an imported ledger says of targets, `kept` the last KEEPs, newest first. `absent` says what a target lacks here.
     """
     loops = {each.target: each for each in found}
     standing, beside = {each.target: each for each in baselines}, {each.target: each for each in rivals}
@@ -90,21 +93,45 @@ def cards(
         config = f"Config: {target.hot_loop.config}." if target.hot_loop.config else ""
         loop = known.loop if known is not None else None
         timed = (
+            *(_last_profile(protocol, home, kept) if known is None else ()),
             *_bound(protocol, home, standing.get(home), by_hand.get(home, ""), loop),
             f"Rival on {home}: {_rival(beside.get(home), _main_size(protocol, home))}.",
         )
         if known is None:
-            why = "The hot loop of this code was not counted yet: `expctl brief --count` does (seconds, nothing is timed)."
-            lines = tuple(filter(None, (config, why, *timed)))
+            lines = tuple(filter(None, (config, _uncounted(absent.get(name, "")), *timed)))
             made.append(HotLoopCard(target=name, counted=False, lines=lines))
             continue
-        lines = tuple(filter(None, (*_where(known, home), config, *(_executes(loop) if loop else _facts(known)), *timed)))
+        stale = _stale(known, absent.get(name, "")) if known.stale else ()
+        said = _executes(loop) if loop else _facts(known)
+        lines = tuple(filter(None, (*stale, *_where(known, home), config, *said, *timed)))
         ranked = sorted(loop.lines, key=lambda each: -each.all)[:COSTLY] if loop else []
         files = tuple(_by_file(loop.lines)) if loop else _files_of_facts(known)
         made.append(
-            HotLoopCard(target=name, counted=True, lines=lines, costly=tuple(_costly(each) for each in ranked), files=files)
+            HotLoopCard(
+                target=name, counted=not known.stale, lines=lines, costly=tuple(_costly(each) for each in ranked), files=files
+            )
         )
     return tuple(made)
+
+
+def _uncounted(lacks: str) -> str:
+    if lacks:
+        return f"Its hot loop is unavailable here: {lacks}. Where that is, `expctl brief --count` counts it; nothing is timed."
+    return "The hot loop of this code was not counted yet: `expctl brief --count` does (seconds, nothing is timed)."
+
+
+def _stale(known: HotLoop, lacks: str) -> tuple[str, str]:
+    again = f"it can't be counted again here: {lacks}" if lacks else "`expctl brief --count` counts it"
+    return f"STALE, counted at {known.head[:12]}.", f"The code has changed since; {again}."
+
+
+def _last_profile(protocol: Protocol, home: str, kept: Sequence[Record]) -> Iterator[str]:
+    """Yield the figures of the last KEEP that was profiled on the target `home`; those of other targets begin with a name."""
+    for record in kept:
+        own = [text for text in record.profile if not any(text.startswith(f"{name}: ") for name in protocol.targets)]
+        if record.target == home and own:
+            yield f"Last profile on {home}, {record.id}: {one_line('; '.join(own), CHANGE_MAX)}."
+            return
 
 
 def _where(known: HotLoop, home: str) -> Iterator[str]:
@@ -116,7 +143,8 @@ def _where(known: HotLoop, home: str) -> Iterator[str]:
         return
     at = "; ".join(f"{file} lines {_ranges([each.line for each in lines])}" for file, lines in _by_file(loop.lines).items())
     at = at or "the assembly has no line table"
-    yield f"Hot loop of {loop.kernel}{stands}: {at}. Counted at {known.head[:12]}, {known.counted_on}."
+    by = f", {known.counted_on}" if known.counted_on else ""
+    yield f"Hot loop of {loop.kernel}{stands}: {at}. Counted at {known.head[:12]}{by}."
 
 
 def _by_file(lines: Sequence[LoopLine]) -> dict[str, list[LoopLine]]:

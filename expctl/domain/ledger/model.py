@@ -151,6 +151,7 @@ def ledger_from(
     epochs = totals.epochs.at(conditions, standing_epochs(totals.epochs, records, standing.values()))
     targets = _targets(protocol, totals, standing, stand, conditions, epochs.last, {each.target: each for each in rivals})
     ending = {each.name for each in targets if each.next_epoch}
+    kept = [records[name] for name in newest_keeps(totals.rows) if name in records]
     return Ledger(
         protocol=protocol,
         counts=counts_of(totals.counts),
@@ -176,8 +177,8 @@ def ledger_from(
         predictions=totals.predictions,
         blind=blind_rates(blind, conditions),
         unused=unused_ids({*totals.numbers, *(id_order(each.id)[0] for each in queue)}),
-        hot_loops=cards(protocol, hot_loops, tuple(standing.values()), rivals, totals.given),
-        changes=keep_changes([records[name] for name in newest_keeps(totals.rows) if name in records]) if hot_loops else (),
+        hot_loops=cards(protocol, hot_loops, tuple(standing.values()), rivals, totals.given, kept),
+        changes=keep_changes(kept) if hot_loops else (),
         template=template,
     )
 

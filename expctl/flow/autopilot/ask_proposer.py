@@ -21,7 +21,7 @@ from expctl.flow.autopilot.run_all import BUSY_PAUSE_S
 from expctl.flow.autopilot.screen import check_by_try, check_rules
 from expctl.flow.autopilot.steps import NothingProposed, SweepFinished
 from expctl.flow.autopilot.sweep import best_of_sweep
-from expctl.flow.measuring.hot_loops import LoopCounter, count_hot_loops
+from expctl.flow.measuring.hot_loops import LoopCounter, Uncounted, count_hot_loops
 from expctl.flow.queue.submit import Proposed, propose
 from expctl.flow.repository import preflight
 from expctl.flow.repository.recovery import clean_up_dead_runs
@@ -235,13 +235,15 @@ def _ask(context: Context, proposer_tools: ProposerTools, holder: Holder, target
     if proposer.sweep is not None:
         draft = best_of_sweep(context, protocol, proposer.sweep, proposer_tools.search, proposer_tools.write, target)
         return _Answer(draft=draft, head=head, by="sweep", author=proposer.author) if isinstance(draft, Draft) else draft
+    absent: dict[str, str] = {}
     if proposer_tools.counter is not None:
-        count_hot_loops(context, proposer_tools.counter)
+        loops = count_hot_loops(context, proposer_tools.counter)
+        absent = {each.target: each.why for each in loops if isinstance(each, Uncounted)}
         context.workspace.remove_check_outs()
     context.progress.working("propose", " ".join(proposer.argv))
     cwd = context.workspace.check_out(head, CHECK_OUT)
     night = proposer_tools.night.present() if proposer_tools.night is not None else None
-    given, task = input_at(context, head, proposer_tools.counter.store if proposer_tools.counter is not None else None)
+    given, task = input_at(context, head, proposer_tools.counter.store if proposer_tools.counter is not None else None, absent)
     try:
         answer = proposer_tools.proposers.ask(
             proposer,

@@ -1,6 +1,8 @@
 """Compute the JSON input of a proposer's command: the text of `expctl brief`, and the facts behind it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from expctl.domain.brief.compose import WORDS_MAX
 from expctl.domain.brief.task import Task
@@ -63,9 +65,11 @@ class ProposerInput:
     sections: tuple[Section, ...]
 
 
-def input_at(context: Context, head: str, loops: HotLoopStore | None = None) -> tuple[ProposerInput, Task]:
+def input_at(
+    context: Context, head: str, loops: HotLoopStore | None = None, absent: Mapping[str, str] = MappingProxyType({})
+) -> tuple[ProposerInput, Task]:
     """Return what a proposer's command gets when `head` is the baseline commit: as JSON, and as the task that a coding agent
-    reads. `loops` are the hot loops that were counted here.
+    reads. `loops` are the hot loops that were counted here, `absent` says what targets lack here.
     """
     protocol, records = context.library.protocol(head), context.library.records(head)
     benchmarks = [target.benchmark for target in protocol.targets.values() if target.benchmark is not None]
@@ -77,6 +81,7 @@ def input_at(context: Context, head: str, loops: HotLoopStore | None = None) -> 
         machine=context.machine,
         words_max=WORDS_MAX,
         loops=loops,
+        absent=absent,
     )
     task = Task(brief=brief_text(whole), scope=protocol.scope, watched=protocol.watched, next_id=whole.next_id)
     given = ProposerInput(

@@ -44,6 +44,7 @@ def propose(
     """
     workspace = context.workspace
     with publishing(context, proposal.id) as head:
+        context.library.read_ahead(head)
         protocol = context.library.protocol(head)
         branch = _check(context, protocol, proposal.id, head, captures=patch is None)
         preflight.check_tree(workspace, protocol, head)
@@ -61,7 +62,7 @@ def propose(
         inputs = read_ledger_inputs(context.library, head)
         check_circle(proposal, [entry.proposal for entry in inputs.queue() if entry.state is not State.WITHDRAWN])
         if by:
-            check_repeats(context, inputs, queued)
+            check_repeats(context, inputs, queued, head)
         files = {
             f"experiments/{proposal.id}/experiment.yaml": text,
             f"experiments/{proposal.id}/change.patch": contents,
@@ -110,8 +111,7 @@ def _check(context: Context, protocol: Protocol, experiment: str, head: str, *, 
             found=f"experiments/{experiment}",
             hint=f"expctl show {experiment}; expctl new P{next_number(taken)} --from-diff",
         )
-    dirty = workspace.dirty(protocol.scope)
-    if captures and not dirty:
+    if captures and not workspace.dirty(protocol.scope):
         raise Refused(
             "there is nothing to capture",
             code="nothing-to-capture",
@@ -135,15 +135,13 @@ def _check_sizes(context: Context, protocol: Protocol, paths: Sequence[str]) -> 
         )
 
 
-def check_repeats(context: Context, inputs: LedgerInputs, queued: Queued) -> None:
-    """Raise Refused if a do-not-repeat rule forbids the patch, or another queued proposal has the same patch."""
+def check_repeats(context: Context, inputs: LedgerInputs, queued: Queued, head: str) -> None:
+    """Raise Refused if a do-not-repeat rule forbids the patch on the commit `head`, or a queued proposal has the same patch."""
     patch_id = context.workspace.patch_identity(queued.patch)
     targets = tuple(inputs.protocol.targets)
-    check_patch(
-        context.rulebook, inputs.protocol, queued.proposal, queued.patch, commit=context.workspace.head(), targets=targets
-    )
+    check_patch(context.rulebook, inputs.protocol, queued.proposal, queued.patch, commit=head, targets=targets)
     entries = [entry for entry in inputs.queue() if entry.state is not State.MALFORMED]
-    patches = context.library.patches(context.workspace.head(), [entry.id for entry in entries])
+    patches = context.library.patches(head, [entry.id for entry in entries])
     for entry in entries:
         if (patch := patches.get(entry.id)) and context.workspace.patch_identity(patch) == patch_id:
             raise Refused(

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from expctl.domain.protocol.model import Toolchain
 
@@ -27,11 +28,17 @@ def code_of(library: Library, head: str, protocol: Protocol, name: str) -> str:
 
 
 def known_loops(library: Library, head: str, protocol: Protocol, store: HotLoopStore | None = None) -> tuple[HotLoop, ...]:
-    """Return the hot loops of the code at `head` that were counted: here (`store`), or by whoever committed the file."""
+    """Return the hot loops of the code at `head` that were counted: here (`store`), or by whoever committed the file. Of a
+    target whose code has changed since that, return the committed one as stale.
+    """
     asked = [name for name, target in protocol.targets.items() if target.hot_loop is not None]
-    committed = {each.code: each for each in library.hot_loops(head)} if asked else {}
+    committed = library.hot_loops(head) if asked else ()
     found = []
-    for code in (code_of(library, head, protocol, name) for name in asked):
-        counted = (store.read(code) if store is not None else None) or committed.get(code)
+    for name in asked:
+        code = code_of(library, head, protocol, name)
+        counted = store.read(code) if store is not None else None
+        last = next((each for each in committed if each.target == name), None)
+        if counted is None and last is not None:
+            counted = replace(last, stale=last.code != code)
         found += [counted] if counted is not None else []
     return tuple(found)

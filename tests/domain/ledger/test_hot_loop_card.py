@@ -3,10 +3,12 @@
 from msgspec.structs import replace
 
 from expctl.domain.experiment.hot_loop import CountedLoop, HotLoop, LoopLine
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Fact
 from expctl.domain.history.baselines import Baseline, Figure
 from expctl.domain.ledger.hot_loop_card import cards
 from expctl.domain.protocol.model import Benchmark, Build, HotLoopRule, NumberKind, Protocol, Size, Target, Toolchain
+from tests.domain.ledger.test_model import measured
 
 HOME = Target(
     build=Build(toolchain=Toolchain.HIPCC),
@@ -54,6 +56,29 @@ def test_a_loop_that_was_not_counted_says_how_to() -> None:
     (card,) = cards(PROTOCOL, [], [FASTEST], [])
     assert not card.counted
     assert "expctl brief --count" in "\n".join(card.lines)
+
+
+def test_one_that_can_not_be_counted_here_says_why() -> None:
+    (card,) = cards(PROTOCOL, [], [FASTEST], [], absent={"static": "no nvcc on PATH"})
+    assert not card.counted
+    assert "unavailable here: no nvcc on PATH" in "\n".join(card.lines)
+
+
+def test_a_loop_of_earlier_code_is_shown_as_stale() -> None:
+    (fresh,), (card,) = cards(PROTOCOL, [COUNTED], [], []), cards(PROTOCOL, [replace(COUNTED, stale=True)], [], [])
+    assert not card.counted
+    assert card.lines[:2] == (f"STALE, counted at {'f' * 12}.", "The code has changed since; `expctl brief --count` counts it.")
+    assert card.lines[2:] == fresh.lines
+    (card,) = cards(PROTOCOL, [replace(COUNTED, stale=True)], [], [], absent={"static": "no zig"})
+    assert "it can't be counted again here: no zig" in card.lines[1]
+
+
+def test_the_last_keep_that_was_profiled_on_the_target_has_its_figures() -> None:
+    other = replace(measured("P3", Verdict.KEEP), target="cpu", profile=("gemm vgpr = 1",))
+    mine = replace(other, id="P2", target="gpu", profile=("gemm vgpr = 224", "static: hot loop instructions 5 -> 4"))
+    older = replace(mine, id="P1", profile=("gemm vgpr = 100",))
+    (card,) = cards(PROTOCOL, [], [], [], kept=[other, mine, older])
+    assert "Last profile on gpu, P2: gemm vgpr = 224." in card.lines
 
 
 def test_a_loop_that_loads_more_than_it_multiplies_is_bound_by_that() -> None:

@@ -21,8 +21,9 @@ BAR = re.compile(r"(?<!\\)\|")
 WORDS_MAX, LINE_MAX, CELL_MAX = 1200, 160, 80
 FIRST_ROW_MAX = 36
 """Lines before the newest verdict: those of two targets that kept something, of which each has a table in Path."""
-CHANGED_MAX = 30
-"""Lines of a difference: ten rows are Latest, and the eleventh begins the table of the others, with its head."""
+CHANGED_MAX = 32
+"""Lines of a difference: ten rows are Latest, and the eleventh begins the table of the others, with its head; a KEEP also comes
+into the list of what each changed in the hot loop."""
 
 
 @pytest.fixture(scope="module")
