@@ -95,10 +95,10 @@ def forests(rows: Sequence[Row], keep: KeepRule) -> list[Markup]:
 
 
 def _borders(keep: KeepRule) -> list[tuple[str, float, str]]:
-    """Return the borders of the keep rule: what each means, where it lies in percent, its class."""
+    """Return the borders of the keep rule: what each says, where it lies in percent, its class."""
     return [
-        ("a loss of this is ruled out", -keep.guard_percent, "lose"),
-        ("less is not worth it", keep.worthwhile_percent, "gain"),
+        (f"no size may lose {keep.guard_percent:g} %", -keep.guard_percent, "lose"),
+        (f"worth it from {keep.worthwhile_percent:+g} %", keep.worthwhile_percent, "gain"),
     ]
 
 
@@ -111,7 +111,7 @@ def _forest(
         x = axis.at(percent)
         side = "end" if percent < 0 else ""
         yield line(x, TOP - 6, x, bottom, f"border {kind}")
-        yield label(x + (-4 if percent < 0 else 4), TOP - 10, f"{percent:+g} %: {words}", f"{side} {kind}t")
+        yield label(x + (-4 if percent < 0 else 4), TOP - 10, words, f"{side} {kind}t".strip())
     for number, (row, effect) in enumerate(block):
         y = TOP + LINE * (number + 0.5)
         percent, low, high = effect

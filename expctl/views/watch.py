@@ -1,0 +1,167 @@
+"""What `status --watch` shows: the run with its estimate and borders round by round, the gate, the queue, the last verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from expctl.domain.text import one_line
+from expctl.views.progress_words import FAINT, GAIN_STYLE, LABEL_STYLE, WAIT_STYLE, Words, left_text
+
+if TYPE_CHECKING:
+    from expctl.domain.machine.interference import Foreign
+    from expctl.domain.verdict.plot_data import Picture
+    from expctl.domain.verdict.under_way import UnderWay
+    from expctl.flow.live import Live
+    from expctl.flow.status import RecentVerdict, Running, Status
+
+LABEL = 9
+STRIP_FROM, STRIP_MOST = 24, 90
+ROUND_COLUMNS = LABEL + 38
+VERDICT_STYLE = {"KEEP": "green", "REJECT": "red", "INCONCLUSIVE": "yellow"}
+QUEUE_MOST, LAST_MOST, ROUNDS_LEAST = 3, 3, 3
+
+
+def watch_words(live: Live, *, at: str, passed_s: float, width: int, height: int) -> list[Words]:
+    """Return the lines of a screen of `width` columns and `height` lines, each as parts with styles. `at` is the time of day,
+    `passed_s` how many seconds ago the run got on last; what is left of the time is foretold from then.
+    """
+    status = live.status
+    where = f"{status.branch or 'detached'} at {status.head[:7]}"
+    room = width - len(where) - len(at) - 6
+    title = one_line(status.name, max(10, room))
+    head: Words = [(title.ljust(max(10, room)), "bold"), (f"   {where}", ""), (f"   {at}", FAINT)]
+    below = [*_gate(live), *_queue(status), *_last(status)]
+    above = list(_run(live, passed_s))
+    rounds = height - 2 - len(above) - len(below) - 2
+    table = _rounds(live.run, width, rounds) if rounds >= ROUNDS_LEAST else []
+    return [head, [], *above, *table, [], *below][:height]
+
+
+def watch_texts(live: Live) -> dict[str, str]:
+    """Return what a pipe gets, as one line for each subject; a subject is told again when its line changes."""
+    blocking, status = live.status.blocking, live.status
+    gate = "; ".join(_culprit(each) for each in blocking) or ("quiet" if not live.timed else "")
+    waits = ", ".join(each.id for each in status.queue[:12]) or "empty"
+    newest = status.last[-1:]
+    return {
+        "run": " ".join(part for text in _run_texts(live, 0.0) for part in text if part),
+        **({"gate": gate} if gate else {}),
+        "queue": waits,
+        "last": f"{newest[0].id} {newest[0].verdict}: {one_line(newest[0].reason, 160)}" if newest else "no verdict yet",
+    }
+
+
+def _run(live: Live, passed_s: float) -> Iterator[Words]:
+    for number, (text, estimate, left) in enumerate(_run_texts(live, passed_s)):
+        gain = live.run.outlook.gain if live.run is not None and live.run.outlook is not None else 0
+        label = "run" if number == 0 else ""
+        yield [_label(label), (text, ""), (f"  {estimate}" if estimate else "", GAIN_STYLE[gain]), (f"  {left}", FAINT)]
+
+
+def _run_texts(live: Live, passed_s: float) -> Iterator[tuple[str, str, str]]:
+    """Yield lines on what runs: text, estimate and time left of each; the last two may be empty."""
+    if not live.status.running:
+        yield "nothing runs", "", ""
+    for running in live.status.running:
+        title = f"{one_line(live.run.title, 60)}, on {live.run.target}" if live.run and live.run.id == running.experiment else ""
+        yield "  ".join(part for part in (running.experiment, title) if part), "", ""
+        yield _step(running), "", ""
+    run = live.run
+    if run is not None and run.outlook is not None:
+        outlook = run.outlook
+        left = left_text(outlook.left_s - passed_s) if outlook.left_s is not None else ""
+        alive = any(each.alive for each in live.status.running)
+        yield f"{outlook.session}, round {outlook.done} of at most {outlook.most}", outlook.estimate, left if alive else ""
+        if run.picture is not None and (border := _border(run.picture)):
+            yield border, "", ""
+
+
+def _step(running: Running) -> str:
+    if running.alive:
+        return f"step {running.step}, pid {running.pid}"
+    return f"its runner is gone; expctl run {running.experiment} resumes it"
+
+
+def _border(picture: Picture) -> str:
+    """Return the borders of the session under way in words; "" before its first look."""
+    if picture.confirm:
+        return f"a KEEP needs a mean above {picture.confirm_above:+.2f} %" if picture.confirm_above is not None else ""
+    if not picture.looks:
+        return ""
+    look = picture.looks[-1]
+    return f"at its last look (round {look.rounds}) futile below {look.futile:+.2f} %, confirmed above {look.keep:+.2f} %"
+
+
+def _rounds(run: UnderWay | None, width: int, lines: int) -> list[Words]:
+    """Return a table of the newest rounds of the session under way, the newest first, with a strip if there is room."""
+    picture = run.picture if run is not None else None
+    if picture is None:
+        return []
+    confirms = bool(picture.confirm)
+    effects = picture.confirm if confirms else picture.search
+    means = picture.confirm_means if confirms else picture.search_means
+    looks = {} if confirms else {look.rounds: (look.futile, look.keep) for look in picture.looks}
+    first = max(0, len(effects) - lines + 1)
+    shown = list(range(len(effects) - 1, first - 1, -1))
+    strip = min(STRIP_MOST, width - ROUND_COLUMNS - 2)
+    scale = [0.0, *(value for n in shown for value in (effects[n], means[n]))]
+    low, high = min(scale), max(scale)
+    key = "   o round, x mean, | zero, f futile, k confirmed" if strip >= STRIP_FROM else ""
+    found: list[Words] = [[_label("rounds"), (f"{'round':>5}  {'effect':>10}  {'mean so far':>12}{key}", FAINT)]]
+    for n in shown:
+        numbers = f"{n + 1:>5}  {effects[n]:>+8.2f} %  {means[n]:>+10.2f} %"
+        drawn = _strip(effects[n], means[n], looks.get(n + 1, ()), low, high, strip) if strip >= STRIP_FROM else ""
+        found.append([_label(""), (numbers, ""), (f"   {drawn}", FAINT)])
+    return found
+
+
+def _strip(effect: float, mean: float, borders: Sequence[float], low: float, high: float, columns: int) -> str:
+    """Return one line of a plot from `low` to `high`; a border that lies beyond is left out."""
+    letters = [" "] * columns
+    marks = [(0.0, "|"), *zip(borders, "fk", strict=False), (effect, "o"), (mean, "x")]
+    for value, letter in marks:
+        if low <= value <= high:
+            letters[round((value - low) / (high - low or 1.0) * (columns - 1))] = letter
+    return "".join(letters).rstrip()
+
+
+def _gate(live: Live) -> Iterator[Words]:
+    if live.timed:
+        yield [_label("gate"), ("passed; launches are timed, so nothing looks at the machine meanwhile", "")]
+    elif live.status.blocking:
+        for number, each in enumerate(live.status.blocking[:3]):
+            yield [_label("" if number else "gate"), (_culprit(each), WAIT_STYLE)]
+    else:
+        yield [_label("gate"), (f"{'nothing seen' if live.status.not_asked else 'quiet'} for {live.status.gate_target}", "")]
+
+
+def _culprit(each: Foreign) -> str:
+    owner = ", ".join(one_line(part, 60) for part in (each.detail, each.who) if part)
+    return f"{each.sensor}: {one_line(each.what, 80)}{f' ({owner})' if owner else ''}"
+
+
+def _queue(status: Status) -> Iterator[Words]:
+    running = {each.experiment for each in status.running}
+    waits = [each for each in status.queue if each.id not in running]
+    for number, each in enumerate(waits[:QUEUE_MOST]):
+        why = f"  {each.state} {one_line(each.why, 80)}" if each.why else ""
+        yield [_label("" if number else "queue"), (f"{each.id}  {one_line(each.title, 80)}", ""), (why, FAINT)]
+    if len(waits) > QUEUE_MOST:
+        yield [_label(""), (f"and {len(waits) - QUEUE_MOST} more", FAINT)]
+    if not waits:
+        yield [_label("queue"), ("empty", "")]
+
+
+def _last(status: Status) -> Iterator[Words]:
+    for number, each in enumerate(reversed(status.last[-LAST_MOST:])):
+        yield [_label("" if number else "last"), *_verdict(each)]
+
+
+def _verdict(each: RecentVerdict) -> Words:
+    style = VERDICT_STYLE.get(each.verdict, "")
+    return [(f"{each.id}  ", ""), (each.verdict, style), (f"  {one_line(each.title, 60)}: {one_line(each.reason, 120)}", "")]
+
+
+def _label(text: str) -> tuple[str, str]:
+    return text.ljust(LABEL), LABEL_STYLE
