@@ -167,7 +167,7 @@ def live(place: Place) -> "Live":
 
     The gate is looked at only while no launch is timed, because looking takes time from the same cores.
     """
-    from expctl.adapters.machine.device_lock import MEASURING, MachineLock
+    from expctl.adapters.machine.device_lock import MEASURING, WAITING, MachineLock
     from expctl.flow.live import Live
     from expctl.flow.repository.beside import unmerged
     from expctl.flow.status import GateNow, read_status
@@ -175,7 +175,8 @@ def live(place: Place) -> "Live":
     place = locate(place.root)
     git = reader(place)
     records, head = library(git), git.found_head()
-    timed = any(each.facts is not None and each.facts.step == MEASURING for each in MachineLock().holders())
+    steps = {each.facts.step for each in MachineLock().holders() if each.facts is not None}
+    timed = MEASURING in steps
     under_way = running(place)
     status = read_status(
         records,
@@ -188,7 +189,7 @@ def live(place: Place) -> "Live":
         edited=git.is_edited(head, "protocol.yaml"),
     )
     run = pictures(place, git).under_way(under_way[0].experiment) if under_way else None
-    return Live(status=status, run=run, timed=timed)
+    return Live(status=status, run=run, waits=WAITING in steps, timed=timed)
 
 
 def activity(place: Place) -> tuple[object, ...]:

@@ -57,10 +57,10 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = IDLE_S
     server_version, sys_version = "expctl", ""
 
-    def do_GET(self) -> None:  # noqa: N802  the name is the library's
+    def do_GET(self) -> None:
         self._answer(with_body=True)
 
-    def do_HEAD(self) -> None:  # noqa: N802  as above
+    def do_HEAD(self) -> None:
         self._answer(with_body=False)
 
     def log_message(self, *_: object) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from expctl.domain.text import one_line
 if TYPE_CHECKING:
     import typer
 
+    from expctl.adapters.git.reader import Place
     from expctl.flow.autopilot.report import Ran, Report
 
 SINCE, PORT = "22:00", 8722
@@ -20,7 +22,9 @@ SINCE, PORT = "22:00", 8722
 def report(
     since: Annotated[
         str,
-        typer.Option(metavar="WHEN", help="An hour of the last day (the text's default: 22:00), or a date (2026-02-18T22:00Z)."),
+        typer.Option(
+            metavar="WHEN", help="An hour of the last day (the text's default: 22:00), or a date (2026-02-18T22:00Z)."
+        ),
     ] = "",
     html: Annotated[str, typer.Option(metavar="FILE", help="Write the whole account to one HTML page instead.")] = "",
     serves: Annotated[
@@ -34,9 +38,7 @@ def report(
     from expctl.cli.night.page import serve, write_page
     from expctl.cli.output import print_result
     from expctl.domain.errors import Misused
-    from expctl.flow.autopilot.report import began_at, report_since
 
-    place = wiring.here()
     if (bool(html), serves, as_json).count(True) > 1:
         raise Misused(
             "a report has one form",
@@ -44,17 +46,27 @@ def report(
             expected="one of --html, --serve and --json, or none for text",
             hint="expctl report --html report.html",
         )
-    if html:
-        return write_page(place, Path(html), since)
-    if serves:
-        return serve(place, port, since)
+    place = wiring.here()
+    if html or serves:
+        asked = partial(_text_since, place, since) if since else tuple
+        return serve(place, port, asked) if serves else write_page(place, Path(html), asked)
+    found = _since(place, since or SINCE)
+    return print_result(found, lambda: list(_lines(found)), as_json, schema="report/1")
+
+
+def _since(place: Place, since: str) -> Report:
+    from expctl import wiring
+    from expctl.flow.autopilot.report import began_at, report_since
+
     git = wiring.reader(place)
-    library, head = wiring.library(git), git.found_head()
-    found = report_since(library, head, wiring.night(place).events(), since=began_at(since or SINCE))
-    return print_result(found, lambda: list(report_lines(found)), as_json, schema="report/1")
+    return report_since(wiring.library(git), git.found_head(), wiring.night(place).events(), since=began_at(since))
 
 
-def report_lines(found: Report) -> Iterator[str]:
+def _text_since(place: Place, since: str) -> Sequence[str]:
+    return list(_lines(_since(place, since)))
+
+
+def _lines(found: Report) -> Iterator[str]:
     """Yield the report's lines: what ran, what was kept, what was learned, what waits for a person."""
     yield f"Since {found.since}: {_counted(found.verdicts) or 'nothing was concluded'}"
     yield ""

@@ -51,7 +51,7 @@ class LiveState:
 
 
 def watch(place: Place) -> None:
-    """Show the state of things until Ctrl-C, which ends it with status 0: a terminal gets one screen, a pipe a line a change."""
+    """Show the state of things until Ctrl-C ends it, with status 0. A terminal gets one screen, a pipe a line a change."""
     import contextlib
 
     from expctl.views.live_line import bears_live_line
@@ -68,7 +68,7 @@ def _screen(state: LiveState) -> None:
     from rich.live import Live as Screen
     from rich.text import Text
 
-    from expctl.views.watch import watch_words
+    from expctl.cli.night.screen import watch_words
 
     console = Console(highlight=False, emoji=False, markup=False, color_system=None if os.environ.get("NO_COLOR") else "auto")
     with Screen(console=console, screen=True, auto_refresh=False) as screen:
@@ -76,17 +76,17 @@ def _screen(state: LiveState) -> None:
             live = state.look()
             if live is not None:
                 width, height = console.size
-                lines = watch_words(
-                    live, at=time.strftime("%H:%M:%S"), passed_s=state.passed_s, width=width, height=height - 1
-                )
-                texts = [Text.assemble(*line, no_wrap=True, overflow="ellipsis") for line in lines]
+                lines = watch_words(live, at=time.strftime("%H:%M:%S"), passed_s=state.passed_s, width=width, height=height - 1)
+                texts = [Text.assemble(*line) for line in lines]
+                for text in texts:
+                    text.truncate(width, overflow="ellipsis")
                 screen.update(Text("\n").join(texts), refresh=True)
             time.sleep(LOOKS_EVERY_S)
 
 
 def _lines(state: LiveState) -> None:
+    from expctl.cli.night.screen import watch_texts
     from expctl.cli.output import print_text
-    from expctl.views.watch import watch_texts
 
     told: dict[str, str] = {}
     while True:

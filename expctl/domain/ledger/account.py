@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class EpochPath(Struct, frozen=True, kw_only=True):
-    """An epoch of a target and the changes kept in it (`path`, None if there are none). It began with the experiment `since`."""
+    """An epoch of a target, begun with the experiment `since`, and the changes kept in it (`path`, None without any)."""
 
     target: str
     number: int

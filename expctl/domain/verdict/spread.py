@@ -44,6 +44,4 @@ def _spread(size: str, side: Side, times: Sequence[int]) -> SideSpread:
     count = len(times)
     ranked = [(share, -int(-share * count // 1)) for share in SHARES]
     inner = [Quantile(percent=round(100 * share, 1), ns=times[rank - 1]) for share, rank in ranked if 0 < rank < count]
-    return SideSpread(
-        size=size, side=side, iterations=count, quantiles=(*inner, Quantile(percent=100.0, ns=times[-1]))
-    )
+    return SideSpread(size=size, side=side, iterations=count, quantiles=(*inner, Quantile(percent=100.0, ns=times[-1])))

@@ -35,31 +35,33 @@ if TYPE_CHECKING:
     from expctl.domain.ledger.model import TargetState
 
 FOLDER = "expctl.views.page"
-PARTS_BYTES = 2_000_000
-"""As many parts of experiments as fit in this, the newest first; the page says how many it leaves out."""
+PAGE_BYTES, ROW_BYTES, PARTS_LEAST = 4_600_000, 1_100, 1_000_000
+"""How large the page may get, what a row takes in list and plots, and what the experiments in full may take at least. As many
+as fit are shown in full, the newest first; the page says how many it shows as a line alone.
+"""
 TITLE_MAX, WHY_MAX, TEXT_MAX = 90, 160, 1200
 
 
 def render(account: Account, parts: Iterable[Part], *, follows: str = "") -> str:
-    """Return the page as text. `parts` come in the order of the account's rows; they are read until PARTS_BYTES are full.
+    """Return the page as text. `parts` come in the order of the account's rows; they are read until the page is full.
 
     `follows` names the version of what is shown, for a page that asks its server now and then whether there is another.
     """
-    shown, left = {}, PARTS_BYTES
+    shown, left = {}, max(PARTS_LEAST, PAGE_BYTES - ROW_BYTES * len(account.rows))
     template = _template("experiment.html.j2")
     for part in parts:
         text = template.render(part=part, **_about(part, account))
         left -= len(text.encode())
         if left < 0:
             break
-        shown[part.record.id] = Markup(text)
+        shown[part.record.id] = Markup(text)  # noqa: S704  the template has escaped it
     style, script = _text("page.css"), _text("page.js")
     return _template("page.html.j2").render(
         account=account,
         ledger=account.ledger,
         parts=shown,
-        style=Markup(style),
-        script=Markup(script),
+        style=Markup(style),  # noqa: S704  our own file
+        script=Markup(script),  # noqa: S704  as above
         policy=_policy(style, script, follows=bool(follows)),
         follows=follows,
         **_plots(account),
@@ -125,9 +127,7 @@ def _text(name: str) -> str:
 
 @functools.cache
 def _template(name: str) -> Template:
-    environment = Environment(
-        autoescape=True, finalize=_shown, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
-    )
+    environment = Environment(autoescape=True, finalize=_shown, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     environment.globals |= {each.__name__.removesuffix("_text"): each for each in _FUNCTIONS}
     return environment.from_string(_text(name))
 

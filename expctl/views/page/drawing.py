@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from expctl.domain.text import one_line
 
@@ -18,6 +18,14 @@ WIDTH = 900
 LINE = 18
 STEPS = (1.0, 2.0, 5.0)
 SIGNED_TICKS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+
+# The div scrolls where the page is narrow, so it must be reachable by keyboard.
+FIGURE = Markup(
+    '<figure data-name="{name}"><figcaption>{title}</figcaption>'
+    '<div class="scroll" tabindex="0" role="group" aria-label="{title}">'
+    '<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{title}">{parts}</svg>'
+    "</div>{note}</figure>"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,52 +86,52 @@ def px(value: float) -> str:
 
 
 def label(x: float, y: float, text: object, kind: str = "", limit: int = 80) -> Markup:
-    """Return a text whose baseline begins at (x, y); `kind` are classes: `end` and `mid` align it, `faint` and `tick` style it."""
-    shown = f' class="{kind}"' if kind else ""
-    return Markup(f'<text x="{px(x)}" y="{px(y)}"{shown}>{escape(one_line(str(text), limit))}</text>')
+    """Return a text whose baseline begins at (x, y). Of its classes `kind`, `end` and `mid` align it, `faint` and `tick` style
+    it.
+    """
+    return Markup('<text x="{}" y="{}" class="{}">{}</text>').format(px(x), px(y), kind, one_line(str(text), limit))
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
     """Return a straight line of the classes `kind`."""
-    return Markup(f'<path class="{kind}" d="M{px(x1)} {px(y1)}L{px(x2)} {px(y2)}"/>')
+    return Markup('<path class="{}" d="M{} {}L{} {}"/>').format(kind, px(x1), px(y1), px(x2), px(y2))
 
 
 def polyline(points: Sequence[tuple[float, float]], kind: str) -> Markup:
     """Return a line through `points`; "" for fewer than two."""
     if len(points) < 2:
         return Markup()
-    return Markup(f'<path class="{kind}" d="M{"L".join(f"{px(x)} {px(y)}" for x, y in points)}"/>')
+    return Markup('<path class="{}" d="M{}"/>').format(kind, "L".join(f"{px(x)} {px(y)}" for x, y in points))
 
 
 def mark(told: str, kind: str, *shapes: Markup) -> Markup:
     """Return shapes that are one mark of a plot: `told` is what it shows, in words, for who points at it."""
-    return Markup(f'<g class="m {kind}"><title>{escape(one_line(told))}</title>{Markup().join(shapes)}</g>')
+    return Markup('<g class="m {}"><title>{}</title>{}</g>').format(kind, one_line(told), Markup().join(shapes))
 
 
 def dot(x: float, y: float, radius: float = 3.5) -> Markup:
     """Return a round dot."""
-    return Markup(f'<circle cx="{px(x)}" cy="{px(y)}" r="{radius:g}"/>')
+    return Markup('<circle cx="{}" cy="{}" r="{:g}"/>').format(px(x), px(y), radius)
 
 
 def diamond(x: float, y: float, radius: float = 4.5) -> Markup:
     """Return a diamond."""
-    r = radius
-    return Markup(f'<path d="M{px(x - r)} {px(y)}l{r:g} {-r:g}l{r:g} {r:g}l{-r:g} {r:g}z"/>')
+    return Markup('<path d="M{0} {1}l{2:g} -{2:g}l{2:g} {2:g}l-{2:g} {2:g}z"/>').format(px(x - radius), px(y), radius)
 
 
 def square(x: float, y: float, radius: float = 3.0) -> Markup:
     """Return a square."""
-    return Markup(f'<path d="M{px(x - radius)} {px(y - radius)}h{2 * radius:g}v{2 * radius:g}h{-2 * radius:g}z"/>')
+    return Markup('<path d="M{0} {1}h{2:g}v{2:g}h-{2:g}z"/>').format(px(x - radius), px(y - radius), 2 * radius)
 
 
 def reach(x1: float, x2: float, y: float) -> Markup:
     """Return a horizontal interval with end caps."""
-    return Markup(f'<path d="M{px(x1)} {px(y - 3)}v6m0-3H{px(x2)}m0-3v6"/>')
+    return Markup('<path d="M{} {}v6m0-3H{}m0-3v6"/>').format(px(x1), px(y - 3), px(x2))
 
 
 def upright(x: float, y1: float, y2: float) -> Markup:
     """Return an upright interval with end caps."""
-    return Markup(f'<path d="M{px(x - 3)} {px(y1)}h6m-3 0V{px(y2)}m-3 0h6"/>')
+    return Markup('<path d="M{} {}h6m-3 0V{}m-3 0h6"/>').format(px(x - 3), px(y1), px(y2))
 
 
 def flat_axis(axis: Axis, top: float, bottom: float, unit: str = "") -> Markup:
@@ -137,7 +145,9 @@ def flat_axis(axis: Axis, top: float, bottom: float, unit: str = "") -> Markup:
     return Markup().join(parts)
 
 
-def upright_axis(axis: Axis, left: float, right: float, unit: str = "", write: Callable[[float], str] = "{:g}".format) -> Markup:
+def upright_axis(
+    axis: Axis, left: float, right: float, unit: str = "", write: Callable[[float], str] = "{:g}".format
+) -> Markup:
     """Return the grid lines of an upright axis from `left` to `right`, with a number left of each; `write` makes its text."""
     parts = []
     for value in ticks(axis, 6):
@@ -149,12 +159,12 @@ def upright_axis(axis: Axis, left: float, right: float, unit: str = "", write: C
 
 
 def figure(name: str, title: str, height: float, parts: Iterable[Markup], note: object = "") -> Markup:
-    """Return a plot as an HTML figure with caption. `name` is that of the file as which it can be saved; `note` stands below."""
-    told = f'<p class="note">{escape(note)}</p>' if note else ""
-    # The div scrolls where the page is narrow, so it must be reachable by keyboard.
-    return Markup(
-        f'<figure data-name="{escape(name)}"><figcaption>{escape(title)}</figcaption>'
-        f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(title)}">'
-        f'<svg viewBox="0 0 {WIDTH} {px(height)}" width="{WIDTH}" height="{px(height)}" role="img"'
-        f' aria-label="{escape(title)}">{Markup().join(parts)}</svg></div>{told}</figure>'
+    """Return a plot as an HTML figure with caption. `name` names the file as which it can be saved; `note` stands below it."""
+    return FIGURE.format(
+        name=name,
+        title=title,
+        width=WIDTH,
+        height=px(height),
+        parts=Markup().join(parts),
+        note=Markup('<p class="note">{}</p>').format(note) if note else "",
     )

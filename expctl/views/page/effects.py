@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 FOREST_ROWS = 60
 LEFT, RIGHT, TOP = 330, 730, 34
 ROW_WIDTH, ROW_HEIGHT = 150, 16
+ROW_PLOT = Markup(
+    '<svg class="iv {}" viewBox="0 0 {} {}" aria-hidden="true"><path class="zero" d="M{} 0V{}"/><path d="M{} {}H{}"/>{}</svg>'
+)
 SHAPES = {"KEEP": dot, "REJECT": diamond}
 
 
@@ -70,11 +73,8 @@ def row_plot(row: Row, axis: Axis | None) -> Markup:
     percent, low, high = effect
     y = ROW_HEIGHT / 2
     x1, x2, zero = px(axis.at(low)), px(axis.at(high)), px(axis.at(0))
-    return Markup(
-        f'<svg class="iv {css_of(row.verdict)}" viewBox="0 0 {ROW_WIDTH} {ROW_HEIGHT}" aria-hidden="true">'
-        f'<path class="zero" d="M{zero} 0V{ROW_HEIGHT}"/><path d="M{x1} {px(y)}H{x2}"/>'
-        f"{shape(row.verdict, axis.at(percent), y)}</svg>"
-    )
+    place = shape(row.verdict, axis.at(percent), y)
+    return ROW_PLOT.format(css_of(row.verdict), ROW_WIDTH, ROW_HEIGHT, zero, ROW_HEIGHT, x1, px(y), x2, place)
 
 
 def forests(rows: Sequence[Row], keep: KeepRule) -> list[Markup]:
@@ -102,9 +102,7 @@ def _borders(keep: KeepRule) -> list[tuple[str, float, str]]:
     ]
 
 
-def _forest(
-    block: Sequence[tuple[Row, Interval]], axis: Axis, borders: Sequence[tuple[str, float, str]]
-) -> Iterator[Markup]:
+def _forest(block: Sequence[tuple[Row, Interval]], axis: Axis, borders: Sequence[tuple[str, float, str]]) -> Iterator[Markup]:
     bottom = TOP + LINE * len(block)
     yield flat_axis(axis, TOP, bottom, "faster than its baseline, %: linear within 1 %, then logarithmic")
     for words, percent, kind in borders:
@@ -134,8 +132,9 @@ def sizes_plot(name: str, estimates: Sequence[Estimate], verdict: str) -> Markup
     for number, each in enumerate(estimates):
         y = top + LINE * (number + 0.5)
         text = interval_text(each.effect_percent, each.low_percent, each.high_percent)
-        shapes = reach(axis.at(each.low_percent), axis.at(each.high_percent), y), shape(
-            verdict, axis.at(each.effect_percent), y
+        shapes = (
+            reach(axis.at(each.low_percent), axis.at(each.high_percent), y),
+            shape(verdict, axis.at(each.effect_percent), y),
         )
         parts += [label(0, y + 4, each.size, limit=16), mark(f"{each.size}: {text}", css_of(verdict), *shapes)]
         parts.append(label(WIDTH, y + 4, text, "end"))

@@ -137,7 +137,7 @@ def _told(spread: SideSpread, quantile: Quantile) -> str:
 
 def _side_shape(side: Side, x: float, y: float) -> Markup:
     shape = dot(x, y, 3) if side is Side.BASELINE else diamond(x, y, 4)
-    return Markup(f'<g class="key {side}">{shape}</g>')
+    return Markup('<g class="key {}">{}</g>').format(side, shape)
 
 
 def differences(profile: Profile) -> list[Difference]:
@@ -174,7 +174,7 @@ def _patch_line(text: str) -> Markup:
     clean = _clean(text)
     clean = clean if len(clean) <= PATCH_WIDTH else clean[: PATCH_WIDTH - 1] + "…"
     tag = "" if clean.startswith(("+++", "---")) else {"+": "ins", "-": "del", "@": "b"}.get(clean[:1], "")
-    return Markup(f"<{tag}>{{}}</{tag}>").format(clean) if tag else escape(clean)
+    return Markup("<{0}>{1}</{0}>").format(tag, clean) if tag else escape(clean)
 
 
 def _clean(text: str) -> str:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 LEFT, TOP, HEIGHT = 56, 30, 230
 FORETOLD_MOST = 200
 BAR_MOST = 46
+BARS_FROM, NAMES_FROM = 9, 44
+"""Distances between steps of a path from which each shows its interval, and its id."""
 
 
 def gain_text(effect: Interval) -> str:
@@ -73,13 +75,13 @@ def _epoch(epoch: EpochPath, x_axis: Axis, y_axis: Axis, place: int) -> Iterator
         points += [(here, points[-1][1]), (here, y_axis.at(step.total[0]))]
     end = x_axis.at(place + len(steps) + 1) - 8
     yield polyline([*points, (end, points[-1][1])], "course")
-    named = len(steps) <= 12
+    apart = x_axis.at(1) - x_axis.at(0)
     for number, step in enumerate(steps, start=1):
         here, (percent, low, high) = x_axis.at(place + number), step.total
         told = f"{step.id}: {interval_text(*step.effect)}, in all {gain_text(step.total)} since {epoch.since}. {step.title}"
-        shapes = upright(here, y_axis.at(low), y_axis.at(high)), dot(here, y_axis.at(percent))
-        yield mark(told, "keep", *shapes)
-        yield label(here + 5, y_axis.at(percent) - 7, step.id, "keept") if named else Markup()
+        bar = upright(here, y_axis.at(low), y_axis.at(high)) if apart > BARS_FROM else Markup()
+        yield mark(told, "keep", bar, dot(here, y_axis.at(percent), 3.5 if apart > BARS_FROM else 2))
+        yield label(here + 5, y_axis.at(percent) - 7, step.id, "keept") if apart > NAMES_FROM else Markup()
 
 
 def waterfall_plot(path: Path, audited: Audited | None) -> Markup:
@@ -99,8 +101,8 @@ def waterfall_plot(path: Path, audited: Audited | None) -> Markup:
         middle, half = LEFT + 5 + width * (number + 0.5), min(BAR_MOST, 0.7 * width) / 2
         start = before if kind == "keep" else 0.0
         one, other = axis.at(start), axis.at(upto[0])
-        block = Markup(
-            f'<path class="bar" d="M{px(middle - half)} {px(one)}V{px(other)}h{px(2 * half)}V{px(one)}z"/>'
+        block = Markup('<path class="bar" d="M{0} {1}V{2}h{3}V{1}z"/>').format(
+            px(middle - half), px(one), px(other), px(2 * half)
         )
         parts.append(mark(f"{name}: {told}", kind, block, upright(middle, axis.at(upto[1]), axis.at(upto[2]))))
         if width > 34 or kind != "keep":

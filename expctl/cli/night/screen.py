@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from expctl.domain.verdict.plot_data import Picture
     from expctl.domain.verdict.under_way import UnderWay
     from expctl.flow.live import Live
-    from expctl.flow.status import RecentVerdict, Running, Status
+    from expctl.flow.status import RecentVerdict, Running, Status, Waiting
 
 LABEL = 9
 STRIP_FROM, STRIP_MOST = 24, 90
 ROUND_COLUMNS = LABEL + 38
 VERDICT_STYLE = {"KEEP": "green", "REJECT": "red", "INCONCLUSIVE": "yellow"}
-QUEUE_MOST, LAST_MOST, ROUNDS_LEAST = 3, 3, 3
+QUEUE_MOST, LAST_MOST, CULPRITS_MOST, ROUNDS_LEAST = 3, 3, 3, 3
 
 
 def watch_words(live: Live, *, at: str, passed_s: float, width: int, height: int) -> list[Words]:
@@ -40,13 +40,11 @@ def watch_words(live: Live, *, at: str, passed_s: float, width: int, height: int
 
 def watch_texts(live: Live) -> dict[str, str]:
     """Return what a pipe gets, as one line for each subject; a subject is told again when its line changes."""
-    blocking, status = live.status.blocking, live.status
-    gate = "; ".join(_culprit(each) for each in blocking) or ("quiet" if not live.timed else "")
-    waits = ", ".join(each.id for each in status.queue[:12]) or "empty"
-    newest = status.last[-1:]
+    status, newest = live.status, live.status.last[-1:]
+    waits = ", ".join(each.id for each in _waiting(status)[:12]) or "empty"
     return {
-        "run": " ".join(part for text in _run_texts(live, 0.0) for part in text if part),
-        **({"gate": gate} if gate else {}),
+        "run": "; ".join("  ".join(filter(None, text)) for text in _run_texts(live, 0.0)),
+        "gate": "; ".join(text for text, _ in _gate_texts(live)),
         "queue": waits,
         "last": f"{newest[0].id} {newest[0].verdict}: {one_line(newest[0].reason, 160)}" if newest else "no verdict yet",
     }
@@ -64,7 +62,9 @@ def _run_texts(live: Live, passed_s: float) -> Iterator[tuple[str, str, str]]:
     if not live.status.running:
         yield "nothing runs", "", ""
     for running in live.status.running:
-        title = f"{one_line(live.run.title, 60)}, on {live.run.target}" if live.run and live.run.id == running.experiment else ""
+        title = (
+            f"{one_line(live.run.title, 60)}, on {live.run.target}" if live.run and live.run.id == running.experiment else ""
+        )
         yield "  ".join(part for part in (running.experiment, title) if part), "", ""
         yield _step(running), "", ""
     run = live.run
@@ -107,7 +107,7 @@ def _rounds(run: UnderWay | None, width: int, lines: int) -> list[Words]:
     strip = min(STRIP_MOST, width - ROUND_COLUMNS - 2)
     scale = [0.0, *(value for n in shown for value in (effects[n], means[n]))]
     low, high = min(scale), max(scale)
-    key = "   o round, x mean, | zero, f futile, k confirmed" if strip >= STRIP_FROM else ""
+    key = "   o round, x mean, f and k borders" if strip >= STRIP_FROM else ""
     found: list[Words] = [[_label("rounds"), (f"{'round':>5}  {'effect':>10}  {'mean so far':>12}{key}", FAINT)]]
     for n in shown:
         numbers = f"{n + 1:>5}  {effects[n]:>+8.2f} %  {means[n]:>+10.2f} %"
@@ -127,13 +127,21 @@ def _strip(effect: float, mean: float, borders: Sequence[float], low: float, hig
 
 
 def _gate(live: Live) -> Iterator[Words]:
+    for number, text in enumerate(_gate_texts(live)):
+        yield [_label("" if number else "gate"), text]
+
+
+def _gate_texts(live: Live) -> list[tuple[str, str]]:
+    """Return lines on the gate with their styles: each culprit, or that there is none."""
     if live.timed:
-        yield [_label("gate"), ("passed; launches are timed, so nothing looks at the machine meanwhile", "")]
-    elif live.status.blocking:
-        for number, each in enumerate(live.status.blocking[:3]):
-            yield [_label("" if number else "gate"), (_culprit(each), WAIT_STYLE)]
-    else:
-        yield [_label("gate"), (f"{'nothing seen' if live.status.not_asked else 'quiet'} for {live.status.gate_target}", "")]
+        return [("passed; not looked at while launches are timed", "")]
+    if live.culprits:
+        head = "the run waits: " if live.waits else ""
+        return [(head + _culprit(each), WAIT_STYLE) for each in live.culprits[:CULPRITS_MOST]]
+    seen = "nothing seen" if live.status.not_asked else "quiet"
+    return [
+        (f"{seen} for {live.status.gate_target}{'; the run waits until it has been so for a while' if live.waits else ''}", "")
+    ]
 
 
 def _culprit(each: Foreign) -> str:
@@ -142,8 +150,7 @@ def _culprit(each: Foreign) -> str:
 
 
 def _queue(status: Status) -> Iterator[Words]:
-    running = {each.experiment for each in status.running}
-    waits = [each for each in status.queue if each.id not in running]
+    waits = _waiting(status)
     for number, each in enumerate(waits[:QUEUE_MOST]):
         why = f"  {each.state} {one_line(each.why, 80)}" if each.why else ""
         yield [_label("" if number else "queue"), (f"{each.id}  {one_line(each.title, 80)}", ""), (why, FAINT)]
@@ -151,6 +158,12 @@ def _queue(status: Status) -> Iterator[Words]:
         yield [_label(""), (f"and {len(waits) - QUEUE_MOST} more", FAINT)]
     if not waits:
         yield [_label("queue"), ("empty", "")]
+
+
+def _waiting(status: Status) -> list[Waiting]:
+    """Return the queued proposals but those that are being run."""
+    running = {each.experiment for each in status.running}
+    return [each for each in status.queue if each.id not in running]
 
 
 def _last(status: Status) -> Iterator[Words]:
