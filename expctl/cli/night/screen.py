@@ -51,30 +51,26 @@ def watch_texts(live: Live) -> dict[str, str]:
 
 
 def _run(live: Live, passed_s: float) -> Iterator[Words]:
-    for number, (text, estimate, left) in enumerate(_run_texts(live, passed_s)):
-        gain = live.run.outlook.gain if live.run is not None and live.run.outlook is not None else 0
-        label = "run" if number == 0 else ""
-        yield [_label(label), (text, ""), (f"  {estimate}" if estimate else "", GAIN_STYLE[gain]), (f"  {left}", FAINT)]
+    gain = live.run.outlook.gain if live.run is not None and live.run.outlook is not None else 0
+    for number, (text, estimate) in enumerate(_run_texts(live, passed_s)):
+        yield [_label("" if number else "run"), (text, ""), (f"  {estimate}" if estimate else "", GAIN_STYLE[gain])]
 
 
-def _run_texts(live: Live, passed_s: float) -> Iterator[tuple[str, str, str]]:
-    """Yield lines on what runs: text, estimate and time left of each; the last two may be empty."""
-    if not live.status.running:
-        yield "nothing runs", "", ""
-    for running in live.status.running:
-        title = (
-            f"{one_line(live.run.title, 60)}, on {live.run.target}" if live.run and live.run.id == running.experiment else ""
-        )
-        yield "  ".join(part for part in (running.experiment, title) if part), "", ""
-        yield _step(running), "", ""
+def _run_texts(live: Live, passed_s: float) -> Iterator[tuple[str, str]]:
+    """Yield lines on what runs, each with the estimate that belongs to it, or ""."""
     run = live.run
-    if run is not None and run.outlook is not None:
-        outlook = run.outlook
-        left = left_text(outlook.left_s - passed_s) if outlook.left_s is not None else ""
-        alive = any(each.alive for each in live.status.running)
-        yield f"{outlook.session}, round {outlook.done} of at most {outlook.most}", outlook.estimate, left if alive else ""
-        if run.picture is not None and (border := _border(run.picture)):
-            yield border, "", ""
+    outlook = run.outlook if run is not None else None
+    if not live.status.running:
+        yield "nothing runs", ""
+    for running in live.status.running:
+        title = f"{one_line(run.title, 60)}, on {run.target}" if run and run.id == running.experiment else ""
+        yield "  ".join(part for part in (running.experiment, title) if part), ""
+        left = f", {left_text(outlook.left_s - passed_s)}" if outlook and outlook.left_s is not None and running.alive else ""
+        yield _step(running) + left, ""
+    if outlook is not None:
+        yield f"{outlook.session}, round {outlook.done} of at most {outlook.most}", outlook.estimate
+    if run is not None and run.picture is not None and (border := _border(run.picture)):
+        yield border, ""
 
 
 def _step(running: Running) -> str:
@@ -90,7 +86,7 @@ def _border(picture: Picture) -> str:
     if not picture.looks:
         return ""
     look = picture.looks[-1]
-    return f"at its last look (round {look.rounds}) futile below {look.futile:+.2f} %, confirmed above {look.keep:+.2f} %"
+    return f"look at round {look.rounds}: futile below {look.futile:+.2f} %, confirmed above {look.keep:+.2f} %"
 
 
 def _rounds(run: UnderWay | None, width: int, lines: int) -> list[Words]:
