@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from expctl.domain.protocol.model import KeepRule
 
 FOREST_ROWS = 60
+FOREST_NOTE = "A dot is a KEEP, a diamond a REJECT, a square anything else."
 LEFT, RIGHT, TOP = 330, 730, 34
 ROW_WIDTH, ROW_HEIGHT = 150, 16
 ROW_PLOT = Markup(
@@ -90,7 +91,7 @@ def forests(rows: Sequence[Row], keep: KeepRule) -> list[Markup]:
         block = timed[first : first + FOREST_ROWS]
         title = f"Effects with 95 % intervals, {block[0][0].id} to {block[-1][0].id}"
         height = TOP + LINE * len(block) + 36
-        found.append(figure(f"effects-{1 + first}", title, height, _forest(block, axis, borders)))
+        found.append(figure(f"effects-{1 + first}", title, height, _forest(block, axis, borders), FOREST_NOTE))
     return found
 
 

@@ -38,6 +38,10 @@ LEFT, TOP, HEIGHT = 56, 30, 210
 GAP = 1.5
 """Distance between search and confirmation, in rounds."""
 PATCH_LINES, PATCH_WIDTH = 300, 200
+ROUNDS_NOTE = (
+    "A point is one round, the line their mean so far. Green: a mean above it is confirmed, or kept. Red: a mean below it is"
+    " futile. At the end the estimate with its 95 % interval."
+)
 TAILS_HEIGHT = 130
 SHARES = (100.0, 50.0, 10.0, 1.0, 0.1)
 
@@ -74,7 +78,9 @@ def rounds_plot(picture: Picture) -> Markup:
         each, x = picture.estimate, x_axis.at(last + max(0.8, 0.03 * last))
         bar = upright(x, y_axis.at(each.low_percent), y_axis.at(each.high_percent))
         parts.append(mark(f"estimate: {effect_text(each)}", "estimate", bar, square(x, y_axis.at(each.effect_percent), 4)))
-    return figure(f"{caption.id}-rounds", f"{caption.id}: rounds of both sides, in pairs", TOP + HEIGHT + 28, parts)
+    return figure(
+        f"{caption.id}-rounds", f"{caption.id}: rounds of both sides, in pairs", TOP + HEIGHT + 28, parts, ROUNDS_NOTE
+    )
 
 
 def _levels(picture: Picture) -> list[float]:

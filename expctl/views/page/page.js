@@ -87,9 +87,10 @@
     show(next, box.right, box.bottom);
   };
 
-  // Every plot saves itself, as SVG with the colours that it has now, or as PNG with twice its size.
+  // Every plot saves itself under its caption, as SVG with the colours that it has now, or as PNG with twice its size.
   const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family",
     "text-anchor"];
+  const HEAD = 26, MARGIN = 10;
   const standalone = (svg) => {
     const copy = svg.cloneNode(true), from = all("*", svg);
     all("*", copy).forEach((node, i) => {
@@ -97,11 +98,19 @@
       for (const name of STYLES) node.setAttribute(name, style.getPropertyValue(name));
       node.removeAttribute("class");
     });
-    const paper = document.createElementNS(svg.namespaceURI, "rect");
-    paper.setAttribute("width", "100%");
-    paper.setAttribute("height", "100%");
-    paper.setAttribute("fill", getComputedStyle(document.body).backgroundColor);
-    copy.prepend(paper);
+    const made = (name, facts) => {
+      const node = document.createElementNS(svg.namespaceURI, name);
+      for (const [key, value] of Object.entries(facts)) node.setAttribute(key, value);
+      return node;
+    };
+    const body = getComputedStyle(document.body), { width, height } = svg.viewBox.baseVal;
+    const caption = made("text", { x: 0, y: 16 - HEAD, fill: body.color, "font-family": body.fontFamily, "font-size": 14, "font-weight": 600 });
+    caption.textContent = svg.getAttribute("aria-label");
+    copy.prepend(made("rect", { x: -MARGIN, y: -HEAD - MARGIN, width: "100%", height: "100%", fill: body.backgroundColor }), caption);
+    const whole = [width + 2 * MARGIN, height + HEAD + 2 * MARGIN];
+    copy.setAttribute("viewBox", [-MARGIN, -HEAD - MARGIN, ...whole].join(" "));
+    copy.setAttribute("width", whole[0]);
+    copy.setAttribute("height", whole[1]);
     copy.setAttribute("xmlns", svg.namespaceURI);
     return new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" });
   };
@@ -116,8 +125,8 @@
     const image = new Image(), url = URL.createObjectURL(standalone(svg));
     image.onload = () => {
       const canvas = document.createElement("canvas");
-      canvas.width = 2 * svg.width.baseVal.value;
-      canvas.height = 2 * svg.height.baseVal.value;
+      canvas.width = 2 * image.width;
+      canvas.height = 2 * image.height;
       canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
       URL.revokeObjectURL(url);
       canvas.toBlob((blob) => save(blob, name));
