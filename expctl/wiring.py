@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from expctl.domain.rules.current_facts import ProbeAnswer
     from expctl.flow.autopilot.steps import NothingProposed, SweepFinished
     from expctl.flow.harness_check import Checked
+    from expctl.flow.live import Live
     from expctl.flow.measuring.hot_loops import LoopCounter, Uncounted
     from expctl.flow.measuring.profile_experiment import ProfiledExperiment
     from expctl.flow.queue.submit import Proposed
@@ -70,10 +71,12 @@ def index(git: GitReader) -> "RecordIndex":
 
 
 def pictures(place: Place, git: GitReader) -> "Pictures":
-    """Return the source of data for `show --plot`: records at HEAD, and runs under way."""
+    """Return the source of data for plots: records at HEAD, and runs under way."""
+    from expctl.adapters.records.durations import FileDurations
     from expctl.adapters.records.plots import Pictures
 
-    return Pictures(library(git), git.head(), place.state / "journal")
+    durations = FileDurations(place.state / "durations.json")
+    return Pictures(library(git), git.head(), place.state / "journal", lambda target: durations.read(target, "profile"))
 
 
 def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None, *, tries: bool = True) -> "RuleLookup":
@@ -157,6 +160,48 @@ def running(place: Place) -> "tuple[Running, ...]":
         return (Running(experiment=holder.experiment, step=holder.step, pid=holder.pid, alive=True),)
     left = sorted(path.stem for path in (place.state / "journal").glob("*.jsonl"))
     return tuple(Running(experiment=name, step="interrupted", pid=0, alive=False) for name in left)
+
+
+def live(place: Place) -> "Live":
+    """Return what the repository is doing now, for who looks again and again: the state of things, and the run under way.
+
+    The gate is looked at only while no launch is timed, because looking takes time from the same cores.
+    """
+    from expctl.adapters.machine.device_lock import MEASURING, WAITING, MachineLock
+    from expctl.flow.live import Live
+    from expctl.flow.repository.beside import unmerged
+    from expctl.flow.status import GateNow, read_status
+
+    place = locate(place.root)
+    git = reader(place)
+    records, head = library(git), git.found_head()
+    steps = {each.facts.step for each in MachineLock().holders() if each.facts is not None}
+    timed = MEASURING in steps
+    under_way = running(place)
+    status = read_status(
+        records,
+        head=head,
+        branch=git.branch(),
+        running=under_way,
+        machine=machine(),
+        beside=unmerged(git),
+        gate=lambda protocol: (lambda: GateNow(target="")) if timed else gate_now(place, protocol),
+        edited=git.is_edited(head, "protocol.yaml"),
+    )
+    run = pictures(place, git).under_way(under_way[0].experiment) if under_way else None
+    return Live(status=status, run=run, waits=WAITING in steps, timed=timed)
+
+
+def activity(place: Place) -> tuple[object, ...]:
+    """Return a value that changes when a run begins, gets on or ends, or a branch moves. It starts no process."""
+    git = place.git_dir
+    files = [place.state / "lock", *sorted((place.state / "journal").glob("*.jsonl")), git / "HEAD", git / "logs" / "HEAD"]
+    found: list[object] = []
+    for file in files:
+        with contextlib.suppress(OSError):
+            facts = file.stat()
+            found.append((file.name, facts.st_mtime_ns, facts.st_size))
+    return tuple(found)
 
 
 def machine() -> "dict[str, str]":

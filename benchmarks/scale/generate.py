@@ -1,9 +1,10 @@
 """A repository with ten thousand experiments, the same for the same seed.
 
-    python -m benchmarks.scale.generate FOLDER [--experiments 10000] [--queued 12] [--findings 60] [--seed 1]
+    python -m benchmarks.scale.generate FOLDER [--experiments 10000] [--queued 12] [--findings 60] [--seed 1] [--sampled 0]
 
 The kernel is the small one of the end-to-end tests, so that `expctl new` and `expctl run` work there as well. Everything lies
-in one pack and one commit, and is checked out; the ledger is rendered by `expctl ledger` and committed. Samples are cut short.
+in one pack and one commit, and is checked out; the ledger is rendered by `expctl ledger` and committed. Samples are cut short,
+but for the newest `--sampled` timed experiments, whose rounds `expctl report --html` can draw.
 """
 
 import argparse
@@ -12,11 +13,13 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.scale.history import records, title_of
-from expctl.adapters.codec.record_codec import blind_bytes, profile_bytes, record_bytes, ticket_bytes
+from msgspec.structs import replace
+
+from benchmarks.scale.history import records, samples_like, title_of
+from expctl.adapters.codec.record_codec import blind_bytes, profile_bytes, record_bytes, samples_bytes, ticket_bytes
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.records.proposal_file import proposal_text
 from expctl.adapters.records.repository_contents import GitLibrary
@@ -57,8 +60,8 @@ def kernel_files() -> Iterator[tuple[str, bytes]]:
         yield str(file.relative_to(KERNEL)), text
 
 
-def record_files(record: Record) -> Iterator[tuple[str, bytes]]:
-    """What a run leaves below experiments/ID; an imported row has its record alone."""
+def record_files(record: Record, samples: bytes) -> Iterator[tuple[str, bytes]]:
+    """What a run leaves below experiments/ID; an imported row has its record alone. `samples` are those of a timed one."""
     yield "record.json", record_bytes(record)
     if record.base:
         text = _proposal(record.id, record.title, record.hypothesis)
@@ -67,7 +70,7 @@ def record_files(record: Record) -> Iterator[tuple[str, bytes]]:
         yield "change.patch", patch
         yield "queued.json", ticket_bytes(Ticket(content=content_of(text, patch), base=record.base, date=record.date))
     if record.estimates:
-        yield "samples.jsonl", f'{{"round":0,"side":"baseline","id":"{record.id}"}}\n'.encode() * 8
+        yield "samples.jsonl", samples or f'{{"round":0,"side":"baseline","id":"{record.id}"}}\n'.encode() * 8
     if record.verdict is Verdict.KEEP and record.base:
         facts = (Fact(name="instructions", value=float(len(record.title))),)
         yield "profile.json", profile_bytes({"baseline": facts, "candidate": facts})
@@ -117,7 +120,7 @@ def _blind(record: Record) -> BlindSlot:
     )
 
 
-def generate(folder: Path, *, experiments: int, queued: int, findings: int, seed: int) -> None:
+def generate(folder: Path, *, experiments: int, queued: int, findings: int, seed: int, sampled: int = 0) -> None:
     """Make the repository in `folder`, which must not be there yet."""
     git(folder.parent, "init", "-q", "-b", "main", str(folder))
     load(folder, kernel_files())
@@ -130,7 +133,9 @@ def generate(folder: Path, *, experiments: int, queued: int, findings: int, seed
     made = list(records(experiments, seed, yardsticks=yardsticks, protocol=identity))
     draw = random.Random(seed + 1)  # noqa: S311  as above
     kept = next((each.id for each in reversed(made) if each.verdict is Verdict.KEEP), "P1")
-    load(folder, all_files(made, queued, findings, draw, first, kept))
+    timed = {each.id for each in [each for each in made if each.estimates][-sampled:]} if sampled else set()
+    made = [replace(each, base=first) if each.id in timed else each for each in made]
+    load(folder, all_files(made, queued, findings, draw, first, kept, timed))
     git(folder, "reset", "-q", "--hard", "HEAD")
     subprocess.run([sys.executable, "-m", "expctl", "ledger"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     git(folder, "add", "ledger.md")
@@ -138,11 +143,12 @@ def generate(folder: Path, *, experiments: int, queued: int, findings: int, seed
 
 
 def all_files(
-    made: list[Record], queued: int, findings: int, draw: random.Random, base: str, kept: str
+    made: list[Record], queued: int, findings: int, draw: random.Random, base: str, kept: str, sampled: Container[str] = ()
 ) -> Iterator[tuple[str, bytes]]:
     """Everything below experiments/."""
     for record in made:
-        yield from ((f"experiments/{record.id}/{name}", text) for name, text in record_files(record))
+        samples = samples_bytes(samples_like(record, draw)) if record.id in sampled else b""
+        yield from ((f"experiments/{record.id}/{name}", text) for name, text in record_files(record, samples))
     for number in range(len(made) + 1, len(made) + queued + 1):
         yield from ((f"experiments/P{number}/{name}", text) for name, text in waiting_files(number, base, draw, after=kept))
     yield "experiments/blind.jsonl", blind_lines(made)
@@ -200,7 +206,13 @@ if __name__ == "__main__":
     asked.add_argument("--queued", type=int, default=12)
     asked.add_argument("--findings", type=int, default=60)
     asked.add_argument("--seed", type=int, default=1)
+    asked.add_argument("--sampled", type=int, default=0)
     words = asked.parse_args()
     generate(
-        words.folder.resolve(), experiments=words.experiments, queued=words.queued, findings=words.findings, seed=words.seed
+        words.folder.resolve(),
+        experiments=words.experiments,
+        queued=words.queued,
+        findings=words.findings,
+        seed=words.seed,
+        sampled=words.sampled,
     )

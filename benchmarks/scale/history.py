@@ -25,7 +25,8 @@ from expctl.domain.experiment.record import (
     Test,
     Waiver,
 )
-from expctl.domain.protocol.model import NumberKind
+from expctl.domain.protocol.model import NumberKind, Style
+from expctl.domain.verdict.samples import Sample, Session, Side
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 MINUTES = 37  # between two experiments
@@ -68,6 +69,37 @@ def records(count: int, seed: int, *, yardsticks: Mapping[str, BenchmarkIdentity
             yield _imported(branch, number)
         else:
             yield _measured(branch, number, (number - imported - 1) / (count - imported))
+
+
+def samples_like(record: Record, draw: random.Random) -> tuple[Sample, ...]:
+    """Return samples of a timed record: 14 rounds of a search and 18 of a confirmation about its effect, with slow tails."""
+    found = []
+    gains = {each.size: each.effect_percent / 100 for each in record.estimates}
+    for number in range(32):
+        order = draw.choice(("ABBA", "BAAB"))
+        for each in record.estimates[1:]:
+            drift = draw.gauss(0, 0.006)
+            for launch in range(4):
+                side = Side.BASELINE if order[launch] == "A" else Side.CANDIDATE
+                middle = each.baseline_ns * (1 + drift) / (1 + gains[each.size] if side is Side.CANDIDATE else 1)
+                ns = tuple(
+                    round(middle * (1 + abs(draw.gauss(0, 0.01)) + (draw.random() < 0.01) * draw.uniform(0.1, 0.9)))
+                    for _ in range(20)
+                )
+                found.append(
+                    Sample(
+                        round=number,
+                        launch=launch,
+                        side=side,
+                        size=each.size,
+                        style=Style.LAUNCH,
+                        visit=0,
+                        ns=ns,
+                        order=order,
+                        session=Session.SEARCH if number < 14 else Session.CONFIRM,
+                    )
+                )
+    return tuple(found)
 
 
 def title_of(draw: random.Random) -> str:

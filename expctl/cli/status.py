@@ -11,7 +11,12 @@ if TYPE_CHECKING:
     from expctl.flow.status import EpochNow, Status
 
 
-def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False) -> None:
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
+    watches: Annotated[
+        bool, typer.Option("--watch", help="Follow a run: step, estimate and borders, gate, queue, time left; Ctrl-C ends it.")
+    ] = False,
+) -> None:
     """Show baselines, the running experiment, the queue, last verdicts and what would block a measurement. Takes no lock."""
     import gc
 
@@ -20,6 +25,9 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as 
     from expctl.flow.repository.beside import unmerged
     from expctl.flow.status import read_status
 
+    if watches:
+        _watch(as_json)
+        return
     gc.disable()  # a short process frees nothing; collecting only costs time
     place = wiring.here()
     git = wiring.reader(place)
@@ -36,6 +44,21 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as 
         edited=git.is_edited(head, "protocol.yaml"),
     )
     print_result(stock, lambda: _lines(stock), as_json, schema="status/1")
+
+
+def _watch(as_json: bool) -> None:
+    from expctl import wiring
+    from expctl.cli.night.watch import watch
+    from expctl.domain.errors import Misused
+
+    if as_json:
+        raise Misused(
+            "--watch has no JSON",
+            code="watch-not-json",
+            expected="one of --watch and --json",
+            hint="expctl status --json prints the facts once",
+        )
+    watch(wiring.here())
 
 
 def _lines(stock: Status) -> list[str]:

@@ -1,6 +1,6 @@
 """Compute the data of plots from samples and protocol, for records and for runs that are not finished."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -12,20 +12,27 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Mode, Proposal
 from expctl.domain.experiment.record import OBJECTIVE, Record
+from expctl.domain.run.costs import costs_of
 from expctl.domain.run.events import Begun, Measured
 from expctl.domain.verdict.interference import counted
 from expctl.domain.verdict.judge import judge
+from expctl.domain.verdict.outlook import outlook_of
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.plot_data import Caption, Picture, picture_of
 from expctl.domain.verdict.samples import Sample, round_effects
 from expctl.domain.verdict.sequential_test import MeasureMore
+from expctl.domain.verdict.under_way import UnderWay
 
 
 class Pictures:
-    """Computes plot data for the records of one commit; `journals` is the folder with the journals of unfinished runs."""
+    """Computes plot data for the records of one commit; `journals` is the folder with the journals of unfinished runs.
+    `profile_s` says how many seconds the profile step of a target took the last time.
+    """
 
-    def __init__(self, library: GitLibrary, commit: str, journals: Path) -> None:
-        self._library, self._commit, self._journals = library, commit, journals
+    def __init__(
+        self, library: GitLibrary, commit: str, journals: Path, profile_s: Callable[[str], float] = lambda _: 0.0
+    ) -> None:
+        self._library, self._commit, self._journals, self._profile_s = library, commit, journals, profile_s
 
     def of_record(self, record: Record) -> Picture:
         """Return the plot data of an experiment with a record. Raises Refused if it has no samples."""
@@ -52,19 +59,49 @@ class Pictures:
 
     def of_proposal(self, proposal: Proposal) -> Picture:
         """Return the plot data of a proposal's unfinished run. Raises Refused if there is none or it has not measured yet."""
-        events = FileJournal(self._journals, heals=False).read(proposal.id)
-        samples = tuple(sample for event in events if isinstance(event, Measured) for sample in event.samples)
-        begun = next((event for event in events if isinstance(event, Begun)), None)
-        target = begun.target if begun else ""
-        caption = Caption(id=proposal.id, title=proposal.title, target=target, outcome="measuring", reason="")
+        begun, samples = self._journal(proposal.id)
+        caption = Caption(
+            id=proposal.id, title=proposal.title, target=begun.target if begun else "", outcome="measuring", reason=""
+        )
         _check_drawable(samples, caption)
         if begun is None:
             raise TypeError("samples without a beginning")
-        used = begun.simplify_used_percent
-        plan = self._plan(begun.base, target, proposal.mode, simplify_used_percent=used, calibrated=begun.calibrated)
+        return self._unfinished(samples, self._plan_of_run(begun, proposal), caption, proposal)
+
+    def under_way(self, experiment: str) -> UnderWay | None:
+        """Return how far an experiment's unfinished run is; None if it has none."""
+        begun, samples = self._journal(experiment)
+        proposals = self._library.some_proposals(self._commit, [experiment]) if begun is not None else ()
+        if begun is None or not proposals:
+            return None
+        proposal = proposals[0]
+        found = UnderWay(id=experiment, title=proposal.title, target=begun.target, since=begun.date)
+        if not round_effects(samples):
+            return found
+        caption = Caption(id=experiment, title=proposal.title, target=begun.target, outcome="measuring", reason="")
+        plan = self._plan_of_run(begun, proposal)
+        return replace(
+            found,
+            outlook=outlook_of(samples, plan, costs_of(self._library.protocol(begun.base), begun, self._profile_s)),
+            picture=self._unfinished(samples, plan, caption, proposal),
+        )
+
+    def _journal(self, experiment: str) -> tuple[Begun | None, tuple[Sample, ...]]:
+        """Return how an unfinished run began, and its samples so far, after those of the experiment that it extends, if any."""
+        events = FileJournal(self._journals, heals=False).read(experiment)
+        begun = next((event for event in events if isinstance(event, Begun)), None)
+        before = self._library.read_samples(begun.extends, experiment) if begun is not None and begun.extends else ()
+        return begun, (*before, *(each for event in events if isinstance(event, Measured) for each in event.samples))
+
+    def _unfinished(self, samples: Sequence[Sample], plan: Plan, caption: Caption, proposal: Proposal) -> Picture:
         answer = judge(samples, plan, proposal.kind)
         left = f"{answer.rounds_left} rounds of the {answer.session} to go" if isinstance(answer, MeasureMore) else "measured"
         return picture_of(round_effects(counted(samples)), plan, replace(caption, reason=left), sequential=True, estimate=None)
+
+    def _plan_of_run(self, begun: Begun, proposal: Proposal) -> Plan:
+        used = begun.simplify_used_percent
+        plan = self._plan(begun.base, begun.target, proposal.mode, simplify_used_percent=used, calibrated=begun.calibrated)
+        return plan.extend() if begun.extends else plan
 
     def _plan(
         self, base: str, target: str, mode: Mode, *, simplify_used_percent: float, calibrated: Calibrated | None = None

@@ -1,8 +1,10 @@
-"""The command `expctl report`: what happened since an hour, as text: what ran, was kept, was learned, waits for a person."""
+"""The command `expctl report`: what happened since an hour, as text; or the whole account as an HTML page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from expctl.domain.experiment.proposal import Verdict
@@ -11,25 +13,57 @@ from expctl.domain.text import one_line
 if TYPE_CHECKING:
     import typer
 
+    from expctl.adapters.git.reader import Place
     from expctl.flow.autopilot.report import Ran, Report
+
+SINCE, PORT = "22:00", 8722
 
 
 def report(
     since: Annotated[
-        str, typer.Option(metavar="WHEN", help="An hour of the last day (22:00), or a date (2026-02-18, 2026-02-18T22:00Z).")
-    ] = "22:00",
+        str,
+        typer.Option(
+            metavar="WHEN", help="An hour of the last day (the text's default: 22:00), or a date (2026-02-18T22:00Z)."
+        ),
+    ] = "",
+    html: Annotated[str, typer.Option(metavar="FILE", help="Write the whole account to one HTML page instead.")] = "",
+    serves: Annotated[
+        bool, typer.Option("--serve", help="Serve that page to this machine's browsers; it follows a campaign. Ctrl-C ends it.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port of --serve; 0: a free one.")] = PORT,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
     """Report what happened since an hour: what ran, what was kept, what was learned, what waits for a person. Takes no lock."""
     from expctl import wiring
+    from expctl.cli.night.page import serve, write_page
     from expctl.cli.output import print_result
+    from expctl.domain.errors import Misused
+
+    if (bool(html), serves, as_json).count(True) > 1:
+        raise Misused(
+            "a report has one form",
+            code="report-in-two-forms",
+            expected="one of --html, --serve and --json, or none for text",
+            hint="expctl report --html report.html",
+        )
+    place = wiring.here()
+    if html or serves:
+        asked = partial(_text_since, place, since) if since else tuple
+        return serve(place, port, asked) if serves else write_page(place, Path(html), asked)
+    found = _since(place, since or SINCE)
+    return print_result(found, lambda: list(_lines(found)), as_json, schema="report/1")
+
+
+def _since(place: Place, since: str) -> Report:
+    from expctl import wiring
     from expctl.flow.autopilot.report import began_at, report_since
 
-    place = wiring.here()
     git = wiring.reader(place)
-    library, head = wiring.library(git), git.found_head()
-    found = report_since(library, head, wiring.night(place).events(), since=began_at(since))
-    print_result(found, lambda: list(_lines(found)), as_json, schema="report/1")
+    return report_since(wiring.library(git), git.found_head(), wiring.night(place).events(), since=began_at(since))
+
+
+def _text_since(place: Place, since: str) -> Sequence[str]:
+    return list(_lines(_since(place, since)))
 
 
 def _lines(found: Report) -> Iterator[str]:

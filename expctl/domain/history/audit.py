@@ -1,5 +1,7 @@
 """Types of the result of an audit, which measures kept changes together again and compares with the gains in their records."""
 
+import re
+
 from msgspec import Struct, field
 
 from expctl.domain.experiment.figures import interval_text
@@ -9,6 +11,11 @@ from expctl.domain.experiment.record import OBJECTIVE, Estimate
 from expctl.domain.history.kept_changes import Promise
 
 NAMED_MAX = 12
+RECORDED = re.compile(
+    r"Audit of (?P<target>.+?), epoch (?P<epoch>\d+): [0-9a-f]+ against the first baseline [0-9a-f]+ measures"
+    r" (?P<effect>[-+][\d.]+) % \[(?P<low>[-+][\d.]+), (?P<high>[-+][\d.]+)\];"
+)
+"""The text that `finding_text` writes, up to the measured effect."""
 SAME_CODE = "the same machine code; nothing was timed"
 
 
@@ -122,3 +129,14 @@ def finding_text(audit: Audit) -> str:
         f"{audit_opening(audit.target, audit.epoch)}{audit.head[:12]} against the first baseline {audit.first[:12]}"
         f" measures {measured}; the changes between ({names}) add up to {audit.promise.words}{short}{lost}."
     )
+
+
+def audited_effect(text: str) -> tuple[str, int, tuple[float, float, float]] | None:
+    """Return target, epoch and measured effect (percent, with its interval) of a finding that `finding_text` wrote.
+
+    None for any other text, and for an audit that measured nothing.
+    """
+    found = RECORDED.match(text)
+    if found is None:
+        return None
+    return found["target"], int(found["epoch"]), (float(found["effect"]), float(found["low"]), float(found["high"]))

@@ -11,6 +11,7 @@ from expctl.domain.experiment.record import Artifact
 from expctl.domain.history.build_differences import SOURCE_UNCHANGED
 from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.run.actions import Build, Measure, Pin, Profile, Test
+from expctl.domain.run.costs import costs_of
 from expctl.domain.run.events import BuildFailed, Built, Event, Measured, MeasureFailed, Pinned, Profiled, Tested
 from expctl.domain.run.state_machine import Run
 from expctl.domain.run.step_result import Failed, TestReport
@@ -155,16 +156,13 @@ class StepPerformer:
             return MeasureFailed(reason=samples.reason, blames_candidate=not samples.fault)
         self._report_noise(samples[0].round_ms / 1000)
         samples = tuple(replace(each, session=action.session) for each in samples)
-        self._context.progress.outlook(outlook_of((*run.samples(), *samples), run.plan, self._costs(run)))
+        self._context.progress.outlook(outlook_of((*run.samples(), *samples), run.plan, self._costs()))
         return Measured(round=action.round, samples=samples, control=control, burn_in=burnt_in)
 
-    def _costs(self, run: Run) -> Costs:
+    def _costs(self) -> Costs:
         """Return what a confirmation and a KEEP would take besides their rounds, as far as that is known."""
-        opened = self._opened
-        burn_in = opened.benchmark.burn_in
-        confirm_s = opened.protocol.gate.quiet_s + (burn_in.most_s if burn_in else 0.0)
-        keep_s = sum(self._context.durations.read(target, "profile") for target in run.roles.profiles)
-        return Costs(confirm_s=confirm_s, keep_s=keep_s)
+        durations = self._context.durations
+        return costs_of(self._opened.protocol, self._opened.begun, lambda target: durations.read(target, "profile"))
 
     def _show_control(self) -> ControlResult | None:
         """Before the first round of this process, show the measuring path its control; None later, or where there is none."""
