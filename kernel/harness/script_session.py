@@ -90,7 +90,7 @@ def frozen_config(build: BuildProxy, asked: Asked | None) -> Asked:
 
 def config_for(build: BuildProxy, asked: Asked, extents: Extents) -> int:
     """Return the number of the config to use for a product. Raises UnknownConfig, Fault for a bad table."""
-    return chosen_for(build, asked, extents).index
+    return chosen_for(build, asked, extents).config
 
 
 def chosen_for(build: BuildProxy, asked: Asked, extents: Extents) -> Chosen:

@@ -41,7 +41,7 @@ def choose(library: Library, m: int, n: int, k: int) -> int:
     """Return the index of the config of HIP_FORCE_CONFIG, or of what suits an M x N x K product: by a table if there is one.
     Raises UnknownConfig, BadTable.
     """
-    return tables.choose(library, m, n, k).index
+    return tables.choose(library, m, n, k).config
 
 
 def _on_cpu() -> Launch:

@@ -38,7 +38,7 @@ class Build(Protocol):
 class Chosen(NamedTuple):
     """The number of a config in its build; `place`: the file and bucket that say so, whether it was tuned; "" without one."""
 
-    index: int
+    config: int
     place: str
 
 
