@@ -1,7 +1,7 @@
 """How well does a tuning choose, and what does it cost? `python -m benchmarks.tune.simulate [--long]`
 
 Buckets with a known best config on the verdict's three simulated machines. What decides is what `expctl tune` calls: the screen
-(domain/tuning/screen.py), the verdict of each contest (`sequential_test.decide`), the choice among the KEEPs. Three usual ways
+(domain/tuning/screen.py), the verdict of each contest (`sequential_test.decide`). Three usual ways
 choose on the same machines. Exit 1 when a bar is missed.
 """
 
@@ -15,9 +15,9 @@ import numpy as np
 from benchmarks.tune.machine import Landscape, Process, landscape
 from benchmarks.verdict.machines import MACHINES, Machine, round_effects
 from benchmarks.verdict.procedure import CONFIRM, ROUNDS, plan_of, settle
-from expctl.domain.tuning.contest import winner
-from expctl.domain.tuning.screen import CONTROL, LAUNCHES, finalists, survivors
-from expctl.domain.verdict.sequential_test import Decision
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.tuning.screen import CONTROL, LAUNCHES, finalists
+from expctl.domain.verdict.sequential_test import OBJECTIVE, Decision
 
 SEED = 20261125
 SHORT, LONG = 40, 1_000
@@ -30,7 +30,7 @@ FAR = 0.01  # "within 1 % of the best"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """What a way chose in a bucket, which configs it had in its last comparison, and how many launches of one config it took."""
+    """What a way chose in a bucket, which configs it compared last, and how many launches of one config it took."""
 
     config: str
     compared: tuple[str, ...]
@@ -57,27 +57,29 @@ def launches_of(decision: Decision) -> int:
 
 def tuned(draw: np.random.Generator, machine: Machine, bucket: Landscape) -> Chosen:
     """Choose as `expctl tune` does."""
-    others = [config for config in bucket.loss if config != bucket.current]
-    process, screened, cost = Process(machine, draw), [], 0
-    for number in range(LAUNCHES):
-        if number == LAUNCHES // 2:
-            others = survivors(screened)
-        losses = {CONTROL: bucket.loss[bucket.current]} | {config: bucket.loss[config] for config in others}
-        screened.append(process.launch(losses))
-        cost += len(losses)
-    return _shoot_out(draw, machine, bucket, finalists(screened), cost)
+    others = {config: loss for config, loss in bucket.loss.items() if config != bucket.current}
+    process, losses = Process(machine, draw), {CONTROL: bucket.loss[bucket.current]} | others
+    screened = [process.launch(losses) for _ in range(LAUNCHES)]
+    last, cost = finalists(screened), LAUNCHES * len(losses)
+    for config in last:
+        (decision,) = verdicts(draw, machine, [bucket.effect(config)])
+        cost += launches_of(decision)
+        if decision.verdict is Verdict.KEEP:
+            return Chosen(config=config, compared=(bucket.current, *last), launches=cost)
+    return Chosen(config=bucket.current, compared=(bucket.current, *last), launches=cost)
 
 
 def every_verdict(draw: np.random.Generator, machine: Machine, bucket: Landscape) -> Chosen:
-    """Decide every config against the current one by the full verdict: brute force."""
-    return _shoot_out(draw, machine, bucket, [config for config in bucket.loss if config != bucket.current], 0)
-
-
-def _shoot_out(draw: np.random.Generator, machine: Machine, bucket: Landscape, configs: Sequence[str], cost: int) -> Chosen:
-    found = verdicts(draw, machine, [bucket.effect(config) for config in configs]) if configs else []
-    decisions = dict(zip(configs, found, strict=True))
-    cost += sum(launches_of(each) for each in found)
-    return Chosen(config=winner(decisions) or bucket.current, compared=(bucket.current, *configs), launches=cost)
+    """Decide every config against the current one by the full verdict, and take the KEEP with the largest estimate."""
+    configs = [config for config in bucket.loss if config != bucket.current]
+    decisions = verdicts(draw, machine, [bucket.effect(config) for config in configs])
+    gains = {
+        config: each.intervals[OBJECTIVE].mean
+        for config, each in zip(configs, decisions, strict=True)
+        if each.verdict is Verdict.KEEP
+    }
+    config = max(gains, key=lambda each: gains[each], default=bucket.current)
+    return Chosen(config=config, compared=tuple(bucket.loss), launches=sum(map(launches_of, decisions)))
 
 
 def best_of_one_run(draw: np.random.Generator, machine: Machine, bucket: Landscape) -> Chosen:
@@ -108,8 +110,8 @@ WAYS: dict[str, Way] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """Of many buckets: the share within 1 % of the best; of those that were best, the share made slower; mean t / t of the best;
-    of that what the choice among the compared lost, and what the best was missed by; launches of one config in a bucket.
+    """Of many buckets: the share within 1 % of the best; of those that were best, the share made slower; mean t / t of the
+    best; of that what the choice among the compared lost, and what the best was missed by; launches of one config in a bucket.
     """
 
     near: float

@@ -1,15 +1,15 @@
 """One contest of a tuning: a finalist against the current config, at all shapes of one bucket, by the full verdict."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from expctl.domain.experiment.proposal import Kind, Mode, Verdict
+from expctl.domain.experiment.proposal import Kind, Mode
 from expctl.domain.protocol.model import Benchmark, KeepRule, Size
 from expctl.domain.verdict.judge import judge
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Session
-from expctl.domain.verdict.sequential_test import OBJECTIVE, Decision, MeasureMore
+from expctl.domain.verdict.sequential_test import Decision, MeasureMore
 
 
 class Bucket(Struct, frozen=True, kw_only=True):
@@ -58,9 +58,3 @@ def with_shapes(benchmark: Benchmark, shapes: Sequence[str]) -> Benchmark:
 def answer_of(samples: Sequence[Sample], plan: Plan) -> Decision | MeasureMore:
     """Return the verdict of a contest so far, or how many more rounds it needs, as for every experiment."""
     return judge(samples, plan, Kind.CONFIG) if samples else MeasureMore(rounds_left=3, session=Session.SEARCH)
-
-
-def winner(decisions: Mapping[str, Decision]) -> str:
-    """Return the config of the KEEP with the largest estimate, by the config of each contest; "" if the current one stays."""
-    kept = {config: each for config, each in decisions.items() if each.verdict is Verdict.KEEP}
-    return max(kept, key=lambda config: (kept[config].intervals[OBJECTIVE].mean, config), default="")

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 CONTROL = "current"
 LAUNCHES = 4  # of a screen: four tell 1 % on a usual machine
-FINALISTS = 2  # of one bucket, at most
+FINALISTS = 3  # of one bucket, at most
 NEAR = 0.005  # ln: what is nearer to the best than this is no worse for our purpose
 SURE = 2.0  # standard errors
 
@@ -38,17 +38,11 @@ def scores(launches: Sequence[Launch]) -> list[Score]:
     return sorted(found, key=lambda each: (-each.gain, each.config))
 
 
-def survivors(launches: Sequence[Launch]) -> list[str]:
-    """Return the configs that may still be the best after some launches: the others need no more of them."""
-    ranked = scores(launches)
-    return [each.config for each in ranked if each.gain >= ranked[0].gain - 2 * _margin(each)]
-
-
 def finalists(launches: Sequence[Launch], most: int = FINALISTS) -> list[str]:
     """Return the configs that a full verdict should compare with the current one, the best first; [] if none may be better.
 
-    These are at most `most` that are as good as the best of the screen, as far as it can tell, and may be faster than the control
-    by NEAR: what gains less, a verdict would reject.
+    These are at most `most` that are as good as the best of the screen, as far as it can tell, and may be faster than the
+    control by NEAR: what gains less, a verdict would reject. They are so near that the first that is kept is taken.
     """
     ranked = scores(launches)
     near = [each for each in ranked if each.gain >= ranked[0].gain - _margin(each)]

@@ -1,10 +1,8 @@
 """Which configs a screen sends to a full verdict."""
 
-import math
-
 import pytest
 
-from expctl.domain.tuning.screen import CONTROL, finalists, scores, survivors
+from expctl.domain.tuning.screen import CONTROL, finalists, scores
 
 STEADY = [{CONTROL: 1.0, "same": 1.0, "best": 0.9, "next": 0.903, "slow": 1.4}] * 4
 
@@ -33,11 +31,6 @@ def test_a_noisy_screen_lets_more_pass_and_an_odd_launch_widens_nothing() -> Non
     odd = [dict(each) for each in STEADY]
     odd[0]["slow"] = 3.0
     assert finalists(odd) == ["best", "next"]
-
-
-def test_half_way_only_those_go_on_that_may_still_win() -> None:
-    assert survivors(STEADY[:2]) == ["best", "next"]
-    assert survivors([{CONTROL: 0.0, "a": 0.0, "b": math.log(2)}]) == ["a"]
 
 
 def test_a_config_that_a_launch_lacks_has_no_score() -> None:
