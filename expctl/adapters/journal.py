@@ -7,6 +7,7 @@ last line is what a crash leaves and is removed; any other damage is refused.
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -27,8 +28,8 @@ class FileJournal:
     is safe only while no run writes to it.
     """
 
-    def __init__(self, folder: Path, *, heals: bool = True) -> None:
-        self._folder, self._heals = folder, heals
+    def __init__(self, folder: Path, *, heals: bool = True, kinds: Mapping[str, Any] = EVENTS) -> None:
+        self._folder, self._heals, self._kinds = folder, heals, kinds
         self._reserve = Reserve(folder.parent)
 
     def unfinished(self) -> tuple[str, ...]:
@@ -37,7 +38,7 @@ class FileJournal:
 
     def read(self, experiment: str) -> tuple[Event, ...]:
         """Return the events in an experiment's journal. Raises Refused if it is damaged or has an event of an unknown kind."""
-        return tuple(_event(line, self._path(experiment)) for line in self._lines(experiment))
+        return tuple(_event(line, self._path(experiment), self._kinds) for line in self._lines(experiment))
 
     def append(self, experiment: str, event: Event) -> None:
         """Append one event and flush it to disk. On a full disk a reserve file is deleted to make room for it.
@@ -129,9 +130,9 @@ def _damaged(found: str, path: Path) -> Refused:
     )
 
 
-def _event(line: dict[str, Any], path: Path) -> Event:
+def _event(line: dict[str, Any], path: Path, kinds: Mapping[str, Any]) -> Event:
     problems = Problems()
-    kind = EVENTS.get(line["type"])
+    kind = kinds.get(line["type"])
     event: Event | None = decode(line["data"], kind, problems) if kind is not None else None
     if event is None:
         raise Refused(

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from expctl.domain.experiment.bucket_verdict import BucketVerdict
 from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.machine_times import Count, TimesOfSize
 from expctl.domain.experiment.noise import Calibrated
@@ -183,7 +184,8 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     `control` is what the measuring path has shown before the first round; None: the target had no control then. `burn_ins` say
     in which state of the GPU its confirmation began, and went on after each interruption. `times` are the absolute times by
-    state of the machine, in the rounds of the estimates; older records have none.
+    state of the machine, in the rounds of the estimates; older records have none. A tuning has a verdict for each of `buckets`,
+    from contests.jsonl.
     """
 
     schema: Count = 1
@@ -224,6 +226,8 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     yardstick: BenchmarkIdentity | None = None
     control: ControlResult | None = None
     times: tuple[TimesOfSize, ...] = ()
+    buckets: tuple[BucketVerdict, ...] = ()
+    contests_sha256: str = ""
 
     @property
     def left_open(self) -> bool:

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from expctl.domain.experiment.proposal import Kind, Mode
-from expctl.domain.protocol.model import Benchmark, KeepRule, Size
+from expctl.domain.protocol.model import Benchmark, KeepRule
+from expctl.domain.tuning.benchmark import with_shapes
 from expctl.domain.verdict.judge import judge
 from expctl.domain.verdict.plan import Plan
-from expctl.domain.verdict.samples import Sample, Session
+from expctl.domain.verdict.samples import Sample
 from expctl.domain.verdict.sequential_test import Decision, MeasureMore
 
 
@@ -36,25 +37,12 @@ class Contest(Struct, frozen=True, kw_only=True):
         """Return a text that names the contest."""
         return f"{self.bucket.key} {self.config}"
 
-    @property
-    def sizes(self) -> dict[str, str]:
-        """Return what a worker of the candidate is asked for, by shape."""
-        return {shape: f"{shape}@{self.config}" for shape in self.bucket.shapes}
-
 
 def plan_for(benchmark: Benchmark, keep: KeepRule, shapes: Sequence[str]) -> Plan:
-    """Return the plan by which shapes of equal weight are judged: that of `benchmark` and `keep`, without rescuers."""
+    """Return the plan by which shapes of equal weight are judged, by the limits of a target's `benchmark` and `keep`."""
     return Plan.of(with_shapes(benchmark, shapes), keep, Mode.GAIN)
 
 
-def with_shapes(benchmark: Benchmark, shapes: Sequence[str]) -> Benchmark:
-    """Return `benchmark` with these shapes of equal weight as its sizes."""
-    weights = [1.0 / len(shapes)] * len(shapes)
-    sizes = tuple(Size(name=shape, weight=weight) for shape, weight in zip(shapes, weights, strict=True))
-    values = {name: getattr(benchmark, name) for name in Benchmark.__struct_fields__}
-    return Benchmark(**{**values, "sizes": sizes})
-
-
 def answer_of(samples: Sequence[Sample], plan: Plan) -> Decision | MeasureMore:
-    """Return the verdict of a contest so far, or how many more rounds it needs, as for every experiment."""
-    return judge(samples, plan, Kind.CONFIG) if samples else MeasureMore(rounds_left=3, session=Session.SEARCH)
+    """Return the verdict on `samples` of shapes, or how many more rounds are needed, as for every experiment."""
+    return judge(samples, plan, Kind.CONFIG)
