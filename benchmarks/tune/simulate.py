@@ -16,8 +16,9 @@ from benchmarks.tune.machine import Landscape, Process, landscape
 from benchmarks.verdict.machines import MACHINES, Machine, round_effects
 from benchmarks.verdict.procedure import CONFIRM, ROUNDS, plan_of, settle
 from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.tuning.screen import CONTROL, LAUNCHES, finalists
-from expctl.domain.verdict.sequential_test import OBJECTIVE, Decision
+from expctl.domain.verdict.sequential_test import Decision
 
 SEED = 20261125
 SHORT, LONG = 40, 1_000

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from expctl.domain.protocol.model import Benchmark, Size, Style
 from expctl.domain.protocol.tune import Tune
@@ -42,7 +43,7 @@ def now(shape: str) -> str:
     return f"{shape}@{NOW}"
 
 
-def _values(benchmark: Benchmark, names: Sequence[str]) -> dict[str, object]:
+def _values(benchmark: Benchmark, names: Sequence[str]) -> dict[str, Any]:
     sizes = tuple(Size(name=name, weight=1.0 / len(names), flop=_flop(name)) for name in names)
     return {name: getattr(benchmark, name) for name in Benchmark.__struct_fields__} | {"sizes": sizes, "respawn": 1}
 

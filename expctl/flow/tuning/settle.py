@@ -95,7 +95,7 @@ def _proposal(session: Session, found: Found, taken: Mapping[str, Verdict | None
         id=f"P{next_number(taken)}",
         title=f"Configs of {len(session.shapes)} shapes on {session.setup.name}: {kept} of {buckets} buckets",
         kind=Kind.CONFIG,
-        hypothesis=f"Of {len(session.rule.configs)} configs, screened by bucket, finalists win {kept} contests by the full verdict.",
+        hypothesis=f"Of {len(session.rule.configs)} configs, screened by bucket, finalists win {kept} contests by the verdict.",
         prediction=Prediction(verdict=Verdict.KEEP),
     )
 

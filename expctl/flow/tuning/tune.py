@@ -8,7 +8,7 @@ from enum import StrEnum
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.experiment.record import Record
-from expctl.domain.patch.policy import inside
+from expctl.domain.protocol.model import inside
 from expctl.domain.protocol.tune import Tune
 from expctl.domain.run.step_result import Failed, TestReport
 from expctl.domain.tuning.contest import Bucket, Contest
@@ -143,15 +143,23 @@ def _tables(setup: Setup, rule: Tune, *, anew: bool) -> tuple[Folder, Folder]:
             emptied = {file: Table(dict.fromkeys(table.buckets), here) for file, table in standing.tables.items()}
             return standing, started(Folder(operation, emptied), rule.shapes, here)
         standing.check_fresh({name: fact for name, fact in here.items() if fact})
-    except (BadTable, StaleTable) as error:
-        stale = isinstance(error, StaleTable)
+    except BadTable as error:
         raise Refused(
-            "the tables were made with something else than is here" if stale else "a table of configs is malformed",
-            code="tune-tables-stale" if stale else "tune-tables-malformed",
-            expected="tables of this compiler, driver and device" if stale else "tables as docs/TUNE.md describes them",
+            "a table of configs is malformed",
+            code="table-malformed",
+            expected="tables as docs/TUNE.md describes them",
             found=str(error),
             where=rule.tables,
-            hint="expctl tune --anew starts again from what the build chooses" if stale else "correct the file and commit",
+            hint="correct the file and commit",
+        ) from error
+    except StaleTable as error:
+        raise Refused(
+            "the tables were made with something else than is here",
+            code="tune-tables-stale",
+            expected="tables of this compiler, driver and device",
+            found=str(error),
+            where=rule.tables,
+            hint="expctl tune --anew starts again from what the build chooses",
         ) from error
     return standing, started(standing, rule.shapes, here)
 
