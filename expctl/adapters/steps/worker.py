@@ -14,7 +14,7 @@ from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Side
 
 NS_MAX = 1 << 53
-CONFIG_MOST = 200
+CONFIG_MOST = 2000
 
 
 class StepFailed(Exception):

@@ -38,6 +38,17 @@ def screening(benchmark: Benchmark, rule: Tune, names: Sequence[str]) -> Benchma
     return Benchmark(**values)
 
 
+def config_of(fact: str, name: str) -> str:
+    """Return the config that a benchmark's fact `config` gives for a size, "" for none. A fact is e.g.
+    `64x8x8@auto: 1,8,2,2,8,2 (DEFAULT.json, any, not tuned); 16x8x8@auto: 1,2,4,2,2,2`.
+    """
+    for entry in fact.split("; "):
+        named, sign, config = entry.partition(": ")
+        if sign and named == name:
+            return config.split(" (")[0]
+    return ""
+
+
 def now(shape: str) -> str:
     """Return what a worker is asked for to time a shape as it stands."""
     return f"{shape}@{NOW}"

@@ -15,10 +15,13 @@ class Gated(Struct, frozen=True, kw_only=True):
 
 
 class Screened(Struct, frozen=True, kw_only=True):
-    """The screen of one bucket: its launches, ln t of each config, the current one's as the control."""
+    """The screen of one bucket: its launches, ln t of each config, the current one's as the control. `now` is the current
+    config, "" if the benchmark doesn't say, or has another for each shape.
+    """
 
     bucket: str
     launches: tuple[Mapping[str, float], ...]
+    now: str = ""
 
 
 class Shot(Struct, frozen=True, kw_only=True):

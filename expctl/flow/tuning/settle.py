@@ -23,21 +23,18 @@ from expctl.flow.repository.commit_messages import candidate_message, record_mes
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.repository.recovery import PATIENCE_S, publishing
 from expctl.flow.tuning.session import Session
-from expctl.tables.folder import Folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a tuning found: the tables after it, the verdict of each bucket, that of the whole list with its samples, and the
-    `files` that land with a KEEP, by path. `proposed` are the tables that were compared, by name.
+    """What a tuning found: the verdict of each bucket, that of the whole list with its samples, and the files of the tables
+    that were compared and land with a KEEP, by name.
     """
 
-    after: Folder
     verdicts: tuple[BucketVerdict, ...]
     decision: Decision
     samples: tuple[Sample, ...] = ()
-    proposed: Mapping[str, bytes] = field(default_factory=dict)
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    tables: Mapping[str, bytes] = field(default_factory=dict)
     test: TestReport | None = None
     control: ControlResult | None = None
 
@@ -59,7 +56,7 @@ def settle(session: Session, branch: str, found: Found, write: Callable[[Proposa
         proposal = _proposal(session, found, context.library.experiments(head))
         candidate = workspace.commit_files(
             parent=head,
-            files=found.files or {f"{session.rule.tables}/{name}": raw for name, raw in found.proposed.items()},
+            files={f"{session.rule.tables}/{name}": raw for name, raw in found.tables.items()},
             message=candidate_message(proposal, setup.name),
             date=context.clock.date(),
         )

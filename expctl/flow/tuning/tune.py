@@ -93,9 +93,8 @@ def tune(context: Context, tools: TuneTools, asked: Asked) -> Record:
             session = _session(setup, rule, tools, asked)
             test = _tested(session)
             control = show_control(setup, then="nothing was tuned")
-            found = replace(_found(session, before, asked.edit), test=test, control=control)
-            files = {f"{rule.tables}/{file}": raw for file, raw in files_of(standing, found.after).items()}
-            record = settle(session, branch, replace(found, files=files), tools.write)
+            found = replace(_found(session, standing, before, asked.edit), test=test, control=control)
+            record = settle(session, branch, found, tools.write)
         finally:
             context.workspace.remove_check_outs()
         tools.journal.forget(session.key)
@@ -213,7 +212,7 @@ def _not_ready(setup: Setup, step: str, reason: str) -> Refused:
     )
 
 
-def _found(session: Session, before: Folder, edit: Edit) -> Found:
+def _found(session: Session, standing: Folder, before: Folder, edit: Edit) -> Found:
     """Screen, shoot out, assemble and compare; each part takes what an earlier attempt has left in the journal."""
     configs = gate(session)
     buckets: list[Bucket] = []
@@ -239,17 +238,11 @@ def _found(session: Session, before: Folder, edit: Edit) -> Found:
     for_shapes = changed(before, after, session.shapes)
     if not for_shapes:
         why = f"none of {len(buckets)} buckets has a config that is shown to be faster than what it has"
-        return Found(after=before, verdicts=verdicts, decision=Decision(verdict=Verdict.REJECT, reasons=(why,)))
-    decision, samples = compared(session, f"tables {_digest(before, after)}", for_shapes)
-    return Found(
-        after=after if decision.verdict is Verdict.KEEP else before,
-        verdicts=verdicts,
-        decision=decision,
-        samples=samples,
-        proposed=files_of(before, after),
-    )
+        return Found(verdicts=verdicts, decision=Decision(verdict=Verdict.REJECT, reasons=(why,)))
+    tables = files_of(standing, after)
+    decision, samples = compared(session, f"tables {_digest(tables)}", for_shapes)
+    return Found(verdicts=verdicts, decision=decision, samples=samples, tables=tables)
 
 
-def _digest(before: Folder, after: Folder) -> str:
-    files: Mapping[str, bytes] = files_of(before, after)
+def _digest(files: Mapping[str, bytes]) -> str:
     return hashlib.sha256(b"\0".join(name.encode() + raw for name, raw in sorted(files.items()))).hexdigest()[:12]
