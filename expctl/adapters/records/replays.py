@@ -19,7 +19,7 @@ from expctl.domain.tuning.verdicts import again
 from expctl.domain.verdict.decide_again import UnplayableError, older_rule, replayed, was_decided_by_samples
 from expctl.domain.verdict.samples import MalformedRound
 
-CONTESTS = "contests.jsonl"
+CONTESTS, DRIFT = "contests.jsonl", "drift.jsonl"
 
 
 class Replays:
@@ -75,6 +75,19 @@ class Replays:
         where = f"replication {number}: " if number else ""
         return Outcome(id=record.id, number=number, rule=rule, differs=differs, text=f"{entry.verdict}: {where}{text}")
 
+    def _wrong_drift(self, record: Record, benchmark: Benchmark, keep: KeepRule) -> str:
+        """Return a sentence if the drift of a record says something else than its samples; "" if it has none or they agree."""
+        drift = record.drift
+        if drift is None:
+            return ""
+        raw = self._library.samples(self._commit, record.id, DRIFT) or b""
+        if hashlib.sha256(raw).hexdigest() != drift.samples_sha256 or drift.procedure is None:
+            return f"{DRIFT} has another SHA-256 than the record says"
+        samples = samples_of(raw, where=f"experiments/{record.id}/{DRIFT}")
+        parts = replayed(drift.procedure, record.kind, samples, benchmark, keep).parts
+        wrong = [key for key, value in parts.items() if key != "times" and getattr(drift, key) != value]
+        return f"{wrong[0]} of the drift: {DRIFT} says something else" if wrong else ""
+
     def _wrong_bucket(self, record: Record, benchmark: Benchmark, keep: KeepRule) -> str:
         """Return a sentence about the first bucket of a tuning whose samples say something else; "" if all agree."""
         raw = self._library.samples(self._commit, record.id, CONTESTS) or b""
@@ -111,6 +124,8 @@ class Replays:
             return "", True, f"{file} or the benchmark of {entry.target} is missing"
         samples = samples_of(raw, where=f"experiments/{record.id}/{file}")
         benchmark = target.benchmark
+        if wrong := self._wrong_drift(record, benchmark, protocol.keep):
+            return "", True, wrong
         if record.buckets:
             if wrong := self._wrong_bucket(record, benchmark, protocol.keep):
                 return "", True, wrong

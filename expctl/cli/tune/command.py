@@ -77,6 +77,39 @@ def _lines(record: "Record", golden: Path | None) -> list[str]:
     return [*lines, f"  {'record':<10} experiments/{record.id}/record.json"]
 
 
+@app.command("drift", short_help="Measure an experiment again, each side with its own best config.")
+def drift(
+    experiment: Annotated[str, typer.Argument(metavar="ID", help="An experiment that was timed.")],
+    wait: Annotated[
+        float | None, typer.Option(min=0, metavar="S", help="Wait S seconds at most for a quiet machine; default: gate.wait_s.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure both commits of an experiment with the config that is best for each, and add the outcome to its record.
+
+    A code change is judged with a pinned config. Both gains stand in the record, with what explains a difference.
+    """
+    import sys
+
+    from expctl import wiring
+    from expctl.adapters.machine.signals import Interruption
+    from expctl.cli.output import print_json, print_lines
+    from expctl.domain.experiment.ids import check_id
+    from expctl.flow.tuning.drift import measure_drift
+    from expctl.views.console import ConsoleProgress
+    from expctl.views.report import drift_lines
+
+    check_id(experiment)
+    stream = sys.stderr if as_json else sys.stdout
+    with Interruption("expctl tune drift starts over") as interruption, ConsoleProgress(stream) as progress:
+        context = wiring.context(wiring.here(), progress, stop_requested=interruption.requested, wait_s=wait)
+        record = measure_drift(context, experiment)
+    if as_json:
+        print_json({"id": record.id, "drift": record.drift}, schema="tune-drift/1")
+    else:
+        print_lines(drift_lines(record))
+
+
 @app.command("import", short_help="Turn tables of the older, flat form into today's.")
 def import_tables(
     source: Annotated[Path, typer.Argument(metavar="FOLDER", help="Holds <arch>-OP.json and <arch>-OP-N=128-K=512.json.")],

@@ -32,6 +32,12 @@ def sided(benchmark: Benchmark, rule: Tune, before: Mapping[str, str], after: Ma
     return SidedBenchmark(**values, asks={"baseline": before, "candidate": after})
 
 
+def sided_as(benchmark: Benchmark, asks: Mapping[str, Mapping[str, str]]) -> SidedBenchmark:
+    """Return `benchmark` with its own sizes and rounds, each side asked as `asks` says, and without a control of its own."""
+    values = {name: getattr(benchmark, name) for name in Benchmark.__struct_fields__}
+    return SidedBenchmark(**{**values, "control": None}, asks=asks)
+
+
 def screening(benchmark: Benchmark, rule: Tune, names: Sequence[str]) -> Benchmark:
     """Return the benchmark of a screen: both sides are asked for all of `names`, in four launches of a process each."""
     values = {**_values(benchmark, names), "style": Style.LAUNCH, "iterations": rule.iterations, "layouts": 1}

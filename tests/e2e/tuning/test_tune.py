@@ -169,3 +169,30 @@ def test_what_is_asked_has_to_make_sense(tuned: Foreign) -> None:
     assert printed_code(tuned.expctl("tune", "--edit", "all").err) == "not-an-edit"
     tuned.edit_protocol(f"tables: {TABLES}", "tables: elsewhere/cpu/hip/gemm/scaled_mm_a16w8_e5m2")
     assert printed_code(tuned.expctl("tune").err) == "tune-not-described"
+
+
+def test_the_drift_of_a_change_stands_beside_its_pinned_gain(repository: Foreign) -> None:
+    """With its own best config the baseline is 20 % faster, and the candidate is not: a gain of 10 % is gone."""
+    repository.write("bench/benchmark.py", (Path(__file__).parent / "drifting.py").read_text())
+    repository.edit_protocol("    benchmark:\n", RULE)
+    repository.queue("P1", "def total(values):\n    return sum([value * value for value in values])\n")
+    repository.concluded("run", "P1")
+    assert repository.record("P1")["verdict"] == "KEEP"
+    said = repository.concluded("tune", "drift", "P1").out
+    drift = repository.record("P1")["drift"]
+    assert drift["verdict"] == "REJECT"
+    assert drift["configs"] == {
+        "baseline": {"n=8000": "2,2,2,2,4,4", "n=2000": "2,2,2,2,4,4"},
+        "candidate": {"n=8000": "", "n=2000": ""},
+    }
+    assert drift["explanation"].startswith("less than with the pinned config (+")
+    assert "baseline n=8000 with 2,2,2,2,4,4" in said
+    repository.concluded("replay", "--all")
+    repository.concluded("ledger", "--check")
+    assert "own best" in repository.concluded("show", "P1").out
+    assert repository.expctl("doctor").status == 0
+    assert printed_code(repository.expctl("tune", "drift", "P1").err) == "drift-not-possible"
+    path = repository.root / "experiments/P1/record.json"
+    path.write_text(path.read_text().replace('"verdict": "REJECT"', '"verdict": "KEEP"'))
+    repository.commit("another record")
+    assert "drift.jsonl says something else" in repository.expctl("replay", "P1").out
