@@ -46,15 +46,16 @@ def _screened(session: Session, bucket: Bucket, configs: Sequence[str]) -> Scree
     standing: set[str] = set()
     search = session.search(session.rule, [_combination(config) for config in configs])
     found: list[dict[str, float]] = []
+    gains: dict[str, float] = {}
     while asked := _asked(search):
-        launches = _launch_all(session, bucket, asked, standing)
-        gains = {each.config: each.gain for each in scores(launches)}
+        if new := [config for config in asked if config not in gains]:
+            launches = _launch_all(session, bucket, new, standing)
+            gains |= {each.config: each.gain for each in scores(launches)}
+            found = found or [{CONTROL: 0.0} for _ in launches]
+            for whole, part in zip(found, launches, strict=True):
+                whole |= {config: part[config] - part[CONTROL] for config in new}
         for config in asked:
             search.tell(gains[config])
-        if not found:
-            found = [{CONTROL: 0.0} for _ in launches]
-        for whole, part in zip(found, launches, strict=True):
-            whole |= {config: part[config] - part[CONTROL] for config in asked}
     current = standing.pop() if len(standing) == 1 else ""
     return Screened(bucket=bucket.key, launches=tuple(found) or ({CONTROL: 0.0},), now=current)
 

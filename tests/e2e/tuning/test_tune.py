@@ -125,7 +125,8 @@ def test_a_bucket_that_says_something_else_than_its_samples_is_seen_on_replay(tu
 
 
 def test_nothing_better_is_a_reject_and_changes_no_table(tuned: Foreign) -> None:
-    tuned.concluded("tune", "--shapes", "16x512x128,32x512x128")
+    said = tuned.concluded("tune", "--shapes", "16x512x128,32x512x128", "--json").json()
+    assert (said["schema"], said["record"]["id"]) == ("expctl.tune/1", "P1")
     assert tables(tuned) == {}
     record = tuned.record("P1")
     assert record["verdict"] == "REJECT"
@@ -178,15 +179,16 @@ def test_the_drift_of_a_change_stands_beside_its_pinned_gain(repository: Foreign
     repository.queue("P1", "def total(values):\n    return sum([value * value for value in values])\n")
     repository.concluded("run", "P1")
     assert repository.record("P1")["verdict"] == "KEEP"
-    said = repository.concluded("tune", "drift", "P1").out
+    said = repository.concluded("tune", "drift", "P1", "--json").json()
     drift = repository.record("P1")["drift"]
+    assert (said["schema"], said["id"], said["drift"]["configs"]) == ("expctl.tune-drift/1", "P1", drift["configs"])
     assert drift["verdict"] == "REJECT"
     assert drift["configs"] == {
         "baseline": {"n=8000": "2,2,2,2,4,4", "n=2000": "2,2,2,2,4,4"},
         "candidate": {"n=8000": "", "n=2000": ""},
     }
     assert drift["explanation"].startswith("less than with the pinned config (+")
-    assert "baseline n=8000 with 2,2,2,2,4,4" in said
+    assert "baseline n=8000 with 2,2,2,2,4,4" in drift["explanation"]
     repository.concluded("replay", "--all")
     repository.concluded("ledger", "--check")
     assert "own best" in repository.concluded("show", "P1").out
