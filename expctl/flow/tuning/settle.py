@@ -4,12 +4,14 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.bucket_verdict import BucketVerdict
 from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.ids import next_number
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
-from expctl.domain.experiment.record import SCHEMA, Origin, Record
+from expctl.domain.experiment.record import SCHEMA, BenchmarkIdentity, Origin, Record
 from expctl.domain.experiment.record import Test as TestFacts
 from expctl.domain.run.step_result import TestReport
 from expctl.domain.tuning.benchmark import with_shapes
@@ -114,10 +116,8 @@ def _record(session: Session, found: Found, proposal: Proposal, candidate: str) 
         verdict=decision.verdict,
         reasons=decision.reasons,
         hypothesis=proposal.hypothesis,
-        prediction=proposal.prediction,
         base=context.workspace.parent(candidate),
         candidate=candidate,
-        protocol=context.workspace.files_identity(setup.head, ("protocol.yaml", *setup.protocol.harness)),
         patch_id=context.workspace.patch_identity(context.workspace.difference(context.workspace.parent(candidate), candidate)),
         date=context.clock.date(),
         artifacts=artifacts,
@@ -132,9 +132,17 @@ def _record(session: Session, found: Found, proposal: Proposal, candidate: str) 
         flags=tail_flags(decision, samples) if samples else (),
         procedure=decision.procedure,
         samples_sha256=hashlib.sha256(context.samples_bytes(samples)).hexdigest() if samples else "",
-        yardstick=context.library.benchmark_identity(setup.head, setup.protocol, setup.name),
+        yardstick=_yardstick(session),
         control=found.control,
         times=times_by_state(samples, decision.rounds) if samples else (),
         buckets=found.verdicts,
         contests_sha256=hashlib.sha256(contests).hexdigest(),
     )
+
+
+def _yardstick(session: Session) -> BenchmarkIdentity:
+    """Return what the shapes were measured with: the list stands in it, so that no figure passes for one of the KPI."""
+    setup = session.setup
+    target = replace(setup.target, benchmark=with_shapes(setup.benchmark, session.shapes))
+    protocol = replace(setup.protocol, targets={**setup.protocol.targets, setup.name: target})
+    return setup.context.library.benchmark_identity(setup.head, protocol, setup.name)

@@ -59,6 +59,8 @@ def test_the_hybrid_of_one_family_is_proposed_and_lands(tuned: Foreign) -> None:
     assert len(verdicts) == len(SHAPES)
     assert [bucket for (_, bucket), verdict in verdicts.items() if verdict == "KEEP"] == ["M_LEQ_64", "M_LEQ_128", "M_LEQ_256"]
     assert "7 of 10 shapes keep their config and were not compared" in record["notes"]
+    assert record["yardstick"]["kpi"].startswith("16x128x512 (0.1), ")
+    assert tuned.concluded("status", "--json").json()["baselines"] == []
     candidate = tuned.git("rev-parse", "HEAD^")
     assert record["candidate"] == candidate
     assert tuned.git("rev-parse", "HEAD^^") == before
