@@ -144,4 +144,5 @@ def export_tables(
 def _print(written: list[Path], as_json: bool) -> None:
     from expctl.cli.output import print_result
 
-    print_result({"written": written}, lambda: [f"written  {path}" for path in written], as_json, schema="tune-files/1")
+    paths = [str(path) for path in written]
+    print_result({"written": paths}, lambda: [f"written  {path}" for path in paths], as_json, schema="tune-files/1")
