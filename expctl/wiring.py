@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from expctl.flow.measuring.profile_experiment import ProfiledExperiment
     from expctl.flow.queue.submit import Proposed
     from expctl.flow.status import GateNow, Running
+    from expctl.flow.tuning.tune import TuneTools
     from expctl.launcher.capabilities import Capabilities
     from expctl.ports.context import Context, Tools
     from expctl.ports.measuring import Progress, Recipe
@@ -499,6 +500,18 @@ def asking(place: Place) -> "Callable[[Context, str], Proposed | NothingProposed
         counter=loop_counter(place),
     )
     return lambda context, target: ask_proposer(context, proposer_tools, target)
+
+
+def tune_tools(place: Place) -> "TuneTools":
+    """Return what `expctl tune` needs beside a context."""
+    from expctl.adapters.journal import FileJournal
+    from expctl.adapters.proposers.sweep_search import search_for
+    from expctl.adapters.records.proposal_file import proposal_bytes
+    from expctl.domain.tuning.events import Gated, Screened, Shot
+    from expctl.flow.tuning.tune import TuneTools
+
+    kinds = {kind.__name__: kind for kind in (Gated, Screened, Shot)}
+    return TuneTools(journal=FileJournal(place.state / "tune", kinds=kinds), search=search_for, write=proposal_bytes)
 
 
 def night(place: Place) -> "NightFile":

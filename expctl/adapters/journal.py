@@ -7,8 +7,11 @@ last line is what a crash leaves and is removed; any other damage is refused.
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
+
+from msgspec import Struct
 
 from expctl.adapters.codec.decode import Problems, decode, encode
 from expctl.domain.errors import Refused
@@ -23,23 +26,23 @@ ASIDE = "run expctl doctor and type the command that it shows for this journal: 
 
 
 class FileJournal:
-    """The journals of unfinished runs in `folder`. If `heals`, reading a journal removes a torn last line from the file, which
-    is safe only while no run writes to it.
+    """The journals of unfinished runs in `folder`, with events of `kinds` by name. If `heals`, reading a journal removes a torn
+    last line from the file, which is safe only while no run writes to it.
     """
 
-    def __init__(self, folder: Path, *, heals: bool = True) -> None:
-        self._folder, self._heals = folder, heals
+    def __init__(self, folder: Path, *, heals: bool = True, kinds: Mapping[str, Any] = EVENTS) -> None:
+        self._folder, self._heals, self._kinds = folder, heals, kinds
         self._reserve = Reserve(folder.parent)
 
     def unfinished(self) -> tuple[str, ...]:
         """Return the ids of the experiments with an unfinished run, sorted."""
         return tuple(sorted(path.stem for path in self._folder.glob("*.jsonl")))
 
-    def read(self, experiment: str) -> tuple[Event, ...]:
+    def read(self, experiment: str) -> tuple[Any, ...]:
         """Return the events in an experiment's journal. Raises Refused if it is damaged or has an event of an unknown kind."""
-        return tuple(_event(line, self._path(experiment)) for line in self._lines(experiment))
+        return tuple(_event(line, self._path(experiment), self._kinds) for line in self._lines(experiment))
 
-    def append(self, experiment: str, event: Event) -> None:
+    def append(self, experiment: str, event: Struct) -> None:
         """Append one event and flush it to disk. On a full disk a reserve file is deleted to make room for it.
 
         Raises MachineTrouble if the event was written thanks to that, OSError if it could not be written. The next `read`
@@ -129,10 +132,10 @@ def _damaged(found: str, path: Path) -> Refused:
     )
 
 
-def _event(line: dict[str, Any], path: Path) -> Event:
+def _event(line: dict[str, Any], path: Path, kinds: Mapping[str, Any]) -> Struct:
     problems = Problems()
-    kind = EVENTS.get(line["type"])
-    event: Event | None = decode(line["data"], kind, problems) if kind is not None else None
+    kind = kinds.get(line["type"])
+    event: Struct | None = decode(line["data"], kind, problems) if kind is not None else None
     if event is None:
         raise Refused(
             "the journal was written by another version of expctl",

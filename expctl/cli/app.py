@@ -46,6 +46,7 @@ VERBS = {
     "gate": "gate:gate",
     "rivals": "rivals:rivals",
     "suite": "suite:app",
+    "tune": "tune.command:app",
     "doctor": "doctor:app",
     "import": "import_ledger:import_ledger",
     "init": "init:init",

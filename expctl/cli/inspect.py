@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 CONFIG_MACRO = "SCALED_MM_CONFIG"
 CONFIG = re.compile(r"\d+(,\d+)*", re.ASCII)
+SHAPE = re.compile(r"[1-9]\d{0,9}(,[1-9]\d{0,9}){2,3}", re.ASCII)
 LEVELS = ("0", "1", "2", "3", "s", "z", "fast")
 
 
@@ -35,6 +36,9 @@ def inspect(
     standard: Annotated[
         str | None, typer.Option("--std", metavar="C++", help="Language of a source; c++17 unless given.")
     ] = None,
+    config_for: Annotated[
+        str | None, typer.Option(metavar="M,N,K", help="FILE is a folder of tables: the config of this shape.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
     """Show registers, LDS, spills, occupancy, instructions and code hash of a file's kernels. Needs no GPU or repository.
@@ -52,6 +56,9 @@ def inspect(
     from expctl.inspection.readers.read_file import inspect as inspect_file
     from expctl.inspection.views.terminal import change_lines, report_lines
 
+    if config_for is not None:
+        _print_config(file, config_for, as_json)
+        return
     if other is not None and diff is not None:
         raise Misused(
             "the file to compare with is named twice",
@@ -102,6 +109,42 @@ def inspect(
     change = change_between(look(file), look(second))
     _check_used(asked, change.a, change.b)
     print_result(change, lambda: change_lines(change, terminal_width()), as_json, schema="inspect-diff/1")
+
+
+def _print_config(folder: Path, shape: str, as_json: bool) -> None:
+    """Print file, bucket and config that a folder of tables has for a shape (docs/TUNE.md), and what it was made with."""
+    from expctl.cli.output import print_result
+    from expctl.cli.tune.files import refused
+    from expctl.domain.errors import Misused
+    from expctl.domain.text import one_line
+    from expctl.tables.folder import read_folder
+    from expctl.tables.table import BadTable
+
+    if not SHAPE.fullmatch(shape):
+        raise Misused(
+            "--config-for is not a shape",
+            code="not-a-shape",
+            expected="M,N,K, or M,N,K,B for a batch of B, each a number from 1",
+            found=one_line(shape),
+            hint="for example --config-for 64,512,128",
+        )
+    try:
+        tables = read_folder(folder)
+        if not tables.tables:
+            raise BadTable(f"{folder}: expected a folder with DEFAULT.json, found none")
+    except BadTable as error:
+        raise refused(error) from error
+    choice = tables.look_up(*map(int, shape.split(",")))
+    made_with = dict(tables.tables[choice.file].made_with)
+    settings = choice.settings or {}
+    facts = {"file": choice.file, "bucket": choice.bucket, "tuned": choice.tuned, "settings": settings, "made_with": made_with}
+    lines = [
+        f"{shape}: {', '.join(f'{name} {value}' for name, value in settings.items()) or 'the build chooses'}",
+        f"  file       {choice.file}",
+        f"  bucket     {choice.bucket}, {'tuned' if choice.tuned else 'not tuned'}",
+        *(f"  {name:<10} {one_line(fact) or 'none'}" for name, fact in made_with.items()),
+    ]
+    print_result(facts, lambda: lines, as_json, schema="inspect-config/1")
 
 
 def check_level(level: str) -> None:

@@ -16,6 +16,7 @@ GROUPS = {
         "calibrate": "Measure this machine's noise, and which effects it can show.",
         "rivals": "Time what users would take instead, and commit the figures.",
         "suite": "Time a list of kernels in one of several environments.",
+        "tune": "Find the config of each shape, and land a table of them.",
         "doctor": "Find what is wrong here, with the command that mends it.",
     },
     "Account": {

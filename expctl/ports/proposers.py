@@ -32,8 +32,10 @@ class Proposers(Port):
 
 class Search(Port):
     """Chooses combinations of constants for a sweep to try; `ask` returns None when there are no more. `tell` reports the score
-    of the combination asked for last, None if it failed.
+    of the combination asked for last, None if it failed; a search that `learns` chooses the next by it.
     """
+
+    learns: bool
 
     def ask(self) -> Combination | None: ...
     def tell(self, score: float | None) -> None: ...

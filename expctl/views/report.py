@@ -73,7 +73,9 @@ def record_lines(record: Record, references: Iterable[str] = (), placed: Iterabl
     for waiver in record.waivers:
         kind = "written" if waiver.written else "verified"
         lines += labelled("let pass", f"by the rule of {waiver.rule} ({waiver.level}), {kind}: {waiver.reason}")
-    return lines + replication_lines(record) + _evidence_lines(record) + _reference_lines(references)
+    for each in record.buckets:
+        lines += labelled("bucket", each.text)
+    return lines + replication_lines(record) + drift_lines(record) + _evidence_lines(record) + _reference_lines(references)
 
 
 def _control_lines(record: Record) -> list[str]:
@@ -114,6 +116,16 @@ def replication_lines(record: Record) -> list[str]:
     words = [(f"again {index}", f"{each.verdict} on {each.target}, {each.date}: {each.reasons[0]}") for index, each in found]
     lines = [line for label, text in words for line in labelled(label, text)]
     return lines + [line for each in record.replications for line in _burn_in_lines(each.burn_ins)]
+
+
+def drift_lines(record: Record) -> list[str]:
+    """Return the lines on what a change gains with each side's own best config; [] where that was not measured."""
+    drift = record.drift
+    if drift is None:
+        return []
+    lines = [estimate_line(each) for each in drift.estimates]
+    own = labelled("own best", f"{drift.verdict} with each side's own best config, {drift.date}: {drift.reasons[0]}")
+    return [*own, *(line for each in lines for line in labelled("", each)), *labelled("drift", drift.explanation)]
 
 
 def epoch_lines(epoch: Epoch) -> list[str]:

@@ -24,14 +24,11 @@ class BenchmarkWorker:
         self._configs: dict[str, str] = {}
 
     def begin(self, seed: int, sizes: Sequence[str]) -> Mapping[str, Value]:  # noqa: D102 - see Worker
-        try:
-            products = {name: Extents.parse(name) for name in sizes}
-        except ValueError as error:
-            raise Fault(str(error)) from error
-        for name, extents in products.items():
-            config = script_session.config_for(self._session.build, self._asked, extents)
+        for name in sizes:
+            extents, asked = self._product(name)
+            config, place = script_session.chosen_for(self._session.build, asked, extents)
             self._sizes[name] = TimedSize(self._session, config, self._fp8, extents, seed)
-            self._configs[name] = format_config(self._session.build.configs[config])
+            self._configs[name] = format_config(self._session.build.configs[config]) + (f" ({place})" if place else "")
         for size in self._sizes.values():
             size.warm_up()
         self._session.outside_clock.start()
@@ -43,6 +40,14 @@ class BenchmarkWorker:
             "sandbox": self._session.supervisor.confinement,
             **build.device,
         }
+
+    def _product(self, name: str) -> tuple[Extents, Asked]:
+        """Read the name of a size, which may end in the config to time it with: 64x512x512@1,8,2,2,8,2, or @auto."""
+        product, _, config = name.partition("@")
+        try:
+            return Extents.parse(product), script_session.asked_config(config) if config else self._asked
+        except ValueError as error:
+            raise Fault(str(error)) from error
 
     def _config_fact(self) -> str:
         if len(set(self._configs.values())) == 1:

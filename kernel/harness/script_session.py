@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from expctl.harness.report import BuildFailed, Fault, Report
+from expctl.tables.table import BadTable
 from kernel.harness import supervisor
 from kernel.harness.build_proxy import BuildProxy, InProcessHost
 from kernel.harness.outside_clock import OutsideClock
@@ -22,6 +23,7 @@ from kernel.harness.tuned_configs import tuned_config
 from kernel.runtime.build import BuildError, build
 from kernel.runtime.formats import Fp8
 from kernel.runtime.library import MACHINES, WINNER, Config, LaunchError, LibraryError, UnknownConfig, parse_config
+from kernel.runtime.tables import Chosen, choose
 
 FORMATS: dict[str, tuple[Fp8, ...]] = {"e5m2": (Fp8.E5M2,), "e4m3": (Fp8.E4M3FN,), "both": (Fp8.E5M2, Fp8.E4M3FN)}
 
@@ -63,8 +65,8 @@ def config(text: str) -> Config:
 
 
 Asked = Config | Literal["auto", "tuned"]
-"""A config; or for each shape the one that the build chooses (auto), or that of the table of tuned configs (tuned), where the
-build chooses for a shape that the table lacks.
+"""A config; or for each shape that of the target's tables, where it has some, else the build's choice (auto); or that of the
+list of tuned configs (tuned), and as with auto for a shape that the list lacks.
 """
 
 KPI_CONFIGS: dict[str, Asked] = {"cpu": WINNER, "gfx1151": "tuned", "sm_90": "auto"}
@@ -88,8 +90,18 @@ def frozen_config(build: BuildProxy, asked: Asked | None) -> Asked:
 
 def config_for(build: BuildProxy, asked: Asked, extents: Extents) -> int:
     """Return the number of the config to use for a product. Raises UnknownConfig, Fault for a bad table."""
+    return chosen_for(build, asked, extents).config
+
+
+def chosen_for(build: BuildProxy, asked: Asked, extents: Extents) -> Chosen:
+    """Return the config to use for a product, and the place of a table that says so. Raises UnknownConfig, Fault."""
     chosen = tuned_config(build.target, extents) if asked == "tuned" else None if asked == "auto" else asked
-    return build.config_for(extents.m, extents.n) if chosen is None else build.index_of(chosen)
+    if chosen is not None:
+        return Chosen(build.index_of(chosen), "")
+    try:
+        return choose(build, *extents)
+    except BadTable as error:
+        raise Fault(str(error)) from error
 
 
 def run(report: Report, target: str, artifact: Path | None, work: Callable[[ScriptSession], int]) -> int:

@@ -56,7 +56,7 @@ def _key(argv: list[str]) -> str:
     """Return a name for what decides a build: source, command, compiler, and the processor that -march=native means."""
     compiler = argv[: argv.index("-x")] if "-x" in argv else argv[:1]
     told = subprocess.run([*compiler, "--version"], capture_output=True, check=False)
-    sources = [file.read_bytes() for file in sorted(build.SOURCE.rglob("*")) if file.is_file()]
+    sources = [file.read_bytes() for file in sorted(build.SOURCE.rglob("*")) if file.is_file() and file.suffix != ".json"]
     parts = [" ".join(argv).encode(), told.stdout, _processor(), *sources]
     return hashlib.sha256(b"\0".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()[:24]
 

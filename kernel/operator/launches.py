@@ -12,6 +12,7 @@ from torch import Tensor
 from kernel.operator.builds import library_for
 from kernel.operator.devices import target_of
 from kernel.operator.packed import library_on, require_packed
+from kernel.runtime import tables
 from kernel.runtime.formats import Fp8
 from kernel.runtime.library import CALL, Config, DeviceLibrary, Library
 
@@ -36,9 +37,11 @@ def config_on(device: torch.device, m: int, n: int, k: int) -> Config:
     return library.configs[choose(library, m, n, k)]
 
 
-def choose(library: Library, m: int, n: int, k: int) -> int:  # noqa: ARG001 - a tuned table will ask for K too
-    """Return the index of the config of HIP_FORCE_CONFIG, or of what suits an M x N x K product. Raises UnknownConfig."""
-    return library.config_for(m, n)
+def choose(library: Library, m: int, n: int, k: int) -> int:
+    """Return the index of the config of HIP_FORCE_CONFIG, or of what suits an M x N x K product: by a table if there is one.
+    Raises UnknownConfig, BadTable.
+    """
+    return tables.choose(library, m, n, k).config
 
 
 def _on_cpu() -> Launch:

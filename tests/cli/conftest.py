@@ -44,6 +44,9 @@ COMMANDS = [
     ("rivals", "rivals/1"),
     ("suite run --env here --file suite.yaml --replace", "suite/1"),
     ("suite coverage --file suite.yaml", "suite-coverage/1"),
+    ("tune import flat --out configs --compiler c --driver d --device e", "tune-files/1"),
+    ("tune export configs/gfx950/hip/gemm/gemm --out flat_again", "tune-files/1"),
+    ("inspect configs/gfx950/hip/gemm/gemm --config-for 64,512,128", "inspect-config/1"),
     ("import ledger_by_hand.md --target gfx1151 --dry-run", "import-plan/1"),
     ("import ledger_by_hand.md --target gfx1151", "import/1"),
     ("compare times.csv times.csv", "compare/1"),
@@ -70,10 +73,11 @@ FILES = {
     "later.csv": f"Kernel_Name,Start_Timestamp,End_Timestamp\n{NAME}_other,1,7000\ncast,9500,9900\n",
     "ledger_by_hand.md": f"| ID | Title | Verdict | Result |\n|---|---|---|---|\n| P50 | {TITLE} | KEEP | +3.0 % |\n",
     "case.yaml": "grid: [1]\nblock: [64]\narguments: [{name: x, dtype: f32, shape: [64], role: inout}]\n",
+    "flat/gfx950-GEMM.json": '{"any": {"BLOCK_M": 64}}',
     "times.txt": "9.5\n" * 13,
     "suite.yaml": "version: 1\ngate: {quiet_s: 0, patterns: []}\nenvironments: {here: {}}\nkernels:\n"
     f"  {NAME}:\n    benchmark: times.txt\n    argv: [cp, times.txt, '{{times}}']\n    shapes: [{{M: 8192, N: 8192}}]\n",
-    ".gitignore": "times.txt\nsuite.yaml\nresults/\ncase.yaml\n*.patch\n*.csv\n*.s\nledger_by_hand.md\n",
+    ".gitignore": "flat*/\nconfigs/\ntimes.txt\nsuite.yaml\nresults/\ncase.yaml\n*.patch\n*.csv\n*.s\nledger_by_hand.md\n",
 }
 SOURCE = f"#include <hip/hip_runtime.h>\n__global__ void {NAME}(float *x) {{ x[threadIdx.x] *= 2.0f; }}\n"
 

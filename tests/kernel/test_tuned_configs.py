@@ -37,7 +37,8 @@ def test_the_committed_table_has_the_sizes_of_the_kpi() -> None:
 
 @pytest.mark.usefixtures("table")
 def test_a_shape_that_was_not_tuned_is_the_builds_choice(cpu_library: Library) -> None:
-    build = SimpleNamespace(target="cpu", index_of=cpu_library.index_of, config_for=cpu_library.config_for)
+    index, chooses = cpu_library.index_of, cpu_library.config_for
+    build = SimpleNamespace(target="cpu", configs=cpu_library.configs, index_of=index, config_for=chooses)
     assert cpu_library.configs[config_for(build, "tuned", Extents.cube(64))] == SQUARE  # type: ignore[arg-type]
     assert config_for(build, "tuned", Extents.cube(65)) == cpu_library.config_for(65, 65)  # type: ignore[arg-type]
 

@@ -1,17 +1,21 @@
 """Choose the combinations that a sweep tries: every one in turn, or those that Optuna picks."""
 
 import json
+import random
 from collections.abc import Sequence
 from typing import Any
 
 from expctl.domain.errors import Refused
 from expctl.domain.patch.sweep import Combination
 from expctl.domain.protocol.proposer import Sampler, Sweep
+from expctl.domain.protocol.tune import Order, Tune
 from expctl.ports.proposers import Search
 
 
 class GridSearch:
     """Tries every combination of a sweep's values, in the order given."""
+
+    learns = False
 
     def __init__(self, combinations: Sequence[Combination]) -> None:
         self._left = list(reversed(combinations))
@@ -28,6 +32,8 @@ class OptunaSearch:
     """Tries at most `trials` of `combinations`, picked by Optuna's TPE sampler with a fixed seed. Optuna picks a value for each
     constant; a pick that is not in `combinations` is skipped and counts as a trial. Raises Refused if Optuna isn't installed.
     """
+
+    learns = True
 
     def __init__(self, combinations: Sequence[Combination], trials: int) -> None:
         try:
@@ -73,6 +79,15 @@ class OptunaSearch:
 def search_of(sweep: Sweep, combinations: Sequence[Combination]) -> Search:
     """Return the search over `combinations` that `sweep.sampler` names. Raises Refused if Optuna is wanted and missing."""
     return OptunaSearch(combinations, sweep.trials) if sweep.sampler is Sampler.OPTUNA else GridSearch(combinations)
+
+
+def search_for(tune: Tune, combinations: Sequence[Combination]) -> Search:
+    """Return the search over a bucket's configs that `tune.order` names: all, some at random by a fixed seed, or Optuna's."""
+    if tune.order is Order.OPTUNA:
+        return OptunaSearch(combinations, tune.trials)
+    if tune.order is Order.GRID:
+        return GridSearch(combinations)
+    return GridSearch(random.Random(1).sample(list(combinations), min(tune.trials, len(combinations))))  # noqa: S311
 
 
 def _key(combination: Combination) -> str:

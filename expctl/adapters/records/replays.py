@@ -13,8 +13,13 @@ from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Origin, Record, Replication
 from expctl.domain.protocol.boundaries import VERSION
+from expctl.domain.protocol.model import Benchmark, KeepRule
+from expctl.domain.tuning.benchmark import with_shapes
+from expctl.domain.tuning.verdicts import again
 from expctl.domain.verdict.decide_again import UnplayableError, older_rule, replayed, was_decided_by_samples
 from expctl.domain.verdict.samples import MalformedRound
+
+CONTESTS, DRIFT = "contests.jsonl", "drift.jsonl"
 
 
 class Replays:
@@ -70,6 +75,30 @@ class Replays:
         where = f"replication {number}: " if number else ""
         return Outcome(id=record.id, number=number, rule=rule, differs=differs, text=f"{entry.verdict}: {where}{text}")
 
+    def _wrong_drift(self, record: Record, benchmark: Benchmark, keep: KeepRule) -> str:
+        """Return a sentence if the drift of a record says something else than its samples; "" if it has none or they agree."""
+        drift = record.drift
+        if drift is None:
+            return ""
+        raw = self._library.samples(self._commit, record.id, DRIFT) or b""
+        if hashlib.sha256(raw).hexdigest() != drift.samples_sha256 or drift.procedure is None:
+            return f"{DRIFT} has another SHA-256 than the record says"
+        samples = samples_of(raw, where=f"experiments/{record.id}/{DRIFT}")
+        parts = replayed(drift.procedure, record.kind, samples, benchmark, keep).parts
+        wrong = [key for key, value in parts.items() if key != "times" and getattr(drift, key) != value]
+        return f"{wrong[0]} of the drift: {DRIFT} says something else" if wrong else ""
+
+    def _wrong_bucket(self, record: Record, benchmark: Benchmark, keep: KeepRule) -> str:
+        """Return a sentence about the first bucket of a tuning whose samples say something else; "" if all agree."""
+        raw = self._library.samples(self._commit, record.id, CONTESTS) or b""
+        if hashlib.sha256(raw).hexdigest() != record.contests_sha256:
+            return f"{CONTESTS} has another SHA-256 than the record says"
+        samples = samples_of(raw, where=f"experiments/{record.id}/{CONTESTS}")
+        for each in record.buckets:
+            if each.config and again(each, samples, benchmark, keep) != each:
+                return f"{each.file} {each.bucket}, {each.config}: {CONTESTS} says something else"
+        return ""
+
     def _compare(self, record: Record, entry: Record | Replication, number: int) -> tuple[str, bool, str]:
         file = f"samples{f'-{number + 1}' if number else ''}.jsonl"
         raw = self._library.samples(self._commit, record.id, file)
@@ -94,10 +123,17 @@ class Replays:
         if raw is None or target is None or target.benchmark is None:
             return "", True, f"{file} or the benchmark of {entry.target} is missing"
         samples = samples_of(raw, where=f"experiments/{record.id}/{file}")
-        again = replayed(entry.procedure, record.kind, samples, target.benchmark, protocol.keep)
+        benchmark = target.benchmark
+        if wrong := self._wrong_drift(record, benchmark, protocol.keep):
+            return "", True, wrong
+        if record.buckets:
+            if wrong := self._wrong_bucket(record, benchmark, protocol.keep):
+                return "", True, wrong
+            benchmark = with_shapes(benchmark, list(dict.fromkeys(each.size for each in samples)))
+        replay = replayed(entry.procedure, record.kind, samples, benchmark, protocol.keep)
         text = self._library.record_text(self._commit, record.id)
-        parts = {key: value for key, value in again.parts.items() if key != "times" or entry.times}  # older records have none
+        parts = {key: value for key, value in replay.parts.items() if key != "times" or entry.times}  # older records have none
         computed = with_parts(text, parts, replication=number)
         if computed == text:
-            return again.rule, False, f"byte for byte, rule {again.rule}, {len(samples)} samples"
-        return again.rule, True, f"{first_difference(json.loads(text), json.loads(computed))} (rule {again.rule} on {file})"
+            return replay.rule, False, f"byte for byte, rule {replay.rule}, {len(samples)} samples"
+        return replay.rule, True, f"{first_difference(json.loads(text), json.loads(computed))} (rule {replay.rule} on {file})"

@@ -14,7 +14,7 @@ from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Side
 
 NS_MAX = 1 << 53
-CONFIG_MOST = 200
+CONFIG_MOST = 2000
 
 
 class StepFailed(Exception):
@@ -38,7 +38,17 @@ class Worker:
     it is stopped (SIGSTOP) between requests, so that none of its threads runs while the other side works.
     """
 
-    def __init__(self, child: Child, side: Side, deadline_s: float, log: Path, *, takes_turns: bool = False) -> None:
+    def __init__(
+        self,
+        child: Child,
+        side: Side,
+        deadline_s: float,
+        log: Path,
+        *,
+        takes_turns: bool = False,
+        names: Mapping[str, str] | None = None,
+    ) -> None:
+        self._names = names or {}  # of sizes that this side is asked for under another name
         self.child, self.side, self._deadline_s, self._log = child, side, deadline_s, log
         self._takes_turns = takes_turns
         self._channel = Channel()
@@ -50,7 +60,10 @@ class Worker:
         Raises StepFailed.
         """
         # By the pipe, because the code under test can read an argv.
-        answer = self.ask({"do": "begin", NONCE: self._channel.nonce, "seed": seed, "sizes": sizes}, "ready")
+        answer = self.ask(
+            {"do": "begin", NONCE: self._channel.nonce, "seed": seed, "sizes": [self._names.get(size, size) for size in sizes]},
+            "ready",
+        )
         facts = answer.get("facts")
         self.config = one_line(str(facts.get("config", "")), CONFIG_MOST) if isinstance(facts, dict) else ""
 
@@ -89,6 +102,7 @@ class Worker:
     def times(self, size: str, iterations: int) -> Visit:
         """Have the worker time `iterations` runs of the kernel at `size`. Raises StepFailed."""
         # The time of the whole batch is the script's `outside_ns` if it sends one; ours includes the script's own work.
+        size = self._names.get(size, size)
         asked_ns = time.monotonic_ns()
         answer = self.ask({"do": "time", "size": size, "iterations": iterations}, "sample")
         elapsed_ns = time.monotonic_ns() - asked_ns

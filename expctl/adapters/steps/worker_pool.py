@@ -60,7 +60,8 @@ class WorkerPool:
         padding = secrets.randbelow(self.padding_most) if self.padding_most else 0
         argv, deadline_s = self.benchmark.argv, time.monotonic() + self.benchmark.timeout_s
         child = stack.enter_context(self.start(argv, self.cwd, self.builds[side], self.log, core, padding))
-        return Worker(child, side, deadline_s, self.log, takes_turns=takes_turns)
+        names = {size: self.benchmark.asked(side.value, size) for size in self.sizes}
+        return Worker(child, side, deadline_s, self.log, takes_turns=takes_turns, names=names)
 
 
 def _at_once(calls: Sequence[Callable[[], object]]) -> None:

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from expctl.domain.experiment.bucket_verdict import BucketVerdict
 from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.machine_times import Count, TimesOfSize
 from expctl.domain.experiment.noise import Calibrated
@@ -87,8 +88,7 @@ class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     `looks` are the numbers of rounds at which the search could stop. `rescued_by` is the size that gained instead of the
     objective. `simplify_used_percent` is the sum of the losses of earlier simplifications that are comparable. `calibrated` is
-    the known noise of the machine, `words` the version of the wording of reasons. `extended` says that `expctl run ID --extend`
-    went on beyond the usual looks. Records from before there were looks have none of this.
+    the known noise of the machine, `words` the version of the wording of reasons. `extended`: `expctl run ID --extend` went on.
     """
 
     boundaries: str
@@ -181,9 +181,9 @@ class BenchmarkIdentity(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The result of an experiment, with all that a later review needs. `explanation` is what profiles tell of the effect.
 
-    `control` is what the measuring path has shown before the first round; None: the target had no control then. `burn_ins` say
-    in which state of the GPU its confirmation began, and went on after each interruption. `times` are the absolute times by
-    state of the machine, in the rounds of the estimates; older records have none.
+    `control` is what the measuring path has shown before the first round, `burn_ins` in which state of the GPU its confirmation
+    began, and went on. `times` are the absolute times by state of the machine. Of these, older records have none. A tuning has
+    a verdict for each of `buckets`.
     """
 
     schema: Count = 1
@@ -224,6 +224,9 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     yardstick: BenchmarkIdentity | None = None
     control: ControlResult | None = None
     times: tuple[TimesOfSize, ...] = ()
+    buckets: tuple[BucketVerdict, ...] = ()
+    contests_sha256: str = ""
+    drift: "Drift | None" = None
 
     @property
     def left_open(self) -> bool:
@@ -253,6 +256,13 @@ class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     yardstick: BenchmarkIdentity | None = None
     control: ControlResult | None = None
     times: tuple[TimesOfSize, ...] = ()
+
+
+class Drift(Replication, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A replication with each side's own best config, by side and size ("": the pinned one), from drift.jsonl."""
+
+    configs: Mapping[str, Mapping[str, str]]
+    explanation: str = ""
 
 
 class EvidenceKind(StrEnum):

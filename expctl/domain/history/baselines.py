@@ -127,6 +127,8 @@ def _timings(records: Sequence[Record]) -> Iterator[_Timing]:
     for record in records:
         if record.origin is not Origin.MEASURED or record.number_kind not in SPEEDS:
             continue
+        if record.buckets:  # a tuning has timed shapes of its own list, not those of the KPI
+            continue
         if record.verdict is not Verdict.INVALID and _figures(record.estimates):
             yield _Timing(record=record, target=record.target, date=record.date, estimates=record.estimates, times=record.times)
         for again in record.replications:

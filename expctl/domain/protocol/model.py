@@ -8,6 +8,7 @@ from msgspec import Struct, field
 from expctl.domain.protocol.boundaries import LOOKS
 from expctl.domain.protocol.proposer import Proposer
 from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.tune import Tune
 
 LAYOUT = "{layout}"
 """In the build command of the toolchain `command`: the number of the layout to build."""
@@ -147,6 +148,10 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     control: Control | None = None
     burn_in: BurnInRule | None = None
 
+    def asked(self, side: str, size: str) -> str:  # noqa: ARG002 - a benchmark that asks each side for something else overrides it
+        """Return the name under which a worker of `side` is asked for a size."""
+        return size
+
 
 class ResourceLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Limits on figures of a candidate's build by name (vgpr, lds, scratch, vgpr_spills, occupancy, ...). `most` is the largest
@@ -174,7 +179,7 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     A target without a benchmark is a guard: it must build, keep its `limits`, and pass its test if it has one. `stands_for`
     names the hardware target whose machine code it compiles. `number_kind` says what kind of number its benchmark reports.
     `rivals` times what users would take instead of the kernel, for `expctl rivals`; it decides nothing.
-    `hot_loop` says how brief and ledger find the loop that the time goes into.
+    `hot_loop` says how brief and ledger find the loop that the time goes into, `tune` what `expctl tune` tries.
     """
 
     build: Build
@@ -184,6 +189,7 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     profile: Step | None = None
     rivals: Step | None = None
     hot_loop: HotLoopRule | None = None
+    tune: Tune | None = None
     stands_for: str = ""
     limits: ResourceLimits | None = None
     number_kind: NumberKind = NumberKind.WALL_TIME

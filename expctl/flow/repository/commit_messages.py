@@ -37,6 +37,12 @@ def blind_message(slot: BlindSlot) -> str:
     )
 
 
+def drift_message(record: Record) -> str:
+    """Return the message of the commit that adds to a record what its change gains with each side's own best config."""
+    said = _paragraph(record.drift.explanation if record.drift else "", 400)
+    return f"Drift of {record.id} on {record.target}\n\n{said}\n\nExpctl-Drift: {record.id}\nExpctl-Target: {record.target}\n"
+
+
 def rivals_message(rivals: Rivals) -> str:
     """Return the message of the commit that adds the times of rivals."""
     sizes = ", ".join(one_line(size.name, 40) for size in rivals.sizes[:6])

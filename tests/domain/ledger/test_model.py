@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from expctl.domain.experiment.bucket_verdict import BucketVerdict
 from expctl.domain.experiment.figures import effect_text, throughput_text, time_text
 from expctl.domain.experiment.machine_times import MachineState, SideTime, TimesOfSize
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
@@ -108,6 +109,14 @@ def replication(target: str, verdict: Verdict, times: tuple[float, float]) -> Re
 
 
 # ------------------------------------------------------------------ baselines
+
+
+def test_the_shapes_of_a_tuning_are_no_baseline_of_the_kpi_but_it_lands() -> None:
+    bucket = BucketVerdict(file="DEFAULT.json", bucket="any", shapes=("1x8x8",), verdict=Verdict.KEEP)
+    tuning = replace(measured("P2", Verdict.KEEP), date="2026-12-01", buckets=(bucket,))
+    (standing,) = baselines([measured("P1", Verdict.KEEP), tuning])
+    assert (standing.shown_by, standing.later) == ("P1", ("P2",))
+    assert baselines([tuning]) == ()
 
 
 def test_a_keep_gives_the_figures_of_its_candidate() -> None:
