@@ -36,7 +36,7 @@ def ledger(
     gc.disable()  # a short process frees nothing; collecting only costs time
     place = wiring.here()
     git = wiring.reader(place)
-    library, head = wiring.library(git), git.found_head()
+    library, head = wiring.library_of_git_alone(git) if check else wiring.library(git), git.found_head()
     library.read_ahead(head)
     view = read_ledger(library, head, _counted(place) if count else None)
     if plot:
