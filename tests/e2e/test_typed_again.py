@@ -1,9 +1,12 @@
 """Every command that commits can be typed again, after a kill or by mistake: it completes what is left, and exits 0."""
 
+import subprocess
+
 import pytest
 
-from tests.e2e.foreign import FASTER, SLOWER, Foreign
-from tests.faults.outside_kills import COMMANDS, played
+from tests.e2e.foreign import EXPCTL, FASTER, SLOWER, Foreign
+from tests.faults.outside_kills import COMMANDS, Stage, played
+from tests.refusals import printed_code
 
 WORDS = ("--title", "the builtin", "--hypothesis", "less to interpret")
 
@@ -44,3 +47,15 @@ def test_what_was_withdrawn_or_measured_since_is_proposed_anew(repository: Forei
 def test_killed_at_random_from_outside(long: bool) -> None:
     found = [(name, violation) for name, _, violation in played(500 if long else len(COMMANDS) // 3, seed=7) if violation]
     assert found == []
+
+
+@pytest.mark.parametrize("name", ["new ID", "queue", "withdraw", "finding add", "import", "ledger"])
+def test_an_act_whose_output_can_not_be_written_is_said_to_be_done(repository: Foreign, name: str) -> None:
+    stage, command = Stage(repository.root.parent / "played" / "stage").made(), COMMANDS[name]
+    command.before(stage)
+    with open("/dev/full", "w") as full:
+        asked = [EXPCTL, *command.words]
+        ended = subprocess.run(asked, cwd=stage.root, env=stage.environment, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert printed_code(ended.stderr) == "output-not-writable"
+    assert ", but standard output can't be written" in ended.stderr
+    assert command.done(stage)
