@@ -59,6 +59,9 @@ class StateCheckup:
             try:
                 events = journal.read(experiment)
             except Refused as refusal:
+                if refusal.code == "journal-of-another-version":
+                    yield wrong("journal", f"{_shown(file)}: {refusal.message}: {refusal.found}", refusal.hint)
+                    continue
                 aside = f"mv {_typed(file)} {_typed(file.with_suffix('.damaged'))}"
                 yield wrong("journal", f"{_shown(file)}: {refusal.found}", f"{aside} && expctl run {experiment}")
                 continue
