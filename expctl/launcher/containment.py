@@ -9,7 +9,6 @@ import contextlib
 import functools
 import os
 import resource
-import signal
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 
@@ -18,12 +17,11 @@ from expctl.launcher.control_group import make_group
 from expctl.launcher.kernel import prctl
 from expctl.launcher.landlock import PR_SET_NO_NEW_PRIVS, Ruleset
 from expctl.launcher.launch import Launch
-from expctl.launcher.namespaces import PROCESSES, SHARED_MEMORY, Entry, WritableMounts
+from expctl.launcher.namespaces import PROCESSES, SHARED_MEMORY, Entry, WritableMounts, end_with
 from expctl.launcher.privileges import keep_few
 
-PR_SET_PDEATHSIG = 1
 FILE_BYTES_MAX = 1 << 30
-NOT_CONFINED, NO_RUNNER = 126, 127
+NOT_CONFINED = 126
 
 PLAIN_DEVICES = ("null", "zero", "full", "random", "urandom")
 GPU_DEVICES = ("kfd", "dri/*", "nvidia*", "nvidia-caps/*")
@@ -55,9 +53,7 @@ class Containment:
         error and the process exits with status 126.
         """
         try:
-            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-            if os.getppid() != self._runner:  # the runner died between fork and prctl
-                os._exit(NO_RUNNER)
+            end_with(self._runner)
             if self.group is not None:
                 with contextlib.suppress(OSError):
                     self.group.join()
