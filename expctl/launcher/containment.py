@@ -19,6 +19,7 @@ from expctl.launcher.landlock import PR_SET_NO_NEW_PRIVS, Ruleset
 from expctl.launcher.launch import Launch
 from expctl.launcher.namespaces import PROCESSES, SHARED_MEMORY, Entry, WritableMounts, end_with
 from expctl.launcher.privileges import keep_few
+from expctl.launcher.system_calls import CallFilter
 
 FILE_BYTES_MAX = 1 << 30
 NOT_CONFINED = 126
@@ -39,6 +40,7 @@ class Containment:
         self._launch, self._runner, self._gpu = launch, os.getpid(), bool(_gpus())
         self._mounts: WritableMounts | None = None
         self._ruleset: Ruleset | None = None
+        self._calls: CallFilter | None = None
         if launch.limits is not None:
             here, folders = detect_capabilities(), (*launch.watched, *launch.limits.shared)
             self._mounts = _mounts_for(here.entry, folders, gpu=self._gpu)
@@ -46,6 +48,8 @@ class Containment:
                 shared_memory = (SHARED_MEMORY,) if here.entry is Entry.NONE and self._gpu else ()
                 writable = (*folders, *_plain_devices(), *_gpus(), *shared_memory)
                 self._ruleset = Ruleset(writable=writable, tcp=launch.limits.counters or here.entry is not Entry.NONE)
+            if here.filters_calls:
+                self._calls = CallFilter(counters=launch.limits.counters, gpu=self._gpu)
         self.group = make_group(launch.mark)
 
     def enter(self) -> None:
@@ -80,8 +84,13 @@ class Containment:
         if mounts.entry is not Entry.NONE:
             os.chdir(self._launch.cwd)
         keep_few(counters=counters)
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        self._enter_ruleset(mounts)
+        if self._calls is not None:
+            self._calls.enter()
+
+    def _enter_ruleset(self, mounts: WritableMounts) -> None:
         if self._ruleset is None:
-            prctl(PR_SET_NO_NEW_PRIVS, 1)
             return
         if mounts.has_own_memory:
             self._ruleset.allow(SHARED_MEMORY)
