@@ -55,9 +55,10 @@ class Summariser(Struct, frozen=True, kw_only=True):
     reader: GitReader
 
     def summarise(self, folders: Sequence[Folder]) -> list[FolderSummary]:
-        """Return the summaries of `folders`, in order. Raises Refused on a damaged record."""
+        """Return the summaries of `folders`, in order. Raises Refused on a damaged or lost record."""
         texts = self.reader.read_blobs(f"{tree}:record.json" for _, tree in folders)
         alone = [tree for _, tree in folders if f"{tree}:record.json" not in texts]
+        self.reader.check_absent(alone, "record.json")
         proposed = self.reader.read_blobs(f"{tree}:experiment.yaml" for tree in alone)
         return [
             self._one(folder, texts.get(f"{folder[1]}:record.json"), proposed=f"{folder[1]}:experiment.yaml" in proposed)

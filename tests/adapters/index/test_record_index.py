@@ -334,3 +334,21 @@ def test_an_answer_is_of_one_commit_while_others_bring_the_index_to_another(
         return seen + len(queries.experiments(index))
 
     assert ours.ask(first, slow) >= 2 * number
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_a_record_that_git_has_lost_is_no_proposal_without_a_record(
+    reader: Counting, repository: Repository, file: Path, cached: bool
+) -> None:
+    head = reader.head()
+    blob = repository.git("rev-parse", "HEAD:experiments/P17/record.json").strip()
+    if cached:
+        library(reader, file).digests(head)
+        repository.write("experiments/P17/samples.jsonl", b"{}")
+        head = repository.commit()
+    (repository.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    with refuses("git-object-lost"):
+        library(reader, file).experiments(head)
+    with refuses("git-object-lost"):
+        library(reader, None).records(head)
+    assert [each.code for each in library(reader, None).damaged(head)] == ["git-object-lost"]
