@@ -94,9 +94,8 @@ class CallFilter:
     def __init__(self, *, counters: bool, gpu: bool) -> None:
         column, architecture = ARCHITECTURES[platform.machine()]
         found = tuple(_instructions(column, architecture, counters=counters, gpu=gpu))
-        self._filter = (_Packed * len(found))(
-            *((each.code, each.then, each.otherwise, each.value & 0xFFFFFFFF) for each in found)
-        )
+        packed = [_Packed(each.code, each.then, each.otherwise, each.value & 0xFFFFFFFF) for each in found]
+        self._filter = (_Packed * len(packed))(*packed)
         self._own = [at for at, each in enumerate(found) if each.value == OWN_PID]
         self._program = _Program(length=len(found), filter=ctypes.addressof(self._filter))
         self._number = SECCOMP[column]
@@ -130,8 +129,8 @@ def _instructions(column: int, architecture: int, *, counters: bool, gpu: bool) 
     for name, numbers in OF_OWN_PID.items():
         if name == "prlimit64" or not gpu:
             yield from _at(numbers[column], *_only_own(0))
-    for *numbers, process in () if gpu else OF_OWN_WHO.values():
-        yield from _at(numbers[column], _argument(0), Instruction(EQUAL, process, then=1), refuse, *_only_own(1))
+    for number, aarch64, process in () if gpu else OF_OWN_WHO.values():
+        yield from _at((number, aarch64)[column], _argument(0), Instruction(EQUAL, process, then=1), refuse, *_only_own(1))
     families = [part for each in (AF_PACKET, AF_ALG, AF_VSOCK) for part in (Instruction(EQUAL, each, otherwise=1), refuse)]
     raw = (_argument(1), Instruction(AND, SOCK_KIND), Instruction(EQUAL, SOCK_RAW, otherwise=1), refuse)
     is_internet = (Instruction(EQUAL, INTERNET[0], then=1), Instruction(EQUAL, INTERNET[1], otherwise=len(raw)))

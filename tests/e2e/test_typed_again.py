@@ -54,7 +54,7 @@ def test_an_act_whose_output_can_not_be_written_is_said_to_be_done(repository: F
     stage, command = Stage(repository.root.parent / "played" / "stage").made(), COMMANDS[name]
     command.before(stage)
     with open("/dev/full", "w") as full:
-        asked = [EXPCTL, *command.words]
+        asked = [str(EXPCTL), *command.words]
         ended = subprocess.run(asked, cwd=stage.root, env=stage.environment, stdout=full, stderr=subprocess.PIPE, text=True)
     assert printed_code(ended.stderr) == "output-not-writable"
     assert ", but standard output can't be written" in ended.stderr
