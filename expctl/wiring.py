@@ -64,11 +64,18 @@ def library(git: GitReader) -> "GitLibrary":
     return GitLibrary(git, index(git))
 
 
+def library_of_git_alone(git: GitReader) -> "GitLibrary":
+    """Return such a reader for what checks: it reads every record from git, and believes no cache."""
+    from expctl.adapters.records.repository_contents import GitLibrary
+
+    return GitLibrary(git)
+
+
 def index(git: GitReader) -> "RecordIndex":
     """Return the index of committed records, a SQLite file by which many records are read quickly."""
     from expctl.adapters.index.record_index import RecordIndex
 
-    return RecordIndex(git, git.place.state / "records.sqlite")
+    return RecordIndex(git, git.place.state / "records.sqlite", told=lambda words: print(words, file=sys.stderr))
 
 
 def pictures(place: Place, git: GitReader) -> "Pictures":
@@ -271,7 +278,7 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
     from expctl.views.ledger.document import render
 
     git = reader(place)
-    records, head = library(git), git.head()
+    records, head = library_of_git_alone(git), git.head()
 
     def contradicted() -> tuple[tuple[str, str], ...]:
         return tuple((each.id, each.text) for each in Replays(records, head).all() if each.differs)

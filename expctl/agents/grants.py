@@ -1,6 +1,5 @@
 """What a person allows agents to do beyond a proposal, until when: a file below .git/expctl that no tool writes."""
 
-import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -8,8 +7,7 @@ from msgspec import Struct
 
 from expctl.domain.errors import Misused, Refused
 from expctl.domain.text import one_line
-from expctl.files import atomic_write
-from expctl.files.parse_json import parse_json
+from expctl.files import checked_json
 
 GRANTABLE = ("run", "finding_add")
 LONGEST = timedelta(days=7)
@@ -31,7 +29,7 @@ class Grants:
     def standing(self, now: datetime) -> dict[str, Grant]:
         """Return tool -> grant of those that hold at `now`. A damaged file grants nothing."""
         try:
-            found = parse_json(self.file.read_text(encoding="utf-8"))
+            found = checked_json.read(self.file)
             given = {str(tool): datetime.fromisoformat(until).astimezone(UTC) for tool, until in dict(found).items()}
         except (OSError, ValueError, TypeError, AttributeError):
             return {}
@@ -60,8 +58,7 @@ class Grants:
         return tool in held
 
     def _write(self, held: dict[str, Grant]) -> None:
-        text = json.dumps({name: each.until.isoformat() for name, each in sorted(held.items())}, indent=1) + "\n"
-        atomic_write.replace(self.file, text.encode())
+        checked_json.write(self.file, {name: each.until.isoformat() for name, each in sorted(held.items())})
 
 
 def until_of(text: str, hours: float, now: datetime) -> datetime:

@@ -92,7 +92,8 @@ def _open() -> "tuple[Context, FindingsEditor]":
 
 
 def _tell(noted: "Noted", as_json: bool) -> None:
-    from expctl.cli.output import print_result
+    from expctl.cli.output import after, print_result
     from expctl.views.ledger.findings import noted_lines
 
-    print_result(noted, lambda: noted_lines(noted.finding, noted.commit), as_json, schema="finding/1")
+    with after(f"{noted.finding.id} is committed"):
+        print_result(noted, lambda: noted_lines(noted.finding, noted.commit), as_json, schema="finding/1")

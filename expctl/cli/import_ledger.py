@@ -52,7 +52,7 @@ def import_ledger(
     import sys
 
     from expctl import wiring
-    from expctl.cli.output import print_result
+    from expctl.cli.output import after, print_result
     from expctl.files.user_file import contents
     from expctl.flow.import_ledger import Options, check_dry, plan_import
     from expctl.flow.import_ledger import import_ledger as take_in
@@ -88,7 +88,8 @@ def import_ledger(
         _keep(file, given)
     ended = f"is imported in {done.commit[:7]}" if done.commit else "was imported before: nothing to add"
     lines = [*_plan_lines(done.plan), f"{done.plan.file} {ended}"]
-    print_result(done, lambda: lines, as_json, schema="import/1")
+    with after(f"{done.plan.file} {ended}"):
+        print_result(done, lambda: lines, as_json, schema="import/1")
 
 
 def _plan_lines(plan: "Plan") -> list[str]:

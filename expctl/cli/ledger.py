@@ -27,7 +27,7 @@ def ledger(
 
     from expctl import wiring
     from expctl.adapters.records.ledger_file import ledger_mend
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import after, print_json, print_lines
     from expctl.domain.errors import Refused
     from expctl.files import atomic_write
     from expctl.flow.repository.ledger_inputs import read_ledger
@@ -36,7 +36,7 @@ def ledger(
     gc.disable()  # a short process frees nothing; collecting only costs time
     place = wiring.here()
     git = wiring.reader(place)
-    library, head = wiring.library(git), git.found_head()
+    library, head = wiring.library_of_git_alone(git) if check else wiring.library(git), git.found_head()
     library.read_ahead(head)
     view = read_ledger(library, head, _counted(place) if count else None)
     if plot:
@@ -71,7 +71,8 @@ def ledger(
                     hint=ledger_mend(file),
                 )
             atomic_write.replace(file, text)
-        print_lines([f"ledger.md {'is up to date' if same else 'written'}"])
+        with after("ledger.md is up to date"):
+            print_lines([f"ledger.md {'is up to date' if same else 'written'}"])
     if as_json:
         print_json(view, schema="ledger/1")
 

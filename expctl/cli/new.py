@@ -40,7 +40,7 @@ def new(
     from expctl import wiring
     from expctl.adapters.git.editor import words_from_editor
     from expctl.adapters.records.proposal_file import proposal_text
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import after, print_result
     from expctl.domain.errors import Misused, Refused
     from expctl.domain.experiment.ids import check_id
     from expctl.domain.patch.policy import PATCH_BYTES_MAX
@@ -80,12 +80,11 @@ def new(
         raise
     if asks:
         kept.unlink(missing_ok=True)
-    if as_json:
-        print_json(made, schema="new/1")
-        return
     lines = [f"{made.id}  queued in {made.commit[:7]}: {one_line(made.title)}", f"  changes    {', '.join(made.files)}"]
     lines += [f"  restored   {', '.join(made.restored)}"] if made.restored else []
-    print_lines([*lines, f"  next       expctl run {made.id}"])
+    lines.append(f"  next       expctl run {made.id}")
+    with after(f"{made.id} is queued in {made.commit[:7]}"):
+        print_result(made, lambda: lines, as_json, schema="new/1")
 
 
 def _propose(place: "Place", experiment: str, text_of: Callable[[str], bytes], contents: bytes | None) -> "Proposed":

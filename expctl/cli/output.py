@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from expctl.domain.errors import Refused
@@ -81,6 +82,17 @@ def print_text(text: str) -> None:
             found=str(error.strerror),
             hint="free space on that disk, or send the output elsewhere",
         ) from error
+
+
+@contextmanager
+def after(done: str) -> Iterator[None]:
+    """Print, within the block, what a command has done: if that fails, the error says that it is `done` all the same."""
+    try:
+        yield
+    except Refused as refusal:
+        if refusal.code == "output-not-writable":
+            refusal.message = f"{done}, but standard output can't be written"
+        raise
 
 
 def write_file(file: Path, contents: bytes) -> None:

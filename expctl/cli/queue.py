@@ -20,7 +20,7 @@ def queue(
 ) -> None:
     """List the queue in the order in which it runs, or give one experiment another priority."""
     from expctl import wiring
-    from expctl.cli.output import print_result
+    from expctl.cli.output import after, print_result
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.ids import check_id
     from expctl.domain.experiment.queue_ticket import PRIORITY_MAX
@@ -50,7 +50,8 @@ def queue(
     else:
         entries = (_moved(check_id(experiment), priority),)
     facts = {"entries": [_facts(each) for each in entries]}
-    print_result(facts, lambda: queue_lines(entries), as_json, schema="queue/1")
+    with after(f"{experiment} has priority {priority}" if experiment else "nothing was changed"):
+        print_result(facts, lambda: queue_lines(entries), as_json, schema="queue/1")
 
 
 def _moved(experiment: str, priority: int) -> "Entry":

@@ -30,7 +30,7 @@ def replay(
             "replay needs one ID or --all", code="replay-one-or-all", expected="expctl replay P15, or expctl replay --all"
         )
     git = wiring.reader(wiring.here())
-    replays = Replays(wiring.library(git), git.head())
+    replays = Replays(wiring.library_of_git_alone(git), git.head())
     outcomes = replays.all() if everything else replays.of(check_id(experiment))
     lines = [f"{each.id:<8} {_word(each):<8} {one_line(each.text)}" for each in outcomes]
     print_result({"outcomes": outcomes}, lambda: lines, as_json, schema="replay/1")

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 def print_step(step: Step) -> None:
     """Print one step of `expctl run`: a verdict or a change of the queue; a refusal goes to standard error."""
     from expctl.cli.console_errors import explain
-    from expctl.cli.output import print_lines
+    from expctl.cli.output import after, print_lines
 
     match step:
-        case Outcome():
-            print_lines(_outcome_lines(step))
+        case Outcome(record=record):
+            with after(f"{record.id} ended in {record.verdict}, which is committed"):
+                print_lines(_outcome_lines(step))
         case BlindOutcome():
             print_lines(_blind_lines(step))
         case Skipped():

@@ -16,7 +16,7 @@ def withdraw(
     import sys
 
     from expctl import wiring
-    from expctl.cli.output import print_result
+    from expctl.cli.output import after, print_result
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.ids import check_id
     from expctl.domain.text import plain_text
@@ -35,4 +35,5 @@ def withdraw(
         )
     entry = take_out(wiring.context(wiring.here(), ConsoleProgress(sys.stderr)), experiment, why)
     facts = {"id": entry.id, "state": entry.state.value, "why": entry.why}
-    print_result(facts, lambda: queue_lines((entry,)), as_json, schema="withdraw/1")
+    with after(f"{entry.id} is withdrawn"):
+        print_result(facts, lambda: queue_lines((entry,)), as_json, schema="withdraw/1")

@@ -11,6 +11,7 @@ from msgspec import Struct
 from expctl.launcher import landlock
 from expctl.launcher.control_group import home_of_groups
 from expctl.launcher.namespaces import Entry, entry_here
+from expctl.launcher.system_calls import can_filter
 
 SWITCH = "EXPCTL_UNCONFINED"
 SIGNALS_SINCE, TRUNCATE_SINCE = 6, 3
@@ -18,12 +19,14 @@ SIGNALS_SINCE, TRUNCATE_SINCE = 6, 3
 
 class Capabilities(Struct, frozen=True, kw_only=True):
     """What the Linux kernel offers here to confine child processes. `landlock` is the version of Landlock (0: none), `entry`
-    how namespaces can be made, `groups` whether control groups can; `switched_off` tells that the user forbids confinement.
+    how namespaces can be made, `groups` whether control groups can, `filters_calls` whether system calls can be forbidden;
+    `switched_off` tells that the user forbids confinement.
     """
 
     landlock: int
     entry: Entry
     groups: bool
+    filters_calls: bool = False
     switched_off: bool = False
 
     @property
@@ -32,13 +35,14 @@ class Capabilities(Struct, frozen=True, kw_only=True):
         return self.landlock > 0 or self.entry is not Entry.NONE
 
     def words(self) -> str:
-        """Return the confinement in words, for a record, e.g. `landlock 7, own mounts, own network` or `unconfined: ...`."""
+        """Return the confinement in words, for a record, e.g. `landlock 7, own mounts, own network, own calls`."""
         if self.switched_off:
             return f"unconfined: switched off by {SWITCH}"
         if not self.confines_writes:
             return "unconfined: no Landlock, no namespaces"
         mounts = ["own mounts", "own network"] if self.entry is not Entry.NONE else []
-        return ", ".join([*([f"landlock {self.landlock}"] if self.landlock else []), *mounts])
+        calls = ["own calls"] if self.filters_calls else []
+        return ", ".join([*([f"landlock {self.landlock}"] if self.landlock else []), *mounts, *calls])
 
     def gaps(self) -> tuple[str, ...]:
         """Return a sentence for each thing that can't be forbidden to child processes here, e.g. using the network."""
@@ -52,6 +56,8 @@ class Capabilities(Struct, frozen=True, kw_only=True):
             found.append(f"Landlock {self.landlock or 'is missing'}: children can send signals to processes of yours")
         if 0 < self.landlock < TRUNCATE_SINCE and self.entry is Entry.NONE:
             found.append(f"Landlock {self.landlock}: children can cut off files that they can't write")
+        if not self.filters_calls:
+            found.append("no filter of system calls: children can change limits, priority and cores of your other processes")
         return tuple(found)
 
 
@@ -68,6 +74,11 @@ def detect_capabilities() -> Capabilities:
 def _detected() -> Capabilities:
     folder = Path(tempfile.mkdtemp(prefix="expctl-trial."))
     try:
-        return Capabilities(landlock=landlock.version(), entry=entry_here(folder), groups=home_of_groups() is not None)
+        return Capabilities(
+            landlock=landlock.version(),
+            entry=entry_here(folder),
+            groups=home_of_groups() is not None,
+            filters_calls=can_filter(),
+        )
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -9,7 +9,6 @@ import contextlib
 import functools
 import os
 import resource
-import signal
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 
@@ -18,12 +17,12 @@ from expctl.launcher.control_group import make_group
 from expctl.launcher.kernel import prctl
 from expctl.launcher.landlock import PR_SET_NO_NEW_PRIVS, Ruleset
 from expctl.launcher.launch import Launch
-from expctl.launcher.namespaces import PROCESSES, SHARED_MEMORY, Entry, WritableMounts
+from expctl.launcher.namespaces import PROCESSES, SHARED_MEMORY, Entry, WritableMounts, end_with
 from expctl.launcher.privileges import keep_few
+from expctl.launcher.system_calls import CallFilter
 
-PR_SET_PDEATHSIG = 1
 FILE_BYTES_MAX = 1 << 30
-NOT_CONFINED, NO_RUNNER = 126, 127
+NOT_CONFINED = 126
 
 PLAIN_DEVICES = ("null", "zero", "full", "random", "urandom")
 GPU_DEVICES = ("kfd", "dri/*", "nvidia*", "nvidia-caps/*")
@@ -41,6 +40,7 @@ class Containment:
         self._launch, self._runner, self._gpu = launch, os.getpid(), bool(_gpus())
         self._mounts: WritableMounts | None = None
         self._ruleset: Ruleset | None = None
+        self._calls: CallFilter | None = None
         if launch.limits is not None:
             here, folders = detect_capabilities(), (*launch.watched, *launch.limits.shared)
             self._mounts = _mounts_for(here.entry, folders, gpu=self._gpu)
@@ -48,6 +48,8 @@ class Containment:
                 shared_memory = (SHARED_MEMORY,) if here.entry is Entry.NONE and self._gpu else ()
                 writable = (*folders, *_plain_devices(), *_gpus(), *shared_memory)
                 self._ruleset = Ruleset(writable=writable, tcp=launch.limits.counters or here.entry is not Entry.NONE)
+            if here.filters_calls:
+                self._calls = CallFilter(counters=launch.limits.counters, gpu=self._gpu)
         self.group = make_group(launch.mark)
 
     def enter(self) -> None:
@@ -55,9 +57,7 @@ class Containment:
         error and the process exits with status 126.
         """
         try:
-            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-            if os.getppid() != self._runner:  # the runner died between fork and prctl
-                os._exit(NO_RUNNER)
+            end_with(self._runner)
             if self.group is not None:
                 with contextlib.suppress(OSError):
                     self.group.join()
@@ -84,8 +84,13 @@ class Containment:
         if mounts.entry is not Entry.NONE:
             os.chdir(self._launch.cwd)
         keep_few(counters=counters)
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        self._enter_ruleset(mounts)
+        if self._calls is not None:
+            self._calls.enter()
+
+    def _enter_ruleset(self, mounts: WritableMounts) -> None:
         if self._ruleset is None:
-            prctl(PR_SET_NO_NEW_PRIVS, 1)
             return
         if mounts.has_own_memory:
             self._ruleset.allow(SHARED_MEMORY)

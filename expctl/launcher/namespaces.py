@@ -24,6 +24,7 @@ MOUNT_SETATTR, MOUNT_ATTR_RDONLY, AT_RECURSIVE = 442, 1, 0x8000
 GET_FLAGS, SET_FLAGS, IFF_UP = 0x8913, 0x8914, 1
 INTERFACE = "16sh22x"  # struct ifreq: name, flags
 PR_SET_PDEATHSIG = 1
+NO_RUNNER = 127
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  children get one of their own
 SHARED_MEMORY_SIZE = "25%"
@@ -91,9 +92,9 @@ def _made(build: Callable[[], None], kinds: Sequence[str]) -> tuple[int, ...]:
     name in /proc/PID/ns, e.g. `mnt`. Raises OSError if `build` did.
     """
     answers, answer = os.pipe2(os.O_CLOEXEC)
-    maker = os.fork()
+    runner, maker = os.getpid(), os.fork()
     if maker == 0:
-        _make(build, answer)
+        _make(build, answer, runner)
     os.close(answer)
     try:
         with open(answers, "rb", closefd=False) as pipe:
@@ -108,13 +109,13 @@ def _made(build: Callable[[], None], kinds: Sequence[str]) -> tuple[int, ...]:
         os.waitpid(maker, 0)
 
 
-def _make(build: Callable[[], None], answer: int) -> NoReturn:
+def _make(build: Callable[[], None], answer: int, runner: int) -> NoReturn:
     """Run `build`, write the number of its error (0: none) in 4 bytes to the descriptor `answer`, and wait to be killed. It is
-    called in the forked process.
+    called in the forked process, whose parent is `runner`, and ends with that.
     """
     number = 5  # EIO: something that is no error of the kernel's
     try:
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        end_with(runner)
         build()
         number = 0
     except OSError as error:
@@ -125,11 +126,19 @@ def _make(build: Callable[[], None], answer: int) -> NoReturn:
         os._exit(0)
 
 
+def end_with(runner: int) -> None:
+    """Have the kernel kill the calling process when its parent `runner` ends; end it now if that has happened already."""
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != runner:  # it died between fork and prctl, and nobody would ever signal this process
+        os._exit(NO_RUNNER)
+
+
 def _works(act: Callable[[], None]) -> bool:
-    child = os.fork()
+    runner, child = os.getpid(), os.fork()
     if child == 0:
         status = 1
         try:
+            end_with(runner)
             act()
             status = 0
         finally:

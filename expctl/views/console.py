@@ -22,8 +22,8 @@ Wordings = Callable[[float], Sequence[Words]]
 
 class ConsoleProgress:
     """Prints progress to `stream` (default: standard output). A terminal gets a live line besides, which is wiped at the end of
-    the `with` block; anything else gets whole lines, few of them. When the program that reads the stream ends, output goes to
-    /dev/null, so that the measurement continues.
+    the `with` block; anything else gets whole lines, few of them. When the program that reads the stream ends, or the disk of
+    the stream is full, output goes to /dev/null, so that the measurement continues.
     """
 
     def __init__(self, stream: TextIO | None = None, clock_s: Callable[[], float] = time.monotonic) -> None:
@@ -124,5 +124,7 @@ class ConsoleProgress:
         try:
             self._stream.write(text + "\n")
             self._stream.flush()
-        except BrokenPipeError:
+        except OSError as error:
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+            if not isinstance(error, BrokenPipeError):
+                print(f"the output can't be written ({error.strerror}): this goes on without it", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 import shutil
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,19 @@ def test_daemon_of_a_candidate_dies_with_its_step(repository: Foreign) -> None:
     repository.queue("P1", daemon + SLOWER)
     repository.concluded("run", "P1")
     assert repository.survivors() == []
+
+
+def test_a_benchmark_that_leaves_a_child_behind_is_refused_at_once(repository: Foreign) -> None:
+    benchmark = (repository.root / "bench/benchmark.py").read_text()
+    left = "if __import__('os').fork() == 0:\n    time.sleep(60)\n"
+    repository.write("bench/benchmark.py", benchmark + left)
+    repository.commit("a harness that leaves a child")
+    repository.queue("P1", FASTER)
+    began = time.monotonic()
+    repository.expctl("run", "P1")
+    assert time.monotonic() - began < 20, "a round has a minute"
+    (reason,) = repository.record("P1")["reasons"]
+    assert "ended, but something that it started keeps the result channel open" in reason
 
 
 @pytest.fixture

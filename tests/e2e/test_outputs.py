@@ -35,6 +35,21 @@ def test_a_full_disk(trace: Path) -> None:
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_run_whose_output_finds_no_room_concludes(repository: Foreign) -> None:
+    repository.queue("P1", WRONG)
+    with open("/dev/full", "w") as full:
+        words = [sys.executable, "-m", "expctl", "run", "P1"]
+        ended = subprocess.run(
+            words, cwd=repository.root, env=repository.environment, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (ended.returncode, ended.stderr) == (
+        0,
+        "the output can't be written (No space left on device): this goes on without it\n",
+    )
+    assert repository.record("P1")["verdict"] == "REJECT"
+
+
 def test_a_closed_output_is_none(trace: Path) -> None:
     ended = shown(trace, "--json", redirect=">&-")
     assert (ended.returncode, ended.stderr) == (0, "")

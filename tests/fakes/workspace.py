@@ -201,7 +201,7 @@ class FakeWorkspace:
     def start_branch(self, branch: str, commit: str) -> None:
         self.refs.setdefault(f"refs/heads/{branch}", commit)
 
-    def publish(self, *, branch: str, old: str, new: str) -> bool:
+    def publish(self, *, branch: str, old: str, new: str, captured: Sequence[str] = (), tree: str = "") -> bool:
         self.publications += 1
         if self.publications > 20:
             raise AssertionError("the flow publishes for ever")
@@ -212,6 +212,7 @@ class FakeWorkspace:
         if self.refs[f"refs/heads/{branch}"] != old:
             return False
         self.refs[f"refs/heads/{branch}"] = new
+        self.set_back(captured, tree=tree or new)
         return True
 
     def finish_publication(self) -> None:
@@ -238,7 +239,7 @@ class FakeWorkspace:
     def capture(self, paths: Sequence[str]) -> bytes:
         return json.dumps(dict.fromkeys(self.dirty(paths), "captured")).encode()
 
-    def restore(self, paths: Sequence[str], *, tree: str) -> None:
+    def set_back(self, paths: Sequence[str], *, tree: str) -> None:
         assert tree in self.commits
         self.local_changes = tuple(path for path in self.local_changes if path not in paths)
 

@@ -85,10 +85,10 @@ def test_no_trap_is_sprung_by_anything_that_we_do(trapped: Repository, monkeypat
     captured = workspace.capture(["src"])
     assert workspace.candidate_tree(head, captured) == tree
     assert workspace.patch_identity(captured) == workspace.patch_identity(patch)
-    workspace.restore(["src/kernel.txt"], tree=tree)
+    workspace.set_back(["src/kernel.txt"], tree=tree)
     assert (trapped.root / "src/kernel.txt").read_bytes() == KERNEL
     workspace.apply(patch)
-    workspace.restore(["src/kernel.txt"], tree=tree)
+    workspace.set_back(["src/kernel.txt"], tree=tree)
     commit = workspace.commit_files(parent=candidate, files={"ledger.md": b"x\n"}, message="P1 KEEP\n", date="1700000000 +0000")
     assert workspace.publish(branch="main", old=head, new=commit)
     assert (trapped.root / "ledger.md").read_bytes() == b"x\n"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -61,6 +62,11 @@ class User:
         found = snapshot(*(self.folder / name for name in ("canary", "tree", "git")))
         found["shared memory"] = str(SHARED.exists())
         found["victim"] = str(self.victim.poll())
+        if self.victim.returncode is not None:
+            return found
+        found["limits"] = str(resource.prlimit(self.victim.pid, resource.RLIMIT_FSIZE))
+        found["cores"] = f"{os.sched_getaffinity(self.victim.pid)} {os.sched_getscheduler(self.victim.pid)}"
+        found["priority"] = str(os.getpriority(os.PRIO_PROCESS, self.victim.pid))
         for name in ("stream", "packets", "nameless"):
             found[name] = str(heard(getattr(self, name)))
         return found
@@ -123,12 +129,14 @@ def argv_of(case: dict[str, str]) -> list[str]:
     return [sys.executable, "-c", PRELUDE + case["python"]] if "python" in case else ["/bin/sh", "-c", case["sh"]]
 
 
-def offered(need: str, here: Capabilities) -> bool:
+def offered(need: str, here: Capabilities, *, beside_a_gpu: bool) -> bool:
     return {
         "": here.confines_writes,
         "mounts": here.entry is not Entry.NONE,
         "network": here.entry is not Entry.NONE,
         "signals": here.landlock >= 6,
+        "calls": here.filters_calls,
+        "cores": here.filters_calls and not beside_a_gpu,
     }[need]
 
 
@@ -138,6 +146,7 @@ LAYERS: dict[str, dict[str, Any]] = {
     BESIDE_A_GPU: {},
     "landlock alone": {"entry": Entry.NONE},
     "mounts alone": {"landlock": 0},
+    "calls alone": {"landlock": 0, "entry": Entry.NONE},
 }
 
 
@@ -153,7 +162,7 @@ LAUNCHES = [
 @pytest.mark.parametrize(("name", "layer"), LAUNCHES)
 def test_a_launch(name: str, layer: str, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     case, here = CASES[name], replace(detect_capabilities(), **LAYERS[layer])
-    if not offered(case.get("needs", ""), here):
+    if not offered(case.get("needs", ""), here, beside_a_gpu=layer == BESIDE_A_GPU):
         if layer != "all":
             return  # as the table says: what is left does not stop it
         pytest.skip(f"UNCONFINED: this kernel offers {here.words()}, which does not stop what {name}")
@@ -248,3 +257,18 @@ def secrets_of(text: str) -> list[str]:
     )
     words = text.replace("@", " @").replace("user:", "user: ").replace("=", "= ").replace('"', " ").split()
     return [word.strip(".") for word in words if len(word) >= 12 and not word.startswith(names) and not word.endswith("=")]
+
+
+def test_an_own_limit_core_and_thread_can_be_set_behind_the_filter(user: User) -> None:
+    """By pid 0 and by the pid of the launch itself; sockets, threads and children are as ever."""
+    program = (
+        "import os, resource, socket, subprocess, threading\n"
+        "for pid in (0, os.getpid()):\n"
+        "    resource.prlimit(pid, resource.RLIMIT_NOFILE, resource.getrlimit(resource.RLIMIT_NOFILE))\n"
+        "    os.sched_setaffinity(pid, os.sched_getaffinity(pid)); os.setpriority(os.PRIO_PROCESS, pid, 1)\n"
+        "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0); socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "thread = threading.Thread(target=print, args=('threads',)); thread.start(); thread.join()\n"
+        "print(subprocess.run(['/bin/echo', 'children'], capture_output=True, text=True).stdout)\n"
+    )
+    said = run(user, [sys.executable, "-c", program], ChildLimits(scratch=(user.scratch,)))
+    assert said.split() == ["threads", "children"]

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -208,3 +209,21 @@ def pids_of(mark: str) -> Iterator[int]:
     from expctl.launcher.process import carries, pids
 
     yield from (pid for pid in pids() if carries(pid, f"{MARK}={mark}".encode()))
+
+
+def test_no_process_that_makes_namespaces_outlives_a_runner_that_died_at_its_fork() -> None:
+    """The runner is killed between the fork and the prctl of its child, which then has another parent already."""
+    program = (
+        "import os, signal, sys, time\n"
+        "from expctl.launcher import namespaces\n"
+        "late = namespaces.prctl\n"
+        "def slow(*words):\n"
+        "    while os.getppid() == runner: time.sleep(0.01)\n"
+        "    return late(*words)\n"
+        "namespaces.prctl, runner = slow, os.getpid()\n"
+        "if os.fork() == 0: time.sleep(0.3); os.kill(runner, signal.SIGKILL); os._exit(0)\n"
+        "namespaces._made(lambda: None, ())\n"
+    )
+    runner = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    out, _ = runner.communicate(timeout=10)  # ends when nobody holds its output any more
+    assert (runner.returncode, out) == (-signal.SIGKILL, b"")

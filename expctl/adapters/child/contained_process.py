@@ -30,6 +30,7 @@ __all__ = [
     "Child",
     "ChildLimits",
     "Gone",
+    "HeldOpen",
     "Launch",
     "TimedOut",
     "TooMuch",
@@ -42,6 +43,7 @@ __all__ = [
 RESULT_FD = "EXPCTL_RESULT_FD"
 LINE_BYTES_MAX = 1 << 20
 TAIL_BYTES = 20_000
+HELD_OPEN_S = 1.0
 LOG_BYTES_KEPT = 1 << 20  # of a log that exceeded its limit
 
 
@@ -51,6 +53,10 @@ class TimedOut(Exception):
 
 class Gone(Exception):
     """The child process ended, or closed its result channel, before it answered a request."""
+
+
+class HeldOpen(Gone):
+    """The child process ended, but something that it started keeps the result channel open."""
 
 
 class TooMuch(Gone):
@@ -140,8 +146,9 @@ class Child:
         """Yield the lines of the child's result channel, with secrets masked, until the child closes the channel.
 
         Raises TimedOut at `deadline_s` (seconds of the monotonic clock), Gone for a line above 1 MiB, TooMuch if the child
-        exceeds its disk limit.
+        exceeds its disk limit, HeldOpen if it has ended HELD_OPEN_S before, without a close of the channel.
         """
+        ended_s = 0.0
         while True:
             while b"\n" in self._buffer:
                 line, self._buffer = self._buffer.split(b"\n", 1)
@@ -151,6 +158,9 @@ class Child:
                 raise TimedOut
             self._look()
             if not self._selector.select(min(left, LOOK_EVERY_S)):
+                ended_s = ended_s or (time.monotonic() if self._running.status(0) is not None else 0.0)
+                if ended_s and time.monotonic() - ended_s > HELD_OPEN_S:
+                    raise HeldOpen("ended, but something that it started keeps the result channel open")
                 continue
             if not self._fill():
                 return

@@ -36,6 +36,9 @@ class Scalar(Struct, frozen=True):
     plain: bool
 
 
+UNKNOWN_KEY = ": unknown key"
+
+
 class Problems:
     """Collects the problems of one file in `found`, one line of text for each."""
 
@@ -128,7 +131,7 @@ def _decode_fields(raw: object, wanted: Any, problems: Problems, path: str) -> A
     fields = {field.name: field for field in _fields(wanted)}
     for key in raw:
         if key not in fields:
-            problems.found.append(f"{_join(path, str(key))}: unknown key; known here: {', '.join(fields)}")
+            problems.found.append(f"{_join(path, str(key))}{UNKNOWN_KEY}; known here: {', '.join(fields)}")
     values: dict[str, Any] = {}
     before = len(problems.found)
     for name, field in fields.items():

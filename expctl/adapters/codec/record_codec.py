@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from expctl.adapters.codec.decode import Problems, decode, encode
+from expctl.adapters.codec.decode import UNKNOWN_KEY, Problems, decode, encode
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.queue_ticket import Ticket
-from expctl.domain.experiment.record import Fact, Record
+from expctl.domain.experiment.record import SCHEMA, Fact, Record
 from expctl.files.parse_json import parse_json
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from expctl.domain.verdict.samples import Sample
 
 T = TypeVar("T")
+
+FIRST = 1  # the schema of a file that doesn't say one
 
 
 def record_bytes(record: Record) -> bytes:
@@ -131,17 +133,45 @@ def ticket_bytes(ticket: Ticket) -> bytes:
 
 
 def typed_json(text: bytes, wanted: type[T], *, where: str) -> T:
-    """Decode JSON that expctl wrote as `wanted`, a type that forbids unknown fields. Raises Refused with every problem."""
+    """Decode JSON that expctl wrote as `wanted`, a type that forbids unknown fields. Raises Refused with every problem; what a
+    newer expctl wrote is called that.
+    """
+    plain: Any = None
     try:
         plain = _plain(text)
-        return msgspec.convert(plain, wanted)
+        found = msgspec.convert(plain, wanted)
     except msgspec.ValidationError as error:  # holds only the first problem; `decode` finds all
         problems = Problems()
         with suppress(OverflowError):
             decode(plain, wanted, problems)
+        if _is_newer(plain, wanted) or (problems.found and all(UNKNOWN_KEY in each for each in problems.found)):
+            raise _newer(where, plain, wanted, problems.found) from error
         raise _damaged(where, problems.found or [str(error)]) from error
     except ValueError as error:
         raise _damaged(where, [f"not JSON: {error}"]) from error
+    if _is_newer(plain, wanted):
+        raise _newer(where, plain, wanted, [])
+    return found
+
+
+def _is_newer(plain: Any, wanted: Any) -> bool:
+    schema = plain.get("schema", FIRST) if isinstance(plain, dict) else FIRST
+    return type(schema) is int and schema > _known(wanted)
+
+
+def _known(wanted: Any) -> int:
+    return SCHEMA if wanted is Record else FIRST
+
+
+def _newer(where: str, plain: Any, wanted: Any, problems: list[str]) -> Refused:
+    return Refused(
+        f"{where} was written by a newer expctl",
+        code="file-of-newer-expctl",
+        expected=f"a schema up to {_known(wanted)}, and keys that this expctl knows",
+        found="\n".join([*([f"schema {plain['schema']}"] if _is_newer(plain, wanted) else []), *problems[:10]]),
+        where=where,
+        hint="upgrade expctl (pip install --upgrade expctl), then the same command again; the file is sound, leave it as it is",
+    )
 
 
 def _damaged(where: str, problems: list[str]) -> Refused:

@@ -13,11 +13,14 @@ from expctl.adapters.git.reader import GitReader
 from expctl.adapters.journal import FileJournal
 from expctl.adapters.machine.device_lock import MachineLock
 from expctl.adapters.machine.lock_holder import read_holder
+from expctl.adapters.records.calibrations import state_folder
 from expctl.domain.checkup import Finding, note, ok, wrong
 from expctl.domain.errors import Refused
+from expctl.files import checked_json
 
 LOCKS = ("index.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "shallow.lock")
 FOLDERS = ("journal", "scratch", "artifacts", "checkouts", "profiles", "gate")
+CACHES = ("probes", "hot_loops")
 CLEAR = "expctl doctor --clear"
 
 
@@ -35,6 +38,7 @@ class StateCheckup:
     def findings(self) -> Iterator[Finding]:
         """Yield the findings about journals, refs, work trees and locks: for each of the four its troubles, or one `ok`."""
         yield from self._kinds()
+        yield from self._damaged()
         for part, look in (
             ("journal", self._journals),
             ("refs", self._refs),
@@ -52,6 +56,22 @@ class StateCheckup:
         if lock.exists() and not lock.is_file():
             yield wrong("state", f"{_shown(lock)} must be a plain file", f"mv {_typed(lock)} {_typed(lock)}.aside")
 
+    def _damaged(self) -> Iterator[Finding]:
+        """Name files whose contents are not what was written. All but the intents are read as if they were missing."""
+        kept = state_folder()
+        files = [*self._state.glob("*.json"), *self._state.glob("publication.step")]
+        files += [file for name in CACHES for file in (self._state / name).glob("*.json")]
+        files += (kept / "expctl").rglob("*.json") if kept is not None else ()
+        for file in sorted(files):
+            try:
+                checked_json.read(file)
+            except checked_json.Damaged as damage:
+                is_intent = file.name.startswith(("publication", "captured"))
+                what = f"{_shown(file)} is damaged: {damage}" + ("" if is_intent else "; until then it counts as missing")
+                yield wrong("state", what, CLEAR if is_intent else f"rm {_typed(file)}")
+            except OSError:
+                continue
+
     def _journals(self) -> Iterator[Finding]:
         journal = FileJournal(self._state / "journal", heals=False)
         for experiment in journal.unfinished():
@@ -59,6 +79,9 @@ class StateCheckup:
             try:
                 events = journal.read(experiment)
             except Refused as refusal:
+                if refusal.code == "journal-of-another-version":
+                    yield wrong("journal", f"{_shown(file)}: {refusal.message}: {refusal.found}", refusal.hint)
+                    continue
                 aside = f"mv {_typed(file)} {_typed(file.with_suffix('.damaged'))}"
                 yield wrong("journal", f"{_shown(file)}: {refusal.found}", f"{aside} && expctl run {experiment}")
                 continue

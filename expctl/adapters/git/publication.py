@@ -11,7 +11,6 @@ between steps 3 and 5 would make the user's next commit revert the experiment.
 """
 
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -22,11 +21,12 @@ from pathlib import Path
 from expctl.adapters.git import stale_locks
 from expctl.adapters.git.failures import gave_up, unfit_index
 from expctl.adapters.git.plumbing import GitPlumbing, misses_an_object
+from expctl.adapters.git.publication_intent import PUBLISHED, Intent, logged_intent, read_intent, write_intent
 from expctl.adapters.git.reader import locate
 from expctl.adapters.git.work_tree import Item, WorkTreeFiles
 from expctl.adapters.machine.signals import uninterrupted
 from expctl.domain.errors import Busy, Refused
-from expctl.files import atomic_write
+from expctl.files import atomic_write, checked_json
 
 LOCK_WAIT_S = 10.0
 NO_COMMIT = re.compile("Not a valid (commit|object) name")
@@ -81,9 +81,7 @@ class Publication:
         return moved
 
     def _write_intent(self, branch: str, old: str, new: str, *, last_step: bool = False) -> None:
-        atomic_write.replace(
-            self._intent, json.dumps([self._ws.tree_name(), str(self._ws.root), branch, old, new, last_step]).encode()
-        )
+        write_intent(self._intent, Intent(self._ws.tree_name(), str(self._ws.root), branch, old, new, last_step))
 
     def _undo_if_elsewhere(self, branch: str, old: str, new: str) -> None:
         try:
@@ -94,12 +92,15 @@ class Publication:
 
     def recover_intended(self) -> None:
         """Complete or undo the publication that a killed run began, if there is one, in the work tree where it was begun. A
-        file on disk (the file of intent) says which branch, commits and work tree it concerns.
+        file on disk (the file of intent) says which branch, commits and work tree it concerns. Where that is damaged, git's log
+        of the branch does. Raises Refused if neither can tell.
         """
         try:
-            name, root, branch, old, new, last_step = json.loads(self._intent.read_bytes())
+            name, root, branch, old, new, last_step = read_intent(self._intent)
         except FileNotFoundError:
             return
+        except checked_json.Damaged:
+            name, root, branch, old, new, last_step = logged_intent(self._ws, self._intent)
         where = self._ws.tree_named(name, Path(root))
         if where is not None and where != self._ws.root:
             Publication(GitPlumbing(locate(where))).recover_intended()
@@ -159,7 +160,7 @@ class Publication:
 
     def _move_branch(self, branch: str, old: str, new: str) -> bool:
         name = f"refs/heads/{branch}"
-        status, _, stderr = self._ws.call(["update-ref", "-m", "expctl: publish", name, new, old])
+        status, _, stderr = self._ws.call(["update-ref", "-m", PUBLISHED, name, new, old])
         if status and self._ws.ref(name) == old and self._ws.ref(new):
             raise Refused(
                 f"git can't move the branch {branch}",

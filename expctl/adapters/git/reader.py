@@ -196,12 +196,21 @@ class GitReader:
         found = self.read_blobs(wanted)
         self._ahead |= {name: found.get(name) for name in wanted}  # an absent one isn't asked for again
 
-    def _read(self, names: Sequence[str]) -> dict[str, bytes]:
+    def check_absent(self, trees: Sequence[str], name: str) -> None:
+        """Raise Refused if one of `trees` has a file `name`: git calls a lost blob missing, as it does a file that was
+        never there.
+        """
+        found = self._read(trees, kind=b"tree") if trees else {}
+        for tree in trees:
+            if f" {name}\0".encode() in found.get(tree, f" {name}\0".encode()):
+                raise lost_object(f"{tree}:{name}", str(self.place.root))
+
+    def _read(self, names: Sequence[str], kind: bytes = b"blob") -> dict[str, bytes]:
         with open(os.memfd_create("names"), "w+b") as wanted:
             wanted.write("".join(f"{name}\n" for name in names).encode())
             wanted.seek(0)
             answer = run_git(self.place.root, ["cat-file", "--batch", "--buffer"], wanted, user_config=self.place.foreign)
-        return dict(_batch(answer.stdout, names))
+        return dict(_batch(answer.stdout, names, kind))
 
     def read_file(self, commit: str, path: str) -> bytes | None:
         """Return the contents of one file of a commit; None if it doesn't exist."""
@@ -268,7 +277,19 @@ class GitReader:
         return run_git(self.place.root, arguments, stdin, accepted=accepted, user_config=user_config or self.place.foreign)
 
 
-def _batch(output: bytes, names: Sequence[str]) -> Iterable[tuple[str, bytes]]:
+def lost_object(name: str, where: str) -> Refused:
+    """Return the error for an object that a commit names and git has lost."""
+    return Refused(
+        "git has lost an object of this repository",
+        code="git-object-lost",
+        expected="every file that HEAD names",
+        found=f"{name} is missing",
+        where=where,
+        hint="git fsck lists what is missing; git fetch --refetch from a clone that has it brings it back",
+    )
+
+
+def _batch(output: bytes, names: Sequence[str], kind: bytes) -> Iterable[tuple[str, bytes]]:
     # An entry of `git cat-file --batch` is `oid type size LF contents LF`, or `name missing LF`.
     position = 0
     for name in names:
@@ -278,6 +299,6 @@ def _batch(output: bytes, names: Sequence[str]) -> Iterable[tuple[str, bytes]]:
         if words[-1] in (b"missing", b"ambiguous"):
             continue
         size = int(words[-1])
-        if words[-2] == b"blob":
+        if words[-2] == kind:
             yield name, output[position : position + size]
         position += size + 1

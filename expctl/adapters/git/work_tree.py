@@ -9,7 +9,6 @@ file outside is touched.
 import contextlib
 import errno
 import hashlib
-import json
 import os
 import re
 import stat
@@ -39,9 +38,10 @@ from expctl.adapters.git.atomic_exchange import (
 from expctl.adapters.git.command import NOT_SPARSE
 from expctl.adapters.git.open_beneath import folder_beneath, opened
 from expctl.adapters.git.plumbing import GitPlumbing
+from expctl.adapters.git.publication_intent import Intent, read_intent, write_intent
 from expctl.adapters.git.reader import locate
 from expctl.domain.errors import Refused
-from expctl.files import atomic_write
+from expctl.files import atomic_write, checked_json
 from expctl.launcher.kernel import RENAME_EXCHANGE, renameat2
 
 STAYS = (errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EBUSY)
@@ -150,7 +150,7 @@ class WorkTreeFiles:
         """Replace the files that differ between trees `old` and `new` by the staged ones of `new`; only those in `only`, if
         given. A file that is not as in `old`, because the user edited it, is kept. Call `stage` before; both may be repeated.
         """
-        atomic_write.replace(self._step, json.dumps([self._ws.tree_name(), str(self._ws.root), old, new]).encode())
+        write_intent(self._step, Intent(self._ws.tree_name(), str(self._ws.root), "", old, new))
         self._aside.mkdir(exist_ok=True)
         changes = [change for change in self.changes(old, new) if only is None or str(change.path) in only]
         with opened(self._aside) as aside:
@@ -168,9 +168,11 @@ class WorkTreeFiles:
         whether there was such an `update`.
         """
         try:
-            name, root, old, new = json.loads(self._step.read_bytes())
+            name, root, _, old, new, _ = read_intent(self._step)
         except FileNotFoundError:
             return False
+        except checked_json.Damaged:  # what is set aside is then kept as an edit: nobody can tell
+            name, root, old, new = self._ws.tree_name(), str(self._ws.root), "HEAD", "HEAD"
         where = self._ws.tree_named(name, Path(root))
         if where is not None and where != self._ws.root:
             return WorkTreeFiles(GitPlumbing(locate(where))).recover()

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 
+from expctl.adapters.git.captured_changes import CapturedChanges
 from expctl.adapters.git.failures import conflict_of, gave_up, unfit_index
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.publication import Publication
@@ -212,9 +213,17 @@ class GitWorkspace(GitPlumbing):
             tree = self.must(["write-tree"], env=env)
         return self._commit(tree=tree, parents=merged or (parent,), message=message, date=date)
 
-    def publish(self, *, branch: str, old: str, new: str) -> bool:
-        """Move `branch` from commit `old` to `new`, with index and files. Return False, doing nothing, if it isn't at `old`."""
-        return Publication(GitPlumbing(self.place)).publish(branch=branch, old=old, new=new)
+    def publish(self, *, branch: str, old: str, new: str, captured: Sequence[str] = (), tree: str = "") -> bool:
+        """Move `branch` from commit `old` to `new`, with index and files. Return False, doing nothing, if it isn't at `old`.
+
+        `captured` are changed files of the user that `new` has as a proposal: those that are as in `tree` are set back to HEAD.
+        """
+        changes = CapturedChanges(self)
+        if captured:
+            changes.intend(new, captured, tree)
+        moved = Publication(GitPlumbing(self.place)).publish(branch=branch, old=old, new=new)
+        changes.finish()
+        return moved
 
     def finish_publication(self) -> None:
         """Complete or undo what a killed command did to the branch, index and files; remove the temporary files of that."""
@@ -222,6 +231,7 @@ class GitWorkspace(GitPlumbing):
         files = WorkTreeFiles(self)
         files.recover()
         files.remove_temporary()
+        CapturedChanges(self).finish()
 
     def remove_leftovers(self) -> None:
         """Remove temporary files and ref locks of killed commands. Nobody else may be measuring or publishing."""
@@ -266,20 +276,9 @@ class GitWorkspace(GitPlumbing):
             raise gave_up("diff", stderr, str(self.root))
         return out
 
-    def restore(self, paths: Sequence[str], *, tree: str) -> None:
+    def set_back(self, paths: Sequence[str], *, tree: str) -> None:
         """Reset those files of `paths` that are as in `tree` to HEAD, in work tree and index. Other files stay as they are."""
-        if not paths:
-            return
-        files, now = WorkTreeFiles(self), self.ref("HEAD")
-        files.stage(tree, now)
-        files.update(tree, now, only=paths)
-        files.remove_temporary()
-        head = {path: blob for each in paths for path, blob in self.list_files("HEAD", each).items()}
-        back = [path for path in paths if self.blob_on_disk(path) == head.get(path, "")]
-        if kept := [path for path in back if head.get(path)]:
-            self.call(["add", "-u", "--", *kept])  # git takes another size for a change, even where line ends alone differ
-        if back:
-            self.call(["reset", "-q", "HEAD", "--", *back])
+        CapturedChanges(self).set_back(paths, tree=tree)
 
     def apply(self, patch: bytes) -> None:
         """Apply a patch to the user's files. The caller makes sure that it applies; raises MachineTrouble if git refuses it."""

@@ -10,7 +10,6 @@ from expctl.adapters.index.epochs import first_date, fold_epochs
 from expctl.adapters.index.parallel import parallel_map
 from expctl.adapters.index.rows import GROUND
 from expctl.adapters.index.schema import COLUMNS, INDICES, TABLES
-from expctl.adapters.index.stamp import stamp_of
 from expctl.adapters.index.summarise import Folder, FolderSummary, Summariser
 from expctl.domain.experiment.ids import ID_PATTERN, id_order
 
@@ -27,26 +26,19 @@ STALE_LEAST = 2000  # up to this many rows of other commits are always kept
 
 
 def update(index: sqlite3.Connection, git: GitReader, was: Stamp | None, now: Stamp) -> None:
-    """Bring an index from stamp `was` (None: it is empty) to stamp `now`. A stamp names the code and the tree of records.
-
-    Does nothing if another process has done it meanwhile. Records are read from git before the index is locked. Raises Refused
-    on a damaged record.
+    """Bring an index in memory from stamp `was` (None: it is empty) to stamp `now`. A stamp names the code and the tree of
+    records. Raises Refused on a damaged record, with the index unchanged.
     """
     rebuild = was is None or was[0] != now[0]
     if was is None:
         index.execute("pragma page_size = 16384")  # most queries scan many rows
-    if rebuild:
-        index.execute("pragma cache_size = -65536")  # KiB: holds the whole index, so that no page is written twice
-        index.execute("pragma temp_store = memory")
     changed = _differences(index, git, "" if was is None or rebuild else was[1], now[1], rebuild=rebuild)
     # Rows are inserted in id order, so that sorting them when they are read is fast.
     live = sorted(((name, folder) for name, folder in changed.items() if folder), key=lambda each: id_order(each[0]))
     known = set() if rebuild else _known(index, live)
     summarised = parallel_map(Summariser(reader=git).summarise, [each for each in live if each not in known])
-    index.execute("begin immediate")
+    index.execute("begin")
     try:
-        if stamp_of(index) != was:
-            return
         if rebuild:
             _create(index)
             _insert(index, summarised)

@@ -55,11 +55,12 @@ class Summariser(Struct, frozen=True, kw_only=True):
     reader: GitReader
 
     def summarise(self, folders: Sequence[Folder]) -> list[FolderSummary]:
-        """Return the summaries of `folders`, in order. Raises Refused on a damaged record."""
+        """Return the summaries of `folders`, in order. Raises Refused on a damaged or lost record."""
         at_once = [tree for _, tree in folders] if len(folders) == 1 else []  # most often a new proposal
         asked = [*(f"{tree}:record.json" for _, tree in folders), *(f"{tree}:experiment.yaml" for tree in at_once)]
         texts = self.reader.read_blobs(asked)
         alone = [tree for _, tree in folders if f"{tree}:record.json" not in texts]
+        self.reader.check_absent(alone, "record.json")
         proposed = texts if at_once else self.reader.read_blobs(f"{tree}:experiment.yaml" for tree in alone)
         return [
             self._one(folder, texts.get(f"{folder[1]}:record.json"), proposed=f"{folder[1]}:experiment.yaml" in proposed)

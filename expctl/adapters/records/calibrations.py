@@ -3,7 +3,6 @@
 They lie in the user's state folder, where all clones on a machine share them, and are never committed.
 """
 
-import json
 import os
 import re
 from pathlib import Path
@@ -13,7 +12,7 @@ from expctl.adapters.codec.record_codec import typed_json
 from expctl.domain.errors import Refused
 from expctl.domain.protocol.model import Benchmark
 from expctl.domain.verdict.calibration import Calibration, benchmark_identity, implausible
-from expctl.files import atomic_write
+from expctl.files import checked_json
 from expctl.ports.measuring import Uncalibrated
 
 FOLDER = "XDG_STATE_HOME"
@@ -36,13 +35,15 @@ class FileCalibrations:
             return Uncalibrated()
         path = self._path(self._folder, target, benchmark)
         try:
-            found = typed_json(path.read_bytes(), Calibration, where=str(path))
+            found = typed_json(checked_json.sound_text(path), Calibration, where=str(path))
         except FileNotFoundError:
             return Uncalibrated()
         except OSError as error:
             return Uncalibrated(reason=f"{path}: {error.strerror}")
         except Refused as refusal:
             return Uncalibrated(reason=f"{path} is damaged or of another version: {refusal.found.splitlines()[0]}")
+        except checked_json.Damaged as damage:
+            return Uncalibrated(reason=f"{path} is damaged: {damage}")
         wrong = implausible(found, target, benchmark)
         return Uncalibrated(reason=f"{path}: {wrong}") if wrong else found
 
@@ -51,9 +52,8 @@ class FileCalibrations:
         if self._folder is None:
             raise _unwritable("no home folder", "")
         path = self._path(self._folder, calibration.target, benchmark)
-        text = json.dumps(encode(calibration), indent=1, allow_nan=False) + "\n"
         try:
-            atomic_write.replace(path, text.encode())
+            checked_json.write(path, encode(calibration))
         except OSError as error:
             raise _unwritable(str(error.strerror), str(path.parent)) from error
         return path

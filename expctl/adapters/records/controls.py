@@ -3,14 +3,13 @@
 They describe a machine on one day, not a repository: they are never committed, and all clones share them.
 """
 
-import json
 from pathlib import Path
 
 from expctl.adapters.codec.decode import encode
 from expctl.adapters.codec.record_codec import typed_json
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.control_result import ControlResult
-from expctl.files import atomic_write
+from expctl.files import checked_json
 
 
 class FileControls:
@@ -25,17 +24,16 @@ class FileControls:
             return None
         path = self._path(self._folder, identity)
         try:
-            return typed_json(path.read_bytes(), ControlResult, where=str(path))
-        except (OSError, Refused):
+            return typed_json(checked_json.sound_text(path), ControlResult, where=str(path))
+        except (OSError, Refused, checked_json.Damaged):
             return None
 
     def write(self, identity: str, passed: ControlResult) -> str:
         """Keep a passed control in place of an older one; return "", or why it couldn't be kept."""
         if self._folder is None:
             return "no home folder"
-        text = json.dumps(encode(passed), indent=1, allow_nan=False) + "\n"
         try:
-            atomic_write.replace(self._path(self._folder, identity), text.encode())
+            checked_json.write(self._path(self._folder, identity), encode(passed))
         except OSError as error:
             return f"{self._folder}: {error.strerror}"
         return ""

@@ -1,9 +1,8 @@
 """Remember how long steps took in this repository, to foretell how long a run will still take. May be deleted at any time."""
 
-import json
 from pathlib import Path
 
-from expctl.files import atomic_write
+from expctl.files import checked_json
 
 
 class FileDurations:
@@ -20,11 +19,11 @@ class FileDurations:
     def write(self, target: str, step: str, seconds: float) -> None:
         """Remember how many seconds the step took on `target`."""
         kept = self._all() | {f"{target} {step}": round(seconds, 3)}
-        atomic_write.replace(self._file, json.dumps(kept).encode())
+        checked_json.write(self._file, kept)
 
     def _all(self) -> dict[str, object]:
         try:
-            found = json.loads(self._file.read_bytes())
-        except (OSError, ValueError):
+            found = checked_json.read(self._file)
+        except (OSError, checked_json.Damaged):
             return {}
         return found if isinstance(found, dict) else {}

@@ -9,7 +9,7 @@ from expctl.adapters.codec.decode import encode
 from expctl.adapters.codec.record_codec import indented, typed_json
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.hot_loop import HotLoop, HotLoops
-from expctl.files import atomic_write
+from expctl.files import checked_json
 
 
 def hot_loops_bytes(found: Sequence[HotLoop]) -> bytes:
@@ -33,15 +33,14 @@ class HotLoopStore:
         """Return what was counted for this code; None if nothing was, or if it can't be read any more."""
         file = self._file(code)
         try:
-            found: HotLoop = typed_json(file.read_bytes(), HotLoop, where=str(file))
-        except (OSError, Refused):
+            found: HotLoop = typed_json(checked_json.sound_text(file), HotLoop, where=str(file))
+        except (OSError, Refused, checked_json.Damaged):
             return None
         return found if found.code == code else None
 
     def write(self, counted: HotLoop) -> None:
         """Keep what was counted."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        atomic_write.replace(self._file(counted.code), indented(encode(counted)))
+        checked_json.write(self._file(counted.code), encode(counted))
 
     def _file(self, code: str) -> Path:
         return self._folder / f"{code[:32]}-{self._compiler or 'none'}.json"

@@ -12,7 +12,7 @@ from expctl.adapters.codec.decode import encode
 from expctl.adapters.codec.record_codec import typed_json
 from expctl.domain.errors import Refused
 from expctl.domain.queue.night import KeptCall, Night, NightEvent, Usage, present_night
-from expctl.files import atomic_write
+from expctl.files import checked_json
 
 
 class NightFile:
@@ -29,8 +29,9 @@ class NightFile:
             return ()
         found = []
         for number, line in enumerate(lines, start=1):
-            with suppress(Refused):
-                found += [typed_json(line, NightEvent, where=f"{self._log}, line {number}")] if line else []
+            with suppress(Refused, ValueError):
+                sound = json.dumps(checked_json.checked(json.loads(line or b"{}"))).encode()
+                found += [typed_json(sound, NightEvent, where=f"{self._log}, line {number}")] if line else []
         return tuple(found)
 
     def present(self) -> Night | None:
@@ -41,7 +42,7 @@ class NightFile:
         """Append an event and flush it to disk. Raises OSError if it can't be written."""
         self._log.parent.mkdir(parents=True, exist_ok=True)
         torn = self._log.exists() and not self._log.read_bytes().endswith(b"\n")
-        text = json.dumps(encode(event), separators=(",", ":"), ensure_ascii=True).encode() + b"\n"
+        text = checked_json.line(encode(event))
         with open(self._log, "ab") as file:
             file.write(b"\n" + text if torn else text)
             file.flush()
@@ -61,12 +62,12 @@ class NightFile:
             "tokens": call.usage.tokens,
             "money": call.usage.money,
         }
-        atomic_write.replace(self._call, json.dumps(plain).encode())
+        checked_json.write(self._call, plain)
 
     def kept(self) -> KeptCall | None:
         """Return what was kept; None if nothing was, or if it can't be read."""
         try:
-            plain = json.loads(self._call.read_bytes())
+            plain = checked_json.read(self._call)
             return KeptCall(
                 call=plain["call"],
                 head=plain["head"],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import blind_of, profile_of, record_in, record_of, rivals_of, samples_of, typed_json
-from expctl.adapters.git.reader import EXPERIMENTS
+from expctl.adapters.git.reader import EXPERIMENTS, lost_object
 from expctl.adapters.index import queries
 from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.yaml_cache import YamlCache
@@ -246,7 +246,11 @@ class GitLibrary:
     def damaged(self, commit: str) -> tuple[Refused, ...]:
         """Return an error for each record that can't be read; none if all can."""
         found = []
-        for folder, text in self._read_all(commit, "record.json"):
+        try:
+            everything = self._read_all(commit, "record.json")
+        except Refused as refusal:
+            return (refusal,)
+        for folder, text in everything:
             try:
                 record_in(folder, text)
             except Refused as refusal:
@@ -343,6 +347,8 @@ class GitLibrary:
         listing = self._git.list_files(commit, f"{EXPERIMENTS}/")
         wanted = {path: blob for path, blob in listing.items() if PurePosixPath(path).name == name and path.count("/") == 2}
         contents = self._git.read_blobs(wanted.values())
+        if lost := [path for path, blob in wanted.items() if blob not in contents]:
+            raise lost_object(lost[0], str(self._git.place.root))
         folders = sorted(
             ((str(PurePosixPath(path).parent), contents[blob]) for path, blob in wanted.items()),
             key=lambda item: id_order(PurePosixPath(item[0]).name),

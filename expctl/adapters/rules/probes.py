@@ -15,7 +15,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Probe, Until
 from expctl.domain.rules.current_facts import ProbeAnswer
 from expctl.domain.text import one_line
-from expctl.files import atomic_write
+from expctl.files import checked_json
 
 NAME = "probe.hip"
 
@@ -39,7 +39,7 @@ class ProbeCache(Struct, frozen=True):
             return answer
         compiler = self.compiler()
         answer = self._tried(probe, compiler)
-        atomic_write.replace(self._file(probe, compiler), json.dumps({"passes": answer.passes, "said": answer.said}).encode())
+        checked_json.write(self._file(probe, compiler), {"passes": answer.passes, "said": answer.said})
         return answer
 
     def known(self, probe: Probe) -> ProbeAnswer:
@@ -50,7 +50,7 @@ class ProbeCache(Struct, frozen=True):
         if not compiler:
             return ProbeAnswer(passes=False, said="no compiler is installed here that could try it")
         try:
-            kept = json.loads(self._file(probe, compiler).read_bytes())
+            kept = checked_json.read(self._file(probe, compiler))
             return ProbeAnswer(passes=kept["passes"] is True, said=str(kept["said"]))
         except (OSError, ValueError, KeyError, TypeError):
             return ProbeAnswer(passes=False, said="nobody has tried it here", tried=False)

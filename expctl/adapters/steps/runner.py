@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from expctl.adapters.child.arguments import child_environment, fill, shared_folders
-from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, Launch, TimedOut, Unkillable, log_tail
+from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, HeldOpen, Launch, TimedOut, Unkillable, log_tail
 from expctl.adapters.child.interpreter import python_of
 from expctl.adapters.child.result_channel import NONCE, Channel, Unexpected, UnknownContract, shown
 from expctl.adapters.machine.interference_watch import Watch
@@ -104,6 +104,8 @@ class StepRunner:
                 return Failed(reason=reason, died=True, killed=fate == KILLED)
             except TimedOut:
                 return Failed(reason=f"the test did not end within {step.timeout_s:g} s ({cases} cases done)", died=True)
+            except HeldOpen as held:
+                return Failed(reason=f"the test {held}", died=True)
             except Gone as gone:
                 return Failed(reason=f"the test sent {gone}", died=True)
             except UnknownContract as error:

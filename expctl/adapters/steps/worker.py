@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from expctl.adapters.child.contained_process import Child, Gone, TimedOut, log_tail
+from expctl.adapters.child.contained_process import Child, Gone, HeldOpen, TimedOut, log_tail
 from expctl.adapters.child.result_channel import NONCE, Channel, Unexpected, UnknownContract, shown
 from expctl.domain.run.step_result import Failed
 from expctl.domain.text import one_line
@@ -92,6 +92,8 @@ class Worker:
             self._fail(str(error))
         except Unexpected as unexpected:
             self._fail(f"said something that it was not asked: {unexpected}")
+        except HeldOpen as held:
+            self._fail(str(held))
         except Gone as gone:
             self._fail(f"{gone}{log_tail(self._log)}")
 

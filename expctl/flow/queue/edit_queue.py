@@ -37,8 +37,8 @@ def prioritise(context: Context, experiment: str, priority: int) -> Entry:
 
 
 def withdraw(context: Context, experiment: str, why: str) -> Entry:
-    """Take an experiment out of the queue in a commit, and drop its unfinished run. Its id can't be used again. Raises Refused
-    if the experiment isn't queued, Busy if it is being measured.
+    """Take an experiment out of the queue in a commit, and drop its unfinished run. Its id can't be used again. One withdrawn
+    for this very reason stays as it is. Raises Refused if the experiment isn't queued, Busy if it is being measured.
     """
 
     def change(ticket: Ticket) -> Ticket:
@@ -46,7 +46,8 @@ def withdraw(context: Context, experiment: str, why: str) -> Entry:
         context.journal.forget(experiment)
         return replace(ticket, withdrawn=one_line(why, 500), withdrawn_on=context.clock.date())
 
-    return _change(context, experiment, f"withdrawn: {one_line(why, 60)}", change)
+    reason = one_line(why, 500)
+    return _change(context, experiment, f"withdrawn: {one_line(why, 60)}", change, lambda ticket: ticket.withdrawn == reason)
 
 
 def rebase_queue(context: Context) -> Rebased | None:
@@ -93,11 +94,20 @@ def _ticket(context: Context, entry: Entry, filing: QueuedTicket) -> Ticket:
     return entry.ticket or Ticket(content=filing.content, base="", date=context.clock.date())
 
 
-def _change(context: Context, experiment: str, what: str, change: Callable[[Ticket], Ticket]) -> Entry:
+def _change(
+    context: Context,
+    experiment: str,
+    what: str,
+    change: Callable[[Ticket], Ticket],
+    repeats: Callable[[Ticket], bool] = lambda _: False,
+) -> Entry:
+    """Commit a changed ticket. One for which `repeats` is true is as this command leaves it: it was killed after its commit."""
     with publishing(context, experiment) as head:
         check_open_beside(context, experiment)
         inputs = read_ledger_inputs(context.library, head)
         entry = next((each for each in inputs.queue() if each.id == experiment), None)
+        if entry is not None and entry.ticket is not None and repeats(entry.ticket):
+            return entry
         if entry is None or entry.state is State.WITHDRAWN:
             raise _not_queued(inputs, experiment, entry)
         ticket = change(_ticket(context, entry, inputs.waiting.filings[experiment]))

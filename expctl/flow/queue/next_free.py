@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.ids import next_number
 from expctl.domain.experiment.proposal import Proposal
+from expctl.flow.queue.same_command import queued_before
 from expctl.flow.queue.submit import Proposed, propose
 from expctl.ports.context import Context
 
@@ -22,8 +23,12 @@ def propose_next(
     by: str = "",
 ) -> Proposed:
     """Queue a proposal as `experiment` ("": the next free id). `text_of` returns experiment.yaml for an id, `proposal_of` reads
-    it; `begun` are ids of runs whose proposal may be gone from HEAD, `by` names a proposer that is no person. Raises Refused.
+    it; `begun` are ids of runs whose proposal may be gone from HEAD, `by` names a proposer that is no person. What this very
+    call has queued before, and nobody has run since, is returned again. Raises Refused.
     """
+    before = queued_before(context(), text_of, patch, experiment=experiment, by=by)
+    if before is not None:
+        return before
     for tries_left in reversed(range(TRIES)):
         made = context()
         taken = () if experiment else [*made.library.experiments(made.workspace.head()), *begun()]

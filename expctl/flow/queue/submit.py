@@ -70,9 +70,8 @@ def propose(
             "ledger.md": context.render(inputs.with_proposal(proposal, ticket).ledger()).encode(),
         }
         commit = workspace.commit_files(parent=head, files=files, message=proposal_message(proposal), date=context.clock.date())
-        if not workspace.publish(branch=branch, old=head, new=commit):
+        if not workspace.publish(branch=branch, old=head, new=commit, captured=captured, tree=tree):
             raise preflight.moved_meanwhile(workspace, head)
-        workspace.restore(captured, tree=tree)
         changed = tuple(file.path for file in workspace.changed_files(head, tree))
         return Proposed(id=proposal.id, title=proposal.title, commit=commit, files=changed, restored=tuple(captured))
 

@@ -189,7 +189,6 @@ DAMAGED: dict[str, bytes] = {
     "not UTF-8": b'{"id": "\xff"}',
     "NUL": b"\0",
     "deep": b"[" * 50_000,
-    "unknown key": b'{"id":"P","title":"t","kind":"perf","origin":"measured","target":"c","verdict":"KEEP","reasons":[],"x":1}',
     "missing": b'{"id":"P1"}',
 }
 

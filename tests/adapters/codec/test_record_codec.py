@@ -186,3 +186,12 @@ def test_a_number_without_end_is_damage(number: str) -> None:
     assert broken != text
     with refuses("file-damaged"):
         record_of(broken.encode(), where="record.json")
+
+
+@pytest.mark.parametrize("changes", [{"schema": 99}, {"mood": "good"}, {"schema": 99, "verdict": {"word": "KEEP"}}])
+def test_what_a_newer_version_wrote_is_not_called_damaged(changes: dict[str, object]) -> None:
+    plain = json.loads((Path(__file__).parents[3] / "experiments/P17/record.json").read_bytes())
+    with refuses("file-of-newer-expctl") as caught:
+        record_of(json.dumps(plain | changes).encode(), where="experiments/P17/record.json")
+    assert "upgrade expctl" in caught.value.hint
+    assert "git checkout" not in caught.value.hint

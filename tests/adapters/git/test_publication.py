@@ -557,3 +557,42 @@ def test_a_head_without_a_commit_has_not_come_along(at_work: UserAtWork) -> None
     next_run(at_work)
     at_work.repository.git("symbolic-ref", "HEAD", "refs/heads/main")
     assert at_work.repository.files() == at_work.files
+
+
+@pytest.mark.parametrize("damage", [b"", b"[", b"\xff\xfe", b'{"schema": 1}'], ids=["empty", "torn", "no text", "a part"])
+@pytest.mark.parametrize("line", [MOVE, UPDATE, "os.rename(file.name, out.name", RENAME])
+def test_where_the_intent_is_damaged_the_log_of_the_branch_tells(at_work: UserAtWork, line: str, damage: bytes) -> None:
+    killed_at_line(at_work, line)
+    (at_work.repository.root / ".git/expctl/publication.json").write_bytes(damage)
+    next_run(at_work)
+    at_work.check(at_work.old if line == MOVE else at_work.new)
+    assert not list((at_work.repository.root / ".git/expctl").glob("publication*"))
+
+
+def test_a_digit_changed_in_the_intent_does_not_undo_what_was_published(at_work: UserAtWork) -> None:
+    killed_at_line(at_work, UPDATE)
+    file = at_work.repository.root / ".git/expctl/publication.json"
+    text = file.read_text()
+    file.write_text(text.replace(at_work.new[:4], f"{int(at_work.new[0], 16) ^ 1:x}{at_work.new[1:4]}"))
+    assert file.read_text() != text
+    next_run(at_work)
+    at_work.check(at_work.new)
+
+
+def test_without_intent_and_log_it_is_said_what_to_do(at_work: UserAtWork) -> None:
+    at_work.repository.git("config", "core.logAllRefUpdates", "false")
+    shutil.rmtree(at_work.repository.root / ".git/logs")
+    killed_at_line(at_work, UPDATE)
+    (at_work.repository.root / ".git/expctl/publication.json").write_bytes(b"{")
+    with refuses("publication-damaged"):
+        next_run(at_work)
+
+
+@pytest.mark.parametrize("line", ["os.rename(file.name, out.name", RENAME])
+def test_a_damaged_step_costs_no_edit(at_work: UserAtWork, line: str) -> None:
+    killed_at_line(at_work, line)
+    (at_work.repository.root / ".git/expctl/publication.step").write_bytes(b"{")
+    next_run(at_work)
+    assert at_work.repository.head() == at_work.new
+    kept = at_work.repository.files()
+    assert {path: kept[path] for path in at_work.wanted_files()} == at_work.wanted_files()

@@ -516,7 +516,7 @@ def test_an_edit_that_a_dead_capture_left_aside_comes_back(at_work: UserAtWork, 
         if exchanged(now) and facts(file) != ("file", "mine\n"):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    assert in_a_child(lambda: at_each_line(lambda: workspace.restore(["src/kernel.txt"], tree=tree), disturb))
+    assert in_a_child(lambda: at_each_line(lambda: workspace.set_back(["src/kernel.txt"], tree=tree), disturb))
     assert facts(file) != ("file", "mine\n")
     at_work.workspace().finish_publication()
     assert facts(file) == ("file", "mine\n")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from expctl.adapters.git.captured_changes import CapturedChanges
 from expctl.adapters.git.reader import locate
 from expctl.adapters.git.workspace import GitWorkspace
 from expctl.domain.errors import MachineTrouble
@@ -327,7 +328,7 @@ def test_a_capture_holds_every_change_of_the_scope_and_restore_takes_it_away(
     tree = tree_of(workspace, repository.head(), patch)
     held = repository.git("ls-tree", "-r", "--name-only", tree).split()
     assert held == [".gitignore", "notes.txt", "src/kernel.txt", "src/new.txt", "src/staged.bin"]
-    workspace.restore(workspace.dirty(["src"]), tree=tree)
+    workspace.set_back(workspace.dirty(["src"]), tree=tree)
     assert repository.files() == {**before, "src/ignored.o": b"object", "notes.txt": b"not captured"}
     assert repository.status() == " M notes.txt\n"
 
@@ -335,7 +336,7 @@ def test_a_capture_holds_every_change_of_the_scope_and_restore_takes_it_away(
 def test_restored_line_ends_are_no_change_where_git_converts_them(repository: Repository, workspace: GitWorkspace) -> None:
     repository.git("config", "core.autocrlf", "true")
     repository.write("src/kernel.txt", EDITED)
-    workspace.restore(["src/kernel.txt"], tree=tree_of(workspace, repository.head(), workspace.capture(["src"])))
+    workspace.set_back(["src/kernel.txt"], tree=tree_of(workspace, repository.head(), workspace.capture(["src"])))
     assert b"\r\n" in repository.files()["src/kernel.txt"]
     assert repository.status() == ""
 
@@ -345,7 +346,7 @@ def test_an_edit_after_the_capture_stays(repository: Repository, workspace: GitW
     repository.write("src/other.txt", "mine\n")
     tree = tree_of(workspace, repository.head(), workspace.capture(["src"]))
     repository.write("src/kernel.txt", b"a later edit\n")
-    workspace.restore(["src/kernel.txt", "src/other.txt"], tree=tree)
+    workspace.set_back(["src/kernel.txt", "src/other.txt"], tree=tree)
     assert repository.files()["src/kernel.txt"] == b"a later edit\n"
     assert repository.files()["src/other.txt"] == b"other\n"
 
@@ -359,7 +360,7 @@ def test_to_restore_one_name_touches_no_other_that_it_would_match_as_a_pattern(
     repository.write("src/k[1].txt", "bracket, edited\n")
     tree = tree_of(workspace, repository.head(), workspace.capture(["src"]))
     repository.write("src/k1.txt", "a later edit\n")
-    workspace.restore(["src/k[1].txt"], tree=tree)
+    workspace.set_back(["src/k[1].txt"], tree=tree)
     assert repository.files()["src/k[1].txt"] == b"bracket\n"
     assert repository.files()["src/k1.txt"] == b"a later edit\n"
 
@@ -557,3 +558,35 @@ def test_an_author_is_one_that_git_takes(workspace: GitWorkspace) -> None:
         except MachineTrouble:
             refused = True
         assert (AUTHOR.fullmatch(author) is None) == refused, ascii(author)
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_changes_that_became_a_proposal_are_set_back_after_a_kill(
+    repository: Repository, workspace: GitWorkspace, published: bool
+) -> None:
+    repository.write("src/kernel.txt", b"captured\n")
+    repository.write("src/other.txt", b"edited since\n")
+    head = repository.head()
+    tree = tree_of(workspace, head, workspace.capture(["src"]))
+    repository.write("src/other.txt", b"edited again\n")
+    files = {"experiments/P1/change.patch": b"patch"}
+    commit = workspace.commit_files(parent=head, files=files, message="Propose P1", date="2026-01-01T00:00:00Z")
+    CapturedChanges(workspace).intend(commit, ["src/kernel.txt", "src/other.txt"], tree)
+    if published:
+        repository.git("update-ref", "refs/heads/main", commit)
+        repository.git("read-tree", "-m", commit)
+    workspace.finish_publication()
+    assert (workspace.dirty(["src"]) == ("src/other.txt",)) is published
+    assert (repository.root / "src/other.txt").read_bytes() == b"edited again\n"
+    assert not list(workspace.state.glob("captured*"))
+
+
+def test_a_damaged_note_of_captured_changes_is_dropped(repository: Repository, workspace: GitWorkspace) -> None:
+    repository.write("src/kernel.txt", b"captured\n")
+    tree = tree_of(workspace, repository.head(), workspace.capture(["src"]))
+    CapturedChanges(workspace).intend(repository.head(), ["src/kernel.txt"], tree)
+    note = workspace.state / "captured.json"
+    note.write_bytes(note.read_bytes().replace(b"src/", b"src\\"))
+    workspace.finish_publication()
+    assert workspace.dirty(["src"]) == ("src/kernel.txt",)
+    assert not note.exists()

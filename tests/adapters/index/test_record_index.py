@@ -1,4 +1,4 @@
-"""The index of records: the same answers with it, without it, for another commit, when it is damaged and when it is taken."""
+"""The index of records: the same answers with it, without it, for another commit, and when it is damaged."""
 
 import sqlite3
 from collections.abc import Callable, Iterable
@@ -11,7 +11,7 @@ from benchmarks.scale.history import records
 from expctl.adapters.codec.record_codec import record_bytes, record_of
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.index import queries, record_index, rows
-from expctl.adapters.index.record_index import BUSY_S, RecordIndex
+from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.index.stamp import ROOMS, code_stamp
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.experiment.proposal import Kind, Verdict
@@ -19,6 +19,7 @@ from expctl.domain.experiment.record import BenchmarkIdentity, Record
 from expctl.domain.history.baselines import baseline_of, baselines, lands
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.record_summary import given_baselines, in_order, landings, standing, summary_of
+from expctl.files import sealed_file
 from tests.refusals import refuses
 from tests.user_repository import Repository
 
@@ -64,8 +65,8 @@ def write(repository: Repository, record: Record, **changes: object) -> None:
     repository.write(f"experiments/{made.id}/record.json", record_bytes(made))
 
 
-def library(reader: GitReader, file: Path | None, *, busy_s: float = BUSY_S) -> GitLibrary:
-    return GitLibrary(reader, RecordIndex(reader, file, busy_s=busy_s))
+def library(reader: GitReader, file: Path | None, told: Callable[[str], None] = lambda _: None) -> GitLibrary:
+    return GitLibrary(reader, RecordIndex(reader, file, told=told))
 
 
 def expected(reader: GitReader) -> tuple[Record, ...]:
@@ -186,8 +187,7 @@ def test_a_repository_without_experiments_has_none(repository: Repository, file:
 
 def test_a_tree_that_git_has_forgotten_is_no_obstacle(reader: Counting, repository: Repository, file: Path) -> None:
     wanted = library(reader, file).digests(reader.head())
-    with closing(sqlite3.connect(file)) as index, index:
-        index.execute("update made set tree = ?", ("1" * 40,))
+    altered(file, "update made set tree = '1111111111111111111111111111111111111111'")
     repository.write("experiments/P99/experiment.yaml", b"id: P99")
     repository.commit()
     reader.asked = 0
@@ -205,42 +205,82 @@ def test_rows_of_other_commits_are_forgotten_when_there_are_many(
     repository.git("rm", "-q", "-r", "experiments")
     repository.commit()
     assert library(reader, file).digests(reader.head()) == ()
-    with closing(sqlite3.connect(file)) as index:
+    with closing(opened(file)) as index:
         kept = [index.execute(f"select count(*) from {table}").fetchone()[0] for table in ("records", "measurings", "words")]
     assert number > 80
     assert kept == [0, 0, 0]
 
 
-# ------------------------------------------------------------------ a file that is damaged, foreign or taken
+# ------------------------------------------------------------------ a file that is damaged, foreign or not writable
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda file: file.unlink(),
         lambda file: file.write_bytes(b""),
         lambda file: file.write_bytes(b"no database" * 1000),
         lambda file: file.write_bytes(file.read_bytes()[:9000]),
         lambda file: file.write_bytes(file.read_bytes()[:4096] + b"\xff" * 40_000),
-        lambda file: altered(file, "drop table words"),
-        lambda file: altered(file, "drop table made"),
-        lambda file: altered(file, "delete from made"),
+        lambda file: file.write_bytes(file.read_bytes()[:-32]),
+        lambda file: overwritten(file, b"\xff\xfe"),
+        lambda file: overwritten(file, b"+99.8"),
     ],
-    ids=["deleted", "emptied", "no database", "cut", "overwritten", "a table less", "no maker", "nobody's"],
+    ids=["emptied", "no database", "cut", "overwritten", "no seal", "no text", "another figure"],
 )
-def test_a_damaged_file_is_made_again(reader: Counting, file: Path, damage: Callable[[Path], object]) -> None:
-    head, ours = reader.head(), library(reader, file)
-    wanted = ours.digests(head)
+def test_a_damaged_file_is_never_believed_and_made_again(
+    reader: Counting, file: Path, damage: Callable[[Path], object]
+) -> None:
+    head, said = reader.head(), list[str]()
+    wanted = library(reader, file).digests(head)
     damage(file)
-    assert library(reader, file).digests(head) == wanted
+    assert library(reader, file, said.append).digests(head) == wanted
+    assert said == ["records.sqlite, a cache of the records, was damaged: it is made again from git"]
     reader.asked = 0
-    assert library(reader, file).digests(head) == wanted
+    assert library(reader, file, said.append).digests(head) == wanted
     assert reader.asked == 0
+    assert len(said) == 1
+
+
+def overwritten(file: Path, by: bytes) -> None:
+    """Replace a part of what is told of an experiment, as a bad block would."""
+    with closing(opened(file)) as index:
+        told = index.execute("select max(told) from live").fetchone()[0]
+    text = bytearray(file.read_bytes())
+    at = text.index(told.encode())
+    text[at : at + len(by)] = by
+    file.write_bytes(text)
+
+
+def test_a_deleted_file_is_made_again_without_a_word(reader: Counting, file: Path) -> None:
+    said, wanted = list[str](), library(reader, file).digests(reader.head())
+    file.unlink()
+    assert library(reader, file, said.append).digests(reader.head()) == wanted
+    assert file.exists()
+    assert not said
+
+
+def test_an_update_that_fails_leaves_the_index_as_it_was(reader: Counting, repository: Repository, file: Path) -> None:
+    ours, head = library(reader, file), reader.head()
+    wanted = ours.digests(head)
+    before = file.read_bytes()
+    repository.write("experiments/P17/record.json", b"{}")
+    damaged = repository.commit()
+    with refuses("file-damaged"):
+        ours.digests(damaged)
+    assert file.read_bytes() == before
+    assert ours.digests(head) == wanted
+
+
+def opened(file: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{file.as_uri()}?immutable=1", uri=True)
 
 
 def altered(file: Path, statement: str) -> None:
-    with closing(sqlite3.connect(file)) as index, index:
+    """Change the index by SQL, and seal it, as other code would."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as index:
+        index.deserialize(file.read_bytes()[: -sealed_file.SEAL])
         index.execute(statement)
+        sealed_file.write(file, index.serialize())
 
 
 def test_what_other_code_made_is_made_again(reader: Counting, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,37 +319,36 @@ def test_who_can_not_write_answers_all_the_same(reader: Counting, tmp_path: Path
         assert reader.asked == 0, "what is in memory stays there"
 
 
-def test_an_index_that_somebody_else_writes_is_copied_and_left_alone(
-    reader: Counting, repository: Repository, file: Path
-) -> None:
-    library(reader, file, busy_s=0.01).digests(reader.head())
-    before = file.read_bytes()
-    repository.write("experiments/P99/experiment.yaml", b"id: P99")
-    head = repository.commit()
-    wanted = library(reader, None).digests(head)
-    reader.asked = 0
-    with closing(sqlite3.connect(file, isolation_level=None)) as writer:
-        writer.execute("begin immediate")
-        assert library(reader, file, busy_s=0.01).digests(head) == wanted
-        assert reader.asked == 4, "twice the new folder: before it was known to be taken, and for the copy"
-        writer.execute("rollback")
-        writer.execute("begin exclusive")
-        assert library(reader, file, busy_s=0.01).digests(head) == wanted
-    assert file.read_bytes() == before
-
-
 def test_an_answer_is_of_one_commit_while_others_bring_the_index_to_another(
     reader: Counting, repository: Repository, file: Path
 ) -> None:
     first = reader.head()
-    number = len(library(reader, file, busy_s=0.01).digests(first))
+    number = len(library(reader, file).digests(first))
     repository.git("rm", "-q", "-r", "experiments")
     second = repository.commit()
-    ours = RecordIndex(reader, file, busy_s=0.01)
+    ours = RecordIndex(reader, file)
 
     def slow(index: sqlite3.Connection) -> int:
         seen = len(rows.summaries(index))
-        assert library(reader, file, busy_s=0.01).digests(second) == (), "another process, while this one reads"
+        assert library(reader, file).digests(second) == (), "another process, while this one reads"
         return seen + len(queries.experiments(index))
 
     assert ours.ask(first, slow) >= 2 * number
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_a_record_that_git_has_lost_is_no_proposal_without_a_record(
+    reader: Counting, repository: Repository, file: Path, cached: bool
+) -> None:
+    head = reader.head()
+    blob = repository.git("rev-parse", "HEAD:experiments/P17/record.json").strip()
+    if cached:
+        library(reader, file).digests(head)
+        repository.write("experiments/P17/samples.jsonl", b"{}")
+        head = repository.commit()
+    (repository.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    with refuses("git-object-lost"):
+        library(reader, file).experiments(head)
+    with refuses("git-object-lost"):
+        library(reader, None).records(head)
+    assert [each.code for each in library(reader, None).damaged(head)] == ["git-object-lost"]

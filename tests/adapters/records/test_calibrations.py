@@ -55,7 +55,20 @@ def test_a_file_that_was_cut_anywhere_does_not_count(tmp_path: Path) -> None:
         path.write_bytes(whole[:length])
         found = FileCalibrations(tmp_path, "cafe").read("cpu", BENCHMARK)
         assert isinstance(found, Uncalibrated)
-        assert "is damaged or of another version" in found.reason
+        assert "is damaged" in found.reason
+
+
+def test_a_changed_digit_is_no_calibration(tmp_path: Path) -> None:
+    path = stored(tmp_path)
+    path.write_bytes(path.read_bytes().replace(b'"sd_percent": 0.31', b'"sd_percent": 0.21', 1))
+    found = FileCalibrations(tmp_path, "cafe").read("cpu", BENCHMARK)
+    assert isinstance(found, Uncalibrated)
+    assert found.reason == f"{path} is damaged: its contents are not what was written"
+
+
+def of_before(text: bytes) -> bytes:
+    """The file as an expctl wrote it that knew no hash of its contents."""
+    return json.dumps({key: value for key, value in json.loads(text).items() if key != "check"}).encode()
 
 
 def changed(text: bytes, **values: object) -> bytes:
@@ -85,6 +98,8 @@ DAMAGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 def test_a_damaged_or_foreign_file_counts_as_missing_and_says_so(tmp_path: Path, name: str) -> None:
     damage, words = DAMAGES[name]
     path = stored(tmp_path)
+    path.write_bytes(of_before(path.read_bytes()))
+    assert FileCalibrations(tmp_path, "cafe").read("cpu", BENCHMARK) == CALIBRATION
     path.write_bytes(damage(path.read_bytes()))
     found = FileCalibrations(tmp_path, "cafe").read("cpu", BENCHMARK)
     assert isinstance(found, Uncalibrated)

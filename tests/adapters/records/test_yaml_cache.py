@@ -1,7 +1,5 @@
 """YAML that was read before: the same values, another document is read anew, and what is damaged is read again."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.experiment.record import Finding
 from expctl.domain.protocol.model import Protocol
+from tests.adapters.index.test_record_index import altered
 from tests.refusals import refuses
 from tests.user_repository import Repository
 
@@ -73,8 +72,7 @@ def test_from_the_second_command_on_nothing_is_read_as_yaml(
     watched.read = 0
     assert everything(reader, file) == first
     assert watched.read == 0
-    with closing(sqlite3.connect(file)) as index, index:
-        index.execute("update documents set plain = '{'")
+    altered(file, "update documents set plain = '{'")
     assert everything(reader, file) == first
     assert watched.read > 2
 

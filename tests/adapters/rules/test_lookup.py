@@ -2,10 +2,8 @@
 
 import json
 import re
-import sqlite3
 import subprocess
 from collections.abc import Iterable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -127,14 +125,6 @@ def test_the_index_may_be_deleted_or_damaged(repository: Repository, damage: byt
     if damage is not None:
         index.write_bytes(damage)
     assert [record.id for record in book(repository).candidates(head, KNOWN["patch"])] == ["P1"]
-
-
-def test_an_index_that_lacks_a_table_is_made_anew(repository: Repository) -> None:
-    head = conclude(repository, PLAIN)
-    book(repository).ruled(head)
-    with closing(sqlite3.connect(index_of(repository))) as index:
-        index.execute("drop table patterns")
-    assert [record.id for record in book(repository).candidates(head, KNOWN["pattern"])] == ["P1"]
 
 
 def test_who_was_let_pass_is_among_the_ruled(repository: Repository) -> None:

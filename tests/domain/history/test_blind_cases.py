@@ -188,7 +188,6 @@ DAMAGES: dict[str, Callable[[], bytes]] = {
     "a marker of a merge": lambda: b"=======\n",
     "zeros after a power cut": lambda: bytes(200) + b"\n",
     "a byte that is no UTF-8": lambda: SECOND.replace(b"cpu", b"\xffpu", 1),
-    "an unknown key": lambda: changed(kept=False),
     "no truth": lambda: without("truth"),
     "no verdict": lambda: without("verdict"),
     "no ground": lambda: without("ground"),

@@ -1,6 +1,6 @@
 """Blind slots in a queue, by docs/QUEUE.md: what is drawn and how often, what it costs, and what is said."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy
@@ -30,9 +30,9 @@ DRAWS = 2000
 class Patient(FakeWorkspace):
     """A repository that any number of commits is published to."""
 
-    def publish(self, *, branch: str, old: str, new: str) -> bool:
+    def publish(self, *, branch: str, old: str, new: str, captured: Sequence[str] = (), tree: str = "") -> bool:
         self.publications = 0
-        return super().publish(branch=branch, old=old, new=new)
+        return super().publish(branch=branch, old=old, new=new, captured=captured, tree=tree)
 
 
 class Counted:
