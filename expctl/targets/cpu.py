@@ -4,6 +4,7 @@ from pathlib import Path
 
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build
+from expctl.domain.rules.meaning import View
 from expctl.domain.run.step_result import Available, Unavailable
 from expctl.inspection import tool_versions
 from expctl.inspection.readers.code_identity import code_hash
@@ -39,6 +40,12 @@ class ZigCpuRecipe:
     def preprocess(self, build: Build, *, out: Path) -> tuple[str, ...]:
         """Return the call of `zig cc` that writes the preprocessed source to the file `out`."""
         return (*COMPILER, *FIXED, *build.flags, "-E", "-P", build.source, "-o", str(out))
+
+    def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:
+        """Return the call of `zig cc` that writes optimised LLVM IR, or assembly, to the file `out`."""
+        fixed = (word for word in FIXED if word != "-shared")
+        written = ("-S", "-emit-llvm") if view is View.MEANING else ("-S",)
+        return (*COMPILER, *fixed, *build.flags, "-g0", *written, build.source, "-o", str(out))
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
         """Return the hash of the library's code, and the size of the file in bytes as a fact."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build, NumberKind
+from expctl.domain.rules.meaning import View
 from expctl.domain.run.step_result import Available, Unavailable
 from expctl.inspection import tool_versions
 from expctl.inspection.device_compiler import wheel_flags
@@ -56,6 +57,11 @@ class ZigGfxRecipe:
     def preprocess(self, build: Build, *, out: Path) -> tuple[str, ...]:
         """Return the call of `zig` that writes the preprocessed device code to the file `out`."""
         return (*_clang(build), "-E", "-P", build.source, "-o", str(out))
+
+    def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:
+        """Return the call of `zig` that writes optimised LLVM IR, or assembly, to the file `out`."""
+        written = ("-S", "-emit-llvm") if view is View.MEANING else ("-S",)
+        return (*_clang(build), "-g0", *written, build.source, "-o", str(out))
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
         """Return a hash of all kernels' code, and the compiler's figures (registers, spills, ...), each of the worst kernel."""

@@ -15,5 +15,6 @@ NVCC = VendorRecipe(
     program="nvcc",
     arch_option=arch_option,
     fixed=("-shared", "-Xcompiler", "-fPIC"),
+    device_only=("-ptx",),
     hint="install the CUDA toolkit (nvcc, ncu) and put its bin folder on PATH",
 )

@@ -21,6 +21,7 @@ class Level(StrEnum):
     PATCH = "patch"
     CHANGE = "normalised change"
     CODE = "machine code"
+    MEANING = "compiled meaning"
     SETTINGS = "config values"
     PATTERN = "forbidden pattern"
 
@@ -45,6 +46,7 @@ def levels_of(record: Record) -> tuple[Level, ...]:
         Level.PATCH: bool(rule.patch_id),
         Level.CHANGE: bool(rule.change),
         Level.CODE: bool(rule.code or changed_codes(record)),
+        Level.MEANING: bool(rule.patch_id),
         Level.SETTINGS: bool(rule.settings),
         Level.PATTERN: bool(rule.forbids),
     }

@@ -1,0 +1,187 @@
+"""Compile versions of the sources as rules compare them, two at a time, and keep what was read below .git/expctl.
+
+Nothing is linked or run. What is kept is found again by sources and compiler, and may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from expctl.adapters.child.arguments import child_environment, fill
+from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, Launch, TimedOut
+from expctl.adapters.rules.version_files import version_files
+from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
+from expctl.domain.protocol.model import Environment
+from expctl.domain.rules.compile_fault import compile_fault
+from expctl.domain.rules.meaning import Compiled, Version, View
+from expctl.domain.run.step_result import Available
+from expctl.files import atomic_write
+
+if TYPE_CHECKING:
+    from expctl.adapters.git.reader import GitReader
+    from expctl.domain.protocol.model import Protocol, Target, Toolchain
+    from expctl.ports.measuring import Recipe
+
+AT_A_TIME = 2
+FORMAT = 1
+"""Of what is kept: what was read otherwise is compiled anew."""
+READER = "expctl.inspection.readers.compiled_functions"
+DISK_BYTES_MAX = 1 << 30
+
+
+class CompiledVersions:
+    """Compiles versions of the sources in `git` by `recipes`, with a cache below `state`. `mark` is in the environment of its
+    children. `protocol` is what says how targets are built.
+    """
+
+    def __init__(
+        self, git: GitReader, recipes: Mapping[Toolchain, Recipe], *, state: Path, mark: str, protocol: Protocol
+    ) -> None:
+        self._git = git
+        self._recipes = recipes
+        self._state = state
+        self._mark = mark
+        self._protocol = protocol
+        self._environment = Environment()
+        self._versions = {name: self._tools(target) for name, target in protocol.targets.items()}
+
+    def targets(self) -> tuple[str, ...]:
+        """Return the targets whose sources can be compiled and read here, in the order of the protocol."""
+        return tuple(name for name, versions in self._versions.items() if versions is not None)
+
+    def compiled(self, versions: Sequence[Version], target: str, view: View) -> tuple[Compiled | None, ...]:
+        """Return what the compiler of `target` makes of each version; None where a patch doesn't fit its commit."""
+        wanted = dict.fromkeys(versions)
+        with ThreadPoolExecutor(AT_A_TIME) as pool:
+            names = dict(zip(wanted, pool.map(lambda each: self._key(each, target, view), wanted), strict=True))
+            first = {name: version for version, name in reversed(names.items()) if name is not None}
+            made = dict(zip(first, pool.map(lambda name: self._made(name, first[name], target, view), first), strict=True))
+        return tuple(made[name] if (name := names[version]) is not None else None for version in versions)
+
+    def _tools(self, target: Target) -> Mapping[str, str] | None:
+        recipe = self._recipes[target.build.toolchain]
+        if not recipe.listing(target.build, out=Path(), view=View.MEANING):
+            return None
+        answer = recipe.availability(target.build)
+        return answer.versions if isinstance(answer, Available) else None
+
+    # Which version is which: by commit and patch, and by the preprocessed source.
+
+    def _key(self, version: Version, target: str, view: View) -> str | None:
+        """Return the name under which what is compiled is kept: that of its preprocessed source, so that a patch which doesn't
+        reach a target needs no compiler. None if the patch doesn't fit.
+        """
+        build = self._protocol.targets[target].build
+        folders = self._folders(target)
+        sources = self._git.files_identity(version.commit, folders)
+        patch = hashlib.sha256(version.patch).hexdigest() if version.patch else ""
+        own = _hash(FORMAT, msgspec.to_builtins(build), dict(self._versions[target] or {}), sources, patch)
+        kept = self._state / "sources" / own
+        if not kept.is_file():
+            files = version_files(self._git, version, folders)
+            found = "" if files is None else self._preprocessed(files, target) or own
+            atomic_write.replace(kept, found.encode())
+        source = kept.read_text()
+        return _hash(source, view, *([msgspec.to_builtins(build)] if view is View.CODE else [])) if source else None
+
+    def _folders(self, target: str) -> tuple[str, ...]:
+        source = Path(self._protocol.targets[target].build.source)
+        return tuple(dict.fromkeys((*self._protocol.scope, str(source.parent))))
+
+    def _preprocessed(self, files: Mapping[str, bytes], target: str) -> str:
+        build = self._protocol.targets[target].build
+        recipe = self._recipes[build.toolchain]
+        with self._tree(files) as (tree, out):
+            command = recipe.preprocess(build, out=out / "source")
+            if not command or not flags_tell_all(build.flags, tree) or self._fails(command, target, tree, out):
+                return ""
+            text = (out / "source").read_bytes()
+        return source_hash((*recipe.preprocess(build, out=Path()), str(dict(self._versions[target] or {})), str(FORMAT)), text)
+
+    # Compiling.
+
+    def _made(self, name: str, version: Version, target: str, view: View) -> Compiled:
+        kept = self._state / "compiled" / f"{name}.json"
+        try:
+            return msgspec.json.decode(kept.read_bytes(), type=Compiled)
+        except (OSError, msgspec.DecodeError):
+            made = self._compile(version, target, view)
+            atomic_write.replace(kept, msgspec.json.encode(made))
+            return made
+
+    def _compile(self, version: Version, target: str, view: View) -> Compiled:
+        build = self._protocol.targets[target].build
+        files = version_files(self._git, version, self._folders(target)) or {}
+        with self._tree(files) as (tree, out):
+            listing, answer = out / "listing", out / "answer"
+            command = self._recipes[build.toolchain].listing(build, out=listing, view=view)
+            said = self._fails(command, target, tree, out)
+            if said:
+                return Compiled(fault=compile_fault(said) or "it does not compile")
+            said = self._fails(("{python}", "-P", "-m", READER, view, str(listing), str(answer)), target, tree, out)
+            if said:
+                raise ValueError(f"{READER} can't read what the compiler of {target} wrote: {said[-400:]}")
+            return msgspec.json.decode(answer.read_bytes(), type=Compiled)
+
+    def _fails(self, command: Sequence[str], target: str, tree: Path, out: Path) -> str:
+        """Run a command in `tree`; return what it said if it fails, else nothing."""
+        environment = child_environment(self._environment, out, self._mark)
+        cache = self._state.parent / "cache" / "zig"
+        for folder in (cache, out / "objects"):
+            folder.mkdir(parents=True, exist_ok=True)
+        environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(out / "objects"), "LC_ALL": "C"}
+        log = out.with_name("log")
+        log.unlink(missing_ok=True)
+        launch = Launch(
+            argv=fill(command, {"{python}": sys.executable}),
+            cwd=tree,
+            environment=environment,
+            log=log,
+            limits=ChildLimits(scratch=(out,), shared=(cache,)),
+            disk_bytes=DISK_BYTES_MAX,
+        )
+        try:
+            with Child(launch) as child:
+                child.close_input()
+                status = child.wait(time.monotonic() + self._protocol.targets[target].build.timeout_s)
+        except TimedOut:
+            return "error: the compiler did not end in time"
+        except Gone as gone:
+            return f"error: the compiler {gone}"
+        return (log.read_text(errors="replace") or "error: the compiler failed") if status else ""
+
+    def _tree(self, files: Mapping[str, bytes]) -> _Tree:
+        self._state.mkdir(parents=True, exist_ok=True)
+        return _Tree(self._state, files)
+
+
+class _Tree:
+    """A folder with files, and one for what is made of them; both are gone at the end."""
+
+    def __init__(self, state: Path, files: Mapping[str, bytes]) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="work.", dir=state, ignore_cleanup_errors=True)
+        self._files = files
+
+    def __enter__(self) -> tuple[Path, Path]:
+        tree, out = (Path(self._folder.name) / name for name in ("tree", "out"))
+        out.mkdir()
+        for path, contents in self._files.items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_bytes(contents)
+        return tree, out
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
+
+
+def _hash(*parts: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:40]

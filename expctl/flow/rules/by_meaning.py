@@ -1,0 +1,158 @@
+"""Compare a change with rejected ones by what compilers make of them, before anything is built.
+
+Each rejected patch is compiled on the state that the new one is for, or on its own where it no longer fits. What decides is what a
+change makes of each function, so the two are comparable where those functions were the same before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from expctl.domain.rules.match_levels import Level, failing_target_of
+from expctl.domain.rules.matching import Match
+from expctl.domain.rules.meaning import (
+    NEAR_PERCENT,
+    CompiledChange,
+    Likeness,
+    Version,
+    View,
+    likeness,
+    near_percent,
+)
+
+if TYPE_CHECKING:
+    from expctl.domain.experiment.record import Record
+    from expctl.domain.protocol.model import Protocol
+    from expctl.domain.rules.current_facts import CurrentFacts
+    from expctl.ports.rules import Meanings, Rulebook
+
+CODE_FROM_PERCENT = 30
+"""From this likeness on, machine code is compared too: it is the slower half of compiling."""
+
+
+class Pair(Struct, frozen=True, kw_only=True):
+    """A version of the sources without and with a change."""
+
+    before: Version
+    after: Version
+
+
+class Resemblance(Struct, frozen=True, kw_only=True):
+    """How like a rejected change another one is: the `level` at which it is the same (None: it isn't), the targets that say so,
+    and how much of what the two do is common.
+    """
+
+    level: Level | None
+    targets: tuple[str, ...]
+    percent: int
+
+    @property
+    def is_near(self) -> bool:
+        """Is it another change, but one that does nearly the same?"""
+        return self.level is None and self.percent >= NEAR_PERCENT
+
+
+class Near(Struct, frozen=True, kw_only=True):
+    """A rejected experiment that a change is close to, without being the same."""
+
+    record: Record
+    percent: int
+
+
+def resemblance(meanings: Meanings, rejected: Pair, candidate: Pair, targets: Sequence[str]) -> Resemblance:
+    """Compare two changes on `targets`, quick ones first, with no more compiling than it takes to tell them apart."""
+    seen: dict[str, tuple[CompiledChange, CompiledChange]] = {}
+    for target in targets:
+        found = _both(meanings, rejected, candidate, target, View.MEANING)
+        if found is not None:
+            seen[target] = found
+        if _answer(seen) is Likeness.OTHER and not any(each.fault for pair in seen.values() for each in pair):
+            break
+    answer, percent = _answer(seen), _percent(seen.values())
+    if answer is Likeness.SAME:
+        return Resemblance(level=Level.MEANING, targets=_telling(seen), percent=100)
+    faults = any(each.fault for pair in seen.values() for each in pair)
+    if answer is Likeness.SILENT or faults or percent < CODE_FROM_PERCENT:
+        return Resemblance(level=None, targets=(), percent=0 if faults else percent)
+    coded: dict[str, tuple[CompiledChange, CompiledChange]] = {}
+    for target in targets:
+        found = _both(meanings, rejected, candidate, target, View.CODE)
+        if found is not None:
+            coded[target] = found
+        if _answer(coded) is Likeness.OTHER:
+            return Resemblance(level=None, targets=(), percent=percent)
+    same = _answer(coded) is Likeness.SAME
+    return Resemblance(level=Level.CODE if same else None, targets=_telling(coded) if same else (), percent=percent)
+
+
+def _both(
+    meanings: Meanings, rejected: Pair, candidate: Pair, target: str, view: View
+) -> tuple[CompiledChange, CompiledChange] | None:
+    """Return both changes as `target` sees them; None where a patch doesn't fit, or the state before it doesn't compile."""
+    wanted = (rejected.before, rejected.after, candidate.before, candidate.after)
+    old, new, base, changed = meanings.compiled(wanted, target, view)
+    if old is None or new is None or base is None or changed is None or old.fault or base.fault:
+        return None
+    return CompiledChange(before=old, after=new), CompiledChange(before=base, after=changed)
+
+
+def _answer(seen: Mapping[str, tuple[CompiledChange, CompiledChange]]) -> Likeness:
+    return likeness({name: pair[0] for name, pair in seen.items()}, {name: pair[1] for name, pair in seen.items()})
+
+
+def _percent(pairs: Iterable[tuple[CompiledChange, CompiledChange]]) -> int:
+    return max((near_percent(*pair) for pair in pairs), default=0)
+
+
+def _telling(seen: Mapping[str, tuple[CompiledChange, CompiledChange]]) -> tuple[str, ...]:
+    return tuple(name for name, (one, _) in seen.items() if one.functions or one.fault)
+
+
+def judging_targets(protocol: Protocol, here: Iterable[str], judged: str, architecture: str) -> tuple[str, ...]:
+    """Return those targets of `here` that can speak for the one on which an experiment failed: itself, those that stand for it,
+    and those for its architecture. All of them, if there is none of these.
+    """
+    known = [name for name in here if name in protocol.targets]
+    wanted = {judged, architecture} - {""}
+    found = [
+        name
+        for name in known
+        if wanted & {name, protocol.targets[name].stands_for, protocol.targets[name].build.arch.rstrip("af")}
+    ]
+    return tuple(found or known)
+
+
+def by_meaning(
+    rulebook: Rulebook, protocol: Protocol, commit: str, patch: bytes, now: CurrentFacts, *, own_id: str = ""
+) -> tuple[tuple[Match, ...], tuple[Near, ...]]:
+    """Return the rules in force that know `patch` by what it compiles to, and those that it is close to."""
+    from expctl.domain.rules.conditions import ARCHITECTURE, changed_conditions
+
+    matches, near = [], []  # type: list[Match], list[Near]
+    meanings = rulebook.meanings(protocol)
+    here = meanings.targets() if meanings is not None else ()
+    candidate = Pair(before=Version(commit), after=Version(commit, patch))
+    for record in rulebook.ruled(commit) if meanings is not None and here else ():
+        if record.rule is None or record.id == own_id or not record.rule.patch_id:
+            continue
+        old = rulebook.rejected_patch(commit, record.id)
+        if not old or changed_conditions(record, now, Level.MEANING):
+            continue
+        judges = judging_targets(protocol, here, failing_target_of(record), record.rule.conditions.get(ARCHITECTURE, ""))
+        start = commit if not rulebook.misfits(commit, old) else record.base
+        rejected = Pair(before=Version(start), after=Version(start, old))
+        found = resemblance(meanings, rejected, candidate, judges)
+        if found.level is not None:
+            matches.append(Match(record=record, level=found.level, likeness=_likeness(found)))
+        elif found.is_near:
+            near.append(Near(record=record, percent=found.percent))
+    return tuple(matches), tuple(near)
+
+
+def _likeness(found: Resemblance) -> str:
+    from expctl.domain.rules.matching import LIKENESS
+
+    return LIKENESS[found.level].format(judged=", ".join(found.targets)) if found.level is not None else ""
