@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from expctl.adapters.records.night_file import NightFile
     from expctl.adapters.records.plots import Pictures
     from expctl.adapters.records.repository_contents import GitLibrary
+    from expctl.adapters.rules.compiled_versions import CompiledVersions
     from expctl.adapters.rules.lookup import RuleLookup
     from expctl.domain.brief.about import About
     from expctl.domain.checkup import Finding
     from expctl.domain.experiment.hot_loop import HotLoop
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.machine.waiting import Wait
-    from expctl.domain.protocol.model import Gate, Protocol
+    from expctl.domain.protocol.model import Gate, Protocol, Toolchain
     from expctl.domain.rules.current_facts import ProbeAnswer
     from expctl.flow.autopilot.steps import NothingProposed, SweepFinished
     from expctl.flow.harness_check import Checked

@@ -15,7 +15,8 @@ from expctl.inspection.readers.code_identity import code_hash
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorRecipe:
     """Builds with the compiler `program`, by the options `fixed` and those of the target. `arch_option` is the option for
-    a named architecture, `hint` how to install the compiler, `device_only` what makes it write text of the device code alone, `facts` reads the figures of the kernels out of a build.
+    a named architecture, `hint` how to install the compiler, `device_only` what makes it write the device code as text,
+    `facts` reads the figures of the kernels out of a build.
     """
 
     program: str
@@ -46,7 +47,7 @@ class VendorRecipe:
         return ()
 
     def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:  # noqa: ARG002  the port's signature
-        """Return the call that writes the device code as text to the file `out`; () for a compiler that has no option for it."""
+        """Return the call that writes the device code as text to `out`; () for a compiler that has no option for it."""
         arch = self.arch_option(build.arch)
         return (self.program, arch, *self.device_only, *build.flags, build.source, "-o", str(out)) if self.device_only else ()
 

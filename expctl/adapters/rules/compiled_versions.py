@@ -9,9 +9,12 @@ import hashlib
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,7 +25,7 @@ from expctl.adapters.rules.version_files import version_files
 from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
 from expctl.domain.protocol.model import Environment
 from expctl.domain.rules.compile_fault import compile_fault
-from expctl.domain.rules.meaning import Compiled, Version, View
+from expctl.domain.rules.meaning import Compiled, Version, View, Wanted
 from expctl.domain.run.step_result import Available
 from expctl.files import atomic_write
 
@@ -50,22 +53,28 @@ class CompiledVersions:
         self._recipes = recipes
         self._state = state
         self._mark = mark
-        self._protocol = protocol
+        self.protocol = protocol
         self._environment = Environment()
+        state.mkdir(parents=True, exist_ok=True)
+        self._work = tempfile.TemporaryDirectory(prefix="work.", dir=state, ignore_cleanup_errors=True)
+        self._free: SimpleQueue[Path] = SimpleQueue()
+        for number in range(AT_A_TIME):
+            self._free.put(Path(self._work.name) / str(number))
+        self._starting = Lock()
         self._versions = {name: self._tools(target) for name, target in protocol.targets.items()}
 
     def targets(self) -> tuple[str, ...]:
         """Return the targets whose sources can be compiled and read here, in the order of the protocol."""
         return tuple(name for name, versions in self._versions.items() if versions is not None)
 
-    def compiled(self, versions: Sequence[Version], target: str, view: View) -> tuple[Compiled | None, ...]:
-        """Return what the compiler of `target` makes of each version; None where a patch doesn't fit its commit."""
-        wanted = dict.fromkeys(versions)
+    def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:
+        """Return what the compilers make of each version; None where a patch doesn't fit its commit."""
+        once = dict.fromkeys(wanted)
         with ThreadPoolExecutor(AT_A_TIME) as pool:
-            names = dict(zip(wanted, pool.map(lambda each: self._key(each, target, view), wanted), strict=True))
-            first = {name: version for version, name in reversed(names.items()) if name is not None}
-            made = dict(zip(first, pool.map(lambda name: self._made(name, first[name], target, view), first), strict=True))
-        return tuple(made[name] if (name := names[version]) is not None else None for version in versions)
+            names = dict(zip(once, pool.map(self._key, once), strict=True))
+            first = {name: each for each, name in reversed(names.items()) if name is not None}
+            made = dict(zip(first, pool.map(self._made, first, first.values()), strict=True))
+        return tuple(made[name] if (name := names[each]) is not None else None for each in wanted)
 
     def _tools(self, target: Target) -> Mapping[str, str] | None:
         recipe = self._recipes[target.build.toolchain]
@@ -76,12 +85,12 @@ class CompiledVersions:
 
     # Which version is which: by commit and patch, and by the preprocessed source.
 
-    def _key(self, version: Version, target: str, view: View) -> str | None:
+    def _key(self, wanted: Wanted) -> str | None:
         """Return the name under which what is compiled is kept: that of its preprocessed source, so that a patch which doesn't
         reach a target needs no compiler. None if the patch doesn't fit.
         """
-        build = self._protocol.targets[target].build
-        folders = self._folders(target)
+        version, target, view = wanted
+        build, folders = self.protocol.targets[target].build, self._folders(target)
         sources = self._git.files_identity(version.commit, folders)
         patch = hashlib.sha256(version.patch).hexdigest() if version.patch else ""
         own = _hash(FORMAT, msgspec.to_builtins(build), dict(self._versions[target] or {}), sources, patch)
@@ -94,11 +103,11 @@ class CompiledVersions:
         return _hash(source, view, *([msgspec.to_builtins(build)] if view is View.CODE else [])) if source else None
 
     def _folders(self, target: str) -> tuple[str, ...]:
-        source = Path(self._protocol.targets[target].build.source)
-        return tuple(dict.fromkeys((*self._protocol.scope, str(source.parent))))
+        source = Path(self.protocol.targets[target].build.source)
+        return tuple(dict.fromkeys((*self.protocol.scope, str(source.parent))))
 
     def _preprocessed(self, files: Mapping[str, bytes], target: str) -> str:
-        build = self._protocol.targets[target].build
+        build = self.protocol.targets[target].build
         recipe = self._recipes[build.toolchain]
         with self._tree(files) as (tree, out):
             command = recipe.preprocess(build, out=out / "source")
@@ -109,17 +118,17 @@ class CompiledVersions:
 
     # Compiling.
 
-    def _made(self, name: str, version: Version, target: str, view: View) -> Compiled:
+    def _made(self, name: str, wanted: Wanted) -> Compiled:
         kept = self._state / "compiled" / f"{name}.json"
         try:
             return msgspec.json.decode(kept.read_bytes(), type=Compiled)
         except (OSError, msgspec.DecodeError):
-            made = self._compile(version, target, view)
+            made = self._compile(*wanted)
             atomic_write.replace(kept, msgspec.json.encode(made))
             return made
 
     def _compile(self, version: Version, target: str, view: View) -> Compiled:
-        build = self._protocol.targets[target].build
+        build = self.protocol.targets[target].build
         files = version_files(self._git, version, self._folders(target)) or {}
         with self._tree(files) as (tree, out):
             listing, answer = out / "listing", out / "answer"
@@ -150,37 +159,33 @@ class CompiledVersions:
             disk_bytes=DISK_BYTES_MAX,
         )
         try:
-            with Child(launch) as child:
+            with self._starting:  # a child is forked to confine it
+                started = Child(launch)
+            with started as child:
                 child.close_input()
-                status = child.wait(time.monotonic() + self._protocol.targets[target].build.timeout_s)
+                status = child.wait(time.monotonic() + self.protocol.targets[target].build.timeout_s)
         except TimedOut:
             return "error: the compiler did not end in time"
         except Gone as gone:
             return f"error: the compiler {gone}"
         return (log.read_text(errors="replace") or "error: the compiler failed") if status else ""
 
-    def _tree(self, files: Mapping[str, bytes]) -> _Tree:
-        self._state.mkdir(parents=True, exist_ok=True)
-        return _Tree(self._state, files)
-
-
-class _Tree:
-    """A folder with files, and one for what is made of them; both are gone at the end."""
-
-    def __init__(self, state: Path, files: Mapping[str, bytes]) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="work.", dir=state, ignore_cleanup_errors=True)
-        self._files = files
-
-    def __enter__(self) -> tuple[Path, Path]:
-        tree, out = (Path(self._folder.name) / name for name in ("tree", "out"))
-        out.mkdir()
-        for path, contents in self._files.items():
-            (tree / path).parent.mkdir(parents=True, exist_ok=True)
-            (tree / path).write_bytes(contents)
-        return tree, out
-
-    def __exit__(self, *_: object) -> None:
-        self._folder.cleanup()
+    @contextmanager
+    def _tree(self, files: Mapping[str, bytes]) -> Iterator[tuple[Path, Path]]:
+        """Put files into a folder of this process; give it, and an empty one for what is made of them. As many are used as there
+        are threads, again and again, since what confines a child is made for its folders.
+        """
+        folder = self._free.get()
+        try:
+            atomic_write.remove_tree(folder)
+            tree, out = folder / "tree", folder / "out"
+            out.mkdir(parents=True)
+            for path, contents in files.items():
+                (tree / path).parent.mkdir(parents=True, exist_ok=True)
+                (tree / path).write_bytes(contents)
+            yield tree, out
+        finally:
+            self._free.put(folder)
 
 
 def _hash(*parts: object) -> str:

@@ -106,9 +106,9 @@ class RuleLookup:
         """Return the patch of an experiment; None if it has none."""
         return self._git.read_file(commit, f"experiments/{experiment}/change.patch")
 
-    def meanings(self, protocol: Protocol) -> Meanings | None:
-        """Return what compiles versions of the sources by a protocol; None if nothing does."""
-        return self._compilers(protocol) if self._compilers is not None else None
+    def meanings(self, commit: str) -> Meanings | None:
+        """Return what compiles versions of the sources by the protocol of `commit`; None if nothing does."""
+        return self._compilers(self._library().protocol(commit)) if self._compilers is not None else None
 
     def holds(self, commit: str) -> Mapping[str, RuleConditions]:
         """Return experiment -> the conditions that would reopen its rule, for all experiments with a rule, in order of id."""

@@ -1,7 +1,7 @@
 """How alike two changes are, by what a compiler makes of them. Pure.
 
-A change is known by what it makes of each function: its hash before and after. Two changes are the same if these agree, whatever
-their sources say; so the state that a change was made for need not be the same, only the functions that it touches.
+A change is known by what it makes of each function: its hash before and after. Two changes are the same if these agree,
+whatever their sources say; so the state that a change was made for need not be the same, only the functions that it touches.
 """
 
 from __future__ import annotations
@@ -29,6 +29,14 @@ class Version(NamedTuple):
 
     commit: str
     patch: bytes = b""
+
+
+class Wanted(NamedTuple):
+    """What is to be compiled: a version of the sources, for a target, to be read in one way."""
+
+    version: Version
+    target: str
+    view: View = View.MEANING
 
 
 class Compiled(Struct, frozen=True, kw_only=True):

@@ -140,7 +140,13 @@ def check_repeats(context: Context, inputs: LedgerInputs, queued: Queued) -> Non
     patch_id = context.workspace.patch_identity(queued.patch)
     targets = tuple(inputs.protocol.targets)
     check_patch(
-        context.rulebook, inputs.protocol, queued.proposal, queued.patch, commit=context.workspace.head(), targets=targets
+        context.rulebook,
+        inputs.protocol,
+        queued.proposal,
+        queued.patch,
+        commit=context.workspace.head(),
+        targets=targets,
+        compiles=False,  # the branch is locked
     )
     entries = [entry for entry in inputs.queue() if entry.state is not State.MALFORMED]
     patches = context.library.patches(context.workspace.head(), [entry.id for entry in entries])

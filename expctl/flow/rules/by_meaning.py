@@ -1,7 +1,7 @@
 """Compare a change with rejected ones by what compilers make of them, before anything is built.
 
-Each rejected patch is compiled on the state that the new one is for, or on its own where it no longer fits. What decides is what a
-change makes of each function, so the two are comparable where those functions were the same before.
+Each rejected patch is compiled on the state that the new one is for, or on its own where it no longer fits. What decides is
+what a change makes of each function, so the two are comparable where those functions were the same before.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from expctl.domain.rules.meaning import (
     Likeness,
     Version,
     View,
+    Wanted,
     likeness,
     near_percent,
 )
@@ -38,6 +39,11 @@ class Pair(Struct, frozen=True, kw_only=True):
 
     before: Version
     after: Version
+
+    @property
+    def versions(self) -> tuple[Version, Version]:
+        """Return both."""
+        return self.before, self.after
 
 
 class Resemblance(Struct, frozen=True, kw_only=True):
@@ -92,8 +98,8 @@ def _both(
     meanings: Meanings, rejected: Pair, candidate: Pair, target: str, view: View
 ) -> tuple[CompiledChange, CompiledChange] | None:
     """Return both changes as `target` sees them; None where a patch doesn't fit, or the state before it doesn't compile."""
-    wanted = (rejected.before, rejected.after, candidate.before, candidate.after)
-    old, new, base, changed = meanings.compiled(wanted, target, view)
+    versions = (*rejected.versions, *candidate.versions)
+    old, new, base, changed = meanings.compiled([Wanted(each, target, view) for each in versions])
     if old is None or new is None or base is None or changed is None or old.fault or base.fault:
         return None
     return CompiledChange(before=old, after=new), CompiledChange(before=base, after=changed)
@@ -126,30 +132,42 @@ def judging_targets(protocol: Protocol, here: Iterable[str], judged: str, archit
 
 
 def by_meaning(
-    rulebook: Rulebook, protocol: Protocol, commit: str, patch: bytes, now: CurrentFacts, *, own_id: str = ""
+    rulebook: Rulebook, commit: str, patch: bytes, now: CurrentFacts, *, own_id: str = ""
 ) -> tuple[tuple[Match, ...], tuple[Near, ...]]:
-    """Return the rules in force that know `patch` by what it compiles to, and those that it is close to."""
+    """Return the rules in force that know `patch` by what it compiles to, and those that it is close to, the closest first.
+    Nothing is compiled if no rule asks for it, or the patch doesn't fit `commit`.
+    """
     from expctl.domain.rules.conditions import ARCHITECTURE, changed_conditions
 
-    matches, near = [], []  # type: list[Match], list[Near]
-    meanings = rulebook.meanings(protocol)
+    asking = [
+        (record, old)
+        for record in rulebook.ruled(commit)
+        if record.rule is not None and record.id != own_id and record.rule.patch_id
+        if (old := rulebook.rejected_patch(commit, record.id)) and not changed_conditions(record, now, Level.MEANING)
+    ]
+    meanings = rulebook.meanings(commit) if asking and not rulebook.misfits(commit, patch) else None
     here = meanings.targets() if meanings is not None else ()
+    if meanings is None or not here:
+        return (), ()
     candidate = Pair(before=Version(commit), after=Version(commit, patch))
-    for record in rulebook.ruled(commit) if meanings is not None and here else ():
-        if record.rule is None or record.id == own_id or not record.rule.patch_id:
-            continue
-        old = rulebook.rejected_patch(commit, record.id)
-        if not old or changed_conditions(record, now, Level.MEANING):
-            continue
-        judges = judging_targets(protocol, here, failing_target_of(record), record.rule.conditions.get(ARCHITECTURE, ""))
-        start = commit if not rulebook.misfits(commit, old) else record.base
-        rejected = Pair(before=Version(start), after=Version(start, old))
-        found = resemblance(meanings, rejected, candidate, judges)
+    rejected = []
+    for record, old in asking:
+        architecture = record.rule.conditions.get(ARCHITECTURE, "") if record.rule is not None else ""
+        judges = judging_targets(meanings.protocol, here, failing_target_of(record), architecture)
+        start = record.base if rulebook.misfits(commit, old) else commit
+        rejected.append((record, Pair(before=Version(start), after=Version(start, old)), judges))
+    first = [
+        (version, judges[0]) for _, pair, judges in rejected for change in (pair, candidate) for version in change.versions
+    ]
+    meanings.compiled([Wanted(version, target) for version, target in first])  # all of them, several at a time
+    matches, near = [], []  # type: list[Match], list[Near]
+    for record, pair, judges in rejected:
+        found = resemblance(meanings, pair, candidate, judges)
         if found.level is not None:
             matches.append(Match(record=record, level=found.level, likeness=_likeness(found)))
         elif found.is_near:
             near.append(Near(record=record, percent=found.percent))
-    return tuple(matches), tuple(near)
+    return tuple(matches), tuple(sorted(near, key=lambda each: -each.percent))
 
 
 def _likeness(found: Resemblance) -> str:

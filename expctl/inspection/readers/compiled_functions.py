@@ -1,7 +1,7 @@
 """Read what a compiler wrote, function by function: `python -m ... VIEW FILE ANSWER` for LLVM IR, assembly or PTX.
 
-The answer is JSON: `functions` has a hash for each function, `parts` counts its instructions. Run as a program, so that two files
-can be read at the same time.
+The answer is JSON: `functions` has a hash for each function, `parts` counts its instructions. Run as a program, so that two
+files can be read at the same time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from expctl.inspection.readers.llvm_meaning import digest, meanings, pure_functions
+from expctl.inspection.readers.llvm_meaning import meanings, pure_functions
+from expctl.inspection.readers.llvm_sums import digest
 from expctl.inspection.readers.llvm_text import read_module
 
 _FUNCTION = re.compile(r"^\s*\.type\s+([\w.$]+),\s*@function")
@@ -28,7 +29,7 @@ def read_functions(view: str, text: str) -> Answer:
     """Return a hash of each function and the counts of its instructions. `view` is `meaning` (of LLVM IR or PTX) or `code`."""
     if view == "meaning" and "\ntarget triple" in text:
         found = meanings(read_module(text), pure_functions(text))
-        return {name: each.whole for name, each in found.items()}, {name: each.parts for name, each in found.items()}
+        return {each.key: each.whole for each in found}, {each.name: each.parts for each in found}
     return _listing(text, _ENTRY if "\n.version" in text else _FUNCTION)
 
 

@@ -1,7 +1,7 @@
 """Sums of products with constant factors, as one form: `2 * (a + b)`, `b + a + a + b` and `(a << 1) + 2 * b` are one.
 
-Numbers are exact: nothing overflows and nothing is rounded. So it tells which arithmetic somebody wants, not to the last bit what
-a machine answers.
+Numbers are exact: nothing overflows and nothing is rounded. So it tells which arithmetic somebody wants, not to the last bit
+what a machine answers.
 """
 
 from __future__ import annotations
@@ -9,12 +9,18 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable
+from hashlib import blake2b
 from typing import NamedTuple
 
 TERMS_MOST = 16
 _WHOLE = re.compile(r"-?\d+$")
 _REAL = re.compile(r"-?\d+\.\d+e[+-]\d+$")
 _BITS = re.compile(r"0x([0-9A-F]{16})$")
+
+
+def digest(*parts: str) -> str:
+    """Return a hash of texts, 16 hex digits."""
+    return blake2b("\x1f".join(parts).encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
 
 class Sum(NamedTuple):
@@ -25,12 +31,14 @@ class Sum(NamedTuple):
 
     def plus(self, other: Sum, sign: int = 1) -> Sum:
         """Add `other`, or subtract it."""
-        return _collected(self.constant + sign * other.constant, [*self.terms, *((term, sign * by) for term, by in other.terms)])
+        return _collected(
+            self.constant + sign * other.constant, [*self.terms, *((term, sign * by) for term, by in other.terms)]
+        )
 
-    def times(self, other: Sum) -> Sum | None:
-        """Multiply; None if that has too many terms to be told apart quickly."""
+    def times(self, other: Sum) -> Sum:
+        """Multiply; where that has very many terms, it is one term."""
         if len(self.terms) * len(other.terms) > TERMS_MOST:
-            return None
+            return Sum(0, ((_product(f"({self.text()})", f"({other.text()})"), 1),))
         products = [(_product(one, two), by * to) for one, by in self.terms for two, to in other.terms]
         products += [(term, by * other.constant) for term, by in self.terms]
         products += [(term, by * self.constant) for term, by in other.terms]

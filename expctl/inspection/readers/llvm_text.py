@@ -19,11 +19,16 @@ _RESULT = re.compile(rf"^(%{NAME}) = (.*)$")
 _ATTACHED = re.compile(r",? ?!([\w.]+) !(\d+)")
 KEPT_METADATA = frozenset({"mmra", "nontemporal", "prof", "invariant.load", "unpredictable"})
 """Attached metadata that reaches the machine code; the rest says what the optimiser has used up."""
-FLAGS = re.compile(
-    r"\b(?:nsw|nuw|nusw|exact|inbounds|samesign|tail|musttail|notail|noundef|nonnull|immarg|dso_local|local_unnamed_addr|unnamed_addr)\b ?"
-    r"|\bcaptures\([^)]*\) ?|\brange\([^)]*\) ?|\bdereferenceable(?:_or_null)?\(\d+\) ?|\bmemory\([^)]*\) ?"
-    r"|\b(?:readonly|readnone|writeonly|noalias|nocapture|nofree|nocallback|signext|zeroext|returned) ?(?=\b|[%@)])|, align \d+|\balign \d+ ?|\s#\d+"
+_WORDS = (
+    "nsw nuw nusw exact inbounds samesign tail musttail notail noundef nonnull immarg dso_local local_unnamed_addr unnamed_addr"
 )
+_WITH_VALUE = r"captures\([^)]*\)|range\([^)]*\)|dereferenceable(?:_or_null)?\(\d+\)|memory\([^)]*\)|align \d+"
+_OF_ARGUMENTS = "readonly readnone writeonly noalias nocapture nofree nocallback signext zeroext returned"
+FLAGS = re.compile(
+    rf"\b(?:{_WORDS.replace(' ', '|')})\b ?|, align \d+|\b(?:{_WITH_VALUE}) ?"
+    rf"|\b(?:{_OF_ARGUMENTS.replace(' ', '|')}) ?(?=\b|[%@)])|\s#\d+"
+)
+"""What says more about a value than the machine code needs."""
 
 
 class Instruction(NamedTuple):
@@ -47,6 +52,16 @@ class Function(NamedTuple):
     head: str
     parameters: tuple[tuple[str, str], ...]
     blocks: tuple[Block, ...]
+
+    @property
+    def is_seen(self) -> bool:
+        """Can other files call it?"""
+        return not {"internal", "private"} & {*self.head.split()}
+
+    @property
+    def is_named(self) -> bool:
+        """Do other files know it by its name? Not one of many that templates make."""
+        return self.is_seen and "odr" not in self.head
 
 
 class Module(NamedTuple):
@@ -78,7 +93,9 @@ def read_module(text: str) -> Module:
 
 
 def _function(head: str, lines: Sequence[str], metadata: Mapping[str, str]) -> Function:
-    match = _FUNCTION.match(re.sub(r"\s(?:comdat|align \d+|#\d+|section \"[^\"]*\"|personality \S+ \S+)(?:\([^)]*\))?", "", head))
+    match = _FUNCTION.match(
+        re.sub(r"\s(?:comdat|align \d+|#\d+|section \"[^\"]*\"|personality \S+ \S+)(?:\([^)]*\))?", "", head)
+    )
     if match is None:
         raise ValueError(f"no head of a function: {head[:200]}")
     kind = " ".join(word for word in head.split("@", 1)[0].split() if word in KINDS)
@@ -87,7 +104,9 @@ def _function(head: str, lines: Sequence[str], metadata: Mapping[str, str]) -> F
     return Function(match[1].strip('"'), kind, parameters, tuple(_blocks(lines, first, metadata)))
 
 
-KINDS = frozenset({"internal", "private", "linkonce_odr", "weak_odr", "weak", "linkonce", "amdgpu_kernel", "ptx_kernel", "fastcc"})
+KINDS = frozenset(
+    {"internal", "private", "linkonce_odr", "weak_odr", "weak", "linkonce", "amdgpu_kernel", "ptx_kernel", "fastcc"}
+)
 
 
 def _parameter(text: str) -> tuple[str, str]:

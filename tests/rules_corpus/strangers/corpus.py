@@ -1,4 +1,6 @@
-"""A stranger's pairs of patches, and how each is known: `python -m tests.rules_corpus.strangers.corpus [FOLDER]` prints the table.
+"""A stranger's pairs of patches, and how each is known.
+
+`python -m tests.rules_corpus.strangers.corpus [FOLDER]` prints the table by way.
 
 FOLDER may hold other pairs for the same kernel (pairs/*.yaml beside patches/). What compilers said is kept in STATE.
 """
@@ -24,7 +26,7 @@ from expctl.domain.patch.identity import ChangeIdentity, identify
 from expctl.domain.patch.unified_diff import parse_diff, texts_of
 from expctl.domain.protocol.model import Protocol, Toolchain
 from expctl.domain.rules.matching import Candidate, matches
-from expctl.domain.rules.meaning import Version
+from expctl.domain.rules.meaning import Version, Wanted
 from expctl.flow.rules.by_meaning import Pair as Change
 from expctl.flow.rules.by_meaning import Resemblance, judging_targets, resemblance
 from expctl.ports.rules import Meanings
@@ -79,8 +81,9 @@ def own_pairs() -> tuple[Pair, ...]:
 
 def other_pairs(folder: Path) -> Iterator[Pair]:
     """Pairs that lie in files of their own."""
-    from msgspec import structs  # noqa: F401
     import dataclasses
+
+    from msgspec import structs  # noqa: F401
 
     for file in sorted((folder / "pairs").glob("*.yaml")):
         pair = load(file.read_bytes(), Pair, where=file.name)
@@ -173,7 +176,8 @@ def table(answers: Mapping[Pair, Answer]) -> list[str]:
         counts = Counter((pair.way, bool(answer.level)) for pair, answer in answers.items() if pair.kind == kind)
         lines.append(f"{kind:<48}{caught:>9}{missed:>9}")
         lines += [
-            f"  {way:<46}{counts[way, True]:>9}{counts[way, False]:>9}" for way in dict.fromkeys(way for way, _ in sorted(counts))
+            f"  {way:<46}{counts[way, True]:>9}{counts[way, False]:>9}"
+            for way in dict.fromkeys(way for way, _ in sorted(counts))
         ]
         whole = [sum(count for (_, known), count in counts.items() if known is wanted) for wanted in (True, False)]
         lines.append(f"  {'all':<46}{whole[0]:>9}{whole[1]:>9}")
@@ -181,17 +185,26 @@ def table(answers: Mapping[Pair, Answer]) -> list[str]:
     return lines + [f"{pair.kind}: {pair.name} ({answer.level or 'free'}, {answer.percent} %)" for pair, answer in wrong]
 
 
-def main(folder: str = "") -> None:
+def main(folder: str = "", only: str = "") -> None:
     """Print the table for a folder of pairs, or for those of this one."""
-    state = Path(os.environ.get("STATE", "/tmp/expctl-corpus"))  # noqa: S108
+    state = Path(os.environ.get("STATE", "/tmp/expctl-corpus"))
     patches = {each.name: each.read_bytes() for each in Path(folder, "patches").glob("*.patch")} if folder else None
     corpus = Corpus(state, patches if patches is not None else unpacked("patches.tar.xz"))
     pairs = tuple(other_pairs(Path(folder))) if folder else own_pairs()
+    pairs = tuple(each for each in pairs if each.name.startswith(only))
+    quick = [
+        Wanted(Version(corpus.commit, text), name)
+        for text in (b"", *corpus.patches.values())
+        for name in ("gfx1151-static", "cpu")
+    ]
+    corpus.meanings.compiled(quick)
     answers = {}
     for pair in pairs:
         answers[pair] = corpus.answer(pair)
         mark = "" if (pair.kind == REPEAT) is bool(answers[pair].level) else "  <--"
-        print(f"{pair.kind:<7} {pair.name:<46} {answers[pair].level or 'free':<18} {answers[pair].percent:>3} %{mark}", flush=True)
+        print(
+            f"{pair.kind:<7} {pair.name:<46} {answers[pair].level or 'free':<18} {answers[pair].percent:>3} %{mark}", flush=True
+        )
     print("\n".join(table(answers)))
 
 
