@@ -14,6 +14,14 @@ from expctl.targets.linker_script import place_sections, text_sections
 COMPILER = ("{python}", "-m", "ziglang", "cc")
 FIXED = ("-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-nostdinc++", "-shared", "-fPIC")
 
+WRITTEN = {
+    View.MEANING: ("-g0", "-S", "-emit-llvm"),
+    View.CODE: ("-g0", "-S"),
+    View.REGIONS: ("-gline-tables-only", "-S", "-emit-llvm"),
+    View.STATEMENTS: ("-E",),
+}
+"""What makes clang write the text that a view is read from."""
+
 
 class ZigCpuRecipe:
     """Builds a shared library for this machine's CPU from one C++ source."""
@@ -42,10 +50,9 @@ class ZigCpuRecipe:
         return (*COMPILER, *FIXED, *build.flags, "-E", "-P", build.source, "-o", str(out))
 
     def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:
-        """Return the call of `zig cc` that writes optimised LLVM IR, or assembly, to the file `out`."""
+        """Return the call of `zig cc` that writes what `view` is read from to the file `out`."""
         fixed = (word for word in FIXED if word != "-shared")
-        written = ("-S", "-emit-llvm") if view is View.MEANING else ("-S",)
-        return (*COMPILER, *fixed, *build.flags, "-g0", *written, build.source, "-o", str(out))
+        return (*COMPILER, *fixed, *build.flags, *WRITTEN[view], build.source, "-o", str(out))
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
         """Return the hash of the library's code, and the size of the file in bytes as a fact."""

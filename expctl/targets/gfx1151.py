@@ -11,6 +11,7 @@ from expctl.domain.run.step_result import Available, Unavailable
 from expctl.inspection import tool_versions
 from expctl.inspection.device_compiler import wheel_flags
 from expctl.inspection.readers.code_object import CodeObject, parse_code_object
+from expctl.targets.cpu import WRITTEN
 
 LOOSE = "kernel.o"
 """The relocatable object, which is hashed: in a linked file, addresses of data depend on what else the file holds."""
@@ -59,9 +60,8 @@ class ZigGfxRecipe:
         return (*_clang(build), "-E", "-P", build.source, "-o", str(out))
 
     def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:
-        """Return the call of `zig` that writes optimised LLVM IR, or assembly, to the file `out`."""
-        written = ("-S", "-emit-llvm") if view is View.MEANING else ("-S",)
-        return (*_clang(build), "-g0", *written, build.source, "-o", str(out))
+        """Return the call of `zig` that writes what `view` is read from to the file `out`."""
+        return (*_clang(build), *WRITTEN[view], build.source, "-o", str(out))
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
         """Return a hash of all kernels' code, and the compiler's figures (registers, spills, ...), each of the worst kernel."""

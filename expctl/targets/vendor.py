@@ -46,10 +46,11 @@ class VendorRecipe:
         """Return (): one call compiles for host and device, each with a text of its own."""
         return ()
 
-    def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:  # noqa: ARG002  the port's signature
+    def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:
         """Return the call that writes the device code as text to `out`; () for a compiler that has no option for it."""
         arch = self.arch_option(build.arch)
-        return (self.program, arch, *self.device_only, *build.flags, build.source, "-o", str(out)) if self.device_only else ()
+        reads = bool(self.device_only) and view is View.MEANING
+        return (self.program, arch, *self.device_only, *build.flags, build.source, "-o", str(out)) if reads else ()
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
         """Return the hash of the code sections of the host library `artifact`, and its facts."""

@@ -8,19 +8,16 @@ from __future__ import annotations
 import hashlib
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from expctl.adapters.child.arguments import child_environment, fill
-from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, Launch, TimedOut
 from expctl.adapters.rules.version_files import version_files
 from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
 from expctl.domain.protocol.model import Environment
@@ -28,6 +25,8 @@ from expctl.domain.rules.compile_fault import compile_fault
 from expctl.domain.rules.meaning import Compiled, Version, View, Wanted
 from expctl.domain.run.step_result import Available
 from expctl.files import atomic_write
+from expctl.launcher.captured import Timeout, captured
+from expctl.launcher.launch import ChildLimits
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
@@ -38,7 +37,6 @@ AT_A_TIME = 2
 FORMAT = 1
 """Of what is kept: what was read otherwise is compiled anew."""
 READER = "expctl.inspection.readers.compiled_functions"
-DISK_BYTES_MAX = 1 << 30
 
 
 class CompiledVersions:
@@ -60,7 +58,6 @@ class CompiledVersions:
         self._free: SimpleQueue[Path] = SimpleQueue()
         for number in range(AT_A_TIME):
             self._free.put(Path(self._work.name) / str(number))
-        self._starting = Lock()
         self._versions = {name: self._tools(target) for name, target in protocol.targets.items()}
 
     def targets(self) -> tuple[str, ...]:
@@ -148,32 +145,22 @@ class CompiledVersions:
         for folder in (cache, out / "objects"):
             folder.mkdir(parents=True, exist_ok=True)
         environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(out / "objects"), "LC_ALL": "C"}
-        log = out.with_name("log")
-        log.unlink(missing_ok=True)
-        launch = Launch(
-            argv=fill(command, {"{python}": sys.executable}),
-            cwd=tree,
-            environment=environment,
-            log=log,
-            limits=ChildLimits(scratch=(out,), shared=(cache,)),
-            disk_bytes=DISK_BYTES_MAX,
-        )
         try:
-            with self._starting:  # a child is forked to confine it
-                started = Child(launch)
-            with started as child:
-                child.close_input()
-                status = child.wait(time.monotonic() + self.protocol.targets[target].build.timeout_s)
-        except TimedOut:
-            return "error: the compiler did not end in time"
-        except Gone as gone:
-            return f"error: the compiler {gone}"
-        return (log.read_text(errors="replace") or "error: the compiler failed") if status else ""
+            ran = captured(
+                fill(command, {"{python}": sys.executable}),
+                timeout_s=self.protocol.targets[target].build.timeout_s,
+                environment=environment,
+                cwd=tree,
+                limits=ChildLimits(scratch=(out,), shared=(cache,)),
+            )
+        except Timeout as error:
+            return f"error: {error}"
+        return (ran.err or ran.out or "error: the compiler failed") if ran.status else ""
 
     @contextmanager
     def _tree(self, files: Mapping[str, bytes]) -> Iterator[tuple[Path, Path]]:
-        """Put files into a folder of this process; give it, and an empty one for what is made of them. As many are used as there
-        are threads, again and again, since what confines a child is made for its folders.
+        """Put files into a folder of this process; give it, and an empty one for what is made of them. There are as many as
+        threads, used again and again, since what confines a child is made for its folders.
         """
         folder = self._free.get()
         try:

@@ -29,6 +29,7 @@ LIKENESS = {
     Level.CODE: "other source, but the same machine code on {judged}",
     Level.MEANING: "other source, but the same for the compiler of {judged}",
     Level.SETTINGS: "the same values set: {settings}",
+    Level.INSTRUCTION: "what it compiles to has {words}",
     Level.PATTERN: "an added line matches the forbidden pattern {pattern}",
 }
 

@@ -18,10 +18,14 @@ NEAR_PERCENT = 60
 
 
 class View(StrEnum):
-    """What is compared: what the optimised functions compute (LLVM IR), or their machine code."""
+    """What is compared: what the optimised functions compute (LLVM IR), their machine code, the instructions of each source
+    function (REGIONS), or the statements that the preprocessor leaves (STATEMENTS). The last two have parts alone.
+    """
 
     MEANING = "meaning"
     CODE = "code"
+    REGIONS = "regions"
+    STATEMENTS = "statements"
 
 
 class Version(NamedTuple):
@@ -118,3 +122,9 @@ def _difference(change: CompiledChange, name: str) -> Counter[tuple[str, bool]]:
     old, new = (Counter(side.parts.get(name, {})) for side in (change.before, change.after))
     added = {(part, True): count for part, count in (new - old).items()}
     return Counter({**added, **{(part, False): count for part, count in (old - new).items()}})
+
+
+def added_statements(change: CompiledChange) -> tuple[str, ...]:
+    """Return the statements that a change adds, of a view of STATEMENTS."""
+    old, new = (Counter(side.parts.get("", {})) for side in (change.before, change.after))
+    return tuple(new - old)

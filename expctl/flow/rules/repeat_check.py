@@ -56,12 +56,15 @@ def check_patch(
 
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     now = rulebook.circumstances(commit, architectures(protocol, targets))
-    waivers = _waivers(rulebook, candidate, now, proposal, commit)
-    if waivers or not compiles:
-        return waivers
-    from expctl.flow.rules.by_meaning import by_meaning
+    found = without_void_patterns(matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id), now)
+    if not compiles:
+        return _waivers_of(found, now, proposal)
+    from expctl.flow.rules.by_words import compiled_matches, stands_elsewhere
 
-    found, _ = by_meaning(rulebook, commit, patch, now, own_id=proposal.id)
+    waivers = _waivers_of([each for each in found if not stands_elsewhere(rulebook, commit, patch, each)], now, proposal)
+    if waivers:
+        return waivers
+    found, _ = compiled_matches(rulebook, commit, patch, now, own_id=proposal.id)
     return _waivers_of(found, now, proposal)
 
 
@@ -115,13 +118,16 @@ def matching_rules(rulebook: Rulebook, commit: str, patch: bytes) -> KnownRules:
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     found, now = matches(rulebook.candidates(commit, candidate), candidate), rulebook.circumstances(commit)
     from expctl.domain.rules.conditions import changed_conditions
+    from expctl.flow.rules.by_words import compiled_matches, stands_elsewhere
 
-    known = tuple((match, changed_conditions(match.record, now, match.level)) for match in without_void_patterns(found, now))
+    known = tuple(
+        (match, changed_conditions(match.record, now, match.level))
+        for match in without_void_patterns(found, now)
+        if not stands_elsewhere(rulebook, commit, patch, match)
+    )
     if any(not changed for _, changed in known):
         return KnownRules(known, ())
-    from expctl.flow.rules.by_meaning import by_meaning
-
-    same, near = by_meaning(rulebook, commit, patch, now)
+    same, near = compiled_matches(rulebook, commit, patch, now)
     return KnownRules((*((match, ()) for match in same), *known), near)
 
 

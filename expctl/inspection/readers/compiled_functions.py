@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from expctl.inspection.readers.llvm_meaning import meanings, pure_functions
+from expctl.inspection.readers.llvm_regions import instructions_by_region
 from expctl.inspection.readers.llvm_sums import digest
 from expctl.inspection.readers.llvm_text import read_module
 
@@ -22,15 +23,38 @@ _ENTRY = re.compile(r"^\s*(?:\.visible |\.weak )*\.(?:entry|func)\s+(?:\([^)]*\)
 _LABEL_NUMBER = re.compile(r"\.L(BB|func_end|JTI)\d+")
 _POOL = re.compile(r"\.LCPI\d+_\d+")
 _TABLE = re.compile(r"^\s*\.(?:long|quad)\s.*\.LBB")
+_MARKER = re.compile(r'^# \d+ "([^"]*)"')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|::|[^\w\s]')
 Answer = tuple[Mapping[str, str], Mapping[str, Mapping[str, int]]]
 
 
 def read_functions(view: str, text: str) -> Answer:
-    """Return a hash of each function and the counts of its instructions. `view` is `meaning` (of LLVM IR or PTX) or `code`."""
+    """Return a hash of each function and the counts of its instructions. `view` is that of expctl/domain/rules/meaning.py."""
+    if view == "regions":
+        return {}, instructions_by_region(text)
+    if view == "statements":
+        return {}, {"": Counter(own_statements(text))}
     if view == "meaning" and "\ntarget triple" in text:
         found = meanings(read_module(text), pure_functions(text))
         return {each.key: each.whole for each in found}, {each.name: each.parts for each in found}
     return _listing(text, _ENTRY if "\n.version" in text else _FUNCTION)
+
+
+def own_statements(text: str) -> Iterator[str]:
+    """Yield the statements of a preprocessed source that stand in files of the repository: macros expanded, tokens apart by one
+    space, neighbouring strings joined.
+    """
+    own, kept = True, []  # type: bool, list[str]
+    for line in text.split("\n"):
+        marker = _MARKER.match(line)
+        if marker:
+            own = not marker[1].startswith(("/", "<"))
+        elif own and not line.startswith("#"):
+            kept.append(line)
+    for each in re.split(r"(?<=[;{}])", "\n".join(kept)):
+        words = " ".join(_TOKEN.findall(each))
+        if words:
+            yield re.sub(r'" "', "", words)
 
 
 def _listing(text: str, starts: re.Pattern[str]) -> Answer:
