@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from expctl.domain.patch.identity import ChangeIdentity
     from expctl.domain.protocol.model import Protocol
     from expctl.domain.rules.matching import Candidate
-    from expctl.domain.rules.meaning import Compiled, Wanted
+    from expctl.domain.rules.meaning import Compiled, Version, Wanted
     from expctl.domain.rules.open_conditions import RuleConditions
 
 
@@ -23,6 +23,7 @@ class Meanings(Port):
     @property
     def protocol(self) -> Protocol: ...
     def targets(self) -> tuple[str, ...]: ...
+    def differ(self, one: Version, other: Version, target: str) -> bool: ...
     def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]: ...
 
 

@@ -64,6 +64,11 @@ class CompiledVersions:
         """Return the targets whose sources can be compiled and read here, in the order of the protocol."""
         return tuple(name for name, versions in self._versions.items() if versions is not None)
 
+    def differ(self, one: Version, other: Version, target: str) -> bool:
+        """Is the preprocessed source of `target` another one in two versions? Then alone it takes a compiler to compare them."""
+        first, second = (self._key(Wanted(each, target)) for each in (one, other))
+        return first != second
+
     def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:
         """Return what the compilers make of each version; None where a patch doesn't fit its commit."""
         once = dict.fromkeys(wanted)

@@ -154,6 +154,8 @@ def by_meaning(
     for record, old in asking:
         architecture = record.rule.conditions.get(ARCHITECTURE, "") if record.rule is not None else ""
         judges = judging_targets(meanings.protocol, here, failing_target_of(record), architecture)
+        if not any(meanings.differ(*candidate.versions, name) for name in judges):
+            continue
         start = record.base if rulebook.misfits(commit, old) else commit
         rejected.append((record, Pair(before=Version(start), after=Version(start, old)), judges))
     first = [
