@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from expctl.cli import rules_check
+from expctl.cli import rules_check, rules_evidence
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Probe
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 app = typer.Typer(invoke_without_command=True)
 vars(rules_check)["typer"] = typer  # rules_check uses typer in annotations without importing it
 app.command(short_help="Say whether a rule would refuse a patch.")(rules_check.check)
+app.command(short_help="Show what a rule rests on.")(rules_evidence.why)
+app.command(short_help="Try a rule on HEAD.")(rules_evidence.test)
 
 
 @app.callback()

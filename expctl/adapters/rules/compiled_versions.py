@@ -65,7 +65,7 @@ class CompiledVersions:
         return tuple(name for name, versions in self._versions.items() if versions is not None)
 
     def differ(self, one: Version, other: Version, target: str) -> bool:
-        """Is the preprocessed source of `target` another one in two versions? Then alone it takes a compiler to compare them."""
+        """Is the preprocessed source of `target` another one in two versions? If not, no compiler tells them apart."""
         first, second = (self._key(Wanted(each, target)) for each in (one, other))
         return first != second
 
