@@ -2,17 +2,21 @@
 
 `python -m tests.rules_corpus.strangers.corpus [FOLDER]` prints the table by way.
 
-FOLDER may hold other pairs for the same kernel (pairs/*.yaml beside patches/). What compilers said is kept in STATE.
+Without FOLDER, nothing is compiled: what compilers said of these pairs is recorded. FOLDER may hold other pairs for the same
+kernel (pairs/*.yaml beside patches/); what compilers say is kept in the folder that the variable STATE names.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import lzma
 import os
 import subprocess
 import sys
 import tarfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -26,7 +30,7 @@ from expctl.domain.patch.identity import ChangeIdentity, identify
 from expctl.domain.patch.unified_diff import parse_diff, texts_of
 from expctl.domain.protocol.model import Protocol, Toolchain
 from expctl.domain.rules.matching import Candidate, matches
-from expctl.domain.rules.meaning import Version, Wanted
+from expctl.domain.rules.meaning import Compiled, Version, Wanted
 from expctl.flow.rules.by_meaning import Pair as Change
 from expctl.flow.rules.by_meaning import Resemblance, judging_targets, resemblance
 from expctl.ports.rules import Meanings
@@ -81,14 +85,41 @@ def own_pairs() -> tuple[Pair, ...]:
 
 def other_pairs(folder: Path) -> Iterator[Pair]:
     """Pairs that lie in files of their own."""
-    import dataclasses
-
-    from msgspec import structs  # noqa: F401
 
     for file in sorted((folder / "pairs").glob("*.yaml")):
         pair = load(file.read_bytes(), Pair, where=file.name)
         names = {"rejected": Path(pair.rejected).stem, "candidate": Path(pair.candidate).stem}
         yield dataclasses.replace(pair, name=file.stem, **names)
+
+
+class Recorded:
+    """What compilers said of the patches when the corpus was made: compiled.json.xz."""
+
+    def __init__(self, protocol: Protocol, patches: Mapping[str, bytes]) -> None:
+        self.protocol = protocol
+        held = json.loads(lzma.decompress((FOLDER / "compiled.json.xz").read_bytes()))
+        self._names = {text: name.removesuffix(".patch") for name, text in patches.items()} | {b"": "baseline"}
+        self._parts, self._compiled = held["parts"], held["compiled"]
+
+    def targets(self) -> tuple[str, ...]:
+        """Those of the protocol."""
+        return tuple(self.protocol.targets)
+
+    def differ(self, one: Version, other: Version, target: str) -> bool:  # noqa: ARG002  the port's signature
+        """Whatever was recorded is compared."""
+        return True
+
+    def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:
+        """None where nothing was recorded, which is so for the builds of all configs but where one config tells too little."""
+        return tuple(self._one(self._names[each.version.patch], f"{each.target} {each.view}") for each in wanted)
+
+    def _one(self, name: str, view: str) -> Compiled | None:
+        held = self._compiled.get(name, {}).get(view)
+        if held == "baseline":
+            return self._one("baseline", view)
+        if held is None or "fault" in held:
+            return Compiled(fault=held["fault"]) if held else None
+        return Compiled(functions=held["functions"], parts={name: self._parts[at] for name, at in held["parts"].items()})
 
 
 class Corpus:
@@ -153,6 +184,13 @@ class Corpus:
             rule=rule,
         )
 
+    @classmethod
+    def recorded(cls, state: Path) -> Corpus:
+        """The corpus as its compilers saw it: nothing is compiled."""
+        patches = unpacked("patches.tar.xz")
+        protocol = load((FOLDER / "protocol.yaml").read_bytes(), Protocol, where="protocol.yaml")
+        return cls(state, patches, Recorded(protocol, patches))
+
     def resemblance(self, pair: Pair) -> Resemblance:
         """How compilers see a pair, on the targets for which the patches were written."""
         here = self.meanings.targets()
@@ -189,15 +227,9 @@ def main(folder: str = "", only: str = "") -> None:
     """Print the table for a folder of pairs, or for those of this one."""
     state = Path(os.environ.get("STATE", "/tmp/expctl-corpus"))
     patches = {each.name: each.read_bytes() for each in Path(folder, "patches").glob("*.patch")} if folder else None
-    corpus = Corpus(state, patches if patches is not None else unpacked("patches.tar.xz"))
+    corpus = Corpus(state, patches) if patches is not None else Corpus.recorded(state)
     pairs = tuple(other_pairs(Path(folder))) if folder else own_pairs()
     pairs = tuple(each for each in pairs if each.name.startswith(only))
-    quick = [
-        Wanted(Version(corpus.commit, text), name)
-        for text in (b"", *corpus.patches.values())
-        for name in ("gfx1151-static", "cpu")
-    ]
-    corpus.meanings.compiled(quick)
     answers = {}
     for pair in pairs:
         answers[pair] = corpus.answer(pair)
