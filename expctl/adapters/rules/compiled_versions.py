@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
+from weakref import finalize
 
 import msgspec
 
@@ -54,10 +55,11 @@ class CompiledVersions:
         self.protocol = protocol
         self._environment = Environment()
         state.mkdir(parents=True, exist_ok=True)
-        self._work = tempfile.TemporaryDirectory(prefix="work.", dir=state, ignore_cleanup_errors=True)
+        work = Path(tempfile.mkdtemp(prefix="work.", dir=state))
+        finalize(self, atomic_write.remove_tree, work)
         self._free: SimpleQueue[Path] = SimpleQueue()
         for number in range(AT_A_TIME):
-            self._free.put(Path(self._work.name) / str(number))
+            self._free.put(work / str(number))
         self._versions = {name: self._tools(target) for name, target in protocol.targets.items()}
 
     def targets(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A stranger's repeats are known before anything is built, his honest changes go free. Counted over what compilers said of them."""
+"""A stranger's repeats are known before anything is built, and honest changes go free, by what compilers said of them."""
 
 from pathlib import Path
 
