@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 REPEATS = [
     ("P2", "R12a-paste", Level.PATTERN),
     ("P3", "R07b-paste", Level.SETTINGS),
-    ("P7", "R01g-at-the-calls", Level.INSTRUCTION),
+    ("P7", "R01b-paste", Level.INSTRUCTION),
     ("P7", "R01-setprio2-load", Level.PATTERN),
 ]
 LONG_REPEATS = [
@@ -28,7 +28,7 @@ LONG_REPEATS = [
     ("P3", "R07a-macro", Level.SETTINGS),
     ("P3", "R07d-other-file", Level.SETTINGS),
     ("P7", "R01j-asm-stringized", Level.INSTRUCTION),
-    ("P7", "R01b-paste", Level.INSTRUCTION),
+    ("P7", "R01g-at-the-calls", Level.PATTERN),
     ("P8", "R08a-macro", Level.SETTINGS),
 ]
 HONEST = ["R01t-store-phase", "R01q-level1"]
