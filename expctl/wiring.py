@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from expctl.adapters.records.night_file import NightFile
     from expctl.adapters.records.plots import Pictures
     from expctl.adapters.records.repository_contents import GitLibrary
+    from expctl.adapters.rules.compiled_versions import CompiledVersions
     from expctl.adapters.rules.lookup import RuleLookup
     from expctl.domain.brief.about import About
     from expctl.domain.checkup import Finding
     from expctl.domain.experiment.hot_loop import HotLoop
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.machine.waiting import Wait
-    from expctl.domain.protocol.model import Gate, Protocol
+    from expctl.domain.protocol.model import Gate, Protocol, Toolchain
     from expctl.domain.rules.current_facts import ProbeAnswer
     from expctl.flow.autopilot.steps import NothingProposed, SweepFinished
     from expctl.flow.harness_check import Checked
@@ -93,7 +94,21 @@ def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" =
     """
     from expctl.adapters.rules.lookup import RuleLookup
 
-    return RuleLookup(git, index(git), tool=_version, probe=partial(_probe, place, tries), machine=machine, assumed=assumed)
+    return RuleLookup(
+        git,
+        index(git),
+        tool=_version,
+        probe=partial(_probe, place, tries),
+        compilers=partial(_compilers, place, git) if tries else None,
+        machine=machine,
+        assumed=assumed,
+    )
+
+
+def _compilers(place: Place, git: GitReader, protocol: "Protocol") -> "CompiledVersions":
+    from expctl.adapters.rules.compiled_versions import CompiledVersions
+
+    return CompiledVersions(git, _recipes(), state=place.state / "meanings", mark=mark_of(place), protocol=protocol)
 
 
 def _probe(place: Place, tries: bool, probe: "Probe") -> "ProbeAnswer":
@@ -680,6 +695,25 @@ def measured_beside() -> bool:
     return any(holder.is_alone for holder in MachineLock().holders())
 
 
+def _recipes() -> "dict[Toolchain, Recipe]":
+    from expctl.domain.protocol.model import Toolchain
+    from expctl.targets.command import CommandRecipe
+    from expctl.targets.cpu import ZigCpuRecipe
+    from expctl.targets.gfx1151 import ZigGfxRecipe
+    from expctl.targets.rocm import HIPCC
+    from expctl.targets.sm_90 import NVCC
+    from expctl.targets.source import SourceRecipe
+
+    return {
+        Toolchain.COMMAND: CommandRecipe(),
+        Toolchain.ZIG_CPU: ZigCpuRecipe(),
+        Toolchain.ZIG_GFX: ZigGfxRecipe(),
+        Toolchain.HIPCC: HIPCC,
+        Toolchain.NVCC: NVCC,
+        Toolchain.SOURCE: SourceRecipe(),
+    }
+
+
 def _tools_for(
     place: Place,
     broken: "Callable[[Path], Sequence[str]]",
@@ -694,25 +728,10 @@ def _tools_for(
     from expctl.adapters.machine.settings import TargetSettings
     from expctl.adapters.steps.builder import Builder
     from expctl.adapters.steps.runner import StepRunner
-    from expctl.domain.protocol.model import Toolchain
     from expctl.inspection.readers.code_identity import image_hash
     from expctl.ports.context import Tools
     from expctl.profiles.step_profiles import StepProfiles
-    from expctl.targets.command import CommandRecipe
-    from expctl.targets.cpu import ZigCpuRecipe
-    from expctl.targets.gfx1151 import ZigGfxRecipe
-    from expctl.targets.rocm import HIPCC
-    from expctl.targets.sm_90 import NVCC
-    from expctl.targets.source import SourceRecipe
 
-    recipes: dict[Toolchain, Recipe] = {
-        Toolchain.COMMAND: CommandRecipe(),
-        Toolchain.ZIG_CPU: ZigCpuRecipe(),
-        Toolchain.ZIG_GFX: ZigGfxRecipe(),
-        Toolchain.HIPCC: HIPCC,
-        Toolchain.NVCC: NVCC,
-        Toolchain.SOURCE: SourceRecipe(),
-    }
     mark, scratch = mark_of(place), place.state / "scratch"
     environment = with_interpreter(protocol.environment, root=place.root, state=place.state)
     machine_gate = gate(place, waiter.rule(protocol.gate), experiment=experiment, told=waiter.told)
@@ -726,7 +745,7 @@ def _tools_for(
     )
     return Tools(
         toolchains=Builder(
-            recipes,
+            _recipes(),
             state=place.state,
             environment=environment,
             mark=mark,

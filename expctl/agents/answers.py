@@ -54,11 +54,12 @@ class ShowAnswer(Answer, frozen=True, kw_only=True):
 
 class RulesAnswer(Answer, frozen=True, kw_only=True):
     """Whether a do-not-repeat rule refuses a patch: `matches` hold rule, level, likeness, reasons, changed conditions;
-    `misfits` are files that the patch doesn't fit.
+    `near` are rejected experiments that it is close to, in percent; `misfits` are files that the patch doesn't fit.
     """
 
     refused: bool
     matches: list[dict[str, Any]]
+    near: list[dict[str, Any]]
     misfits: list[str]
 
 

@@ -124,7 +124,7 @@ def rules_check(place: Place, taken: arguments.RulesCheckArguments) -> answers.R
             found=f"{len(patch)} bytes without one",
             hint="git diff makes such a text",
         )
-    found = matching_rules(book, head, patch)
+    found, near = matching_rules(book, head, patch)
     return answers.RulesAnswer(
         refused=any(not changed for _, changed in found) and not written_reason(taken.precondition),
         matches=[
@@ -137,6 +137,7 @@ def rules_check(place: Place, taken: arguments.RulesCheckArguments) -> answers.R
             }
             for match, changed in found
         ],
+        near=[{"rule": each.record.id, "percent": each.percent} for each in near],
         misfits=list(misfits),
     )
 

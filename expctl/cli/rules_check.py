@@ -18,14 +18,14 @@ def check(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Check whether a do-not-repeat rule refuses this patch: exit 0 no, 1 yes. `run` also compares machine code, once built."""
+    """Check whether a do-not-repeat rule refuses this patch: exit 0 no, 1 yes. Compiles where words don't tell."""
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Refused
     from expctl.domain.patch.policy import PATCH_BYTES_MAX
     from expctl.domain.text import one_line, written_reason
     from expctl.files import user_file
-    from expctl.flow.rules.repeat_check import lapse_text, matching_rules, refusal
+    from expctl.flow.rules.repeat_check import evidence, lapse_text, matching_rules, refusal
 
     contents = user_file.contents(patch, "the patch", bytes_max=PATCH_BYTES_MAX)
     git = wiring.reader(place := wiring.here())
@@ -40,7 +40,7 @@ def check(
             where=str(patch),
             hint="git diff > my.patch makes such a file",
         )
-    found = matching_rules(book, head, contents)
+    found, near = matching_rules(book, head, contents)
     closed = [match for match, changed in found if not changed]
     refused = bool(closed) and not written_reason(precondition)
     if as_json:
@@ -54,7 +54,8 @@ def check(
             }
             for match, changed in found
         ]
-        print_json({"refused": refused, "matches": matched, "misfits": misfits}, schema="rules-check/1")
+        close = [{"rule": each.record.id, "percent": each.percent} for each in near]
+        print_json({"refused": refused, "matches": matched, "near": close, "misfits": misfits}, schema="rules-check/1")
         if refused:
             import typer
 
@@ -68,7 +69,8 @@ def check(
         if changed
     ]
     lines += [f"free: {match.record.id} matches ({match.level}), let through for: {one_line(precondition)}" for match in closed]
-    lines = lines or ["free: no do-not-repeat rule knows this change; its machine code is compared when it is built"]
+    lines = lines or ["free: no do-not-repeat rule knows this change"]
+    lines += [f"note: close to {each.record.id} ({each.percent} %), {one_line(evidence(each.record), 160)}" for each in near]
     lines += [f"note: it does not fit {one_line(path)} as it is in HEAD; its own lines alone were compared" for path in misfits]
     print_lines(lines)
 

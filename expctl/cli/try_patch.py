@@ -52,6 +52,7 @@ def _facts(tried: Tried) -> dict[str, object]:
         "would_end": tried.verdict.value if tried.verdict else None,
         "reasons": tried.reasons,
         "rules": [{"rule": each.record.id, "level": each.level, "likeness": each.likeness} for each in tried.rules],
+        "near": [{"rule": each.record.id, "percent": each.percent} for each in tried.near],
         "untested": tried.untested,
         "unavailable": tried.absent,
     }
@@ -66,6 +67,9 @@ def _lines(tried: Tried, patch: str) -> list[str]:
     lines += [f"  differs    {one_line(line, 220)}" for line in tried.builds]
     lines += [f"  untested   {name}" for name in tried.untested]
     lines += [f"  rule       {each.record.id} refuses it ({each.level}): expctl show {each.record.id}" for each in tried.rules]
+    lines += [
+        f"  close to   {each.record.id} ({each.percent} %), rejected: expctl show {each.record.id}" for each in tried.near
+    ]
     if tried.verdict is not None:
         reasons = [one_line(reason, 220) for reason in tried.reasons] or ["no reason given"]
         return [

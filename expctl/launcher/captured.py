@@ -1,4 +1,6 @@
-"""Run a tool that is installed on the machine, e.g. a compiler, and return its output. It may write where the user can."""
+"""Run a tool that is installed on the machine, e.g. a compiler, and return its output. It may write where the user can, unless
+it is confined.
+"""
 
 import os
 import tempfile
@@ -8,7 +10,7 @@ from typing import IO
 
 from msgspec import Struct
 
-from expctl.launcher.launch import Launch
+from expctl.launcher.launch import ChildLimits, Launch
 from expctl.launcher.running import Running, Unkillable
 
 BYTES_MAX = 16 << 20
@@ -27,16 +29,23 @@ class Output(Struct, frozen=True, kw_only=True):
 
 
 def captured(
-    argv: Sequence[str], *, timeout_s: float, environment: Mapping[str, str] | None = None, cwd: Path | None = None
+    argv: Sequence[str],
+    *,
+    timeout_s: float,
+    environment: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    limits: ChildLimits | None = None,
 ) -> Output:
-    """Run the command `argv` with empty input and return its output. `environment` and `cwd` replace this process's. Raises
-    OSError if the command can't be started, Timeout if it runs for over `timeout_s`.
+    """Run the command `argv` with empty input and return its output. `environment` and `cwd` replace this process's; with
+    `limits` it is confined. May be called by several threads at once. Raises OSError if the command can't be started, Timeout
+    if it runs for over `timeout_s`.
     """
     launch = Launch(
         argv=argv,
         cwd=cwd or Path.cwd(),
         environment=os.environ if environment is None else environment,
         log=Path(os.devnull),
+        limits=limits,
     )
     with open(os.devnull, "rb") as nothing, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         running = Running(launch, stdin=nothing, stdout=out, stderr=err, adopts=False)

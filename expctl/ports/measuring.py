@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from expctl.domain.protocol.model import Benchmark, Target
     from expctl.domain.protocol.model import Build as BuildSpec
     from expctl.domain.protocol.step import Step
+    from expctl.domain.rules.meaning import View
     from expctl.domain.verdict.calibration import Calibration
     from expctl.domain.verdict.outlook import Outlook
     from expctl.domain.verdict.samples import Sample, Side
@@ -136,9 +137,12 @@ class Recipe(Port):
 
     Layout 0 is the build as the toolchain makes it. The others only place the same code elsewhere, and may use what the
     commands of layout 0 left in the compiler's cache `objects`.
+
+    `listing` returns the command that writes what functions compute, or their machine code, as text to `out`; () for none.
     """
 
     def availability(self, build: BuildSpec) -> Available | Unavailable: ...
     def commands(self, build: BuildSpec, *, out: Path, layout: int = 0, objects: Path | None = None) -> Commands: ...
     def preprocess(self, build: BuildSpec, *, out: Path) -> tuple[str, ...]: ...
+    def listing(self, build: BuildSpec, *, out: Path, view: View) -> tuple[str, ...]: ...
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]: ...

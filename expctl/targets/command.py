@@ -6,6 +6,7 @@ from pathlib import Path
 
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import LAYOUT, Build
+from expctl.domain.rules.meaning import View
 from expctl.domain.run.step_result import Available, Unavailable
 from expctl.inspection.readers.code_identity import code_hash
 from expctl.inspection.tool_versions import program
@@ -39,6 +40,10 @@ class CommandRecipe:
 
     def preprocess(self, build: Build, *, out: Path) -> tuple[str, ...]:  # noqa: ARG002  the port's signature
         """Return (): nobody knows what the command reads."""
+        return ()
+
+    def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:  # noqa: ARG002  the port's signature
+        """Return (): what it makes can't be read by functions."""
         return ()
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build
+from expctl.domain.rules.meaning import View
 from expctl.domain.run.step_result import Available, Unavailable
 from expctl.inspection import tool_versions
 from expctl.inspection.readers.code_identity import code_hash
@@ -12,6 +13,14 @@ from expctl.targets.linker_script import place_sections, text_sections
 # The kernel may use no C++ standard library: -nostdinc++.
 COMPILER = ("{python}", "-m", "ziglang", "cc")
 FIXED = ("-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-nostdinc++", "-shared", "-fPIC")
+
+WRITTEN = {
+    View.MEANING: ("-g0", "-S", "-emit-llvm"),
+    View.CODE: ("-g0", "-S"),
+    View.REGIONS: ("-gline-tables-only", "-S", "-emit-llvm"),
+    View.STATEMENTS: ("-E",),
+}
+"""What makes clang write the text that a view is read from."""
 
 
 class ZigCpuRecipe:
@@ -39,6 +48,11 @@ class ZigCpuRecipe:
     def preprocess(self, build: Build, *, out: Path) -> tuple[str, ...]:
         """Return the call of `zig cc` that writes the preprocessed source to the file `out`."""
         return (*COMPILER, *FIXED, *build.flags, "-E", "-P", build.source, "-o", str(out))
+
+    def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:
+        """Return the call of `zig cc` that writes what `view` is read from to the file `out`."""
+        fixed = (word for word in FIXED if word != "-shared")
+        return (*COMPILER, *fixed, *build.flags, *WRITTEN[view], build.source, "-o", str(out))
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
         """Return the hash of the library's code, and the size of the file in bytes as a fact."""

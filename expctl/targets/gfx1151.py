@@ -6,10 +6,12 @@ from pathlib import Path
 
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build, NumberKind
+from expctl.domain.rules.meaning import View
 from expctl.domain.run.step_result import Available, Unavailable
 from expctl.inspection import tool_versions
 from expctl.inspection.device_compiler import wheel_flags
 from expctl.inspection.readers.code_object import CodeObject, parse_code_object
+from expctl.targets.cpu import WRITTEN
 
 LOOSE = "kernel.o"
 """The relocatable object, which is hashed: in a linked file, addresses of data depend on what else the file holds."""
@@ -56,6 +58,10 @@ class ZigGfxRecipe:
     def preprocess(self, build: Build, *, out: Path) -> tuple[str, ...]:
         """Return the call of `zig` that writes the preprocessed device code to the file `out`."""
         return (*_clang(build), "-E", "-P", build.source, "-o", str(out))
+
+    def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:
+        """Return the call of `zig` that writes what `view` is read from to the file `out`."""
+        return (*_clang(build), *WRITTEN[view], build.source, "-o", str(out))
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
         """Return a hash of all kernels' code, and the compiler's figures (registers, spills, ...), each of the worst kernel."""

@@ -36,6 +36,7 @@ NVCC = VendorRecipe(
     program="nvcc",
     arch_option=arch_option,
     fixed=("-shared", "-Xcompiler", "-fPIC", "-no-compress"),  # so that the figures can be read
+    device_only=("-ptx",),
     hint="install the CUDA toolkit (nvcc, ncu) and put its bin folder on PATH",
     facts=device_facts,
 )

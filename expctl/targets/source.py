@@ -8,6 +8,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Fact
 from expctl.domain.history.plain_code import c_words
 from expctl.domain.protocol.model import Build
+from expctl.domain.rules.meaning import View
 from expctl.domain.run.step_result import Available, Unavailable
 from expctl.inspection.readers.triton_cache import CompiledKernel, compiled_kernels
 from expctl.targets import python_outline
@@ -42,6 +43,10 @@ class SourceRecipe:
 
     def preprocess(self, build: Build, *, out: Path) -> tuple[str, ...]:  # noqa: ARG002  the port's signature
         """Return (): a build takes no longer."""
+        return ()
+
+    def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:  # noqa: ARG002  the port's signature
+        """Return (): what it makes can't be read by functions."""
         return ()
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:

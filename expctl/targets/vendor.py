@@ -6,6 +6,7 @@ from pathlib import Path
 
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build
+from expctl.domain.rules.meaning import View
 from expctl.domain.run.step_result import Available, Unavailable
 from expctl.inspection import tool_versions
 from expctl.inspection.readers.code_identity import code_hash
@@ -14,13 +15,15 @@ from expctl.inspection.readers.code_identity import code_hash
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorRecipe:
     """Builds with the compiler `program`, by the options `fixed` and those of the target. `arch_option` is the option for
-    a named architecture, `hint` how to install the compiler, `facts` reads the figures of the kernels out of a build.
+    a named architecture, `hint` how to install the compiler, `device_only` what makes it write the device code as text,
+    `facts` reads the figures of the kernels out of a build.
     """
 
     program: str
     arch_option: Callable[[str], str]
     fixed: tuple[str, ...]
     hint: str
+    device_only: tuple[str, ...] = ()
     facts: Callable[[Path], tuple[Fact, ...]] = lambda _: ()
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
@@ -42,6 +45,12 @@ class VendorRecipe:
     def preprocess(self, build: Build, *, out: Path) -> tuple[str, ...]:  # noqa: ARG002  the port's signature
         """Return (): one call compiles for host and device, each with a text of its own."""
         return ()
+
+    def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:
+        """Return the call that writes the device code as text to `out`; () for a compiler that has no option for it."""
+        arch = self.arch_option(build.arch)
+        reads = bool(self.device_only) and view is View.MEANING
+        return (self.program, arch, *self.device_only, *build.flags, build.source, "-o", str(out)) if reads else ()
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
         """Return the hash of the code sections of the host library `artifact`, and its facts."""

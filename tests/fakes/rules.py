@@ -75,6 +75,15 @@ class FakeRulebook:
             added=tuple(changes.values()),
         )
 
+    def misfits(self, commit: str, patch: bytes) -> tuple[str, ...] | None:
+        return () if patch else None
+
+    def rejected_patch(self, commit: str, experiment: str) -> bytes | None:
+        return None
+
+    def meanings(self, commit: str) -> None:
+        return None
+
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
         wanted = {*keys_for(candidate)}
         ruled = [(record, record.rule) for record in self.ruled(commit) if record.rule is not None]

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from expctl.adapters.records.repository_contents import GitLibrary
     from expctl.adapters.rules.current_facts import AskTool, RepositoryFacts, TryProbe
     from expctl.domain.experiment.record import Record
+    from expctl.domain.protocol.model import Protocol
     from expctl.domain.rules.open_conditions import RuleConditions
+    from expctl.ports.rules import Meanings
 
 PROTOCOL = "protocol.yaml"
 FAULTS_MAX = 10
@@ -38,7 +40,7 @@ FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 
 class RuleLookup:
     """Looks up do-not-repeat rules in commits of one repository. `machine` returns the facts of this machine that a record
-    stores; `assumed` (name -> value) replaces current facts.
+    stores, `compilers` what compiles for the targets of a protocol; `assumed` (name -> value) replaces current facts.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class RuleLookup:
         *,
         tool: AskTool,
         probe: TryProbe,
+        compilers: Callable[[Protocol], Meanings] | None = None,
         machine: Callable[[], Mapping[str, str]] = dict,
         assumed: Mapping[str, str] | None = None,
     ) -> None:
@@ -55,6 +58,7 @@ class RuleLookup:
         self._index = index
         self._tool = tool
         self._probe = probe
+        self._compilers = compilers
         self._machine = machine
         self._assumed = assumed
         self._last: tuple[str, bytes, tuple[FileTexts, ...]] | None = None
@@ -97,6 +101,14 @@ class RuleLookup:
     def ruled(self, commit: str) -> tuple[Record, ...]:
         """Return every record that has a do-not-repeat rule or waives one, in order of id."""
         return self._read(commit, self._index.ask(commit, lambda index: [name for (name,) in index.execute(RULED)]))
+
+    def rejected_patch(self, commit: str, experiment: str) -> bytes | None:
+        """Return the patch of an experiment; None if it has none."""
+        return self._git.read_file(commit, f"experiments/{experiment}/change.patch")
+
+    def meanings(self, commit: str) -> Meanings | None:
+        """Return what compiles versions of the sources by the protocol of `commit`; None if nothing does."""
+        return self._compilers(self._library().protocol(commit)) if self._compilers is not None else None
 
     def holds(self, commit: str) -> Mapping[str, RuleConditions]:
         """Return experiment -> the conditions that would reopen its rule, for all experiments with a rule, in order of id."""

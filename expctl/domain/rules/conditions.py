@@ -38,7 +38,7 @@ def conditions_of(record: Record, level: Level | None = None) -> RuleConditions:
     if rule is None:
         return RuleConditions()
     by_shape = level is Level.SETTINGS or (level is None and bool(rule.settings))
-    by_region = level in (None, Level.PATCH, Level.CHANGE) and not by_shape
+    by_region = level in (None, Level.PATCH, Level.CHANGE, Level.MEANING) and not by_shape
     probe = rule.probe
     return RuleConditions(
         lapsed=tuple((each.condition, each.was, each.now, each.evidence) for each in rule.lapsed),

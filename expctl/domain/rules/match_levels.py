@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from expctl.domain.rules.words import checked_words
 from expctl.domain.verdict.side import Side
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ class Level(StrEnum):
     PATCH = "patch"
     CHANGE = "normalised change"
     CODE = "machine code"
+    MEANING = "compiled meaning"
     SETTINGS = "config values"
+    INSTRUCTION = "instruction"
     PATTERN = "forbidden pattern"
 
 
@@ -45,7 +48,9 @@ def levels_of(record: Record) -> tuple[Level, ...]:
         Level.PATCH: bool(rule.patch_id),
         Level.CHANGE: bool(rule.change),
         Level.CODE: bool(rule.code or changed_codes(record)),
+        Level.MEANING: bool(rule.patch_id),
         Level.SETTINGS: bool(rule.settings),
+        Level.INSTRUCTION: checked_words(rule) is not None,
         Level.PATTERN: bool(rule.forbids),
     }
     return tuple(level for level, known in has.items() if known)

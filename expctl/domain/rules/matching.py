@@ -27,7 +27,9 @@ LIKENESS = {
     Level.PATCH: "the same patch, whatever its line numbers",
     Level.CHANGE: "the same change but for white space, comments, line breaks and the names of locals",
     Level.CODE: "other source, but the same machine code on {judged}",
+    Level.MEANING: "other source, but the same for the compiler of {judged}",
     Level.SETTINGS: "the same values set: {settings}",
+    Level.INSTRUCTION: "what it compiles to has {words}",
     Level.PATTERN: "an added line matches the forbidden pattern {pattern}",
 }
 

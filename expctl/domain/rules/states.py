@@ -12,6 +12,7 @@ from expctl.domain.experiment.ids import id_order
 from expctl.domain.rules.conditions import VERIFIED, changed_conditions, verified
 from expctl.domain.rules.match_levels import Level, WaivedRepeat, levels_of
 from expctl.domain.rules.matching import void_patterns
+from expctl.domain.rules.words import checked_words
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import ChangedCondition, Record, Rule
@@ -33,7 +34,8 @@ class RuleState(Struct, frozen=True, kw_only=True):
 
     `known_by` are the levels at which it recognises a repeat. `verified` are (condition, value) pairs that expctl checks,
     `told` those that only a person can check; `lapses` are changed conditions, `passes` experiments that ran although the rule
-    matched. `void` are (forbidden pattern, why it is not applied).
+    matched. `void` are (forbidden pattern, why it is not applied), `checked` what is
+    looked for of a text without a patch.
     """
 
     id: str
@@ -47,6 +49,7 @@ class RuleState(Struct, frozen=True, kw_only=True):
     lapses: tuple[ChangedCondition, ...]
     passes: tuple[WaivedRepeat, ...]
     void: tuple[tuple[str, str], ...] = ()
+    checked: str = ""
 
 
 def rule_states(records: Sequence[Record], now: CurrentFacts) -> tuple[RuleState, ...]:
@@ -83,4 +86,5 @@ def _state(record: Record, rule: Rule, passes: tuple[WaivedRepeat, ...], now: Cu
         lapses=changed,
         passes=passes,
         void=tuple(void.items()),
+        checked=str(checked_words(rule) or ""),
     )

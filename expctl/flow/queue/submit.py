@@ -138,7 +138,15 @@ def check_repeats(context: Context, inputs: LedgerInputs, queued: Queued, head: 
     """Raise Refused if a do-not-repeat rule forbids the patch on the commit `head`, or a queued proposal has the same patch."""
     patch_id = context.workspace.patch_identity(queued.patch)
     targets = tuple(inputs.protocol.targets)
-    check_patch(context.rulebook, inputs.protocol, queued.proposal, queued.patch, commit=head, targets=targets)
+    check_patch(
+        context.rulebook,
+        inputs.protocol,
+        queued.proposal,
+        queued.patch,
+        commit=head,
+        targets=targets,
+        compiles=False,  # the branch is locked
+    )
     entries = [entry for entry in inputs.queue() if entry.state is not State.MALFORMED]
     patches = context.library.patches(head, [entry.id for entry in entries])
     for entry in entries:

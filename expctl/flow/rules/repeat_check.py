@@ -5,7 +5,8 @@ Some imports are inside functions because `rules check` imports this module and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.errors import Refused
 from expctl.domain.rules.matching import Candidate, Match, differing_codes, matches, without_void_patterns
@@ -18,9 +19,17 @@ if TYPE_CHECKING:
     from expctl.domain.protocol.model import Protocol
     from expctl.domain.rules.current_facts import CurrentFacts
     from expctl.domain.run.state_machine import Run
+    from expctl.flow.rules.by_meaning import Near
     from expctl.ports.rules import Rulebook
 
 SHOWN = 3
+
+
+class KnownRules(NamedTuple):
+    """The rules that match a change, each with those of its conditions that have changed, and those that it is close to."""
+
+    matches: tuple[tuple[Match, tuple[ChangedCondition, ...]], ...]
+    near: tuple[Near, ...]
 
 
 class Repeated(Refused):
@@ -28,9 +37,17 @@ class Repeated(Refused):
 
 
 def check_patch(
-    rulebook: Rulebook, protocol: Protocol, proposal: Proposal, patch: bytes, *, commit: str, targets: tuple[str, ...]
+    rulebook: Rulebook,
+    protocol: Protocol,
+    proposal: Proposal,
+    patch: bytes,
+    *,
+    commit: str,
+    targets: tuple[str, ...],
+    compiles: bool = True,
 ) -> tuple[Waiver, ...]:
-    """Compare a patch on `commit` with the do-not-repeat rules. Raises Repeated if one forbids it.
+    """Compare a patch on `commit` with the do-not-repeat rules. Raises Repeated if one forbids it. With `compiles`, also
+    compare what the compilers that are here make of it and of rejected patches, unless a rule knows it without them.
 
     A rule that matches lets the patch pass if one of the rule's conditions has changed, or the proposal states a new
     precondition. For each such rule a waiver with that reason is returned.
@@ -39,7 +56,16 @@ def check_patch(
 
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     now = rulebook.circumstances(commit, architectures(protocol, targets))
-    return _waivers(rulebook, candidate, now, proposal, commit)
+    found = without_void_patterns(matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id), now)
+    if not compiles:
+        return _waivers_of(found, now, proposal)
+    from expctl.flow.rules.by_words import compiled_matches, stands_elsewhere
+
+    waivers = _waivers_of([each for each in found if not stands_elsewhere(rulebook, commit, patch, each)], now, proposal)
+    if waivers:
+        return waivers
+    found, _ = compiled_matches(rulebook, commit, patch, now, own_id=proposal.id)
+    return _waivers_of(found, now, proposal)
 
 
 def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, commit: str) -> None:
@@ -85,28 +111,39 @@ def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: 
     return _waivers(rulebook, candidate, now, proposal, base)
 
 
-def matching_rules(rulebook: Rulebook, commit: str, patch: bytes) -> tuple[tuple[Match, tuple[ChangedCondition, ...]], ...]:
+def matching_rules(rulebook: Rulebook, commit: str, patch: bytes) -> KnownRules:
     """Return each do-not-repeat rule that matches a patch on `commit`, with those of its conditions that have changed. A rule
-    without changed conditions is in force.
+    without changed conditions is in force. Where none is, the compilers that are here are asked, and tell what it is close to.
     """
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
-    found = matches(rulebook.candidates(commit, candidate), candidate)
-    if not found:
-        return ()
+    found, now = matches(rulebook.candidates(commit, candidate), candidate), rulebook.circumstances(commit)
     from expctl.domain.rules.conditions import changed_conditions
+    from expctl.flow.rules.by_words import compiled_matches, stands_elsewhere
 
-    now = rulebook.circumstances(commit)
-    return tuple((match, changed_conditions(match.record, now, match.level)) for match in without_void_patterns(found, now))
+    known = tuple(
+        (match, changed_conditions(match.record, now, match.level))
+        for match in without_void_patterns(found, now)
+        if not stands_elsewhere(rulebook, commit, patch, match)
+    )
+    if any(not changed for _, changed in known):
+        return KnownRules(known, ())
+    same, near = compiled_matches(rulebook, commit, patch, now)
+    return KnownRules((*((match, ()) for match in same), *known), near)
 
 
 def _waivers(
     rulebook: Rulebook, candidate: Candidate, now: CurrentFacts, proposal: Proposal, commit: str
 ) -> tuple[Waiver, ...]:
+    found = matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id)
+    return _waivers_of(without_void_patterns(found, now), now, proposal)
+
+
+def _waivers_of(found: Iterable[Match], now: CurrentFacts, proposal: Proposal) -> tuple[Waiver, ...]:
     from expctl.domain.experiment.record import Waiver
     from expctl.domain.rules.conditions import changed_conditions
 
     waivers = []
-    for match in without_void_patterns(matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id), now):
+    for match in found:
         changed = changed_conditions(match.record, now, match.level)
         reason = written_reason(proposal.precondition)
         if not changed and not reason:

@@ -18,6 +18,7 @@ from expctl.domain.run.state_machine import Run, advance, next_action
 from expctl.domain.run.target_roles import TargetRoles
 from expctl.domain.verdict.samples import Side
 from expctl.flow.repository import preflight
+from expctl.flow.rules.by_meaning import Near
 from expctl.flow.rules.repeat_check import matching_rules
 from expctl.flow.run.open_run import OpenRun
 from expctl.flow.run.perform import StepPerformer
@@ -29,8 +30,9 @@ NAME = "try"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
     """What is known of a change without timing it. `verdict` is how an experiment with it would end before anything is timed,
-    with its `reasons`; None if only the timing is left. `rules` are the do-not-repeat rules that refuse it, `untested` the
-    targets that could not be tested beside a measurement, `builds` one line on each target that was built for both sides.
+    with its `reasons`; None if only the timing is left. `rules` are the do-not-repeat rules that refuse it, `near` those that
+    it is close to, `untested` the targets that could not be tested beside a measurement, `builds` one line on each target
+    that was built for both sides.
     """
 
     files: tuple[str, ...]
@@ -39,6 +41,7 @@ class Tried:
     verdict: Verdict | None
     reasons: tuple[str, ...]
     rules: tuple[Match, ...]
+    near: tuple[Near, ...]
     untested: tuple[str, ...]
     absent: tuple[str, ...]
 
@@ -77,7 +80,8 @@ def try_patch(context: Context, patch: bytes | None, *, target: str = "", is_mea
         contents = patch if patch is not None else _captured(context, protocol.scope)
         queued = Queued(proposal=_PROPOSAL, patch=contents, content="")
         tree = preflight.check_patch(workspace, protocol, head, queued, proposed=False)
-        rules = tuple(match for match, changed in matching_rules(context.rulebook, head, contents) if not changed)
+        known = matching_rules(context.rulebook, head, contents)
+        rules = tuple(match for match, changed in known.matches if not changed)
         tools = context.tools_for(protocol, NAME)
         targets = preflight.choose_targets(protocol, tools.toolchains, target)
         begun = Begun(
@@ -119,6 +123,7 @@ def try_patch(context: Context, patch: bytes | None, *, target: str = "", is_mea
             verdict=decided.verdict if decided else None,
             reasons=decided.reasons if decided else (),
             rules=rules,
+            near=known.near,
             untested=untested,
             absent=targets.absent,
         )

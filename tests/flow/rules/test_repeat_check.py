@@ -188,6 +188,6 @@ def test_a_guard_that_rejects_is_the_target_that_judged() -> None:
 def test_looking_up_a_patch_needs_no_proposal() -> None:
     stage = rejected()
     head, patch = stage.workspace.head(), b'{"src/kernel": "slow 1100000"}'
-    ((match, changed),) = matching_rules(stage.context().rulebook, head, patch)
+    ((match, changed),) = matching_rules(stage.context().rulebook, head, patch).matches
     assert (match.record.id, changed) == ("P1", ())
-    assert matching_rules(stage.context().rulebook, head, b'{"src/kernel": "slow 5"}') == ()
+    assert matching_rules(stage.context().rulebook, head, b'{"src/kernel": "slow 5"}') == ((), ())

@@ -1,0 +1,186 @@
+"""Compile versions of the sources as rules compare them, two at a time, and keep what was read below .git/expctl.
+
+Nothing is linked or run. What is kept is found again by sources and compiler, and may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+from weakref import finalize
+
+import msgspec
+
+from expctl.adapters.child.arguments import child_environment, fill
+from expctl.adapters.rules.version_files import version_files
+from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
+from expctl.domain.protocol.model import Environment
+from expctl.domain.rules.compile_fault import compile_fault
+from expctl.domain.rules.meaning import Compiled, Version, View, Wanted
+from expctl.domain.run.step_result import Available
+from expctl.files import atomic_write
+from expctl.launcher.captured import Timeout, captured
+from expctl.launcher.launch import ChildLimits
+
+if TYPE_CHECKING:
+    from expctl.adapters.git.reader import GitReader
+    from expctl.domain.protocol.model import Protocol, Target, Toolchain
+    from expctl.ports.measuring import Recipe
+
+AT_A_TIME = 2
+FORMAT = 1
+"""Of what is kept: what was read otherwise is compiled anew."""
+READER = "expctl.inspection.readers.compiled_functions"
+
+
+class CompiledVersions:
+    """Compiles versions of the sources in `git` by `recipes`, with a cache below `state`. `mark` is in the environment of its
+    children. `protocol` is what says how targets are built.
+    """
+
+    def __init__(
+        self, git: GitReader, recipes: Mapping[Toolchain, Recipe], *, state: Path, mark: str, protocol: Protocol
+    ) -> None:
+        self._git = git
+        self._recipes = recipes
+        self._state = state
+        self._mark = mark
+        self.protocol = protocol
+        self._environment = Environment()
+        state.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix="work.", dir=state))
+        finalize(self, atomic_write.remove_tree, work)
+        self._free: SimpleQueue[Path] = SimpleQueue()
+        for number in range(AT_A_TIME):
+            self._free.put(work / str(number))
+        self._versions = {name: self._tools(target) for name, target in protocol.targets.items()}
+
+    def targets(self) -> tuple[str, ...]:
+        """Return the targets whose sources can be compiled and read here, in the order of the protocol."""
+        return tuple(name for name, versions in self._versions.items() if versions is not None)
+
+    def differ(self, one: Version, other: Version, target: str) -> bool:
+        """Is the preprocessed source of `target` another one in two versions? If not, no compiler tells them apart."""
+        first, second = (self._key(Wanted(each, target)) for each in (one, other))
+        return first != second
+
+    def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:
+        """Return what the compilers make of each version; None where a patch doesn't fit its commit."""
+        once = dict.fromkeys(wanted)
+        with ThreadPoolExecutor(AT_A_TIME) as pool:
+            names = dict(zip(once, pool.map(self._key, once), strict=True))
+            first = {name: each for each, name in reversed(names.items()) if name is not None}
+            made = dict(zip(first, pool.map(self._made, first, first.values()), strict=True))
+        return tuple(made[name] if (name := names[each]) is not None else None for each in wanted)
+
+    def _tools(self, target: Target) -> Mapping[str, str] | None:
+        recipe = self._recipes[target.build.toolchain]
+        if not recipe.listing(target.build, out=Path(), view=View.MEANING):
+            return None
+        answer = recipe.availability(target.build)
+        return answer.versions if isinstance(answer, Available) else None
+
+    # Which version is which: by commit and patch, and by the preprocessed source.
+
+    def _key(self, wanted: Wanted) -> str | None:
+        """Return the name under which what is compiled is kept: that of its preprocessed source, so that a patch which doesn't
+        reach a target needs no compiler. None if the patch doesn't fit.
+        """
+        version, target, view = wanted
+        build, folders = self.protocol.targets[target].build, self._folders(target)
+        sources = self._git.files_identity(version.commit, folders)
+        patch = hashlib.sha256(version.patch).hexdigest() if version.patch else ""
+        own = _hash(FORMAT, msgspec.to_builtins(build), dict(self._versions[target] or {}), sources, patch)
+        kept = self._state / "sources" / own
+        if not kept.is_file():
+            files = version_files(self._git, version, folders)
+            found = "" if files is None else self._preprocessed(files, target) or own
+            atomic_write.replace(kept, found.encode())
+        source = kept.read_text()
+        return _hash(source, view, *([msgspec.to_builtins(build)] if view is View.CODE else [])) if source else None
+
+    def _folders(self, target: str) -> tuple[str, ...]:
+        source = Path(self.protocol.targets[target].build.source)
+        return tuple(dict.fromkeys((*self.protocol.scope, str(source.parent))))
+
+    def _preprocessed(self, files: Mapping[str, bytes], target: str) -> str:
+        build = self.protocol.targets[target].build
+        recipe = self._recipes[build.toolchain]
+        with self._tree(files) as (tree, out):
+            command = recipe.preprocess(build, out=out / "source")
+            if not command or not flags_tell_all(build.flags, tree) or self._fails(command, target, tree, out):
+                return ""
+            text = (out / "source").read_bytes()
+        return source_hash((*recipe.preprocess(build, out=Path()), str(dict(self._versions[target] or {})), str(FORMAT)), text)
+
+    # Compiling.
+
+    def _made(self, name: str, wanted: Wanted) -> Compiled:
+        kept = self._state / "compiled" / f"{name}.json"
+        try:
+            return msgspec.json.decode(kept.read_bytes(), type=Compiled)
+        except (OSError, msgspec.DecodeError):
+            made = self._compile(*wanted)
+            atomic_write.replace(kept, msgspec.json.encode(made))
+            return made
+
+    def _compile(self, version: Version, target: str, view: View) -> Compiled:
+        build = self.protocol.targets[target].build
+        files = version_files(self._git, version, self._folders(target)) or {}
+        with self._tree(files) as (tree, out):
+            listing, answer = out / "listing", out / "answer"
+            command = self._recipes[build.toolchain].listing(build, out=listing, view=view)
+            said = self._fails(command, target, tree, out)
+            if said:
+                return Compiled(fault=compile_fault(said) or "it does not compile")
+            said = self._fails(("{python}", "-P", "-m", READER, view, str(listing), str(answer)), target, tree, out)
+            if said:
+                raise ValueError(f"{READER} can't read what the compiler of {target} wrote: {said[-400:]}")
+            return msgspec.json.decode(answer.read_bytes(), type=Compiled)
+
+    def _fails(self, command: Sequence[str], target: str, tree: Path, out: Path) -> str:
+        """Run a command in `tree`; return what it said if it fails, else nothing."""
+        environment = child_environment(self._environment, out, self._mark)
+        cache = self._state.parent / "cache" / "zig"
+        for folder in (cache, out / "objects"):
+            folder.mkdir(parents=True, exist_ok=True)
+        environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(out / "objects"), "LC_ALL": "C"}
+        try:
+            ran = captured(
+                fill(command, {"{python}": sys.executable}),
+                timeout_s=self.protocol.targets[target].build.timeout_s,
+                environment=environment,
+                cwd=tree,
+                limits=ChildLimits(scratch=(out,), shared=(cache,)),
+            )
+        except Timeout as error:
+            return f"error: {error}"
+        return (ran.err or ran.out or "error: the compiler failed") if ran.status else ""
+
+    @contextmanager
+    def _tree(self, files: Mapping[str, bytes]) -> Iterator[tuple[Path, Path]]:
+        """Put files into a folder of this process; give it, and an empty one for what is made of them. There are as many as
+        threads, used again and again, since what confines a child is made for its folders.
+        """
+        folder = self._free.get()
+        try:
+            atomic_write.remove_tree(folder)
+            tree, out = folder / "tree", folder / "out"
+            out.mkdir(parents=True)
+            for path, contents in files.items():
+                (tree / path).parent.mkdir(parents=True, exist_ok=True)
+                (tree / path).write_bytes(contents)
+            yield tree, out
+        finally:
+            self._free.put(folder)
+
+
+def _hash(*parts: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:40]

@@ -1,0 +1,130 @@
+"""How alike two changes are, by what a compiler makes of them. Pure.
+
+A change is known by what it makes of each function: its hash before and after. Two changes are the same if these agree,
+whatever their sources say; so the state that a change was made for need not be the same, only the functions that it touches.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from msgspec import Struct, field
+
+NEAR_PERCENT = 60
+"""From this likeness on, a change is shown as close to a rejected one; measured on tests/rules_corpus/strangers."""
+
+
+class View(StrEnum):
+    """What is compared: what the optimised functions compute (LLVM IR), their machine code, the instructions of each source
+    function (REGIONS), or the statements that the preprocessor leaves (STATEMENTS). The last two have parts alone.
+    """
+
+    MEANING = "meaning"
+    CODE = "code"
+    REGIONS = "regions"
+    STATEMENTS = "statements"
+
+
+class Version(NamedTuple):
+    """A version of the sources: those of a commit, with a patch (empty: as they are)."""
+
+    commit: str
+    patch: bytes = b""
+
+
+class Wanted(NamedTuple):
+    """What is to be compiled: a version of the sources, for a target, to be read in one way."""
+
+    version: Version
+    target: str
+    view: View = View.MEANING
+
+
+class Compiled(Struct, frozen=True, kw_only=True):
+    """A version of the sources as one target's compiler understands it.
+
+    `functions` has a hash for each function, `parts` counts the instructions of each, by their kind and constants. `fault` says
+    why it doesn't compile, the same for the same mistake at another place; both are empty then.
+    """
+
+    functions: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    fault: str = ""
+
+
+class CompiledChange(Struct, frozen=True, kw_only=True):
+    """A change for one target: compiled without and with it."""
+
+    before: Compiled
+    after: Compiled
+
+    @property
+    def functions(self) -> Mapping[str, tuple[str, str]]:
+        """Return the functions that differ, each with its hashes before and after ("": there is none)."""
+        old, new = self.before.functions, self.after.functions
+        pairs = ((name, (old.get(name, ""), new.get(name, ""))) for name in (*old, *(name for name in new if name not in old)))
+        return {name: pair for name, pair in pairs if pair[0] != pair[1]}
+
+    @property
+    def fault(self) -> str:
+        """Return why it no longer compiles; empty if it does, or didn't before."""
+        return self.after.fault if not self.before.fault else ""
+
+
+class Likeness(StrEnum):
+    """What targets say of two changes; SILENT: they see neither."""
+
+    SAME = "same"
+    OTHER = "other"
+    SILENT = "silent"
+
+
+Changes = Mapping[str, CompiledChange]
+"""A change by target."""
+
+
+def likeness(rejected: Changes, candidate: Changes) -> Likeness:
+    """Compare two changes on the targets for which both were compiled. They are the same if some target shows one change in
+    both, and none shows a difference. A change that doesn't compile is the same as another one with its fault.
+    """
+    both = [(rejected[name], candidate[name]) for name in rejected if name in candidate]
+    faults = {one.fault for one, _ in both} - {""}
+    if faults:
+        return Likeness.SAME if any(other.fault in faults for _, other in both) else Likeness.OTHER
+    answers = [
+        Likeness.SAME if one.functions == other.functions and not other.fault else Likeness.OTHER
+        for one, other in both
+        if one.functions or other.functions or other.fault
+    ]
+    if Likeness.OTHER in answers:
+        return Likeness.OTHER
+    return Likeness.SAME if answers else Likeness.SILENT
+
+
+def near_percent(rejected: CompiledChange, candidate: CompiledChange) -> int:
+    """Return how much of what the two changes do to the instructions is common to both, 0 to 100: those that they add and
+    remove, function by function, common ones in percent of all.
+    """
+    one, other = rejected.functions, candidate.functions
+    shared = total = 0
+    for name in {*one, *other}:
+        did, does = (_difference(change, name) for change in (rejected, candidate))
+        shared += sum((did & does).values())
+        total += sum((did | does).values())
+    return 100 * shared // total if total else 0
+
+
+def _difference(change: CompiledChange, name: str) -> Counter[tuple[str, bool]]:
+    """Count the instructions that a change adds (True) to a function, and those that it removes (False)."""
+    old, new = (Counter(side.parts.get(name, {})) for side in (change.before, change.after))
+    added = {(part, True): count for part, count in (new - old).items()}
+    return Counter({**added, **{(part, False): count for part, count in (old - new).items()}})
+
+
+def added_statements(change: CompiledChange) -> tuple[str, ...]:
+    """Return the statements that a change adds, of a view of STATEMENTS."""
+    old, new = (Counter(side.parts.get("", {})) for side in (change.before, change.after))
+    return tuple(new - old)

@@ -1,0 +1,178 @@
+"""Compare a change with rejected ones by what compilers make of them, before anything is built.
+
+Each rejected patch is compiled on the state that the new one is for, or on its own where it no longer fits. What decides is
+what a change makes of each function, so the two are comparable where those functions were the same before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from expctl.domain.rules.match_levels import Level, failing_target_of
+from expctl.domain.rules.matching import Match
+from expctl.domain.rules.meaning import (
+    NEAR_PERCENT,
+    CompiledChange,
+    Likeness,
+    Version,
+    View,
+    Wanted,
+    likeness,
+    near_percent,
+)
+
+if TYPE_CHECKING:
+    from expctl.domain.experiment.record import Record
+    from expctl.domain.protocol.model import Protocol
+    from expctl.domain.rules.current_facts import CurrentFacts
+    from expctl.ports.rules import Meanings, Rulebook
+
+CODE_FROM_PERCENT = 30
+"""From this likeness on, machine code is compared too: it is the slower half of compiling."""
+
+
+class Pair(Struct, frozen=True, kw_only=True):
+    """A version of the sources without and with a change."""
+
+    before: Version
+    after: Version
+
+    @property
+    def versions(self) -> tuple[Version, Version]:
+        """Return both."""
+        return self.before, self.after
+
+
+class Resemblance(Struct, frozen=True, kw_only=True):
+    """How like a rejected change another one is: the `level` at which it is the same (None: it isn't), the targets that say so,
+    and how much of what the two do is common.
+    """
+
+    level: Level | None
+    targets: tuple[str, ...]
+    percent: int
+
+    @property
+    def is_near(self) -> bool:
+        """Is it another change, but one that does nearly the same?"""
+        return self.level is None and self.percent >= NEAR_PERCENT
+
+
+class Near(Struct, frozen=True, kw_only=True):
+    """A rejected experiment that a change is close to, without being the same."""
+
+    record: Record
+    percent: int
+
+
+def resemblance(meanings: Meanings, rejected: Pair, candidate: Pair, targets: Sequence[str]) -> Resemblance:
+    """Compare two changes on `targets`, quick ones first, with no more compiling than it takes to tell them apart."""
+    seen: dict[str, tuple[CompiledChange, CompiledChange]] = {}
+    for target in targets:
+        found = _both(meanings, rejected, candidate, target, View.MEANING)
+        if found is not None:
+            seen[target] = found
+        if _answer(seen) is Likeness.OTHER and not any(each.fault for pair in seen.values() for each in pair):
+            break
+    answer, percent = _answer(seen), _percent(seen.values())
+    if answer is Likeness.SAME:
+        return Resemblance(level=Level.MEANING, targets=_telling(seen), percent=100)
+    faults = any(each.fault for pair in seen.values() for each in pair)
+    if answer is Likeness.SILENT or faults or percent < CODE_FROM_PERCENT:
+        return Resemblance(level=None, targets=(), percent=0 if faults else percent)
+    coded: dict[str, tuple[CompiledChange, CompiledChange]] = {}
+    for target in targets:
+        found = _both(meanings, rejected, candidate, target, View.CODE)
+        if found is not None:
+            coded[target] = found
+        if _answer(coded) is Likeness.OTHER:
+            return Resemblance(level=None, targets=(), percent=percent)
+    same = _answer(coded) is Likeness.SAME
+    return Resemblance(level=Level.CODE if same else None, targets=_telling(coded) if same else (), percent=percent)
+
+
+def _both(
+    meanings: Meanings, rejected: Pair, candidate: Pair, target: str, view: View
+) -> tuple[CompiledChange, CompiledChange] | None:
+    """Return both changes as `target` sees them; None where a patch doesn't fit, or the state before it doesn't compile."""
+    versions = (*rejected.versions, *candidate.versions)
+    old, new, base, changed = meanings.compiled([Wanted(each, target, view) for each in versions])
+    if old is None or new is None or base is None or changed is None or old.fault or base.fault:
+        return None
+    return CompiledChange(before=old, after=new), CompiledChange(before=base, after=changed)
+
+
+def _answer(seen: Mapping[str, tuple[CompiledChange, CompiledChange]]) -> Likeness:
+    return likeness({name: pair[0] for name, pair in seen.items()}, {name: pair[1] for name, pair in seen.items()})
+
+
+def _percent(pairs: Iterable[tuple[CompiledChange, CompiledChange]]) -> int:
+    return max((near_percent(*pair) for pair in pairs), default=0)
+
+
+def _telling(seen: Mapping[str, tuple[CompiledChange, CompiledChange]]) -> tuple[str, ...]:
+    return tuple(name for name, (one, _) in seen.items() if one.functions or one.fault)
+
+
+def judging_targets(protocol: Protocol, here: Iterable[str], judged: str, architecture: str) -> tuple[str, ...]:
+    """Return those targets of `here` that can speak for the one on which an experiment failed: itself, those that stand for it,
+    and those for its architecture. All of them, if there is none of these.
+    """
+    known = [name for name in here if name in protocol.targets]
+    wanted = {judged, architecture} - {""}
+    found = [
+        name
+        for name in known
+        if wanted & {name, protocol.targets[name].stands_for, protocol.targets[name].build.arch.rstrip("af")}
+    ]
+    return tuple(found or known)
+
+
+def by_meaning(
+    rulebook: Rulebook, commit: str, patch: bytes, now: CurrentFacts, *, own_id: str = ""
+) -> tuple[tuple[Match, ...], tuple[Near, ...]]:
+    """Return the rules in force that know `patch` by what it compiles to, and those that it is close to, the closest first.
+    Nothing is compiled if no rule asks for it, or the patch doesn't fit `commit`.
+    """
+    from expctl.domain.rules.conditions import ARCHITECTURE, changed_conditions
+
+    asking = [
+        (record, old)
+        for record in rulebook.ruled(commit)
+        if record.rule is not None and record.id != own_id and record.rule.patch_id
+        if (old := rulebook.rejected_patch(commit, record.id)) and not changed_conditions(record, now, Level.MEANING)
+    ]
+    meanings = rulebook.meanings(commit) if asking and not rulebook.misfits(commit, patch) else None
+    here = meanings.targets() if meanings is not None else ()
+    if meanings is None or not here:
+        return (), ()
+    candidate = Pair(before=Version(commit), after=Version(commit, patch))
+    rejected = []
+    for record, old in asking:
+        architecture = record.rule.conditions.get(ARCHITECTURE, "") if record.rule is not None else ""
+        judges = judging_targets(meanings.protocol, here, failing_target_of(record), architecture)
+        if not any(meanings.differ(*candidate.versions, name) for name in judges):
+            continue
+        start = record.base if rulebook.misfits(commit, old) else commit
+        rejected.append((record, Pair(before=Version(start), after=Version(start, old)), judges))
+    first = [
+        (version, judges[0]) for _, pair, judges in rejected for change in (pair, candidate) for version in change.versions
+    ]
+    meanings.compiled([Wanted(version, target) for version, target in first])  # all of them, several at a time
+    matches, near = [], []  # type: list[Match], list[Near]
+    for record, pair, judges in rejected:
+        found = resemblance(meanings, pair, candidate, judges)
+        if found.level is not None:
+            matches.append(Match(record=record, level=found.level, likeness=_likeness(found)))
+        elif found.is_near:
+            near.append(Near(record=record, percent=found.percent))
+    return tuple(matches), tuple(sorted(near, key=lambda each: -each.percent))
+
+
+def _likeness(found: Resemblance) -> str:
+    from expctl.domain.rules.matching import LIKENESS
+
+    return LIKENESS[found.level].format(judged=", ".join(found.targets)) if found.level is not None else ""

@@ -1,0 +1,105 @@
+"""Compare a change with rules that were kept in words: an instruction in the compiled code, a pattern after preprocessing.
+
+Such a rule has no patch to compile. What it says is looked for where the compiler has made one spelling of many: macros are
+expanded, types are named in an error, constants are numbers, and an instruction stands in its source function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from expctl.domain.patch.patterns import forbidden
+from expctl.domain.rules.conditions import changed_conditions
+from expctl.domain.rules.match_levels import Level, failing_target_of
+from expctl.domain.rules.matching import LIKENESS, Match, void_patterns
+from expctl.domain.rules.meaning import CompiledChange, Version, View, Wanted, added_statements
+from expctl.domain.rules.words import checked_words, says, tuples_alone
+from expctl.flow.rules.by_meaning import by_meaning, judging_targets
+
+if TYPE_CHECKING:
+    from expctl.domain.experiment.record import Record
+    from expctl.domain.rules.current_facts import CurrentFacts
+    from expctl.flow.rules.by_meaning import Near
+    from expctl.ports.rules import Meanings, Rulebook
+
+AFTER = ", once the preprocessor is done"
+
+
+def compiled_matches(
+    rulebook: Rulebook, commit: str, patch: bytes, now: CurrentFacts, *, own_id: str = ""
+) -> tuple[tuple[Match, ...], tuple[Near, ...]]:
+    """Return all rules in force that know `patch` only once it is compiled, and rejected changes that it is close to."""
+    said = by_words(rulebook, commit, patch, now)
+    same, near = ((), ()) if said else by_meaning(rulebook, commit, patch, now, own_id=own_id)
+    return (*said, *same), near
+
+
+def by_words(rulebook: Rulebook, commit: str, patch: bytes, now: CurrentFacts) -> tuple[Match, ...]:
+    """Return the rules without a patch that know `patch` by what they say; none if it doesn't fit `commit`."""
+    asking = [
+        record
+        for record in rulebook.ruled(commit)
+        if (rule := record.rule) is not None and not rule.patch_id and (rule.forbids or rule.settings or checked_words(rule))
+        if not changed_conditions(record, now)
+    ]
+    meanings = rulebook.meanings(commit) if asking and not rulebook.misfits(commit, patch) else None
+    if meanings is None or not meanings.targets():
+        return ()
+    found = (_match(meanings, record, commit, patch, now) for record in asking)
+    return tuple(match for match in found if match is not None)
+
+
+def _match(meanings: Meanings, record: Record, commit: str, patch: bytes, now: CurrentFacts) -> Match | None:
+    rule = record.rule
+    if rule is None:
+        return None
+    judges = judging_targets(meanings.protocol, meanings.targets(), failing_target_of(record), record.target)
+    words = checked_words(rule)
+    if words is not None:
+        changes = _changes(meanings, commit, patch, judges[:1], View.REGIONS)
+        if any(says(words, change) for change in changes):
+            return Match(record=record, level=Level.INSTRUCTION, likeness=LIKENESS[Level.INSTRUCTION].format(words=words))
+        if changes:
+            return None
+    changes = _changes(meanings, commit, patch, judges, View.STATEMENTS)
+    lines = [line for change in changes for line in added_statements(change)]
+    if rule.settings and tuples_alone(rule.settings, lines):
+        listed = ", ".join(f"{name} = {value}" for name, value in rule.settings.items())
+        return Match(record=record, level=Level.SETTINGS, likeness=LIKENESS[Level.SETTINGS].format(settings=listed) + AFTER)
+    if not rule.forbids:
+        return None
+    lines += [
+        line for change in _changes(meanings, commit, patch, judges[:1], View.MEANING) for line in change.fault.split("\n")
+    ]
+    void = void_patterns(record, now)
+    patterns = tuple(each for each in rule.forbids if each not in void and forbidden(each, lines))
+    if not patterns:
+        return None
+    likeness = LIKENESS[Level.PATTERN].format(pattern=patterns[0]) + AFTER
+    return Match(record=record, level=Level.PATTERN, likeness=likeness, patterns=patterns)
+
+
+def _changes(meanings: Meanings, commit: str, patch: bytes, targets: Sequence[str], view: View) -> list[CompiledChange]:
+    """Return the change as each target sees it, where the state before compiles; with statements, and with the fault if it
+    doesn't compile.
+    """
+    found = []
+    for target in targets:
+        versions = (Version(commit), Version(commit, patch))
+        before, after = meanings.compiled([Wanted(each, target, view) for each in versions])
+        if before is not None and after is not None and not before.fault:
+            found.append(CompiledChange(before=before, after=after))
+    return found
+
+
+def stands_elsewhere(rulebook: Rulebook, commit: str, patch: bytes, match: Match) -> bool:
+    """Does a forbidden pattern match, but what the rule says of a place isn't so? False where no compiler can tell."""
+    words = checked_words(match.record.rule) if match.record.rule is not None and match.level is Level.PATTERN else None
+    meanings = rulebook.meanings(commit) if words is not None and words.region and not rulebook.misfits(commit, patch) else None
+    if meanings is None or words is None or not meanings.targets():
+        return False
+    record = match.record
+    judges = judging_targets(meanings.protocol, meanings.targets(), failing_target_of(record), record.target)[:1]
+    changes = _changes(meanings, commit, patch, judges, View.REGIONS)
+    return bool(changes) and not any(change.fault or says(words, change) for change in changes)

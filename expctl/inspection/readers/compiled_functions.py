@@ -1,0 +1,99 @@
+"""Read what a compiler wrote, function by function: `python -m ... VIEW FILE ANSWER` for LLVM IR, assembly or PTX.
+
+The answer is JSON: `functions` has a hash for each function, `parts` counts its instructions. Run as a program, so that two
+files can be read at the same time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from expctl.inspection.readers.llvm_meaning import meanings, pure_functions
+from expctl.inspection.readers.llvm_regions import instructions_by_region
+from expctl.inspection.readers.llvm_sums import digest
+from expctl.inspection.readers.llvm_text import read_module
+
+_FUNCTION = re.compile(r"^\s*\.type\s+([\w.$]+),\s*@function")
+_ENTRY = re.compile(r"^\s*(?:\.visible |\.weak )*\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)")
+_LABEL_NUMBER = re.compile(r"\.L(BB|func_end|JTI)\d+")
+_POOL = re.compile(r"\.LCPI\d+_\d+")
+_TABLE = re.compile(r"^\s*\.(?:long|quad)\s.*\.LBB")
+_MARKER = re.compile(r'^# \d+ "([^"]*)"')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|::|[^\w\s]')
+Answer = tuple[Mapping[str, str], Mapping[str, Mapping[str, int]]]
+
+
+def read_functions(view: str, text: str) -> Answer:
+    """Return a hash of each function and the counts of its instructions. `view` is that of expctl/domain/rules/meaning.py."""
+    if view == "regions":
+        return {}, instructions_by_region(text)
+    if view == "statements":
+        return {}, {"": Counter(own_statements(text))}
+    if view == "meaning" and "\ntarget triple" in text:
+        found = meanings(read_module(text), pure_functions(text))
+        return {each.key: each.whole for each in found}, {each.name: each.parts for each in found}
+    return _listing(text, _ENTRY if "\n.version" in text else _FUNCTION)
+
+
+def own_statements(text: str) -> Iterator[str]:
+    """Yield the statements of a preprocessed source that stand in files of the repository: macros expanded, tokens apart by one
+    space, neighbouring strings joined.
+    """
+    own, kept = True, []  # type: bool, list[str]
+    for line in text.split("\n"):
+        marker = _MARKER.match(line)
+        if marker:
+            own = not marker[1].startswith(("/", "<"))
+        elif own and not line.startswith("#"):
+            kept.append(line)
+    for each in re.split(r"(?<=[;{}])", "\n".join(kept)):
+        words = " ".join(_TOKEN.findall(each))
+        if words:
+            yield re.sub(r'" "', "", words)
+
+
+def _listing(text: str, starts: re.Pattern[str]) -> Answer:
+    """Read assembly: instructions, labels by their number in the function, constants by what they hold."""
+    pools = dict(_pools(text))
+    bodies: dict[str, list[str]] = {}
+    body: list[str] = []
+    for line in text.split("\n"):
+        opened = starts.match(line)
+        if opened:
+            body = bodies.setdefault(opened[1], [])
+            continue
+        words = _instruction(line)
+        if words:
+            words = _POOL.sub(lambda match: pools.get(match[0], match[0]), words)
+            body.append(_LABEL_NUMBER.sub(r".L\1", words))
+    parts = {name: Counter(each.split()[0] for each in lines) for name, lines in bodies.items()}
+    return {name: digest(*lines) for name, lines in bodies.items()}, parts
+
+
+def _instruction(line: str) -> str:
+    """Return an instruction, a label or a line of a kernel descriptor, without comment; empty for anything else."""
+    plain = re.split(r"\s[;#]|//", line, maxsplit=1)[0].strip()
+    if plain.startswith((".amdhsa_", ".LBB", "$L_")) or _TABLE.match(line):
+        return plain
+    return "" if plain.startswith((".", ";", "#")) or (plain.endswith(":") and not line.startswith("$")) else plain
+
+
+def _pools(text: str) -> Iterator[tuple[str, str]]:
+    for match in re.finditer(r"^(\.LCPI\d+_\d+):\n((?:\s+\.\w+.*\n)+)", text, re.MULTILINE):
+        data = (re.split(r"\s#", line)[0].strip() for line in match[2].split("\n"))
+        yield match[1], "{" + ",".join(each for each in data if each and not each.startswith((".section", ".p2align"))) + "}"
+
+
+def main(view: str, source: str, answer: str) -> None:
+    """Read the file `source`, write `answer`."""
+    functions, parts = read_functions(view, Path(source).read_text(errors="surrogateescape"))
+    Path(answer).write_text(json.dumps({"functions": functions, "parts": parts}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

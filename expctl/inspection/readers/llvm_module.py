@@ -1,0 +1,99 @@
+"""What surrounds a function of LLVM IR: types with their layout, and globals as what they hold, whatever their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from expctl.inspection.readers.llvm_sums import digest
+from expctl.inspection.readers.llvm_text import NAME, Module, split_list
+
+_GLOBAL = re.compile(rf"@({NAME})")
+_NAMED_TYPE = re.compile(r'%(?:"[^"]*"|[A-Za-z_][\w.$-]*)')
+_INT = re.compile(r"i(\d+)$")
+SIZES = {"float": 4, "double": 8, "half": 2, "bfloat": 2}
+
+
+class Surroundings:
+    """Types and globals of one module. `meaning` returns the hash of what a function does; `pure` are functions that neither
+    read nor write memory.
+    """
+
+    def __init__(self, module: Module, pure: frozenset[str], meaning: Callable[[str], str]) -> None:
+        self._module = module
+        self._meaning = meaning
+        self.pure = pure
+        self._functions = {each.name: each for each in module.functions}
+        self._types: dict[str, str] = {}
+        self._globals: dict[str, str] = {}
+
+    def of_global(self, name: str) -> str:
+        """Return the name of what other files may see by it, else the hash of what it is."""
+        name = name.strip('"')
+        if name in self._globals:
+            return self._globals[name]
+        if name in self._functions:
+            return name if self._functions[name].is_named else self._meaning(name)
+        text = self._module.variables.get(name, "")
+        if "internal" in text or "private" in text or "linkonce" in text:
+            self._globals[name] = "itself"
+            self._globals[name] = digest("variable", self.spelt(text))
+            return self._globals[name]
+        return name
+
+    def spelt(self, text: str) -> str:
+        """Return `text` with globals as what they hold, and named types as what they are made of."""
+        if "@" in text:
+            text = _GLOBAL.sub(lambda match: self.of_global(match[1]), text)
+        if "%" in text:
+            text = _NAMED_TYPE.sub(lambda match: self.type(match[0]), text)
+        return text
+
+    def type(self, name: str) -> str:
+        """Return what a named type is made of."""
+        if name not in self._types:
+            self._types[name] = name
+            made = self._module.types.get(name, name)
+            self._types[name] = _NAMED_TYPE.sub(lambda match: self.type(match[0]), made) if made != name else name
+        return self._types[name]
+
+    def size(self, kind: str) -> tuple[int, int]:
+        """Return size and alignment of a type in bytes; (0, 0) where we can't tell."""
+        kind = kind.strip()
+        if kind.startswith("%"):
+            return self.size(self.type(kind))
+        if kind.startswith("ptr"):
+            return (4, 4) if "(3)" in kind or "(5)" in kind else (8, 8)
+        simple = SIZES.get(kind)
+        if simple:
+            return simple, simple
+        match = _INT.match(kind)
+        if match:
+            found = max(1, 1 << (max(int(match[1]) - 1, 0) // 8).bit_length())
+            return found, found
+        if kind.startswith(("[", "<")) and " x " in kind and not kind.startswith("<{"):
+            count, _, inner = kind[1:-1].partition(" x ")
+            size, align = self.size(inner)
+            return size * int(count), (size * int(count) if kind[0] == "<" else align)
+        packed = kind.startswith("<{")
+        if kind.startswith(("{", "<{")):
+            at, most = 0, 1
+            for each in split_list(kind.strip("<>")[1:-1]):
+                size, align = self.size(each)
+                align = 1 if packed else max(align, 1)
+                at, most = (at + align - 1) // align * align + size, max(most, align)
+            return (at + most - 1) // most * most, most
+        return 0, 0
+
+    def member(self, kind: str, index: int) -> tuple[str, int]:
+        """Return type and offset of a member of a structure."""
+        kind = self.type(kind) if kind.startswith("%") else kind
+        packed, at = kind.startswith("<{"), 0
+        for place, each in enumerate(split_list(kind.strip("<>").strip()[1:-1])):
+            size, align = self.size(each)
+            align = 1 if packed else max(align, 1)
+            at = (at + align - 1) // align * align
+            if place == index:
+                return each, at
+            at += size
+        raise ValueError(f"{kind} has no member {index}")

@@ -1,0 +1,197 @@
+"""Read LLVM's assembly language: types, functions, blocks and instructions of a module, without what reaches no machine code.
+
+Written for what `clang -S -emit-llvm -g0` prints after optimisation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+NAME = r'(?:[\w.$-]+|"[^"]*")'
+_FUNCTION = re.compile(rf"^define\b.*?@({NAME})\((.*)\)([^()]*)\{{$")
+_GLOBAL = re.compile(rf"^@({NAME}) = (.*)$")
+_TYPE = re.compile(rf"^(%{NAME}) = type (.*)$")
+_METADATA = re.compile(r"^!(\d+) = (?:distinct )?(.*)$")
+_LABEL = re.compile(rf"^({NAME}):")
+_RESULT = re.compile(rf"^(%{NAME}) = (.*)$")
+_ATTACHED = re.compile(r",? ?!([\w.]+) !(\d+)")
+KEPT_METADATA = frozenset({"mmra", "nontemporal", "prof", "invariant.load", "unpredictable"})
+"""Attached metadata that reaches the machine code; the rest says what the optimiser has used up."""
+_WORDS = (
+    "nsw nuw nusw exact inbounds samesign tail musttail notail noundef nonnull immarg dso_local local_unnamed_addr unnamed_addr"
+)
+_WITH_VALUE = r"captures\([^)]*\)|range\([^)]*\)|dereferenceable(?:_or_null)?\(\d+\)|memory\([^)]*\)|align \d+"
+_OF_ARGUMENTS = "readonly readnone writeonly noalias nocapture nofree nocallback signext zeroext returned"
+FLAGS = re.compile(
+    rf"\b(?:{_WORDS.replace(' ', '|')})\b ?|, align \d+|\b(?:{_WITH_VALUE}) ?"
+    rf"|\b(?:{_OF_ARGUMENTS.replace(' ', '|')}) ?(?=\b|[%@)])|\s#\d+"
+)
+"""What says more about a value than the machine code needs."""
+
+
+class Instruction(NamedTuple):
+    """`result` is the name that it gives (""), `text` the rest of its line, without flags that change no code."""
+
+    result: str
+    text: str
+
+
+class Block(NamedTuple):
+    """A basic block."""
+
+    label: str
+    body: tuple[Instruction, ...]
+
+
+class Function(NamedTuple):
+    """A function's name, the parameters with their types, its linkage and calling convention, and its blocks."""
+
+    name: str
+    head: str
+    parameters: tuple[tuple[str, str], ...]
+    blocks: tuple[Block, ...]
+
+    @property
+    def is_seen(self) -> bool:
+        """Can other files call it?"""
+        return not {"internal", "private"} & {*self.head.split()}
+
+    @property
+    def is_named(self) -> bool:
+        """Do other files know it by its name? Not one of many that templates make."""
+        return self.is_seen and "odr" not in self.head
+
+
+class Module(NamedTuple):
+    """What a file holds: types by name, globals by name, functions in order."""
+
+    types: Mapping[str, str]
+    variables: Mapping[str, str]
+    functions: tuple[Function, ...]
+
+
+def read_module(text: str) -> Module:
+    """Split the text of a module."""
+    lines = text.split("\n")
+    metadata = {match[1]: match[2] for line in lines if (match := _METADATA.match(line))}
+    types, variables, functions = {}, {}, []
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        if line.startswith("define"):
+            end = lines.index("}", at)
+            functions.append(_function(line, lines[at:end], metadata))
+            at = end + 1
+        elif line.startswith("%") and (match := _TYPE.match(line)):
+            types[match[1]] = match[2]
+        elif line.startswith("@") and (match := _GLOBAL.match(line)):
+            variables[match[1].strip('"')] = _plain(match[2], metadata)
+    return Module(types, variables, tuple(functions))
+
+
+def _function(head: str, lines: Sequence[str], metadata: Mapping[str, str]) -> Function:
+    match = _FUNCTION.match(
+        re.sub(r"\s(?:comdat|align \d+|#\d+|section \"[^\"]*\"|personality \S+ \S+)(?:\([^)]*\))?", "", head)
+    )
+    if match is None:
+        raise ValueError(f"no head of a function: {head[:200]}")
+    kind = " ".join(word for word in head.split("@", 1)[0].split() if word in KINDS)
+    parameters = tuple(_parameter(each) for each in split_list(match[2]))
+    first = str(len(parameters))
+    return Function(match[1].strip('"'), kind, parameters, tuple(_blocks(lines, first, metadata)))
+
+
+KINDS = frozenset(
+    {"internal", "private", "linkonce_odr", "weak_odr", "weak", "linkonce", "amdgpu_kernel", "ptx_kernel", "fastcc"}
+)
+
+
+def _parameter(text: str) -> tuple[str, str]:
+    words = FLAGS.sub("", text).split()
+    return (words[-1] if words and words[-1].startswith("%") else "", text_type(" ".join(words)))
+
+
+def text_type(text: str) -> str:
+    """Return the type at the beginning of `text`, such as `ptr addrspace(3)` or `[4 x i32]`."""
+    text = text.strip()
+    if text.startswith(("[", "<", "{")):
+        return text[: closing(text, 0) + 1]
+    if text.startswith("%"):
+        match = re.match(rf"%{NAME}", text)
+        return match[0] if match else text
+    match = re.match(r"ptr(?: addrspace\(\d+\))?|[\w.]+", text)
+    return match[0] if match else text
+
+
+def closing(text: str, at: int) -> int:
+    """Return the place of the bracket that closes the one at `at`."""
+    depth, quoted = 0, False
+    for place in range(at, len(text)):
+        letter = text[place]
+        if letter == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif letter in "([{<":
+            depth += 1
+        elif letter in ")]}>":
+            depth -= 1
+            if not depth:
+                return place
+    return len(text) - 1
+
+
+def split_list(text: str) -> tuple[str, ...]:
+    """Split at the commas that stand in no bracket or quotes."""
+    if not text.strip():
+        return ()
+    if not any(letter in text for letter in '([{<"'):
+        return tuple(each.strip() for each in text.split(","))
+    parts, depth, quoted, start = [], 0, False, 0
+    for at, letter in enumerate(text):
+        if letter == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif letter in "([{<":
+            depth += 1
+        elif letter in ")]}>":
+            depth -= 1
+        elif letter == "," and not depth:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    return (*parts, text[start:].strip())
+
+
+def _blocks(lines: Sequence[str], first: str, metadata: Mapping[str, str]) -> Iterator[Block]:
+    label, body = first, []  # type: str, list[Instruction]
+    pending = ""
+    for line in lines:
+        if not line:
+            continue
+        if line[0] != " ":
+            match = _LABEL.match(line)
+            if match:
+                if body:
+                    yield Block(label, tuple(body))
+                label, body = match[1], []
+            continue
+        pending = f"{pending} {line.strip()}" if pending else line.strip()
+        if pending.startswith("switch") and not pending.endswith("]") and "]" not in pending.split("[", 1)[-1]:
+            continue
+        match = _RESULT.match(pending)
+        body.append(Instruction(match[1] if match else "", _plain(match[2] if match else pending, metadata)))
+        pending = ""
+    if body:
+        yield Block(label, tuple(body))
+
+
+def _plain(text: str, metadata: Mapping[str, str]) -> str:
+    kept = ""
+    if "!" in text:
+        kept = "".join(f" !{name} {metadata.get(at, '')}" for name, at in _ATTACHED.findall(text) if name in KEPT_METADATA)
+        text = _ATTACHED.sub("", text)
+    return FLAGS.sub("", text).strip() + kept

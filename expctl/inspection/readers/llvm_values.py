@@ -1,0 +1,229 @@
+"""Values of a function of LLVM IR, each as the hash of its expression, whatever it is called and however it is spelt."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from expctl.inspection.readers.llvm_module import Surroundings
+from expctl.inspection.readers.llvm_sums import Sum, as_exact, digest, number
+from expctl.inspection.readers.llvm_text import Instruction, closing, split_list, text_type
+
+LOCAL = re.compile(r"%\d+\b")
+MATH = frozenset({"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"})
+OPERATIONS = tuple("add sub mul shl lshr ashr sdiv udiv srem urem xor or and fadd fsub fmul fdiv".split())  # noqa: SIM905
+_COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "fadd", "fmul"})
+_SWAPPED = {"ugt": "ult", "sgt": "slt", "uge": "ule", "sge": "sle", "ogt": "olt", "oge": "ole"}
+_NEGATED = {"ne": "eq", "ule": "ult", "sle": "slt", "une": "oeq"}
+_SCALAR = re.compile(r"(?:i(?:32|64)|float|double)$")
+_ORDERS = frozenset({"eq", "ne", "slt", "sle", "sgt", "sge"})
+
+
+class Values:
+    """Values of one function, by the name of what gives them. Sums, bits and negations are known as such."""
+
+    def __init__(self, module: Surroundings) -> None:
+        self.module = module
+        self.values: dict[str, str] = {}
+        self.sums: dict[str, Sum] = {}
+        self.masks: dict[str, tuple[Sum, int]] = {}
+        self.flipped: dict[str, str] = {}
+
+    def _operand(self, text: str) -> str:
+        text = text.strip()
+        if LOCAL.fullmatch(text):
+            return self.values.get(text, "later")
+        return self._spelt(text)
+
+    def _spelt(self, text: str) -> str:
+        text = self.module.spelt(text)
+        return LOCAL.sub(lambda match: self.values.get(match[0], "later"), text)
+
+    def _typed(self, text: str) -> str:
+        """`i32 %5` as type and value."""
+        kind = text_type(text)
+        value = text[len(kind) :].strip()
+        return f"{self.module.spelt(kind)} {self._operand(value)}"
+
+    def _arithmetic(self, each: Instruction) -> str:
+        op, kind, one, other, flags = _operands(each.text)
+        if _SCALAR.match(kind) and (made := self._computed(op, self._as_sum(one), self._as_sum(other), kind)) is not None:
+            return self._named(made)
+        values = [self._operand(one), self._operand(other)]
+        if op == "xor" and kind == "i1" and other.strip() == "true":
+            return self._negation(values[0])
+        if op in _COMMUTATIVE:
+            values.sort()
+        return digest(op, *flags, self.module.spelt(kind), *values)
+
+    def _computed(self, op: str, one: Sum, other: Sum, kind: str) -> Sum | None:
+        """Return a sum for what can be one; None for other operations."""
+        by = other.constant if not other.terms else None
+        if op in ("add", "fadd"):
+            return one.plus(other)
+        if op in ("sub", "fsub"):
+            return one.plus(other, -1)
+        if op in ("mul", "fmul"):
+            return one.times(other)
+        if not isinstance(by, int):
+            return None
+        if op == "shl" and 0 <= by < 64:
+            return one.times(Sum(1 << by))
+        if op == "xor" and by == -1:
+            return Sum(-1).plus(one, -1)
+        bits = int(kind[1:])
+        power = by.bit_length() - 1 if by > 0 and by & (by - 1) == 0 else -1
+        if op in ("lshr", "ashr") and 0 <= by < bits:
+            return self._masked(one, -(1 << by), bits).times(Sum(as_exact(2.0**-by)))
+        if op in ("sdiv", "udiv") and power >= 0:
+            return self._masked(one, -(1 << power), bits).times(Sum(as_exact(2.0**-power)))
+        if op in ("srem", "urem") and power >= 0:
+            return self._masked(one, by - 1, bits)
+        if op == "and":
+            return self._masked(one, by, bits)
+        return None
+
+    def _masked(self, value: Sum, mask: int, bits: int) -> Sum:
+        """Return some bits of a value. Bits of a shifted value are shifted bits; bits of bits are fewer bits."""
+        factor: int | float = 1
+        if not value.constant and len(value.terms) == 1 and value.terms[0][1] > 0 and _is_power(value.terms[0][1]):
+            factor = value.terms[0][1]
+            mask = int((mask if factor < 1 else mask % (1 << bits)) / factor)
+            value = Sum(0, ((value.terms[0][0], 1),))
+        mask %= 1 << bits
+        held = (
+            self.masks.get(value.terms[0][0])
+            if len(value.terms) == 1 and value.terms[0][1] == 1 and not value.constant
+            else None
+        )
+        if held is not None:
+            value, mask = held[0], held[1] & mask
+        made = digest("bits", value.text(), str(mask))
+        self.masks[made] = (value, mask)
+        return Sum(0, ((made, factor),))
+
+    def _negation(self, value: str) -> str:
+        if value in self.flipped:
+            return self.flipped[value]
+        made = digest("not", value)
+        self.flipped[made] = value
+        self.flipped[value] = made
+        return made
+
+    def _as_sum(self, text: str) -> Sum:
+        text = text.strip()
+        constant = number(text)
+        if constant is not None:
+            return Sum(constant)
+        value = self._operand(text)
+        return self.sums.get(value) or Sum(0, ((value, 1),))
+
+    def _named(self, made: Sum) -> str:
+        """Return the name of a sum: that of its only term, if it is nothing else."""
+        if not made.constant and len(made.terms) == 1 and made.terms[0][1] == 1:
+            return made.terms[0][0]
+        if not made.terms:
+            return str(made.constant)
+        value = digest("sum", made.text())
+        self.sums[value] = made
+        return value
+
+    def _address(self, each: Instruction) -> str:
+        return self._pointer(each.text.removeprefix("getelementptr ").strip())
+
+    def _pointer(self, text: str) -> str:
+        text = text[1 : closing(text, 0)] if text.startswith("(") else text
+        kind, base, *indices = split_list(text)
+        held = base[len(text_type(base)) :].strip()
+        nested = held.startswith("getelementptr (")
+        value = self._pointer(held.removeprefix("getelementptr ")) if nested else self._operand(held)
+        made = self.sums.get(value) or Sum(0, ((value, 1),))
+        current = self.module.type(kind) if kind.startswith("%") else kind
+        for place, index in enumerate(indices):
+            place_in = index[len(text_type(index)) :].strip()
+            if place and current.startswith(("{", "<{")):
+                current, offset = self.module.member(current, int(place_in))
+                made = made.plus(Sum(offset))
+            else:
+                current = current[1:-1].partition(" x ")[2] if place else current
+                made = made.plus(self._as_sum(place_in).times(Sum(self.module.size(current)[0])))
+            current = self.module.type(current) if current.startswith("%") else current
+        return self._named(made)
+
+    def _comparison(self, each: Instruction) -> str:
+        words = [word for word in each.text.split(" ") if word not in MATH]
+        op, predicate, rest = words[0], words[1], " ".join(words[2:])
+        kind = text_type(rest)
+        texts = split_list(rest[len(kind) :])
+        if op == "icmp" and _SCALAR.match(kind) and predicate in _ORDERS:
+            return self._order(predicate, *(self._as_sum(text) for text in texts))
+        one, other = (self._operand(text) for text in texts)
+        if predicate in _SWAPPED:
+            predicate, one, other = _SWAPPED[predicate], other, one
+        negated = predicate in _NEGATED
+        if predicate in ("ule", "sle"):
+            one, other = other, one
+        predicate = _NEGATED.get(predicate, predicate)
+        if predicate in ("eq", "oeq"):
+            one, other = sorted((one, other))
+        value = digest(op, predicate, self.module.spelt(kind), one, other)
+        return self._negation(value) if negated else value
+
+    def _order(self, predicate: str, one: Sum, other: Sum) -> str:
+        """A comparison of whole numbers is a sum that is at least 0, or is 0. Of it and its negation, one is named."""
+        if predicate in ("eq", "ne"):
+            value = digest("zero", min(one.plus(other, -1).text(), other.plus(one, -1).text()))
+            return self._negation(value) if predicate == "ne" else value
+        below, strict = predicate in ("slt", "sle"), predicate in ("slt", "sgt")
+        difference = (other.plus(one, -1) if below else one.plus(other, -1)).plus(Sum(-1 if strict else 0))
+        opposite = Sum(-1).plus(difference, -1)
+        if difference.text() <= opposite.text():
+            return digest("at least 0", difference.text())
+        return self._negation(digest("at least 0", opposite.text()))
+
+    def _condition(self, value: str) -> tuple[str, bool]:
+        """The value, and whether it is the negation of what is returned."""
+        other = self.flipped.get(value)
+        if other is None:
+            return value, False
+        return (other, True) if digest("not", other) == value else (value, False)
+
+    def _select(self, each: Instruction) -> str:
+        condition, one, other = split_list(" ".join(word for word in each.text.split(" ")[1:] if word not in MATH))
+        kind = text_type(condition)
+        value, negated = self._condition(self._operand(condition[len(kind) :]))
+        arms = [self._typed(one), self._typed(other)]
+        return digest("select", kind, value, *(arms[::-1] if negated else arms))
+
+    def _cast(self, each: Instruction) -> str:
+        """A number stays the same in a wider type; so do bits of which nobody asks more."""
+        word, rest = each.text.split(" ", 1)
+        if rest.startswith("nneg "):
+            word, rest = ("sext" if word == "zext" else "sitofp" if word == "uitofp" else word), rest[5:]
+        rest = " ".join(part for part in rest.split(" ") if part not in MATH)
+        source, _, target = rest.rpartition(" to ")
+        if source.startswith(("i32 ", "i64 ")) and target in ("i32", "i64", "float", "double"):
+            return self._named(self._as_sum(source[4:]))
+        return digest(word, self._typed(source), self.module.spelt(target))
+
+    def _alloca(self, each: Instruction) -> str:
+        """Memory of the function itself, whatever it has room for."""
+        kind = text_type(each.text[7:])
+        while kind.startswith("["):
+            kind = kind[1:-1].partition(" x ")[2]
+        return digest("alloca", self.module.spelt(kind))
+
+
+def _is_power(value: float) -> bool:
+    """Is it a power of two, of which there are fractions as well?"""
+    return math.frexp(value)[0] == 0.5
+
+
+def _operands(text: str) -> tuple[str, str, str, str, list[str]]:
+    """Split an operation with two operands: its name, type, operands and flags of arithmetic."""
+    words = text.split(" ")
+    flags = [word for word in words[1:4] if word in MATH]
+    rest = " ".join(word for word in words[1:] if word not in MATH and word != "disjoint")
+    kind = text_type(rest)
+    one, other = split_list(rest[len(kind) :])
+    return ("add" if words[0] == "or" and "disjoint" in words[1:3] else words[0]), kind, one, other, flags

@@ -1,0 +1,75 @@
+"""Functions of LLVM IR that do the same have one hash; what does something else has another."""
+
+import pytest
+
+from expctl.inspection.readers.compiled_functions import own_statements, read_functions
+
+HEAD = """; ModuleID
+target triple = "amdgcn-amd-amdhsa"
+declare i32 @llvm.smin.i32(i32, i32) #1
+declare void @llvm.amdgcn.s.setprio(i16) #2
+"""
+TAIL = "attributes #1 = { nounwind memory(none) }\nattributes #2 = { nounwind }\n"
+
+
+def meaning(*body: str) -> str:
+    lines = "\n".join(f"  {line}" if not line.endswith(":") else line for line in body)
+    functions, _ = read_functions("meaning", f"{HEAD}define void @f(i32 %0, i32 %1, ptr %2) #2 {{\n{lines}\n}}\n{TAIL}")
+    return functions["f"]
+
+
+STORE = "store i32 %5, ptr %2, align 4, !tbaa !7"
+SAME = [
+    (["%4 = add nsw i32 %0, 1", "%5 = mul i32 %4, 2"], ["%4 = shl i32 %0, 1", "%5 = add i32 2, %4"]),
+    (["%4 = sub i32 %0, %1", "%5 = mul i32 %4, %0"], ["%4 = mul i32 %0, %0", "%6 = mul i32 %1, %0", "%5 = sub nsw i32 %4, %6"]),
+    (["%4 = lshr i32 %0, 1", "%5 = and i32 %4, 64"], ["%4 = and i32 %0, 128", "%5 = lshr exact i32 %4, 1"]),
+    (
+        ["%4 = icmp slt i32 %0, %1", "%5 = select i1 %4, i32 %0, i32 7"],
+        ["%4 = icmp sge i32 %0, %1", "%5 = select i1 %4, i32 7, i32 %0"],
+    ),
+    (
+        ["%4 = icmp sle i32 %0, 7", "%5 = select i1 %4, i32 1, i32 2"],
+        ["%4 = icmp slt i32 %0, 8", "%5 = select i1 %4, i32 1, i32 2"],
+    ),
+    (
+        ["%5 = tail call i32 @llvm.smin.i32(i32 %0, i32 %1)"],
+        ["%5 = call noundef i32 @llvm.smin.i32(i32 noundef %1, i32 %0)"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_another_spelling_is_the_same(one: list[str], other: list[str]) -> None:
+    assert meaning(*one, STORE, "ret void") == meaning(*other, STORE, "ret void")
+
+
+OTHER = [
+    (["%5 = add i32 %0, 1"], ["%5 = add i32 %0, 2"]),
+    (["%5 = sub i32 %0, %1"], ["%5 = sub i32 %1, %0"]),
+    (["%5 = lshr i32 %0, 1"], ["%5 = lshr i32 %0, 2"]),
+    (["%4 = icmp slt i32 %0, %1", "%5 = zext i1 %4 to i32"], ["%4 = icmp sle i32 %0, %1", "%5 = zext i1 %4 to i32"]),
+    (["%5 = add i32 %0, 1"], ["call void @llvm.amdgcn.s.setprio(i16 2)", "%5 = add i32 %0, 1"]),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER)
+def test_another_thing_is_another(one: list[str], other: list[str]) -> None:
+    assert meaning(*one, STORE, "ret void") != meaning(*other, STORE, "ret void")
+
+
+def test_an_instruction_is_one_however_it_is_asked_for() -> None:
+    builtin = meaning("call void @llvm.amdgcn.s.setprio(i16 2)", "ret void")
+    assert meaning('call void asm sideeffect "s_setprio 2", "~{memory}"()', "ret void") == builtin
+    assert meaning('call void asm sideeffect "s_setprio 1", "~{memory}"()', "ret void") != builtin
+
+
+def test_effects_keep_their_order_and_loads_their_place() -> None:
+    first, second = "store i32 %0, ptr %2, align 4", "store i32 %1, ptr %2, align 4"
+    assert meaning(first, second, "ret void") != meaning(second, first, "ret void")
+    load, use = "%5 = load i32, ptr %2, align 4", "store i32 %5, ptr null, align 4"
+    assert meaning(load, first, use, "ret void") != meaning(first, load, use, "ret void")
+
+
+def test_statements_are_those_of_the_repository_with_macros_gone() -> None:
+    text = '# 1 "/usr/include/x.h" 1 3\nint hidden;\n# 2 "kernel/a.h" 2\ncall(  2 );\nname("a" "b");\n'
+    assert list(own_statements(text)) == ["call ( 2 ) ;", 'name ( "ab" ) ;']
