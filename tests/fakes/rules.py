@@ -75,13 +75,13 @@ class FakeRulebook:
             added=tuple(changes.values()),
         )
 
-    def misfits(self, commit: str, patch: bytes) -> tuple[str, ...] | None:
+    def misfits(self, commit: str, patch: bytes) -> tuple[str, ...] | None:  # noqa: ARG002  the port's signature
         return () if patch else None
 
-    def rejected_patch(self, commit: str, experiment: str) -> bytes | None:
+    def rejected_patch(self, commit: str, experiment: str) -> bytes | None:  # noqa: ARG002
         return None
 
-    def meanings(self, commit: str) -> None:
+    def meanings(self, commit: str) -> None:  # noqa: ARG002
         return None
 
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
