@@ -20,9 +20,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -77,27 +78,36 @@ def _run(compiler: Compiler, mutant: Mutant, seeds: Sequence[int], kept: KeptRun
         hip = shutil.copytree(HIP, Path(folder) / "hip")
         source = hip / mutant.file
         source.write_text(source.read_text().replace(mutant.find, mutant.replace))
-        one, every = Path(folder) / "one.s", Path(folder) / "every.s"
-        one.write_text(compiler.kernel(WINNER, "-O3", hip))
-        every.write_text(assembly_with_lines(hip / "host_hip.hip", Options(arch="gfx1151"))[1])
-        static = ["--artifact", str(one), "--config", format_config(WINNER)]
-        configs = ["--artifact", str(every), "--every-config", "--orders", "1"]
+
+        @cache
+        def static() -> list[str]:
+            file = Path(folder) / "one.s"
+            file.write_text(compiler.kernel(WINNER, "-O3", hip))
+            return ["--artifact", str(file), "--config", format_config(WINNER)]
+
+        @cache
+        def configs() -> list[str]:
+            file = Path(folder) / "every.s"
+            file.write_text(assembly_with_lines(hip / "host_hip.hip", Options(arch="gfx1151"))[1])
+            return ["--artifact", str(file), "--every-config", "--orders", "1"]
+
         return [kept.keep(_guarded(mutant.name, seed, static, configs)) for seed in seeds]
 
 
-def _guarded(mutant: str, seed: int, *guards: list[str]) -> Ran:
-    """Run one guard after the other, up to the first that finds something."""
-    begun_s, said = time.monotonic(), ""
+def _guarded(mutant: str, seed: int, *guards: Callable[[], list[str]]) -> Ran:
+    """Build and run one guard after the other, up to the first that finds something."""
+    seconds = 0.0
     for guard in guards:
-        ended = subprocess.run(
-            [sys.executable, str(GUARD), *guard, "--seed", str(seed)], check=False, capture_output=True, text=True
-        )
+        argv = [sys.executable, str(GUARD), *guard(), "--seed", str(seed)]
+        begun_s = time.monotonic()
+        ended = subprocess.run(argv, check=False, capture_output=True, text=True)
+        seconds += time.monotonic() - begun_s
         if ended.returncode:
             said = next((line for line in ended.stderr.splitlines() if line.startswith("failed: ")), "")
             if not said:  # it was ended, or can't judge the build: neither is a finding
-                raise subprocess.CalledProcessError(ended.returncode, ended.args, ended.stdout, ended.stderr)
-            break
-    return Ran(mutant=mutant, seed=seed, said=said, seconds=time.monotonic() - begun_s)
+                raise subprocess.CalledProcessError(ended.returncode, argv, ended.stdout, ended.stderr)
+            return Ran(mutant=mutant, seed=seed, said=said, seconds=seconds)
+    return Ran(mutant=mutant, seed=seed, said="", seconds=seconds)
 
 
 def tree_hash() -> str:
