@@ -105,3 +105,22 @@ def test_an_atomic_is_one_instruction_and_a_printf_leaves_no_call() -> None:
     assert "global_atomic_add" in text
     assert "s_swappc" not in text
     assert "printf" not in text
+
+
+OF_CLANG = (
+    "__clang_cuda_math_forward_declares.h",
+    "__clang_cuda_runtime_wrapper.h",
+    "__clang_hip_cmath.h",
+    "__clang_hip_libdevice_declares.h",
+    "__clang_hip_math.h",
+    "__clang_hip_runtime_wrapper.h",
+)
+
+
+@pytest.mark.parametrize("header", OF_CLANG)
+def test_a_source_may_name_the_headers_that_clang_brings(header: str, tmp_path: Path) -> None:
+    source = tmp_path / "named.hip"
+    source.write_text(
+        f'#include "{header}"\n__global__ void k(float *x) {{ x[0] = sqrtf(x[1]) + __fmaf_rn(x[2], x[3], x[4]); }}\n'
+    )
+    assert "v_sqrt_f32" in compile_source(source, Options(arch="gfx1151")).assembly
