@@ -66,6 +66,14 @@ def load(folder: Path) -> list[Mutant]:
     return found
 
 
+def broken(mutant: Mutant, folder: Path) -> Path:
+    """Write the mutant's kernel below `folder`, and return where."""
+    hip = shutil.copytree(HIP, folder / "hip")
+    source = hip / mutant.file
+    source.write_text(source.read_text().replace(mutant.find, mutant.replace))
+    return hip
+
+
 def ran(compiler: Compiler, mutant: Mutant, seeds: Sequence[int], kept: KeptRuns) -> list[Ran]:
     """Return the runs of a mutant: kept ones, and new ones. Raises CalledProcessError for what can't be built or judged."""
     runs = [run for seed in seeds if (run := kept.of(mutant.name, seed)) is not None]
@@ -75,9 +83,7 @@ def ran(compiler: Compiler, mutant: Mutant, seeds: Sequence[int], kept: KeptRuns
 
 def _run(compiler: Compiler, mutant: Mutant, seeds: Sequence[int], kept: KeptRuns) -> list[Ran]:
     with tempfile.TemporaryDirectory() as folder:
-        hip = shutil.copytree(HIP, Path(folder) / "hip")
-        source = hip / mutant.file
-        source.write_text(source.read_text().replace(mutant.find, mutant.replace))
+        hip = broken(mutant, Path(folder))
 
         @cache
         def static() -> list[str]:
