@@ -124,3 +124,14 @@ def test_a_source_may_name_the_headers_that_clang_brings(header: str, tmp_path: 
         f'#include "{header}"\n__global__ void k(float *x) {{ x[0] = sqrtf(x[1]) + __fmaf_rn(x[2], x[3], x[4]); }}\n'
     )
     assert "v_sqrt_f32" in compile_source(source, Options(arch="gfx1151")).assembly
+
+
+@pytest.mark.parametrize(("name", "prefix"), [("streams.hip", "hip"), ("streams.cu", "cuda")])
+def test_the_default_stream_is_flag_and_stream(name: str, prefix: str, tmp_path: Path) -> None:
+    source = tmp_path / name
+    source.write_text(
+        f"#include <{prefix}{'/hip' * (prefix == 'hip')}_runtime.h>\n__global__ void k(float *x) {{ x[0] = 1.0f; }}\n"
+        f"void run(float *x, {prefix}Stream_t stream) {{\n    {prefix}StreamCreateWithFlags(&stream, {prefix}StreamDefault);\n"
+        f"    k<<<1, 32, 0, {prefix}StreamDefault>>>(x);\n}}\n"
+    )
+    assert "global_store" in compile_source(source, Options(arch="gfx1151")).assembly

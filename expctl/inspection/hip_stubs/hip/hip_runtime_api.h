@@ -25,11 +25,12 @@ enum hipDeviceAttribute_t {
     hipDeviceAttributeMaxGridDimX, hipDeviceAttributeMaxBlockDimX
 };
 enum {
-    hipEventDefault = 0, hipEventBlockingSync = 1, hipEventDisableTiming = 2, hipStreamDefault = 0, hipStreamNonBlocking = 1,
+    hipEventDefault = 0, hipEventBlockingSync = 1, hipEventDisableTiming = 2, hipStreamNonBlocking = 1,
     hipHostMallocDefault = 0, hipHostMallocPortable = 1, hipHostMallocMapped = 2, hipHostMallocWriteCombined = 4, hipHostMallocCoherent = 0x40000000,
     hipHostMallocNonCoherent = -0x7fffffff - 1, hipHostRegisterDefault = 0, hipHostRegisterMapped = 2, hipMemAttachGlobal = 1, hipMemAttachHost = 2,
     hipDeviceScheduleAuto = 0, hipDeviceMapHost = 8, hipCpuDeviceId = -1
 };
+#define hipStreamDefault 0 // a macro, for it stands for a stream too
 typedef struct ihipStream_t *hipStream_t;
 typedef struct ihipEvent_t *hipEvent_t;
 typedef struct ihipModule_t *hipModule_t;
