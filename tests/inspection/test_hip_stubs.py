@@ -135,3 +135,13 @@ def test_the_default_stream_is_flag_and_stream(name: str, prefix: str, tmp_path:
         f"    k<<<1, 32, 0, {prefix}StreamDefault>>>(x);\n}}\n"
     )
     assert "global_store" in compile_source(source, Options(arch="gfx1151")).assembly
+
+
+def test_a_launch_by_a_function_takes_template_arguments_with_commas(tmp_path: Path) -> None:
+    source = tmp_path / "launch.hip"
+    source.write_text(
+        "#define HIP_TEMPLATE_KERNEL_LAUNCH\n#include <hip/hip_runtime.h>\n"
+        "template <int A, int B, typename T> __global__ void k(T *x) { x[A] = B; }\n"
+        "void run(float *x) { hipLaunchKernelGGL(k<3, 4>, dim3(1), dim3(32), 0, hipStreamDefault, x); }\n"
+    )
+    assert "_Z1kILi3ELi4EfEvPT1_" in compile_source(source, Options(arch="gfx1151")).assembly

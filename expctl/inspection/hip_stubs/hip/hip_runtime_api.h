@@ -184,5 +184,12 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsign
 extern "C" hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes = 0, hipStream_t stream = nullptr);
 extern "C" hipError_t hipConfigureCall(dim3 grid, dim3 block, size_t shared_bytes = 0, hipStream_t stream = nullptr);
 
+#ifdef HIP_TEMPLATE_KERNEL_LAUNCH // asked for by those whose template arguments have commas
+template <typename... Arguments, typename Kernel = void (*)(Arguments...)> // for a kernel whose last types follow from them
+void hipLaunchKernelGGL(Kernel kernel, dim3 grid, dim3 block, unsigned bytes, hipStream_t stream, Arguments... arguments) {
+    kernel<<<grid, block, bytes, stream>>>(arguments...);
+}
+#else
 #define hipLaunchKernelGGL(kernel, grid, block, bytes, stream, ...) \
     do { kernel<<<(grid), (block), (bytes), (stream)>>>(__VA_ARGS__); } while (0)
+#endif
