@@ -6,29 +6,37 @@ guards gfx1151-static and gfx1151-configs, and their default test runs on it, wi
 
 Prints a line for each mutant and seed that is missed, or that is said to be equivalent and is caught; the slowest run; exits
 with 1 if there is one.
+
+All of it takes hours. With --kept FILE each run is a line there, and those that it holds of this very kernel and guard are not
+run again: an interrupted command goes on, and `--seeds 2` first, `--seeds 5` then, runs nothing twice.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import yaml
 
 from benchmarks.interpreter.compiler import HIP, Compiler
+from benchmarks.interpreter.kept_runs import KeptRuns, Ran
 from expctl.inspection.device_compiler import Options, assembly_with_lines
 from kernel.runtime.library import WINNER, format_config
 
 FOLDER = Path(__file__).with_name("strangers_mutants")
-GUARD = Path(__file__).parents[2] / "kernel/harness/emulate_scaled_mm.py"
+ROOT = Path(__file__).parents[2]
+GUARD = ROOT / "kernel/harness/emulate_scaled_mm.py"
+JUDGING, SUFFIXES = (ROOT / "kernel", ROOT / "expctl/gfx11", FOLDER), (".py", ".h", ".hip", ".yaml")
 SEEDS = 5
 
 
@@ -41,16 +49,6 @@ class Mutant:
     find: str
     replace: str
     equivalent: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
-    """What the guard said of a mutant with one seed; `said` is "" if it found nothing."""
-
-    mutant: Mutant
-    seed: int
-    said: str
-    seconds: float
 
 
 def load(folder: Path) -> list[Mutant]:
@@ -68,32 +66,60 @@ def load(folder: Path) -> list[Mutant]:
     return found
 
 
-def ran(compiler: Compiler, mutant: Mutant, seeds: Sequence[int]) -> list[Ran]:
-    """Build a mutant and run the guard on it with each of `seeds`. Raises CalledProcessError if it doesn't compile."""
+def broken(mutant: Mutant, folder: Path) -> Path:
+    """Write the mutant's kernel below `folder`, and return where."""
+    hip = shutil.copytree(HIP, folder / "hip")
+    source = hip / mutant.file
+    source.write_text(source.read_text().replace(mutant.find, mutant.replace))
+    return hip
+
+
+def ran(compiler: Compiler, mutant: Mutant, seeds: Sequence[int], kept: KeptRuns) -> list[Ran]:
+    """Return the runs of a mutant: kept ones, and new ones. Raises CalledProcessError for what can't be built or judged."""
+    runs = [run for seed in seeds if (run := kept.of(mutant.name, seed)) is not None]
+    left = [seed for seed in seeds if kept.of(mutant.name, seed) is None]
+    return runs + _run(compiler, mutant, left, kept) if left else runs
+
+
+def _run(compiler: Compiler, mutant: Mutant, seeds: Sequence[int], kept: KeptRuns) -> list[Ran]:
     with tempfile.TemporaryDirectory() as folder:
-        hip = shutil.copytree(HIP, Path(folder) / "hip")
-        source = hip / mutant.file
-        source.write_text(source.read_text().replace(mutant.find, mutant.replace))
-        one, every = Path(folder) / "one.s", Path(folder) / "every.s"
-        one.write_text(compiler.kernel(WINNER, "-O3", hip))
-        every.write_text(assembly_with_lines(hip / "host_hip.hip", Options(arch="gfx1151"))[1])
-        static = ["--artifact", str(one), "--config", format_config(WINNER)]
-        configs = ["--artifact", str(every), "--every-config", "--orders", "1"]
-        return [_guarded(mutant, seed, static, configs) for seed in seeds]
+        hip = broken(mutant, Path(folder))
+
+        @cache
+        def static() -> list[str]:
+            file = Path(folder) / "one.s"
+            file.write_text(compiler.kernel(WINNER, "-O3", hip))
+            return ["--artifact", str(file), "--config", format_config(WINNER)]
+
+        @cache
+        def configs() -> list[str]:
+            file = Path(folder) / "every.s"
+            file.write_text(assembly_with_lines(hip / "host_hip.hip", Options(arch="gfx1151"))[1])
+            return ["--artifact", str(file), "--every-config", "--orders", "1"]
+
+        return [kept.keep(_guarded(mutant.name, seed, static, configs)) for seed in seeds]
 
 
-def _guarded(mutant: Mutant, seed: int, *guards: list[str]) -> Ran:
-    """Run one guard after the other, up to the first that finds something."""
-    begun_s, said = time.monotonic(), ""
+def _guarded(mutant: str, seed: int, *guards: Callable[[], list[str]]) -> Ran:
+    """Build and run one guard after the other, up to the first that finds something."""
+    seconds = 0.0
     for guard in guards:
-        ended = subprocess.run(
-            [sys.executable, str(GUARD), *guard, "--seed", str(seed)], check=False, capture_output=True, text=True
-        )
+        argv = [sys.executable, str(GUARD), *guard(), "--seed", str(seed)]
+        begun_s = time.monotonic()
+        ended = subprocess.run(argv, check=False, capture_output=True, text=True)
+        seconds += time.monotonic() - begun_s
         if ended.returncode:
             said = next((line for line in ended.stderr.splitlines() if line.startswith("failed: ")), "")
-            said = said or f"status {ended.returncode}: {ended.stderr[-200:]}"
-            break
-    return Ran(mutant=mutant, seed=seed, said=said, seconds=time.monotonic() - begun_s)
+            if not said:  # it was ended, or can't judge the build: neither is a finding
+                raise subprocess.CalledProcessError(ended.returncode, argv, ended.stdout, ended.stderr)
+            return Ran(mutant=mutant, seed=seed, said=said, seconds=seconds)
+    return Ran(mutant=mutant, seed=seed, said="", seconds=seconds)
+
+
+def tree_hash() -> str:
+    """Of all that decides what a run says: kernel, guard, interpreter and mutants."""
+    files = [file for folder in JUDGING for file in sorted(folder.rglob("*")) if file.suffix in SUFFIXES]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def main() -> int:
@@ -102,17 +128,20 @@ def main() -> int:
     parser.add_argument("folder", type=Path, nargs="?", default=FOLDER)
     parser.add_argument("--only", default="", help="mutants whose name holds this")
     parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--kept", type=Path, help="a file that runs are kept in and read from")
     parser.add_argument("--jobs", type=int, default=1, help="mutants at a time; the guard itself uses two cores")
     options = parser.parse_args()
     compiler = Compiler.installed()
     if compiler is None:
         sys.exit("ziglang is not installed: pip install -e '.[cpu]'")
     mutants = [mutant for mutant in load(options.folder) if options.only in mutant.name]
+    kept = KeptRuns.read(options.kept, tree_hash())
     wrong = caught = 0
     slowest_s = 0.0
     with ThreadPoolExecutor(options.jobs) as pool:
-        for runs in pool.map(lambda mutant: ran(compiler, mutant, range(options.seeds)), mutants):
-            mutant, missed = runs[0].mutant, sum(not run.said for run in runs)
+        everything = pool.map(lambda mutant: ran(compiler, mutant, range(options.seeds), kept), mutants)
+        for mutant, runs in zip(mutants, everything, strict=True):
+            missed = sum(not run.said for run in runs)
             is_wrong = bool(missed) != bool(mutant.equivalent)
             wrong, caught = wrong + is_wrong, caught + (not missed)
             slowest_s = max(slowest_s, *(run.seconds for run in runs))

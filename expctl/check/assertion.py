@@ -72,4 +72,4 @@ def _description(case: Mapping[str, Any] | str | Path, reference: Reference | No
     if isinstance(case, Mapping):
         return Description(case=case_of(dict(case), "the case"), where="the case", reference=reference)
     found = read_case(Path(case))
-    return found if reference is None else replace(found, reference=reference, path=None)
+    return found if reference is None else replace(found, reference=reference)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import runpy
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from expctl.check.case import Case, Line, Reference, case_of, refusal, unknown_line
-from expctl.check.users_code import users_code
+from expctl.check.users_process import UsersProcess
 from expctl.domain.text import plain_text
 from expctl.files.user_file import contents
 
@@ -30,13 +29,11 @@ class Description:
     reference: Reference | None = None
     where: str
     """The file, for messages."""
-    path: Path | None = None
-    """The Python file that holds the reference; None if that is the caller's own function."""
     line: Line = unknown_line
 
 
 def read_case(path: Path) -> Description:
-    """Read a description. A .py file is run. Raises Refused if it can't be read or run, or with all problems in it."""
+    """Read a description. A .py file is run, in its own process. Raises Refused if it can't be, or with all problems in it."""
     where = plain_text(str(path))
     if path.suffix.lower() == ".py":
         return _of_python(path, where)
@@ -46,14 +43,14 @@ def read_case(path: Path) -> Description:
 
 def _of_python(path: Path, where: str) -> Description:
     contents(path, "the launch description", bytes_max=BYTES_MAX)
-    with users_code(path, where):
-        names = runpy.run_path(str(path))
-    if not isinstance(names.get("case"), dict):
+    process = UsersProcess(path, where)
+    defined = process.defined
+    if not isinstance(defined.case, dict):
         raise refusal([("case", "the file defines no dict of this name")], where)
-    reference = names.get("reference")
-    if reference is not None and not callable(reference):
+    if defined.has_reference and not defined.is_function:
         raise refusal([("reference", "expected a function of (arrays, shapes)")], where)
-    return Description(case=case_of(dict(names["case"]), where), reference=reference, where=where, path=path)
+    reference = process.reference if defined.has_reference else None
+    return Description(case=case_of(dict(defined.case), where), reference=reference, where=where)
 
 
 def _of_yaml(text: str, where: str) -> Description:

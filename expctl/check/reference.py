@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from math import prod
 from typing import Any
 
@@ -14,7 +13,6 @@ from expctl.check.case import Role
 from expctl.check.case_file import Description
 from expctl.check.dtypes import is_numeric, values_of
 from expctl.check.resolved import Launch
-from expctl.check.users_code import users_code
 from expctl.domain.errors import Refused
 from expctl.domain.text import plain_text
 
@@ -31,12 +29,10 @@ def expected_outputs(description: Description, values: Values, at: Launch) -> di
         if isinstance(value := values[each.name], np.ndarray)
     }
     where = description.where
-    with users_code(description.path, where) if description.path is not None else nullcontext():
-        found = description.reference(arrays, dict(at.shapes))
-        outputs = {name: _array(each) for name, each in found.items()} if isinstance(found, Mapping) else None
-    if outputs is None:
+    found = description.reference(arrays, dict(at.shapes))
+    if not isinstance(found, Mapping):
         raise _misfit("what the reference returns is no dict", "a dict from names to arrays", type(found).__name__, where)
-    return {name: _fitting(description, name, array, at) for name, array in outputs.items()}
+    return {name: _fitting(description, name, _array(given), at) for name, given in found.items()}
 
 
 def _array(given: Any) -> Any:

@@ -1,72 +1,86 @@
-"""Run the Python of a launch description within limits, and say what goes wrong in it as an error with its line."""
+"""The process that runs the Python of a launch description. It is one of its own, so that what ends it ends no check.
+
+It answers first what the file defines, then what `reference` returns for each request, until the other side closes.
+"""
 
 from __future__ import annotations
 
+import pickle
+import runpy
 import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 from traceback import format_exception_only
 from types import FrameType
+from typing import Any
 
-from expctl.domain.errors import Refused
 from expctl.domain.text import one_line
 
-SECONDS_MOST = 60.0
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the user's code gave; or the error that it ended with, and the last line of the file on the way there, 0 if none."""
+
+    given: Any = None
+    error: str = ""
+    line: int = 0
 
 
-@contextmanager
-def users_code(path: Path, where: str) -> Iterator[None]:
-    """While the Python of the user's file `path` runs, it may import what lies beside it, and prints to standard error. Raises
-    Refused for whatever it raises but an interrupt, and when it goes on for more than SECONDS_MOST.
-    """
-    beside = str(path.resolve().parent)
-    sys.path.insert(0, beside)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defined:
+    """What a file defines by these names, None if nothing; `is_function` is of its reference."""
+
+    case: Any
+    has_reference: bool
+    is_function: bool
+
+
+def serve(descriptor: int, file: str, seconds_most: float) -> None:
+    """Run `file` and answer over the socket `descriptor`. What it runs may import what lies beside it."""
+    sys.path.insert(0, str(Path(file).resolve().parent))
+    reference: Any = None
+
+    def define() -> Defined:
+        nonlocal reference
+        names = runpy.run_path(file)
+        reference = names.get("reference")
+        return Defined(case=names.get("case"), has_reference=reference is not None, is_function=callable(reference))
+
+    with Connection(descriptor) as connection:
+        connection.send_bytes(_answered(define, file, seconds_most))
+        while True:
+            try:
+                request = connection.recv()
+            except (EOFError, OSError):
+                return
+            connection.send_bytes(_answered(partial(reference, *request), file, seconds_most))
+
+
+def _answered(work: Callable[[], Any], file: str, seconds_most: float) -> bytes:
+    """Return a pickled Answer: what `work` returns, or what it raised, be it an exit or the end of its time."""
+
+    def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signature of a handler
+        raise TimeoutError(f"it goes on after {seconds_most:g} seconds")
+
+    signal.signal(signal.SIGALRM, end)
     try:
-        with redirect_stdout(sys.stderr), _time_limit():
-            yield
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        raise _failed(error, path, where) from error
-    finally:
-        if beside in sys.path:
-            sys.path.remove(beside)
+        signal.setitimer(signal.ITIMER_REAL, seconds_most)
+        answered = pickle.dumps(Answer(given=work()))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except BaseException as error:  # noqa: BLE001  whatever it is, it is told
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return pickle.dumps(_failure(error, file))
+    return answered
 
 
-@contextmanager
-def _time_limit() -> Iterator[None]:
-    """Raise TimeoutError after SECONDS_MOST, where a signal can do so: in the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handler = signal.signal(signal.SIGALRM, _end)
-    timer = signal.setitimer(signal.ITIMER_REAL, SECONDS_MOST)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, *timer)
-        signal.signal(signal.SIGALRM, handler)
-
-
-def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signature of a handler
-    raise TimeoutError(f"it goes on after {SECONDS_MOST:g} seconds")
-
-
-def _failed(error: BaseException, path: Path, where: str) -> Refused:
-    """Return the error, not raised, that the user's Python file at `path` raised `error`; it names the last line there."""
+def _failure(error: BaseException, file: str) -> Answer:
     line, trace = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None, error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
+        if trace.tb_frame.f_code.co_filename == file:
             line = trace.tb_lineno
         trace = trace.tb_next
-    return Refused(
-        "the Python of the launch description failed",
-        code="case-failed",
-        expected="a file that defines case, and reference if you like",
-        found=one_line("".join(format_exception_only(error)[-1:]), 300),
-        where=f"{where}:{line}" if line else where,
-        hint="correct that line, and run again",
-    )
+    return Answer(error=one_line("".join(format_exception_only(error)[-1:]), 300), line=line or 0)

@@ -36,6 +36,8 @@ class Comparison:
     b: Explained
     figures: tuple[Change, ...]
     lines: tuple[Pair, ...]
+    notes: tuple[str, ...]
+    """What besides the kernels may make the difference."""
 
 
 def compared(a: Explained, b: Explained) -> Comparison:
@@ -50,8 +52,18 @@ def compared(a: Explained, b: Explained) -> Comparison:
         else:
             rows.append(((before, True), Pair(a=None, b=line)))
     return Comparison(
-        a=a, b=b, figures=tuple(_changes(a, b)), lines=tuple(pair for _, pair in sorted(rows, key=lambda row: row[0]))
+        a=a,
+        b=b,
+        figures=tuple(_changes(a, b)),
+        lines=tuple(pair for _, pair in sorted(rows, key=lambda row: row[0])),
+        notes=tuple(_notes(a, b)),
     )
+
+
+def _notes(a: Explained, b: Explained) -> Iterator[str]:
+    if a.made_by != b.made_by:
+        made_by = [each.made_by or "a compiler that the file doesn't name" for each in (a, b)]
+        yield f"a is by {made_by[0]}, b by {made_by[1]}: the difference may be theirs"
 
 
 def _changes(a: Explained, b: Explained) -> Iterator[Change]:

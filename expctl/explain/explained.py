@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -22,6 +23,8 @@ from expctl.gfx11.machine.counts import Traffic
 from expctl.inspection.model.instruction_mix import Body
 from expctl.inspection.readers.assembly_text import parse_assembly
 
+_IDENT = re.compile(r'^\s*\.ident\s+"(.*)"', re.MULTILINE)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
@@ -36,6 +39,8 @@ class Explained:
     symbol: str
     arch: str
     compiler: str
+    made_by: str
+    """What wrote the assembly, in its own words; "" where it doesn't say."""
     registers: int
     """Vector registers that the kernel takes."""
     is_loop: bool
@@ -77,6 +82,7 @@ def explain(file: KernelFile, description: Description | None, kernel: str = "",
         symbol=signature.symbol,
         arch=file.arch,
         compiler=file.compiler,
+        made_by=plain_text(ident[1]) if (ident := _IDENT.search(text)) else "",
         registers=parsed.kernels[index].vgpr,
         is_loop=loop.is_loop,
         statements=len(members),

@@ -59,6 +59,7 @@ def comparison_lines(found: Comparison, width: int = 0) -> list[str]:
         *([f"  ({same} lines have the same figures)"] if same else []),
         "",
         *(f"{name}  {each}" for name, side in sides.items() for each in (*side.bounds, *side.notes)),
+        *(f"note: {each}" for each in found.notes),
     ]
 
 

@@ -16,6 +16,8 @@ fast way.
 """
 BYTE, SHORT = 1 << 8, 1 << 16
 """What counters of 8 and of 16 bits hold."""
+WHOLE_TILES = (5, 6, 8, 9)
+"""Of a long grid. With the part of a tile behind them they are no multiple of four: tiles are often taken in groups of four."""
 SHIFTS = (0, 0, 2, 6, 8, 14)
 
 
@@ -59,8 +61,8 @@ def _large(config: Config, rng: random.Random) -> Iterator[Product]:
     yield _aligned(rng, rng.randint(1, 3), few, BYTE * chunk + _whole_and_rest(rng, chunk, rng.randint(1, 2)))
     yield _aligned(rng, rows + few, few, past + PIECE * rng.randint(2, 3))
     yield _product(rng, rows + few, few, past + rng.randrange(9, 17, 2))
-    yield _product(rng, rows * rng.randint(5, 9) + few, columns + few, rng.randint(1, 4))
-    yield _product(rng, rows + few, columns * rng.randint(5, 9) + few, rng.randint(1, 4))
+    yield _product(rng, rows * rng.choice(WHOLE_TILES) + few, columns + few, rng.randint(1, 4))
+    yield _product(rng, rows + few, columns * rng.choice(WHOLE_TILES) + few, rng.randint(1, 4))
     yield _product(rng, few, SHORT // FRAGMENT + rng.randint(1, 9), _whole_and_rest(rng, chunk, rng.randint(0, 1)))
 
 

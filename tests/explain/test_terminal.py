@@ -76,3 +76,11 @@ def test_a_build_beside_itself_has_no_differing_line() -> None:
     shown = comparison_lines(compared(found, found), 80)
     assert "  (10 lines have the same figures)" in shown
     assert not any("→" in line for line in shown)
+
+
+def test_builds_of_two_compilers_are_said_to_be(tmp_path: Path) -> None:
+    a, b = explain(walk(tmp_path), None), explain(walk(tmp_path, STATEMENTS + '\t.ident "clang version 19.0.0"\n'), None)
+    assert [line for line in comparison_lines(compared(a, b), 80) if line.startswith("note: ")] == [
+        "note: a is by a compiler that the file doesn't name, b by clang version 19.0.0: the difference may be theirs"
+    ]
+    assert not [line for line in comparison_lines(compared(b, b), 80) if line.startswith("note: ")]

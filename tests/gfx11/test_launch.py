@@ -14,6 +14,7 @@ from expctl.gfx11.text.descriptor import Argument, parse_descriptor
 from expctl.gfx11.text.errors import BadLaunch, Runaway, Unsupported
 from expctl.inspection.device_compiler import Options, assembly_with_lines
 from kernel.runtime.formats import Fp8
+from tests.explain.made import walk
 from tests.refusals import refuses
 
 
@@ -88,6 +89,31 @@ def test_a_loop_of_several_blocks_is_counted_whole(tmp_path: Path) -> None:
     before = short.hot_loop()
     assert before is not None
     assert long.summary().instructions - short.summary().instructions == loop.instructions - before.instructions > 0
+
+
+FAR = """\
+	s_load_b32 s4, s[0:1], 0x8
+	s_waitcnt lgkmcnt(0)
+.Lturn:
+	s_and_b32 s5, s4, 1
+	s_cmp_lg_u32 s5, 0
+	s_cbranch_scc1 .Lodd
+.Lback:
+	s_add_i32 s4, s4, -1
+	s_cmp_lg_u32 s4, 0
+	s_cbranch_scc1 .Lturn
+	s_endpgm
+.Lodd:
+	v_mov_b32_e32 v1, 0
+	s_branch .Lback
+"""
+
+
+def test_a_block_of_the_loop_that_lies_behind_the_end_is_counted(tmp_path: Path) -> None:
+    arguments = {"x": np.zeros(64, dtype=np.float32), "n": 10}
+    loop = interpret(walk(tmp_path, FAR).assembly, "walk", (1, 1, 1), (32, 1, 1), arguments, order_seed=0).counts.hot_loop()
+    assert loop is not None
+    assert loop.instructions == 10 * 6 + 5 * 2, "five turns of ten are odd"
 
 
 def test_order_of_waves_changes_nothing(small: str) -> None:

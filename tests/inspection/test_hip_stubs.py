@@ -105,3 +105,43 @@ def test_an_atomic_is_one_instruction_and_a_printf_leaves_no_call() -> None:
     assert "global_atomic_add" in text
     assert "s_swappc" not in text
     assert "printf" not in text
+
+
+OF_CLANG = (
+    "__clang_cuda_math_forward_declares.h",
+    "__clang_cuda_runtime_wrapper.h",
+    "__clang_hip_cmath.h",
+    "__clang_hip_libdevice_declares.h",
+    "__clang_hip_math.h",
+    "__clang_hip_runtime_wrapper.h",
+)
+
+
+@pytest.mark.parametrize("header", OF_CLANG)
+def test_a_source_may_name_the_headers_that_clang_brings(header: str, tmp_path: Path) -> None:
+    source = tmp_path / "named.hip"
+    source.write_text(
+        f'#include "{header}"\n__global__ void k(float *x) {{ x[0] = sqrtf(x[1]) + __fmaf_rn(x[2], x[3], x[4]); }}\n'
+    )
+    assert "v_sqrt_f32" in compile_source(source, Options(arch="gfx1151")).assembly
+
+
+@pytest.mark.parametrize(("name", "prefix"), [("streams.hip", "hip"), ("streams.cu", "cuda")])
+def test_the_default_stream_is_flag_and_stream(name: str, prefix: str, tmp_path: Path) -> None:
+    source = tmp_path / name
+    source.write_text(
+        f"#include <{prefix}{'/hip' * (prefix == 'hip')}_runtime.h>\n__global__ void k(float *x) {{ x[0] = 1.0f; }}\n"
+        f"void run(float *x, {prefix}Stream_t stream) {{\n    {prefix}StreamCreateWithFlags(&stream, {prefix}StreamDefault);\n"
+        f"    k<<<1, 32, 0, {prefix}StreamDefault>>>(x);\n}}\n"
+    )
+    assert "global_store" in compile_source(source, Options(arch="gfx1151")).assembly
+
+
+def test_a_launch_by_a_function_takes_template_arguments_with_commas(tmp_path: Path) -> None:
+    source = tmp_path / "launch.hip"
+    source.write_text(
+        "#define HIP_TEMPLATE_KERNEL_LAUNCH\n#include <hip/hip_runtime.h>\n"
+        "template <int A, int B, typename T> __global__ void k(T *x) { x[A] = B; }\n"
+        "void run(float *x) { hipLaunchKernelGGL(k<3, 4>, dim3(1), dim3(32), 0, hipStreamDefault, x); }\n"
+    )
+    assert "_Z1kILi3ELi4EfEvPT1_" in compile_source(source, Options(arch="gfx1151")).assembly

@@ -44,6 +44,8 @@ BOUNDARIES: dict[str, Boundary] = {
     "several workgroups each way": lambda p, rows, columns, chunk: p.m > rows and p.n > columns,
     "more than four tiles of rows": lambda p, rows, columns, chunk: p.m > 4 * rows,
     "more than four tiles of columns": lambda p, rows, columns, chunk: p.n > 4 * columns,
+    "long in rows, in no whole fours": lambda p, rows, columns, chunk: in_no_fours(p.m, rows) and p.n > columns,
+    "long in columns, in no whole fours": lambda p, rows, columns, chunk: in_no_fours(p.n, columns) and p.m > rows,
     "N below a fragment": lambda p, rows, columns, chunk: p.n < FRAGMENT,
     "M below a fragment": lambda p, rows, columns, chunk: p.m < FRAGMENT,
     "offsets into A beyond 16 bits": lambda p, rows, columns, chunk: 2 * p.m * p.k > SHORT,
@@ -62,6 +64,12 @@ def tile(config: Config) -> tuple[int, int, int]:
     """Rows, columns and values of K that a workgroup multiplies in a turn."""
     warps_m, warps_n, unroll_k, _, repeat_m, repeat_n = config
     return FRAGMENT * warps_m * repeat_m, FRAGMENT * warps_n * repeat_n, FRAGMENT * unroll_k
+
+
+def in_no_fours(extent: int, tile_extent: int) -> bool:
+    """Whether an extent has more than four tiles, and they are no multiple of four."""
+    tiles = -(-extent // tile_extent)
+    return tiles > 4 and tiles % 4 != 0
 
 
 def is_fast(product: Product) -> bool:

@@ -10,11 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.interpreter.compiler import Compiler
+from benchmarks.interpreter.guard_mutants import FOLDER, broken, load
 from kernel.harness import emulated
+from kernel.harness.drawn_products import drawn_products
+from kernel.harness.emulate_scaled_mm import outcome
 from kernel.harness.emulated import Product
 from kernel.harness.emulated_products import products
 from kernel.runtime import build
 from kernel.runtime.formats import Fp8
+from kernel.runtime.library import Config
 
 SCRIPT = Path(emulated.__file__).with_name("emulate_scaled_mm.py")
 CONFIG = (1, 2, 4, 2, 2, 2)
@@ -83,6 +88,29 @@ def test_products_reach_what_a_launch_can_get_wrong() -> None:
     assert len({each.scale for each in found}) > 2
     assert {each.bias for each in found} == {True, False}
     assert any(each.shifted % 16 for each in found)
+
+
+def mutated(name: str, config: Config, folder: Path) -> str:
+    """The assembly of a kernel that somebody broke."""
+    compiler = Compiler.installed()
+    if compiler is None:
+        pytest.skip("the ziglang wheel (extra `cpu`) is not installed")
+    (mutant,) = (each for each in load(FOLDER) if each.name == name)
+    return compiler.kernel(config, "-O3", broken(mutant, folder))
+
+
+def test_drawn_products_show_what_the_fixed_ones_hide(tmp_path: Path) -> None:
+    text, chunk = mutated("01_loop_counter_u8", CONFIG, tmp_path), 16 * CONFIG[2]
+    assert not [found for each in products(CONFIG) if isinstance(found := outcome(text, (CONFIG, each), 1), str)]
+    for seed in range(3):
+        (long,) = (each for each in drawn_products(CONFIG, seed, 1) if each.k > 256 * chunk)
+        assert "expected" in str(outcome(text, (CONFIG, long), 1))
+
+
+def test_an_input_that_is_overwritten_is_a_failure(tmp_path: Path) -> None:
+    config, product = (1, 1, 4, 2, 1, 1), Product(fp8=Fp8.E5M2, m=5, n=7, k=3)
+    text = mutated("59_dump_into_bias", config, tmp_path)
+    assert outcome(text, (config, product), 1) == "wave order 0: the launch changed its input bias"
 
 
 @pytest.mark.parametrize("fp8", Fp8)

@@ -25,11 +25,12 @@ enum hipDeviceAttribute_t {
     hipDeviceAttributeMaxGridDimX, hipDeviceAttributeMaxBlockDimX
 };
 enum {
-    hipEventDefault = 0, hipEventBlockingSync = 1, hipEventDisableTiming = 2, hipStreamDefault = 0, hipStreamNonBlocking = 1,
+    hipEventDefault = 0, hipEventBlockingSync = 1, hipEventDisableTiming = 2, hipStreamNonBlocking = 1,
     hipHostMallocDefault = 0, hipHostMallocPortable = 1, hipHostMallocMapped = 2, hipHostMallocWriteCombined = 4, hipHostMallocCoherent = 0x40000000,
     hipHostMallocNonCoherent = -0x7fffffff - 1, hipHostRegisterDefault = 0, hipHostRegisterMapped = 2, hipMemAttachGlobal = 1, hipMemAttachHost = 2,
     hipDeviceScheduleAuto = 0, hipDeviceMapHost = 8, hipCpuDeviceId = -1
 };
+#define hipStreamDefault 0 // a macro, for it stands for a stream too
 typedef struct ihipStream_t *hipStream_t;
 typedef struct ihipEvent_t *hipEvent_t;
 typedef struct ihipModule_t *hipModule_t;
@@ -183,5 +184,12 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsign
 extern "C" hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes = 0, hipStream_t stream = nullptr);
 extern "C" hipError_t hipConfigureCall(dim3 grid, dim3 block, size_t shared_bytes = 0, hipStream_t stream = nullptr);
 
+#ifdef HIP_TEMPLATE_KERNEL_LAUNCH // asked for by those whose template arguments have commas
+template <typename... Arguments, typename Kernel = void (*)(Arguments...)> // for a kernel whose last types follow from them
+void hipLaunchKernelGGL(Kernel kernel, dim3 grid, dim3 block, unsigned bytes, hipStream_t stream, Arguments... arguments) {
+    kernel<<<grid, block, bytes, stream>>>(arguments...);
+}
+#else
 #define hipLaunchKernelGGL(kernel, grid, block, bytes, stream, ...) \
     do { kernel<<<(grid), (block), (bytes), (stream)>>>(__VA_ARGS__); } while (0)
+#endif
