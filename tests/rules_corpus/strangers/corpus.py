@@ -33,6 +33,7 @@ from expctl.domain.rules.matching import Candidate, matches
 from expctl.domain.rules.meaning import Compiled, Version, Wanted
 from expctl.flow.rules.by_meaning import Pair as Change
 from expctl.flow.rules.by_meaning import Resemblance, judging_targets, resemblance
+from expctl.ports.measuring import Recipe
 from expctl.ports.rules import Meanings
 from expctl.targets.cpu import ZigCpuRecipe
 from expctl.targets.gfx1151 import ZigGfxRecipe
@@ -88,8 +89,8 @@ def other_pairs(folder: Path) -> Iterator[Pair]:
 
     for file in sorted((folder / "pairs").glob("*.yaml")):
         pair = load(file.read_bytes(), Pair, where=file.name)
-        names = {"rejected": Path(pair.rejected).stem, "candidate": Path(pair.candidate).stem}
-        yield dataclasses.replace(pair, name=file.stem, **names)
+        rejected, candidate = Path(pair.rejected).stem, Path(pair.candidate).stem
+        yield dataclasses.replace(pair, name=file.stem, rejected=rejected, candidate=candidate)
 
 
 class Recorded:
@@ -150,7 +151,7 @@ class Corpus:
         if self._given is not None:
             return self._given
         assert self.commit
-        recipes = {Toolchain.ZIG_CPU: ZigCpuRecipe(), Toolchain.ZIG_GFX: ZigGfxRecipe()}
+        recipes: Mapping[Toolchain, Recipe] = {Toolchain.ZIG_CPU: ZigCpuRecipe(), Toolchain.ZIG_GFX: ZigGfxRecipe()}
         git = GitReader(locate(self._root))
         return CompiledVersions(git, recipes, state=self._root.parent / "meanings", mark="corpus", protocol=self.protocol)
 
