@@ -43,7 +43,7 @@ def interpreted(tmp_path: Path, request: pytest.FixtureRequest, long: bool) -> F
 def repository_in(folder: Path, *smaller: tuple[str, str]) -> Foreign:
     root = folder / "repository"
     root.mkdir()
-    for part in ("kernel", "expctl/harness"):
+    for part in ("kernel", "expctl/harness", "expctl/tables"):
         shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
     for beside in ("home", "locks"):
         (folder / beside).mkdir()

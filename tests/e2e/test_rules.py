@@ -102,7 +102,7 @@ def test_a_file_that_is_no_patch_is_not_free(repository: Foreign, tmp_path: Path
     assert json.loads(repository.concluded("rules", "check", str(file), "--json").out)["misfits"] == ["src/total.py"]
 
 
-def test_a_damaged_record_is_named_by_its_path(repository: Foreign) -> None:
+def test_a_record_of_a_newer_version_is_named_by_its_path(repository: Foreign) -> None:
     repository.queue("P1", WRONG)
     repository.concluded("run", "P1")
     file = repository.root / "experiments/P1/record.json"
@@ -110,7 +110,7 @@ def test_a_damaged_record_is_named_by_its_path(repository: Foreign) -> None:
     repository.commit("another version of expctl")
     answer = repository.expctl("rules")
     assert answer.status == 1
-    assert "experiments/P1/record.json is damaged" in answer.err
+    assert "experiments/P1/record.json was written by a newer expctl" in answer.err
 
 
 def test_what_a_proposal_forbids_is_checked_when_it_is_read(repository: Foreign) -> None:

@@ -78,4 +78,3 @@ def test_what_is_typed_all_day_starts_without_its_options(repository: Foreign) -
         loaded = {line.rsplit("|", 1)[1].strip() for line in answer.stderr.splitlines() if line.count("|") == 2}
         assert "expctl.wiring" in loaded
         assert loaded & {"typer", "click", "yaml"} == set(), words
-    assert "expctl.domain.experiment.record" not in loaded, "no rule knows this patch, so that no record is read"

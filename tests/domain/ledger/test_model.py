@@ -330,7 +330,7 @@ def test_rules_sort_their_conditions_and_say_whether_expctl_can_match_them() -> 
     first, second = rule_row(patch), rule_row(words)
     assert first is not None
     assert second is not None
-    assert (first.known_by, first.opens, first.why) == ((Level.PATCH,), "a new compiler", "+2.00 % on cpu")
+    assert (first.known_by, first.opens, first.why) == ((Level.PATCH, Level.MEANING), "a new compiler", "+2.00 % on cpu")
     assert (second.known_by, second.conditions, second.why) == ((), (("a", "1"), ("b", "2")), "result of P2")
     assert [(ban.id, ban.known) for ban in ledger_of(PROTOCOL, (), [words, patch], ()).held] == [("P1", True), ("P2", False)]
 

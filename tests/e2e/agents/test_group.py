@@ -10,7 +10,10 @@ def test_grants_are_given_listed_and_taken(repository: Foreign) -> None:
     given = repository.concluded("agents", "grant", "run", "--hours", "2", "--json").json()
     assert (given["schema"], given["tool"]) == ("expctl.agents-grant/1", "run")
     assert repository.concluded("agents", "grants", "--json").json()["grants"] == {"run": given["until"]}
-    assert json.loads((repository.root / ".git" / "expctl" / "grants.json").read_text()).keys() == {"run"}
+    assert json.loads((repository.root / ".git" / "expctl" / "grants.json").read_text()).keys() == {
+        "run",
+        "check",
+    }  # and its hash
     assert repository.concluded("agents", "revoke", "run").out == "run  revoked\n"
     assert repository.concluded("agents", "revoke", "run").out == "run  was not granted\n"
     for words, code in (

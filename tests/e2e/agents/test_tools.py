@@ -59,7 +59,7 @@ def test_an_idea_from_the_brief_to_the_queue(repository: Foreign) -> None:
         assert (brief["head"], brief["next_id"]) == (before, "P1")
         assert "You may touch only src" in brief["text"]
         assert (await facts(client, "status"))["queue"] == []
-        assert await facts(client, "rules_check", patch=patch) == {"refused": False, "matches": [], "misfits": []}
+        assert await facts(client, "rules_check", patch=patch) == {"refused": False, "matches": [], "misfits": [], "near": []}
         tried = await facts(client, "try", patch=patch)
         assert (tried["passes"], tried["files"], tried["would_end"]) == (True, ["src/total.py"], None)
         assert repository.head() == before
@@ -200,7 +200,8 @@ def test_many_proposals_in_a_row(repository: Foreign, long: bool) -> None:
 
     async def propose(client: Client, patch: str, *, number: int = 0) -> None:
         before, begun = spent_s(), time.perf_counter()
-        answer = await client.call_tool("propose", {"patch": patch, **WORDS})
+        words = WORDS if number else WORDS | {"title": "by somebody else"}  # the same words would be the same call, typed again
+        answer = await client.call_tool("propose", {"patch": patch, **words})
         whole_s = time.perf_counter() - begun
         costs[bool(number)].whole_s.append(whole_s)
         costs[bool(number)].processor_s += spent_s() - before
@@ -248,14 +249,14 @@ def test_a_proposal_takes_few_git_calls(repository: Foreign) -> None:
     taken: list[int] = []
 
     async def conversation(client: Client) -> None:
-        for patch in (*patches, patches[3], patches[3]):
-            await client.call_tool("propose", {"patch": patch, **WORDS})
+        for patch, title in (*((each, "one") for each in patches), (patches[3], "two"), (patches[3], "three")):
+            await client.call_tool("propose", {"patch": patch, **WORDS, "title": title})
             taken.append(len(calls.read_text().splitlines()) - sum(taken))
 
     talk(repository, conversation)
     accepted, checks = taken[3], taken[5]
     print(f"{accepted} calls of git for a proposal, {checks} for one that the last check refuses")
-    assert 10 <= checks <= 25
+    assert 10 <= checks <= 30
     assert accepted - checks <= 18
 
 
