@@ -19,7 +19,7 @@ class Ran:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptRuns:
-    """Those of one tree. Without a file they are only remembered."""
+    """Runs of the guard on one tree of sources, kept in a file; without one they are only remembered."""
 
     file: Path | None
     tree: str

@@ -74,7 +74,7 @@ class Stage:
         runner.wait()
 
     def copy(self, folder: Path) -> Foreign:
-        """The same again in `folder`, which is made."""
+        """Copy the repository into `folder`, which is made."""
         copied = self.repository.copy(folder)
         copied.environment["XDG_STATE_HOME"] = str(folder / "home" / "state")
         return copied

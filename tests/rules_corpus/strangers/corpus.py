@@ -103,7 +103,7 @@ class Recorded:
         self._parts, self._compiled = held["parts"], held["compiled"]
 
     def targets(self) -> tuple[str, ...]:
-        """Those of the protocol."""
+        """Return the names of the targets of the protocol."""
         return tuple(self.protocol.targets)
 
     def differ(self, one: Version, other: Version, target: str) -> bool:  # noqa: ARG002  the port's signature

@@ -81,7 +81,7 @@ def test_a_good_change_does_not_carry_a_bad_one(repository: Foreign) -> None:
 
 
 def test_the_same_change_in_other_words_is_no_second_proposal(repository: Foreign) -> None:
-    """The same by git's patch id: other words, line numbers or white space make no other change."""
+    """Two proposals are the same change by git's patch id: other words, line numbers or white space make no other change."""
     head, blank = "def total(values):\n", "    return sum([value * value  for value  in values])\n"
 
     async def conversation(client: Client) -> None:
