@@ -1,9 +1,9 @@
 """`expctl calibrate`, whole: what it prints and keeps, and what it leaves in the repository, which is nothing."""
 
-import json
 import os
 import signal
 
+from expctl.files import checked_json
 from tests.e2e.foreign import SLOWER, Foreign, wait_until
 
 
@@ -32,10 +32,8 @@ def test_a_calibration_is_kept_outside_the_repository_and_run_uses_it(repository
 def test_json_and_a_folder_of_ones_own(repository: Foreign) -> None:
     repository.environment["XDG_STATE_HOME"] = str(repository.home / "state")
     facts = repository.concluded("calibrate", "--rounds", "5", "--json").json()
-    assert (
-        json.loads((repository.home / "state").glob("expctl/calibrations/*/*.json").__next__().read_text())
-        == facts["calibration"]
-    )
+    (kept,) = (repository.home / "state").glob("expctl/calibrations/*/*.json")
+    assert checked_json.read(kept) == facts["calibration"]
     assert facts["mde_percent"]["objective"]["10"] > facts["mde_percent"]["objective"]["36"] > 0
 
 

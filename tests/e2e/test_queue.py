@@ -240,18 +240,22 @@ def test_notify_gets_each_outcome_and_may_fail(repository: Foreign, tmp_path: Pa
     assert "cannot start" in repository.concluded("run", "P1", "--notify", "/no/such/command").err
 
 
-def test_proposals_without_an_id_that_come_at_once_get_one_each(repository: Foreign) -> None:
+@pytest.mark.parametrize("titles", [("faster",) * 4, ("one", "two", "three", "four")], ids=["one-command", "four-commands"])
+def test_proposals_without_an_id_that_come_at_once_get_one_each(repository: Foreign, titles: tuple[str, ...]) -> None:
+    """The same command typed four times is one proposal."""
     patch = repository.root.parent / "faster.patch"
     repository.write("src/total.py", FASTER)
     patch.write_text(repository.git("diff") + "\n")
     repository.git("checkout", "--", ".")
-    words = ("new", "--patch", str(patch), "--title", "faster", "--hypothesis", "fewer steps")
+    words = ("new", "--patch", str(patch), "--hypothesis", "fewer steps", "--title")
     started = [
-        subprocess.Popen([EXPCTL, *words], cwd=repository.root, env=repository.environment, stdin=subprocess.DEVNULL)
-        for _ in range(4)
+        subprocess.Popen([EXPCTL, *words, title], cwd=repository.root, env=repository.environment, stdin=subprocess.DEVNULL)
+        for title in titles
     ]
     assert [each.wait(60) for each in started] == [0] * 4
-    assert [each["id"] for each in repository.concluded("queue", "--json").json()["entries"]] == ["P1", "P2", "P3", "P4"]
+    queued = {each["id"]: each["title"] for each in repository.concluded("queue", "--json").json()["entries"]}
+    assert list(queued) == [f"P{number}" for number in range(1, len(set(titles)) + 1)]
+    assert set(queued.values()) == set(titles)
 
 
 def test_a_branch_without_a_name_is_refused(repository: Foreign) -> None:

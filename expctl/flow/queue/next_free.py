@@ -26,13 +26,14 @@ def propose_next(
     it; `begun` are ids of runs whose proposal may be gone from HEAD, `by` names a proposer that is no person. What this very
     call has queued before, and nobody has run since, is returned again. Raises Refused.
     """
-    before = queued_before(context(), text_of, patch, experiment=experiment, by=by)
-    if before is not None:
-        return before
     for tries_left in reversed(range(TRIES)):
         made = context()
         taken = () if experiment else [*made.library.experiments(made.workspace.head()), *begun()]
         name = experiment or f"P{next_number(taken)}"
+        # looked for after the id was chosen: whoever queued the same before that is found, later ones take the id
+        before = queued_before(made, text_of, patch, experiment=experiment, by=by)
+        if before is not None:
+            return before
         text = text_of(name)
         proposal = proposal_of(name, text)
         try:

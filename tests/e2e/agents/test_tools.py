@@ -270,5 +270,5 @@ class Costs:
 
 def spent_s() -> float:
     """Processor time of this process's servers and of what they have run, in seconds."""
-    servers = psutil.Process().children()
-    return sum(sum(each.cpu_times()[:4]) for each in servers if "mcp" in each.cmdline())
+    alive = (each for each in psutil.Process().children() if each.status() != psutil.STATUS_ZOMBIE)
+    return sum(sum(each.cpu_times()[:4]) for each in alive if "mcp" in each.cmdline())
