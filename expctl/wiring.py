@@ -1,6 +1,7 @@
 """Construct the concrete classes behind the interfaces in ports/. Modules are imported in functions, to keep `--help` quick."""
 
 import contextlib
+import functools
 import hashlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.hot_loop import HotLoop
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.machine.waiting import Wait
+    from expctl.domain.machine.walls import Walls
     from expctl.domain.protocol.model import Gate, Protocol, Toolchain
     from expctl.domain.rules.current_facts import ProbeAnswer
     from expctl.flow.autopilot.steps import NothingProposed, SweepFinished
@@ -149,6 +151,21 @@ def confinement() -> "Capabilities":
     from expctl.launcher.capabilities import detect_capabilities
 
     return detect_capabilities()
+
+
+def walls() -> "Walls":
+    """Return the result of the walls' self-test on this machine, which is made if it is not known. Raises MachineTrouble."""
+    from expctl.adapters.records.calibrations import state_folder
+    from expctl.adapters.walls.kept_result import walls_here
+
+    return walls_here(state_folder())
+
+
+def walls_tried() -> "Walls":
+    """Try the walls anew, whatever is known. Raises MachineTrouble."""
+    from expctl.adapters.walls.self_test import try_walls
+
+    return try_walls()
 
 
 def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
@@ -607,6 +624,7 @@ def context(
         ticket_bytes=ticket_bytes,
         render=render,
         gaps=capabilities.gaps(),
+        walls=functools.cache(walls),
     )
 
 

@@ -40,6 +40,7 @@ COMMANDS = [
     ("finding list", "finding-list/1"),
     ("doctor", "doctor/1"),
     ("doctor env", "doctor-env/1"),
+    ("doctor walls", "doctor-walls/1"),
     ("calibrate --rounds 5", "calibrate/1"),
     ("rivals", "rivals/1"),
     ("suite run --env here --file suite.yaml --replace", "suite/1"),
