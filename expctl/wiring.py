@@ -51,8 +51,19 @@ if TYPE_CHECKING:
 
 
 def here() -> Place:
-    """Return the location of the git repository that contains the working directory."""
-    return locate(Path.cwd())
+    """Return the location of the git repository that contains the working directory. Raises Refused without either."""
+    from expctl.domain.errors import Refused
+
+    try:
+        return locate(Path.cwd())
+    except FileNotFoundError as error:
+        raise Refused(
+            "the working folder was removed",
+            code="working-folder-gone",
+            expected="a working folder that is there",
+            found="none",
+            hint="cd to the repository, and type the same command again",
+        ) from error
 
 
 def reader(place: Place) -> GitReader:
@@ -454,6 +465,7 @@ def suite_run(
     from expctl.adapters.child.contained_process import become_subreaper, end_survivors
     from expctl.adapters.child.interpreter import with_interpreter
     from expctl.adapters.machine.clock import SystemClock
+    from expctl.adapters.machine.file_limit import raise_file_limit
     from expctl.adapters.machine.repository_lock import RepositoryLock
     from expctl.adapters.machine.waiter import Waiter
     from expctl.adapters.steps.suite_facts import environment_facts
@@ -467,6 +479,7 @@ def suite_run(
     key = f"environments.{name}.python"
     environment = with_interpreter(suite.environments[name], root=place.root, state=apart.state, where=f"the suite, {key}")
     checkouts = {"repository": place.root, **{each: place.root / path for each, path in environment.checkouts.items()}}
+    raise_file_limit()
     become_subreaper()
     waiter, mark = Waiter(progress, stop_requested, wait_s), mark_of(apart)
     with RepositoryLock(apart.state).measuring(experiment=f"suite {name}"):

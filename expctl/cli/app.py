@@ -35,6 +35,7 @@ VERBS = {
     "show": "show:show",
     "ledger": "ledger:ledger",
     "replay": "replay:replay",
+    "verify": "verify:verify",
     "rules": "rules:app",
     "compare": "compare:compare",
     "check": "check:check",

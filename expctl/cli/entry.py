@@ -12,6 +12,8 @@ def main() -> None:
     """Run the command line of expctl. Ctrl-C at any time, also repeated, ends it with status 130."""
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGALRM, _interrupt)
+    # Where the parent ignores it, the system throws exit statuses away, and each would read 0.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     sys.unraisablehook = _interrupt_again
     try:
         try:

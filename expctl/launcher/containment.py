@@ -38,6 +38,8 @@ class Containment:
 
     def __init__(self, launch: Launch) -> None:
         self._launch, self._runner, self._gpu = launch, os.getpid(), has_gpu()
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        self._file_bytes = FILE_BYTES_MAX if hard == resource.RLIM_INFINITY else min(hard, FILE_BYTES_MAX)
         self._mounts: WritableMounts | None = None
         self._ruleset: Ruleset | None = None
         self._calls: Filter | None = None
@@ -62,7 +64,7 @@ class Containment:
                 with contextlib.suppress(OSError):
                     self.group.join()
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES_MAX, FILE_BYTES_MAX))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (self._file_bytes, self._file_bytes))
             if self._launch.core is not None:
                 os.sched_setaffinity(0, {self._launch.core})
             if self._mounts is not None and self._launch.limits is not None:

@@ -117,7 +117,12 @@ def can_filter() -> bool:
     if platform.machine() not in ARCHITECTURES:
         return False
     calls = call_filter(counters=False, gpu=False)
-    return works_in_a_child(lambda: (prctl(PR_SET_NO_NEW_PRIVS, 1), calls.enter()))
+
+    def enter() -> None:
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        calls.enter()
+
+    return works_in_a_child(enter)
 
 
 def _instructions(column: int, architecture: int, *, counters: bool, gpu: bool) -> Iterator[Instruction]:

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import math
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -224,7 +225,7 @@ class StepRunner:
             for old in self._scratch.iterdir():
                 if old.is_dir() and not old.is_symlink():
                     atomic_write.remove_tree(old)
-        room = self._scratch / hashlib.sha256(str(artifact).encode()).hexdigest()[:12]
+        room = self._scratch / hashlib.sha256(os.fsencode(artifact)).hexdigest()[:12]
         self._rooms.add(room)
         return room
 

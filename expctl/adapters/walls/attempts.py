@@ -28,7 +28,7 @@ def main(words: list[str]) -> None:
     """
     results = int(os.environ[words[1]])
     if words[0] == "try":
-        victims = Victims(*json.loads(words[2]), results)
+        victims = Victims(*json.loads(words[2]), results=results)
         folders = json.loads(words[3])
         for tried in ACTS:
             said = json.dumps([tried.name, _outcome(tried, victims._replace(folder=folders[tried.name]))])
