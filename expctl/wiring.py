@@ -194,6 +194,17 @@ def findings_editor() -> "FindingsEditor":
     return FindingsEditor()
 
 
+def _ready_to_launch() -> None:
+    """Fix this process's own limits, and make it the parent of orphaned descendants, before it starts anything. Raises
+    MachineTrouble if the user's shell lets files grow too little.
+    """
+    from expctl.adapters.child.contained_process import become_subreaper
+    from expctl.adapters.machine.file_limit import raise_file_limit
+
+    raise_file_limit()
+    become_subreaper()
+
+
 def mark_of(place: Place) -> str:
     """Return a hash that identifies the repository in the environment of its child processes. By it a later run finds the
     processes that a killed run left behind.
@@ -396,7 +407,6 @@ def harness_check(place: Place, target: str) -> "Iterator[Checked]":
     """
     from msgspec.structs import replace
 
-    from expctl.adapters.child.contained_process import become_subreaper
     from expctl.adapters.doctor.work_tree import protocol_of_work_tree
     from expctl.adapters.init.copied_tree import check_syntax, copy_of, line_of
     from expctl.adapters.machine.waiter import Waiter
@@ -406,7 +416,7 @@ def harness_check(place: Place, target: str) -> "Iterator[Checked]":
 
     protocol = protocol_of_work_tree(place.root)
     apart = replace(place, state=place.state / "check")
-    become_subreaper()
+    _ready_to_launch()
     tools = _tools_for(apart, lambda _: (), machine()["machine"], Waiter(ConsoleProgress()), protocol, "check", watched=False)
     tree = apart.state / "tree"
     try:
@@ -462,10 +472,9 @@ def suite_run(
     """
     from msgspec.structs import replace
 
-    from expctl.adapters.child.contained_process import become_subreaper, end_survivors
+    from expctl.adapters.child.contained_process import end_survivors
     from expctl.adapters.child.interpreter import with_interpreter
     from expctl.adapters.machine.clock import SystemClock
-    from expctl.adapters.machine.file_limit import raise_file_limit
     from expctl.adapters.machine.repository_lock import RepositoryLock
     from expctl.adapters.machine.waiter import Waiter
     from expctl.adapters.steps.suite_facts import environment_facts
@@ -479,8 +488,7 @@ def suite_run(
     key = f"environments.{name}.python"
     environment = with_interpreter(suite.environments[name], root=place.root, state=apart.state, where=f"the suite, {key}")
     checkouts = {"repository": place.root, **{each: place.root / path for each, path in environment.checkouts.items()}}
-    raise_file_limit()
-    become_subreaper()
+    _ready_to_launch()
     waiter, mark = Waiter(progress, stop_requested, wait_s), mark_of(apart)
     with RepositoryLock(apart.state).measuring(experiment=f"suite {name}"):
         end_survivors(mark)
@@ -587,7 +595,7 @@ def context(
     process the parent of orphaned descendants, so that none is lost. `stop_requested` tells whether the user has asked to stop;
     `wait_s` replaces the seconds that the protocol waits for a quiet machine.
     """
-    from expctl.adapters.child.contained_process import become_subreaper, end_survivors
+    from expctl.adapters.child.contained_process import end_survivors
     from expctl.adapters.codec.record_codec import (
         blind_bytes,
         profile_bytes,
@@ -608,7 +616,7 @@ def context(
     from expctl.ports.context import Context
     from expctl.views.ledger.document import render
 
-    become_subreaper()
+    _ready_to_launch()
     waiter = Waiter(progress, stop_requested, wait_s)
     workspace = GitWorkspace(place)
     capabilities = confinement()

@@ -32,6 +32,7 @@ COMMANDS = [
     ("ledger", "ledger/1"),
     ("ledger --check", "ledger/1"),
     ("replay --all", "replay/1"),
+    ("verify", "verify/1"),
     ("rules", "rules/1"),
     ("rules check wrong.patch", "rules-check/1"),
     (f"finding add '{TITLE}' --kind external", "finding/1"),

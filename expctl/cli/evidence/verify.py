@@ -19,7 +19,7 @@ def verify(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Check that verdicts follow from samples, each KEEP is what was measured, and nothing else changed the kernel. Else exit 1."""
+    """Check that verdicts follow from samples, KEEPs are what was measured, nothing else changed the kernel; else exit 1."""
     from expctl import wiring
     from expctl.adapters.records.verification import Verification
     from expctl.cli.output import print_result
