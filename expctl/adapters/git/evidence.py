@@ -59,7 +59,8 @@ class GitEvidence:
         """Return every commit that made or changed a record."""
         # git takes no patterns here: GIT_LITERAL_PATHSPECS is set.
         lines = self._said("log", "--no-renames", "--name-only", "--format=:%H", head, "--", "experiments")
-        found, commit = [], ""
+        found: list[str] = []
+        commit = ""
         for line in lines:
             if line.startswith(":"):
                 commit = line[1:]

@@ -24,11 +24,11 @@ STAYS_S = 20
 
 def main(words: list[str]) -> None:
     """Do what the runner asks: `try RESULTS VICTIMS FOLDERS` or `stay RESULTS FILE`. RESULTS is the variable with the number of
-    the result channel, VICTIMS and FOLDERS are JSON: the fields of Victims without `results`, and the folder of each act.
+    the result channel. VICTIMS (the fields of Victims but `folder` and `results`) and FOLDERS (that of each act) are JSON.
     """
     results = int(os.environ[words[1]])
     if words[0] == "try":
-        victims = Victims(*json.loads(words[2]), results=results)
+        victims = Victims(**json.loads(words[2]), folder="", results=results)
         folders = json.loads(words[3])
         for tried in ACTS:
             said = json.dumps([tried.name, _outcome(tried, victims._replace(folder=folders[tried.name]))])

@@ -86,11 +86,19 @@ def _tried(folder: Path, *, confined: bool) -> tuple[Attempt, ...]:
         argv, environment = [sys.executable, "-ISc", WAITS, RESULT_FD], {MARK: "walls"}
         bystander = stack.enter_context(Child(Launch(argv=argv, cwd=folder, environment=environment, log=folder / "log")))
         next(bystander.lines(time.monotonic() + WAIT_S))
-        victims = [
-            *("", str(folder / "scratch"), os.getpid(), bystander.pid, _descriptor_of(bystander.pid)),
-            *(stream.getsockname()[1], packets.getsockname()[1], _unused_port(), nameless.getsockname()[1:].decode()),
-            *(os.stat("/proc/self/ns/net").st_ino, segment, str(shared)),
-        ]
+        victims = {
+            "scratch": str(folder / "scratch"),
+            "runner": os.getpid(),
+            "bystander": bystander.pid,
+            "descriptor": _descriptor_of(bystander.pid),
+            "port": stream.getsockname()[1],
+            "packets": packets.getsockname()[1],
+            "free": _unused_port(),
+            "nameless": nameless.getsockname()[1:].decode(),
+            "network": os.stat("/proc/self/ns/net").st_ino,
+            "segment": segment,
+            "shared": str(shared),
+        }
         probes: dict[str, Callable[[], object]] = {name: partial(_facts, each) for name, each in folders.items()}
         probes |= {
             "connects to a port of the user": partial(_heard, stream),
