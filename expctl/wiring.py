@@ -200,8 +200,10 @@ def _ready_to_launch() -> None:
     """
     from expctl.adapters.child.contained_process import become_subreaper
     from expctl.adapters.machine.file_limit import raise_file_limit
+    from expctl.launcher.own_limits import fix_limits
 
     raise_file_limit()
+    fix_limits()
     become_subreaper()
 
 

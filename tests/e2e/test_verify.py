@@ -136,7 +136,7 @@ def wrong_object(clone: Foreign) -> None:
     file.write_bytes(zlib.compress(b"blob 10\0as it wasn"))
 
 
-DEFECTS = {
+DEFECTS: dict[Callable[[Foreign], None], str] = {
     hand_change: "it changes the scope and was not measured",
     better_figures: "its samples say something else",
     other_verdict: "its samples say something else",

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -58,7 +57,7 @@ def test_an_odd_environment(name: str, queued: Foreign, tmp_path: Path) -> None:
     root = os.fsencode(here.root)
     if "moved" in case:
         folder = os.path.join(os.fsencode(tmp_path), bytes_of(case["moved"]))
-        shutil.move(os.fsencode(here.root.parent), folder)
+        os.rename(os.fsencode(here.root.parent), folder)
         root = os.path.join(folder, b"repository")
         environment |= {b"HOME": os.path.join(folder, b"home"), b"EXPCTL_LOCK_DIR": os.path.join(folder, b"locks")}
     for program, script in case.get("program", {}).items():
@@ -79,7 +78,7 @@ def test_an_odd_environment(name: str, queued: Foreign, tmp_path: Path) -> None:
         b"-c",
         f'{case.get("shell", ":")}\nexec "$@"'.encode(),
         b"sh",
-        *map(os.fsencode, (sys.executable, EXPCTL)),
+        *(os.fsencode(each) for each in (sys.executable, str(EXPCTL))),
     ]
     ended = subprocess.run([*argv, *words], cwd=root, env=environment, capture_output=True, timeout=300)
     said = (ended.stdout + ended.stderr).decode(errors="replace")

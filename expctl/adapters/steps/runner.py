@@ -27,6 +27,7 @@ from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Sample, Side
 from expctl.files import atomic_write
 from expctl.files.disk_space import check_space
+from expctl.launcher.own_limits import changed_limits, meddling
 from expctl.ports.measuring import Progress
 
 KILLED = "died of SIGKILL"
@@ -234,6 +235,12 @@ class StepRunner:
             found = act()
         except Unkillable as error:
             return Failed(reason=f"a process of this step {error}", fault=True)
+        except OSError:
+            if not (changed := changed_limits()):
+                raise
+            return Failed(reason=meddling(changed))
+        if changed := changed_limits():
+            return Failed(reason=meddling(changed))
         if isinstance(found, Failed):
             check_space(self._scratch)
         return found

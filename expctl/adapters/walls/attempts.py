@@ -18,8 +18,8 @@ __all__ = ["ACTS", "acts_on_files", "acts_on_others", "main"]
 
 DONE, LACKING = "done", "lacking"
 ABSENT = (errno.ENOSYS, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT, errno.EOPNOTSUPP, errno.ESOCKTNOSUPPORT)
-CHUNK = 1 << 20
-STAYS_S = 20
+CHUNK, CHUNKS = 1 << 20, 2048
+STAYS_S = 120
 
 
 def main(words: list[str]) -> None:
@@ -36,7 +36,7 @@ def main(words: list[str]) -> None:
         return
     _leave_a_process(results)
     with open(words[2], "wb", buffering=0) as file:
-        for _ in range(STAYS_S * 100):
+        for _ in range(CHUNKS):
             file.write(bytes(CHUNK))
             time.sleep(0.01)
 

@@ -37,7 +37,7 @@ from expctl.launcher.process import identity_of
 
 WAIT_S = 60.0
 DISK_BYTES = 8 << 20
-FILLED_S = 10.0
+FILLED_S = 60.0
 IPC_CREAT, IPC_RMID = 0o1000, 0
 SEGMENTS = Path("/proc/sysvipc/shm")
 WAITS = f"import os, sys, time; os.write(int(os.environ[sys.argv[1]]), b'ready\\n'); time.sleep({WAIT_S:.0f})"
