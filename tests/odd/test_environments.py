@@ -2,6 +2,8 @@
 
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -90,6 +92,18 @@ def test_an_odd_environment(name: str, queued: Foreign, tmp_path: Path) -> None:
         assert state(root) == before, said
     elif case["words"].startswith(("run", "{new}")):
         assert state(root)[0] != before[0], said
+
+
+def test_a_limit_of_file_size_leaves_no_bytecode_that_is_cut_off(tmp_path: Path) -> None:
+    """Python stores what it could write of it, and the next command ends there. A copy has no bytecode yet."""
+    package = Path(__file__).parents[2] / "expctl"
+    shutil.copytree(package, tmp_path / "expctl", ignore=shutil.ignore_patterns("__pycache__"))
+    program = "import sys; sys.path.insert(0, '.'); from expctl.cli.entry import main; main()"
+    words = f"exec {shlex.quote(sys.executable)} -c {shlex.quote(program)} status"
+    for limit in ("ulimit -f 8; ", ""):
+        argv, plain = ["/bin/sh", "-c", limit + words], {"PATH": os.environ["PATH"]}
+        ended = subprocess.run(argv, cwd=tmp_path, env=plain, capture_output=True, text=True)
+        assert "not-a-repository" in ended.stderr, ended.stderr
 
 
 def test_the_table_is_as_long_as_promised() -> None:

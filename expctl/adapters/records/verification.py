@@ -56,11 +56,13 @@ class Verification:
         )
 
     def _scope(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return what patches may touch now, or might when a record was measured."""
+        """Return what patches and tunings may touch now, or might when a record was measured."""
         protocols = [self._library.protocol(self._head)]
         for base in dict.fromkeys(record.base for record in records if record.base):
             protocols.append(self._library.protocol(base))
-        return tuple(dict.fromkeys(path for each in protocols for path in each.scope))
+        found = [path for each in protocols for path in each.scope]
+        tuned = [target.tune.tables for each in protocols for target in each.targets.values() if target.tune is not None]
+        return tuple(dict.fromkeys((*found, *tuned)))
 
     def _start(self, commits: dict[str, Commit], records: Sequence[Record], since: str) -> str:
         if since:

@@ -58,6 +58,10 @@ class Walls(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         more = f" and {len(names) - NAMED_MAX} more" if len(names) > NAMED_MAX else ""
         return f"{WALLS_OPEN}: {len(names)} of {self.tried} acts not stopped: {', '.join(names[:NAMED_MAX])}{more}"
 
+    def flags(self) -> tuple[str, ...]:
+        """Return the flag of a record whose launches could do more than they may; () if nothing is open."""
+        return (self.flag,) if self.open else ()
+
     @property
     def tried(self) -> int:
         """Return the number of acts that this machine has anything for."""

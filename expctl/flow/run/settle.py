@@ -123,7 +123,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         compared = [target for target in run.targets() if is_unchanged(run, target)]
         compared += [opened.begun.target] if estimates else []
         flags = free_change.settled(opened.earlier.flags, compared)
-        flags += tuple(flag for flag in _open_walls(opened) if flag not in flags)
+        flags += tuple(flag for flag in opened.context.walls().flags() if flag not in flags)
         return replace(opened.earlier, flags=flags, replications=(*opened.earlier.replications, replication))
     artifacts = _artifacts(run)
     home = _home_code(opened, artifacts)
@@ -157,7 +157,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         profile=(*build_changes(artifacts, timed=opened.begun.target), *_profile_changes(run)),
         explanation=_explanation(run),
         notes=_notes(opened, run),
-        flags=(*_open_walls(opened), *_flags(opened, run, decision, estimates)),
+        flags=(*opened.context.walls().flags(), *_flags(opened, run, decision, estimates)),
         rule=recorded_rule(opened, run, decision.reasons[0], code=home) if decision.verdict is Verdict.REJECT else None,
         waivers=waivers_of(opened, run),
         procedure=decision.procedure,
@@ -174,10 +174,6 @@ def _environment(opened: OpenRun) -> dict[str, str]:
     """Return the conditions of the measurement, and what the self-test of the walls has found on this machine."""
     found = environment(opened.context, opened.tools, opened.begun.target, opened.target)
     return found | opened.context.walls().facts()
-
-
-def _open_walls(opened: OpenRun) -> tuple[str, ...]:
-    return tuple(filter(None, (opened.context.walls().flag,)))
 
 
 def _extended(undecided: Record, record: Record) -> Record:
