@@ -1,6 +1,7 @@
 """Construct the concrete classes behind the interfaces in ports/. Modules are imported in functions, to keep `--help` quick."""
 
 import contextlib
+import functools
 import hashlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.hot_loop import HotLoop
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.machine.waiting import Wait
+    from expctl.domain.machine.walls import Walls
     from expctl.domain.protocol.model import Gate, Protocol, Toolchain
     from expctl.domain.rules.current_facts import ProbeAnswer
     from expctl.flow.autopilot.steps import NothingProposed, SweepFinished
@@ -49,8 +51,19 @@ if TYPE_CHECKING:
 
 
 def here() -> Place:
-    """Return the location of the git repository that contains the working directory."""
-    return locate(Path.cwd())
+    """Return the location of the git repository that contains the working directory. Raises Refused without either."""
+    from expctl.domain.errors import Refused
+
+    try:
+        return locate(Path.cwd())
+    except FileNotFoundError as error:
+        raise Refused(
+            "the working folder was removed",
+            code="working-folder-gone",
+            expected="a working folder that is there",
+            found="none",
+            hint="cd to the repository, and type the same command again",
+        ) from error
 
 
 def reader(place: Place) -> GitReader:
@@ -151,6 +164,21 @@ def confinement() -> "Capabilities":
     return detect_capabilities()
 
 
+def walls() -> "Walls":
+    """Return the result of the walls' self-test on this machine, which is made if it is not known. Raises MachineTrouble."""
+    from expctl.adapters.records.calibrations import state_folder
+    from expctl.adapters.walls.kept_result import walls_here
+
+    return walls_here(state_folder())
+
+
+def walls_tried() -> "Walls":
+    """Try the walls anew, whatever is known. Raises MachineTrouble."""
+    from expctl.adapters.walls.self_test import try_walls
+
+    return try_walls()
+
+
 def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
     """Return the store of calibrations; `machine` are facts (name -> text) by which it recognises those of this machine."""
     from expctl.adapters.machine.facts import noise_fingerprint
@@ -164,6 +192,19 @@ def findings_editor() -> "FindingsEditor":
     from expctl.adapters.records.findings_file import FindingsEditor
 
     return FindingsEditor()
+
+
+def _ready_to_launch() -> None:
+    """Fix this process's own limits, and make it the parent of orphaned descendants, before it starts anything. Raises
+    MachineTrouble if the user's shell lets files grow too little.
+    """
+    from expctl.adapters.child.contained_process import become_subreaper
+    from expctl.adapters.machine.file_limit import raise_file_limit
+    from expctl.launcher.own_limits import fix_limits
+
+    raise_file_limit()
+    fix_limits()
+    become_subreaper()
 
 
 def mark_of(place: Place) -> str:
@@ -368,7 +409,6 @@ def harness_check(place: Place, target: str) -> "Iterator[Checked]":
     """
     from msgspec.structs import replace
 
-    from expctl.adapters.child.contained_process import become_subreaper
     from expctl.adapters.doctor.work_tree import protocol_of_work_tree
     from expctl.adapters.init.copied_tree import check_syntax, copy_of, line_of
     from expctl.adapters.machine.waiter import Waiter
@@ -378,7 +418,7 @@ def harness_check(place: Place, target: str) -> "Iterator[Checked]":
 
     protocol = protocol_of_work_tree(place.root)
     apart = replace(place, state=place.state / "check")
-    become_subreaper()
+    _ready_to_launch()
     tools = _tools_for(apart, lambda _: (), machine()["machine"], Waiter(ConsoleProgress()), protocol, "check", watched=False)
     tree = apart.state / "tree"
     try:
@@ -434,7 +474,7 @@ def suite_run(
     """
     from msgspec.structs import replace
 
-    from expctl.adapters.child.contained_process import become_subreaper, end_survivors
+    from expctl.adapters.child.contained_process import end_survivors
     from expctl.adapters.child.interpreter import with_interpreter
     from expctl.adapters.machine.clock import SystemClock
     from expctl.adapters.machine.repository_lock import RepositoryLock
@@ -450,7 +490,7 @@ def suite_run(
     key = f"environments.{name}.python"
     environment = with_interpreter(suite.environments[name], root=place.root, state=apart.state, where=f"the suite, {key}")
     checkouts = {"repository": place.root, **{each: place.root / path for each, path in environment.checkouts.items()}}
-    become_subreaper()
+    _ready_to_launch()
     waiter, mark = Waiter(progress, stop_requested, wait_s), mark_of(apart)
     with RepositoryLock(apart.state).measuring(experiment=f"suite {name}"):
         end_survivors(mark)
@@ -557,7 +597,7 @@ def context(
     process the parent of orphaned descendants, so that none is lost. `stop_requested` tells whether the user has asked to stop;
     `wait_s` replaces the seconds that the protocol waits for a quiet machine.
     """
-    from expctl.adapters.child.contained_process import become_subreaper, end_survivors
+    from expctl.adapters.child.contained_process import end_survivors
     from expctl.adapters.codec.record_codec import (
         blind_bytes,
         profile_bytes,
@@ -578,7 +618,7 @@ def context(
     from expctl.ports.context import Context
     from expctl.views.ledger.document import render
 
-    become_subreaper()
+    _ready_to_launch()
     waiter = Waiter(progress, stop_requested, wait_s)
     workspace = GitWorkspace(place)
     capabilities = confinement()
@@ -607,6 +647,7 @@ def context(
         ticket_bytes=ticket_bytes,
         render=render,
         gaps=capabilities.gaps(),
+        walls=functools.cache(walls),
     )
 
 

@@ -1,12 +1,13 @@
 """The command `expctl doctor`: report what is wrong, and the command that repairs it. `doctor env` audits the environment."""
 
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from expctl.domain.checkup import Finding
 
@@ -47,6 +48,20 @@ def env(
     _report(wiring.environment_audit(_words(program)), as_json, schema="doctor-env/1")
 
 
+@app.command("walls", short_help="Try each forbidden act in a child that is confined as a candidate is.")
+def walls(as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False) -> None:
+    """Start a child in the walls of a candidate, let it try each forbidden act, and look from outside what was stopped.
+
+    It acts on files and processes made for that alone, and needs no repository. Exit 1 if anything wasn't stopped.
+    """
+    from expctl import wiring
+    from expctl.flow.doctor import walls_findings
+
+    found = wiring.walls_tried()
+    facts = {"digest": found.digest, "confinement": found.confinement, "attempts": found.attempts}
+    _report(tuple(walls_findings(found, wiring.confinement().gaps())), as_json, schema="doctor-walls/1", facts=facts)
+
+
 def _words(program: str) -> tuple[str, ...]:
     import shlex
 
@@ -67,12 +82,14 @@ def _words(program: str) -> tuple[str, ...]:
     return (str(Path(words[0]).resolve()), *words[1:]) if words else ()
 
 
-def _report(found: "Sequence[Finding]", as_json: bool, *, schema: str) -> None:
+def _report(
+    found: "Sequence[Finding]", as_json: bool, *, schema: str, facts: "Mapping[str, object]" = MappingProxyType({})
+) -> None:
     from expctl.cli.output import print_result
     from expctl.domain.checkup import Health
 
     lines = [line for each in found for line in _lines(each)]
-    print_result({"checks": found}, lambda: lines, as_json, schema=schema)
+    print_result({"checks": found, **facts}, lambda: lines, as_json, schema=schema)
     if any(each.health is Health.WRONG for each in found):
         raise typer.Exit(1)
 

@@ -1,5 +1,6 @@
 """Entry point of the command `expctl`; it handles Ctrl-C before anything else is imported."""
 
+import resource
 import signal
 import sys
 from types import FrameType
@@ -12,6 +13,10 @@ def main() -> None:
     """Run the command line of expctl. Ctrl-C at any time, also repeated, ends it with status 130."""
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGALRM, _interrupt)
+    # Where the parent ignores it, the system throws exit statuses away, and each would read 0.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    # Where files may not grow, Python would store bytecode that is cut off, and every later command would fail on it.
+    sys.dont_write_bytecode |= resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY
     sys.unraisablehook = _interrupt_again
     try:
         try:

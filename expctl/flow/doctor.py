@@ -7,6 +7,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Origin, Record
 from expctl.domain.ledger.model import Ledger
+from expctl.domain.machine.walls import Outcome, Walls
 from expctl.domain.protocol.model import Protocol, Target
 from expctl.domain.queue.ordering import State
 from expctl.domain.run.step_result import Unavailable
@@ -61,6 +62,23 @@ def committed_findings(
         yield ok("ledger", "ledger.md is what the committed records say")
     else:
         yield wrong("ledger", "ledger.md is not what the committed records say", ledger_mend)
+
+
+def walls_findings(walls: Walls, gaps: Iterable[str]) -> Iterator[Finding]:
+    """Yield what became of each forbidden act of the walls' self-test, what this machine lacks (`gaps`), and the sum."""
+    for each in walls.attempts:
+        if each.outcome is Outcome.OPEN:
+            yield wrong("walls", f"NOT stopped: {each.act} ({each.how})", f"a machine with {' or '.join(each.by)}")
+        else:
+            yield (
+                ok("walls", f"stopped: {each.act} ({each.how})")
+                if each.outcome is Outcome.STOPPED
+                else note("walls", f"not tried: {each.act}: this machine lacks what it acts on")
+            )
+    for gap in gaps:
+        yield note("lacks", gap)
+    sum_of = f"{walls.words()}; {walls.confinement}"
+    yield wrong("sum", sum_of, "docs/SECURITY.md says what is left open where") if walls.open else ok("sum", sum_of)
 
 
 def _absent_folders(protocol: Protocol, has_files: Callable[[str], bool]) -> Iterator[Finding]:

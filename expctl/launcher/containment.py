@@ -19,7 +19,7 @@ from expctl.launcher.landlock import PR_SET_NO_NEW_PRIVS, Ruleset
 from expctl.launcher.launch import Launch
 from expctl.launcher.namespaces import PROCESSES, SHARED_MEMORY, Entry, WritableMounts, end_with
 from expctl.launcher.privileges import keep_few
-from expctl.launcher.system_calls import CallFilter
+from expctl.launcher.system_calls import Filter, call_filter
 
 FILE_BYTES_MAX = 1 << 30
 NOT_CONFINED = 126
@@ -37,10 +37,12 @@ class Containment:
     """
 
     def __init__(self, launch: Launch) -> None:
-        self._launch, self._runner, self._gpu = launch, os.getpid(), bool(_gpus())
+        self._launch, self._runner, self._gpu = launch, os.getpid(), has_gpu()
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        self._file_bytes = FILE_BYTES_MAX if hard == resource.RLIM_INFINITY else min(hard, FILE_BYTES_MAX)
         self._mounts: WritableMounts | None = None
         self._ruleset: Ruleset | None = None
-        self._calls: CallFilter | None = None
+        self._calls: Filter | None = None
         if launch.limits is not None:
             here, folders = detect_capabilities(), (*launch.watched, *launch.limits.shared)
             self._mounts = _mounts_for(here.entry, folders, gpu=self._gpu)
@@ -49,7 +51,7 @@ class Containment:
                 writable = (*folders, *_plain_devices(), *_gpus(), *shared_memory)
                 self._ruleset = Ruleset(writable=writable, tcp=launch.limits.counters or here.entry is not Entry.NONE)
             if here.filters_calls:
-                self._calls = CallFilter(counters=launch.limits.counters, gpu=self._gpu)
+                self._calls = call_filter(counters=launch.limits.counters, gpu=self._gpu)
         self.group = make_group(launch.mark)
 
     def enter(self) -> None:
@@ -62,7 +64,7 @@ class Containment:
                 with contextlib.suppress(OSError):
                     self.group.join()
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES_MAX, FILE_BYTES_MAX))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (self._file_bytes, self._file_bytes))
             if self._launch.core is not None:
                 os.sched_setaffinity(0, {self._launch.core})
             if self._mounts is not None and self._launch.limits is not None:
@@ -110,6 +112,11 @@ def _mounts_for(entry: Entry, folders: Sequence[Path], *, gpu: bool) -> Writable
             _mounts.pop(next(iter(_mounts))).close()
         _mounts[key] = WritableMounts(entry, folders, gpu=gpu)
     return _mounts[key]
+
+
+def has_gpu() -> bool:
+    """Return whether this machine has the device files of a GPU, beside which children may write and call a little more."""
+    return bool(_gpus())
 
 
 @functools.cache

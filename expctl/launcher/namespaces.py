@@ -1,4 +1,5 @@
-"""Linux namespaces for child processes: no network but a loopback of their own, and every mount read-only but given folders.
+"""Linux namespaces for child processes: no network but a loopback of their own, every mount read-only but given folders, shared
+memory of their own, by path and of System V.
 
 They are made once for a set of folders, and each child process enters them. Entering takes a tenth of the time of making them,
 and no kernel thread cleans up after one child while the next is timed. Root makes them directly, other users within a user
@@ -18,7 +19,7 @@ from typing import NoReturn
 
 from expctl.launcher.kernel import AT_FDCWD, mount, prctl, setns, system_call, unshare
 
-NEW_MOUNTS, NEW_USER, NEW_NETWORK = 0x00020000, 0x10000000, 0x40000000
+NEW_MOUNTS, NEW_IPC, NEW_USER, NEW_NETWORK = 0x00020000, 0x08000000, 0x10000000, 0x40000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 1 << 12, 1 << 14, 1 << 18
 MOUNT_SETATTR, MOUNT_ATTR_RDONLY, AT_RECURSIVE = 442, 1, 0x8000
 GET_FLAGS, SET_FLAGS, IFF_UP = 0x8913, 0x8914, 1
@@ -58,7 +59,8 @@ class WritableMounts:
     def __init__(self, entry: Entry, writable: Sequence[Path], *, gpu: bool = False) -> None:
         self.entry = entry
         self.has_own_memory = entry is not Entry.NONE and not any(each.is_relative_to(SHARED_MEMORY) for each in writable)
-        kinds = {Entry.PRIVILEGED: ("net", "mnt"), Entry.AS_USER: ("user", "net", "mnt"), Entry.NONE: ()}[entry]
+        ipc = ("ipc",) if _has_ipc() else ()
+        kinds = {Entry.PRIVILEGED: ("net", *ipc, "mnt"), Entry.AS_USER: ("user", "net", *ipc, "mnt"), Entry.NONE: ()}[entry]
         self._descriptors = (
             _made(lambda: _build(entry, writable, gpu=gpu, own_memory=self.has_own_memory), kinds) if kinds else ()
         )
@@ -82,7 +84,7 @@ def entry_here(folder: Path) -> Entry:
     """Return how namespaces can be made on this machine; this is tried with the empty folder `folder`."""
     for entry in (Entry.PRIVILEGED, Entry.AS_USER):
         with contextlib.suppress(OSError), contextlib.closing(WritableMounts(entry, (folder,))) as mounts:
-            if _works(mounts.enter):
+            if works_in_a_child(mounts.enter):
                 return entry
     return Entry.NONE
 
@@ -133,7 +135,8 @@ def end_with(runner: int) -> None:
         os._exit(NO_RUNNER)
 
 
-def _works(act: Callable[[], None]) -> bool:
+def works_in_a_child(act: Callable[[], object]) -> bool:
+    """Return whether `act` raises nothing in a forked process, which ends then."""
     runner, child = os.getpid(), os.fork()
     if child == 0:
         status = 1
@@ -148,7 +151,7 @@ def _works(act: Callable[[], None]) -> bool:
 
 def _build(entry: Entry, writable: Sequence[Path], *, gpu: bool, own_memory: bool) -> None:
     user, group = os.geteuid(), os.getegid()
-    unshare(NEW_MOUNTS | NEW_NETWORK | (NEW_USER if entry is Entry.AS_USER else 0))
+    unshare(NEW_MOUNTS | NEW_NETWORK | NEW_IPC * _has_ipc() | NEW_USER * (entry is Entry.AS_USER))
     if entry is Entry.AS_USER:  # the same user and group inside as outside; nobody else exists there
         for file, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
             Path("/proc/self", file).write_text(text)
@@ -166,6 +169,11 @@ def _build(entry: Entry, writable: Sequence[Path], *, gpu: bool, own_memory: boo
         _set_writable(folder, writable=True)
     if gpu:
         _set_writable(PROCESSES, writable=True, below=False)
+
+
+def _has_ipc() -> bool:
+    """Return whether this kernel has namespaces for the shared memory, semaphores and queues of System V."""
+    return Path("/proc/self/ns/ipc").exists()
 
 
 def _hide(path: str) -> None:

@@ -8,11 +8,12 @@ import ctypes
 import errno
 import os
 import platform
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from expctl.launcher.kernel import system_call
+from expctl.launcher.kernel import prctl, system_call
+from expctl.launcher.landlock import PR_SET_NO_NEW_PRIVS
+from expctl.launcher.namespaces import works_in_a_child
 
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column of the table, AUDIT_ARCH
 FORBIDDEN = {
@@ -86,30 +87,42 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_uint16), ("filter", ctypes.c_void_p))
 
 
-class CallFilter:
-    """A filter for one child process, made in the parent. With `counters` it lets a profiler do its work; with `gpu` it leaves
-    priority and cores alone, because a GPU's runtime sets those of its own threads, which a filter can't tell from others.
-    """
+class Filter:
+    """A program of instructions that judges each system call, made in the parent for one child process."""
 
-    def __init__(self, *, counters: bool, gpu: bool) -> None:
-        column, architecture = ARCHITECTURES[platform.machine()]
-        found = tuple(_instructions(column, architecture, counters=counters, gpu=gpu))
-        packed = [_Packed(each.code, each.then, each.otherwise, each.value & 0xFFFFFFFF) for each in found]
+    def __init__(self, program: Sequence[Instruction]) -> None:
+        packed = [_Packed(each.code, each.then, each.otherwise, each.value & 0xFFFFFFFF) for each in program]
         self._filter = (_Packed * len(packed))(*packed)
-        self._own = [at for at, each in enumerate(found) if each.value == OWN_PID]
-        self._program = _Program(length=len(found), filter=ctypes.addressof(self._filter))
-        self._number = SECCOMP[column]
+        self._own = [at for at, each in enumerate(program) if each.value == OWN_PID]
+        self._program = _Program(length=len(program), filter=ctypes.addressof(self._filter))
 
     def enter(self) -> None:
         """Apply the filter to the calling process, irrevocably; it must have given up new privileges before. Raises OSError."""
         for at in self._own:
             self._filter[at].value = os.getpid()
-        system_call(self._number, "seccomp", SET_MODE_FILTER, 0, ctypes.byref(self._program))
+        number = SECCOMP[ARCHITECTURES[platform.machine()][0]]
+        system_call(number, "seccomp", SET_MODE_FILTER, 0, ctypes.byref(self._program))
+
+
+def call_filter(*, counters: bool, gpu: bool) -> Filter:
+    """Return the filter for a confined child process. With `counters` it lets a profiler do its work; with `gpu` it leaves
+    priority and cores alone, because a GPU's runtime sets those of its own threads, which a filter can't tell from others.
+    """
+    column, architecture = ARCHITECTURES[platform.machine()]
+    return Filter(tuple(_instructions(column, architecture, counters=counters, gpu=gpu)))
 
 
 def can_filter() -> bool:
-    """Return whether this kernel takes filters, and whether the numbers of its calls are known here."""
-    return platform.machine() in ARCHITECTURES and Path("/proc/sys/kernel/seccomp/actions_avail").exists()
+    """Return whether this kernel takes the filter, which is tried, and whether the numbers of its calls are known here."""
+    if platform.machine() not in ARCHITECTURES:
+        return False
+    calls = call_filter(counters=False, gpu=False)
+
+    def enter() -> None:
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        calls.enter()
+
+    return works_in_a_child(enter)
 
 
 def _instructions(column: int, architecture: int, *, counters: bool, gpu: bool) -> Iterator[Instruction]:

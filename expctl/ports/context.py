@@ -9,6 +9,7 @@ from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.experiment.rivals import Rivals
 from expctl.domain.history.blind import BlindSlot
 from expctl.domain.ledger.model import Ledger
+from expctl.domain.machine.walls import Walls
 from expctl.domain.protocol.model import Protocol, Target
 from expctl.domain.verdict.samples import Sample
 from expctl.ports.measuring import Calibrations, Clock, Controls, Durations, Gate, Profiles, Progress, Steps, Toolchains
@@ -30,7 +31,7 @@ class Tools(Struct, frozen=True, kw_only=True):
 
 class Context(Struct, frozen=True, kw_only=True):
     """All interfaces to the outside, and functions that encode values as bytes or text. `gaps` are sentences on what can't be
-    forbidden to child processes on this machine.
+    forbidden to child processes on this machine; `walls` returns the result of the self-test of what can.
     """
 
     workspace: Workspace
@@ -56,3 +57,4 @@ class Context(Struct, frozen=True, kw_only=True):
     ticket_bytes: Callable[[Ticket], bytes]
     render: Callable[[Ledger], str]
     gaps: tuple[str, ...] = ()
+    walls: Callable[[], Walls] = Walls

@@ -104,6 +104,7 @@ def test_a_candidate_that_attacks_changes_nothing(repository: Foreign, tmp_path:
     assert record["verdict"] == "REJECT", said
     assert record["environment"]["confinement"] == detect_capabilities().words()
     assert "unconfined" not in said
+    assert "acts stopped (" in record["environment"]["walls"]
     assert snapshot(*watched) == before
     assert (repository.root / ".git/config").read_bytes() == configuration
     repository.check_nothing_is_left()
@@ -116,6 +117,9 @@ def test_without_walls_a_changed_judge_is_seen_and_the_want_is_said(repository: 
     record = repository.record("P1")
     assert f"walls      unconfined: {SWITCH} is set" in said
     assert record["environment"]["confinement"] == f"unconfined: switched off by {SWITCH}"
+    assert record["flags"][0].startswith("WALLS OPEN: ")
+    assert "WALLS OPEN: " in said
+    assert "WALLS OPEN: " in (repository.root / "ledger.md").read_text()
     assert record["verdict"] == "INVALID", said
     assert "the harness was changed since it was checked out: bench/test.py" in said
 

@@ -29,6 +29,7 @@ SETTINGS = (
     "submodule.recurse=false",
     "merge.union.driver=git merge-file -q %A %O %B",  # the attribute merge=union would keep both sides of a conflict
     "i18n.commitEncoding=UTF-8",
+    "i18n.logOutputEncoding=UTF-8",
     "gc.auto=0",
     "maintenance.auto=false",
     "advice.detachedHead=false",
@@ -44,15 +45,21 @@ USERS = r"^(core\.(excludesfile|attributesfile|autocrlf|eol|safecrlf)|safe\.dire
 @functools.cache
 def user_settings() -> tuple[str, ...]:
     """Return the user's and system's git settings on line ends, ignored files and safe directories as `key=value`. Cached."""
+    return tuple(entry.replace("\n", "=", 1) for entry in settings_like(USERS, "/"))
+
+
+def settings_like(pattern: str, folder: str | Path) -> tuple[str, ...]:
+    """Return git's settings as the user's own git has them in `folder`, whose keys match `pattern`: key, new line, value; the
+    key alone for one without a value, which means true.
+    """
     answer = subprocess.run(
-        ["git", "config", "--null", "--includes", "--get-regexp", USERS],
-        cwd="/",
+        ["git", "config", "--null", "--includes", "--get-regexp", pattern],
+        cwd=folder,
         env={name: value for name, value in os.environ.items() if name.startswith("GIT_CONFIG") or not _is_git_variable(name)},
         capture_output=True,
         check=False,
     )
-    entries = answer.stdout.decode(errors="surrogateescape").split("\0")
-    return tuple(entry.replace("\n", "=", 1) for entry in entries if entry)
+    return tuple(entry for entry in answer.stdout.decode(errors="surrogateescape").split("\0") if entry)
 
 
 def author_of(root: Path) -> str:

@@ -5,6 +5,7 @@ import math
 import os
 import re
 from pathlib import Path
+from signal import SIGXFSZ
 
 from expctl.domain.errors import MachineTrouble, Refused
 from expctl.domain.machine.os_errors import AGAIN, OF_ONE_FILE, REMEDIES
@@ -41,6 +42,8 @@ def git_trouble(command: str, status: int, stderr: str) -> MachineTrouble | None
     else:
         what, found = f"git {command} was killed", f"signal {signal}"
         mend = "find out what killed it (`dmesg` says if the kernel did, for lack of memory)"
+        if signal == SIGXFSZ:
+            mend = REMEDIES[errno.EFBIG][1]
     return MachineTrouble(what, code="git-stopped", expected="git to finish", found=found, hint=f"{mend}, then {AGAIN}")
 
 

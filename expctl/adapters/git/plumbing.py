@@ -14,7 +14,12 @@ from expctl.adapters.machine.signals import uninterrupted
 from expctl.domain.errors import Refused
 
 with uninterrupted():  # GitPython calls whatever is raised while it starts a failed import
+    # It asks git for its version, and fails where that git is killed. It shall find none: the command itself will say what is
+    # wrong with git.
+    os.environ |= {"GIT_PYTHON_REFRESH": "quiet", "GIT_PYTHON_GIT_EXECUTABLE": "/nonexistent/git"}
     import git
+
+    del os.environ["GIT_PYTHON_REFRESH"], os.environ["GIT_PYTHON_GIT_EXECUTABLE"]
 
 LOST = re.compile("not a valid object|bad object|unable to read|invalid object|missing blob|not a valid .* name")
 

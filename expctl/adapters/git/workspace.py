@@ -13,6 +13,7 @@ from expctl.adapters.git.failures import conflict_of, gave_up, unfit_index
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.publication import Publication
 from expctl.adapters.git.reader import OBJECT, Place
+from expctl.adapters.git.signing import not_signed, signing_settings
 from expctl.adapters.git.stale_locks import remove_below
 from expctl.adapters.git.three_way import NO_BLOB, merge_into_index
 from expctl.adapters.git.work_tree import WorkTreeFiles
@@ -203,7 +204,8 @@ class GitWorkspace(GitPlumbing):
         self, *, parent: str, files: Mapping[str, bytes], message: str, date: str, merged: tuple[str, str] | None = None
     ) -> str:
         """Commit the tree of `parent` with `files` (path -> contents) written into it; return the commit's id. No ref moves.
-        The parent of the new commit is `parent`, or both of `merged`."""
+        The parent of the new commit is `parent`, or both of `merged`. It is signed if the user asks for that (signing.py).
+        """
         paths = sorted(files)
         entries = [
             f"100644 {blob}\t{path}\0" for path, blob in zip(paths, self.store([files[each] for each in paths]), strict=True)
@@ -211,7 +213,7 @@ class GitWorkspace(GitPlumbing):
         with self._fresh_index(parent) as env:
             self.must(["update-index", "-z", "--add", "--index-info"], stdin="".join(entries).encode(), env=env)
             tree = self.must(["write-tree"], env=env)
-        return self._commit(tree=tree, parents=merged or (parent,), message=message, date=date)
+        return self._commit(tree=tree, parents=merged or (parent,), message=message, date=date, signs=True)
 
     def publish(self, *, branch: str, old: str, new: str, captured: Sequence[str] = (), tree: str = "") -> bool:
         """Move `branch` from commit `old` to `new`, with index and files. Return False, doing nothing, if it isn't at `old`.
@@ -239,14 +241,22 @@ class GitWorkspace(GitPlumbing):
         for folder in (self.state, self.state / "builds"):
             atomic_write.remove_temporary_files(folder)
 
-    def _commit(self, *, tree: str, parents: Sequence[str], message: str, date: str, author: str = "") -> str:
+    def _commit(
+        self, *, tree: str, parents: Sequence[str], message: str, date: str, author: str = "", signs: bool = False
+    ) -> str:
         env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in IDENTITY.items()}
         if author:
             name, _, email = author.removesuffix(">").rpartition(" <")
             env |= {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": email}
         env |= {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
         words = ["commit-tree", tree, *(word for parent in parents for word in ("-p", parent)), "-F", "-"]
-        return self.must(words, stdin=message.encode(), env=env)
+        signing = signing_settings(self.root) if signs else {}
+        if not signing:
+            return self.must(words, stdin=message.encode(), env=env)
+        status, out, stderr = self.call([*words, "-S"], stdin=message.encode(), env=env | signing)
+        if status:
+            raise not_signed(stderr)
+        return out.decode().strip()
 
     @contextmanager
     def _fresh_index(self, commit: str) -> Iterator[dict[str, str]]:

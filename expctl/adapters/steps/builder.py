@@ -26,6 +26,7 @@ from expctl.domain.run.step_result import Available, DamagedFile, Failed, Unavai
 from expctl.files import atomic_write
 from expctl.files.disk_space import SPACE_LEAST_BYTES, check_space
 from expctl.launcher.interpreter import NoInterpreter, look_at
+from expctl.launcher.own_limits import changed_limits, meddling
 from expctl.ports.measuring import Commands, Recipe
 
 TRITON_CACHE = "triton"  # beside the build, so that what Triton compiles for it can be compared
@@ -100,6 +101,8 @@ class Builder(Struct, frozen=True):
             folder.mkdir(exist_ok=True)
             commands = recipe.commands(target.build, out=folder, layout=layout, objects=self._objects)
             failed = self._run_all(commands, target, tree, folder)
+            if changed := changed_limits():
+                return Failed(reason=meddling(changed))
             made = folder / target.build.artifact
             if failed is not None or not made.is_file():
                 check_space(self.state, self.space_least_bytes)

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import math
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +27,7 @@ from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Sample, Side
 from expctl.files import atomic_write
 from expctl.files.disk_space import check_space
+from expctl.launcher.own_limits import changed_limits, meddling
 from expctl.ports.measuring import Progress
 
 KILLED = "died of SIGKILL"
@@ -224,7 +226,7 @@ class StepRunner:
             for old in self._scratch.iterdir():
                 if old.is_dir() and not old.is_symlink():
                     atomic_write.remove_tree(old)
-        room = self._scratch / hashlib.sha256(str(artifact).encode()).hexdigest()[:12]
+        room = self._scratch / hashlib.sha256(os.fsencode(artifact)).hexdigest()[:12]
         self._rooms.add(room)
         return room
 
@@ -233,6 +235,12 @@ class StepRunner:
             found = act()
         except Unkillable as error:
             return Failed(reason=f"a process of this step {error}", fault=True)
+        except OSError:
+            if not (changed := changed_limits()):
+                raise
+            return Failed(reason=meddling(changed))
+        if changed := changed_limits():
+            return Failed(reason=meddling(changed))
         if isinstance(found, Failed):
             check_space(self._scratch)
         return found

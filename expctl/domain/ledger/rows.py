@@ -11,6 +11,7 @@ from msgspec import Struct
 from expctl.domain.experiment.free_change import UNCOMPARED
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import OBJECTIVE, ChangedCondition, Estimate, Origin, Record, Rule
+from expctl.domain.machine.walls import WALLS_OPEN
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.rules.conditions import COMPILERS, conditions_of
 from expctl.domain.rules.match_levels import levels_of
@@ -118,10 +119,11 @@ def queue_items(entries: Sequence[Entry]) -> tuple[QueueItem, ...]:
 
 
 def why_of(record: Record) -> str:
-    """Explain a verdict in one line: why a repeat was allowed, what profiles say, the reasons except the effect."""
+    """Explain a verdict in one line: open walls, why a repeat was allowed, what profiles say, the reasons except the effect."""
     if record.origin is Origin.IMPORTED:
         return one_line(record.history.why if record.history else "; ".join(record.reasons), WHY_MAX)
     parts = (
+        *(flag for flag in record.flags if flag.startswith(WALLS_OPEN)),
         *_let_through(record),
         record.explanation,
         *map(_without_objective, record.reasons),
@@ -155,7 +157,7 @@ def _states(record: Record) -> Iterator[str]:
 
 
 def _flags(record: Record) -> Iterator[str]:
-    return (flag for flag in record.flags if not flag.startswith(DEBTS))
+    return (flag for flag in record.flags if not flag.startswith((*DEBTS, WALLS_OPEN)))
 
 
 def _let_through(record: Record) -> Iterator[str]:

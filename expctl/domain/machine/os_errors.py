@@ -9,6 +9,7 @@ OTHER_USER = "run it as a user who may write there"
 REMEDIES = {
     errno.ENOSPC: ("the disk is full", "free disk space (`df -h` shows how full each disk is)"),
     errno.EDQUOT: ("the disk quota is used up", "delete files of yours, or ask for a larger quota"),
+    errno.EFBIG: ("a file may not grow any more", "raise the limit of file size (`ulimit -f`)"),
     errno.EROFS: ("the disk can't be written", "mount it writable, or work in a clone on another disk"),
     errno.EIO: ("the disk reports an error", "look for its errors in the kernel's log (`dmesg`)"),
     errno.EMFILE: ("too many files are open", "raise the limit of open files (`ulimit -n`)"),

@@ -214,9 +214,14 @@ def _base(head: str, experiment: str, earlier: Record | None) -> str:
 
 
 def show_title(context: Context, experiment: str, queued: Queued, protocol: Protocol, base: str, target: str) -> None:
-    """Print the heading of a run, and one line for each way in which child processes can't be confined on this machine."""
+    """Print the heading of a run, and one line for each way in which child processes can't be confined on this machine. What is
+    open is known from the self-test, which is made now if it wasn't yet. Raises MachineTrouble if it can't be.
+    """
     identity = context.workspace.files_identity(base, ("protocol.yaml", *protocol.harness))
     context.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)
     tell_edits(context, protocol, base)
     for gap in context.gaps:
         context.progress.step("walls", gap)
+    walls = context.walls()
+    if walls.flag:
+        context.progress.step("walls", f"{walls.flag} (expctl doctor walls)")

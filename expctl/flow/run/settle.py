@@ -112,7 +112,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
             verdict=decision.verdict,
             reasons=decision.reasons,
             estimates=estimates,
-            environment=environment(opened.context, opened.tools, opened.begun.target, opened.target),
+            environment=_environment(opened),
             procedure=decision.procedure,
             burn_ins=run.burn_ins(),
             samples_sha256=samples_sha256,
@@ -123,6 +123,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         compared = [target for target in run.targets() if is_unchanged(run, target)]
         compared += [opened.begun.target] if estimates else []
         flags = free_change.settled(opened.earlier.flags, compared)
+        flags += tuple(flag for flag in opened.context.walls().flags() if flag not in flags)
         return replace(opened.earlier, flags=flags, replications=(*opened.earlier.replications, replication))
     artifacts = _artifacts(run)
     home = _home_code(opened, artifacts)
@@ -148,7 +149,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         date=opened.context.clock.date(),
         attempts=opened.attempt,
         artifacts=artifacts,
-        environment=environment(opened.context, opened.tools, opened.begun.target, opened.target),
+        environment=_environment(opened),
         test=tests.get(opened.begun.target),
         guard_tests={name: facts for name, facts in tests.items() if name != opened.begun.target},
         number_kind=opened.target.number_kind,
@@ -156,7 +157,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         profile=(*build_changes(artifacts, timed=opened.begun.target), *_profile_changes(run)),
         explanation=_explanation(run),
         notes=_notes(opened, run),
-        flags=_flags(opened, run, decision, estimates),
+        flags=(*opened.context.walls().flags(), *_flags(opened, run, decision, estimates)),
         rule=recorded_rule(opened, run, decision.reasons[0], code=home) if decision.verdict is Verdict.REJECT else None,
         waivers=waivers_of(opened, run),
         procedure=decision.procedure,
@@ -167,6 +168,12 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         times=times,
     )
     return record if opened.undecided is None else _extended(opened.undecided, record)
+
+
+def _environment(opened: OpenRun) -> dict[str, str]:
+    """Return the conditions of the measurement, and what the self-test of the walls has found on this machine."""
+    found = environment(opened.context, opened.tools, opened.begun.target, opened.target)
+    return found | opened.context.walls().facts()
 
 
 def _extended(undecided: Record, record: Record) -> Record:

@@ -68,6 +68,7 @@ def test_the_hybrid_of_one_family_is_proposed_and_lands(tuned: Foreign) -> None:
     assert not any(path.startswith("src") for path in tuned.changed_by("HEAD"))
     tuned.concluded("replay", "--all")
     tuned.concluded("ledger", "--check")
+    assert "1 KEEPs whose trees are the measured ones" in tuned.concluded("verify").out
     tuned.concluded("show", "P1")
     assert tuned.expctl("doctor").status == 0
     choice = tuned.concluded("inspect", TABLES, "--config-for", "100,128,512").out

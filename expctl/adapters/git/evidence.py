@@ -1,0 +1,82 @@
+"""Read from git alone what `expctl verify` looks at: every commit with its tree, what brought a record, and signatures."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from expctl.adapters.git.command import run_git
+from expctl.adapters.git.reader import Place
+from expctl.domain.errors import Refused
+from expctl.domain.history.evidence import Commit
+
+GOOD = "G"
+
+
+class GitEvidence:
+    """What the repository at `place` has of its own history. Raises Refused where git would show less than all of it."""
+
+    def __init__(self, place: Place) -> None:
+        self._root = place.root
+        is_shallow = self._said("rev-parse", "--is-shallow-repository") == ["true"]
+        grafts = self._root / self._said("rev-parse", "--git-path", "info/grafts")[0]
+        if is_shallow or grafts.exists():
+            raise Refused(
+                "this clone doesn't have the whole history",
+                code="history-incomplete",
+                expected="every commit, as it was made",
+                found="a shallow clone" if is_shallow else str(grafts),
+                where=str(self._root),
+                hint="git fetch --unshallow" if is_shallow else f"rm {grafts}",
+            )
+
+    def damage(self) -> str:
+        """Return the first thing that `git fsck` finds wrong after it has hashed every object again; "" if there is nothing."""
+        answer = run_git(self._root, ["fsck", "--full", "--no-dangling", "--no-progress"], accepted=range(256))
+        lines = (answer.stdout + answer.stderr).decode(errors="replace").splitlines()
+        return (lines or [f"exit status {answer.returncode}"])[0] if answer.returncode else ""
+
+    def commits(self, head: str, scope: Sequence[str]) -> dict[str, Commit]:
+        """Return `head` and all its ancestors, in git's order, with what each has at the paths of the `scope`."""
+        lines = [line.split() for line in self._said("log", "--topo-order", "--format=%H %T %P", head)]
+        asked = "".join(f"{words[0]}:{path.rstrip('/')}\n" for words in lines for path in scope)
+        answer = run_git(self._root, ["cat-file", "--batch-check=%(objectname)"], asked.encode(errors="surrogateescape"))
+        ids = [b"" if line.endswith(b" missing") else line for line in answer.stdout.splitlines()]
+        found, width = {}, len(scope)
+        for at, (name, tree, *parents) in enumerate(lines):
+            here = tuple(each.decode() for each in ids[at * width : (at + 1) * width])
+            found[name] = Commit(parents=tuple(parents), tree=tree, scope=here)
+        return found
+
+    def brought_by(self, head: str, path: str) -> str:
+        """Return the first commit that added the file `path`; "" if none did."""
+        return (self._said("log", "--diff-filter=A", "--no-renames", "--format=%H", head, "--", path) or [""])[-1]
+
+    def changed(self, commit: str) -> tuple[str, ...]:
+        """Return the paths that `commit` changes against its first parent."""
+        raw = run_git(self._root, ["diff-tree", "-r", "-z", "--no-renames", "--name-only", f"{commit}^1", commit]).stdout
+        return tuple(each.decode(errors="surrogateescape") for each in raw.split(b"\0") if each)
+
+    def record_commits(self, head: str) -> tuple[str, ...]:
+        """Return every commit that made or changed a record."""
+        # git takes no patterns here: GIT_LITERAL_PATHSPECS is set.
+        lines = self._said("log", "--no-renames", "--name-only", "--format=:%H", head, "--", "experiments")
+        found: list[str] = []
+        commit = ""
+        for line in lines:
+            if line.startswith(":"):
+                commit = line[1:]
+            elif line.endswith("/record.json") and commit not in found[-1:]:
+                found.append(commit)
+        return tuple(found)
+
+    def signatures(self, commits: Iterable[str], signers: Path | None) -> dict[str, str]:
+        """Return git's letter for the signature of each commit: G for a good one of somebody in the file `signers` (git's
+        gpg.ssh.allowedSignersFile), N for none; see `%G?` of git log for the others.
+        """
+        names = tuple(commits)
+        options = ["-c", f"gpg.ssh.allowedSignersFile={signers.resolve()}"] if signers is not None else []
+        asked = [*options, "log", "--no-walk=unsorted", "--stdin", "--format=%H %G?"]
+        answer = run_git(self._root, asked, "".join(f"{each}\n" for each in names).encode(), accepted=range(256))
+        return dict(line.split() for line in answer.stdout.decode().splitlines()) if names else {}
+
+    def _said(self, *words: str) -> list[str]:
+        return run_git(self._root, words).stdout.decode(errors="surrogateescape").splitlines()

@@ -1,0 +1,1 @@
+"""Commands that hold what is committed against its own evidence."""
