@@ -40,7 +40,7 @@ DATED = re.compile(r"\s*\([^()]*\)\s*$")
 NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|step|trial)\W*(\d+[a-z]?)\b", re.IGNORECASE)
 KEPT_MARKS = "✓✔✅☑👍"
 IDENTIFIED = re.compile(
-    r"\W*(?:(?P<id>[A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?|#\d+)\b|`?(?P<hash>[0-9a-f]{7,40})\b`?)", re.ASCII
+    r"\W*(?:(?P<id>[A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?|#\d+)\b(?!\.\d)|`?(?P<hash>[0-9a-f]{7,40})\b`?)", re.ASCII
 )
 # `FP16 sums` and `AArch64 loops` begin with no id, `EXP16: sums` does.
 LONG_ID = re.compile(r"[A-Za-z]{2,}-?\d|[a-z]\d")

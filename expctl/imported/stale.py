@@ -7,6 +7,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import one_line
 from expctl.imported.document import Document, Line, Row, Section
 from expctl.imported.figures import Figure, Quantity, figures_in
+from expctl.imported.likeness import may_be_the_same
 from expctl.imported.remarks import Flaw, Remark
 from expctl.imported.units import Part
 
@@ -20,31 +21,38 @@ SAME_SHARE = 0.5
 
 
 def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
-    """Yield a remark on each row with the id of an earlier row, and on each heading that uses a row's id for something else.
+    """Yield a remark on each row with the id of an earlier row, and on the first heading that uses a row's id for something else.
 
-    Numbers and names say only within one table which row is meant. A later table that speaks of the same experiment in similar
-    words repeats it.
+    Numbers and names say only within one table which row is meant. A later table, bullet or heading that shares telling words
+    with the row speaks of the same experiment.
     """
     first: dict[tuple[str, int], Row] = {}
+    tables = {table.line for table in document.tables}
     for row in rows:
         proper = PROPER.fullmatch(row.name) is not None
         if not row.name or HASH.fullmatch(row.name) or (not proper and not row.table):
             continue
         earlier = first.setdefault((row.name, 0 if proper else row.table), row)
-        if earlier is row or (earlier.table != row.table and _is_about(row.change, earlier)):
+        same_table = earlier.table == row.table and row.table in tables
+        if earlier is row or (not same_table and _is_about(row.change, earlier)):
             continue
         text = f"{row.name} is also the row of line {earlier.line}: {one_line(earlier.change, 60)}"
         yield Remark(flaw=Flaw.REUSED_ID, line=row.line, rows=(row.label,), text=text)
     told = {row.line for row in rows}
+    others: dict[str, list[Section]] = {}
     for section in document.sections:
         name, title = _id_and_title(section)
-        used = next((each for each in rows if name and each.name == name), None)
-        if used and title and section.line not in told and not _is_about(title, used):
-            text = (
-                f"the heading '{one_line(section.title, 80)}' gives {name} to something else than the row of line "
-                f"{used.line}: {one_line(used.change, 60)}"
-            )
-            yield Remark(flaw=Flaw.REUSED_ID, line=section.line, rows=(name,), text=text)
+        meant = [each for each in rows if name and each.name == name]
+        if meant and title and section.line not in told and not any(_is_about(title, each, section) for each in meant):
+            others.setdefault(name, []).append(section)
+    for name, (section, *more) in others.items():
+        used = next(each for each in rows if each.name == name)
+        text = (
+            f"the heading '{one_line(section.title, 80)}' gives {name} to something else than the row of line "
+            f"{used.line}: {one_line(used.change, 60)}"
+        )
+        text += f"; so do {len(more)} more headings" if len(more) > 1 else "; so does 1 more heading" if more else ""
+        yield Remark(flaw=Flaw.REUSED_ID, line=section.line, rows=(name,), text=text)
 
 
 def stale_sections(
@@ -108,11 +116,13 @@ def _stale_figures(
 
 def _id_and_title(section: Section) -> tuple[str, str]:
     """Split a heading, e.g. `P11: Stage2 pipeline` into `P11` and `Stage2 pipeline`; return ("", "") if it has no id."""
-    found = re.match(r"([A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?)\s*[:.)–—-]\s*(.*)", section.title)
+    found = re.match(r"([A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?)\s*(?:[:)–—-]|\.(?!\d))\s*(.*)", section.title)
     return (found[1], found[2]) if found else ("", "")
 
 
-def _is_about(title: str, row: Row) -> bool:
+def _is_about(title: str, row: Row, section: Section | None = None) -> bool:
+    if may_be_the_same(title, row.change, " ".join(line.text for line in section.lines) if section else ""):
+        return True
     words = set(WORD.findall(title.lower()))
     tried = set(WORD.findall(row.change.lower()))
     shared = words & (tried | set(WORD.findall(f"{row.result} {row.why}".lower())))

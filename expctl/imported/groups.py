@@ -1,0 +1,47 @@
+"""Find tables whose heading says what became of all their experiments, e.g. `Rejected experiments`."""
+
+import dataclasses
+import re
+
+from expctl.imported.document import Table
+from expctl.imported.verdicts import opens_with_verdict
+
+HEAD = "verdict"
+DONE = "accepted|adopted|kept|retained|landed|shipped|merged|rejected|reverted|discarded|abandoned|dropped|failed"
+THINGS = (
+    r"changes|experiments|optimi[sz]ations|attempts|ideas|approaches|candidates|hypotheses|variants|techniques|tweaks|kernels|levers"
+)
+# `Rejected decode changes`, `Kept ideas and what they taught us`, `Rejected`, `Rejected in this round`
+BEFORE = re.compile(
+    rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:\w+ and )?(?P<verdict>{DONE})(?: (?:\w+ )?(?:{THINGS})\b.*|(?: (?:in|on|by|for|after) .*)?\W*)",
+    re.IGNORECASE,
+)
+# `Experiments that were rejected`, `What we tried and reverted`
+AFTER = re.compile(
+    rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:{THINGS}|what)\b(?: (?:that|which|we|was|were|tried|tested|measured|and|then|got))*"
+    rf" (?P<verdict>{DONE})\W*",
+    re.IGNORECASE,
+)
+BOTH = re.compile(rf"\b(?:{DONE})\b", re.IGNORECASE)
+MEASURED_SHARE = 1 / 3
+
+
+def ruled_by_heading(table: Table, tried: frozenset[str], measured: re.Pattern[str]) -> Table | None:
+    """Return `table` with a column of the verdict that its heading gives to all rows; None where the heading gives none.
+
+    Only a table with a head of `tried` (such as `experiment`) is one of experiments, and only where a third of its rows has a
+    figure, which `measured` finds. A row that itself tells of another decision gets an empty cell.
+    """
+    found = BEFORE.fullmatch(table.section) or AFTER.fullmatch(table.section)
+    words = found["verdict"] if found else ""
+    figures = sum(any(map(measured.search, row.cells)) for row in table.rows)
+    if not words or len(set(BOTH.findall(table.section.lower()))) > 1 or figures < MEASURED_SHARE * len(table.rows):
+        return None
+    if not any(" ".join(head.lower().split()) in tried for head in table.heads):
+        return None
+    verdict = opens_with_verdict(words)
+    rows = tuple(
+        dataclasses.replace(row, cells=(*row.cells, "" if {*map(opens_with_verdict, row.cells)} - {None, verdict} else words))
+        for row in table.rows
+    )
+    return dataclasses.replace(table, heads=(*table.heads, HEAD), rows=rows)
