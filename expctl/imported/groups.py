@@ -3,6 +3,7 @@
 import dataclasses
 import re
 
+from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Table
 from expctl.imported.verdicts import opens_with_verdict
 
@@ -22,6 +23,9 @@ AFTER = re.compile(
     rf" (?P<verdict>{DONE})\W*",
     re.IGNORECASE,
 )
+# `Changes that helped (applied)`
+APPLIED = re.compile(rf"\W*(?:{THINGS})\b[^()]*\((?:all )?(?P<verdict>applied|{DONE})\)\W*", re.IGNORECASE)
+BRACKETS = re.compile(r"\s*\([^()]*\)")
 BOTH = re.compile(rf"\b(?:{DONE})\b", re.IGNORECASE)
 MEASURED_SHARE = 1 / 3
 
@@ -32,16 +36,17 @@ def ruled_by_heading(table: Table, tried: frozenset[str], measured: re.Pattern[s
     Only a table with a head of `tried` (such as `experiment`) is one of experiments, and only where a third of its rows has a
     figure, which `measured` finds. A row that itself tells of another decision gets an empty cell.
     """
-    found = BEFORE.fullmatch(table.section) or AFTER.fullmatch(table.section)
+    title = BRACKETS.sub("", table.section).strip()
+    found = BEFORE.fullmatch(title) or AFTER.fullmatch(title) or APPLIED.fullmatch(table.section)
     words = found["verdict"] if found else ""
     figures = sum(any(map(measured.search, row.cells)) for row in table.rows)
     if not words or len(set(BOTH.findall(table.section.lower()))) > 1 or figures < MEASURED_SHARE * len(table.rows):
         return None
     if not any(" ".join(head.lower().split()) in tried for head in table.heads):
         return None
-    verdict = opens_with_verdict(words)
+    against = {Verdict.KEEP, Verdict.REJECT} - {opens_with_verdict(words)}
     rows = tuple(
-        dataclasses.replace(row, cells=(*row.cells, "" if {*map(opens_with_verdict, row.cells)} - {None, verdict} else words))
+        dataclasses.replace(row, cells=(*row.cells, "" if against & {*map(opens_with_verdict, row.cells)} else words))
         for row in table.rows
     )
     return dataclasses.replace(table, heads=(*table.heads, HEAD), rows=rows)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
-from expctl.imported.bullets import BULLET, LABEL, read_bullets
+from expctl.imported.bullets import BULLET, DECIDES, LABEL, read_bullets
 from expctl.imported.document import Document, Line, Row, Section, Unread
 from expctl.imported.headings import Heading, experiments_of, marks_are_verdicts, read_heading
 from expctl.imported.likeness import may_be_the_same
@@ -51,6 +51,7 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
     names = {row.name for row in rows if row.name}
     marked = marks_are_verdicts(document.sections)
     told: set[str] = set()
+    fails = any(DECIDES.search(line.text) for line in document.lines())
     for section in experiments_of(document.sections):
         if section.title == document.title and rows:
             continue  # what is said of the whole document
@@ -64,7 +65,7 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
         whole = _section(section, heading, lines, dialect) if heading and heading.name not in names else None
         if whole:
             told.add(section.title)
-        found += [whole] if whole else list(read_bullets(section, lines, dialect, names))
+        found += [whole] if whole else list(read_bullets(section, lines, dialect, names, fails=fails))
     return found
 
 

@@ -111,4 +111,4 @@ def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, in
 
 def _without_markup(name: str) -> str:
     bare = name.strip("`*# ")
-    return "" if bare.lower() in NO_NAME else bare
+    return "" if bare.lower() in NO_NAME or not re.search(r"\w", bare) else bare

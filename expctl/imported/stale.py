@@ -1,6 +1,7 @@
 """Find ids that a hand-kept ledger gives to two things, plans for what is concluded, and snapshots that were overtaken."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from expctl.domain.experiment.proposal import Verdict
@@ -18,6 +19,7 @@ WORD = re.compile(r"[a-z0-9_]{2,}")
 PROPER = re.compile(r"[A-Za-z]{1,6}[-_]?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?", re.ASCII)
 HASH = re.compile(r"(?=.*\d)[0-9a-f]{7,40}", re.ASCII)
 SAME_SHARE = 0.5
+FEW = 3
 
 
 def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
@@ -27,15 +29,20 @@ def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
     with the row speaks of the same experiment.
     """
     first: dict[tuple[str, int], Row] = {}
+    times = Counter((row.name, row.table) for row in rows)
+    asked: set[tuple[str, int]] = set()
     tables = {table.line for table in document.tables}
     for row in rows:
         proper = PROPER.fullmatch(row.name) is not None
         if not row.name or HASH.fullmatch(row.name) or (not proper and not row.table):
             continue
+        if times[row.name, row.table] > FEW:
+            continue  # the name of a series
         earlier = first.setdefault((row.name, 0 if proper else row.table), row)
         same_table = earlier.table == row.table and row.table in tables
-        if earlier is row or (not same_table and _is_about(row.change, earlier)):
+        if earlier is row or (not same_table and _is_about(row.change, earlier)) or (row.name, row.table) in asked:
             continue
+        asked.add((row.name, row.table))
         text = f"{row.name} is also the row of line {earlier.line}: {one_line(earlier.change, 60)}"
         yield Remark(flaw=Flaw.REUSED_ID, line=row.line, rows=(row.label,), text=text)
     told = {row.line for row in rows}
