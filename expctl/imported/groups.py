@@ -25,6 +25,8 @@ AFTER = re.compile(
 )
 # `Changes that helped (applied)`
 APPLIED = re.compile(rf"\W*(?:{THINGS})\b[^()]*\((?:all )?(?P<verdict>applied|{DONE})\)\W*", re.IGNORECASE)
+# `Notable discards`
+NOUNS = re.compile(r"\W*(?:\w+ ){0,3}(?P<verdict>discard|reject|revert)(?:s|ions|als)\W*", re.IGNORECASE)
 BRACKETS = re.compile(r"\s*\([^()]*\)")
 BOTH = re.compile(rf"\b(?:{DONE})\b", re.IGNORECASE)
 MEASURED_SHARE = 1 / 3
@@ -37,7 +39,7 @@ def ruled_by_heading(table: Table, tried: frozenset[str], measured: re.Pattern[s
     figure, which `measured` finds. A row that itself tells of another decision gets an empty cell.
     """
     title = BRACKETS.sub("", table.section).strip()
-    found = BEFORE.fullmatch(title) or AFTER.fullmatch(title) or APPLIED.fullmatch(table.section)
+    found = BEFORE.fullmatch(title) or AFTER.fullmatch(title) or APPLIED.fullmatch(table.section) or NOUNS.fullmatch(title)
     words = found["verdict"] if found else ""
     figures = sum(any(map(measured.search, row.cells)) for row in table.rows)
     if not words or len(set(BOTH.findall(table.section.lower()))) > 1 or figures < MEASURED_SHARE * len(table.rows):

@@ -43,7 +43,7 @@ WORDS = (
     (
         Verdict.REJECT,
         r"reject|rejected|discard|discarded|revert|reverted|drop|dropped|rolled back|backed out|abandoned|scrapped|removed"
-        r"|killed(?! by)|lost|fail|failed|regression|regressed",
+        r"|killed(?! by)|lost|fail(?!-(?:closed|open|safe|fast|soft))|failed|regression|regressed",
     ),
     (
         Verdict.REJECT,
