@@ -89,8 +89,8 @@ def read_bullets(
         change, words, rest = parted
         title, name = title_and_name(change)
         made = rulings(words, dialect)
-        if fails and words == STANDS_FOR_FAILED and isinstance(made, tuple):
-            made = (dataclasses.replace(made[0], words="Failed"),)
+        if isinstance(made, tuple):
+            made = tuple(dataclasses.replace(each, words=each.words.replace(STANDS_FOR_FAILED, "Failed")) for each in made)
         if isinstance(made, tuple) and made[0].verdict is Verdict.KEEP and LOST.search(f"{section.title} {bare}"):
             continue  # it tells of several attempts, or says both
         if not isinstance(made, tuple) or not re.search(r"\w\W+\w", title or name) or name in names:
@@ -100,7 +100,7 @@ def read_bullets(
             name=name,
             rulings=made,
             change=plain_text(title or name),
-            result=plain_text(rest),
+            result=plain_text(rest.replace(STANDS_FOR_FAILED, "Failed")),
             why="",
             date="",
             figures=(),
@@ -153,8 +153,10 @@ def _is_decision(part: str, dialect: Dialect, *, first: bool) -> bool:
         return False
     if first and not ALONE.match(word.string[word.end() :]):
         return False  # `retained pool: 154 us` names something
-    if KEPT_NOUN.match(word.string[word.start() :]) or DESCRIBES.match(word.string[word.start() :]) or (
-        DID.fullmatch(word[0]) and len(bare.split()) > 3 and not re.match(r"[,;:.(]", word.string[word.end() :])
+    if (
+        KEPT_NOUN.match(word.string[word.start() :])
+        or DESCRIBES.match(word.string[word.start() :])
+        or (DID.fullmatch(word[0]) and len(bare.split()) > 3 and not re.match(r"[,;:.(]", word.string[word.end() :]))
     ):
         return False
     return word[0].isupper() or word[0].lower().endswith(("ed", "kept", "back", "out")) or len(bare.split()) == 1

@@ -10,11 +10,12 @@ from expctl.imported.verdicts import opens_with_verdict
 HEAD = "verdict"
 DONE = "accepted|adopted|kept|retained|landed|shipped|merged|rejected|reverted|discarded|abandoned|dropped|failed"
 THINGS = (
-    r"changes|experiments|optimi[sz]ations|attempts|ideas|approaches|candidates|hypotheses|variants|techniques|tweaks|kernels|levers"
+    "changes|experiments|optimi[sz]ations|attempts|ideas|approaches|candidates|hypotheses|variants|techniques|kernels|levers"
 )
 # `Rejected decode changes`, `Kept ideas and what they taught us`, `Rejected`, `Rejected in this round`
 BEFORE = re.compile(
-    rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:\w+ and )?(?P<verdict>{DONE})(?: (?:\w+ )?(?:{THINGS})\b.*|(?: (?:in|on|by|for|after) .*)?\W*)",
+    rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:\w+ and )?(?P<verdict>{DONE})"
+    rf"(?: (?:\w+ )?(?:{THINGS})\b.*|(?: (?:in|on|by|for|after) .*)?\W*)",
     re.IGNORECASE,
 )
 # `Experiments that were rejected`, `What we tried and reverted`

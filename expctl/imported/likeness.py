@@ -4,12 +4,14 @@ import re
 
 WORD = re.compile(r"[a-z][a-z0-9_]{2,}")
 # What any change may be called says nothing of which it is.
-GENERIC = frozenset(
-    """add and are avoid baseline before benchmark bench change check compute cost default drop each enable experiment fast faster
-    final first fix for force from full gain idea improve increase instead into kernel less lower make measure more move new next
-    not one only opt optimisation optimization optimize over path per perf performance phase pre raise reduce remove replace
-    result results rework run second set single size skip slow slower smaller sort speed step test than the their then third
-    time try tune tuning two use via when wide wider with without""".split()
+GENERIC = re.compile(
+    r"add|analysis|and|are|attempt|avoid|baseline|before|benchmark|bench|change|check|compute|conclusion|correctness"
+    r"|cost|decision|default|details|discussion|drop|each|enable|experiment|fast|faster|final|findings|first|fix"
+    r"|follow|for|force|from|full|gain|idea|implementation|improve|increase|instead|into|kernel|less|lower|make"
+    r"|measure|measurement|measurements|more|move|new|next|not|notes|one|only|opt|optimisation|optimization|optimize"
+    r"|outcome|over|path|per|perf|performance|phase|pre|raise|reduce|remove|replace|result|results|rework|run|second"
+    r"|set|single|size|skip|slow|slower|smaller|sort|speed|step|summary|test|than|the|their|then|third|time|try|tune"
+    r"|tuning|two|use|validation|verdict|via|when|wide|wider|with|without"
 )
 STEM = 5
 SHARE = 0.5
@@ -20,7 +22,7 @@ CODE = re.compile(r"--[a-z][\w-]+|\b[A-Za-z]\w*_\w+\b|\b[a-z]+[A-Z]\w+\b", re.AS
 def stems(text: str) -> frozenset[str]:
     """Return the first letters of the telling words of `text`, so that `chrono` and `chronological` are one."""
     words = WORD.findall(text.lower())
-    return frozenset(word.rstrip("s")[:STEM] for word in words if word not in GENERIC)
+    return frozenset(word.rstrip("s")[:STEM] for word in words if not GENERIC.fullmatch(word))
 
 
 def may_be_the_same(title: str, change: str, body: str = "") -> bool:

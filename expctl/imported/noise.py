@@ -21,7 +21,7 @@ SENTENCE = re.compile(r"[.;]\s")
 CLAUSE = re.compile(r"[.,;:]\s|[()]|\s[-–—]+\s")
 # Sizes and counts don't vary from run to run.
 EXACT = re.compile(
-    r"\b(?:bytes?|[kMG]i?B|gzip\w*|(?:binary|file|wire|download) size|gas|instructions?|registers?|[sv]gprs?|code size|alloc\w*)\b",
+    r"\b(?:bytes?|[kMG]i?B|gzip\w*|(?:binary|file|wire|download|code) size|gas|instructions?|registers?|[sv]gprs?|alloc\w*)\b",
     re.IGNORECASE,
 )
 BRACKETS = re.compile(r"\([^()]*\)")
@@ -118,7 +118,9 @@ def noise_remarks(
     # Where the noise is not the ledger's own, rows that were kept for something else than speed are left out.
     for careful in (False, True):
         asked = _changes(rows, figures, known, careful=careful)
-        yield from _inside((each for each in asked if (own[each[0].line] is fallback) is careful), figures, own, careful=careful)
+        yield from _inside(
+            (each for each in asked if (own[each[0].line] is fallback) is careful), figures, own, careful=careful
+        )
 
 
 def _inside(

@@ -33,8 +33,8 @@ ENDS_WITH = re.compile(
     r"\s*[-*+]\s+\W*\w[\w ]{1,24}:\s.*[.;)]\s+((?:kept|retained|reverted|rejected|discarded|rolled back)\b[^.;]{0,40})[.\s]*",
     re.IGNORECASE,
 )
-# `3. Wider loads - failed` tells of the row 3 of a table.
-LEADING_NUMBER = re.compile(r"\W*(\d+)[.):]\s+")
+# `3. Wider loads - failed` tells of the row 3 of a table, `Hypothesis 3 - wider loads` of the row H3 or 3.
+LEADING_NUMBER = re.compile(r"\W*(?:([A-Za-z]+)\s+)?#?(\d+)\s*(?:[.):]|[-–—]+)\s+")
 UNSURE = re.compile(r"\W*(?:inconclusive|undecided|unclear)\b", re.IGNORECASE)
 # `**Attempted and reverted.**`, in a line of its own
 TRIED_AND = re.compile(
@@ -72,9 +72,10 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
 def _tells_of_row(heading: Heading, rows: Sequence[Row]) -> bool:
     """Return whether a heading begins with the number of a table's row and speaks of the same change."""
     number = LEADING_NUMBER.match(heading.title)
-    return bool(number) and any(
-        row.name == number[1] and may_be_the_same(heading.title[number.end() :], row.change) for row in rows
-    )
+    if not number:
+        return False
+    names = {number[2], (number[1] or "")[:1].upper() + number[2]}
+    return any(row.name in names and may_be_the_same(heading.title[number.end() :], row.change) for row in rows)
 
 
 def _outside_fences(lines: Sequence[Line]) -> Iterator[Line]:

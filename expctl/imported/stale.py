@@ -23,7 +23,7 @@ FEW = 3
 
 
 def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
-    """Yield a remark on each row with the id of an earlier row, and on the first heading that uses a row's id for something else.
+    """Yield a remark on each row with the id of an earlier row, and on each id of a row that headings use for something else.
 
     Numbers and names say only within one table which row is meant. A later table, bullet or heading that shares telling words
     with the row speaks of the same experiment.
