@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from expctl.imported.document import Section
 from expctl.imported.rules import FORBIDS
-from expctl.imported.verdicts import DECIDED, KEEPS_OTHER, MARKS, Dialect, opens_with_verdict, rulings
+from expctl.imported.verdicts import DECIDED, MARKS, Dialect, opens_with_verdict, rulings
 
 # Headings of sections that tell a part of the experiment above them
 PART = re.compile(
@@ -125,7 +125,7 @@ def _in_brackets(heading: str) -> Heading | None:
 
 def _is_decided(part: str) -> bool:
     word = DECIDED.match(part)
-    return bool(word and OF_NOUN.match(part[word.end() :]) and not KEEPS_OTHER.match(part))
+    return bool(word and OF_NOUN.match(part[word.end() :]))
 
 
 def _at_end(heading: str, dialect: Dialect) -> str:

@@ -37,6 +37,7 @@ def test_a_heading_rules_its_table(heading: str, verdict: Verdict) -> None:
     [
         "Experiments",
         "Rejected or kept",
+        "Accepted experiments, and rejected ones",
         "What failed us",
         "Failing tests",
         "Experiments (accepted or rejected)",

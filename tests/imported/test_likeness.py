@@ -27,6 +27,7 @@ ROW = "| id | keep? | change |\n|---|---|---|\n| B4 | reject | Chrono merge of q
         ("Unions by rank, via XOR", "XOR/GJ", True),
         ("Raise the worker's `MAX_LEN` by half", "`MAX_LEN` of 64, 3.64M peers", True),
         ("Session with `--no-wait`, again", "(`--no-wait`) - direct 6.58 s against 6.67 s", True),
+        ("Raise what workers share through MAX_LEN by half", "`MAX_LEN` of 64: peers import nodes, clauses cost", True),
         ("Results", "Wider loads", True),
         ("Wider stores", "", True),
         ("Stage2 software pipeline without another count", "stage2 interleaved refill", False),
