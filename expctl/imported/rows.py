@@ -45,7 +45,8 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
             why = why_no_ledger(table)
             skipped_tables.append(Unread(line=table.line, text=one_line(" | ".join(table.heads), 80), why=why))
             continue
-        columns.append(f"line {table.line}: {plain_text(found.words(table.heads))}")
+        words = plain_text(found.words(table.heads))
+        columns.append(f"line {table.line}: {words.replace('= verdict', '= the heading', 1) if ruled else words}")
         dialect = dialect_of(table, found.verdict, given)
         inside = ids_inside(table, found)
         for line in table.rows:

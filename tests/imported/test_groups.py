@@ -48,6 +48,11 @@ def test_other_headings_rule_nothing(heading: str) -> None:
     assert verdicts(f"# Log\n\n### {heading}\n\n{TABLE}") == []
 
 
+def test_what_was_read_says_that_the_heading_ruled() -> None:
+    reading = read_document(document_of(f"### Rejected experiments\n\n{TABLE}".encode(), "a.md"))
+    assert reading.columns == ("line 3: verdict = the heading, change = Experiment, figures = Observed",)
+
+
 def test_only_measured_experiments_are_ruled_by_a_heading() -> None:
     heading = "### Rejected candidates\n\n"
     assert verdicts(heading + "| Option | Observed |\n|---|---|\n| a queue | 4 % slower |\n") == []
