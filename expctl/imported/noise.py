@@ -33,7 +33,11 @@ MEASURING = re.compile(
 )
 WORSE = re.compile(r"\bregress|\bworse\b|\bslower\b", re.IGNORECASE)
 BETTER = re.compile(r"\b(?:faster|speed-?ups?|gain(?:s|ed)?|improve[ds]?|improvements?)\b", re.IGNORECASE)
-SIMPLER = re.compile(r"\b(?:simplif\w*|clean|cleanup|trim|remove|drop|delete|refactor)\b", re.IGNORECASE)
+# Kept for something else than speed
+SIMPLER = re.compile(
+    r"\b(?:simplif\w*|simpler|clean|cleanup|trim|remove|drop|delete|refactor|fix(?:es|ed)?|correct\w*|pass(?:es|ed)?|bug\w*)\b",
+    re.IGNORECASE,
+)
 NAMED = r"(?:nois[ey]|jitter|variance|run-to-run)"
 PERCENT = r"(?P<percent>[±+~≈<]?\s?\d+(?:\.\d+)?(?:\s?[-–]\s?\d+(?:\.\d+)?)?\s?%)"
 # A percentage is noise only where the words say that this very figure is: beside the word, or as what lies within it.

@@ -20,6 +20,7 @@ PROPER = re.compile(r"[A-Za-z]{1,6}[-_]?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?", re.ASCII
 HASH = re.compile(r"(?=.*\d)[0-9a-f]{7,40}", re.ASCII)
 SAME_SHARE = 0.5
 FEW = 3
+NEAR = 2
 
 
 def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
@@ -32,6 +33,9 @@ def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
     times = Counter((row.name, row.table) for row in rows)
     asked: set[tuple[str, int]] = set()
     tables = {table.line for table in document.tables}
+    names: dict[int, set[str]] = {}
+    for row in rows:
+        names.setdefault(row.table, set()).add(row.name)
     for row in rows:
         proper = PROPER.fullmatch(row.name) is not None
         if not row.name or HASH.fullmatch(row.name) or (not proper and not row.table):
@@ -42,6 +46,11 @@ def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
         same_table = earlier.table == row.table and row.table in tables
         if earlier is row or (not same_table and _is_about(row.change, earlier)) or (row.name, row.table) in asked:
             continue
+        shared = names[row.table] & names[earlier.table]
+        if not same_table and len(shared) > 1 and 2 * len(shared) >= min(len(names[row.table]), len(names[earlier.table])):
+            continue  # each table counts anew
+        if same_table and row.name.isdecimal() and row.line - earlier.line > NEAR:
+            continue  # a count that began anew
         asked.add((row.name, row.table))
         text = f"{row.name} is also the row of line {earlier.line}: {one_line(earlier.change, 60)}"
         yield Remark(flaw=Flaw.REUSED_ID, line=row.line, rows=(row.label,), text=text)
@@ -123,7 +132,7 @@ def _stale_figures(
 
 def _id_and_title(section: Section) -> tuple[str, str]:
     """Split a heading, e.g. `P11: Stage2 pipeline` into `P11` and `Stage2 pipeline`; return ("", "") if it has no id."""
-    found = re.match(r"([A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?)\s*(?:[:)–—-]|\.(?!\d))\s*(.*)", section.title)
+    found = re.match(r"([A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?)(?:\s*(?:[:)–—]|\.(?!\d))|\s+-+\s)\s*(.*)", section.title)
     return (found[1], found[2]) if found else ("", "")
 
 

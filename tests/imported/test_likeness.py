@@ -84,3 +84,29 @@ def test_the_name_of_a_series_is_no_id() -> None:
 def test_bullets_in_one_section_that_vary_one_change_share_its_id() -> None:
     bullet = "- **E6 at `MAX_LEN` {}**: 3 ms. **Rejected**\n"
     assert not remarks("## Results of experiments\n\n" + bullet.format(64) + bullet.format(32))
+
+
+TWO_ROWS = "| id | keep? | change |\n|---|---|---|\n| B{0} | keep | change {0} of one kind |\n| B{1} | keep | work {1} |\n"
+
+
+def test_an_id_inside_a_longer_name_is_another() -> None:
+    assert remarks(ROW + "### B4 - Fold the bias into the epilogue\n\ntext\n")
+    assert not remarks(ROW + "### B4-TAR: Fold the bias into the epilogue\n\ntext\n")
+
+
+def test_tables_that_count_anew_share_no_ids() -> None:
+    heads = "| id | keep? | change |\n|---|---|---|\n"
+    first = heads + "".join(f"| B{at} | keep | partition levels across workers |\n" for at in range(3))
+    anew = heads + "".join(f"| B{at} | keep | spill registers early |\n" for at in range(3))
+    assert not remarks(first + "\ntext\n\n" + anew)
+    assert [remark.rows for remark in remarks(TWO_ROWS.format(*"01") + "\ntext\n\n" + TWO_ROWS.format(*"12"))] == [("B1",)]
+    few = heads + "".join(f"| B{at} | keep | spill registers early |\n" for at in range(1, 7))
+    many = heads + "".join(f"| B{at} | keep | partition levels across workers |\n" for at in (*range(1, 3), *range(10, 14)))
+    assert [remark.rows for remark in remarks(many + "\ntext\n\n" + few)] == [("B1",), ("B2",)]
+
+
+@pytest.mark.parametrize(("between", "asked"), [(0, True), (1, True), (2, False), (5, False)])
+def test_a_number_that_comes_again_much_later_began_anew(between: int, *, asked: bool) -> None:
+    names = ["14", *(str(20 + at) for at in range(between)), "14"]
+    lines = [f"{name}\t3.{at}\tkeep\tchange of kind {at}" for at, name in enumerate(names)]
+    assert bool(remarks("\n".join(["id\tms\tstatus\tchange", *lines]), "a.tsv")) is asked

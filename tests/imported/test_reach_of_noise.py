@@ -46,3 +46,11 @@ def test_who_rejects_what_is_neutral_is_right() -> None:
     row = ROW.replace("| keep |", "| reject |")
     assert asked("# Log\n\nThe noise is 3 %.\n\n" + row.format("P1", "neutral to +2 % faster")) == []
     assert asked("# Log\n\nThe noise is 3 %.\n\n" + row.format("P1", "+2 % faster")) == ["P1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "rows"), [("wider loads", ["P2"]), ("correctness fix", []), ("fixes the tail", []), ("prefix sums", ["P2"])]
+)
+def test_what_is_kept_as_a_fix_may_gain_little(change: str, rows: list[str]) -> None:
+    text = ROW.format("P1", "100 ms") + f"| P2 | keep | {change} | 99.8 ms |\n"
+    assert asked(text) == rows
