@@ -32,13 +32,12 @@ def audit(
     # An impossible figure is reported as such, and not used in comparisons.
     possible = {line: tuple(each for each in found if not _too_fast(each, roofline)) for line, found in figures.items()}
     stated = stated_noise(document, rows, possible, unit)
-    noise = stated or fallback_noise
-    threshold = min(noise.percent, fallback_noise.percent)
+    threshold = min(max((each.percent for each in stated), default=fallback_noise.percent), fallback_noise.percent)
     found = [
         *_figure_remarks(document, rows, figures, roofline, unit),
         *(
             Remark(flaw=Flaw.NOISE, line=row.line, rows=(row.label,), text=text)
-            for row, text in noise_remarks(rows, possible, noise, known or {}, careful=stated is None)
+            for row, text in noise_remarks(rows, possible, stated, fallback_noise, known or {})
         ),
         *kept_regressions(rows, possible, known or {}),
         *not_flat(rows, possible, threshold),

@@ -1,5 +1,6 @@
 """Find the experiments that a hand-kept ledger tells in bullets: what was tried, and in a part of its own what was decided."""
 
+import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 
@@ -32,6 +33,8 @@ LAST = re.compile(
 TELLS_CHANGE = re.compile(r"\W*(?:changes?|what(?: changed)?|starts?|setup|hypothesis|idea|why|plan|next)\W*:", re.IGNORECASE)
 # `Merged the two scans` and `Kept the same order` say what was changed, not what became of it.
 DID = re.compile(r"applied|merged|landed|shipped|deployed|dropped|accepted|adopted|committed|removed", re.IGNORECASE)
+# `Kept quotient-like signals as the main lane` likewise.
+KEPT_NOUN = re.compile(r"kept [a-z]+-[a-z]+ [a-z]", re.IGNORECASE)
 DESCRIBES = re.compile(
     r"(?:kept|retained|removed|dropped|merged) (?:the|an?|its|this|same|all|both|only|so|to|because|unused|old|extra)\b",
     re.IGNORECASE,
@@ -44,6 +47,9 @@ RULED_ID = re.compile(
 LOST = re.compile(r"\b(?:reverted|rejected|discarded|regressed|lost|refuted|abandoned|rolled back)\b", re.IGNORECASE)
 # What may follow a verdict that begins a bullet
 ALONE = re.compile(r"\W*$|\s*[,;:.(\[]|\s+(?:because|for|as|since|after|by|due|in|on|at|with|and|but)\b", re.IGNORECASE)
+FAILED = re.compile(r"(\.\s+)Failed(?: and reverted| \([^()]*\))?\.(?=\s|$)")
+STANDS_FOR_FAILED = "Rejected (Failed)"
+DECIDES = re.compile(r"(?:^\s+|\.\s+)Kept\.")
 DONE_AND = re.compile(r"(?:completed|implemented|done|tested|tried|measured|built) (?:and|but) ", re.IGNORECASE)
 NEAR = 200
 LABELLED = re.compile(r"^\W*\[([A-Za-z ]+)\]\W*\s")
@@ -57,8 +63,13 @@ LABEL = re.compile(
 )
 
 
-def read_bullets(section: Section, lines: Sequence[Line], dialect: Dialect, names: set[str]) -> Iterator[Row]:
-    """Yield an experiment for each bullet that says what was tried and, in a part of its own, what was decided."""
+def read_bullets(
+    section: Section, lines: Sequence[Line], dialect: Dialect, names: set[str], *, fails: bool = False
+) -> Iterator[Row]:
+    """Yield an experiment for each bullet that says what was tried and, in a part of its own, what was decided.
+
+    `fails`: where other bullets say `Kept.`, `Failed.` is a decision too.
+    """
     if FORBIDS.search(section.title) or EXPLAINS_WORDS.search(section.title):
         return
     about = bool(ABOUT_EXPERIMENTS.search(f"{section.title} {section.under}"))
@@ -72,12 +83,14 @@ def read_bullets(section: Section, lines: Sequence[Line], dialect: Dialect, name
             or TELLS_CHANGE.match(text)
         ):
             continue
-        parted = _parted(bare, dialect)
+        parted = _parted(FAILED.sub(rf"\1{STANDS_FOR_FAILED}.", bare) if fails else bare, dialect)
         if parted is None:
             continue
         change, words, rest = parted
         title, name = title_and_name(change)
         made = rulings(words, dialect)
+        if isinstance(made, tuple):
+            made = tuple(dataclasses.replace(each, words=each.words.replace(STANDS_FOR_FAILED, "Failed")) for each in made)
         if isinstance(made, tuple) and made[0].verdict is Verdict.KEEP and LOST.search(f"{section.title} {bare}"):
             continue  # it tells of several attempts, or says both
         if not isinstance(made, tuple) or not re.search(r"\w\W+\w", title or name) or name in names:
@@ -87,7 +100,7 @@ def read_bullets(section: Section, lines: Sequence[Line], dialect: Dialect, name
             name=name,
             rulings=made,
             change=plain_text(title or name),
-            result=plain_text(rest),
+            result=plain_text(rest.replace(STANDS_FOR_FAILED, "Failed")),
             why="",
             date="",
             figures=(),
@@ -140,8 +153,10 @@ def _is_decision(part: str, dialect: Dialect, *, first: bool) -> bool:
         return False
     if first and not ALONE.match(word.string[word.end() :]):
         return False  # `retained pool: 154 us` names something
-    if DESCRIBES.match(word.string[word.start() :]) or (
-        DID.fullmatch(word[0]) and len(bare.split()) > 3 and not re.match(r"[,;:.(]", word.string[word.end() :])
+    if (
+        KEPT_NOUN.match(word.string[word.start() :])
+        or DESCRIBES.match(word.string[word.start() :])
+        or (DID.fullmatch(word[0]) and len(bare.split()) > 3 and not re.match(r"[,;:.(]", word.string[word.end() :]))
     ):
         return False
     return word[0].isupper() or word[0].lower().endswith(("ed", "kept", "back", "out")) or len(bare.split()) == 1

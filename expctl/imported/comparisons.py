@@ -37,7 +37,9 @@ REPEATS = re.compile(
 # What is worse by more percent was measured in another way.
 FAR = 100.0
 SLIPPED = 100.0 * SLIP / 2
-NEARLY_FLAT = 1.0
+# A small loss for less code needs no question.
+SMALL = 1.0
+EXPLAINED = re.compile(r"\b(?:simpl\w+|clean\w*|dead code|remove|noise|readab\w+|correctness|fix(?:es|ed)?)\b", re.IGNORECASE)
 
 
 def is_kept(row: Row) -> bool:
@@ -94,12 +96,16 @@ def comparable(row: Row, other: Row, known: Mapping[str, Better]) -> bool:
     No shape (`ctx=64K`) is named in the change of one alone, and they agree in each column of bare numbers of which nobody
     knows what is better, be it their main metric or a setting.
     """
-    before = dict(other.figures)
+    before = {head: _bare(cell) for head, cell in other.figures}
     shapes = [{shape for _, shape in shapes_in(each.change)} for each in (row, other)]
     return shapes[0] == shapes[1] and not any(
-        NUMBER.fullmatch(cell) and head in before and before[head] != cell and not _is_known(head, known)
+        NUMBER.fullmatch(_bare(cell)) and head in before and before[head] != _bare(cell) and not _is_known(head, known)
         for head, cell in row.figures
     )
+
+
+def _bare(cell: str) -> str:
+    return cell.strip("*`~≈ ")
 
 
 def _is_known(head: str, known: Mapping[str, Better]) -> bool:
@@ -172,6 +178,8 @@ def _compare(row: Row, figure: Figure, of: str, before: Figure, known: Mapping[s
             yield Remark(flaw=Flaw.UNIT_SLIP, line=row.line, rows=(row.label,), text=text)
         return
     worse = worse_by(figure, before, known)
+    if worse < SMALL and EXPLAINED.search(f"{row.change} {row.results()} {row.why}"):
+        return
     if worse > 0:
         text = (
             f"kept with {figure.text}{at}, {worse:.1f} % worse than {before.text} {of}; no interval says whether that is noise"

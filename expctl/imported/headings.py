@@ -24,6 +24,12 @@ GROUP = re.compile(
     r"|ideas|approaches|wins|losses|candidates|things|tests|techniques|hypotheses|improvements|variants|items|what)\b",
     re.IGNORECASE,
 )
+# `killed misdirections` names something, `killed after two days` is a verdict.
+OF_NOUN = re.compile(
+    r"\W*$|\W*\s(?:by|in|for|as|on|with|and|because|it|this|only|behind|anyway|the|an?|its|all|both|after|at|since|due|to|from|until"
+    r"|despite|again|so|here|later|earlier|now|default|\W)|\s*[,;:.(]",
+    re.IGNORECASE,
+)
 COMMAS = re.compile(r"\s*[,;(]\s*")
 # `E12 REJECTED at 3 ms, ...`
 SHOUTED = re.compile(
@@ -35,12 +41,14 @@ STAMP = re.compile(r"\W*\d{4}-\d\d-\d\d\b[^|]{0,40}\|\s*")
 # `E12 wider loads [status: rejected -> see E9]` and `E12 wider loads [ACCEPTED: ...]`
 TAGGED = re.compile(r"[\[(]\s*(?:status|verdict|decision|outcome)\s*:\s*([^\])]+?)\s*(?=$|[\])(]|->|→|[,;]\s)", re.IGNORECASE)
 CAPITALS = re.compile(r"\[\s*([A-Z][A-Z ]{3,20}[A-Z])\s*(?=[\]:;,–—])")
+# `baseline looks bad` tells of the baseline.
+LOOKS = re.compile(r"\W*baseline\s+\w", re.IGNORECASE)
 HEADINGS_MAX = 2
 DATED = re.compile(r"\s*\([^()]*\)\s*$")
 NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|step|trial)\W*(\d+[a-z]?)\b", re.IGNORECASE)
 KEPT_MARKS = "✓✔✅☑👍"
 IDENTIFIED = re.compile(
-    r"\W*(?:(?P<id>[A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?|#\d+)\b|`?(?P<hash>[0-9a-f]{7,40})\b`?)", re.ASCII
+    r"\W*(?:(?P<id>[A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?|#\d+)\b(?!\.\d)|`?(?P<hash>[0-9a-f]{7,40})\b`?)", re.ASCII
 )
 # `FP16 sums` and `AArch64 loops` begin with no id, `EXP16: sums` does.
 LONG_ID = re.compile(r"[A-Za-z]{2,}-?\d|[a-z]\d")
@@ -107,7 +115,7 @@ def _in_brackets(heading: str) -> Heading | None:
     found = tagged
     if not found and shouted and DECIDED.fullmatch(shouted[1]):
         found = shouted
-    if not found and bracketed and any(map(DECIDED.match, COMMAS.split(bracketed[1]))):
+    if not found and bracketed and any(map(_is_decided, COMMAS.split(bracketed[1]))):
         found = bracketed
     if not found:
         return None
@@ -115,12 +123,18 @@ def _in_brackets(heading: str) -> Heading | None:
     return Heading(words=found[1], title=title, name=name)
 
 
+def _is_decided(part: str) -> bool:
+    word = DECIDED.match(part)
+    return bool(word and OF_NOUN.match(part[word.end() :]))
+
+
 def _at_end(heading: str, dialect: Dialect) -> str:
     """Return the words of the verdict that ends `heading`, such as `wider loads - neutral, reverted`; "" without one."""
     parts = [part for part in SPLIT.split(heading) if part.strip()]
     tail = DATED.sub("", parts[-1]) if len(parts) > 1 else ""
     decided = any(map(DECIDED.fullmatch, COMMAS.split(tail.strip("*_ ")))) and isinstance(rulings(tail, dialect), tuple)
-    return tail if decided or opens_with_verdict(tail, dialect) or DECIDED.match(tail.strip("*_ ")) else ""
+    told = opens_with_verdict(tail, dialect) and not LOOKS.match(tail)
+    return tail if decided or told or DECIDED.match(tail.strip("*_ ")) else ""
 
 
 def experiments_of(sections: Sequence[Section]) -> list[Section]:

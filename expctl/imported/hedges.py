@@ -22,7 +22,10 @@ BEFORE = re.compile(
     [^{RULED}]*{RULED}""",
     re.IGNORECASE | re.VERBOSE,
 )
-AFTER = re.compile(rf"{RULED}\s+(?:back|out|off|aside|away|later|if|unless|until|not|zurück|falls|wenn|nicht)\b", re.IGNORECASE)
+AFTER = re.compile(
+    rf"{RULED}(?:-candidate\b|\s+candidate\W*$)|{RULED}\s+(?:back|out|off|aside|away|later|if|unless|until|not|zurück|falls|wenn|nicht)\b",
+    re.IGNORECASE,
+)
 
 # `Ship if correct` and `accept only with zero copies` are rules for a decision that nobody has made yet.
 CONDITION = re.compile(rf"{RULED}[^{RULED}]*\b(?:if|unless|except|only (?:if|when|with|once))\b", re.IGNORECASE)

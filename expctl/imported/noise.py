@@ -1,11 +1,12 @@
 """Find the noise that a hand-kept ledger states, and verdicts that rest on differences no larger than it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from expctl.imported.comparisons import comparable, is_baseline, is_kept, own_changes, singles, worse_by
-from expctl.imported.document import Document, Row
+from expctl.imported.comparisons import FLAT, comparable, is_baseline, is_kept, own_changes, singles, worse_by
+from expctl.imported.document import Document, Line, Row, Section
 from expctl.imported.figures import Figure, Quantity, figures_in
 from expctl.imported.units import Better, Part
 
@@ -19,10 +20,24 @@ NOISE_MAX = 50
 SENTENCE = re.compile(r"[.;]\s")
 CLAUSE = re.compile(r"[.,;:]\s|[()]|\s[-–—]+\s")
 # Sizes and counts don't vary from run to run.
-EXACT = re.compile(r"\b(?:bytes?|gas|instructions?|registers?|[sv]gprs?|code size|alloc\w*)\b", re.IGNORECASE)
+EXACT = re.compile(
+    r"\b(?:bytes?|[kMG]i?B|gzip\w*|(?:binary|file|wire|download|code) size|gas|instructions?|registers?|[sv]gprs?|alloc\w*)\b",
+    re.IGNORECASE,
+)
+BRACKETS = re.compile(r"\([^()]*\)")
+# A section with such a heading says how everything was measured.
+MEASURING = re.compile(
+    r"\b(?:method\w*|measur\w*|noise|variance|protocol|rules?|conventions?|benchmark\w*|setup|reproduc\w*|stat(?:s|istics)"
+    r"|messung\w*|methodik|rauschen)\b",
+    re.IGNORECASE,
+)
 WORSE = re.compile(r"\bregress|\bworse\b|\bslower\b", re.IGNORECASE)
 BETTER = re.compile(r"\b(?:faster|speed-?ups?|gain(?:s|ed)?|improve[ds]?|improvements?)\b", re.IGNORECASE)
-SIMPLER = re.compile(r"\b(?:simplif\w*|clean|cleanup|trim|remove|drop|delete|refactor)\b", re.IGNORECASE)
+# Kept for something else than speed
+SIMPLER = re.compile(
+    r"\b(?:simplif\w*|simpler|clean|cleanup|trim|remove|drop|delete|refactor|fix(?:es|ed)?|correct\w*|pass(?:es|ed)?|bug\w*)\b",
+    re.IGNORECASE,
+)
 NAMED = r"(?:nois[ey]|jitter|variance|run-to-run)"
 PERCENT = r"(?P<percent>[±+~≈<]?\s?\d+(?:\.\d+)?(?:\s?[-–]\s?\d+(?:\.\d+)?)?\s?%)"
 # A percentage is noise only where the words say that this very figure is: beside the word, or as what lies within it.
@@ -44,59 +59,112 @@ NOTHING_KNOWN: Mapping[str, Better] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """Largest change of a figure, in percent of the earlier one, that counts as noise; `source` says where it is stated."""
+    """Largest change of a figure, in percent of the earlier one, that counts as noise; `source` says where it is stated.
+
+    It holds for the rows in the lines `first` to `last` of the ledger.
+    """
 
     percent: float
     source: str
+    first: int = 0
+    last: int = sys.maxsize
 
 
-def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], unit: str) -> Noise | None:
-    """Return the largest difference, in percent, that a ledger calls noise; None if it mentions no noise.
+def stated_noise(
+    document: Document, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], unit: str
+) -> tuple[Noise, ...]:
+    """Return the differences, in percent, that a ledger calls noise, each with the lines for which it holds.
 
-    It searches sentences outside tables and the results and reasons of rows. `figures` maps a row's line number to the figures
-    in it; `unit` is `G` or `T` for throughputs without a unit.
+    It searches sentences outside tables and the results and reasons of rows. What stands before the first experiment or below a
+    heading about measuring holds everywhere, other sentences in their section, and what a row says in its table. `figures` maps
+    a row's line number to the figures in it; `unit` is `G` or `T` for throughputs without a unit.
     """
     stated: list[Noise] = []
-    for line in document.lines():
+    for section in document.sections:
+        first, last = _reach(section, document, rows)
         stated += [
-            Noise(percent=abs(each.value), source=f"line {line.number}: '{each.text}' in a sentence about noise")
+            Noise(
+                percent=abs(each.value),
+                source=f"line {line.number}: '{each.text}' in a sentence about noise",
+                first=first,
+                last=last,
+            )
+            for line in (Line(number=section.line, text=section.title), *section.lines)
             for sentence in SENTENCE.split(line.text)
             for each in _percents(sentence, unit)
         ]
+    ends = {row.table: row.line for row in rows}
     for row, changes in _changes(rows, figures):
-        given = _stated_in_row(row)
-        stated += [Noise(percent=abs(each.value), source=f"{row.label} gives the noise as {each.text}") for each in given]
-        if not given and _is_called_noise(row) and len(changes) == 1:
-            stated += [Noise(percent=abs(value), source=f"{row.label} calls {words} noise") for value, words in changes]
-    return max(stated, key=lambda noise: noise.percent, default=None)
+        first, last = (row.table, ends[row.table]) if row.table else (0, sys.maxsize)
+        found = [(abs(each.value), f"{row.label} gives the noise as {each.text}") for each in _stated_in_row(row)]
+        if not found and _is_called_noise(row) and len(changes) == 1:
+            found = [(abs(value), f"{row.label} calls {words} noise") for value, words in changes]
+        stated += [Noise(percent=percent, source=source, first=first, last=last) for percent, source in found]
+    return tuple(stated)
 
 
 def noise_remarks(
     rows: Sequence[Row],
     figures: Mapping[int, tuple[Figure, ...]],
-    noise: Noise,
+    stated: Sequence[Noise],
+    fallback: Noise,
     known: Mapping[str, Better],
+) -> Iterator[tuple[Row, str]]:
+    """Yield each row that has a verdict although none of its changes exceeds the noise, and a text that says so. That is the
+    largest of `stated` that holds for the row, else `fallback`. `figures` maps a row's line number to the figures in it.
+    """
+    own = {
+        row.line: max(
+            (each for each in stated if each.first <= row.line <= each.last), key=lambda each: each.percent, default=fallback
+        )
+        for row in rows
+    }
+    # Where the noise is not the ledger's own, rows that were kept for something else than speed are left out.
+    for careful in (False, True):
+        asked = _changes(rows, figures, known, careful=careful)
+        yield from _inside(
+            (each for each in asked if (own[each[0].line] is fallback) is careful), figures, own, careful=careful
+        )
+
+
+def _inside(
+    changed: Iterable[tuple[Row, tuple[tuple[float, str], ...]]],
+    figures: Mapping[int, tuple[Figure, ...]],
+    own: Mapping[int, Noise],
     *,
     careful: bool,
 ) -> Iterator[tuple[Row, str]]:
-    """Yield each row that has a verdict although none of its changes exceeds `noise`, and a text that says so. `figures` maps a
-    row's line number to the figures in it. `careful`: the noise is not the ledger's own; then rows that were kept for something
-    else than speed are left out.
-    """
-    for row, changes in _changes(rows, figures, known, careful=careful):
+    for row, changes in changed:
+        noise = own[row.line]
         # A row with figures of several metrics may be decided by another than that of its percentage.
         results = [each for each in figures[row.line] if each.quantity is not Quantity.PERCENT]
         if len({(each.part, each.key) for each in results}) > 1 and _states_percent(figures[row.line]):
             continue
         # Who rejects what isn't faster is right, even inside the noise; who rejects a gain by its figure may not be.
         gained = any(words.startswith("+") for _, words in changes) and not WORSE.search(row.results())
-        moved = is_kept(row) or (gained and (not careful or BETTER.search(row.results())))
+        moved = is_kept(row) or (gained and not FLAT.search(row.results()) and (not careful or BETTER.search(row.results())))
         if EXACT.search(row.results()):
             continue
         if moved and changes and all(abs(value) <= noise.percent for value, _ in changes):
             shown = ", ".join(words for _, words in changes)
             remark = "; the row says so itself" if _is_called_noise(row) and not _stated_in_row(row) else ""
             yield row, f"decided by {shown}, inside the noise of {noise.percent:.2g} % ({noise.source}){remark}"
+
+
+def _reach(section: Section, document: Document, rows: Sequence[Row]) -> tuple[int, int]:
+    """Return the first and last line for which a sentence of `section` holds: its own and those of the sections in it."""
+    begins = min((row.table or row.line for row in rows), default=0)
+    later = [each for each in document.sections if each.line > section.line]
+    inside = {section.title}
+    end = sys.maxsize
+    for each in later:
+        if each.under not in inside:
+            end = each.line - 1
+            break
+        inside.add(each.title)
+    if end < begins or section.line == document.sections[0].line or MEASURING.search(BRACKETS.sub("", section.title)):
+        return 0, sys.maxsize
+    return section.line, end
 
 
 def _percents(sentence: str, unit: str = "") -> tuple[Figure, ...]:

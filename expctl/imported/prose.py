@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
-from expctl.imported.bullets import BULLET, LABEL, read_bullets
+from expctl.imported.bullets import BULLET, DECIDES, LABEL, read_bullets
 from expctl.imported.document import Document, Line, Row, Section, Unread
 from expctl.imported.headings import Heading, experiments_of, marks_are_verdicts, read_heading
+from expctl.imported.likeness import may_be_the_same
 from expctl.imported.verdicts import DECIDED, MARKS, Dialect, Pending, opens_with_verdict, rulings
 
 FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -32,6 +33,8 @@ ENDS_WITH = re.compile(
     r"\s*[-*+]\s+\W*\w[\w ]{1,24}:\s.*[.;)]\s+((?:kept|retained|reverted|rejected|discarded|rolled back)\b[^.;]{0,40})[.\s]*",
     re.IGNORECASE,
 )
+# `3. Wider loads - failed` tells of the row 3 of a table, `Hypothesis 3 - wider loads` of the row H3 or 3.
+LEADING_NUMBER = re.compile(r"\W*(?:([A-Za-z]+)\s+)?#?(\d+)\s*(?:[.):]|[-–—]+)\s+")
 UNSURE = re.compile(r"\W*(?:inconclusive|undecided|unclear)\b", re.IGNORECASE)
 # `**Attempted and reverted.**`, in a line of its own
 TRIED_AND = re.compile(
@@ -48,6 +51,7 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
     names = {row.name for row in rows if row.name}
     marked = marks_are_verdicts(document.sections)
     told: set[str] = set()
+    fails = any(DECIDES.search(line.text) for line in document.lines())
     for section in experiments_of(document.sections):
         if section.title == document.title and rows:
             continue  # what is said of the whole document
@@ -55,11 +59,23 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
             continue  # a part of the experiment above it
         lines = tuple(_outside_fences(section.lines))
         heading = read_heading(section.title, dialect, marked=marked)
+        if heading and _tells_of_row(heading, rows):
+            told.add(section.title)
+            continue
         whole = _section(section, heading, lines, dialect) if heading and heading.name not in names else None
         if whole:
             told.add(section.title)
-        found += [whole] if whole else list(read_bullets(section, lines, dialect, names))
+        found += [whole] if whole else list(read_bullets(section, lines, dialect, names, fails=fails))
     return found
+
+
+def _tells_of_row(heading: Heading, rows: Sequence[Row]) -> bool:
+    """Return whether a heading begins with the number of a table's row and speaks of the same change."""
+    number = LEADING_NUMBER.match(heading.title)
+    if not number:
+        return False
+    names = {number[2], (number[1] or "")[:1].upper() + number[2]}
+    return any(row.name in names and may_be_the_same(heading.title[number.end() :], row.change) for row in rows)
 
 
 def _outside_fences(lines: Sequence[Line]) -> Iterator[Line]:

@@ -3,8 +3,20 @@
 import re
 
 from expctl.domain.text import one_line, plain_text
-from expctl.imported.columns import NO_MAP, Columns, Map, columns_of, dialect_of, ids_inside, name_in_change, why_no_ledger
+from expctl.imported.columns import (
+    MEASURED,
+    NO_MAP,
+    TRIED,
+    Columns,
+    Map,
+    columns_of,
+    dialect_of,
+    ids_inside,
+    name_in_change,
+    why_no_ledger,
+)
 from expctl.imported.document import Document, ParsedLedger, Row, Table, TableRow, Unread
+from expctl.imported.groups import ruled_by_heading
 from expctl.imported.ids import is_range
 from expctl.imported.prose import read_text
 from expctl.imported.verdicts import Dialect, Pending, rulings, spelled_out
@@ -24,13 +36,17 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
     waiting: list[Unread] = []
     unread: list[Unread] = []
     skipped_tables: list[Unread] = []
-    for table in document.tables:
-        found = columns_of(table, given)
+    for written in document.tables:
+        table, found = written, columns_of(written, given)
+        ruled = ruled_by_heading(written, frozenset(TRIED), MEASURED) if found is None else None
+        if ruled:
+            table, found = ruled, columns_of(ruled, given)
         if found is None:
             why = why_no_ledger(table)
             skipped_tables.append(Unread(line=table.line, text=one_line(" | ".join(table.heads), 80), why=why))
             continue
-        columns.append(f"line {table.line}: {plain_text(found.words(table.heads))}")
+        words = plain_text(found.words(table.heads))
+        columns.append(f"line {table.line}: {words.replace('= verdict', '= the heading', 1) if ruled else words}")
         dialect = dialect_of(table, found.verdict, given)
         inside = ids_inside(table, found)
         for line in table.rows:
@@ -96,4 +112,4 @@ def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, in
 
 def _without_markup(name: str) -> str:
     bare = name.strip("`*# ")
-    return "" if bare.lower() in NO_NAME else bare
+    return "" if bare.lower() in NO_NAME or not re.search(r"\w", bare) else bare

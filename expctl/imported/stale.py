@@ -1,12 +1,14 @@
 """Find ids that a hand-kept ledger gives to two things, plans for what is concluded, and snapshots that were overtaken."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import one_line
 from expctl.imported.document import Document, Line, Row, Section
 from expctl.imported.figures import Figure, Quantity, figures_in
+from expctl.imported.likeness import may_be_the_same
 from expctl.imported.remarks import Flaw, Remark
 from expctl.imported.units import Part
 
@@ -17,34 +19,56 @@ WORD = re.compile(r"[a-z0-9_]{2,}")
 PROPER = re.compile(r"[A-Za-z]{1,6}[-_]?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?", re.ASCII)
 HASH = re.compile(r"(?=.*\d)[0-9a-f]{7,40}", re.ASCII)
 SAME_SHARE = 0.5
+FEW = 3
+NEAR = 2
 
 
 def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
-    """Yield a remark on each row with the id of an earlier row, and on each heading that uses a row's id for something else.
+    """Yield a remark on each row with the id of an earlier row, and on each id of a row that headings use for something else.
 
-    Numbers and names say only within one table which row is meant. A later table that speaks of the same experiment in similar
-    words repeats it.
+    Numbers and names say only within one table which row is meant. A later table, bullet or heading that shares telling words
+    with the row speaks of the same experiment.
     """
     first: dict[tuple[str, int], Row] = {}
+    times = Counter((row.name, row.table) for row in rows)
+    asked: set[tuple[str, int]] = set()
+    tables = {table.line for table in document.tables}
+    names: dict[int, set[str]] = {}
+    for row in rows:
+        names.setdefault(row.table, set()).add(row.name)
     for row in rows:
         proper = PROPER.fullmatch(row.name) is not None
         if not row.name or HASH.fullmatch(row.name) or (not proper and not row.table):
             continue
+        if times[row.name, row.table] > FEW:
+            continue  # the name of a series
         earlier = first.setdefault((row.name, 0 if proper else row.table), row)
-        if earlier is row or (earlier.table != row.table and _is_about(row.change, earlier)):
+        same_table = earlier.table == row.table and row.table in tables
+        if earlier is row or (not same_table and _is_about(row.change, earlier)) or (row.name, row.table) in asked:
             continue
+        shared = names[row.table] & names[earlier.table]
+        if not same_table and len(shared) > 1 and 2 * len(shared) >= min(len(names[row.table]), len(names[earlier.table])):
+            continue  # each table counts anew
+        if same_table and row.name.isdecimal() and row.line - earlier.line > NEAR:
+            continue  # a count that began anew
+        asked.add((row.name, row.table))
         text = f"{row.name} is also the row of line {earlier.line}: {one_line(earlier.change, 60)}"
         yield Remark(flaw=Flaw.REUSED_ID, line=row.line, rows=(row.label,), text=text)
     told = {row.line for row in rows}
+    others: dict[str, list[Section]] = {}
     for section in document.sections:
         name, title = _id_and_title(section)
-        used = next((each for each in rows if name and each.name == name), None)
-        if used and title and section.line not in told and not _is_about(title, used):
-            text = (
-                f"the heading '{one_line(section.title, 80)}' gives {name} to something else than the row of line "
-                f"{used.line}: {one_line(used.change, 60)}"
-            )
-            yield Remark(flaw=Flaw.REUSED_ID, line=section.line, rows=(name,), text=text)
+        meant = [each for each in rows if name and each.name == name]
+        if meant and title and section.line not in told and not any(_is_about(title, each, section) for each in meant):
+            others.setdefault(name, []).append(section)
+    for name, (section, *more) in others.items():
+        used = next(each for each in rows if each.name == name)
+        text = (
+            f"the heading '{one_line(section.title, 80)}' gives {name} to something else than the row of line "
+            f"{used.line}: {one_line(used.change, 60)}"
+        )
+        text += f"; so do {len(more)} more headings" if len(more) > 1 else "; so does 1 more heading" if more else ""
+        yield Remark(flaw=Flaw.REUSED_ID, line=section.line, rows=(name,), text=text)
 
 
 def stale_sections(
@@ -108,11 +132,13 @@ def _stale_figures(
 
 def _id_and_title(section: Section) -> tuple[str, str]:
     """Split a heading, e.g. `P11: Stage2 pipeline` into `P11` and `Stage2 pipeline`; return ("", "") if it has no id."""
-    found = re.match(r"([A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?)\s*[:.)–—-]\s*(.*)", section.title)
+    found = re.match(r"([A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?)(?:\s*(?:[:)–—]|\.(?!\d))|\s+-+\s)\s*(.*)", section.title)
     return (found[1], found[2]) if found else ("", "")
 
 
-def _is_about(title: str, row: Row) -> bool:
+def _is_about(title: str, row: Row, section: Section | None = None) -> bool:
+    if may_be_the_same(title, row.change, " ".join(line.text for line in section.lines) if section else ""):
+        return True
     words = set(WORD.findall(title.lower()))
     tried = set(WORD.findall(row.change.lower()))
     shared = words & (tried | set(WORD.findall(f"{row.result} {row.why}".lower())))

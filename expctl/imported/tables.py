@@ -14,6 +14,7 @@ PIPED = re.compile(r"\s*\|.*\|\s*")
 FENCE = re.compile(r"\s*(?:```|~~~)")
 NOT_ESCAPED_PIPE = re.compile(r"(?<!\\)\|")
 COMMENT = "#"
+DECIMAL = re.compile(r"[-+]?\d+\.\d+")
 
 
 def read_document(contents: bytes, name: str) -> Document:
@@ -78,6 +79,8 @@ def _delimited(text: str, name: str, delimiter: str) -> Document:
     if not lines:
         return Document(name=name, title="", tables=(), sections=())
     (start, heads), *rows = lines
+    if any(map(DECIMAL.fullmatch, heads)):  # the first line is a row already
+        heads, rows = [""] * len(heads), lines
     table = Table(line=start, section="", heads=tuple(heads), rows=tuple(_row(line, cells, len(heads)) for line, cells in rows))
     return Document(name=name, title="", tables=(table,), sections=())
 

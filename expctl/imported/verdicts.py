@@ -26,7 +26,7 @@ MARKED = {**dict.fromkeys("✓✔✅☑👍", Verdict.KEEP), **dict.fromkeys("�
 WORDS = (
     (
         Verdict.REJECT,
-        r"not (?:be )?(?:kept|merged|adopted|landed|accepted|retained|shipped|committed|deployed|viable)"
+        r"(?:not (?:be )?|never )(?:kept|merged|adopted|landed|accepted|retained|shipped|committed|deployed|viable)"
         r"|(?:don.?t|do not|did not|didn.?t) keep"
         r"|not (?:apply|applied|added)|do(?:n.?t| not) (?:apply|add|adopt|merge|ship|use)"
         r"|not worth|dead[- ]end|(?:kept|left) (?:off|out|disabled)|no[- ]go|no[- ]ship",
@@ -43,7 +43,7 @@ WORDS = (
     (
         Verdict.REJECT,
         r"reject|rejected|discard|discarded|revert|reverted|drop|dropped|rolled back|backed out|abandoned|scrapped|removed"
-        r"|killed(?! by)|lost|fail|failed|regression|regressed",
+        r"|killed(?! by)|lost|fail(?!-(?:closed|open|safe|fast|soft))|failed|regression|regressed",
     ),
     (
         Verdict.REJECT,
@@ -60,7 +60,8 @@ DECIDED = re.compile(
     r"\b(?:keep(?! (?:in mind|an eye|track|going|trying)\b)|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed"
     r"|committed|applied|re-?enabled|reject(?:ed)?|discard(?:ed)?"
     r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|killed(?! by)|crash(?:ed)?|dead[- ]end|no[- ]go"
-    r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)|not (?:kept|adopted|merged|landed|accepted|retained|shipped)"
+    r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)"
+    r"|(?:not|never) (?:kept|adopted|merged|landed|accepted|retained|shipped|committed)"
     r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen)\b",
     re.IGNORECASE,
 )
@@ -80,7 +81,7 @@ CLAUSE = re.compile(r"[;:.](?=\s|$)|,\s|\s[-–—]+\s|[–—]|[()\[\]]|\s*(?:�
 # Words that may stand before the verdict in its clause.
 LEAD = (
     r"(?:\W|\b(?:so|and|then|was|were|is|change|both|all|hence|therefore|thus|ultimately|finally|final|result|status"
-    r"|implemented|investigated|measured|tested|tried|done)\b)*"
+    r"|implemented|investigated|measured|ported|tested|tried|done)\b)*"
 )
 LATER = re.compile(
     r"\b(?:then|later|but|afterwards?|finally|eventually|subsequently|since|now|again|after|jedoch|dann|später)\b",
@@ -97,7 +98,7 @@ UNDONE = re.compile(r"\b(?:reverted|rolled back|backed out|discarded)\b", re.IGN
 # `Keep group 4` in the row of a sweep keeps what was there. In capitals, and before a word of place, it is a verdict.
 KEEPS_OTHER = re.compile(
     r"[Kk]eep (?!it\b|this\b|change|as\b|for\b|behind\b|in\b|on\b|with\b|because\b|since\b|only\b|default"
-    r"|baseline|analysis|infra|config|enabled|new\b|if\b|pending|unless\b|until\b)\w"
+    r"|baseline|analysis|infra|config|enabled|new\b|if\b|pending|unless\b|until\b)-{0,2}\w"
 )
 # What is kept as a reference was not kept as a change.
 KEPT_ASIDE = re.compile(

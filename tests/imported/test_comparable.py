@@ -196,3 +196,26 @@ def test_a_threshold_from_elsewhere_asks_about_less() -> None:
     assert asked("P1 | keep | a | 3 ms", "P2 | keep | simplify the loop | 2.99 ms") == []
     assert asked("P1 | keep | a | 3 ms", "P2 | reject | b | +1 %") == []
     assert asked("P1 | keep | a | 3 ms", "P2 | reject | b | +1 % faster") == [("P2",)]
+
+
+@pytest.mark.parametrize("cells", [("0.52", "0.61"), ("**0.52**", "**0.61**"), ("`0.52`", "≈ 0.61")])
+def test_a_metric_in_bold_decides_too(cells: tuple[str, str]) -> None:
+    rows = [f"P{at} | keep | change {at} | {cell} | {time} s" for at, cell, time in zip("12", cells, (569, 734), strict=True)]
+    heads = "id | keep? | change | score | elapsed"
+    assert flaws(table(*rows, heads=heads)) == []
+    same = [row.replace("0.61", "0.52") for row in rows]
+    assert flaws(table(*same, heads=heads)) == [(Flaw.KEPT_REGRESSION, ("P2",))]
+
+
+@pytest.mark.parametrize(
+    ("change", "result", "asked"),
+    [
+        ("remove the dead mask, simpler", "100.8 ms", False),
+        ("remove the dead mask, simpler", "103.5 ms", True),
+        ("wider loads", "100.8 ms", True),
+        ("correctness: mask the tail", "100.8 ms", False),
+    ],
+)
+def test_a_small_loss_that_is_explained_is_no_question(change: str, result: str, *, asked: bool) -> None:
+    found = flaws(table("P1 | keep | first | 100 ms", f"P2 | keep | {change} | {result}"))
+    assert ((Flaw.KEPT_REGRESSION, ("P2",)) in found) is asked

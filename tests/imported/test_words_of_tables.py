@@ -114,3 +114,26 @@ def test_crash_is_a_verdict_beside_others_and_done_waits_for_none() -> None:
     heads = "commit\tms\tstatus\tdescription"
     rows = ("a1b2c3d\t3\tkeep\twider", "a1b2c3e\t0\tcrash\tdeeper", "a1b2c3f\t4\tdone\ta rerun", "a1b2c40\t4\tdiscard\tmore")
     assert [verdict for _, _, verdict in lines(heads, *rows)] == [KEEP, Verdict.INVALID, REJECT]
+
+
+@pytest.mark.parametrize(
+    ("cell", "verdict"),
+    [
+        ("Never committed (the branch is clean)", Verdict.REJECT),
+        ("Ported and kept", Verdict.KEEP),
+        ("Ported and rejected: too slow", Verdict.REJECT),
+        ("keep-candidate", None),
+        ("Fail-closed", None),
+        ("keep -O3", None),
+        ("**keep --pack 1**", None),
+    ],
+)
+def test_words_of_others(cell: str, verdict: Verdict | None) -> None:
+    found = rulings(cell)
+    assert (found[0].verdict if isinstance(found, tuple) else None) is verdict
+
+
+def test_what_a_bullet_keeps_as_before_is_no_verdict() -> None:
+    bullet = "# Log\n\n## Experiments\n\n- Sorted the ideas of the review.\n  Kept {} as the main lane.\n"
+    assert not read_document(document_of(bullet.format("hash-like signals").encode(), "a.md")).rows
+    assert read_document(document_of(b"# Log\n\n## Experiments\n\n- Sorted the queues.\n  Kept. 3 ms.\n", "a.md")).rows

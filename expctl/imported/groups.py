@@ -1,0 +1,55 @@
+"""Find tables whose heading says what became of all their experiments, e.g. `Rejected experiments`."""
+
+import dataclasses
+import re
+
+from expctl.domain.experiment.proposal import Verdict
+from expctl.imported.document import Table
+from expctl.imported.verdicts import opens_with_verdict
+
+HEAD = "verdict"
+DONE = "accepted|adopted|kept|retained|landed|shipped|merged|rejected|reverted|discarded|abandoned|dropped|failed"
+THINGS = (
+    "changes|experiments|optimi[sz]ations|attempts|ideas|approaches|candidates|hypotheses|variants|techniques|kernels|levers"
+)
+# `Rejected decode changes`, `Kept ideas and what they taught us`, `Rejected`, `Rejected in this round`
+BEFORE = re.compile(
+    rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:\w+ and )?(?P<verdict>{DONE})"
+    rf"(?: (?:\w+ )?(?:{THINGS})\b.*|(?: (?:in|on|by|for|after) .*)?\W*)",
+    re.IGNORECASE,
+)
+# `Experiments that were rejected`, `What we tried and reverted`
+AFTER = re.compile(
+    rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:{THINGS}|what)\b(?: (?:that|which|we|was|were|tried|tested|measured|and|then|got))*"
+    rf" (?P<verdict>{DONE})\W*",
+    re.IGNORECASE,
+)
+# `Changes that helped (applied)`
+APPLIED = re.compile(rf"\W*(?:{THINGS})\b[^()]*\((?:all )?(?P<verdict>applied|{DONE})\)\W*", re.IGNORECASE)
+# `Notable discards`
+NOUNS = re.compile(r"\W*(?:\w+ ){0,3}(?P<verdict>discard|reject|revert)(?:s|ions|als)\W*", re.IGNORECASE)
+BRACKETS = re.compile(r"\s*\([^()]*\)")
+BOTH = re.compile(rf"\b(?:{DONE})\b", re.IGNORECASE)
+MEASURED_SHARE = 1 / 3
+
+
+def ruled_by_heading(table: Table, tried: frozenset[str], measured: re.Pattern[str]) -> Table | None:
+    """Return `table` with a column of the verdict that its heading gives to all rows; None where the heading gives none.
+
+    Only a table with a head of `tried` (such as `experiment`) is one of experiments, and only where a third of its rows has a
+    figure, which `measured` finds. A row that itself tells of another decision gets an empty cell.
+    """
+    title = BRACKETS.sub("", table.section).strip()
+    found = BEFORE.fullmatch(title) or AFTER.fullmatch(title) or APPLIED.fullmatch(table.section) or NOUNS.fullmatch(title)
+    words = found["verdict"] if found else ""
+    figures = sum(any(map(measured.search, row.cells)) for row in table.rows)
+    if not words or len(set(BOTH.findall(table.section.lower()))) > 1 or figures < MEASURED_SHARE * len(table.rows):
+        return None
+    if not any(" ".join(head.lower().split()) in tried for head in table.heads):
+        return None
+    against = {Verdict.KEEP, Verdict.REJECT} - {opens_with_verdict(words)}
+    rows = tuple(
+        dataclasses.replace(row, cells=(*row.cells, "" if against & {*map(opens_with_verdict, row.cells)} else words))
+        for row in table.rows
+    )
+    return dataclasses.replace(table, heads=(*table.heads, HEAD), rows=rows)

@@ -1,0 +1,112 @@
+"""Which words name the same change, and what the audit then says of ids that stand twice."""
+
+import pytest
+
+from expctl.imported.audit import audit
+from expctl.imported.likeness import may_be_the_same
+from expctl.imported.noise import Noise
+from expctl.imported.remarks import Flaw, Remark
+from expctl.imported.roofline import Roofline
+from expctl.imported.rows import read_document
+from expctl.imported.tables import read_document as document_of
+
+
+def remarks(text: str, name: str = "a.md") -> list[Remark]:
+    document = document_of(text.encode(), name)
+    found = audit(document, read_document(document).rows, Roofline(), Noise(percent=0.5, source="the protocol"))
+    return [remark for remark in found if remark.flaw is Flaw.REUSED_ID]
+
+
+ROW = "| id | keep? | change |\n|---|---|---|\n| B4 | reject | Chrono merge of queues |\n\n"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Chronological merging (as others do)", "chrono merge", True),
+        ("Unions by rank, via XOR", "XOR/GJ", True),
+        ("Raise the worker's `MAX_LEN` by half", "`MAX_LEN` of 64, 3.64M peers", True),
+        ("Session with `--no-wait`, again", "(`--no-wait`) - direct 6.58 s against 6.67 s", True),
+        ("Raise what workers share through MAX_LEN by half", "`MAX_LEN` of 64: peers import nodes, clauses cost", True),
+        ("Results", "Wider loads", True),
+        ("Wider stores", "", True),
+        ("Stage2 software pipeline without another count", "stage2 interleaved refill", False),
+        ("Fold the bias into the epilogue", "Partition levels across workers", False),
+        ("Use a faster path", "Make the kernel faster", True),
+    ],
+)
+def test_whether_two_texts_may_speak_of_one_change(one: str, other: str, *, same: bool) -> None:
+    assert may_be_the_same(one, other) is same
+
+
+@pytest.mark.parametrize(
+    ("heading", "asked"),
+    [
+        ("### B4. Chronological merging of two queues", False),
+        ("### B4: Measurements", False),
+        ("### B4. Fold the bias into the epilogue", True),
+        ("### B4.1 - Fold the bias into the epilogue", False),
+    ],
+)
+def test_a_heading_in_other_words_is_no_second_use_of_an_id(heading: str, *, asked: bool) -> None:
+    assert bool(remarks(ROW + heading + "\n\nSome text.\n")) is asked
+
+
+def test_a_section_that_names_the_change_below_its_heading_is_about_it() -> None:
+    heading = "### B4. Fold the bias\n\n"
+    assert remarks(ROW + heading + "Nothing of it.\n")
+    assert not remarks(ROW + heading + "It needs the chrono merge of all queues.\n")
+
+
+def test_many_headings_of_one_id_are_one_question() -> None:
+    headings = "".join(f"### B4: {each}\n\ntext\n\n" for each in ("Fold the bias", "Spill registers", "Pack weights"))
+    (found,) = remarks(ROW + headings)
+    assert "so do 2 more headings" in found.text
+
+
+def test_versions_with_a_point_are_no_ids() -> None:
+    heads = "## v2.3-A: pinned buffers (reverted)\n\ntext\n\n"
+    assert not remarks(heads + "## v2.4: hashed routing\n\ntext\n\n## v2.9: many workers (kept)\n\ntext\n")
+    document = document_of(heads.encode(), "a.md")
+    assert [(row.name, row.change) for row in read_document(document).rows] == [("", "v2.3-A: pinned buffers")]
+
+
+def test_the_name_of_a_series_is_no_id() -> None:
+    line = "{}\t3.{}\tkeep\tchange number {}"
+    few = "\n".join(["id\tms\tstatus\tchange", *(line.format("T1", at, at) for at in range(2))])
+    assert [remark.rows for remark in remarks(few, "a.tsv")] == [("T1",)]
+    many = "\n".join(["id\tms\tstatus\tchange", *(line.format("T1", at, at) for at in range(5))])
+    assert not remarks(many, "a.tsv")
+    dashes = "\n".join(["id\tms\tstatus\tchange", *(line.format("-----", at, at) for at in range(2))])
+    assert not remarks(dashes, "a.tsv")
+
+
+def test_bullets_in_one_section_that_vary_one_change_share_its_id() -> None:
+    bullet = "- **E6 at `MAX_LEN` {}**: 3 ms. **Rejected**\n"
+    assert not remarks("## Results of experiments\n\n" + bullet.format(64) + bullet.format(32))
+
+
+TWO_ROWS = "| id | keep? | change |\n|---|---|---|\n| B{0} | keep | change {0} of one kind |\n| B{1} | keep | work {1} |\n"
+
+
+def test_an_id_inside_a_longer_name_is_another() -> None:
+    assert remarks(ROW + "### B4 - Fold the bias into the epilogue\n\ntext\n")
+    assert not remarks(ROW + "### B4-TAR: Fold the bias into the epilogue\n\ntext\n")
+
+
+def test_tables_that_count_anew_share_no_ids() -> None:
+    heads = "| id | keep? | change |\n|---|---|---|\n"
+    first = heads + "".join(f"| B{at} | keep | partition levels across workers |\n" for at in range(3))
+    anew = heads + "".join(f"| B{at} | keep | spill registers early |\n" for at in range(3))
+    assert not remarks(first + "\ntext\n\n" + anew)
+    assert [remark.rows for remark in remarks(TWO_ROWS.format(*"01") + "\ntext\n\n" + TWO_ROWS.format(*"12"))] == [("B1",)]
+    few = heads + "".join(f"| B{at} | keep | spill registers early |\n" for at in range(1, 7))
+    many = heads + "".join(f"| B{at} | keep | partition levels across workers |\n" for at in (*range(1, 3), *range(10, 14)))
+    assert [remark.rows for remark in remarks(many + "\ntext\n\n" + few)] == [("B1",), ("B2",)]
+
+
+@pytest.mark.parametrize(("between", "asked"), [(0, True), (1, True), (2, False), (5, False)])
+def test_a_number_that_comes_again_much_later_began_anew(between: int, *, asked: bool) -> None:
+    names = ["14", *(str(20 + at) for at in range(between)), "14"]
+    lines = [f"{name}\t3.{at}\tkeep\tchange of kind {at}" for at, name in enumerate(names)]
+    assert bool(remarks("\n".join(["id\tms\tstatus\tchange", *lines]), "a.tsv")) is asked

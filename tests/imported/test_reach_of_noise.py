@@ -1,0 +1,56 @@
+"""For which rows a sentence about noise holds."""
+
+import pytest
+
+from expctl.imported.audit import audit
+from expctl.imported.noise import Noise
+from expctl.imported.remarks import Flaw
+from expctl.imported.roofline import Roofline
+from expctl.imported.rows import read_document
+from expctl.imported.tables import read_document as document_of
+
+ROW = "| id | keep? | change | result |\n|---|---|---|---|\n| {} | keep | wider loads | {} |\n"
+
+
+def asked(text: str) -> list[str]:
+    document = document_of(text.encode(), "a.md")
+    found = audit(document, read_document(document).rows, Roofline(), Noise(percent=0.5, source="the protocol"))
+    return [row for remark in found if remark.flaw is Flaw.NOISE for row in remark.rows]
+
+
+@pytest.mark.parametrize(
+    ("title", "rows"),
+    [("Decode runs", ["P2"]), ("How it was measured", ["P1", "P2"]), ("Wrap-up (first measurement only)", ["P2"])],
+)
+def test_noise_of_a_section_holds_in_it_and_of_a_method_everywhere(title: str, rows: list[str]) -> None:
+    first = "# Log\n\n## Prefill runs\n\n" + ROW.format("P1", "+2 %")
+    second = f"\n## {title}\n\nThe noise is 3 %.\n\n### Details\n\n" + ROW.format("P2", "+2 %")
+    assert asked(first + second) == rows
+
+
+def test_noise_before_the_first_row_holds_everywhere() -> None:
+    assert asked("# Log\n\n## About\n\nThe noise is 3 %.\n\n## Runs\n\n" + ROW.format("P1", "+2 %")) == ["P1"]
+
+
+def test_noise_that_a_row_states_holds_in_its_table() -> None:
+    own, other = ROW.format("P1", "+2 %, the noise is 3 %"), ROW.format("P2", "+2 %")
+    assert asked(own + "\ntext\n\n" + other) == ["P1"]
+
+
+@pytest.mark.parametrize("result", ["-2.7 % gzip", "+0.3 % KiB", "download size +0.2 %"])
+def test_sizes_have_no_noise(result: str) -> None:
+    assert asked("# Log\n\nThe noise is 3 %.\n\n" + ROW.format("P1", result)) == []
+
+
+def test_who_rejects_what_is_neutral_is_right() -> None:
+    row = ROW.replace("| keep |", "| reject |")
+    assert asked("# Log\n\nThe noise is 3 %.\n\n" + row.format("P1", "neutral to +2 % faster")) == []
+    assert asked("# Log\n\nThe noise is 3 %.\n\n" + row.format("P1", "+2 % faster")) == ["P1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "rows"), [("wider loads", ["P2"]), ("correctness fix", []), ("fixes the tail", []), ("prefix sums", ["P2"])]
+)
+def test_what_is_kept_as_a_fix_may_gain_little(change: str, rows: list[str]) -> None:
+    text = ROW.format("P1", "100 ms") + f"| P2 | keep | {change} | 99.8 ms |\n"
+    assert asked(text) == rows
