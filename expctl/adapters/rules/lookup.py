@@ -61,6 +61,7 @@ class RuleLookup:
         self._compilers = compilers
         self._machine = machine
         self._assumed = assumed
+        self._meanings: dict[str, Meanings] = {}
         self._last: tuple[str, bytes, tuple[FileTexts, ...]] | None = None
 
     def identity(self, commit: str, patch: bytes) -> ChangeIdentity:
@@ -108,7 +109,9 @@ class RuleLookup:
 
     def meanings(self, commit: str) -> Meanings | None:
         """Return what compiles versions of the sources by the protocol of `commit`; None if nothing does."""
-        return self._compilers(self._library().protocol(commit)) if self._compilers is not None else None
+        if commit not in self._meanings and self._compilers is not None:
+            self._meanings = {commit: self._compilers(self._library().protocol(commit))}  # of one commit: each keeps a folder
+        return self._meanings.get(commit)
 
     def holds(self, commit: str) -> Mapping[str, RuleConditions]:
         """Return experiment -> the conditions that would reopen its rule, for all experiments with a rule, in order of id."""

@@ -19,13 +19,15 @@ NEAR_PERCENT = 60
 
 class View(StrEnum):
     """What is compared: what the optimised functions compute (LLVM IR), their machine code, the instructions of each source
-    function (REGIONS), or the statements that the preprocessor leaves (STATEMENTS). The last two have parts alone.
+    function (REGIONS), or the statements that the preprocessor leaves (STATEMENTS). The last two have parts alone. SOURCE is the
+    preprocessed text without lines and files, by which versions are told apart before they are compiled.
     """
 
     MEANING = "meaning"
     CODE = "code"
     REGIONS = "regions"
     STATEMENTS = "statements"
+    SOURCE = "source"
 
 
 class Version(NamedTuple):

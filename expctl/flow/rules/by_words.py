@@ -30,21 +30,26 @@ def compiled_matches(
     rulebook: Rulebook, commit: str, patch: bytes, now: CurrentFacts, *, own_id: str = ""
 ) -> tuple[tuple[Match, ...], tuple[Near, ...]]:
     """Return all rules in force that know `patch` only once it is compiled, and rejected changes that it is close to."""
+    if not rulebook.ruled(commit) or rulebook.misfits(commit, patch):
+        return (), ()
+    meanings, versions = rulebook.meanings(commit), (Version(commit), Version(commit, patch))
+    if meanings is None or not any(meanings.differ(*versions, name) for name in meanings.targets()):
+        return (), ()
     said = by_words(rulebook, commit, patch, now)
     same, near = ((), ()) if said else by_meaning(rulebook, commit, patch, now, own_id=own_id)
     return (*said, *same), near
 
 
 def by_words(rulebook: Rulebook, commit: str, patch: bytes, now: CurrentFacts) -> tuple[Match, ...]:
-    """Return the rules without a patch that know `patch` by what they say; none if it doesn't fit `commit`."""
+    """Return the rules without a patch that know `patch`, which fits `commit`, by what they say."""
     asking = [
         record
         for record in rulebook.ruled(commit)
         if (rule := record.rule) is not None and not rule.patch_id and (rule.forbids or rule.settings or checked_words(rule))
         if not changed_conditions(record, now)
     ]
-    meanings = rulebook.meanings(commit) if asking and not rulebook.misfits(commit, patch) else None
-    if meanings is None or not meanings.targets():
+    meanings = rulebook.meanings(commit) if asking else None
+    if meanings is None:
         return ()
     found = (_match(meanings, record, commit, patch, now) for record in asking)
     return tuple(match for match in found if match is not None)
@@ -87,6 +92,8 @@ def _changes(meanings: Meanings, commit: str, patch: bytes, targets: Sequence[st
     found = []
     for target in targets:
         versions = (Version(commit), Version(commit, patch))
+        if not meanings.differ(*versions, target):
+            continue
         before, after = meanings.compiled([Wanted(each, target, view) for each in versions])
         if before is not None and after is not None and not before.fault:
             found.append(CompiledChange(before=before, after=after))
