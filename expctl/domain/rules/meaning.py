@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-NEAR_PERCENT = 60
-"""From this likeness on, a change is shown as close to a rejected one; measured on tests/rules_corpus/strangers."""
+NEAR_PERCENT = 50
+"""From this likeness on, a change is shown as close to a rejected one: docs/RULES.md has the figures."""
 
 
 class View(StrEnum):
