@@ -36,7 +36,7 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Question:
-    """What compilers have to be asked while nobody waits for the branch: does a rule know `patch` on `commit`?"""
+    """What has to be asked while nobody waits for the branch, because it may compile: does a rule know `patch` on `commit`?"""
 
     commit: str
     patch: bytes
@@ -98,10 +98,10 @@ def _publish(
         check_patterns(context.rulebook, proposal, contents, commit=head)
         inputs = read_ledger_inputs(context.library, head)
         check_circle(proposal, [entry.proposal for entry in inputs.queue() if entry.state is not State.WITHDRAWN])
-        check_repeats(context, inputs, queued, head, is_person=not by)
-        question = _question(context, protocol, queued, head, answered)
-        if question is not None:
-            return question
+        if by:
+            _check_not_queued(context, inputs, queued, head)
+        if not _is_answered(context, queued, head, answered):
+            return _Question(commit=head, patch=contents, targets=tuple(protocol.targets))
         files = {
             f"experiments/{proposal.id}/experiment.yaml": text,
             f"experiments/{proposal.id}/change.patch": contents,
@@ -173,17 +173,11 @@ def _check_sizes(context: Context, protocol: Protocol, paths: Sequence[str]) -> 
         )
 
 
-def _question(
-    context: Context, protocol: Protocol, queued: Queued, head: str, answered: _Question | None
-) -> _Question | None:
-    """Return what compilers have to be asked about a patch on `head`; None if nothing, or if it is what was `answered`."""
+def _is_answered(context: Context, queued: Queued, head: str, answered: _Question | None) -> bool:
+    """Is it known that no rule forbids the patch on `head`? Yes without rules, with a precondition, or if that was `answered`."""
     if written_reason(queued.proposal.precondition) or not context.rulebook.ruled(head):
-        return None
-    if answered is not None and answered.patch == queued.patch and _adds_proposals(context, answered.commit, head):
-        return None
-    meanings = context.rulebook.meanings(head)
-    asks = meanings is not None and bool(meanings.targets())
-    return _Question(commit=head, patch=queued.patch, targets=tuple(protocol.targets)) if asks else None
+        return True
+    return answered is not None and answered.patch == queued.patch and _adds_proposals(context, answered.commit, head)
 
 
 def _adds_proposals(context: Context, old: str, new: str) -> bool:
@@ -195,22 +189,8 @@ def _adds_proposals(context: Context, old: str, new: str) -> bool:
     )
 
 
-def check_repeats(context: Context, inputs: LedgerInputs, queued: Queued, head: str, *, is_person: bool) -> None:
-    """Raise Refused if a do-not-repeat rule forbids the patch on the commit `head`, without compiling, or if it isn't a
-    person's, and a queued proposal has the same patch.
-    """
-    targets = tuple(inputs.protocol.targets)
-    check_patch(
-        context.rulebook,
-        inputs.protocol,
-        queued.proposal,
-        queued.patch,
-        commit=head,
-        targets=targets,
-        compiles=False,  # the branch is locked
-    )
-    if is_person:
-        return
+def _check_not_queued(context: Context, inputs: LedgerInputs, queued: Queued, head: str) -> None:
+    """Raise Refused if a queued proposal has the same patch."""
     patch_id = context.workspace.patch_identity(queued.patch)
     entries = [entry for entry in inputs.queue() if entry.state is not State.MALFORMED]
     patches = context.library.patches(head, [entry.id for entry in entries])
