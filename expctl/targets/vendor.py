@@ -51,7 +51,10 @@ class VendorRecipe:
         """Return the call that writes what `view` is read from to `out`, of the device code alone; () for a compiler that has
         no option for it.
         """
-        arch, options = self.arch_option(build.arch), {View.MEANING: self.device_only, View.SOURCE: self.device_source}.get(view)
+        arch, options = (
+            self.arch_option(build.arch),
+            {View.MEANING: self.device_only, View.SOURCE: self.device_source}.get(view),
+        )
         return (self.program, arch, *options, *build.flags, build.source, "-o", str(out)) if options else ()
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:

@@ -2,7 +2,7 @@
 
 The patches in history/ were written from the text of each rule alone. They are for the kernel as it was when they were written
 (`head`) or when the rule was made (`edge`, `ring`); no kernel that is kept sets a priority in its loads, so P4 is asked on one
-that does (`priority`). The short form asks the one rule, of one config of the CPU build; the long form all rules, of all configs.
+that does (`priority`). The short form asks the one rule, of one config of the CPU build; the long form all, of all configs.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from expctl.inspection.tool_versions import version_of
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent / "history"
 CPU_FLAGS, ONE_CONFIG = "flags: [-O3, -march=native", 'flags: [-O3, "-DSCALED_MM_CONFIG=2,2,2,2,2,2", -march=native'
+ROLES = ("AUTHOR", "COMMITTER")
 WHO = ("-c", "user.name=A", "-c", "user.email=a@b.c")
 
 
@@ -49,6 +50,8 @@ KNOWN = (
     Known("P25", Level.MEANING),
     Known("P33", Level.MEANING, "ring"),
 )
+QUICK = ("P3", "P7", "P14", "P19")
+"""One rule of each level; the others take as long again, each."""
 
 
 class Asked(NamedTuple):
@@ -66,7 +69,9 @@ class Repository(NamedTuple):
 
     def expctl(self, *words: str) -> Asked:
         """Run a command."""
-        who = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in (("NAME", "A"), ("EMAIL", "a@b.c"))}
+        who = {
+            f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in (("NAME", "A"), ("EMAIL", "a@b.c"))
+        }
         ran = subprocess.run(
             [sys.executable, "-m", "expctl", *words],
             cwd=self.root,
@@ -126,7 +131,14 @@ def refuses_and_lets_through(made: Repository, known: Known) -> None:
     assert (queued.status, "queued in" in queued.out) == (0, True), queued
 
 
-@pytest.mark.parametrize("known", [each for each in KNOWN if each.rule != "P33"], ids=lambda each: each.rule)
+@pytest.mark.parametrize(
+    "known",
+    [
+        pytest.param(each, id=each.rule, marks=[] if each.rule in QUICK else [pytest.mark.long])
+        for each in KNOWN
+        if each.rule != "P33"
+    ],
+)
 def test_a_rule_refuses_its_repeat_and_lets_a_neighbour_through(known: Known, tmp_path: Path) -> None:
     made = repository(tmp_path / "repository", known.state, {known.rule}, is_short=True)
     refuses_and_lets_through(made, known)
