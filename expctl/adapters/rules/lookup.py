@@ -44,7 +44,8 @@ FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 
 class RuleLookup:
     """Looks up do-not-repeat rules in commits of one repository. `machine` returns the facts of this machine that a record
-    stores, `compilers` what compiles for the targets of a protocol, `answers` keep what they told; `assumed` (name -> value) replaces current facts.
+    stores, `compilers` what compiles for the targets of a protocol, `answers` keep what they told; `assumed` (name -> value)
+    replaces current facts.
     """
 
     def __init__(

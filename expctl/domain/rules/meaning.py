@@ -19,8 +19,8 @@ NEAR_PERCENT = 50
 
 class View(StrEnum):
     """What is compared: what the optimised functions compute (LLVM IR), their machine code, the instructions of each source
-    function (REGIONS), or the statements that the preprocessor leaves (STATEMENTS). The last two have parts alone. SOURCE is the
-    preprocessed text without lines and files, by which versions are told apart before they are compiled.
+    function (REGIONS), or the statements that the preprocessor leaves (STATEMENTS). The last two have parts alone. SOURCE is
+    the preprocessed text without lines and files, by which versions are told apart before they are compiled.
     """
 
     MEANING = "meaning"

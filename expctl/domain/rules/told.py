@@ -6,8 +6,8 @@ from msgspec import Struct
 
 
 class Told(Struct, frozen=True, kw_only=True):
-    """A rule that compilers have something to say about. It knows the patch at `level`, for which `likeness` is the sentence and
-    `patterns` the forbidden ones that matched; or, with an empty level, the patch is close to it, by so many `percent`.
+    """A rule that compilers have something to say about. It knows the patch at `level`, for which `likeness` is the sentence
+    and `patterns` the forbidden ones that matched; or, with an empty level, the patch is close to it, by so many `percent`.
     """
 
     id: str

@@ -174,7 +174,7 @@ def _check_sizes(context: Context, protocol: Protocol, paths: Sequence[str]) -> 
 
 
 def _is_answered(context: Context, queued: Queued, head: str, answered: _Question | None) -> bool:
-    """Is it known that no rule forbids the patch on `head`? Yes without rules, with a precondition, or if that was `answered`."""
+    """Is it known that no rule forbids the patch on `head`? Yes without rules, with a precondition, or if it was `answered`."""
     if written_reason(queued.proposal.precondition) or not context.rulebook.ruled(head):
         return True
     return answered is not None and answered.patch == queued.patch and _adds_proposals(context, answered.commit, head)

@@ -1,4 +1,4 @@
-"""A person's proposal is compared with the rules when it is queued, by compilers too, which are asked while nothing is locked."""
+"""A person's proposal is compared with the rules when it is queued, by compilers too, which are asked without the lock."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
