@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from expctl.domain.rules.match_levels import Level, failing_target_of
-from expctl.domain.rules.matching import Match
+from expctl.domain.rules.matching import LIKENESS, Match
 from expctl.domain.rules.meaning import (
     NEAR_PERCENT,
     CompiledChange,
@@ -167,12 +167,12 @@ def by_meaning(
         found = resemblance(meanings, pair, candidate, judges)
         if found.level is not None:
             matches.append(Match(record=record, level=found.level, likeness=_likeness(found)))
+        elif found.is_near and record.rule is not None and record.rule.refuses_near:
+            matches.append(Match(record=record, level=Level.NEAR, likeness=LIKENESS[Level.NEAR].format(percent=found.percent)))
         elif found.is_near:
             near.append(Near(record=record, percent=found.percent))
     return tuple(matches), tuple(sorted(near, key=lambda each: -each.percent))
 
 
 def _likeness(found: Resemblance) -> str:
-    from expctl.domain.rules.matching import LIKENESS
-
     return LIKENESS[found.level].format(judged=", ".join(found.targets)) if found.level is not None else ""
