@@ -19,8 +19,8 @@ def version_files(git: GitReader, version: Version, folders: Sequence[str]) -> M
         return None
     blobs = {path: blob for folder in folders for path, blob in git.list_files(version.commit, folder).items()}
     texts = git.read_blobs(blobs.values())
-    files = {path: texts[blob] for path, blob in blobs.items() if blob in texts} | changes
-    return {path: contents for path, contents in files.items() if contents is not None}
+    files = {path: texts[blob] for path, blob in blobs.items() if blob in texts and path not in changes}
+    return files | {path: contents for path, contents in changes.items() if contents is not None}
 
 
 def changed_files(git: GitReader, version: Version, folders: Sequence[str]) -> Mapping[str, bytes | None] | None:

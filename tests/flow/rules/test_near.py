@@ -43,7 +43,7 @@ class Book(FakeRulebook):
     def meanings(self, commit: str) -> Compilers:  # type: ignore[override]  # noqa: ARG002
         return Compilers()
 
-    def rejected_patch(self, commit: str, experiment: str) -> bytes | None:  # type: ignore[override]  # noqa: ARG002
+    def rejected_patch(self, commit: str, experiment: str) -> bytes | None:  # noqa: ARG002
         return REJECTED
 
 
