@@ -145,6 +145,15 @@ def test_a_rule_refuses_its_repeat_and_lets_a_neighbour_through(known: Known, tm
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("other", ["P17-pointer", "P17-by-hand"])
+def test_what_is_the_same_with_other_code_is_shown_as_close(other: str, tmp_path: Path) -> None:
+    made = repository(tmp_path / "repository", "head", {"P17"}, is_short=True)
+    asked = made.expctl("rules", "check", str(FOLDER / "patches" / f"{other}.patch"), "--json")
+    ((rule, percent),) = [(each["rule"], each["percent"]) for each in json.loads(asked.out)["near"]]
+    assert (asked.status, rule, percent > 80) == (0, "P17", True)
+
+
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="P33 is about sm_90, which nvcc compiles")
 def test_a_rule_of_another_compiler(tmp_path: Path) -> None:
     (known,) = (each for each in KNOWN if each.rule == "P33")
@@ -152,6 +161,7 @@ def test_a_rule_of_another_compiler(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)  # every rule's change, of every config
 @pytest.mark.parametrize("state", ["head", "edge", "priority"])
 def test_among_all_rules(state: str, tmp_path: Path) -> None:
     made = repository(tmp_path / "repository", state, set(), is_short=False)
