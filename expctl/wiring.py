@@ -105,6 +105,7 @@ def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" =
     """Return an object that looks up do-not-repeat rules. `assumed` (name -> value) replaces facts about this machine on which
     rules depend. Probes that have no stored answer are tried only if `tries` is true.
     """
+    from expctl.adapters.rules.kept_answers import KeptAnswers
     from expctl.adapters.rules.lookup import RuleLookup
 
     return RuleLookup(
@@ -115,6 +116,7 @@ def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" =
         compilers=partial(_compilers, place, git) if tries else None,
         machine=machine,
         assumed=assumed,
+        answers=KeptAnswers(place.state / "meanings" / "answers") if tries else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from typing import Protocol as Port
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from expctl.domain.rules.matching import Candidate
     from expctl.domain.rules.meaning import Compiled, Version, Wanted
     from expctl.domain.rules.open_conditions import RuleConditions
+    from expctl.domain.rules.told import Told
 
 
 class Meanings(Port):
@@ -34,6 +35,9 @@ class Rulebook(Port):
     def misfits(self, commit: str, patch: bytes) -> tuple[str, ...] | None: ...
     def rejected_patch(self, commit: str, experiment: str) -> bytes | None: ...
     def meanings(self, commit: str) -> Meanings | None: ...
+    def told(
+        self, commit: str, patch: bytes, now: CurrentFacts, ask: Callable[[], tuple[Told, ...]], *, own_id: str
+    ) -> tuple[Told, ...]: ...
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]: ...
     def ruled(self, commit: str) -> tuple[Record, ...]: ...
     def holds(self, commit: str) -> Mapping[str, RuleConditions]: ...

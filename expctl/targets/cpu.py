@@ -19,6 +19,7 @@ WRITTEN = {
     View.CODE: ("-g0", "-S"),
     View.REGIONS: ("-gline-tables-only", "-S", "-emit-llvm"),
     View.STATEMENTS: ("-E",),
+    View.SOURCE: ("-E", "-P"),
 }
 """What makes clang write the text that a view is read from."""
 

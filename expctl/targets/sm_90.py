@@ -37,6 +37,7 @@ NVCC = VendorRecipe(
     arch_option=arch_option,
     fixed=("-shared", "-Xcompiler", "-fPIC", "-no-compress"),  # so that the figures can be read
     device_only=("-ptx",),
+    device_source=("-E", "-Xcompiler", "-P"),
     hint="install the CUDA toolkit (nvcc, ncu) and put its bin folder on PATH",
     facts=device_facts,
 )

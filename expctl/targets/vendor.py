@@ -15,8 +15,8 @@ from expctl.inspection.readers.code_identity import code_hash
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorRecipe:
     """Builds with the compiler `program`, by the options `fixed` and those of the target. `arch_option` is the option for
-    a named architecture, `hint` how to install the compiler, `device_only` what makes it write the device code as text,
-    `facts` reads the figures of the kernels out of a build.
+    a named architecture, `hint` how to install the compiler, `device_only` what makes it write the device code as text and
+    `device_source` its preprocessed source, `facts` reads the figures of the kernels out of a build.
     """
 
     program: str
@@ -24,6 +24,7 @@ class VendorRecipe:
     fixed: tuple[str, ...]
     hint: str
     device_only: tuple[str, ...] = ()
+    device_source: tuple[str, ...] = ()
     facts: Callable[[Path], tuple[Fact, ...]] = lambda _: ()
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
@@ -47,10 +48,14 @@ class VendorRecipe:
         return ()
 
     def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:
-        """Return the call that writes the device code as text to `out`; () for a compiler that has no option for it."""
-        arch = self.arch_option(build.arch)
-        reads = bool(self.device_only) and view is View.MEANING
-        return (self.program, arch, *self.device_only, *build.flags, build.source, "-o", str(out)) if reads else ()
+        """Return the call that writes what `view` is read from to `out`, of the device code alone; () for a compiler that has
+        no option for it.
+        """
+        arch, options = (
+            self.arch_option(build.arch),
+            {View.MEANING: self.device_only, View.SOURCE: self.device_source}.get(view),
+        )
+        return (self.program, arch, *options, *build.flags, build.source, "-o", str(out)) if options else ()
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
         """Return the hash of the code sections of the host library `artifact`, and its facts."""

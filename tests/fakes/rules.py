@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from expctl.domain.experiment.proposal import Probe
 from expctl.domain.experiment.record import ChangedCondition, Record
 from expctl.domain.patch.identity import ChangeIdentity
 from expctl.domain.rules.conditions import conditions_of
-from expctl.domain.rules.current_facts import ProbeAnswer
+from expctl.domain.rules.current_facts import CurrentFacts, ProbeAnswer
 from expctl.domain.rules.matching import Candidate, changed_codes, keys_for, keys_of
 from expctl.domain.rules.open_conditions import RuleConditions
+from expctl.domain.rules.told import Told
 from tests.fakes.library import FakeLibrary
 
 
@@ -83,6 +85,17 @@ class FakeRulebook:
 
     def meanings(self, commit: str) -> None:  # noqa: ARG002
         return None
+
+    def told(
+        self,
+        commit: str,  # noqa: ARG002
+        patch: bytes,  # noqa: ARG002
+        now: CurrentFacts,  # noqa: ARG002
+        ask: Callable[[], tuple[Told, ...]],
+        *,
+        own_id: str,  # noqa: ARG002
+    ) -> tuple[Told, ...]:
+        return ask()
 
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
         wanted = {*keys_for(candidate)}

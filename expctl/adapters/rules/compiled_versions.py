@@ -19,7 +19,7 @@ from weakref import finalize
 import msgspec
 
 from expctl.adapters.child.arguments import child_environment, fill
-from expctl.adapters.rules.version_files import version_files
+from expctl.adapters.rules.version_files import changed_files, version_files
 from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
 from expctl.domain.protocol.model import Environment
 from expctl.domain.rules.compile_fault import compile_fault
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from expctl.ports.measuring import Recipe
 
 AT_A_TIME = 2
-FORMAT = 1
+FORMAT = 3
 """Of what is kept: what was read otherwise is compiled anew."""
 READER = "expctl.inspection.readers.compiled_functions"
 
@@ -60,6 +60,8 @@ class CompiledVersions:
         self._free: SimpleQueue[Path] = SimpleQueue()
         for number in range(AT_A_TIME):
             self._free.put(work / str(number))
+        self._here: dict[str, bool] = {}
+        self._answers: dict[Toolchain, Mapping[str, str] | None] = {}
         self._versions = {name: self._tools(target) for name, target in protocol.targets.items()}
 
     def targets(self) -> tuple[str, ...]:
@@ -72,7 +74,7 @@ class CompiledVersions:
         return first != second
 
     def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:
-        """Return what the compilers make of each version; None where a patch doesn't fit its commit."""
+        """Return what the compilers make of each version; None where a patch doesn't fit its commit, or that isn't here."""
         once = dict.fromkeys(wanted)
         with ThreadPoolExecutor(AT_A_TIME) as pool:
             names = dict(zip(once, pool.map(self._key, once), strict=True))
@@ -84,27 +86,38 @@ class CompiledVersions:
         recipe = self._recipes[target.build.toolchain]
         if not recipe.listing(target.build, out=Path(), view=View.MEANING):
             return None
-        answer = recipe.availability(target.build)
-        return answer.versions if isinstance(answer, Available) else None
+        if target.build.toolchain not in self._answers:
+            answer = recipe.availability(target.build)
+            self._answers[target.build.toolchain] = answer.versions if isinstance(answer, Available) else None
+        return self._answers[target.build.toolchain]
 
     # Which version is which: by commit and patch, and by the preprocessed source.
 
     def _key(self, wanted: Wanted) -> str | None:
         """Return the name under which what is compiled is kept: that of its preprocessed source, so that a patch which doesn't
-        reach a target needs no compiler. None if the patch doesn't fit.
+        reach a target needs no compiler. None if the patch doesn't fit, or the commit isn't here.
         """
         version, target, view = wanted
         build, folders = self.protocol.targets[target].build, self._folders(target)
+        changes = changed_files(self._git, version, folders) if self._is_here(version.commit) else None
+        if changes is None:
+            return None
         sources = self._git.files_identity(version.commit, folders)
-        patch = hashlib.sha256(version.patch).hexdigest() if version.patch else ""
-        own = _hash(FORMAT, msgspec.to_builtins(build), dict(self._versions[target] or {}), sources, patch)
+        made = {path: hashlib.sha256(text).hexdigest() if text is not None else "" for path, text in changes.items()}
+        own = _hash(FORMAT, msgspec.to_builtins(build), dict(self._versions[target] or {}), sources, made)
         kept = self._state / "sources" / own
-        if not kept.is_file():
-            files = version_files(self._git, version, folders)
-            found = "" if files is None else self._preprocessed(files, target) or own
-            atomic_write.replace(kept, found.encode())
-        source = kept.read_text()
-        return _hash(source, view, *([msgspec.to_builtins(build)] if view is View.CODE else [])) if source else None
+        try:
+            source = kept.read_text()
+        except FileNotFoundError:
+            source = self._preprocessed(version_files(self._git, version, folders) or {}, target) or own
+            atomic_write.replace(kept, source.encode())
+        return _hash(source, view, *([msgspec.to_builtins(build)] if view is View.CODE else []))
+
+    def _is_here(self, commit: str) -> bool:
+        """Has this clone the commit? A shallow one lacks the baselines of older experiments."""
+        if commit not in self._here:
+            self._here[commit] = commit == self._git.place.head or self._git.names_commit(commit)
+        return self._here[commit]
 
     def _folders(self, target: str) -> tuple[str, ...]:
         source = Path(self.protocol.targets[target].build.source)
@@ -114,11 +127,12 @@ class CompiledVersions:
         build = self.protocol.targets[target].build
         recipe = self._recipes[build.toolchain]
         with self._tree(files) as (tree, out):
-            command = recipe.preprocess(build, out=out / "source")
+            command = recipe.listing(build, out=out / "source", view=View.SOURCE)
             if not command or not flags_tell_all(build.flags, tree) or self._fails(command, target, tree, out):
                 return ""
             text = (out / "source").read_bytes()
-        return source_hash((*recipe.preprocess(build, out=Path()), str(dict(self._versions[target] or {})), str(FORMAT)), text)
+        words = (*recipe.listing(build, out=Path(), view=View.SOURCE), str(dict(self._versions[target] or {})), str(FORMAT))
+        return source_hash(words, text, is_assembled=False)
 
     # Compiling.
 

@@ -5,6 +5,7 @@ Modules that read records are imported inside functions, because `rules check` m
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
     from expctl.adapters.index.record_index import RecordIndex
     from expctl.adapters.records.repository_contents import GitLibrary
     from expctl.adapters.rules.current_facts import AskTool, RepositoryFacts, TryProbe
+    from expctl.adapters.rules.kept_answers import KeptAnswers
     from expctl.domain.experiment.record import Record
     from expctl.domain.protocol.model import Protocol
+    from expctl.domain.rules.current_facts import CurrentFacts
     from expctl.domain.rules.open_conditions import RuleConditions
+    from expctl.domain.rules.told import Told
     from expctl.ports.rules import Meanings
 
 PROTOCOL = "protocol.yaml"
@@ -40,7 +44,8 @@ FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 
 class RuleLookup:
     """Looks up do-not-repeat rules in commits of one repository. `machine` returns the facts of this machine that a record
-    stores, `compilers` what compiles for the targets of a protocol; `assumed` (name -> value) replaces current facts.
+    stores, `compilers` what compiles for the targets of a protocol, `answers` keep what they told; `assumed` (name -> value)
+    replaces current facts.
     """
 
     def __init__(
@@ -53,6 +58,7 @@ class RuleLookup:
         compilers: Callable[[Protocol], Meanings] | None = None,
         machine: Callable[[], Mapping[str, str]] = dict,
         assumed: Mapping[str, str] | None = None,
+        answers: KeptAnswers | None = None,
     ) -> None:
         self._git = reader
         self._index = index
@@ -61,6 +67,8 @@ class RuleLookup:
         self._compilers = compilers
         self._machine = machine
         self._assumed = assumed
+        self._answers = answers
+        self._meanings: dict[str, Meanings] = {}
         self._last: tuple[str, bytes, tuple[FileTexts, ...]] | None = None
 
     def identity(self, commit: str, patch: bytes) -> ChangeIdentity:
@@ -87,6 +95,20 @@ class RuleLookup:
             self._last = (commit, patch, texts_of(files, contents))
         return self._last[2]
 
+    def told(
+        self, commit: str, patch: bytes, now: CurrentFacts, ask: Callable[[], tuple[Told, ...]], *, own_id: str
+    ) -> tuple[Told, ...]:
+        """Return what compilers tell of `patch` on `commit`; `ask` them unless that is kept, by the same compilers, on the same
+        machine.
+        """
+        if self._answers is None:
+            return ask()
+        from expctl.domain.rules.conditions import COMPILERS
+
+        versions = {name: now.version(name) for name in COMPILERS}
+        asked = (hashlib.sha256(patch).hexdigest(), own_id, sorted(now.architectures()), versions, self._assumed)
+        return self._answers.told((commit, *asked, dict(self._machine())), ask)
+
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
         """Return the records whose rule may match `candidate`: by an equal hash, or an added line that matches a pattern."""
         keys, added = keys_for(candidate), candidate.identity.added
@@ -108,7 +130,9 @@ class RuleLookup:
 
     def meanings(self, commit: str) -> Meanings | None:
         """Return what compiles versions of the sources by the protocol of `commit`; None if nothing does."""
-        return self._compilers(self._library().protocol(commit)) if self._compilers is not None else None
+        if commit not in self._meanings and self._compilers is not None:
+            self._meanings = {commit: self._compilers(self._library().protocol(commit))}  # of one commit: each keeps a folder
+        return self._meanings.get(commit)
 
     def holds(self, commit: str) -> Mapping[str, RuleConditions]:
         """Return experiment -> the conditions that would reopen its rule, for all experiments with a rule, in order of id."""

@@ -14,16 +14,33 @@ if TYPE_CHECKING:
 
 def version_files(git: GitReader, version: Version, folders: Sequence[str]) -> Mapping[str, bytes] | None:
     """Return path -> contents of the files below `folders`. None if the patch doesn't fit them."""
+    changes = changed_files(git, version, folders)
+    if changes is None:
+        return None
     blobs = {path: blob for folder in folders for path, blob in git.list_files(version.commit, folder).items()}
     texts = git.read_blobs(blobs.values())
-    files = {path: texts[blob] for path, blob in blobs.items() if blob in texts}
-    diffs = parse_diff(version.patch)
-    contents = {each.old: files[each.old].decode(errors="surrogateescape") for each in diffs if each.old in files}
-    for diff, made in zip(diffs, texts_of(diffs, contents), strict=True):
-        if not made.whole or (diff.old and diff.old not in files):
+    files = {path: texts[blob] for path, blob in blobs.items() if blob in texts and path not in changes}
+    return files | {path: contents for path, contents in changes.items() if contents is not None}
+
+
+def changed_files(git: GitReader, version: Version, folders: Sequence[str]) -> Mapping[str, bytes | None] | None:
+    """Return path -> new contents (None: gone) of the files below `folders` that the patch of a version changes. None if the
+    patch doesn't fit them.
+    """
+    diffs = [each for each in parse_diff(version.patch) if _is_below(each.old, folders) or _is_below(each.new, folders)]
+    names = {f"{version.commit}:{each.old}": each.old for each in diffs if each.old}
+    old = {names[name]: text for name, text in git.read_blobs(names).items()} if names else {}
+    texts = texts_of(tuple(diffs), {path: text.decode(errors="surrogateescape") for path, text in old.items()})
+    files: dict[str, bytes | None] = {}
+    for diff, made in zip(diffs, texts, strict=True):
+        if not made.whole or (diff.old and diff.old not in old):
             return None
         if diff.old and diff.old != diff.new:
-            del files[diff.old]
+            files[diff.old] = None
         if diff.new:
             files[diff.new] = made.after.encode(errors="surrogateescape")
-    return files
+    return {path: text for path, text in files.items() if _is_below(path, folders) and text != old.get(path)}
+
+
+def _is_below(path: str, folders: Sequence[str]) -> bool:
+    return bool(path) and any(folder in (".", path) or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)

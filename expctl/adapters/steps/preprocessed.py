@@ -43,14 +43,16 @@ def flags_tell_all(flags: Sequence[str], tree: Path) -> bool:
     return all(PLAIN_FLAG.fullmatch(flag) for flag in flags) and not any((tree / each).is_file() for each in values if each)
 
 
-def source_hash(command: Sequence[str], text: bytes) -> str:
+def source_hash(command: Sequence[str], text: bytes, *, is_assembled: bool = True) -> str:
     """Return the SHA-256 of a preprocessed source, without indents and blank lines, and of the command that made it.
 
-    "" where the text may not tell all of the machine code: it is empty, embeds files, asks for positions, or has directives of
-    an assembler.
+    "" where the text may not tell all of the machine code: it is empty, embeds files, asks for positions, or, where what the
+    compiler writes `is_assembled`, has directives of an assembler.
     """
-    found = PLAIN_ASSEMBLY.findall(text)
-    if not text or BEYOND_THE_TEXT.search(text) or len(found) < len(ASSEMBLY.findall(text)):
+    if not text or BEYOND_THE_TEXT.search(text):
+        return ""
+    found = PLAIN_ASSEMBLY.findall(text) if is_assembled else []
+    if is_assembled and len(found) < len(ASSEMBLY.findall(text)):
         return ""
     if any(DIRECTIVE.search(re.sub(rb'"\s*"', b"", each)) for each in found):
         return ""

@@ -62,7 +62,7 @@ class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The contents of experiment.yaml. `depends_on` are conditions on other experiments, e.g. `P15` (it must be kept first).
 
     If the proposal is rejected, its do-not-repeat rule also forbids added lines that match the regular expressions `forbids`,
-    and ends once `probe` succeeds.
+    with `refuses_near` also changes that are close to it by what they compile to, and ends once `probe` succeeds.
     """
 
     id: str
@@ -74,4 +74,5 @@ class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     depends_on: tuple[str, ...] = ()
     precondition: str = ""
     forbids: tuple[str, ...] = ()
+    refuses_near: bool = False
     probe: Probe | None = None

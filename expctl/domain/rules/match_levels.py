@@ -26,6 +26,7 @@ class Level(StrEnum):
     SETTINGS = "config values"
     INSTRUCTION = "instruction"
     PATTERN = "forbidden pattern"
+    NEAR = "close by meaning"
 
 
 class WaivedRepeat(Struct, frozen=True, kw_only=True):
@@ -52,6 +53,7 @@ def levels_of(record: Record) -> tuple[Level, ...]:
         Level.SETTINGS: bool(rule.settings),
         Level.INSTRUCTION: checked_words(rule) is not None,
         Level.PATTERN: bool(rule.forbids),
+        Level.NEAR: rule.refuses_near and bool(rule.patch_id),
     }
     return tuple(level for level, known in has.items() if known)
 

@@ -31,6 +31,8 @@ LIKENESS = {
     Level.SETTINGS: "the same values set: {settings}",
     Level.INSTRUCTION: "what it compiles to has {words}",
     Level.PATTERN: "an added line matches the forbidden pattern {pattern}",
+    Level.NEAR: "another change, but {percent} % of what the two compile to is the same, and the author of the first asks what"
+    " is different",
 }
 
 
@@ -79,6 +81,7 @@ def rule_of(
         judged=judged,
         settings=identity.settings,
         forbids=proposal.forbids,
+        refuses_near=proposal.refuses_near,
         conditions=conditions,
         region=identity.region,
         shapes=identity.shapes,

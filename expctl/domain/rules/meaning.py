@@ -13,19 +13,21 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-NEAR_PERCENT = 60
-"""From this likeness on, a change is shown as close to a rejected one; measured on tests/rules_corpus/strangers."""
+NEAR_PERCENT = 50
+"""From this likeness on, a change is shown as close to a rejected one: docs/RULES.md has the figures."""
 
 
 class View(StrEnum):
     """What is compared: what the optimised functions compute (LLVM IR), their machine code, the instructions of each source
-    function (REGIONS), or the statements that the preprocessor leaves (STATEMENTS). The last two have parts alone.
+    function (REGIONS), or the statements that the preprocessor leaves (STATEMENTS). The last two have parts alone. SOURCE is
+    the preprocessed text without lines and files, by which versions are told apart before they are compiled.
     """
 
     MEANING = "meaning"
     CODE = "code"
     REGIONS = "regions"
     STATEMENTS = "statements"
+    SOURCE = "source"
 
 
 class Version(NamedTuple):
@@ -106,22 +108,28 @@ def likeness(rejected: Changes, candidate: Changes) -> Likeness:
 
 def near_percent(rejected: CompiledChange, candidate: CompiledChange) -> int:
     """Return how much of what the two changes do to the instructions is common to both, 0 to 100: those that they add and
-    remove, function by function, common ones in percent of all.
+    remove, function by function, common ones in percent of all. What templates make is one function here: its names differ with
+    the parameters of a template.
     """
-    one, other = rejected.functions, candidate.functions
-    shared = total = 0
-    for name in {*one, *other}:
-        did, does = (_difference(change, name) for change in (rejected, candidate))
-        shared += sum((did & does).values())
-        total += sum((did | does).values())
-    return 100 * shared // total if total else 0
+    did, does = _difference(rejected), _difference(candidate)
+    total = sum((did | does).values())
+    return 100 * sum((did & does).values()) // total if total else 0
 
 
-def _difference(change: CompiledChange, name: str) -> Counter[tuple[str, bool]]:
-    """Count the instructions that a change adds (True) to a function, and those that it removes (False)."""
-    old, new = (Counter(side.parts.get(name, {})) for side in (change.before, change.after))
-    added = {(part, True): count for part, count in (new - old).items()}
-    return Counter({**added, **{(part, False): count for part, count in (old - new).items()}})
+def _difference(change: CompiledChange) -> Counter[tuple[str, str, bool]]:
+    """Count the instructions that a change adds to a function (True), and those that it removes (False)."""
+    old, new = (_instructions(side) for side in (change.before, change.after))
+    added = {(*part, True): count for part, count in (new - old).items()}
+    return Counter({**added, **{(*part, False): count for part, count in (old - new).items()}})
+
+
+def _instructions(side: Compiled) -> Counter[tuple[str, str]]:
+    found: Counter[tuple[str, str]] = Counter()
+    for name, parts in side.parts.items():
+        function = name if name in side.functions else ""
+        for part, count in parts.items():
+            found[function, part] += count
+    return found
 
 
 def added_statements(change: CompiledChange) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.ids import next_number
@@ -11,7 +12,7 @@ from expctl.domain.experiment.queue_ticket import Ticket, content_of
 from expctl.domain.ledger.inputs import LedgerInputs
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue.ordering import State
-from expctl.domain.text import one_line
+from expctl.domain.text import one_line, written_reason
 from expctl.flow.queue.eligibility import check_circle, check_conditions
 from expctl.flow.repository import preflight
 from expctl.flow.repository.campaign import experiments_beside
@@ -33,15 +34,51 @@ class Proposed:
     restored: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Question:
+    """What has to be asked while nobody waits for the branch, because it may compile: does a rule know `patch` on `commit`?"""
+
+    commit: str
+    patch: bytes
+    targets: tuple[str, ...]
+
+
+ASKED_MAX = 5
+OF_PROPOSALS = ("experiment.yaml", "change.patch", "queued.json")
+
+
 def propose(
     context: Context, proposal: Proposal, text: bytes, patch: bytes | None, *, by: str = "", author: str = ""
 ) -> Proposed:
     """Queue an experiment: commit `text` (experiment.yaml), `patch` and a ticket with the hash of both.
 
     Without a `patch`, the local changes to the kernel become the patch, and are reset once it is committed. `by` is the name of
-    the proposer, "" for a person, `author` its author (`Name <e-mail>`; "": whom git knows). A person's patch is compared with
-    the do-not-repeat rules only when it runs. Raises Refused with nothing changed.
+    the proposer, "" for a person, `author` its author (`Name <e-mail>`; "": whom git knows). The patch is compared with the
+    do-not-repeat rules, by what it compiles to too: that is asked without the branch's lock, and again if HEAD or the local
+    changes are other ones afterwards. Raises Refused with nothing changed.
     """
+    answered = None
+    for _ in range(ASKED_MAX):
+        made = _publish(context, proposal, text, patch, by=by, author=author, answered=answered)
+        if isinstance(made, Proposed):
+            return made
+        protocol = context.library.protocol(made.commit)
+        check_patch(context.rulebook, protocol, proposal, made.patch, commit=made.commit, targets=made.targets)
+        answered = made
+    raise preflight.moved_meanwhile(context.workspace, made.commit)
+
+
+def _publish(
+    context: Context,
+    proposal: Proposal,
+    text: bytes,
+    patch: bytes | None,
+    *,
+    by: str,
+    author: str,
+    answered: _Question | None,
+) -> Proposed | _Question:
+    """Commit the proposal, or return what has to be asked before, if that isn't what was `answered`."""
     workspace = context.workspace
     with publishing(context, proposal.id) as head:
         context.library.read_ahead(head)
@@ -62,7 +99,9 @@ def propose(
         inputs = read_ledger_inputs(context.library, head)
         check_circle(proposal, [entry.proposal for entry in inputs.queue() if entry.state is not State.WITHDRAWN])
         if by:
-            check_repeats(context, inputs, queued, head)
+            _check_not_queued(context, inputs, queued, head)
+        if not _is_answered(context, queued, head, answered):
+            return _Question(commit=head, patch=contents, targets=tuple(protocol.targets))
         files = {
             f"experiments/{proposal.id}/experiment.yaml": text,
             f"experiments/{proposal.id}/change.patch": contents,
@@ -134,19 +173,25 @@ def _check_sizes(context: Context, protocol: Protocol, paths: Sequence[str]) -> 
         )
 
 
-def check_repeats(context: Context, inputs: LedgerInputs, queued: Queued, head: str) -> None:
-    """Raise Refused if a do-not-repeat rule forbids the patch on the commit `head`, or a queued proposal has the same patch."""
-    patch_id = context.workspace.patch_identity(queued.patch)
-    targets = tuple(inputs.protocol.targets)
-    check_patch(
-        context.rulebook,
-        inputs.protocol,
-        queued.proposal,
-        queued.patch,
-        commit=head,
-        targets=targets,
-        compiles=False,  # the branch is locked
+def _is_answered(context: Context, queued: Queued, head: str, answered: _Question | None) -> bool:
+    """Is it known that no rule forbids the patch on `head`? Yes without rules, with a precondition, or if it was `answered`."""
+    if written_reason(queued.proposal.precondition) or not context.rulebook.ruled(head):
+        return True
+    return answered is not None and answered.patch == queued.patch and _adds_proposals(context, answered.commit, head)
+
+
+def _adds_proposals(context: Context, old: str, new: str) -> bool:
+    """Do two commits differ by proposals and the ledger alone, so that a patch does the same on both, under the same rules?"""
+    paths = [] if old == new else [PurePosixPath(file.path) for file in context.workspace.changed_files(old, new)]
+    return all(
+        str(path) == "ledger.md" or (path.parts[0] == "experiments" and path.name in OF_PROPOSALS and len(path.parts) == 3)
+        for path in paths
     )
+
+
+def _check_not_queued(context: Context, inputs: LedgerInputs, queued: Queued, head: str) -> None:
+    """Raise Refused if a queued proposal has the same patch."""
+    patch_id = context.workspace.patch_identity(queued.patch)
     entries = [entry for entry in inputs.queue() if entry.state is not State.MALFORMED]
     patches = context.library.patches(head, [entry.id for entry in entries])
     for entry in entries:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from expctl.domain.rules.match_levels import Level, failing_target_of
-from expctl.domain.rules.matching import Match
+from expctl.domain.rules.matching import LIKENESS, Match
 from expctl.domain.rules.meaning import (
     NEAR_PERCENT,
     CompiledChange,
@@ -134,8 +134,8 @@ def judging_targets(protocol: Protocol, here: Iterable[str], judged: str, archit
 def by_meaning(
     rulebook: Rulebook, commit: str, patch: bytes, now: CurrentFacts, *, own_id: str = ""
 ) -> tuple[tuple[Match, ...], tuple[Near, ...]]:
-    """Return the rules in force that know `patch` by what it compiles to, and those that it is close to, the closest first.
-    Nothing is compiled if no rule asks for it, or the patch doesn't fit `commit`.
+    """Return the rules in force that know `patch`, which fits `commit`, by what it compiles to, and those that it is close to,
+    the closest first. Nothing is compiled if no rule asks for it.
     """
     from expctl.domain.rules.conditions import ARCHITECTURE, changed_conditions
 
@@ -145,9 +145,9 @@ def by_meaning(
         if record.rule is not None and record.id != own_id and record.rule.patch_id
         if (old := rulebook.rejected_patch(commit, record.id)) and not changed_conditions(record, now, Level.MEANING)
     ]
-    meanings = rulebook.meanings(commit) if asking and not rulebook.misfits(commit, patch) else None
+    meanings = rulebook.meanings(commit) if asking else None
     here = meanings.targets() if meanings is not None else ()
-    if meanings is None or not here:
+    if meanings is None:
         return (), ()
     candidate = Pair(before=Version(commit), after=Version(commit, patch))
     rejected = []
@@ -167,12 +167,12 @@ def by_meaning(
         found = resemblance(meanings, pair, candidate, judges)
         if found.level is not None:
             matches.append(Match(record=record, level=found.level, likeness=_likeness(found)))
+        elif found.is_near and record.rule is not None and record.rule.refuses_near:
+            matches.append(Match(record=record, level=Level.NEAR, likeness=LIKENESS[Level.NEAR].format(percent=found.percent)))
         elif found.is_near:
             near.append(Near(record=record, percent=found.percent))
     return tuple(matches), tuple(sorted(near, key=lambda each: -each.percent))
 
 
 def _likeness(found: Resemblance) -> str:
-    from expctl.domain.rules.matching import LIKENESS
-
     return LIKENESS[found.level].format(judged=", ".join(found.targets)) if found.level is not None else ""

@@ -14,13 +14,13 @@ from expctl.domain.rules.conditions import changed_conditions
 from expctl.domain.rules.match_levels import Level, failing_target_of
 from expctl.domain.rules.matching import LIKENESS, Match, void_patterns
 from expctl.domain.rules.meaning import CompiledChange, Version, View, Wanted, added_statements
+from expctl.domain.rules.told import Told
 from expctl.domain.rules.words import checked_words, says, tuples_alone
-from expctl.flow.rules.by_meaning import by_meaning, judging_targets
+from expctl.flow.rules.by_meaning import Near, by_meaning, judging_targets
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
     from expctl.domain.rules.current_facts import CurrentFacts
-    from expctl.flow.rules.by_meaning import Near
     from expctl.ports.rules import Meanings, Rulebook
 
 AFTER = ", once the preprocessor is done"
@@ -29,22 +29,50 @@ AFTER = ", once the preprocessor is done"
 def compiled_matches(
     rulebook: Rulebook, commit: str, patch: bytes, now: CurrentFacts, *, own_id: str = ""
 ) -> tuple[tuple[Match, ...], tuple[Near, ...]]:
-    """Return all rules in force that know `patch` only once it is compiled, and rejected changes that it is close to."""
+    """Return all rules in force that know `patch` only once it is compiled, and rejected changes that it is close to. Both are
+    kept, and asked for again once the commit, the patch, a compiler or the machine is another one.
+    """
+    if rulebook.misfits(commit, patch):
+        return (), ()
+
+    def ask() -> tuple[Told, ...]:
+        same, near = _compiled_matches(rulebook, commit, patch, now, own_id=own_id)
+        told = [Told(id=each.record.id, level=each.level, likeness=each.likeness, patterns=each.patterns) for each in same]
+        return (*told, *(Told(id=each.record.id, percent=each.percent) for each in near))
+
+    told = rulebook.told(commit, patch, now, ask, own_id=own_id)
+    records = {each.id: each for each in rulebook.ruled(commit)} if told else {}
+    same = tuple(
+        Match(record=records[each.id], level=Level(each.level), likeness=each.likeness, patterns=each.patterns)
+        for each in told
+        if each.level
+    )
+    return same, tuple(Near(record=records[each.id], percent=each.percent) for each in told if not each.level)
+
+
+def _compiled_matches(
+    rulebook: Rulebook, commit: str, patch: bytes, now: CurrentFacts, *, own_id: str
+) -> tuple[tuple[Match, ...], tuple[Near, ...]]:
+    if not rulebook.ruled(commit):
+        return (), ()
+    meanings, versions = rulebook.meanings(commit), (Version(commit), Version(commit, patch))
+    if meanings is None or not any(meanings.differ(*versions, name) for name in meanings.targets()):
+        return (), ()
     said = by_words(rulebook, commit, patch, now)
     same, near = ((), ()) if said else by_meaning(rulebook, commit, patch, now, own_id=own_id)
     return (*said, *same), near
 
 
 def by_words(rulebook: Rulebook, commit: str, patch: bytes, now: CurrentFacts) -> tuple[Match, ...]:
-    """Return the rules without a patch that know `patch` by what they say; none if it doesn't fit `commit`."""
+    """Return the rules without a patch that know `patch`, which fits `commit`, by what they say."""
     asking = [
         record
         for record in rulebook.ruled(commit)
         if (rule := record.rule) is not None and not rule.patch_id and (rule.forbids or rule.settings or checked_words(rule))
         if not changed_conditions(record, now)
     ]
-    meanings = rulebook.meanings(commit) if asking and not rulebook.misfits(commit, patch) else None
-    if meanings is None or not meanings.targets():
+    meanings = rulebook.meanings(commit) if asking else None
+    if meanings is None:
         return ()
     found = (_match(meanings, record, commit, patch, now) for record in asking)
     return tuple(match for match in found if match is not None)
@@ -87,6 +115,8 @@ def _changes(meanings: Meanings, commit: str, patch: bytes, targets: Sequence[st
     found = []
     for target in targets:
         versions = (Version(commit), Version(commit, patch))
+        if not meanings.differ(*versions, target):
+            continue
         before, after = meanings.compiled([Wanted(each, target, view) for each in versions])
         if before is not None and after is not None and not before.fault:
             found.append(CompiledChange(before=before, after=after))

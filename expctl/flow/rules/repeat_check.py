@@ -44,23 +44,19 @@ def check_patch(
     *,
     commit: str,
     targets: tuple[str, ...],
-    compiles: bool = True,
 ) -> tuple[Waiver, ...]:
-    """Compare a patch on `commit` with the do-not-repeat rules. Raises Repeated if one forbids it. With `compiles`, also
-    compare what the compilers that are here make of it and of rejected patches, unless a rule knows it without them.
+    """Compare a patch on `commit` with the do-not-repeat rules, also what the compilers that are here make of it and of
+    rejected patches, unless a rule knows it without them. Raises Repeated if one forbids it.
 
     A rule that matches lets the patch pass if one of the rule's conditions has changed, or the proposal states a new
     precondition. For each such rule a waiver with that reason is returned.
     """
     from expctl.domain.protocol.architectures import architectures
+    from expctl.flow.rules.by_words import compiled_matches, stands_elsewhere
 
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     now = rulebook.circumstances(commit, architectures(protocol, targets))
     found = without_void_patterns(matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id), now)
-    if not compiles:
-        return _waivers_of(found, now, proposal)
-    from expctl.flow.rules.by_words import compiled_matches, stands_elsewhere
-
     waivers = _waivers_of([each for each in found if not stands_elsewhere(rulebook, commit, patch, each)], now, proposal)
     if waivers:
         return waivers

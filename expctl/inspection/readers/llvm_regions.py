@@ -14,9 +14,10 @@ _NODE = re.compile(
     r"^!(\d+) = (?:distinct )?!(DILocation|DISubprogram|DILexicalBlock|DILexicalBlockFile)\((.*)\)$", re.MULTILINE
 )
 _FIELD = re.compile(r'\b(scope|inlinedAt|name): (?:!(\d+)|"([^"]*)")')
-_INSTRUCTION = re.compile(
-    r"@llvm\.amdgcn\.([\w.]+)\(([^)]*)\).*?!dbg !(\d+)|asm sideeffect \"\s*([a-z]\w+)\s+(-?\w+)\s*\".*?!dbg !(\d+)"
-)
+_INTRINSIC = re.compile(r"@llvm\.amdgcn\.([\w.]+)\(([^)]*)\).*?!dbg !(\d+)")
+_ASM = re.compile(r' asm (?:\w+ )*"([^"]*)", "([^"]*)"\((.*?)\).*?!dbg !(\d+)')
+_OPERAND = re.compile(r"\$\{?(\d+)(?::\w+)?\}?")
+_ONE_OPERAND = re.compile(r"\s*([a-z]\w+)\s+(-?\w+)\s*")
 _MEMORY = re.compile(r"^\s+(?:%\S+ = )?(?:load|store)\b.*!dbg !(\d+)")
 _NUMBER = re.compile(r"^i\d+ (-?\d+)$")
 _TYPE_SUFFIX = re.compile(r"\.(?:[if]\d+|v\d+[if]\d+|p\d+)\b.*$")
@@ -46,23 +47,39 @@ def instructions_by_region(text: str) -> Mapping[str, Mapping[str, int]]:
                         found.setdefault(region, Counter())[name] += 1
             pending = []
             continue
-        match = _INSTRUCTION.search(line)
-        if match:
-            name, regions = _name(match), chain(match[3] or match[6])
+        for name, location in _instructions(line):
+            regions = chain(location)
             for region in regions:
                 found.setdefault(region, Counter())[name] += 1
             if name.startswith(_SETS_STATE):
                 pending.append((name, regions))
-        elif line.startswith("}"):
+        if line.startswith("}"):
             pending = []
     return found
 
 
-def _name(match: re.Match[str]) -> str:
-    if match[4]:
-        return f"{match[4]} {match[5]}"
-    numbers = [number[1] for each in match[2].split(",") if (number := _NUMBER.match(each.strip()))]
-    return " ".join([_TYPE_SUFFIX.sub("", match[1]).replace(".", "_"), *(numbers if match[1].startswith("s.") else [])])
+def _instructions(line: str) -> Iterator[tuple[str, str]]:
+    """Yield the instructions of a line of IR, each with the number of its place: of an intrinsic, or, with one operand, of
+    inline assembly, whose operands that are constants are filled in.
+    """
+    called = _INTRINSIC.search(line)
+    if called:
+        numbers = [number[1] for each in called[2].split(",") if (number := _NUMBER.match(each.strip()))]
+        name = _TYPE_SUFFIX.sub("", called[1]).replace(".", "_")
+        yield " ".join([name, *(numbers if called[1].startswith("s.") else [])]), called[3]
+    written = _ASM.search(line) if " asm " in line else None
+    if written:
+        results = sum(each.startswith("=") for each in written[2].split(","))
+        given = [number[1] if (number := _NUMBER.match(each.strip())) else "" for each in written[3].split(",")]
+
+        def filled(operand: re.Match[str]) -> str:
+            at = int(operand[1]) - results
+            return given[at] if 0 <= at < len(given) else ""
+
+        for each in re.split(r"\\0A|\n", _OPERAND.sub(filled, written[1])):
+            plain = _ONE_OPERAND.fullmatch(each.partition(";")[0])
+            if plain:
+                yield f"{plain[1]} {int(plain[2], 0) if plain[2].startswith('0x') else plain[2]}", written[4]
 
 
 def _fields(text: str) -> Iterator[tuple[str, str]]:

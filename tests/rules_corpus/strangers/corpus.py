@@ -220,6 +220,13 @@ def table(answers: Mapping[Pair, Answer]) -> list[str]:
         ]
         whole = [sum(count for (_, known), count in counts.items() if known is wanted) for wanted in (True, False)]
         lines.append(f"  {'all':<46}{whole[0]:>9}{whole[1]:>9}")
+    free = [(pair, answer) for pair, answer in answers.items() if not answer.level]
+    lines.append(f"{'shown as close, of what is free':<48}{'repeats':>9}{'honest':>9}{'not close':>11}")
+    for percent in range(10, 101, 10):
+        shown = [pair for pair, answer in free if answer.percent >= percent]
+        honest = [pair for pair in shown if pair.kind == HONEST]
+        strange = sum(not pair.way.startswith("close") for pair in honest)
+        lines.append(f"  from {percent:>3} %{'':<37}{len(shown) - len(honest):>9}{len(honest):>9}{strange:>11}")
     wrong = [(pair, answer) for pair, answer in answers.items() if (pair.kind == REPEAT) is not bool(answer.level)]
     return lines + [f"{pair.kind}: {pair.name} ({answer.level or 'free'}, {answer.percent} %)" for pair, answer in wrong]
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from expctl.domain.rules.match_levels import Level
+from expctl.domain.rules.meaning import NEAR_PERCENT
 from tests.rules_corpus.strangers.corpus import HONEST, REPEAT, Answer, Corpus, Pair, own_pairs, table, unpacked
 
 
@@ -20,6 +21,15 @@ def test_repeats_are_caught_and_honest_changes_are_not(answers: dict[Pair, Answe
     assert (len(caught), len(refused)) == (105, 69)
     assert sum(caught) >= 0.95 * len(caught), "\n".join(table(answers))
     assert sum(refused) <= len(refused) / 60, "\n".join(table(answers))
+
+
+def test_what_is_shown_as_close_is_close(answers: dict[Pair, Answer]) -> None:
+    free = [(pair, answer.percent) for pair, answer in answers.items() if not answer.level]
+    shown = [pair for pair, percent in free if percent >= NEAR_PERCENT]
+    honest = [pair for pair in shown if pair.kind == HONEST]
+    assert len(shown) - len(honest) >= 0.7 * sum(pair.kind == REPEAT for pair, _ in free)
+    assert len(honest) <= 4
+    assert [pair.name for pair in honest if not pair.way.startswith("close")] == []
 
 
 def test_most_are_known_by_what_they_compile_to(answers: dict[Pair, Answer]) -> None:

@@ -1,0 +1,17 @@
+"""What compilers told of a patch and the rules of a commit, as it is kept to be told again."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Told(Struct, frozen=True, kw_only=True):
+    """A rule that compilers have something to say about. It knows the patch at `level`, for which `likeness` is the sentence
+    and `patterns` the forbidden ones that matched; or, with an empty level, the patch is close to it, by so many `percent`.
+    """
+
+    id: str
+    level: str = ""
+    likeness: str = ""
+    patterns: tuple[str, ...] = ()
+    percent: int = 100

@@ -1,0 +1,75 @@
+"""What compilers told is told again, until something that they were asked with has changed."""
+
+from pathlib import Path
+
+import pytest
+
+from expctl.adapters.rules.kept_answers import KeptAnswers
+from expctl.adapters.rules.lookup import RuleLookup
+from expctl.domain.rules.told import Told
+from tests.fakes.rules import FakeCircumstances
+
+TOLD = (Told(id="P1", level="compiled meaning", likeness="the same"), Told(id="P2", percent=70))
+NOW = FakeCircumstances(versions={"ziglang": "0.16.0"})
+
+
+class Asking:
+    """Counts how often compilers are asked."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.times = folder, 0
+
+    def ask(self) -> tuple[Told, ...]:
+        self.times += 1
+        return TOLD
+
+    def told(
+        self, commit: str = "c", patch: bytes = b"p", now: FakeCircumstances = NOW, own_id: str = "", **facts: str
+    ) -> None:
+        nothing = None  # what is looked up elsewhere
+        book = RuleLookup(
+            nothing,  # type: ignore[arg-type]
+            nothing,  # type: ignore[arg-type]
+            tool=str,
+            probe=nothing,  # type: ignore[arg-type]
+            machine=lambda: {"machine": facts.get("machine", "one")},
+            assumed={"epoch": facts["assumed"]} if "assumed" in facts else None,
+            answers=KeptAnswers(self.folder),
+        )
+        assert book.told(commit, patch, now, self.ask, own_id=own_id) == TOLD
+
+
+def test_what_is_kept_is_not_asked_again(tmp_path: Path) -> None:
+    asking = Asking(tmp_path)
+    for _ in range(3):
+        asking.told()
+    assert asking.times == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"commit": "d"},
+        {"patch": b"q"},
+        {"own_id": "P2"},
+        {"machine": "another"},
+        {"assumed": "1"},
+        {"now": FakeCircumstances(versions={"ziglang": "0.17.0"})},
+        {"now": FakeCircumstances(versions={"ziglang": "0.16.0"}, judges=frozenset({"gfx1151"}))},
+    ],
+    ids=str,
+)
+def test_with_anything_else_it_is_asked(other: dict[str, str], tmp_path: Path) -> None:
+    asking = Asking(tmp_path)
+    asking.told()
+    asking.told(**other)  # type: ignore[arg-type]
+    assert asking.times == 2
+
+
+def test_a_damaged_answer_is_asked_again(tmp_path: Path) -> None:
+    asking = Asking(tmp_path)
+    asking.told()
+    (kept,) = tmp_path.glob("*.json")
+    kept.write_bytes(b"[{]")
+    asking.told()
+    assert asking.times == 2

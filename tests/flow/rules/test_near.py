@@ -1,0 +1,79 @@
+"""What compiles to nearly the same as a rejected change is shown; it is refused where the rejected proposal asked for that."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.protocol.model import Protocol
+from expctl.domain.rules.match_levels import Level
+from expctl.domain.rules.meaning import Compiled, Version, Wanted
+from expctl.flow.rules.repeat_check import KnownRules, Repeated, check_patch, matching_rules
+from expctl.flow.run.experiment import run_experiment
+from tests.fakes.rules import FakeRulebook
+from tests.fakes.stage import PROTOCOL, Stage, patch_to, proposal
+
+REJECTED, NEAR, FAR = (patch_to(f"slow {loss}") for loss in (1100000, 1200000, 1300000))
+PARTS = {
+    b"": {"add": 1},
+    REJECTED: {"add": 1, "mul": 4, "store": 2},
+    NEAR: {"add": 1, "mul": 4, "store": 1},
+    FAR: {"add": 1, "fence": 3, "store": 1},
+}
+
+
+class Compilers:
+    """What tells versions apart by their patch."""
+
+    protocol: Protocol = PROTOCOL
+
+    def targets(self) -> tuple[str, ...]:
+        return ("cpu",)
+
+    def differ(self, one: Version, other: Version, target: str) -> bool:  # noqa: ARG002
+        return one != other
+
+    def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:
+        return tuple(Compiled(functions={"f": repr(each.version)}, parts={"f": PARTS[each.version.patch]}) for each in wanted)
+
+
+class Book(FakeRulebook):
+    """Rules with compilers, whose rejected patch fits HEAD."""
+
+    def meanings(self, commit: str) -> Compilers:  # type: ignore[override]  # noqa: ARG002
+        return Compilers()
+
+    def rejected_patch(self, commit: str, experiment: str) -> bytes | None:  # noqa: ARG002
+        return REJECTED
+
+
+def book(*, refuses_near: bool) -> tuple[Book, str]:
+    stage = Stage()
+    stage.queue("P1", "slow 1100000", refuses_near=refuses_near)
+    assert run_experiment(stage.context(), "P1").record.verdict is Verdict.REJECT
+    return Book(stage.library, stage.circumstances), stage.workspace.head()
+
+
+def told(found: KnownRules) -> tuple[list[tuple[str, Level]], list[tuple[str, int]]]:
+    return [(each.record.id, each.level) for each, _ in found.matches], [(each.record.id, each.percent) for each in found.near]
+
+
+def test_what_is_near_is_shown() -> None:
+    assert told(matching_rules(*book(refuses_near=False), NEAR)) == ([], [("P1", 83)])
+    assert told(matching_rules(*book(refuses_near=False), FAR)) == ([], [])
+
+
+def test_what_is_near_is_refused_where_the_author_asked_for_it() -> None:
+    assert told(matching_rules(*book(refuses_near=True), NEAR)) == ([("P1", Level.NEAR)], [])
+    assert told(matching_rules(*book(refuses_near=True), FAR)) == ([], [])
+
+
+def test_a_written_precondition_lets_it_pass_and_is_kept() -> None:
+    made, head = book(refuses_near=True)
+    with pytest.raises(Repeated) as caught:
+        check_patch(made, PROTOCOL, proposal("P2"), NEAR, commit=head, targets=("cpu",))
+    assert "close by meaning: another change, but 83 % of what the two compile to is the same" in caught.value.found
+    waivers = check_patch(made, PROTOCOL, proposal("P2", precondition="one store less"), NEAR, commit=head, targets=("cpu",))
+    assert [(each.rule, each.level, each.reason, each.written) for each in waivers] == [
+        ("P1", Level.NEAR, "one store less", True)
+    ]
