@@ -14,6 +14,7 @@ from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, He
 from expctl.adapters.child.interpreter import python_of
 from expctl.adapters.child.result_channel import NONCE, Channel, Unexpected, UnknownContract, shown
 from expctl.adapters.machine.interference_watch import Watch
+from expctl.adapters.steps.options_file import OfSide, kept, with_arguments, with_variables
 from expctl.adapters.steps.rounds import Rounds
 from expctl.adapters.steps.worker import StepFailed
 from expctl.domain.experiment.record import Fact
@@ -52,8 +53,9 @@ class StepRunner:
         broken: Callable[[Path], Sequence[str]] = lambda _: (),
         watch: Watch | None = None,
         end_wait_s: float = END_WAIT_S,
+        of_side: OfSide = with_variables,
     ) -> None:
-        self._environment = environment
+        self._environment, self._of_side = environment, of_side
         self._scratch = scratch
         self._mark = mark
         self._experiment = experiment
@@ -194,22 +196,23 @@ class StepRunner:
         if broken := self._broken(cwd):
             listed = ", ".join(one_line(name, 80) for name in broken[:3])
             raise StepFailed(Failed(reason=f"the harness was changed since it was checked out: {listed}", fault=True))
-        room = self._room(artifact)
-        words = {"{python}": python_of(self._environment), "{artifact}": str(artifact), "{out}": str(out or room)}
+        room, options = self._room(artifact), kept(artifact.parent)
+        given = self._of_side(self._environment, options)
+        words = {"{python}": python_of(given), "{artifact}": str(artifact), "{out}": str(out or room)}
         words |= {"{id}": self._experiment}
         words |= {"{tree}": str(tree)} if tree is not None else {}
         own = (room,) if out is None else (room, out)
-        environment = child_environment(self._environment, room, self._mark)
+        environment = child_environment(given, room, self._mark)
         environment |= {PADDING: "x" * padding} if padding else {}
         try:
             return Child(
                 Launch(
-                    argv=fill(argv, words),
+                    argv=fill(with_arguments(argv, options), words),
                     cwd=cwd,
                     environment=environment,
                     log=log,
                     core=core,
-                    limits=ChildLimits(scratch=own, shared=shared_folders(self._environment), counters=out is not None),
+                    limits=ChildLimits(scratch=own, shared=shared_folders(given), counters=out is not None),
                 ),
                 on_look=tick,
             )

@@ -6,6 +6,7 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from expctl.domain.protocol.boundaries import LOOKS
+from expctl.domain.protocol.options import OptionsRule
 from expctl.domain.protocol.proposer import Proposer
 from expctl.domain.protocol.step import Step
 from expctl.domain.protocol.tune import Tune
@@ -282,6 +283,7 @@ class Protocol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     gate: Gate = Gate()
     keep: KeepRule = KeepRule()
     environment: Environment = Environment()
+    options: OptionsRule | None = None
     patch: PatchLimits = PatchLimits()
     references: tuple[str, ...] = ()
     proposer: Proposer | None = None
