@@ -61,10 +61,15 @@ def _facts(tried: Tried) -> dict[str, object]:
 def _lines(tried: Tried, patch: str) -> list[str]:
     from shlex import quote
 
+    from expctl.domain.history.build_differences import NOTHING_NEW
     from expctl.domain.text import one_line
 
     lines = [f"try  {', '.join(tried.files)}"]
-    lines += [f"  differs    {one_line(line, 220)}" for line in tried.builds]
+    lines += [f"  {'same' if line.endswith(NOTHING_NEW) else 'differs':<10} {one_line(line, 220)}" for line in tried.builds]
+    lines += [
+        f"  decides    {tried.target} would be timed here",
+        *(f"  left out   {one_line(line, 120)}" for line in tried.absent),
+    ]
     lines += [f"  untested   {name}" for name in tried.untested]
     lines += [f"  rule       {each.record.id} refuses it ({each.level}): expctl show {each.record.id}" for each in tried.rules]
     lines += [
@@ -82,6 +87,6 @@ def _lines(tried: Tried, patch: str) -> list[str]:
     change = f"--patch {quote(patch)}" if patch else "--from-diff"
     return [
         *lines,
-        "  passes     only the timing is left",
+        "  passes     no rule refuses it, only the timing is left",
         f"  next       expctl new {change} --title '...' --hypothesis '...'",
     ]

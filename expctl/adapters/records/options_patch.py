@@ -10,7 +10,7 @@ from expctl.adapters.git.reader import GitReader
 from expctl.adapters.steps.options_file import NONE, options_of, options_text
 from expctl.domain.errors import Misused, Refused
 from expctl.domain.protocol.model import Protocol
-from expctl.domain.protocol.options import Options
+from expctl.domain.protocol.options import Options, option_faults
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -59,18 +59,26 @@ def options_patch(git: GitReader, protocol: Protocol, commit: str, wanted: Wante
         )
     before = git.read_file(commit, rule.file)
     now = options_of(before, rule) if before is not None else NONE
-    after = options_text(wanted.on(now))
-    options_of(after, rule)
-    if wanted.on(now) == now:
+    after = wanted.on(now)
+    if faults := list(option_faults(rule, after)):
+        raise Misused(
+            "these options can't be set",
+            code="option-not-allowed",
+            expected="what `options` in protocol.yaml allows",
+            found="\n".join(faults),
+            where=f"protocol.yaml, options, for {rule.file}",
+            hint="correct the words; what an experiment may set is allowed there, in a commit of your own",
+        )
+    if after == now:
         raise Refused(
             "these options are set already",
             code="options-unchanged",
             expected="another value than the baseline's",
             found=wanted.title,
             where=f"{rule.file} in {commit[:10]}",
-            hint="expctl status",
+            hint="expctl new --env NAME=VALUE with another value",
         )
-    return _difference(rule.file, before, after)
+    return _difference(rule.file, before, options_text(after))
 
 
 def _difference(path: str, before: bytes | None, after: bytes) -> bytes:

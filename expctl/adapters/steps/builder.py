@@ -82,8 +82,8 @@ class Builder(Struct, frozen=True):
         """Build `target` in folder `tree`, in all its layouts, or return a cached build; `sources` is the hash of the contents.
 
         If the preprocessed source is that of the build `like`, nothing is built: `like` itself is returned. Returns Failed if
-        the build fails. Raises Busy if a process of the build can't be killed, OSError for a full disk or other trouble of the
-        machine.
+        the build fails. Raises Busy if a process of the build can't be killed, Refused if an interpreter is missing that its
+        options name, OSError for a full disk or other trouble of the machine.
         """
         recipe = self.recipes[target.build.toolchain]
         available = self.availability(name, target)
@@ -99,9 +99,8 @@ class Builder(Struct, frozen=True):
         atomic_write.remove_tree(self._scratch)
         try:
             options = options_file.options_in(tree, self.options)
-            self.of_side(self.environment, options)
         except Refused as refusal:
-            return Failed(reason=f"{refusal}: {one_line(refusal.found)}", fault=refusal.code == "interpreter-missing")
+            return Failed(reason=f"{refusal}: {one_line(refusal.found)}")
         options_file.keep(options, out)
         source = options_file.hash_with(self._source_of(recipe, target, tree, out, options), out)
         if like is not None and source and source == like.source and self.layouts(target, like) is not None:

@@ -119,6 +119,7 @@ def known(*records: Record, proposals: tuple[Proposal, ...] = (WAITS,)) -> Known
         calibrated={"gpu": Calibrated(date="2026-02-02", rounds=24, noise={"objective": Noise(sd_percent=0.11)})},
         seen={"cpu": seen} if seen else {},
         begins={"cpu": ("compiler cc 1.0 -> cc 2.0",)},
+        absent={"gpu": "no device /dev/kfd"},
         findings=FINDINGS,
         proposals=proposals,
         queued=len(proposals),
