@@ -66,10 +66,8 @@ def _lines(tried: Tried, patch: str) -> list[str]:
 
     lines = [f"try  {', '.join(tried.files)}"]
     lines += [f"  {'same' if line.endswith(NOTHING_NEW) else 'differs':<10} {one_line(line, 220)}" for line in tried.builds]
-    lines += [
-        f"  decides    {tried.target} would be timed here",
-        *(f"  left out   {one_line(line, 120)}" for line in tried.absent),
-    ]
+    lines.append(f"  decides    {tried.target}")
+    lines += [f"  left out   {one_line(line, 120)}" for line in tried.absent]
     lines += [f"  untested   {name}" for name in tried.untested]
     lines += [f"  rule       {each.record.id} refuses it ({each.level}): expctl show {each.record.id}" for each in tried.rules]
     lines += [
@@ -87,6 +85,6 @@ def _lines(tried: Tried, patch: str) -> list[str]:
     change = f"--patch {quote(patch)}" if patch else "--from-diff"
     return [
         *lines,
-        "  passes     no rule refuses it, only the timing is left",
+        "  passes     only the timing is left",
         f"  next       expctl new {change} --title '...' --hypothesis '...'",
     ]
