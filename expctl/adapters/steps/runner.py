@@ -21,7 +21,7 @@ from expctl.domain.experiment.record import Fact
 from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.machine.os_errors import is_trouble
 from expctl.domain.protocol.model import Benchmark, Environment, NumberKind
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import MetricLimits, Step
 from expctl.domain.run.step_result import Failed, TestReport
 from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Sample, Side
@@ -72,7 +72,7 @@ class StepRunner:
 
     def _test(self, step: Step, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
         cases = failed = 0
-        worst: dict[str, float] = {}
+        seen: dict[str, list[float]] = {}
         log = self._fresh_log("test")
         try:
             started = self._start(step.argv, cwd, artifact, log, tick=progress.tick)
@@ -87,7 +87,7 @@ class StepRunner:
                 for line in child.lines(time.monotonic() + step.timeout_s):
                     said = channel.parse(line)
                     if said.get("event") == "end":
-                        report = _test_end(said, cases, failed, worst)
+                        report = _test_end(said, cases, failed, seen, step.metrics)
                         try:
                             status = _ended(child, self._end_wait_s)
                         except TimedOut:
@@ -99,7 +99,7 @@ class StepRunner:
                         raise Unexpected(shown(said))
                     cases += 1
                     failed += said.get("ok") is not True
-                    _keep_worst(worst, said.get("facts"))
+                    _note(seen, said.get("facts"))
                     progress.advance("test", cases, 0)
                 fate = child.fate()
                 reason = f"the test {fate} after {cases} cases{log_tail(log)}"
@@ -277,19 +277,23 @@ def _fact(said: Mapping[str, Any]) -> Fact:
     )
 
 
-def _keep_worst(worst: dict[str, float], facts: object) -> None:
+def _note(seen: dict[str, list[float]], facts: object) -> None:
+    """Add the figures of a case to those of the cases before."""
     if isinstance(facts, dict):
         for name, value in facts.items():
             if isinstance(value, int | float) and not isinstance(value, bool):
-                key = one_line(str(name), 40)
-                worst[key] = max(worst.get(key, float(value)), float(value))
+                seen.setdefault(one_line(str(name), 40), []).append(float(value))
 
 
-def _test_end(said: Mapping[str, Any], cases: int, failed: int, worst: Mapping[str, float]) -> TestReport | Failed:
+def _test_end(
+    said: Mapping[str, Any], cases: int, failed: int, seen: Mapping[str, Sequence[float]], limits: MetricLimits | None
+) -> TestReport | Failed:
     if said.get("ok") is True and failed:
         return Failed(reason=f"the test ended as passed although {failed} of {cases} cases failed", fault=True)
+    if said.get("ok") is True and cases and limits is not None and (broken := "; ".join(limits.broken(seen))):
+        return Failed(reason=f"the test passed, but {broken}")
     if said.get("ok") is True and cases:
-        facts = ", ".join(f"{name} {value:.4g}" for name, value in worst.items())
+        facts = ", ".join(f"{name} {max(values):.4g}" for name, values in seen.items())
         summary = f"{cases} case{' passes' if cases == 1 else 's pass'}"
         return TestReport(cases=cases, summary=f"{summary}, worst {facts}" if facts else summary)
     if said.get("ok") is True:

@@ -21,7 +21,7 @@ from expctl.domain.protocol.model import (
     Toolchain,
     inside,
 )
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import MetricLimits, Step
 
 STEP = Step(argv=("run",), timeout_s=1)
 BENCHMARK = Benchmark(argv=("run",), timeout_s=1, sizes=(Size(name="a", weight=0.25), Size(name="b", weight=0.75)))
@@ -99,6 +99,10 @@ FAULTS = {
     "empty profile": (
         with_target(profile=Step(argv=(), timeout_s=1)),
         "targets.here.profile.argv: expected a command, found an empty list",
+    ),
+    "metrics of a profile": (
+        with_target(profile=Step(argv=("x",), timeout_s=1, metrics=MetricLimits(most={"breaks": 0}))),
+        "targets.here.profile.metrics: expected none, for only a test is held to them",
     ),
     "size twice": (
         with_benchmark(sizes=(Size(name="a", weight=0.5), Size(name="a", weight=0.5))),
