@@ -51,7 +51,8 @@ def _lines(protocol: Protocol, absent: Mapping[str, str]) -> Iterator[str]:
     )
     everywhere = " and every target was built" if keep.free_simplify == "all" else ""
     yield (
-        "INCONCLUSIVE: undecided, nothing landed. NO-OP: the same machine code, nothing was timed; of kind simplify or infra it"
+        "INCONCLUSIVE: undecided, nothing landed; so ends what changes other targets' code alone, until `expctl run ID --target"
+        " NAME` times it where that target is. NO-OP: the same machine code, nothing was timed; of kind simplify or infra it"
         f" is a KEEP where the tests pass{everywhere}. INVALID: machine or harness failed, which says nothing about the idea."
         " BLOCKED: the patch no longer applies."
     )
