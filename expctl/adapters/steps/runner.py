@@ -21,7 +21,7 @@ from expctl.domain.experiment.record import Fact
 from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.machine.os_errors import is_trouble
 from expctl.domain.protocol.model import Benchmark, Environment, NumberKind
-from expctl.domain.protocol.step import MetricLimits, Step
+from expctl.domain.protocol.step import LimitedStep, MetricLimits, Step
 from expctl.domain.run.step_result import Failed, TestReport
 from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Sample, Side
@@ -66,11 +66,11 @@ class StepRunner:
 
     # ------------------------------------------------------------------ test and profile
 
-    def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
+    def test(self, step: LimitedStep, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
         """Run the script of the test step on the build `artifact`. Return its report, or Failed with the reason."""
         return self._ended(lambda: self._test(step, cwd, artifact, progress))
 
-    def _test(self, step: Step, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
+    def _test(self, step: LimitedStep, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
         cases = failed = 0
         seen: dict[str, list[float]] = {}
         log = self._fresh_log("test")

@@ -110,8 +110,6 @@ def _target_faults(target: Target) -> list[str]:
     for step, argv in steps.items():
         if argv is not None and not argv.argv:
             found.append(f"{step}.argv: expected a command, found an empty list")
-        if step in ("profile", "rivals") and getattr(argv, "metrics", None) is not None:
-            found.append(f"{step}.metrics: expected none, for only a test is held to them")
         if argv is not None and argv.timeout_s <= 0:
             found.append(f"{step}.timeout_s: expected more than 0, found {argv.timeout_s:g}")
     for step, without in (("test", target.test), ("rivals", target.rivals)):

@@ -24,7 +24,7 @@ from expctl.domain.history.baselines import baselines
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.record_summary import in_order, seen_noise, summary_of
 from expctl.domain.protocol.model import Benchmark, Build, Protocol, Size, Target, Toolchain
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import LimitedStep
 from expctl.domain.rules.conditions import conditions_of
 from expctl.domain.rules.current_facts import ProbeAnswer
 from expctl.domain.rules.states import State, rule_states
@@ -42,7 +42,7 @@ PROTOCOL = Protocol(
     targets={
         name: Target(
             build=Build(toolchain=Toolchain.COMMAND, argv=("make",)),
-            test=Step(argv=("t",), timeout_s=1),
+            test=LimitedStep(argv=("t",), timeout_s=1),
             benchmark=Benchmark(argv=("b",), timeout_s=1, sizes=(Size(name="n=512", weight=1.0, flop=1000),)),
         )
         for name in ("cpu", "gpu")
