@@ -71,6 +71,17 @@ def reader(place: Place) -> GitReader:
     return GitReader(place)
 
 
+def options_patch(
+    place: Place, variables: "Sequence[str]", arguments: "Sequence[str] | None", interpreter: str | None
+) -> tuple[bytes, str]:
+    """Return the patch that sets options on HEAD, and what it does in words. Raises Refused."""
+    from expctl.adapters.records.options_patch import Wanted, options_patch
+
+    git = reader(place)
+    wanted = Wanted(variables=variables, arguments=arguments, interpreter=interpreter)
+    return options_patch(git, library(git).protocol(place.head), place.head, wanted), wanted.title
+
+
 def library(git: GitReader) -> "GitLibrary":
     """Return a reader of the protocol, proposals, findings and records in a repository's commits."""
     from expctl.adapters.records.repository_contents import GitLibrary
@@ -770,6 +781,7 @@ def _tools_for(
     from expctl.adapters.child.interpreter import with_interpreter
     from expctl.adapters.machine.settings import TargetSettings
     from expctl.adapters.steps.builder import Builder
+    from expctl.adapters.steps.options_file import with_options
     from expctl.adapters.steps.runner import StepRunner
     from expctl.inspection.readers.code_identity import image_hash
     from expctl.ports.context import Tools
@@ -777,6 +789,7 @@ def _tools_for(
 
     mark, scratch = mark_of(place), place.state / "scratch"
     environment = with_interpreter(protocol.environment, root=place.root, state=place.state)
+    of_side = partial(with_options, rule=protocol.options, root=place.root, state=place.state)
     machine_gate = gate(place, waiter.rule(protocol.gate), experiment=experiment, told=waiter.told)
     steps = StepRunner(
         environment=environment,
@@ -785,6 +798,7 @@ def _tools_for(
         experiment=experiment,
         broken=broken,
         watch=machine_gate.watch if watched else None,
+        of_side=of_side,
     )
     return Tools(
         toolchains=Builder(
@@ -793,6 +807,8 @@ def _tools_for(
             environment=environment,
             mark=mark,
             machine=machine,
+            options=protocol.options,
+            of_side=of_side,
             image_of=image_hash,
             tick=waiter.progress.tick,
         ),

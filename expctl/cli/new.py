@@ -20,9 +20,15 @@ def new(
         bool, typer.Option("--from-diff", help="Take the local changes of the folders a patch may touch, and undo them.")
     ] = False,
     patch: Annotated[Path | None, typer.Option(help="A unified diff to propose; - reads it.")] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Set a variable instead of changing code; NAME alone unsets it."),
+    ] = None,
+    argument: Annotated[list[str] | None, typer.Option(help="Replace the {arguments} in protocol.yaml; '' for none.")] = None,
+    interpreter: Annotated[str | None, typer.Option(help="Run on a Python that protocol.yaml names; '' for the usual.")] = None,
     title: Annotated[str | None, typer.Option(help="What changes, in a few words. Left out: your editor asks.")] = None,
     hypothesis: Annotated[str | None, typer.Option(help="Why it should help. Left out: your editor asks.")] = None,
-    kind: Annotated[str, typer.Option(help="perf, simplify, config, infra or analysis.")] = "perf",
+    kind: Annotated[str, typer.Option(help="perf, simplify, config, infra or analysis; config where options are set.")] = "",
     mode: Annotated[str, typer.Option(help="gain, gain-costly (larger, for complex code) or simplify (may lose a bit).")] = "",
     expect: Annotated[str, typer.Option(help="The verdict you predict: KEEP, REJECT, ...")] = "KEEP",
     gain: Annotated[str, typer.Option(metavar="LOW,HIGH", help="The gain of the objective that you predict, in percent.")] = "",
@@ -49,16 +55,21 @@ def new(
 
     if experiment:
         check_id(experiment)
-    if from_diff == (patch is not None):
+    sets = bool(env) or argument is not None or interpreter is not None
+    if [from_diff, patch is not None, sets].count(True) != 1:
         raise Misused(
             "the change must be named exactly once",
             code="no-change-named",
-            expected="either --from-diff or --patch FILE",
-            found="both" if from_diff else "neither",
+            expected="either --from-diff, or --patch FILE, or options (--env, --argument, --interpreter)",
+            found="several" if from_diff or sets or patch else "none",
             hint="expctl new --from-diff",
         )
     place = wiring.here()
     contents = None if patch is None else user_file.contents(patch, "the patch", bytes_max=PATCH_BYTES_MAX)
+    if sets:
+        arguments = None if argument is None else [word for word in argument if word]
+        contents, said = wiring.options_patch(place, env or (), arguments, interpreter)
+        title = title or said
     kept, asks = place.state / KEPT, None in (title, hypothesis) and sys.stdin.isatty() and sys.stdout.isatty()
     if asks:
         title, hypothesis = words_from_editor(kept, title=title or "", hypothesis=hypothesis or "")
@@ -66,7 +77,7 @@ def new(
         proposal_text,
         title="captured change" if title is None else title,
         hypothesis="not stated" if hypothesis is None else hypothesis,
-        kind=kind,
+        kind=kind or ("config" if sets else "perf"),
         mode=mode,
         expect=expect,
         gain=gain,

@@ -61,10 +61,13 @@ def _facts(tried: Tried) -> dict[str, object]:
 def _lines(tried: Tried, patch: str) -> list[str]:
     from shlex import quote
 
+    from expctl.domain.history.build_differences import NOTHING_NEW
     from expctl.domain.text import one_line
 
     lines = [f"try  {', '.join(tried.files)}"]
-    lines += [f"  differs    {one_line(line, 220)}" for line in tried.builds]
+    lines += [f"  {'same' if line.endswith(NOTHING_NEW) else 'differs':<10} {one_line(line, 220)}" for line in tried.builds]
+    lines.append(f"  decides    {tried.target}")
+    lines += [f"  left out   {one_line(line, 120)}" for line in tried.absent]
     lines += [f"  untested   {name}" for name in tried.untested]
     lines += [f"  rule       {each.record.id} refuses it ({each.level}): expctl show {each.record.id}" for each in tried.rules]
     lines += [

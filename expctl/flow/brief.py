@@ -79,6 +79,7 @@ def brief_here(
         queued=len(waiting),
         rules=rules if about is None else replace(rules, elsewhere=_elsewhere(rulebook.ruled(head), about)),
         next_id=f"P{next_number(library.experiments(head))}",
+        absent=absent,
         cards=cards(protocol, counted, baselines, library.rivals(head), given_baselines(found), keeps, absent),
         changes=keep_changes(keeps),
         about=about.path if about is not None else "",

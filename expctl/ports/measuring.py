@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from expctl.domain.machine.waiting import Wait
     from expctl.domain.protocol.model import Benchmark, Target
     from expctl.domain.protocol.model import Build as BuildSpec
-    from expctl.domain.protocol.step import Step
+    from expctl.domain.protocol.step import LimitedStep, Step
     from expctl.domain.rules.meaning import View
     from expctl.domain.verdict.calibration import Calibration
     from expctl.domain.verdict.outlook import Outlook
@@ -42,7 +42,7 @@ class Toolchains(Port):
 class Steps(Port):
     """Runs the harness scripts (test, benchmark, profile) as confined child processes in a worktree of the baseline."""
 
-    def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed: ...
+    def test(self, step: LimitedStep, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed: ...
     def measure(
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed: ...

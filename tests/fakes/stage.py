@@ -17,7 +17,7 @@ from expctl.adapters.codec.record_codec import (
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ledger.model import Ledger
 from expctl.domain.protocol.model import Benchmark, Build, KeepRule, Protocol, Size, Target, Toolchain
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import LimitedStep
 from expctl.ports.context import Context, Tools
 from expctl.ports.repository import Workspace
 from tests.fakes.library import FakeLibrary
@@ -26,7 +26,7 @@ from tests.fakes.rules import FakeCircumstances, FakeRulebook
 from tests.fakes.run import FakeClock, FakeDurations, FakeJournal, FakeLocks, FakeProgress
 from tests.fakes.workspace import FakeView, FakeWorkspace
 
-STEP = Step(argv=("run",), timeout_s=1)
+STEP = LimitedStep(argv=("run",), timeout_s=1)
 BENCHMARK = Benchmark(argv=("run",), timeout_s=1, sizes=(Size(name="n", weight=1.0, flop=1000),), rounds=6)
 PROTOCOL = Protocol(
     version=1,

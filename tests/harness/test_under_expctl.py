@@ -9,7 +9,7 @@ import pytest
 
 from expctl.adapters.steps.runner import StepRunner
 from expctl.domain.protocol.model import Benchmark, Environment, NumberKind, Size, Style
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import LimitedStep
 from expctl.domain.run.step_result import Failed
 from expctl.domain.run.step_result import TestReport as Passed
 from expctl.domain.verdict.samples import Side
@@ -17,7 +17,7 @@ from tests.fakes.run import FakeProgress
 from tests.harness.conftest import BUILD, HARNESS, changed
 
 ARGV = ("{python}", "bench.py", "{artifact}")
-STEP = Step(argv=ARGV, timeout_s=60)
+STEP = LimitedStep(argv=ARGV, timeout_s=60)
 TIMED = Benchmark(
     argv=ARGV, timeout_s=60, style=Style.FINE, quads=2, iterations=3, sizes=(Size(name="n=4096", weight=1.0, flop=4096),)
 )

@@ -10,7 +10,7 @@ import pytest
 
 from expctl.adapters.steps.runner import StepRunner
 from expctl.domain.protocol.model import Benchmark, Environment, Size, Style
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import LimitedStep
 from expctl.domain.run.step_result import Failed
 from expctl.domain.run.step_result import TestReport as Passed
 from expctl.domain.verdict.samples import Side
@@ -41,7 +41,7 @@ def build(folder: Path, name: str, text: str) -> Path:
 
 
 def test_the_example_tests_a_build(runner: StepRunner, tmp_path: Path) -> None:
-    step = Step(argv=ARGV, timeout_s=30)
+    step = LimitedStep(argv=ARGV, timeout_s=30)
     right, wrong = build(tmp_path, "right.py", RIGHT), build(tmp_path, "wrong.py", WRONG)
     said = [runner.test(step, cwd=tmp_path, artifact=each, progress=FakeProgress()) for each in (right, wrong)]
     assert said == [
@@ -69,7 +69,7 @@ def test_a_script_of_a_newer_contract_is_a_fault_that_names_both_versions(runner
     bench = tmp_path / "bench.py"
     bench.write_text(bench.read_text().replace('"contract": 1', '"contract": 2'))
     artifact = build(tmp_path, "right.py", RIGHT)
-    said = runner.test(Step(argv=ARGV, timeout_s=30), cwd=tmp_path, artifact=artifact, progress=FakeProgress())
+    said = runner.test(LimitedStep(argv=ARGV, timeout_s=30), cwd=tmp_path, artifact=artifact, progress=FakeProgress())
     reason = "keeps version 2 of docs/HARNESS.md; this expctl knows version 1: update expctl"
     assert said == Failed(reason=f"the test {reason}", fault=True)
     found = runner.measure(TIMED, cwd=tmp_path, artifacts=dict.fromkeys(Side, (artifact,)), round=0, progress=FakeProgress())
@@ -80,7 +80,7 @@ def test_a_script_that_names_no_version_keeps_the_first(runner: StepRunner, tmp_
     bench = tmp_path / "bench.py"
     bench.write_text(bench.read_text().replace('"contract": 1, ', ""))
     artifact = build(tmp_path, "right.py", RIGHT)
-    said = runner.test(Step(argv=ARGV, timeout_s=30), cwd=tmp_path, artifact=artifact, progress=FakeProgress())
+    said = runner.test(LimitedStep(argv=ARGV, timeout_s=30), cwd=tmp_path, artifact=artifact, progress=FakeProgress())
     assert isinstance(said, Passed)
 
 

@@ -16,13 +16,17 @@ from expctl.adapters.child.arguments import child_environment, fill, shared_fold
 from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, Launch, TimedOut, Unkillable, log_tail
 from expctl.adapters.child.interpreter import python_of
 from expctl.adapters.codec.decode import Problems, decode, encode
+from expctl.adapters.steps import options_file
+from expctl.adapters.steps.options_file import OfSide
 from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
 from expctl.adapters.steps.requirements import unmet
-from expctl.domain.errors import Busy
+from expctl.domain.errors import Busy, Refused
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.machine.os_errors import is_trouble
 from expctl.domain.protocol.model import Build, Environment, Target, Toolchain
+from expctl.domain.protocol.options import Options, OptionsRule
 from expctl.domain.run.step_result import Available, DamagedFile, Failed, Unavailable
+from expctl.domain.text import one_line
 from expctl.files import atomic_write
 from expctl.files.disk_space import SPACE_LEAST_BYTES, check_space
 from expctl.launcher.interpreter import NoInterpreter, look_at
@@ -40,7 +44,7 @@ class Builder(Struct, frozen=True):
 
     The key of a cached build is all that can change it: the git tree of the sources, the target's build entry and environment
     in the protocol, the versions of the toolchain, and the machine (a build may be made for its own CPU). `tick` is called
-    about ten times a second while a command runs.
+    about ten times a second while a command runs. What the sources set by `options` is kept beside the build and part of it.
     """
 
     recipes: Mapping[Toolchain, Recipe]
@@ -48,6 +52,8 @@ class Builder(Struct, frozen=True):
     environment: Environment
     mark: str
     machine: str
+    options: OptionsRule | None = None
+    of_side: OfSide = options_file.with_variables
     image_of: Callable[[Path], str] = lambda _: ""
     space_least_bytes: int = SPACE_LEAST_BYTES
     tick: Callable[[], None] = lambda: None
@@ -77,8 +83,8 @@ class Builder(Struct, frozen=True):
         """Build `target` in folder `tree`, in all its layouts, or return a cached build; `sources` is the hash of the contents.
 
         If the preprocessed source is that of the build `like`, nothing is built: `like` itself is returned. Returns Failed if
-        the build fails. Raises Busy if a process of the build can't be killed, OSError for a full disk or other trouble of the
-        machine.
+        the build fails. Raises Busy if a process of the build can't be killed, Refused if an interpreter is missing that its
+        options name, OSError for a full disk or other trouble of the machine.
         """
         recipe = self.recipes[target.build.toolchain]
         available = self.availability(name, target)
@@ -92,15 +98,21 @@ class Builder(Struct, frozen=True):
         atomic_write.remove_tree(out)
         out.mkdir(parents=True)
         atomic_write.remove_tree(self._scratch)
-        source = self._source_of(recipe, target, tree, out)
+        try:
+            options = options_file.options_in(tree, self.options)
+        except Refused as refusal:
+            return Failed(reason=f"{refusal}: {one_line(refusal.found)}")
+        options_file.keep(options, out)
+        source = options_file.hash_with(self._source_of(recipe, target, tree, out, options), out)
         if like is not None and source and source == like.source and self.layouts(target, like) is not None:
             atomic_write.remove_tree(out)
             return like
         folders = [out / f"layout-{layout}" if layout else out for layout in range(target.layouts)]
         for layout, folder in enumerate(folders):
             folder.mkdir(exist_ok=True)
+            options_file.keep(options, folder)
             commands = recipe.commands(target.build, out=folder, layout=layout, objects=self._objects)
-            failed = self._run_all(commands, target, tree, folder)
+            failed = self._run_all(commands, target, tree, folder, options)
             if changed := changed_limits():
                 return Failed(reason=meddling(changed))
             made = folder / target.build.artifact
@@ -111,12 +123,13 @@ class Builder(Struct, frozen=True):
                 return replace(failed, reason=f"{of}{failed.reason}")
             if not made.is_file() or made.is_symlink():
                 return Failed(reason=f"{of}the build ended without writing {target.build.artifact}")
-        hashes = [hashlib.sha256((folder / target.build.artifact).read_bytes()).hexdigest() for folder in folders]
+        hashes = [options_file.hash_of_build(folder / target.build.artifact) for folder in folders]
         try:
             code, facts = recipe.describe(out / target.build.artifact)
             image = self.image_of(out / target.build.artifact)
         except DamagedFile as error:
             return Failed(reason=f"the build wrote a damaged {target.build.artifact}: {error}")
+        code = options_file.hash_with(code, out)
         artifact = Artifact(sha256=hashes[0], code=code, facts=facts, image=image, layouts=tuple(hashes[1:]), source=source)
         for layout in reversed(range(target.layouts)):  # the folder of the first holds the others
             self._store(target, folders[layout], hashes[layout])
@@ -150,20 +163,21 @@ class Builder(Struct, frozen=True):
     def _cache(self, target: Target) -> Path:
         return self.state / "cache" / "zig" if _only_compiles(target.build) else self._scratch / "zig"
 
-    def _source_of(self, recipe: Recipe, target: Target, tree: Path, out: Path) -> str:
+    def _source_of(self, recipe: Recipe, target: Target, tree: Path, out: Path, options: Options) -> str:
         """Return the hash of the preprocessed source, by way of a file in `out`; "" where it doesn't tell all of the build."""
         file = out / "source"
         command = recipe.preprocess(target.build, out=file)
         if not command or not flags_tell_all(target.build.flags, tree):
             return ""
-        failed = self._run_all((command,), target, tree, out)
+        failed = self._run_all((command,), target, tree, out, options)
         text = file.read_bytes() if file.is_file() else b""
         file.unlink(missing_ok=True)
         return "" if failed is not None else source_hash(recipe.preprocess(target.build, out=Path()), text)
 
-    def _run_all(self, commands: Commands, target: Target, tree: Path, out: Path) -> Failed | None:
+    def _run_all(self, commands: Commands, target: Target, tree: Path, out: Path, options: Options) -> Failed | None:
         scratch, log = self._scratch, self.state / "scratch" / "build.log"
-        environment = child_environment(self.environment, scratch, self.mark)
+        given = self.of_side(self.environment, options)
+        environment = child_environment(given, scratch, self.mark)
         cache, objects = self._cache(target), self._objects
         for folder in (cache, objects):
             folder.mkdir(parents=True, exist_ok=True)
@@ -172,13 +186,13 @@ class Builder(Struct, frozen=True):
         limits = ChildLimits(
             scratch=(scratch, out),
             tree=(tree,) if target.build.toolchain is Toolchain.COMMAND else (),  # it may build in place; the tree is its own
-            shared=(*shared_folders(self.environment), *(() if cache.is_relative_to(scratch) else (cache,))),
+            shared=(*shared_folders(given), *(() if cache.is_relative_to(scratch) else (cache,))),
         )
         log.unlink(missing_ok=True)
         deadline = time.monotonic() + target.build.timeout_s
-        words = {"{python}": python_of(self.environment), "{zig_include}": _zig_include()}
+        words = {"{python}": python_of(given), "{zig_include}": _zig_include()}
         for command in commands:
-            argv = fill(command, words)
+            argv = fill(options_file.with_arguments(command, options), words)
             try:
                 launch = Launch(argv=argv, cwd=tree, environment=environment, log=log, limits=limits)
                 with Child(launch, on_look=self.tick) as child:
@@ -238,7 +252,7 @@ class Builder(Struct, frozen=True):
     def _stored(self, target: Target, sha256: str) -> Path | None:
         path = self.state / "artifacts" / sha256 / target.build.artifact
         try:
-            return path if hashlib.sha256(path.read_bytes()).hexdigest() == sha256 else None
+            return path if options_file.hash_of_build(path) == sha256 else None
         except OSError:
             return None
 

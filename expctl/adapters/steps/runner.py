@@ -15,13 +15,14 @@ from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, He
 from expctl.adapters.child.interpreter import python_of
 from expctl.adapters.child.result_channel import NONCE, Channel, Unexpected, UnknownContract, shown
 from expctl.adapters.machine.interference_watch import Watch
+from expctl.adapters.steps.options_file import OfSide, kept, with_arguments, with_variables
 from expctl.adapters.steps.rounds import Rounds
 from expctl.adapters.steps.worker import StepFailed
 from expctl.domain.experiment.record import Fact
 from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.machine.os_errors import is_trouble
 from expctl.domain.protocol.model import Benchmark, Environment, NumberKind
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import LimitedStep, MetricLimits, Step
 from expctl.domain.run.step_result import Failed, TestReport
 from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Sample, Side
@@ -54,8 +55,9 @@ class StepRunner:
         broken: Callable[[Path], Sequence[str]] = lambda _: (),
         watch: Watch | None = None,
         end_wait_s: float = END_WAIT_S,
+        of_side: OfSide = with_variables,
     ) -> None:
-        self._environment = environment
+        self._environment, self._of_side = environment, of_side
         self._scratch = scratch
         self._mark = mark
         self._experiment = experiment
@@ -66,13 +68,13 @@ class StepRunner:
 
     # ------------------------------------------------------------------ test and profile
 
-    def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
+    def test(self, step: LimitedStep, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
         """Run the script of the test step on the build `artifact`. Return its report, or Failed with the reason."""
         return self._ended(lambda: self._test(step, cwd, artifact, progress))
 
-    def _test(self, step: Step, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
+    def _test(self, step: LimitedStep, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
         cases = failed = 0
-        worst: dict[str, float] = {}
+        seen: dict[str, list[float]] = {}
         log = self._fresh_log("test")
         try:
             started = self._start(step.argv, cwd, artifact, log, tick=progress.tick)
@@ -87,7 +89,7 @@ class StepRunner:
                 for line in child.lines(time.monotonic() + step.timeout_s):
                     said = channel.parse(line)
                     if said.get("event") == "end":
-                        report = _test_end(said, cases, failed, worst)
+                        report = _test_end(said, cases, failed, seen, step.metrics)
                         try:
                             status = _ended(child, self._end_wait_s)
                         except TimedOut:
@@ -99,7 +101,7 @@ class StepRunner:
                         raise Unexpected(shown(said))
                     cases += 1
                     failed += said.get("ok") is not True
-                    _keep_worst(worst, said.get("facts"))
+                    _note(seen, said.get("facts"))
                     progress.advance("test", cases, 0)
                 fate = child.fate()
                 reason = f"the test {fate} after {cases} cases{log_tail(log)}"
@@ -196,22 +198,23 @@ class StepRunner:
         if broken := self._broken(cwd):
             listed = ", ".join(one_line(name, 80) for name in broken[:3])
             raise StepFailed(Failed(reason=f"the harness was changed since it was checked out: {listed}", fault=True))
-        room = self._room(artifact)
-        words = {"{python}": python_of(self._environment), "{artifact}": str(artifact), "{out}": str(out or room)}
+        room, options = self._room(artifact), kept(artifact.parent)
+        given = self._of_side(self._environment, options)
+        words = {"{python}": python_of(given), "{artifact}": str(artifact), "{out}": str(out or room)}
         words |= {"{id}": self._experiment}
         words |= {"{tree}": str(tree)} if tree is not None else {}
         own = (room,) if out is None else (room, out)
-        environment = child_environment(self._environment, room, self._mark)
+        environment = child_environment(given, room, self._mark)
         environment |= {PADDING: "x" * padding} if padding else {}
         try:
             return Child(
                 Launch(
-                    argv=fill(argv, words),
+                    argv=fill(with_arguments(argv, options), words),
                     cwd=cwd,
                     environment=environment,
                     log=log,
                     core=core,
-                    limits=ChildLimits(scratch=own, shared=shared_folders(self._environment), counters=out is not None),
+                    limits=ChildLimits(scratch=own, shared=shared_folders(given), counters=out is not None),
                 ),
                 on_look=tick,
             )
@@ -282,19 +285,23 @@ def _fact(said: Mapping[str, Any]) -> Fact:
     )
 
 
-def _keep_worst(worst: dict[str, float], facts: object) -> None:
+def _note(seen: dict[str, list[float]], facts: object) -> None:
+    """Add the figures of a case to those of the cases before."""
     if isinstance(facts, dict):
         for name, value in facts.items():
             if isinstance(value, int | float) and not isinstance(value, bool):
-                key = one_line(str(name), 40)
-                worst[key] = max(worst.get(key, float(value)), float(value))
+                seen.setdefault(one_line(str(name), 40), []).append(float(value))
 
 
-def _test_end(said: Mapping[str, Any], cases: int, failed: int, worst: Mapping[str, float]) -> TestReport | Failed:
+def _test_end(
+    said: Mapping[str, Any], cases: int, failed: int, seen: Mapping[str, Sequence[float]], limits: MetricLimits | None
+) -> TestReport | Failed:
     if said.get("ok") is True and failed:
         return Failed(reason=f"the test ended as passed although {failed} of {cases} cases failed", fault=True)
+    if said.get("ok") is True and cases and limits is not None and (broken := "; ".join(limits.broken(seen))):
+        return Failed(reason=f"the test passed, but {broken}")
     if said.get("ok") is True and cases:
-        facts = ", ".join(f"{name} {value:.4g}" for name, value in worst.items())
+        facts = ", ".join(f"{name} {max(values):.4g}" for name, values in seen.items())
         summary = f"{cases} case{' passes' if cases == 1 else 's pass'}"
         return TestReport(cases=cases, summary=f"{summary}, worst {facts}" if facts else summary)
     if said.get("ok") is True:

@@ -34,9 +34,10 @@ class Known(Struct, frozen=True, kw_only=True):
     """The data of the brief: one commit (`head`), its queue, and the do-not-repeat rules and noise on this machine.
 
     `calibrated`, `seen` (noise found in records) and `begins` (what will make new figures incomparable to old ones) have an
-    entry per target. `digests` are summaries of all records in branch order. `proposals` are the first of the queue, `queued`
-    is how many it has in all. `cards` are what is known of hot loops, `changes` what each KEEP changed there. `about` is the
-    path that the brief was asked for ("": everything), and `left_out` the number of findings that don't touch it.
+    entry per target, `absent` what each lacks here. `digests` are summaries of all records in branch order. `proposals` are the
+    first of the queue, `queued` is how many it has in all. `cards` are what is known of hot loops, `changes` what each KEEP
+    changed there. `about` is the path that the brief was asked for ("": everything), and `left_out` the number of findings that
+    don't touch it.
     """
 
     protocol: Protocol
@@ -47,6 +48,7 @@ class Known(Struct, frozen=True, kw_only=True):
     calibrated: Mapping[str, Calibrated]
     seen: Mapping[str, SeenNoise]
     begins: Mapping[str, Sequence[str]]
+    absent: Mapping[str, str]
     findings: tuple[Finding, ...]
     proposals: tuple[Proposal, ...]
     queued: int
@@ -85,7 +87,7 @@ def brief_of(known: Known, *, words_max: int = WORDS_MAX) -> Brief:
     given = given_baselines(digests)
     found = Counter(each.verdict for each in digests if not each.imported)
     sections = (
-        protocol_section(protocol),
+        protocol_section(protocol, known.absent),
         proposing_section(protocol, known.next_id),
         hot_loop_section(known.cards, known.changes),
         baseline_section(protocol, known.baselines, given, known.epochs, known.begins),

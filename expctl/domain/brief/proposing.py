@@ -39,8 +39,8 @@ def proposing_section(protocol: Protocol, next_id: str) -> Section:
 def _lines(protocol: Protocol, next_id: str) -> Iterator[str]:
     yield (
         f"A proposal is experiments/{next_id}/experiment.yaml and experiments/{next_id}/change.patch (git diff of"
-        f" {', '.join(protocol.scope)}); `expctl new --from-diff` writes and commits both, with --title, --hypothesis, --expect"
-        " and --gain."
+        f" {', '.join(protocol.scope)}); `expctl new --from-diff --title '...' --hypothesis '...' --expect KEEP --gain 0.5,3`"
+        " writes both, commits them with the new ledger.md, and undoes the edit; `expctl withdraw` takes one back."
     )
     names = list(FIELDS)
     yield f"experiment.yaml needs {_said(names[:NEEDED])}."

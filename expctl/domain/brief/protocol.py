@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from expctl.domain.brief.word_limit import Section
@@ -11,12 +11,16 @@ if TYPE_CHECKING:
     from expctl.domain.protocol.model import Protocol
 
 
-def protocol_section(protocol: Protocol) -> Section:
-    """Return the brief's section about the protocol. It is never shortened: a proposal that breaks the protocol is refused."""
-    return Section(key="protocol", title="Protocol: what is fixed and what you may touch", intro=tuple(_lines(protocol)))
+def protocol_section(protocol: Protocol, absent: Mapping[str, str]) -> Section:
+    """Return the brief's section about the protocol. It is never shortened: a proposal that breaks the protocol is refused.
+    `absent` says what targets lack on this machine.
+    """
+    return Section(
+        key="protocol", title="Protocol: what is fixed and what you may touch", intro=tuple(_lines(protocol, absent))
+    )
 
 
-def _lines(protocol: Protocol) -> Iterator[str]:
+def _lines(protocol: Protocol, absent: Mapping[str, str]) -> Iterator[str]:
     keep = protocol.keep
     yield f"Goal: {(protocol.goal or protocol.name).rstrip('.')}."
     yield (
@@ -30,8 +34,10 @@ def _lines(protocol: Protocol) -> Iterator[str]:
     yield "You propose a patch, a hypothesis and a prediction. You never decide, and never time or report anything yourself."
     others = "".join(f", else {name}" for name in protocol.decides[1:])
     guards = [name for name in protocol.targets if name not in protocol.decides]
-    guard = f" {', '.join(guards)} only guards: it must build, keep its limits and pass its test." if guards else ""
-    yield f"{protocol.decides[0]} decides where it is available{others}; a candidate must build on every target.{guard}"
+    here = next((name for name in protocol.decides if name not in absent), "")
+    yield f"{protocol.decides[0]} decides where it is available{others}; here it is {here or 'none'}. Every target must build."
+    if guards:
+        yield f"Only guards, never timed: {', '.join(guards)}. They must build, keep their limits and pass their tests."
     for name in protocol.decides:
         benchmark = protocol.targets[name].benchmark
         if benchmark is not None:
@@ -45,7 +51,8 @@ def _lines(protocol: Protocol) -> Iterator[str]:
     )
     everywhere = " and every target was built" if keep.free_simplify == "all" else ""
     yield (
-        "INCONCLUSIVE: undecided, nothing landed. NO-OP: the same machine code, nothing was timed; of kind simplify or infra it"
+        "INCONCLUSIVE: undecided, nothing landed; so ends what changes other targets' code alone, until `expctl run ID --target"
+        " NAME` times it where that target is. NO-OP: the same machine code, nothing was timed; of kind simplify or infra it"
         f" is a KEEP where the tests pass{everywhere}. INVALID: machine or harness failed, which says nothing about the idea."
         " BLOCKED: the patch no longer applies."
     )

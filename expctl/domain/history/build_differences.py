@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from expctl.domain.experiment.record import Artifact, Fact
 from expctl.domain.verdict.side import Side
 
-SOURCE_UNCHANGED = "source unchanged: not built"
+CODE_UNCHANGED, SOURCE_UNCHANGED = "machine code unchanged", "source unchanged: not built"
+NOTHING_NEW = (CODE_UNCHANGED, SOURCE_UNCHANGED)
 
 
 def fact_changes(baseline: Sequence[Fact], candidate: Sequence[Fact]) -> tuple[str, ...]:
@@ -30,7 +31,7 @@ def build_changes(artifacts: Mapping[str, Mapping[str, Artifact]], *, timed: str
 def _changes(before: Artifact, after: Artifact, *, is_timed: bool) -> str:
     if before.code != after.code:
         return ", ".join(fact_changes(before.facts, after.facts))
-    return SOURCE_UNCHANGED if after.has_source_of(before) and not is_timed else "machine code unchanged"
+    return SOURCE_UNCHANGED if after.has_source_of(before) and not is_timed else CODE_UNCHANGED
 
 
 def _phrase(before: Fact, after: Fact) -> str:

@@ -14,7 +14,7 @@ from expctl.domain.experiment.figures import speed_text
 from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.rivals import Rivals, Role, speed_ratio
-from expctl.domain.history.build_differences import SOURCE_UNCHANGED
+from expctl.domain.history.build_differences import NOTHING_NEW
 from expctl.domain.text import one_line
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ LINE = "line"
 KEEPS = 5
 COSTLY = 6
 CHANGE_MAX = 420
-_NOTHING_NEW = ("machine code unchanged", SOURCE_UNCHANGED)
 
 
 class HotLoopCard(Struct, frozen=True, kw_only=True):
@@ -64,7 +63,7 @@ def keep_changes(records: Sequence[Record]) -> tuple[str, ...]:
 def _changed(record: Record) -> str:
     parts = []
     for text in record.profile:
-        if not any(text.endswith(each) for each in _NOTHING_NEW):
+        if not any(text.endswith(each) for each in NOTHING_NEW):
             parts += [part for part in text.split(", ") if "->" in part or "nothing" in part]
     return one_line("; ".join(parts), CHANGE_MAX) if parts else "no figure of builds or profile changed"
 
@@ -189,8 +188,7 @@ def _facts(known: HotLoop) -> Iterator[str]:
         what = "loading" if loads > products else "multiplying" if products > loads else "loading and multiplying alike"
         yield (
             f"Bound by {what}, of what is counted: {loads:g} loads and {products:g} vector multiply-adds an iteration, where a"
-            " core can start as many of one as of the other; so it does at most"
-            f" {100 * min(1, products / loads):.0f} % of the multiply-adds that it could."
+            f" core can start as many of one as of the other; so {_allowed(products / loads)}"
         )
     cycles = next((value for name, value in figures.items() if name.startswith("cycles n=")), 0)
     stalled = [
@@ -198,6 +196,12 @@ def _facts(known: HotLoop) -> Iterator[str]:
     ]
     if stalled:
         yield f"Of its cycles: {', '.join(stalled)}."
+
+
+def _allowed(share: float) -> str:
+    if share < 1:
+        return f"the loads allow at most {100 * share:.0f} % of the multiply-adds that a core can do."
+    return "the loads allow all multiply-adds that a core can do: what is lost, latency, caches or work around the loop take."
 
 
 def _unit(fact: Fact) -> str:
@@ -222,16 +226,16 @@ def _bound(protocol: Protocol, home: str, baseline: Baseline | None, by_hand: st
     ceiling = peak * share
     if ceiling:
         yield (
-            f"Bound: matrix instructions take at most {100 * share:.1f} % of the loop's cycles, so {ceiling:.4g} of the peak"
-            f" {peak:g} TFLOP/s is what this loop could reach."
+            f"So, where caches serve it, matrix instructions take at most {100 * share:.1f} % of the loop's cycles:"
+            f" {ceiling:.4g} of the peak {peak:g} TFLOP/s."
         )
     elif peak:
         yield f"Peak of {home}: {peak:g} TFLOP/s."
     main = _main_size(protocol, home)
     figure = next((each for each in baseline.figures if each.size == main), None) if baseline else None
     if figure is None:
-        told = f"; {by_hand} has figures given by hand" if by_hand else ""
-        yield f"How far from it: expctl has not timed {home} yet{told}."
+        told = f"; {by_hand} has figures given by hand, in the section on baselines" if by_hand else ""
+        yield f"How far from it: not known, for expctl has not timed {home} yet{told}."
     else:
         speed = figure.flop / figure.ns / 1e3
         of = [f"{100 * speed / top:.1f} % of the {what}" for top, what in ((ceiling, "bound"), (peak, "peak")) if top and speed]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from expctl.domain.protocol.boundaries import LOOKS, RESCUERS_MOST
 from expctl.domain.protocol.model import LAYOUT, Style, Toolchain, inside
 from expctl.domain.protocol.names import name_faults
+from expctl.domain.protocol.options import options_rule_faults
 from expctl.domain.protocol.profiler_passes import counter_faults
 from expctl.domain.protocol.proposer import proposer_faults
 
@@ -40,6 +41,8 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
     found.extend(_template_faults(protocol.ledger.template, protocol.scope))
     swept = protocol.proposer.sweep.file if protocol.proposer is not None and protocol.proposer.sweep is not None else ""
     found += proposer_faults(protocol.proposer, in_scope=inside(swept, protocol.scope), targets=tuple(protocol.targets))
+    in_scope = protocol.options is not None and inside(protocol.options.file, protocol.scope)
+    found += options_rule_faults(protocol.options, in_scope=in_scope, fixed=protocol.environment.set)
     measured = [target.benchmark for target in protocol.targets.values() if target.benchmark is not None]
     found += name_faults(
         targets=protocol.targets,

@@ -6,8 +6,9 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from expctl.domain.protocol.boundaries import LOOKS
+from expctl.domain.protocol.options import OptionsRule
 from expctl.domain.protocol.proposer import Proposer
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import LimitedStep, Step
 from expctl.domain.protocol.tune import Tune
 
 LAYOUT = "{layout}"
@@ -184,7 +185,7 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     build: Build
     requires: Requires = Requires()
-    test: Step | None = None
+    test: LimitedStep | None = None
     benchmark: Benchmark | None = None
     profile: Step | None = None
     rivals: Step | None = None
@@ -282,6 +283,7 @@ class Protocol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     gate: Gate = Gate()
     keep: KeepRule = KeepRule()
     environment: Environment = Environment()
+    options: OptionsRule | None = None
     patch: PatchLimits = PatchLimits()
     references: tuple[str, ...] = ()
     proposer: Proposer | None = None

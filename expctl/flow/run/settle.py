@@ -14,6 +14,7 @@ from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import SCHEMA, Artifact, Estimate, Origin, Record, Replication
 from expctl.domain.experiment.record import Test as TestFacts
 from expctl.domain.history.build_differences import build_changes, fact_changes
+from expctl.domain.patch.unified_diff import parse_diff
 from expctl.domain.protocol.model import Target
 from expctl.domain.run.events import Event, Invalidated, Pinned, Profiled, Published, Publishing, Tested
 from expctl.domain.run.state_machine import Run, is_unchanged
@@ -230,11 +231,14 @@ def _notes(opened: OpenRun, run: Run) -> tuple[str, ...]:
     ]
     origin = opened.queued.ticket.base if opened.queued.ticket else ""
     moved = origin and opened.context.workspace.differs(origin, opened.begun.base, opened.protocol.scope)
+    options = opened.protocol.options.file if opened.protocol.options is not None else ""
+    alone = {each.path for each in parse_diff(opened.queued.patch)} == {options}
     merged = f"re-based: proposed on {origin[:7]}, measured as its three-way merge with {opened.begun.base[:7]}"
     return (
         *opened.begun.absent,
         *idle,
         *([merged] if moved else []),
+        *([f"options alone: no code changed, only {options}"] if alone else []),
         *taint_notes(run.samples()),
         *config_notes(run.samples()),
     )

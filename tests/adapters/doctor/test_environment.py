@@ -9,7 +9,7 @@ from expctl.adapters.doctor.tuned_file_reader import aiter_tables, known_validat
 from expctl.domain.environment.audit import advice, audit
 from expctl.domain.environment.snapshot import Snapshot, TorchFacts, Vendor
 from expctl.domain.protocol.model import Build, Environment, Protocol, Requires, Target, Toolchain
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import LimitedStep
 from tests.adapters.doctor.test_torch_answers import TORCH
 from tests.adapters.machine.test_cards import NVIDIA, STRIX, SYSFS, lay
 from tests.adapters.machine.test_settings import LINUX
@@ -45,7 +45,7 @@ def protocol(toolchain: Toolchain = Toolchain.HIPCC, *, devices: tuple[str, ...]
     target = Target(
         build=Build(toolchain=toolchain),
         requires=Requires(devices=devices),
-        test=Step(argv=("{python}", "bench/test.py"), timeout_s=30.0),
+        test=LimitedStep(argv=("{python}", "bench/test.py"), timeout_s=30.0),
     )
     return Protocol(version=1, name="x", scope=("s",), harness=("bench",), decides=("gpu",), targets={"gpu": target})
 

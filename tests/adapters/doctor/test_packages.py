@@ -11,9 +11,9 @@ from expctl.adapters.doctor.packages import package_findings
 from expctl.domain.checkup import Health
 from expctl.domain.errors import Refused
 from expctl.domain.protocol.model import Build, Environment, Protocol, Target, Toolchain
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import LimitedStep
 
-STEP = Step(argv=("{python}", "bench/test.py", "{artifact}"), timeout_s=1.0)
+STEP = LimitedStep(argv=("{python}", "bench/test.py", "{artifact}"), timeout_s=1.0)
 TARGET = Target(build=Build(toolchain=Toolchain.COMMAND, argv=("true",)), test=STEP)
 PROTOCOL = Protocol(version=1, name="x", scope=("src",), harness=("bench",), decides=("here",), targets={"here": TARGET})
 

@@ -8,11 +8,11 @@ import pytest
 from expctl.adapters.doctor.torch_programs import Programs, torch_programs
 from expctl.domain.environment.snapshot import CompiledStep
 from expctl.domain.protocol.model import Benchmark, Build, Protocol, Size, Target, Toolchain
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import LimitedStep
 
 TARGET = Target(
     build=Build(toolchain=Toolchain.COMMAND, argv=("true",)),
-    test=Step(argv=("{python}", "bench/test.py"), timeout_s=30.0),
+    test=LimitedStep(argv=("{python}", "bench/test.py"), timeout_s=30.0),
     benchmark=Benchmark(
         argv=("{python}", "-u", "bench/run.py", "--n", "8"), timeout_s=120.0, sizes=(Size(name="n", weight=1.0),)
     ),

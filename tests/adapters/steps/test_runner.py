@@ -13,7 +13,7 @@ from expctl.adapters.child.arguments import child_environment, fill
 from expctl.adapters.steps.runner import StepRunner
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Benchmark, Environment, NumberKind, Size, Style
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import LimitedStep
 from expctl.domain.run.step_result import Failed
 from expctl.domain.run.step_result import TestReport as Passed
 from expctl.domain.verdict.samples import Sample, Side, round_effects
@@ -34,8 +34,8 @@ def runner(tmp_path: Path) -> Iterator[StepRunner]:
     made.close()
 
 
-def step(program: str, timeout_s: float = 10) -> Step:
-    return Step(argv=("{python}", "-c", SAY + program, "{artifact}"), timeout_s=timeout_s)
+def step(program: str, timeout_s: float = 10) -> LimitedStep:
+    return LimitedStep(argv=("{python}", "-c", SAY + program, "{artifact}"), timeout_s=timeout_s)
 
 
 def try_out(runner: StepRunner, program: str, tmp_path: Path, timeout_s: float = 10) -> Passed | Failed:
@@ -121,7 +121,7 @@ def test_a_daemon_that_keeps_the_channel_open_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("what", ["test", "profile"])
 def test_a_program_that_is_not_there_is_a_fault(runner: StepRunner, tmp_path: Path, what: str) -> None:
-    absent = Step(argv=("/no/such/program",), timeout_s=1)
+    absent = LimitedStep(argv=("/no/such/program",), timeout_s=1)
     outcome: Passed | tuple[Fact, ...] | Failed
     if what == "test":
         outcome = runner.test(absent, cwd=tmp_path, artifact=tmp_path / "a", progress=FakeProgress())
@@ -163,13 +163,13 @@ def test_words_of_an_argv_are_filled_in_also_inside_a_longer_word() -> None:
 # ------------------------------------------------------------------ profile
 
 
-def profile(runner: StepRunner, wanted: Step, folder: Path) -> tuple[Fact, ...] | Failed:
+def profile(runner: StepRunner, wanted: LimitedStep, folder: Path) -> tuple[Fact, ...] | Failed:
     artifact, out = folder / "a", folder / "out"
     return runner.profile(wanted, cwd=folder, tree=folder, artifact=artifact, out=out, progress=FakeProgress())
 
 
 def test_a_profiler_is_told_where_to_write(runner: StepRunner, tmp_path: Path) -> None:
-    assert profile(runner, Step(argv=("/bin/sh", "-c", "echo {id} > {out}/said"), timeout_s=10), tmp_path) == ()
+    assert profile(runner, LimitedStep(argv=("/bin/sh", "-c", "echo {id} > {out}/said"), timeout_s=10), tmp_path) == ()
     assert (tmp_path / "out" / "said").read_text() == "P1\n"
 
 

@@ -24,7 +24,7 @@ from expctl.domain.history.baselines import baselines
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.record_summary import in_order, seen_noise, summary_of
 from expctl.domain.protocol.model import Benchmark, Build, Protocol, Size, Target, Toolchain
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import LimitedStep
 from expctl.domain.rules.conditions import conditions_of
 from expctl.domain.rules.current_facts import ProbeAnswer
 from expctl.domain.rules.states import State, rule_states
@@ -42,7 +42,7 @@ PROTOCOL = Protocol(
     targets={
         name: Target(
             build=Build(toolchain=Toolchain.COMMAND, argv=("make",)),
-            test=Step(argv=("t",), timeout_s=1),
+            test=LimitedStep(argv=("t",), timeout_s=1),
             benchmark=Benchmark(argv=("b",), timeout_s=1, sizes=(Size(name="n=512", weight=1.0, flop=1000),)),
         )
         for name in ("cpu", "gpu")
@@ -119,6 +119,7 @@ def known(*records: Record, proposals: tuple[Proposal, ...] = (WAITS,)) -> Known
         calibrated={"gpu": Calibrated(date="2026-02-02", rounds=24, noise={"objective": Noise(sd_percent=0.11)})},
         seen={"cpu": seen} if seen else {},
         begins={"cpu": ("compiler cc 1.0 -> cc 2.0",)},
+        absent={"gpu": "no device /dev/kfd"},
         findings=FINDINGS,
         proposals=proposals,
         queued=len(proposals),

@@ -31,7 +31,7 @@ from expctl.domain.protocol.model import (
     Target,
     Toolchain,
 )
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import LimitedStep
 
 MACHINE = {"cpu": "a CPU", "cores": "2", "os": "Linux 6.18", "python": "3.11.7", "elftools": "0.33"}
 STICK = BenchmarkIdentity(harness="h1", kpi="n=512 (1); fine", build="zig-cpu -O3")
@@ -242,7 +242,7 @@ def test_the_simplify_budget_outlives_an_edit_that_leaves_figures_comparable_and
 
 # ------------------------------------------------------------------ yardsticks
 
-STEP = Step(argv=("t",), timeout_s=1)
+STEP = LimitedStep(argv=("t",), timeout_s=1)
 BENCHMARK = Benchmark(argv=("b",), timeout_s=1, sizes=(Size(name="n=512", weight=0.6), Size(name="n=384", weight=0.4)))
 PROTOCOL = Protocol(
     version=1,

@@ -47,7 +47,7 @@ def test_where_it_is_what_bounds_it_and_how_far_it_is_from_that() -> None:
     assert "Hot loop of gemm (machine code of gpu): k/a.h lines 7." in text
     assert "Config: 1,8." in text
     assert "For each matrix instruction: 1.5 LDS." in text
-    assert "at most 80.0 % of the loop's cycles, so 80 of the peak 100 TFLOP/s" in text
+    assert "at most 80.0 % of the loop's cycles: 80 of the peak 100 TFLOP/s" in text
     assert ": 50.0 % of the bound, 40.0 % of the peak." in text  # 1e12 in 25 ms are 40 TFLOP/s
     assert card.costly == ("k/a.h:7: 4 matrix, 6 LDS: mma",)
 

@@ -32,7 +32,7 @@ from expctl.domain.ledger.remarks import corrections, debts
 from expctl.domain.ledger.rows import queue_items, rule_row, why_of
 from expctl.domain.ledger.totals import sums_of
 from expctl.domain.protocol.model import Benchmark, Build, NumberKind, Protocol, Size, Target, Toolchain
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import LimitedStep
 from expctl.domain.queue.ordering import State, line_up
 from expctl.domain.rules.matching import Level
 
@@ -46,7 +46,7 @@ PROTOCOL = Protocol(
     targets={
         "cpu": Target(
             build=Build(toolchain=Toolchain.COMMAND, argv=("make",)),
-            test=Step(argv=("test",), timeout_s=1),
+            test=LimitedStep(argv=("test",), timeout_s=1),
             benchmark=Benchmark(argv=("bench",), timeout_s=1, sizes=(Size(name="n512", weight=1.0, flop=1000),)),
         )
     },

@@ -21,9 +21,9 @@ from expctl.domain.protocol.model import (
     Toolchain,
     inside,
 )
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import LimitedStep, Step
 
-STEP = Step(argv=("run",), timeout_s=1)
+STEP = LimitedStep(argv=("run",), timeout_s=1)
 BENCHMARK = Benchmark(argv=("run",), timeout_s=1, sizes=(Size(name="a", weight=0.25), Size(name="b", weight=0.75)))
 TARGET = Target(build=Build(toolchain=Toolchain.COMMAND, argv=("make",)), test=STEP, benchmark=BENCHMARK, profile=STEP)
 SOUND = Protocol(version=1, name="x", scope=("src",), harness=("bench",), decides=("here",), targets={"here": TARGET})
@@ -92,7 +92,7 @@ FAULTS = {
         "targets.here.build.source: expected the file that nvcc compiles",
     ),
     "empty test": (
-        with_target(test=Step(argv=(), timeout_s=1)),
+        with_target(test=LimitedStep(argv=(), timeout_s=1)),
         "targets.here.test.argv: expected a command, found an empty list",
     ),
     "empty benchmark": (with_benchmark(argv=()), "targets.here.benchmark.argv: expected a command, found an empty list"),

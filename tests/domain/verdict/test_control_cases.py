@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from expctl.domain.experiment.proposal import Mode
 from expctl.domain.protocol.inconsistencies import inconsistencies
 from expctl.domain.protocol.model import Benchmark, Build, Control, KeepRule, Protocol, Style, Target, Toolchain
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import LimitedStep
 from expctl.domain.verdict.control import Seen, Sight, judge_control, known_effect
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Side
@@ -233,7 +233,7 @@ def test_random_series_end_as_the_text_says() -> None:
     ("percent", "sound"), [(1, True), (50, True), (0.99, False), (50.01, False), (0, False), (-5, False), (math.nan, False)]
 )
 def test_the_share_is_one_to_fifty_percent(percent: float, sound: bool) -> None:
-    step = Step(argv=("run",), timeout_s=1)
+    step = LimitedStep(argv=("run",), timeout_s=1)
     benchmark = Benchmark(
         argv=("run",), timeout_s=1, sizes=SIZES, control=Control(patch="slower.patch", slower_percent=percent)
     )

@@ -30,6 +30,7 @@ def test_a_try_says_how_it_would_end_and_changes_nothing(repository: Foreign, ke
     answer = repository.expctl("try")
     assert (answer.status, says in answer.out) == (status, True), answer
     assert "  build      here, candidate" in answer.err
+    assert "\n  decides    here\n" in answer.out
     facts = repository.expctl("try", "--json").json()
     assert (facts["schema"], facts["passes"], facts["files"]) == ("expctl.try/1", status == 0, ["src/total.py"])
     assert repository.snapshot() == before

@@ -39,7 +39,7 @@ from expctl.domain.protocol.model import (
     Target,
     Toolchain,
 )
-from expctl.domain.protocol.step import Step
+from expctl.domain.protocol.step import LimitedStep
 from expctl.domain.text import plain_text
 from expctl.views.escape import code_text, escaped_text, markdown_text
 from expctl.views.ledger.document import baseline_text, render
@@ -57,7 +57,7 @@ PROTOCOL = Protocol(
     targets={
         "cpu": Target(
             build=Build(toolchain=Toolchain.ZIG_CPU, source="kernel/hip/scaled_mm.hip"),
-            test=Step(argv=("python", "kernel/harness/test.py"), timeout_s=60),
+            test=LimitedStep(argv=("python", "kernel/harness/test.py"), timeout_s=60),
             benchmark=Benchmark(
                 argv=("python", "kernel/harness/benchmark.py"),
                 timeout_s=60,
@@ -69,7 +69,7 @@ PROTOCOL = Protocol(
             build=Build(toolchain=Toolchain.ZIG_GFX, source="kernel/hip/scaled_mm.hip", arch="gfx1151"),
             stands_for="gfx1151",
             limits=ResourceLimits(most={"scratch": 0, "vgpr": 256}, may_fall={"occupancy": 2}),
-            test=Step(argv=("python", "kernel/harness/emulate.py"), timeout_s=60),
+            test=LimitedStep(argv=("python", "kernel/harness/emulate.py"), timeout_s=60),
         ),
     },
 )
