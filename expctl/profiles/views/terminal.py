@@ -10,6 +10,7 @@ from expctl.profiles.diff.figures import extent_text
 from expctl.profiles.model.kernel_profile import Device, Extent, Kernel, Profile, class_shares
 from expctl.profiles.model.pipeline import Pipeline
 from expctl.profiles.roofline.ceilings import Bound, Position
+from expctl.profiles.roofline.fill import fill_text
 
 EXPLAINED = 3
 """Number of kernels that are explained below the table."""
@@ -139,6 +140,8 @@ def _explained_lines(kernel: Kernel, place: Position | None, width: int) -> list
     if place is not None and (place.bound is not Bound.UNKNOWN or place.tflops is not None or place.gbs is not None):
         lines.append(f"    {place.bound}: {place.reason}")
         lines += [f"    {text}" for text in (_rates(place), "; ".join(place.from_what)) if text]
+    if place is not None and place.fill is not None:
+        lines.append(f"    fill: {fill_text(place.fill)}")
     if kernel.occupancy is not None:
         found = kernel.occupancy
         unit = "warps per scheduler" if found.arch.startswith("sm_") else "waves per SIMD (LLVM)"
