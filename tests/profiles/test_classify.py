@@ -32,7 +32,7 @@ NAMES = {
     "void vllm::cross_device_reduce_1stage<__hip_bfloat16, 8>(vllm::RankData*)": K.COMMUNICATION,
     "void wvSplitK_hf_sml_<__hip_bfloat16, 64, 2, 16, 8, 2, 1>(int)": K.GEMM,
     "fused_moe_kernel": K.GEMM,
-    "miopenSp3AsmConv_v30_3_1_gfx9_fp32_f2x3_stride1": K.GEMM,
+    "miopenSp3AsmConv_v30_3_1_gfx9_fp32_f2x3_stride1": K.CONVOLUTION,
     "void vllm::dynamic_per_token_scaled_fp8_quant_kernel<c10::BFloat16>(void*)": K.ELEMENTWISE,
     "void concat_cont<unsigned int, 1>(unsigned int const*)": K.COPY,
     "std::enable_if<!(false), void>::type rocprim::detail::reduce_kernel<gather_iterator<int> >(int)": K.REDUCTION,

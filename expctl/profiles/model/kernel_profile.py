@@ -22,13 +22,16 @@ class Source(StrEnum):
 
 
 class KernelClass(StrEnum):
-    """Classes of GPU kernels by the kind of work, which is guessed from the kernel's name."""
+    """Classes of GPU kernels by the kind of work: by torch's operator where the trace has it, else by the kernel's name."""
 
     GEMM = "GEMM"
+    CONVOLUTION = "convolution"
     ATTENTION = "attention"
     COMMUNICATION = "communication"
     NORMALISATION = "normalisation"
     REDUCTION = "reduction"
+    EMBEDDING = "embedding"
+    FFT = "FFT"
     COPY = "copy"
     ELEMENTWISE = "elementwise"
     OTHER = "other"
