@@ -59,6 +59,7 @@ run.db
   4 calls of 2 kernels, 4.000 ms
   agent 1: 4 dispatches in 5.000 ms, idle 20.0 % (1.000 ms in 3 gaps, longest 980.0 us); launch gaps up to 100.0 us: 2, together 20.00 us
 
+  unidentified: 0.00 % of the time
   class           kernels    calls       time    share
   GEMM                  1        2   3.000 ms  75.00 %
   copy                  1        2   1.000 ms  25.00 %

@@ -43,7 +43,8 @@ def write_trace(path: Path, kernels: Sequence[Launched], device: dict[str, Any] 
         events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", **launch})
         arguments = {
             "device": 0, "stream": 7, "correlation": number, "External id": number, "grid": list(kernel.grid),
-            "block": list(kernel.block), "registers per thread": kernel.registers, "shared memory": kernel.shared, **kernel.more,
+            "block": list(kernel.block), "registers per thread": kernel.registers, "shared memory": kernel.shared,
+            **kernel.more,
         }  # fmt: skip
         event = {"ts": f"{at:.3f}", "dur": f"{kernel.us:.3f}", "pid": 0, "tid": 7, "args": arguments}
         events.append({"ph": "X", "cat": "kernel", "name": kernel.name, **event})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from expctl.profiles.assemble.analysis import Problem
+    from expctl.profiles.model.attribution import AttributeTo
 
 TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8", "i8")
 
@@ -43,6 +44,23 @@ def gpu(text: str) -> str:
     if text and not is_target(text):
         raise Misused("--arch is not a GPU architecture", code="not-a-gpu", expected="gfx1151, gfx90a, sm_90, ...", found=text)
     return text
+
+
+def attribute_to(text: str) -> "AttributeTo | None":
+    """Return `text` (the value of --by) as what to sum up by, None for "". Raises Misused for any other word."""
+    from expctl.domain.errors import Misused
+    from expctl.profiles.model.attribution import AttributeTo
+
+    words = [each.value for each in AttributeTo]
+    if text and text not in words:
+        raise Misused(
+            "--by names nothing that time can be summed up by",
+            code="unknown-attribution",
+            expected=", ".join(words),
+            found=text,
+            hint="--by operator",
+        )
+    return AttributeTo(text) if text else None
 
 
 def problem_of(size: str, types: str, moves: list[str], clock: float | None, bandwidth: float | None) -> "Problem":

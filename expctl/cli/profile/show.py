@@ -34,6 +34,7 @@ def show(
     bandwidth: Annotated[float | None, typer.Option(metavar="GB/s", min=1, help="The memory's, where it isn't known.")] = None,
     arch: Annotated[str, typer.Option(metavar="GPU", help="The GPU, where the file doesn't name it: gfx1151, sm_90.")] = "",
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw roofline and time by kernel: .png or .svg.")] = None,
+    by: Annotated[str, typer.Option(metavar="WHAT", help="Sum up by operator, module or layer of a torch trace.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print kernels as CSV.")] = False,
 ) -> None:
@@ -46,17 +47,20 @@ def show(
 
     from expctl.cli.output import print_json, print_lines, print_text, terminal_width
     from expctl.cli.picture import picture_format, write_picture
-    from expctl.cli.profile.options import gpu, problem_of
+    from expctl.cli.profile.options import attribute_to, gpu, problem_of
     from expctl.domain.errors import Misused
     from expctl.profiles.assemble.analysis import analyse
+    from expctl.profiles.model.attribution import attributed
     from expctl.profiles.model.pipeline import pipeline
     from expctl.profiles.read_profile import read_profile
-    from expctl.profiles.views.data import profile_csv, profile_data
+    from expctl.profiles.views.attribution import attribution_lines
+    from expctl.profiles.views.data import plain_fields, profile_csv, profile_data
     from expctl.profiles.views.terminal import EXPLAINED, profile_lines
 
     if as_json and as_csv:
         raise Misused("--json can't be combined with --csv", code="json-or-csv", expected="one of them", found="both")
     suffix = picture_format(plot, "expctl profile show FILE --plot out.png") if plot is not None else ""
+    to = attribute_to(by)
     problem = problem_of(size, types, moves or [], clock, bandwidth)
     chosen = _filter(kernel, kind)
     found = read_profile(path, arch=gpu(arch))
@@ -78,11 +82,15 @@ def show(
 
         write_picture(plot, lambda: figure_bytes(found.path, analysis.kernels, analysis.positions, analysis.peak, suffix))
         print(f"drawn in {plot}", file=sys.stderr)
+    origins = attributed(kernels, to, found.total_ns) if to else ()
     if as_json:
         data = profile_data(found, analysis.kernels, analysis.positions, one_pass, kernels)
+        data["by"] = [plain_fields(each) for each in origins]
         print_json(data, schema="profile-show/1")
     elif as_csv:
         print_text(profile_csv(analysis.kernels, analysis.positions).removesuffix("\n"))
+    elif to:
+        print_lines(attribution_lines(origins, to, most, terminal_width()))
     else:
         explained, width = len(shown) if kernel else EXPLAINED, terminal_width()
         print_lines(profile_lines(found, analysis.kernels, analysis.positions, one_pass, kernels, explained, width))

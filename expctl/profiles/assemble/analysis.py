@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from expctl.gpu.architectures import ARCHITECTURES, ModeName
+from expctl.profiles.assemble.calibration import Calibration, calibrate, counted_bytes
 from expctl.profiles.assemble.launches import Occupancies
 from expctl.profiles.model.kernel_profile import Device, Kernel, Profile, Source
 from expctl.profiles.model.pipeline import main_gemm
-from expctl.profiles.roofline.calibration import Calibration, calibrate, counted_bytes
 from expctl.profiles.roofline.ceilings import Position, Work, position
 from expctl.profiles.roofline.fill import Fill, fill_of
 from expctl.profiles.roofline.peaks import Peak, peak_of
@@ -23,6 +23,11 @@ MEMORY_BUSY = (
 CLOCKS_HZ = ("gpc__cycles_elapsed.avg.per_second", "smsp__cycles_elapsed.avg.per_second")
 ACTIVE_CYCLES = "GRBM_GUI_ACTIVE"
 LEAST = "bytes: each matrix once, the least there can be"
+LEAST_OF_SHAPES = "bytes: each operand of the recorded shapes once, the least there can be"
+FLOP_OF_SIZE = "FLOP: 2 M N K of --size"
+ASSUMED = "arithmetic assumed f16 (--types)"
+TF32 = re.compile(r"tf32|xf32", re.IGNORECASE)
+"""Products of f32 whose kernels say that they multiply in tf32."""
 CLOCK_NEEDS_NS = 50_000
 """Shortest kernel whose clock is computed from GRBM_GUI_ACTIVE, which also counts a few microseconds around the kernel."""
 
@@ -93,23 +98,20 @@ def work_of(
     """
     duration = kernel.mean_ns or 0.0
     moved, moved_from = _bytes(kernel, problem, duration, is_main=is_main)
-    flop = 2.0 * math.prod(problem.size) if problem.size and is_main else None
-    a, b, _ = problem.types
-    kind = max(a, b, key=lambda each: BYTES_OF[each])
+    flop, kind, flop_from = _flop(kernel, problem, is_main=is_main)
     counters = kernel.counters
     memory_busy = next((counters[name] for name in MEMORY_BUSY if name in counters), None)
     counted = memory_busy is not None or (moved is not None and moved_from == counted_bytes(counters, duration)[1])
     sources = [moved_from] if moved_from else []
     sources += [calibration.words] if counted else []
-    if flop is not None:
-        sources.append("FLOP: 2 M N K of --size" + ("" if problem.types_given else "; arithmetic assumed f16 (--types)"))
+    sources += [flop_from] if flop_from else []
     clock, clock_from = _clock(profile, kernel, problem, device)
     sources += [clock_from] if clock_from else []
     return Work(
         duration_ns=duration,
         flop=flop,
         bytes_moved=moved,
-        bytes_least=moved_from == LEAST,
+        bytes_least=moved_from in (LEAST, LEAST_OF_SHAPES),
         kind=kind,
         fill=_fill(kernel, device.arch),
         clock_mhz=clock,
@@ -151,7 +153,29 @@ def _bytes(kernel: Kernel, problem: Problem, duration: float, *, is_main: bool) 
         m, n, k = problem.size
         a, b, c = (BYTES_OF[each] for each in problem.types)
         return float(m * k * a + k * n * b + m * n * c), LEAST
+    bytes_least = [origin.bytes_least for origin in kernel.origins]
+    if bytes_least and None not in bytes_least:
+        return math.fsum(each or 0.0 for each in bytes_least) / kernel.calls, LEAST_OF_SHAPES
     return None, ""
+
+
+def _flop(kernel: Kernel, problem: Problem, *, is_main: bool) -> tuple[float | None, str, str]:
+    """Return the FLOP of an average call, the number type of the arithmetic, and where the FLOP are from; (None, type, "")
+    where they aren't known. Shapes recorded for all calls of the kernel are used, unless the user states its problem.
+    """
+    a, b, _ = problem.types
+    kind = max(a, b, key=lambda each: BYTES_OF[each])
+    if problem.size and is_main:
+        return 2.0 * math.prod(problem.size), kind, FLOP_OF_SIZE if problem.types_given else f"{FLOP_OF_SIZE}; {ASSUMED}"
+    flop = [origin.flop for origin in kernel.origins]
+    kinds = {origin.kind for origin in kernel.origins}
+    if not flop or None in flop or len(kinds) > 1:
+        return None, kind, ""
+    recorded = kinds.pop()
+    if recorded == "f32" and TF32.search(kernel.name):
+        recorded = "tf32"
+    words = f"FLOP: recorded shapes of {kernel.origins[0].operator}, {recorded}"
+    return math.fsum(each or 0.0 for each in flop) / kernel.calls, recorded, words
 
 
 def _clock(profile: Profile, kernel: Kernel, problem: Problem, device: Device) -> tuple[float | None, str]:

@@ -5,7 +5,7 @@ functions that launch any functor; names of torch's compiler list the fused oper
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from expctl.domain.patch.function_name import UNNAMED, function_name
 from expctl.profiles.model.kernel_profile import KernelClass
@@ -19,7 +19,8 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
     ),
     (
         KernelClass.COMMUNICATION,
-        r"nccl|rccl|all ?reduce|all ?gather|reduce ?scatter|all ?to ?all|(?:nv|roc)shmem|one ?shot|two ?shot|cross device reduce"
+        r"nccl|rccl|all ?reduce|all ?gather|reduce ?scatter|all ?to ?all|(?:nv|roc)shmem|one ?shot|two ?shot"
+        r"|cross device reduce"
         r"|quick ?reduce|mscclpp|deep ?ep\b|multimem",
     ),
     (KernelClass.ELEMENTWISE, r"\brope|rotary"),
@@ -36,7 +37,8 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
     ),
     (
         KernelClass.GEMM,
-        r"\bcijk|tensile|gemm|gemv|mat ?mul|mul ?mat|matrix (?:vector )?(?:mul|prod)|\b(?:ba|sp|s)?(?:dd)?b?mm\b|nvjet|wv ?split|skinny"
+        r"\bcijk|tensile|gemm|gemv|mat ?mul|mul ?mat|matrix (?:vector )?(?:mul|prod)|\b(?:b?add|sp|s)?b?mm\b"
+        r"|\b(?:add)?mv\b|nvjet|wv ?split|skinny"
         r"|marlin|fused moe|split ?k ?reduce|batched dot|\bdot kernel|\bsyrk|\bsyr2k|\btrmm",
     ),
     (
@@ -47,19 +49,24 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
     (KernelClass.EMBEDDING, r"embed"),
     (
         KernelClass.COPY,
-        r"\bcopy|copy\b|\bcat\b|concat|transpose|permute|\bcpy|get rows|set rows|gather|scatter|index ?(?:select|put|copy|elementwise)"
-        r"|\bfill|\bcast|\bconvert|take along|\bpad\b|unpad",
+        r"\bcopy|copy\b|\bcat\b|concat|transpose|permute|\bcpy|get rows|set rows|gather|scatter|index ?(?:select|put"
+        r"|copy|elementwise)"
+        r"|\bfill|\bzeros?\b|\bcast|\bconvert|take along|\bpad\b|unpad",
     ),
     (
         KernelClass.REDUCTION,
-        r"reduce|reduction|\bsum\b|arg ?max|arg ?min|top ?k|cum ?sum|\bscan|sort|histogram|\bpool|pool\b|pool(?:ing)?[123]d|sampling"
+        r"reduce|reduction|\bsum\b|arg ?max|arg ?min|top ?k|cum ?sum|\bscan|sort|histogram|\bpool|pool\b"
+        r"|pool(?:ing)?[123]d|sampling"
         r"|partition|bincount|unique",
     ),
     (
         KernelClass.ELEMENTWISE,
-        r"elementwise|pointwise|unary|binary|bin bcast|functor|activation|\w*elu\b|swiglu|geglu|sigmoid|\btanh|\badd|add\b|\bmul"
-        r"|\bsub|\bdiv|adam|\bsgd|multi tensor|dropout|distribution|philox|\brand|random|scale|quant|bias|optimizer|op ?tensor|mask"
-        r"|where|clamp|addition|transform|for ?each|upsample|interpolate|\bpow\b|\bexp\b|compare|addcmul|lerp",
+        r"elementwise|pointwise|unary|binary|bin bcast|functor|activation|\w*elu\b|swiglu|geglu|sigmoid|\btanh|\badd"
+        r"|add\b|\bmul"
+        r"|\bsub|\bdiv|adam|\bsgd|multi tensor|dropout|distribution|philox|\brand|random|scale|quant|bias|optimizer"
+        r"|op ?tensor|mask"
+        r"|where|clamp|addition|transform|(?:for ?each|parallel ?for)|upsample|interpolate|\bpow\b|\bexp\b|compare"
+        r"|addcmul|lerp",
     ),
 )  # fmt: skip
 _WEAK_RULES: tuple[tuple[KernelClass, str], ...] = (
@@ -77,10 +84,12 @@ _FUNCTORS = (
 )
 _FUSED = re.compile(r"^triton_(poi|red|per|for|unk)_fused_*(\w*)")
 """A kernel that torch's compiler (inductor) wrote: pointwise, reduction or persistent reduction, and the operators in it."""
-_MOVES = frozenset(
-    "to copy clone cat slice scatter gather select transpose permute view unsafe expand stack constant pad nd fill full like zeros ones"
-    " zero new empty index put split unsqueeze squeeze t lift fresh fused as strided unfold repeat roll flip chunk detach alias".split()
+_MOVING = (
+    "to copy clone cat slice scatter gather select transpose permute view unsafe expand stack constant pad nd fill"
+    " full like zeros ones zero new empty index put split unsqueeze squeeze t lift fresh fused as strided unfold"
+    " repeat roll flip chunk detach alias"
 )
+_MOVES = frozenset(_MOVING.split())
 """Words of operators that only move data: a pointwise kernel of nothing else is a copy."""
 _NORMS = re.compile(r"norm|softmax|rsqrt")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=\d)(?=[A-Z][a-z])")
@@ -88,8 +97,33 @@ _MANGLED = re.compile(r"_ZN?[A-Z]*(?=\d)")
 _LENGTH = re.compile(r"\d{1,3}")
 
 
-def classify(name: str) -> KernelClass:
-    """Return the class of the kernel `name`, mangled or not; OTHER when no rule matches."""
+_PLAIN_WORK = (KernelClass.COPY, KernelClass.REDUCTION, KernelClass.ELEMENTWISE, KernelClass.OTHER)
+"""Classes that are part of every other kind of work; a more specific class decides."""
+
+
+def classify(name: str, operators: Sequence[str] = ()) -> KernelClass:
+    """Return the class of the kernel `name`, mangled or not; OTHER when no rule matches.
+
+    `operators` are those of torch that launched it, outermost first. The innermost decides before the name, with two
+    exceptions: a kernel that copies by its name does so in any operator, and an embedding that looks up rows copies nothing.
+    """
+    by_name = _by_name(name)
+    if not operators or not operators[-1].startswith(("aten::", "c10d::")):
+        return by_name
+    by_operator = _by_operator(operators[-1])
+    if by_operator in _PLAIN_WORK:
+        if any("embedding" in each for each in operators):
+            return KernelClass.EMBEDDING
+        return by_name if by_name not in _PLAIN_WORK or by_operator is KernelClass.OTHER else by_operator
+    return by_name if by_name is KernelClass.COPY else by_operator
+
+
+def _by_operator(operator: str) -> KernelClass:
+    words = words_of(operator.partition("::")[2])
+    return _first_match((*_COMPILED, *_WEAK), words) or KernelClass.OTHER
+
+
+def _by_name(name: str) -> KernelClass:
     name = UNNAMED.sub("", _plain(name))
     head = function_name(name)
     if fused := _FUSED.match(head):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from expctl.gpu.occupancy import Occupancy
+from expctl.profiles.model.origin import Origin
 
 
 class Source(StrEnum):
@@ -111,6 +112,8 @@ class Kernel:
     occupancy_note: str = ""
     units: int | None = None
     """Compute units or SMs of the GPU; set together with the occupancy."""
+    origins: tuple[Origin, ...] = ()
+    """Operators and modules that launched it, most time first; () where the profiler doesn't record them."""
 
     @property
     def launch(self) -> Launch:
@@ -186,6 +189,16 @@ class Profile:
     copies: tuple[Copy, ...] = ()
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+
+
+MEND_PERCENT = 40.0
+"""Share of unidentified time from which on a choice of what to work on has no ground."""
+
+
+def unidentified_percent(profile: Profile) -> float:
+    """Return the share of the kernels' time, in percent, whose class isn't known; 0 for a profile without times."""
+    time = sum(kernel.total_ns or 0 for kernel in profile.kernels if kernel.kind is KernelClass.OTHER)
+    return 100 * time / profile.total_ns if profile.total_ns else 0.0
 
 
 def class_shares(kernels: Sequence[Kernel], total: int) -> tuple[ClassShare, ...]:

@@ -118,6 +118,8 @@ def _bound(work: Work, compute: float | None, memory: float | None) -> tuple[Bou
     if top >= NEAR_PERCENT:
         if (by_compute or 0.0) >= (by_memory or 0.0):
             return Bound.COMPUTE, usage
+        if least and (by_memory or 0.0) > 100:
+            return Bound.UNKNOWN, f"{usage}, more than there is: caches give some, and how much isn't known"
         if work.counters_hold is False:
             return Bound.UNKNOWN, f"{usage} by counters that are wrong for a copy of known size"
         return Bound.MEMORY, usage if work.counters_hold else f"{usage}, by uncalibrated counters"

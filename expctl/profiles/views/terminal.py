@@ -7,7 +7,15 @@ from expctl.domain.layout import NAME_MOST, Column, cut_middle, named_table
 from expctl.domain.text import one_line, plain_text
 from expctl.inspection.views.occupancy import resident_lines
 from expctl.profiles.diff.figures import extent_text
-from expctl.profiles.model.kernel_profile import Device, Extent, Kernel, Profile, class_shares
+from expctl.profiles.model.kernel_profile import (
+    MEND_PERCENT,
+    Device,
+    Extent,
+    Kernel,
+    Profile,
+    class_shares,
+    unidentified_percent,
+)
 from expctl.profiles.model.pipeline import Pipeline
 from expctl.profiles.roofline.ceilings import Bound, Position
 from expctl.profiles.roofline.fill import fill_text
@@ -83,6 +91,8 @@ _CLASS_WIDTHS = (15, 8, 9, 11, 9)
 
 
 def _class_lines(profile: Profile, totals: Sequence[Kernel]) -> list[str]:
+    unknown = unidentified_percent(profile)
+    mend = "; mend the profile first: what it hides may be the largest class" if unknown > MEND_PERCENT else ""
     rows = [("class", "kernels", "calls", "time", "share")]
     for each in class_shares(totals, profile.total_ns):
         cells = (time_text(each.total_ns), f"{each.share_percent:.2f} %") if profile.total_ns else ("-", "-")
@@ -98,7 +108,9 @@ def _class_lines(profile: Profile, totals: Sequence[Kernel]) -> list[str]:
         f"  {name:<{widths[0]}}{''.join(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))}"
         for name, *cells in rows
     ]
-    return [*lines[:-1], f"{lines[-1]} of kernels and gaps"] if rows[-1][0] == "launch gap" else lines
+    if rows[-1][0] == "launch gap":
+        lines[-1] += " of kernels and gaps"
+    return [f"  unidentified: {unknown:.2f} % of the time{mend}", *lines] if profile.total_ns else lines
 
 
 _COLUMNS = {
