@@ -72,7 +72,15 @@ def analyse(profile: Profile, kernels: Sequence[Kernel], problem: Problem) -> An
             is_main = main is not None and kernel.name == main.name
             work = work_of(profile, kernel, problem, device, calibration, is_main=is_main)
             positions[kernel.name] = position(work, peak)
-    return Analysis(kernels=occupied, positions=positions, peak=peak)
+    worked = tuple(
+        replace(
+            kernel,
+            results=_results(kernel, problem, is_main=main is not None and kernel.name == main.name),
+            peak_percent=positions[kernel.name].compute_percent if kernel.name in positions else None,
+        )
+        for kernel in occupied
+    )
+    return Analysis(kernels=worked, positions=positions, peak=peak)
 
 
 def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) -> tuple[Kernel, ...]:
@@ -176,6 +184,13 @@ def _flop(kernel: Kernel, problem: Problem, *, is_main: bool) -> tuple[float | N
         recorded = "tf32"
     words = f"FLOP: recorded shapes of {kernel.origins[0].operator}, {recorded}"
     return math.fsum(each or 0.0 for each in flop) / kernel.calls, recorded, words
+
+
+def _results(kernel: Kernel, problem: Problem, *, is_main: bool) -> float | None:
+    if problem.size and is_main:
+        return float(problem.size[0] * problem.size[1])
+    known = [origin.results for origin in kernel.origins]
+    return math.fsum(each or 0.0 for each in known) / kernel.calls if known and None not in known else None
 
 
 def _clock(profile: Profile, kernel: Kernel, problem: Problem, device: Device) -> tuple[float | None, str]:

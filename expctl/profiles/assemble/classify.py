@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from expctl.domain.patch.function_name import UNNAMED, function_name
 from expctl.profiles.model.kernel_profile import KernelClass
+from expctl.profiles.model.name_words import unmangled, words_of
 
 _LAYOUT = r"(?:nchw|nhwc|ncdhw|ndhwc|nc\d+hw\w*|crsk|kcrs|krsc)"
 # Words of names, as `words_of` makes them: lower case, one space between words, `a ?b` for names that join two.
@@ -92,9 +93,6 @@ _MOVING = (
 _MOVES = frozenset(_MOVING.split())
 """Words of operators that only move data: a pointwise kernel of nothing else is a copy."""
 _NORMS = re.compile(r"norm|softmax|rsqrt")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=\d)(?=[A-Z][a-z])")
-_MANGLED = re.compile(r"_ZN?[A-Z]*(?=\d)")
-_LENGTH = re.compile(r"\d{1,3}")
 
 
 _PLAIN_WORK = (KernelClass.COPY, KernelClass.REDUCTION, KernelClass.ELEMENTWISE, KernelClass.OTHER)
@@ -124,7 +122,7 @@ def _by_operator(operator: str) -> KernelClass:
 
 
 def _by_name(name: str) -> KernelClass:
-    name = UNNAMED.sub("", _plain(name))
+    name = UNNAMED.sub("", unmangled(name))
     head = function_name(name)
     if fused := _FUSED.match(head):
         return _fused_class(fused[1], fused[2])
@@ -135,15 +133,6 @@ def _by_name(name: str) -> KernelClass:
     own, whole = words_of(head), words_of(name)
     found = (_first_match(rules, words) for rules in (_COMPILED, _WEAK) for words in (own, whole))
     return next(filter(None, found), KernelClass.OTHER)
-
-
-def words_of(name: str) -> str:
-    """Return the words of a name in lower case, with one space between them: `nchwToNhwcKernel` becomes `nchw to nhwc kernel`.
-
-    The namespaces of fbgemm and flashinfer are left out: their kernels do all kinds of work.
-    """
-    spaced = _CAMEL.sub(" ", re.sub(r"[^0-9A-Za-z]+", " ", name))
-    return re.sub(r"\b(?:fbgemm(?: gpu)?|flash ?infer)\b", "", spaced.lower()).strip()
 
 
 def _first_match(rules: Iterable[tuple[KernelClass, re.Pattern[str]]], words: str) -> KernelClass | None:
@@ -162,21 +151,3 @@ def _fused_class(form: str, operators: str) -> KernelClass:
         return KernelClass.REDUCTION
     words = [word for word in operators.split("_") if word and not word.isdigit()]
     return KernelClass.COPY if words and all(word in _MOVES for word in words) else KernelClass.ELEMENTWISE
-
-
-def _plain(name: str) -> str:
-    """Return the identifiers of a mangled C++ name, each of which has its length before it, as `a::b<c, d>`: those of the
-    function, then those of template arguments and parameters. Other names stay as they are.
-    """
-    start = _MANGLED.match(name)
-    if start is None:
-        return name
-    own: list[str] = []
-    others: list[str] = []
-    at = start.end()
-    while length := _LENGTH.search(name, at):
-        into = own if length.start() == at and not others else others
-        text = name[length.end() : length.end() + int(length[0])]
-        at = length.end() + (len(text) if text[:1].isalpha() or text[:1] == "_" else 0)
-        into += [text] if at > length.end() else []
-    return f"{'::'.join(own)}<{', '.join(others)}>"

@@ -40,7 +40,10 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
     groups = _groups(parts, devices, rules)
     counters = _counters((*parts, *run.counted))
     origins = _origins(parts)
-    timed = [_kernel(name, group, counters.get(name, {}), origins.get(name, ())) for name, group in groups.items()]
+    timed = [
+        replace(_kernel(name, group, counters.get(name, {}), origins.get(name, ())), place=None if group.statistics else place)
+        for place, (name, group) in enumerate(groups.items())
+    ]
     total = sum(kernel.total_ns or 0 for kernel in timed)
     for each in parts:
         if each.timing.impossible:

@@ -112,6 +112,12 @@ class Kernel:
     occupancy_note: str = ""
     units: int | None = None
     """Compute units or SMs of the GPU; set together with the occupancy."""
+    results: float | None = None
+    """Elements of the result of a call, by the size that the user states or by recorded shapes."""
+    peak_percent: float | None = None
+    """FLOP/s in percent of the GPU's arithmetic peak at its highest clock."""
+    place: int | None = None
+    """Its place in the order in which the run first launches its kernels, as the file has them; None where files don't tell."""
     origins: tuple[Origin, ...] = ()
     """Operators and modules that launched it, most time first; () where the profiler doesn't record them."""
 

@@ -9,7 +9,8 @@ class Origin:
 
     `operators` are torch's names, outermost first, `modules` the modules around them (class and number), outermost first.
     `layer` is the module that stands for a layer of the model. `flop` and `bytes_least` are totals over all `calls`, from the
-    recorded shapes; `bytes_least` counts each operand once. `kind` is the number type of the operands, e.g. `bf16`.
+    recorded shapes, and so are the elements of all `results`; `bytes_least` counts each operand once. `kind` is the number type
+    of the operands, e.g. `bf16`.
     """
 
     operators: tuple[str, ...] = ()
@@ -19,6 +20,7 @@ class Origin:
     total_ns: int = 0
     flop: float | None = None
     bytes_least: float | None = None
+    results: float | None = None
     kind: str = ""
 
     @property

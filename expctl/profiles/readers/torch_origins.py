@@ -41,6 +41,7 @@ class _Totals:
     worked: int = 0
     flop: float | None = None
     bytes_least: float | None = None
+    results: float | None = None
 
 
 @dataclass(slots=True)
@@ -70,6 +71,7 @@ def origins_of(events: Iterable[Any], kernels: Sequence[Launched]) -> dict[str, 
             into.worked += 1
             into.flop = _plus(into.flop, work.flop)
             into.bytes_least = _plus(into.bytes_least, work.bytes_least)
+            into.results = _plus(into.results, work.results)
     found: dict[str, list[Origin]] = {}
     for (name, operators, modules, kind), each in sums.items():
         known = each.worked == each.calls
@@ -81,6 +83,7 @@ def origins_of(events: Iterable[Any], kernels: Sequence[Launched]) -> dict[str, 
             total_ns=each.total_ns,
             flop=each.flop if known else None,
             bytes_least=each.bytes_least if known else None,
+            results=each.results if known else None,
             kind=kind,
         )
         found.setdefault(name, []).append(origin)

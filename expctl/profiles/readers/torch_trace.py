@@ -57,7 +57,9 @@ def gather_torch(path: Path, document: Any) -> RawProfile:
         launched.append(Launched(launch.kernel, duration, *ids))
         by_device.setdefault(launch.device, []).append((launch, start, start + duration))
     for device, rows in by_device.items():
+        rows.sort(key=lambda row: row[1])
         found.timing.add(device, rows)
+    found.launches = {launch: launch for rows in by_device.values() for launch, _, _ in rows}
     found.origins = origins_of(events, launched)
     found.grid_unit = GridUnit.WORKGROUPS if not rocm and _is_cuda(devices, found) else GridUnit.UNSURE
     _describe(path, found, events, rocm=rocm, rounded=rounded)

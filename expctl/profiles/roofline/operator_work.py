@@ -37,11 +37,14 @@ class OperatorCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorWork:
-    """FLOP and least bytes of one call (None if unknown), and the number type of its operands, e.g. `bf16`."""
+    """FLOP and least bytes of one call (None if unknown), the number type of its operands, e.g. `bf16`, and how many elements
+    its result has (None if unknown).
+    """
 
     flop: float | None
     bytes_least: float | None
     kind: str
+    results: int | None = None
 
 
 def operator_work(call: OperatorCall) -> OperatorWork | None:
@@ -63,7 +66,8 @@ def _product(first: int) -> Callable[[OperatorCall], OperatorWork]:
             raise ValueError
         of, size = math.prod(batch), call.size(first)
         moved = of * (m * k * size + k * n * call.size(first + 1) + m * n * size)
-        return OperatorWork(flop=2.0 * of * m * n * k, bytes_least=moved if size else None, kind=_kind(call, first))
+        work = moved if size else None
+        return OperatorWork(flop=2.0 * of * m * n * k, bytes_least=work, kind=_kind(call, first), results=of * m * n)
 
     return rule
 
@@ -86,9 +90,8 @@ def _convolution(
         results = n * filters * math.prod(out)
         size = call.size(0)
         moved = size * (math.prod(call.shapes[0]) + math.prod(call.shapes[1]) + results)
-        return OperatorWork(
-            flop=2.0 * results * channels * math.prod(window), bytes_least=moved if size else None, kind=_kind(call, 0)
-        )
+        flop = 2.0 * results * channels * math.prod(window)
+        return OperatorWork(flop=flop, bytes_least=moved if size else None, kind=_kind(call, 0), results=results)
 
     return rule
 
@@ -103,7 +106,7 @@ def _attention(heads_before_length: bool, causal: int) -> Callable[[OperatorCall
         share = 0.5 if call.value(causal) == "True" else 1.0  # half of the products lie behind the mask
         flop = 4.0 * batch * heads * query[length] * key[length] * depth * share
         moved = call.size(0) * sum(math.prod(each) for each in (query, query, key, call.shapes[2]))
-        return OperatorWork(flop=flop, bytes_least=moved or None, kind=_kind(call, 0))
+        return OperatorWork(flop=flop, bytes_least=moved or None, kind=_kind(call, 0), results=math.prod(query))
 
     return rule
 
