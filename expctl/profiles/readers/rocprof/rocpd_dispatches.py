@@ -146,7 +146,7 @@ def _joined(parts: list[Any]) -> Dispatches:
     found = Dispatches()
     timing = found.timing
     for firsts, rows, hidden, replays, durations, impossible, times in parts:
-        found.firsts = firsts | found.firsts
+        found.firsts |= {key: first for key, first in firsts.items() if key not in found.firsts}  # in time order
         found.rows += rows
         found.hidden += hidden
         found.replays += replays
