@@ -1,16 +1,11 @@
 """The command `expctl profile show`: read and explain what a GPU profiler recorded."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from expctl.cli.profile.options import TYPES, profile_path
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from expctl.profiles.model.kernel_profile import Kernel
 
 TOP = 20
 
@@ -47,7 +42,7 @@ def show(
 
     from expctl.cli.output import print_json, print_lines, print_text, terminal_width
     from expctl.cli.picture import picture_format, write_picture
-    from expctl.cli.profile.options import attribute_to, gpu, problem_of
+    from expctl.cli.profile.options import attribute_to, check_choice, chosen_kernels, gpu, problem_of
     from expctl.domain.errors import Misused
     from expctl.profiles.assemble.analysis import analyse
     from expctl.profiles.model.attribution import attributed
@@ -62,17 +57,9 @@ def show(
     suffix = picture_format(plot, "expctl profile show FILE --plot out.png") if plot is not None else ""
     to = attribute_to(by)
     problem = problem_of(size, types, moves or [], clock, bandwidth)
-    chosen = _filter(kernel, kind)
+    check_choice(kernel, kind)
     found = read_profile(path, arch=gpu(arch))
-    kernels = [each for each in found.kernels if chosen(each)]
-    if found.kernels and not kernels:
-        raise Misused(
-            "no kernel of this profile matches --kernel and --class",
-            code="no-kernel-left",
-            expected="an expression and a class that occur in the profile",
-            found=f"{kernel or kind}, among {len(found.kernels)} kernels",
-            hint="expctl profile show PATH lists them",
-        )
+    kernels = chosen_kernels(found.kernels, kernel, kind)
     one_pass = pipeline(kernels, problem.size, passes) if problem.size or passes else None
     most = (0 if as_json or as_csv else TOP) if top is None else top
     shown = kernels[:most] if most > 0 else kernels
@@ -94,21 +81,3 @@ def show(
     else:
         explained, width = len(shown) if kernel else EXPLAINED, terminal_width()
         print_lines(profile_lines(found, analysis.kernels, analysis.positions, one_pass, kernels, explained, width))
-
-
-def _filter(kernel: str, kind: str) -> "Callable[[Kernel], bool]":
-    from expctl.cli.profile.options import expression
-    from expctl.domain.errors import Misused
-    from expctl.profiles.model.kernel_profile import KernelClass
-
-    pattern = expression(kernel, "--kernel")
-    classes = {each.value.lower(): each for each in KernelClass}
-    if kind and kind.lower() not in classes:
-        raise Misused(
-            "--class names no class of kernels",
-            code="unknown-kernel-class",
-            expected=", ".join(each.value for each in KernelClass),
-            found=kind,
-        )
-    wanted = classes[kind.lower()].value if kind else ""
-    return lambda each: wanted in ("", each.kind.value) and pattern.search(each.name) is not None
