@@ -65,9 +65,9 @@ run.db
   copy                  1        2   1.000 ms  25.00 %
   launch gap                     2   20.00 us   0.50 % of kernels and gaps
 
-  calls     total    share      mean       min    median       max          vgpr  sgpr   lds  scratch        grid  workgroup  class  bound    kernel  (grid in work-items)
-      2  3.000 ms  75.00 %  1.500 ms  1.000 ms  1.500 ms  2.000 ms  128 (64 acc)     -  8192        0  8192x64 +1        128  GEMM   compute  gemm<float>
-      2  1.000 ms  25.00 %  500.0 us  500.0 us  500.0 us  500.0 us             -     -     -        -           -        256  copy   -        cast
+  calls     total    share       sum      mean        sd       min    median       max          vgpr  sgpr   lds  scratch        grid  workgroup  occup.  class  bound    kernel  (grid in work-items)
+      2  3.000 ms  75.00 %   75.00 %  1.500 ms  707.1 us  1.000 ms  1.500 ms  2.000 ms  128 (64 acc)     -  8192        0  8192x64 +1        128       -  GEMM   compute  gemm<float>
+      2  1.000 ms  25.00 %  100.00 %  500.0 us  0.000 ns  500.0 us  500.0 us  500.0 us             -     -     -        -           -        256       -  copy   -        cast
 
   gemm<float>
     compute-bound: 61 % of the arithmetic and 5 % of the memory bandwidth used

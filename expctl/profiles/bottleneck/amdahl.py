@@ -17,7 +17,7 @@ class ClaimVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A claimed end-to-end gain by one faster part, and the most that it can be; shares and gains are percentages of the time."""
+    """A claimed end-to-end gain by one faster part, and the most that it can be; shares and gains are percentages of time."""
 
     share_percent: float
     kernel_gain: float
