@@ -61,7 +61,7 @@ def test_the_grid_allows_the_occupancy_that_kineto_estimates(golden: Callable[[s
     assert all(abs(mine - its) <= 0.5 + 1e-6 for mine, its in compared), compared
 
 
-CLASSES = [
+CLASSES: list[tuple[str, list[tuple[str, list[list[int]], list[str]]], str]] = [
     ("k1", [("aten::linear", [], []), ("aten::addmm", [], [])], "GEMM"),
     ("implicit_thing", [("aten::conv2d", [], []), ("aten::cudnn_convolution", [], [])], "convolution"),
     ("void cudnn::ops::nchwToNhwcKernel<float>(int)", [("aten::cudnn_convolution", [], [])], "copy"),

@@ -8,7 +8,7 @@ from expctl.domain.text import one_line
 from expctl.profiles.assemble.classify import classify
 from expctl.profiles.assemble.devices import known_devices
 from expctl.profiles.assemble.launches import launches_of
-from expctl.profiles.model.kernel_profile import Copy, Device, GridUnit, Kernel, Profile, Source, Timeline
+from expctl.profiles.model.kernel_profile import Copy, Device, GridUnit, Kernel, Profile, Source, Timeline, Track
 from expctl.profiles.model.origin import Origin
 from expctl.profiles.raw.dispatch_stats import LAUNCH_GAP_MOST_NS, Intervals, median, repeat_deviation, sample_deviation
 from expctl.profiles.raw.profile import CopyTotals, CounterTotals, RawLaunch, RawProfile, Statistic
@@ -72,6 +72,7 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
         total_ns=total,
         calls=sum(kernel.calls for kernel in kernels),
         timelines=_timelines(parts, path),
+        tracks=_tracks(parts, path, {kernel.name: place for place, kernel in enumerate(kernels)}),
         copies=_copies((*parts, *run.copies)),
         notes=tuple(dict.fromkeys(notes)),
         missing=tuple(dict.fromkeys(line for each in parts for line in each.missing)),
@@ -204,6 +205,18 @@ def _timelines(parts: Sequence[RawProfile], path: Path) -> tuple[Timeline, ...]:
             name = f"{owner} {device}".strip()
             intervals[name] = intervals[name].join(interval) if name in intervals else interval
     return tuple(_timeline(name, interval) for name, interval in sorted(intervals.items()))
+
+
+def _tracks(parts: Sequence[RawProfile], path: Path, places: Mapping[str, int]) -> tuple[Track, ...]:
+    found = []
+    for owner, part in zip(_owners(parts, path), parts, strict=True):
+        names = [part.launches[key].kernel for key in part.timing.numbers]
+        for device, interval in part.timing.intervals.items():
+            if interval.keys:
+                kernels = [places[names[number]] for number in interval.keys]
+                name = f"{owner} {device}".strip()
+                found.append(Track(device=name, starts=interval.starts, ends=interval.ends, kernels=kernels))
+    return tuple(found)
 
 
 def _owners(parts: Sequence[RawProfile], path: Path) -> list[str]:

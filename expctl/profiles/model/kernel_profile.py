@@ -167,6 +167,18 @@ class Timeline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Track:
+    """All dispatches of one GPU in one process: starts and ends in ns of its clock, and for each the place of its kernel in
+    `Profile.kernels`. They are in the order of the file.
+    """
+
+    device: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+    kernels: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClassShare:
     """Totals of all kernels of one class (e.g. GEMM) in a profile: number of kernels, calls, time in ns, share of the time."""
 
@@ -193,6 +205,8 @@ class Profile:
     calls: int
     timelines: tuple[Timeline, ...] = ()
     copies: tuple[Copy, ...] = ()
+    tracks: tuple[Track, ...] = ()
+    """Single dispatches; () unless they were asked for, or where the profiler doesn't record when kernels ran."""
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
 
