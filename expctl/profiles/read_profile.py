@@ -13,10 +13,9 @@ from expctl.profiles.run_folder import read_run
 def read_profile(path: Path, *, arch: str = "", dispatches: bool = False) -> Profile:
     """Return the profile in one profiler file, or in a folder whose files belong to one program run.
 
-       A non-empty `arch` (e.g. gfx942) replaces the GPU that the files name. With `dispatches`, the profile also has its single
-       dispatches (`Profile.tracks`).
-    Raises Refused when no file can be read, no kernel
-       and no memory copy is found, or memory runs out.
+    A non-empty `arch` (e.g. gfx942) replaces the GPU that the files name. With `dispatches`, the profile also has its single
+    dispatches (`Profile.tracks`). Raises Refused when no file can be read, no kernel and no memory copy is found, or memory
+    runs out.
     """
     try:
         with recording() if dispatches else nullcontext():

@@ -143,7 +143,7 @@ def test_a_picture_shows_roof_points_and_times() -> None:
     assert svg == figure_bytes("run $x^2$", PROFILE.kernels, POSITIONS, PEAK, "svg")
     said = ["".join(each.itertext()) for each in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
     for words in (
-        "run $x^2$", "roofline", "FLOP per byte", "TFLOP/s", "time by kernel", "gemm<float>", "cast",
+        "run $x^2$", "roofline", "FLOP per byte", "TFLOP/s", "time by kernel", "1", "1  gemm", "2  cast", "GEMM", "copy",
         "AMD Instinct MI300X, f16: 1307 TFLOP/s at 2100 MHz, 5300 GB/s",
         "AMD Instinct MI300X, f16: 934 TFLOP/s at 1500 MHz, 5300 GB/s",
     ):  # fmt: skip

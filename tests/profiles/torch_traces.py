@@ -31,7 +31,9 @@ def write_trace(path: Path, kernels: Sequence[Launched], device: dict[str, Any] 
     at = 1000.0
     for number, kernel in enumerate(kernels, 1):
         host = at - 100
-        outer: list[tuple[str, str, dict[str, Any]]] = [("python_function", f"nn.Module: {module}", {}) for module in kernel.modules]
+        outer: list[tuple[str, str, dict[str, Any]]] = [
+            ("python_function", f"nn.Module: {module}", {}) for module in kernel.modules
+        ]
         outer += [
             ("cpu_op", name, {"External id": number, "Input Dims": shapes, "Input type": types, "Concrete Inputs": []})
             for name, shapes, types in kernel.operators

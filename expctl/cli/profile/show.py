@@ -30,6 +30,8 @@ def show(
     arch: Annotated[str, typer.Option(metavar="GPU", help="The GPU, where the file doesn't name it: gfx1151, sm_90.")] = "",
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw roofline and time by kernel: .png or .svg.")] = None,
     by: Annotated[str, typer.Option(metavar="WHAT", help="Sum up by operator, module or layer of a torch trace.")] = "",
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with timeline, roofline and kernels.")] = None,
+    perfetto: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the dispatches as a trace for Perfetto.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print kernels as CSV.")] = False,
 ) -> None:
@@ -58,7 +60,7 @@ def show(
     to = attribute_to(by)
     problem = problem_of(size, types, moves or [], clock, bandwidth)
     check_choice(kernel, kind)
-    found = read_profile(path, arch=gpu(arch))
+    found = read_profile(path, arch=gpu(arch), dispatches=html is not None or perfetto is not None)
     kernels = chosen_kernels(found.kernels, kernel, kind)
     one_pass = pipeline(kernels, problem.size, passes) if problem.size or passes else None
     most = (0 if as_json or as_csv else TOP) if top is None else top
@@ -69,6 +71,10 @@ def show(
 
         write_picture(plot, lambda: figure_bytes(found.path, analysis.kernels, analysis.positions, analysis.peak, suffix))
         print(f"drawn in {plot}", file=sys.stderr)
+    if html is not None or perfetto is not None:
+        from expctl.cli.profile.files import write_views
+
+        write_views(html, perfetto, found, analyse(found, kernels, problem))
     origins = attributed(kernels, to, found.total_ns) if to else ()
     if as_json:
         data = profile_data(found, analysis.kernels, analysis.positions, one_pass, kernels)
