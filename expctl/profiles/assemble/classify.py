@@ -11,7 +11,7 @@ from expctl.domain.patch.function_name import UNNAMED, function_name
 from expctl.profiles.model.kernel_profile import KernelClass
 from expctl.profiles.model.name_words import unmangled, words_of
 
-_LAYOUT = r"(?:nchw|nhwc|ncdhw|ndhwc|nc\d+hw\w*|crsk|kcrs|krsc)"
+_LAYOUT = r"(?:nchw|nhwc|ncdhw|ndhwc|nc\d{1,3}hw\w{0,4}|crsk|kcrs|krsc)"
 # Words of names, as `words_of` makes them: lower case, one space between words, `a ?b` for names that join two.
 _RULES: tuple[tuple[KernelClass, str], ...] = (
     (
@@ -27,13 +27,13 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
     (KernelClass.ELEMENTWISE, r"\brope|rotary"),
     (
         KernelClass.ATTENTION,
-        r"\bflash\b|fmha|attention|\w*attn|paged ?kv|\bmha\b|\bmla\b|sdpa|\bsage\b|split ?kv|decode grouped"
-        r"|(?:prefill|decode)\b.*\bkv ?cache|fused ?softmax ?v",
+        r"\bflash\b|fmha|attention|attn|paged ?kv|\bmha\b|\bmla\b|sdpa|\bsage\b|split ?kv|decode grouped"
+        r"|(?:prefill|decode)\b.{0,60}\bkv ?cache|fused ?softmax ?v",
     ),
-    (KernelClass.FFT, r"\b\w{0,4}fft|fft\b|\b[sdhc]p ?radix\d|bluestein|stockham"),
+    (KernelClass.FFT, r"fft|\b[sdhc]p ?radix\d|bluestein|stockham"),
     (
         KernelClass.CONVOLUTION,
-        r"\b\w*conv(?:[123]?d)?\b|convolv|convolution|implicit \w*gemm|fprop|dgrad|wgrad|winograd|\bigemm (?:fwd|bwd|wrw)"
+        r"conv(?:[123]?d)?\b|convolv|convolution|implicit \w{0,12}gemm|fprop|dgrad|wgrad|winograd|\bigemm (?:fwd|bwd|wrw)"
         r"|\b[a-z]\d*cudnn\b|im2col|col2im|depthwise",
     ),
     (
@@ -62,7 +62,7 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
     ),
     (
         KernelClass.ELEMENTWISE,
-        r"elementwise|pointwise|unary|binary|bin bcast|functor|activation|\w*elu\b|swiglu|geglu|sigmoid|\btanh|\badd"
+        r"elementwise|pointwise|unary|binary|bin bcast|functor|activation|elu\b|swiglu|geglu|sigmoid|\btanh|\badd"
         r"|add\b|\bmul"
         r"|\bsub|\bdiv|adam|\bsgd|multi tensor|dropout|distribution|philox|\brand|random|scale|quant|bias|optimizer"
         r"|op ?tensor|mask"
@@ -77,11 +77,13 @@ _WEAK_RULES: tuple[tuple[KernelClass, str], ...] = (
 )  # fmt: skip
 """Words of a library, a kind of instruction or of many operators; they decide only where none of the words above is found."""
 _COMPILED, _WEAK = (tuple((kind, re.compile(pattern)) for kind, pattern in rules) for rules in (_RULES, _WEAK_RULES))
-_WRAPPER = re.compile(r"(?:elementwise|index|multi_tensor_apply)_?\w*kernel")
+NAME_READ = 4000
+"""Characters of a name that are looked at; those of templates of templates may have any number."""
+_WRAPPER = re.compile(r"(?:elementwise|index|multi_tensor_apply)_?\w{0,60}kernel")
 """Function names that PyTorch gives to every functor it launches; the functor's name tells what it does."""
 _FUNCTORS = (
-    (KernelClass.COPY, re.compile(r"\w*copy_kernel|FillFunctor|CopyFunctor")),
-    (KernelClass.REDUCTION, re.compile(r"multi_tensor_apply.*NormFunctor")),
+    (KernelClass.COPY, re.compile(r"copy_kernel|FillFunctor|CopyFunctor")),
+    (KernelClass.REDUCTION, re.compile(r"multi_tensor_apply.{0,400}NormFunctor")),
 )
 _FUSED = re.compile(r"^triton_(poi|red|per|for|unk)_fused_*(\w*)")
 """A kernel that torch's compiler (inductor) wrote: pointwise, reduction or persistent reduction, and the operators in it."""
@@ -122,7 +124,7 @@ def _by_operator(operator: str) -> KernelClass:
 
 
 def _by_name(name: str) -> KernelClass:
-    name = UNNAMED.sub("", unmangled(name))
+    name = UNNAMED.sub("", unmangled(name[:NAME_READ]))
     head = function_name(name)
     if fused := _FUSED.match(head):
         return _fused_class(fused[1], fused[2])

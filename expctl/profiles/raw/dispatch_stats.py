@@ -98,8 +98,8 @@ class Intervals:
     def without_impossible(self) -> "Intervals":
         """Return a copy without dispatches that end before they start."""
         kept = [number for number, (start, end) in enumerate(zip(self.starts, self.ends, strict=True)) if end >= start]
-        columns = [array("q", (column[number] for number in kept)) for column in (self.starts, self.ends)]
-        return Intervals(*columns, keys=array("q", (self.keys[number] for number in kept)) if self.keys else array("q"))
+        starts, ends = (array("q", (column[number] for number in kept)) for column in (self.starts, self.ends))
+        return Intervals(starts, ends, keys=array("q", (self.keys[number] for number in kept)) if self.keys else array("q"))
 
     def find_serial(self) -> None:
         """Set `serial` if each dispatch starts after the previous one ended. None may end before it starts."""

@@ -8,7 +8,7 @@ from expctl.domain.layout import cut_middle
 from expctl.domain.patch.function_name import function_name
 from expctl.domain.text import plain_text
 
-_TENSILE = re.compile(r"^((?:Custom_)?Cijk_\w+?_[A-Z][A-Za-z0-9]*?_B\w*?)_(?:\w*?_)?(MT\d+x\d+x\d+)(?=_|$)")
+_TENSILE = re.compile(r"^((?:Custom_)?Cijk_[A-Za-z]+_[A-Za-z]+_[A-Z0-9]+)_(?:\w{0,80}?_)?(MT\d+x\d+x\d+)(?=_|$)")
 _WORD = re.compile(r"[A-Za-z_]\w*|\d+")
 _NOISY = "void const unsigned operator std at native detail cuda hip c10 lambda anonymous namespace unnamed TensorIteratorBase"
 _NOISE = frozenset(_NOISY.split())

@@ -34,9 +34,9 @@
     return Math.round(ns) + " ns";
   }
 
-  // The first number whose end lies behind `at`; ends ascend within a lane.
-  function first(ends, at) {
-    let low = 0, high = ends.length;
+  // The first number, not below `low`, whose end lies behind `at`; ends ascend within a lane.
+  function first(ends, at, low = 0) {
+    let high = ends.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (ends[middle] > at) high = middle; else low = middle + 1;
@@ -61,15 +61,15 @@
       context.fillText(track.device, 4, y + 13);
       y += HEAD;
       for (const lane of track.lanes) {
-        let drawn = -1;
-        for (let i = first(lane.ends, from); i < lane.starts.length && lane.starts[i] < to; i++) {
+        let i = first(lane.ends, from);
+        while (i < lane.starts.length && lane.starts[i] < to) {
           const x = (lane.starts[i] - from) * scale, end = (lane.ends[i] - from) * scale;
-          const right = Math.max(end, x + 0.6);
-          if (right <= drawn) continue; // nothing new on this pixel
           const left = Math.max(x, 0), kernel = lane.kernels[i];
           context.fillStyle = data.colours[data.kinds[kernel]];
-          context.fillRect(left, y + 2, Math.max(Math.min(right, width) - left, 0.6), ROW - 4);
-          drawn = Math.floor(right * 2) / 2;
+          context.fillRect(left, y + 2, Math.max(Math.min(end, width) - left, 0.6), ROW - 4);
+          // What ends on the same pixel would hide this one: one dispatch stands for all of a pixel.
+          const pixel = Math.floor(Math.max(end, left)) + 1;
+          i = end - x < 1 ? Math.max(i + 1, first(lane.ends, from + pixel / scale, i)) : i + 1;
           const room = Math.min(end, width) - left;
           if (room > 60) {
             context.fillStyle = "#fff";
