@@ -10,7 +10,7 @@ def occupancy(
     workgroup: Annotated[int, typer.Option(help="Work-items of a workgroup.")],
     lds: Annotated[int, typer.Option(metavar="BYTES", help="LDS (shared memory) of a workgroup.")] = 0,
     sgpr: Annotated[int, typer.Option(help="Scalar registers of a wave.")] = 0,
-    arch: Annotated[str, typer.Option(metavar="GPU", help="gfx90a to gfx1201, or sm_90.")] = "gfx1151",
+    arch: Annotated[str, typer.Option(metavar="GPU", help="gfx90a to gfx1201, or sm_70 to sm_100.")] = "gfx1151",
     wave: Annotated[int | None, typer.Option(help="Lanes of a wave, where the GPU has two sizes: 32 or 64.")] = None,
     cu_mode: Annotated[bool, typer.Option("--cu-mode", help="LLVM's figure for code compiled with -mcumode.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,

@@ -1,8 +1,9 @@
 """Limits of each GPU's hardware units (compute unit, WGP, SM): registers, shared memory, wave and barrier slots.
 
 Sources: LLVM's AMDGPU usage guide and subtarget features (register file, granules, wave and barrier slots), the RDNA 2 to 4 and
-CDNA 2 to 4 ISA guides (LDS, and its allocation in blocks of 1 KiB from RDNA 2 on, 512 B before, 1280 B on gfx950), NVIDIA's
-Hopper tuning guide (sm_90: 64 warps, 32 blocks, 228 KB of which each block takes 1 KB extra).
+CDNA 2 to 4 ISA guides (LDS, and its allocation in blocks of 1 KiB from RDNA 2 on, 512 B before, 1280 B on gfx950), the table
+of compute capabilities in NVIDIA's CUDA programming guide (warps, blocks and shared memory of an SM, of which each block takes
+1 KiB extra from sm_80 on) and its tuning guides.
 """
 
 from collections.abc import Mapping
@@ -98,20 +99,24 @@ def _cdna(name: str, *, lds_bytes: int, lds_granule: int) -> Architecture:
     )
 
 
-_SM_90 = Architecture(
-    name="sm_90",
-    wave=32,
-    waves_per_simd=16,
-    vgpr_total=512,
-    vgpr_granule=8,
-    vgpr_most=255,
-    sgpr_total=None,
-    lds_granule=128,
-    lds_reserved=KIB,
-    lds_most=227 * KIB,
-    workgroup_most=1024,
-    modes=(Mode(name=ModeName.SM, simds=4, lds_bytes=228 * KIB, group_slots=32, single_wave_is_free=False),),
-)
+def _nvidia(
+    name: str, *, warps: int, blocks: int, lds_bytes: int, lds_granule: int = 128, lds_reserved: int = KIB
+) -> Architecture:
+    return Architecture(
+        name=name,
+        wave=32,
+        waves_per_simd=warps // 4,
+        vgpr_total=512,
+        vgpr_granule=8,
+        vgpr_most=255,
+        sgpr_total=None,
+        lds_granule=lds_granule,
+        lds_reserved=lds_reserved,
+        lds_most=lds_bytes - lds_reserved,
+        workgroup_most=1024,
+        modes=(Mode(name=ModeName.SM, simds=4, lds_bytes=lds_bytes, group_slots=blocks, single_wave_is_free=False),),
+    )
+
 
 _LARGE = ("gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201")
 _SMALL = ("gfx1030", "gfx1102", "gfx1103", "gfx1150", "gfx1152")
@@ -124,6 +129,11 @@ ARCHITECTURES: Mapping[str, Architecture] = {
         _cdna("gfx950", lds_bytes=160 * KIB, lds_granule=1280),
         *(_rdna(name, vgpr_total=1536, vgpr_granule=24) for name in _LARGE),
         *(_rdna(name, vgpr_total=1024, vgpr_granule=16) for name in _SMALL),
-        _SM_90,
+        _nvidia("sm_70", warps=64, blocks=32, lds_bytes=96 * KIB, lds_granule=256, lds_reserved=0),
+        _nvidia("sm_80", warps=64, blocks=32, lds_bytes=164 * KIB),
+        _nvidia("sm_86", warps=48, blocks=16, lds_bytes=100 * KIB),
+        _nvidia("sm_89", warps=48, blocks=24, lds_bytes=100 * KIB),
+        _nvidia("sm_90", warps=64, blocks=32, lds_bytes=228 * KIB),
+        _nvidia("sm_100", warps=64, blocks=32, lds_bytes=228 * KIB),
     )
 }

@@ -21,7 +21,8 @@ class Headroom:
     """How far a kernel's VGPRs and LDS bytes are from changing a figure such as waves per SIMD, with all else equal.
 
     `..._more` is the most that can be added without lowering the figure, `..._fewer` the least that must be saved to raise it,
-    `..._fewer_gives` the figure after that saving. A field is None where no permitted amount changes the figure.
+    `..._fewer_gives` the figure after that saving. A field is None where no permitted amount changes the figure. `..._left` is
+    how much more the GPU can give to a kernel at all; 0 at its limit, where nothing can be added.
     """
 
     vgpr_more: int | None
@@ -30,6 +31,8 @@ class Headroom:
     lds_bytes_more: int | None
     lds_bytes_fewer: int | None
     lds_bytes_fewer_gives: int | None
+    vgpr_left: int
+    lds_bytes_left: int
 
 
 def headroom(gpu: Architecture, usage: Usage, figure: Callable[[Usage], int]) -> Headroom:
@@ -51,6 +54,8 @@ def headroom(gpu: Architecture, usage: Usage, figure: Callable[[Usage], int]) ->
         lds_bytes_more=_more(with_lds, usage.lds_bytes, gpu.lds_most),
         lds_bytes_fewer=lds_fewer,
         lds_bytes_fewer_gives=None if lds_fewer is None else with_lds(usage.lds_bytes - lds_fewer),
+        vgpr_left=gpu.vgpr_most - usage.vgpr,
+        lds_bytes_left=gpu.lds_most - usage.lds_bytes,
     )
 
 

@@ -49,7 +49,7 @@ class Resident:
 class Occupancy:
     """Occupancy of one kernel on one GPU.
 
-    `waves_per_simd` is LLVM's figure (for sm_90: resident warps per scheduler, rounded up). `naive_percent` is a common, wrong
+    `waves_per_simd` is LLVM's figure (NVIDIA: resident warps per scheduler, rounded up). `naive_percent` is a common, wrong
     estimate, for comparison: it ignores that registers and LDS are allocated in granules, and workgroups as a whole.
     """
 
@@ -126,7 +126,7 @@ def llvm_waves(gpu: Architecture, mode: Mode, usage: Usage) -> int:
 
 def _llvm_limits(gpu: Architecture, mode: Mode, usage: Usage) -> dict[Limiter, int]:
     most, w = gpu.waves_per_simd, workgroup_waves(gpu, usage)
-    if gpu.lds_reserved:  # NVIDIA has no figure of LLVM's: warps of the resident blocks
+    if mode.name is ModeName.SM:  # NVIDIA has no figure of LLVM's: warps of the resident blocks
         limits = {name: ceil_div(groups * w, mode.simds) for name, groups in _resident_limits(gpu, mode, usage).items()}
         return {name: min(waves, most) for name, waves in limits.items()} | {Limiter.WAVE_SLOTS: most}
 

@@ -22,7 +22,6 @@ from expctl.profiles.readers.torch_trace import gather_torch, is_trace
 
 # Formats that are recognised only to say what to do: (first bytes, what the file is, advice).
 _KNOWN_BINARIES: tuple[tuple[bytes, str, str], ...] = (
-    (b"NVR\x00", "a report of Nsight Compute", "ncu --import REPORT --csv --page raw > raw.csv, then name raw.csv"),
     (b"\x7fELF", "a code object or a program", "expctl inspect FILE reads code objects"),
     (b"PK\x03\x04", "a zip archive", "unpack it, then name the folder"),
     (b"\x28\xb5\x2f\xfd", "data packed by zstd", "unpack it first"),
@@ -34,6 +33,14 @@ _KNOWN_BINARIES: tuple[tuple[bytes, str, str], ...] = (
     (b"ARROW1", "an Arrow table", "rocprofv3 -f csv, or rocpd convert, writes what is read"),
     (b"\x89HDF", "an HDF5 file", "nsys export --type sqlite REPORT, and give that"),
     (b"\x89PNG", "a picture", "give the data that it was drawn from"),
+)
+_NCU_REPORT = "ncu --import {} --csv --page raw > raw.csv, then name raw.csv"
+_NSYS_REPORT = "nsys export --type sqlite -o profile.sqlite {}, then name profile.sqlite"
+# Reports are in formats of NVIDIA's own, so their endings help to say what they are: (ending, what it is, advice).
+_REPORTS = (
+    (".ncu-rep", "a report of Nsight Compute", _NCU_REPORT),
+    (".nsys-rep", "a report of Nsight Systems", _NSYS_REPORT),
+    (".qdrep", "a report of Nsight Systems", _NSYS_REPORT),
 )
 _GATHER = {
     CsvKind.TRACE: gather_trace,
@@ -64,6 +71,11 @@ def read_file(path: Path) -> Contents:
         if is_packed(path):
             raise refusals.unknown(path, "a database packed by gzip", f"unpack it: gunzip {path.name}")
         return Contents(gathered=tuple(_database(path)))
+    if start.startswith(b"NVR\x00"):
+        raise refusals.unknown(path, "a report of Nsight Compute", _NCU_REPORT.format(path.name))
+    for ending, what, hint in _REPORTS:
+        if path.name.endswith(ending):
+            raise refusals.unknown(path, what, hint.format(path.name))
     for magic, what, hint in _KNOWN_BINARIES:
         if start.startswith(magic):
             raise refusals.unknown(path, what, hint)

@@ -15,7 +15,7 @@ from expctl.profiles.readers.rocprof.agents import AgentList, assign_agents
 
 FILES_MOST = 2000
 _UNREAD = (
-    ".txt", ".log", ".md", ".py", ".sh", ".yaml", ".yml", ".html", ".png", ".svg", ".pftrace", ".otf2", ".ncu-rep", ".nsys-rep",
+    ".txt", ".log", ".md", ".py", ".sh", ".yaml", ".yml", ".html", ".png", ".svg", ".pftrace", ".otf2",
 )  # fmt: skip
 # The first of these formats in a folder gives the times. Files of the others repeat them, or add counters.
 _ORDER = (
@@ -23,6 +23,10 @@ _ORDER = (
     Source.ROCPROF_STATS, Source.ROCPROF_COUNTERS,
 )  # fmt: skip
 _COUNTING = (Source.ROCPROF_COUNTERS, Source.NCU_RAW, Source.NCU_DETAILS)
+_OF_ROCPROF_COMPUTE = (
+    "rocprofv3 --kernel-trace --pmc FETCH_SIZE WRITE_SIZE --output-format csv -d OUT -- PROGRAM, then name OUT;"
+    " rocprof-compute analyze -p FOLDER shows this one"
+)
 _PASS = re.compile(r"(?:pmc|pass)_(\d+)")
 """Matches the folder of one repetition of the program, which rocprofv3 runs once for each group of counters."""
 
@@ -64,6 +68,7 @@ def read_run(path: Path) -> Run:
 def _folder(path: Path) -> Run:
     found: list[RawProfile] = []
     lists: list[AgentList] = []
+    hint = ""
     files, aside = _files(path)
     for file in files:
         try:
@@ -72,14 +77,17 @@ def _folder(path: Path) -> Run:
             if refusal.code in {"profile-damaged", "file-not-readable"}:
                 raise
             aside.append(f"{file.relative_to(path)}: {refusal.found}")
+            hint = hint or refusal.hint
             continue
         found += contents.gathered
         if contents.agents is not None:
             lists.append(AgentList(file=file, agents=contents.agents))
     kernels = [each for each in found if each.has_kernels]
     if not kernels and not found:
+        if any((file.parent / "pmc_perf.csv").is_file() for file in files if file.name == "sysinfo.csv"):
+            raise refusals.unknown(path, "a folder of rocprof-compute, which holds no trace of kernels", _OF_ROCPROF_COMPUTE)
         seen = "; ".join(aside[:4]) or "no file that could be one"
-        raise refusals.unknown(path, f"a folder with {seen}", "name the profile itself, or profile again")
+        raise refusals.unknown(path, f"a folder with {seen}", hint or "name the profile itself, or profile again")
     run = _chosen(kernels)
     run.copies = list({_transfers(each): each for each in found if not each.has_kernels}.values())
     run.agents = assign_agents([*run.timed, *run.counted], lists, path)

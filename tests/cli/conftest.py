@@ -60,6 +60,7 @@ COMMANDS = [
     ("inspect long_name.s long_name.s", "inspect-diff/1"),
     ("occupancy --vgpr 256 --lds 17408 --workgroup 128", "occupancy/1"),
     ("profile show trace.csv", "profile-show/1"),
+    ("profile bottleneck trace.csv", "profile-bottleneck/1"),
     ("profile diff trace.csv later.csv", "profile-diff/1"),
     (f"profile decode {NAME}", "profile-decode/1"),
     ("agents grant run --hours 1", "agents-grant/1"),

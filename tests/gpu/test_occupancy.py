@@ -56,6 +56,7 @@ def test_the_rocblas_kernel_of_the_notes() -> None:
     assert (found.waves_per_simd, found.vgpr_allocated, found.limiter) == (5, 264, "vgpr")
     assert (found.headroom.vgpr_fewer, found.headroom.vgpr_fewer_gives) == (16, 6)
     assert (found.headroom.lds_bytes_fewer, found.headroom.vgpr_more) == (None, None)
+    assert (found.headroom.vgpr_left, found.headroom.lds_bytes_left) == (0, 65536 - 17408)
 
 
 # Limiters, by hand: (arch, vgpr, lds, workgroup) -> LLVM's figure and what limits it.
@@ -124,6 +125,27 @@ def test_hopper(case: tuple[int, int, int]) -> None:
     (found,) = occupancy(architecture("sm_90"), Usage(vgpr=registers, sgpr=0, lds_bytes=shared_bytes, workgroup=block)).resident
     assert (found.workgroups, found.limiter) == SM_90[case]
     assert found.percent == 100 * found.waves / 64
+
+
+# By the same rules: (GPU, registers, shared bytes, block) -> resident blocks, limiter.
+NVIDIA = {
+    ("sm_70", 32, 0, 256): (8, "wave slots"),
+    ("sm_70", 32, 49152, 256): (2, "lds"),  # 96 KiB, nothing reserved
+    ("sm_80", 32, 49152, 256): (3, "lds"),  # 49152 + 1024, three times, within 167936
+    ("sm_80", 40, 0, 32): (32, "barrier slots"),
+    ("sm_86", 32, 0, 256): (6, "wave slots"),  # 48 warps
+    ("sm_86", 40, 0, 32): (16, "barrier slots"),
+    ("sm_89", 40, 0, 32): (24, "barrier slots"),
+    ("sm_89", 64, 49152, 256): (2, "lds"),  # twice 50176 within 102400
+    ("sm_100", 168, 0, 128): (3, "vgpr"),
+}
+
+
+@pytest.mark.parametrize("case", NVIDIA)
+def test_other_generations_of_nvidia(case: tuple[str, int, int, int]) -> None:
+    arch, registers, shared_bytes, block = case
+    (found,) = occupancy(architecture(arch), Usage(vgpr=registers, sgpr=0, lds_bytes=shared_bytes, workgroup=block)).resident
+    assert (found.workgroups, found.limiter) == NVIDIA[case]
 
 
 usages = st.builds(

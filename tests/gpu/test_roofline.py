@@ -3,6 +3,7 @@
 import pytest
 
 from expctl.profiles.roofline.ceilings import Bound, Work, position
+from expctl.profiles.roofline.fill import fill_of, fill_text
 from expctl.profiles.roofline.peaks import Peak, arch_of, peak_of
 
 PRINTED_TFLOPS = (
@@ -65,8 +66,43 @@ def test_bounds(duration: float, flop: float | None, moved: float | None, bound:
 
 
 def test_few_workgroups_leave_units_empty() -> None:
-    found = position(Work(duration_ns=1e6, groups=3, units=40), PEAK)
-    assert (found.bound, found.reason) == (Bound.LATENCY, "3 workgroups leave most of 40 units empty")
+    found = position(Work(duration_ns=1e6, fill=fill_of(3, 40, unit="CU")), PEAK)
+    assert (found.bound, found.reason) == (Bound.LATENCY, "3 workgroups leave most of 40 CUs empty")
+
+
+@pytest.mark.parametrize(("groups", "bound"), [(140, Bound.UNKNOWN), (74, Bound.UNKNOWN), (73, Bound.LATENCY)])
+def test_units_of_which_half_have_work_are_not_called_empty(groups: int, bound: Bound) -> None:
+    assert position(Work(duration_ns=1e6, fill=fill_of(groups, 148, unit="SM")), PEAK).bound is bound
+
+
+def test_the_last_round_and_its_tail() -> None:
+    found = fill_of(300, 132, unit="SM", per_unit=1, resident_percent=18.75)
+    assert found is not None
+    assert found.rounds == pytest.approx(2.2727, abs=1e-4)
+    assert found.last_percent == pytest.approx(27.27, abs=0.01)
+    assert found.tail_percent == pytest.approx(24.24, abs=0.01)
+    assert found.waves_percent == 18.75
+    assert fill_text(found) == (
+        "300 workgroups for 132 SMs (100 % can have work); 1 fit on each: 2.27 rounds, the last 27 % full, a tail of 24 % of"
+        " all slots; occupancy 19 % at most"
+    )
+    single = fill_of(140, 148, unit="SM", per_unit=2, resident_percent=100.0)
+    assert single is not None
+    assert single.tail_percent is None
+    assert single.waves_percent == pytest.approx(47.3, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("holds", "bound", "said"),
+    [
+        (True, Bound.MEMORY, ""),
+        (None, Bound.MEMORY, "by uncalibrated counters"),
+        (False, Bound.UNKNOWN, "counters that are wrong"),
+    ],
+)
+def test_a_memory_bound_by_counters_says_whether_they_were_checked(holds: bool | None, bound: Bound, said: str) -> None:
+    found = position(Work(duration_ns=1e6, bytes_moved=700e6, counters_hold=holds), PEAK)
+    assert (found.bound, said in found.reason, "uncalibrated" in found.reason) == (bound, True, holds is None)
 
 
 def test_the_roof_is_the_lower_limit() -> None:

@@ -113,11 +113,11 @@ def test_the_calculator() -> None:
     found = occupancy(architecture("gfx1151"), Usage(vgpr=256, sgpr=128, lds_bytes=17408, workgroup=128))
     assert occupancy_lines(found) == [
         "gfx1151, waves of 32; 264 VGPRs allocated",
-        "  LLVM      5 of 16 waves per SIMD, limited by vgpr; more VGPR cost nothing, 16 fewer give 6; "
+        "  LLVM      5 of 16 waves per SIMD, limited by vgpr; no more VGPR to be had, 16 fewer give 6; "
         "8806 more B of LDS keep it",
-        "  resident  31.25 % (WGP): 5 workgroups, 20 waves, limited by vgpr; more VGPR cost nothing, 16 fewer give 6; "
+        "  resident  31.25 % (WGP): 5 workgroups, 20 waves, limited by vgpr; no more VGPR to be had, 16 fewer give 6; "
         "8192 more B of LDS keep it",
-        "            25.00 % (CU): 2 workgroups, 8 waves, limited by vgpr; more VGPR cost nothing, 16 fewer give 3; "
+        "            25.00 % (CU): 2 workgroups, 8 waves, limited by vgpr; no more VGPR to be had, 16 fewer give 3; "
         "15360 more B of LDS keep it",
         "  naive     37.50 % (no granules, no whole workgroups: not what fits)",
     ]

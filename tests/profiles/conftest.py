@@ -46,6 +46,12 @@ def diff(capsys: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
     return _command("diff", capsys)
 
 
+@pytest.fixture
+def bottleneck(capsys: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
+    """Runs `profile bottleneck`."""
+    return _command("bottleneck", capsys)
+
+
 def _command(verb: str, capsys: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # typer imports what click is about to drop
@@ -55,14 +61,16 @@ def _command(verb: str, capsys: pytest.CaptureFixture[str]) -> Callable[..., Sho
     from expctl.cli.console_errors import guard
 
     def run(*words: str | Path) -> Shown:
+        exits: list[int] = []
+
         def command() -> None:
             try:
-                app(["profile", verb, *map(str, words)], standalone_mode=False)
+                exits.append(app(["profile", verb, *map(str, words)], standalone_mode=False) or 0)
             except wrong_usage as error:
                 raise AssertionError(error.format_message()) from error
 
         status = guard(command)
         captured = capsys.readouterr()
-        return Shown(status, captured.out, captured.err)
+        return Shown(status or sum(exits), captured.out, captured.err)
 
     return run

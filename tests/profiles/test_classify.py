@@ -1,9 +1,12 @@
 """Classes of names that real profiles hold."""
 
+import time
+
 import pytest
 
 from expctl.profiles.assemble.classify import classify
 from expctl.profiles.model.kernel_profile import KernelClass as K
+from expctl.profiles.views.short_names import short_names
 
 NAMES = {
     "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI16x16x16x1_SN": K.GEMM,
@@ -32,10 +35,23 @@ NAMES = {
     "void vllm::cross_device_reduce_1stage<__hip_bfloat16, 8>(vllm::RankData*)": K.COMMUNICATION,
     "void wvSplitK_hf_sml_<__hip_bfloat16, 64, 2, 16, 8, 2, 1>(int)": K.GEMM,
     "fused_moe_kernel": K.GEMM,
-    "miopenSp3AsmConv_v30_3_1_gfx9_fp32_f2x3_stride1": K.GEMM,
+    "miopenSp3AsmConv_v30_3_1_gfx9_fp32_f2x3_stride1": K.CONVOLUTION,
     "void vllm::dynamic_per_token_scaled_fp8_quant_kernel<c10::BFloat16>(void*)": K.ELEMENTWISE,
     "void concat_cont<unsigned int, 1>(unsigned int const*)": K.COPY,
     "std::enable_if<!(false), void>::type rocprim::detail::reduce_kernel<gather_iterator<int> >(int)": K.REDUCTION,
+    "batched_matrix_multiplication_kernel": K.GEMM,
+    "bmm_e4m3_e4m3_fp32_t128x128x128": K.GEMM,
+    "sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize128x64x32": K.CONVOLUTION,
+    "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true>(cudnn::ops::nchw2nhwc_params_t<float>)": K.COPY,
+    "void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, 512, true, 1, true>(int)": K.NORMALISATION,
+    "void fbgemm_gpu::permute_2D_data_kernel<false, int, long, float>(int)": K.COPY,
+    "triton_red_fused__to_copy_sum_4": K.REDUCTION,
+    "triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_3": K.NORMALISATION,
+    "triton_poi_fused__to_copy_add_mul_1": K.ELEMENTWISE,
+    "sage_fwd": K.ATTENTION,
+    "void regular_fft<512u, EPT<8u>, 64u>(int)": K.FFT,
+    "void split_embedding_codegen_forward_unweighted_kernel<float>(int)": K.EMBEDDING,
+    "_ZN7ck_tile6kentryILi2ENS_13FmhaFwdKernelINS_": K.ATTENTION,
     "my_solver_step": K.OTHER,
     "": K.OTHER,
 }
@@ -44,3 +60,13 @@ NAMES = {
 @pytest.mark.parametrize("name", NAMES)
 def test_classes(name: str) -> None:
     assert classify(name) is NAMES[name]
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 200_000, "a1" * 100_000, "conv_" * 40_000, "Cijk_" * 40_000, "index_" * 40_000, "decode " * 30_000]
+)
+def test_a_name_of_any_length_takes_no_time(name: str) -> None:
+    started = time.process_time()
+    classify(name)
+    short_names([name, f"{name}x"])
+    assert time.process_time() - started < 2.0

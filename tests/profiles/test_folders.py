@@ -3,7 +3,9 @@
 import json
 import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -138,3 +140,31 @@ def test_a_folder_of_links_alone(tmp_path: Path) -> None:
     with pytest.raises(Refused) as refused:
         read_profile(tmp_path)
     assert "trace.csv: a link to nothing" in refused.value.found
+
+
+def test_reports_of_nvidia_are_refused_with_the_command_that_exports_them(tmp_path: Path, show: Callable[..., Any]) -> None:
+    (tmp_path / "run.nsys-rep").write_bytes(b"\x00\x01binary")
+    (tmp_path / "k.ncu-rep").write_bytes(b"NVR\x00\x01")
+    for name, command in (
+        ("run.nsys-rep", "nsys export --type sqlite"),
+        ("k.ncu-rep", "ncu --import k.ncu-rep --csv --page raw"),
+    ):
+        shown = show(tmp_path / name)
+        assert (shown.status, command in shown.err, name in shown.err) == (1, True, True)
+    (tmp_path / "k.ncu-rep").unlink()
+    assert "nsys export --type sqlite" in show(tmp_path).err
+
+
+def test_a_folder_of_rocprof_compute_is_known(tmp_path: Path, show: Callable[..., Any]) -> None:
+    """The columns as ROCm Compute Profiler 3 writes them."""
+    folder = tmp_path / "workloads" / "vcopy" / "MI300X"
+    folder.mkdir(parents=True)
+    (folder / "sysinfo.csv").write_text("workload_name,command,ip_blocks,gpu_model\nvcopy,./vcopy,SQ|TCC,MI300X\n")
+    (folder / "pmc_perf.csv").write_text(
+        "Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,Scratch_Per_Workitem,Arch_VGPR,Accum_VGPR,SGPR,"
+        "Kernel_Name,Start_Timestamp,End_Timestamp,SQ_WAVES\n0,4,1048576,256,0,0,8,0,16,vecCopy,1000,9000,16384\n"
+    )
+    shown = show(tmp_path / "workloads")
+    assert shown.status == 1
+    assert "a folder of rocprof-compute" in shown.err
+    assert "rocprofv3 --kernel-trace" in shown.err

@@ -22,7 +22,7 @@ def trace() -> Path:
 def test_one_pass(trace: Path, show: Show) -> None:
     facts = json.loads(show(trace, "--size", "8192", "--types", "f16,f16,f16", "--json").out)
     found = facts["pipeline"]
-    assert (found["passes"], [step["kind"] for step in found["steps"]]) == (PASSES, ["GEMM", "copy", "copy"])
+    assert (found["passes"], [step["kind"] for step in found["steps"]]) == (PASSES, ["GEMM", "elementwise", "copy"])
     assert round(found["total_ns"] / 1e6, 4) == 42.1765
     assert (round(found["tflops"], 3), round(found["gemm_tflops"], 3)) == (26.069, 27.361)
     assert found["outside"] == ["fill_random"]

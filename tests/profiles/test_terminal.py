@@ -59,14 +59,15 @@ run.db
   4 calls of 2 kernels, 4.000 ms
   agent 1: 4 dispatches in 5.000 ms, idle 20.0 % (1.000 ms in 3 gaps, longest 980.0 us); launch gaps up to 100.0 us: 2, together 20.00 us
 
+  unidentified: 0.00 % of the time
   class           kernels    calls       time    share
   GEMM                  1        2   3.000 ms  75.00 %
   copy                  1        2   1.000 ms  25.00 %
   launch gap                     2   20.00 us   0.50 % of kernels and gaps
 
-  calls     total    share      mean       min    median       max          vgpr  sgpr   lds  scratch        grid  workgroup  class  bound    kernel  (grid in work-items)
-      2  3.000 ms  75.00 %  1.500 ms  1.000 ms  1.500 ms  2.000 ms  128 (64 acc)     -  8192        0  8192x64 +1        128  GEMM   compute  gemm<float>
-      2  1.000 ms  25.00 %  500.0 us  500.0 us  500.0 us  500.0 us             -     -     -        -           -        256  copy   -        cast
+  calls     total    share       sum      mean        sd       min    median       max          vgpr  sgpr   lds  scratch        grid  workgroup  occup.  class  bound    kernel  (grid in work-items)
+      2  3.000 ms  75.00 %   75.00 %  1.500 ms  707.1 us  1.000 ms  1.500 ms  2.000 ms  128 (64 acc)     -  8192        0  8192x64 +1        128       -  GEMM   compute  gemm<float>
+      2  1.000 ms  25.00 %  100.00 %  500.0 us  0.000 ns  500.0 us  500.0 us  500.0 us             -     -     -        -           -        256       -  copy   -        cast
 
   gemm<float>
     compute-bound: 61 % of the arithmetic and 5 % of the memory bandwidth used
@@ -142,7 +143,7 @@ def test_a_picture_shows_roof_points_and_times() -> None:
     assert svg == figure_bytes("run $x^2$", PROFILE.kernels, POSITIONS, PEAK, "svg")
     said = ["".join(each.itertext()) for each in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
     for words in (
-        "run $x^2$", "roofline", "FLOP per byte", "TFLOP/s", "time by kernel", "gemm<float>", "cast",
+        "run $x^2$", "roofline", "FLOP per byte", "TFLOP/s", "time by kernel", "1", "1  gemm", "2  cast", "GEMM", "copy",
         "AMD Instinct MI300X, f16: 1307 TFLOP/s at 2100 MHz, 5300 GB/s",
         "AMD Instinct MI300X, f16: 934 TFLOP/s at 1500 MHz, 5300 GB/s",
     ):  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from expctl.cli.profile import decode, diff, experiment, show
+from expctl.cli.profile import bottleneck, decode, diff, experiment, show
 from expctl.domain.experiment.ids import ID_PATTERN
 
 
@@ -31,5 +31,6 @@ def profile(ctx: typer.Context) -> None:
 
 app.command("show", short_help="Show the kernels of a profile and what bounds them.")(show.show)
 app.command("diff", short_help="Compare two profiles and say what made the difference.")(diff.diff)
+app.command("bottleneck", short_help="Say what to work on next, and check a claimed gain.")(bottleneck.bottleneck)
 app.command("decode", short_help="Take the name of a Tensile kernel apart.")(decode.decode)
 app.command("experiment", short_help="Explain a concluded one (also: expctl profile ID).")(experiment.experiment)

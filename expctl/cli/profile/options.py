@@ -2,11 +2,14 @@
 
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from expctl.profiles.assemble.analysis import Problem
+    from expctl.profiles.model.attribution import AttributeTo
+    from expctl.profiles.model.kernel_profile import Kernel
 
 TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8", "i8")
 
@@ -43,6 +46,60 @@ def gpu(text: str) -> str:
     if text and not is_target(text):
         raise Misused("--arch is not a GPU architecture", code="not-a-gpu", expected="gfx1151, gfx90a, sm_90, ...", found=text)
     return text
+
+
+def attribute_to(text: str) -> "AttributeTo | None":
+    """Return `text` (the value of --by) as what to sum up by, None for "". Raises Misused for any other word."""
+    from expctl.domain.errors import Misused
+    from expctl.profiles.model.attribution import AttributeTo
+
+    words = [each.value for each in AttributeTo]
+    if text and text not in words:
+        raise Misused(
+            "--by names nothing that time can be summed up by",
+            code="unknown-attribution",
+            expected=", ".join(words),
+            found=text,
+            hint="--by operator",
+        )
+    return AttributeTo(text) if text else None
+
+
+def check_choice(kernel: str, kind: str) -> None:
+    """Check the values of --kernel and --class before a file is opened. Raises Misused for a malformed expression, and for a
+    word that names no class.
+    """
+    from expctl.domain.errors import Misused
+    from expctl.profiles.model.kernel_profile import KernelClass
+
+    expression(kernel, "--kernel")
+    if kind and kind.lower() not in {each.value.lower() for each in KernelClass}:
+        raise Misused(
+            "--class names no class of kernels",
+            code="unknown-kernel-class",
+            expected=", ".join(each.value for each in KernelClass),
+            found=kind,
+        )
+
+
+def chosen_kernels(kernels: "Sequence[Kernel]", kernel: str, kind: str) -> "list[Kernel]":
+    """Return those of `kernels` whose names --kernel matches and which are of the class --class; an empty option takes all.
+    Raises Misused for malformed options, and if no kernel is left of some.
+    """
+    from expctl.domain.errors import Misused
+
+    check_choice(kernel, kind)
+    pattern = expression(kernel, "--kernel")
+    found = [each for each in kernels if kind.lower() in ("", each.kind.value.lower()) and pattern.search(each.name)]
+    if kernels and not found:
+        raise Misused(
+            "no kernel of this profile matches --kernel and --class",
+            code="no-kernel-left",
+            expected="an expression and a class that occur in the profile",
+            found=f"{kernel or kind}, among {len(kernels)} kernels",
+            hint="expctl profile show PATH lists them",
+        )
+    return found
 
 
 def problem_of(size: str, types: str, moves: list[str], clock: float | None, bandwidth: float | None) -> "Problem":

@@ -1,16 +1,11 @@
 """The command `expctl profile show`: read and explain what a GPU profiler recorded."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from expctl.cli.profile.options import TYPES, profile_path
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from expctl.profiles.model.kernel_profile import Kernel
 
 TOP = 20
 
@@ -34,6 +29,9 @@ def show(
     bandwidth: Annotated[float | None, typer.Option(metavar="GB/s", min=1, help="The memory's, where it isn't known.")] = None,
     arch: Annotated[str, typer.Option(metavar="GPU", help="The GPU, where the file doesn't name it: gfx1151, sm_90.")] = "",
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw roofline and time by kernel: .png or .svg.")] = None,
+    by: Annotated[str, typer.Option(metavar="WHAT", help="Sum up by operator, module or layer of a torch trace.")] = "",
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with timeline, roofline and kernels.")] = None,
+    perfetto: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the dispatches as a trace for Perfetto.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print kernels as CSV.")] = False,
 ) -> None:
@@ -46,29 +44,24 @@ def show(
 
     from expctl.cli.output import print_json, print_lines, print_text, terminal_width
     from expctl.cli.picture import picture_format, write_picture
-    from expctl.cli.profile.options import gpu, problem_of
+    from expctl.cli.profile.options import attribute_to, check_choice, chosen_kernels, gpu, problem_of
     from expctl.domain.errors import Misused
     from expctl.profiles.assemble.analysis import analyse
+    from expctl.profiles.model.attribution import attributed
     from expctl.profiles.model.pipeline import pipeline
     from expctl.profiles.read_profile import read_profile
-    from expctl.profiles.views.data import profile_csv, profile_data
+    from expctl.profiles.views.attribution import attribution_lines
+    from expctl.profiles.views.data import plain_fields, profile_csv, profile_data
     from expctl.profiles.views.terminal import EXPLAINED, profile_lines
 
     if as_json and as_csv:
         raise Misused("--json can't be combined with --csv", code="json-or-csv", expected="one of them", found="both")
     suffix = picture_format(plot, "expctl profile show FILE --plot out.png") if plot is not None else ""
+    to = attribute_to(by)
     problem = problem_of(size, types, moves or [], clock, bandwidth)
-    chosen = _filter(kernel, kind)
-    found = read_profile(path, arch=gpu(arch))
-    kernels = [each for each in found.kernels if chosen(each)]
-    if found.kernels and not kernels:
-        raise Misused(
-            "no kernel of this profile matches --kernel and --class",
-            code="no-kernel-left",
-            expected="an expression and a class that occur in the profile",
-            found=f"{kernel or kind}, among {len(found.kernels)} kernels",
-            hint="expctl profile show PATH lists them",
-        )
+    check_choice(kernel, kind)
+    found = read_profile(path, arch=gpu(arch), dispatches=html is not None or perfetto is not None)
+    kernels = chosen_kernels(found.kernels, kernel, kind)
     one_pass = pipeline(kernels, problem.size, passes) if problem.size or passes else None
     most = (0 if as_json or as_csv else TOP) if top is None else top
     shown = kernels[:most] if most > 0 else kernels
@@ -78,29 +71,19 @@ def show(
 
         write_picture(plot, lambda: figure_bytes(found.path, analysis.kernels, analysis.positions, analysis.peak, suffix))
         print(f"drawn in {plot}", file=sys.stderr)
+    if html is not None or perfetto is not None:
+        from expctl.cli.profile.files import write_views
+
+        write_views(html, perfetto, found, analyse(found, kernels, problem))
+    origins = attributed(kernels, to, found.total_ns) if to else ()
     if as_json:
         data = profile_data(found, analysis.kernels, analysis.positions, one_pass, kernels)
+        data["by"] = [plain_fields(each) for each in origins]
         print_json(data, schema="profile-show/1")
     elif as_csv:
         print_text(profile_csv(analysis.kernels, analysis.positions).removesuffix("\n"))
+    elif to:
+        print_lines(attribution_lines(origins, to, most, terminal_width()))
     else:
         explained, width = len(shown) if kernel else EXPLAINED, terminal_width()
         print_lines(profile_lines(found, analysis.kernels, analysis.positions, one_pass, kernels, explained, width))
-
-
-def _filter(kernel: str, kind: str) -> "Callable[[Kernel], bool]":
-    from expctl.cli.profile.options import expression
-    from expctl.domain.errors import Misused
-    from expctl.profiles.model.kernel_profile import KernelClass
-
-    pattern = expression(kernel, "--kernel")
-    classes = {each.value.lower(): each for each in KernelClass}
-    if kind and kind.lower() not in classes:
-        raise Misused(
-            "--class names no class of kernels",
-            code="unknown-kernel-class",
-            expected=", ".join(each.value for each in KernelClass),
-            found=kind,
-        )
-    wanted = classes[kind.lower()].value if kind else ""
-    return lambda each: wanted in ("", each.kind.value) and pattern.search(each.name) is not None

@@ -42,8 +42,8 @@ def _resident_phrase(each: Resident) -> str:
 
 def headroom_phrase(room: Headroom) -> str:
     """Return the headroom of a wave count as text, e.g. `5 more VGPR keep it, 19 fewer give 9; 128 more B of LDS keep it`."""
-    vgpr = _steps(room.vgpr_more, room.vgpr_fewer, room.vgpr_fewer_gives, "VGPR")
-    lds = _steps(room.lds_bytes_more, room.lds_bytes_fewer, room.lds_bytes_fewer_gives, "B of LDS")
+    vgpr = _steps(room.vgpr_more, room.vgpr_left, room.vgpr_fewer, room.vgpr_fewer_gives, "VGPR")
+    lds = _steps(room.lds_bytes_more, room.lds_bytes_left, room.lds_bytes_fewer, room.lds_bytes_fewer_gives, "B of LDS")
     return "; ".join((vgpr, lds))
 
 
@@ -52,6 +52,9 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _steps(more: int | None, fewer: int | None, gives: int | None, unit: str) -> str:
-    kept = f"more {unit} cost nothing" if more is None else f"{more} more {unit} keep it"
+def _steps(more: int | None, left: int, fewer: int | None, gives: int | None, unit: str) -> str:
+    if left == 0:
+        kept = f"no more {unit} to be had"
+    else:
+        kept = f"all {left} more {unit} there are keep it" if more is None else f"{more} more {unit} keep it"
     return kept if fewer is None else f"{kept}, {fewer} fewer give {gives}"

@@ -1,68 +1,155 @@
-"""Classify kernels by name (GEMM, copy, ...). The first rule that matches decides, so more specific rules come first."""
+"""Classify kernels by name (GEMM, copy, ...): a name becomes a line of words, and the first rule whose words are in it decides.
+
+More specific rules come first. The function's own name decides before template arguments such as `CopyFunctor`, except for
+functions that launch any functor; names of torch's compiler list the fused operators, and those decide.
+"""
 
 import re
+from collections.abc import Iterable, Sequence
 
 from expctl.domain.patch.function_name import UNNAMED, function_name
 from expctl.profiles.model.kernel_profile import KernelClass
+from expctl.profiles.model.name_words import unmangled, words_of
 
+_LAYOUT = r"(?:nchw|nhwc|ncdhw|ndhwc|nc\d{1,3}hw\w{0,4}|crsk|kcrs|krsc)"
+# Words of names, as `words_of` makes them: lower case, one space between words, `a ?b` for names that join two.
 _RULES: tuple[tuple[KernelClass, str], ...] = (
     (
-        KernelClass.COMMUNICATION,
-        r"nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|nvshmem|rocshmem|one_?shot|two_?shot|cross_device_reduce"
-        r"|quick_?reduce",
+        KernelClass.COPY,
+        rf"\b{_LAYOUT} ?(?:to|2) ?{_LAYOUT}|(?:copy|fill) ?buffer|memcpy|memset|(?:reshape|concat) and cache|copy ?image",
     ),
     (
+        KernelClass.COMMUNICATION,
+        r"nccl|rccl|all ?reduce|all ?gather|reduce ?scatter|all ?to ?all|(?:nv|roc)shmem|one ?shot|two ?shot"
+        r"|cross device reduce"
+        r"|quick ?reduce|mscclpp|deep ?ep\b|multimem",
+    ),
+    (KernelClass.ELEMENTWISE, r"\brope|rotary"),
+    (
         KernelClass.ATTENTION,
-        r"flash|fmha|attention|attn|paged_?kv|pagedattn|\bmha_|_mha_|mla_|sdpa|fused_?softmax_?v|splitkv|decode_grouped",
+        r"\bflash\b|fmha|attention|attn|paged ?kv|\bmha\b|\bmla\b|sdpa|\bsage\b|split ?kv|decode grouped"
+        r"|(?:prefill|decode)\b.{0,60}\bkv ?cache|fused ?softmax ?v",
+    ),
+    (KernelClass.FFT, r"fft|\b[sdhc]p ?radix\d|bluestein|stockham"),
+    (
+        KernelClass.CONVOLUTION,
+        r"conv(?:[123]?d)?\b|convolv|convolution|implicit \w{0,12}gemm|fprop|dgrad|wgrad|winograd|\bigemm (?:fwd|bwd|wrw)"
+        r"|\b[a-z]\d*cudnn\b|im2col|col2im|depthwise",
     ),
     (
         KernelClass.GEMM,
-        r"^Cijk_|^Custom_Cijk_|tensile|gemm|\bsgemv|gemv|matmul|mul_mat|mat_mul|scaled_mm|_mm_|_bmm|nvjet|xmma|cutlass|wmma|mfma"
-        r"|wvsplitk|skinny|marlin|fused_moe_kernel|conv\d?d|convolve|convolution|grouped_conv|asmconv|implicit_convolve"
-        r"|winograd|igemm|naive_conv|batched_dot|dot_kernel|splitKreduce|_mm\b|\bmm_",
+        r"\bcijk|tensile|gemm|gemv|mat ?mul|mul ?mat|matrix (?:vector )?(?:mul|prod)|\b(?:b?add|sp|s)?b?mm\b"
+        r"|\b(?:add)?mv\b|nvjet|wv ?split|skinny"
+        r"|marlin|fused moe|split ?k ?reduce|batched dot|\bdot kernel|\bsyrk|\bsyr2k|\btrmm",
     ),
-    (KernelClass.ELEMENTWISE, r"\brope|_rope|rotary"),
     (
         KernelClass.NORMALISATION,
-        r"layer_?norm|rms_?norm|batch_?norm|group_?norm|instance_?norm|softmax|bnfwd|bnbwd|norm_(fwd|bwd|kernel|f32|f16)|miopenbatchnorm"
-        r"|gamma_?beta",
+        r"(?:layer|rms|batch|group|instance|l2) ?norm|soft ?max|\bbn ?(?:fw|bw|fwd|bwd)|\bl[rn]n (?:fwd|bwd|kernel)"
+        r"|\bnorm (?:fwd|bwd|fw|bw|forward|backward|kernel|f32|f16)|gamma beta|rowwise moments",
     ),
+    (KernelClass.EMBEDDING, r"embed"),
     (
         KernelClass.COPY,
-        r"copybuffer|fillbuffer|memcpy|memset|copy_kernel|direct_copy|catarraybatched|concat|_to_copy|transpose|permute|cpy_|k_get_rows"
-        r"|gather|scatter|indexselect|index_elementwise|fillfunctor|\bfill|copyImage|im2col|reshape_and_cache|set_rows|\bcast"
-        r"|_cast|convert_|float8_copy|float16_copy|vectorized_gather|embedding",
+        r"\bcopy|copy\b|\bcat\b|concat|transpose|permute|\bcpy|get rows|set rows|gather|scatter|index ?(?:select|put"
+        r"|copy|elementwise)"
+        r"|\bfill|\bzeros?\b|\bcast|\bconvert|take along|\bpad\b|unpad",
     ),
     (
         KernelClass.REDUCTION,
-        r"reduce|reduction|\bsum_|_sum|argmax|argmin|topk|cumsum|\bscan|_scan|sort|histogram|\bcub::|hipcub|rocprim|mean_kernel|norm",
+        r"reduce|reduction|\bsum\b|arg ?max|arg ?min|top ?k|cum ?sum|\bscan|sort|histogram|\bpool|pool\b"
+        r"|pool(?:ing)?[123]d|sampling"
+        r"|partition|bincount|unique",
     ),
     (
         KernelClass.ELEMENTWISE,
-        r"elementwise|pointwise|triton_poi|vectorized_|unary|binary|bin_bcast|functor|activation|silu|gelu|relu|swiglu|geglu|rope"
-        r"|rotary|\badd|_add|\bmul|_mul|\bsub|\bdiv|add_kernel|mul_kernel|adam|sgd|multi_tensor_apply|dropout|distribution|philox|random"
-        r"|scale_|quant|bias|optimizer|subtensorop|op_?tensor|masked|where|clamp|triton_per|addition|subtract|multiply|divide",
+        r"elementwise|pointwise|unary|binary|bin bcast|functor|activation|elu\b|swiglu|geglu|sigmoid|\btanh|\badd"
+        r"|add\b|\bmul"
+        r"|\bsub|\bdiv|adam|\bsgd|multi tensor|dropout|distribution|philox|\brand|random|scale|quant|bias|optimizer"
+        r"|op ?tensor|mask"
+        r"|where|clamp|addition|transform|(?:for ?each|parallel ?for)|upsample|interpolate|\bpow\b|\bexp\b|compare"
+        r"|addcmul|lerp",
     ),
 )  # fmt: skip
-_TRITON_REDUCTION = re.compile(r"^triton_(red|per)_")
-_WRAPPER = re.compile(r"(elementwise|index)_kernel")
+_WEAK_RULES: tuple[tuple[KernelClass, str], ...] = (
+    (KernelClass.GEMM, r"cutlass|tensorop|xmma|wmma|mfma|\bmoe\b|\blinear\b"),
+    (KernelClass.REDUCTION, r"\bcub\b|hipcub|rocprim|\bmean\b|norm|\bloss\b|cross entropy"),
+    (KernelClass.COPY, r"\bslice|\bexpand|\broll\b|\bflip|\brepeat|\bstack\b|\bpack|unpack|shuffle"),
+)  # fmt: skip
+"""Words of a library, a kind of instruction or of many operators; they decide only where none of the words above is found."""
+_COMPILED, _WEAK = (tuple((kind, re.compile(pattern)) for kind, pattern in rules) for rules in (_RULES, _WEAK_RULES))
+NAME_READ = 4000
+"""Characters of a name that are looked at; those of templates of templates may have any number."""
+_WRAPPER = re.compile(r"(?:elementwise|index|multi_tensor_apply)_?\w{0,60}kernel")
 """Function names that PyTorch gives to every functor it launches; the functor's name tells what it does."""
-_COPYING = re.compile(r"\w*copy_kernel|FillFunctor")
-_COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _RULES)
+_FUNCTORS = (
+    (KernelClass.COPY, re.compile(r"copy_kernel|FillFunctor|CopyFunctor")),
+    (KernelClass.REDUCTION, re.compile(r"multi_tensor_apply.{0,400}NormFunctor")),
+)
+_FUSED = re.compile(r"^triton_(poi|red|per|for|unk)_fused_*(\w*)")
+"""A kernel that torch's compiler (inductor) wrote: pointwise, reduction or persistent reduction, and the operators in it."""
+_MOVING = (
+    "to copy clone cat slice scatter gather select transpose permute view unsafe expand stack constant pad nd fill"
+    " full like zeros ones zero new empty index put split unsqueeze squeeze t lift fresh fused as strided unfold"
+    " repeat roll flip chunk detach alias"
+)
+_MOVES = frozenset(_MOVING.split())
+"""Words of operators that only move data: a pointwise kernel of nothing else is a copy."""
+_NORMS = re.compile(r"norm|softmax|rsqrt")
 
 
-def classify(name: str) -> KernelClass:
-    """Return the class of the kernel `name`, mangled or not; OTHER when no rule matches."""
-    name = UNNAMED.sub("", name)
-    head = function_name(name)  # the function's own name decides before a template argument such as `CopyFunctor`
-    if _WRAPPER.search(head) and _COPYING.search(name):
-        return KernelClass.COPY
-    if _TRITON_REDUCTION.match(head) and not re.search(r"norm|softmax|copy", head):
+_PLAIN_WORK = (KernelClass.COPY, KernelClass.REDUCTION, KernelClass.ELEMENTWISE, KernelClass.OTHER)
+"""Classes that are part of every other kind of work; a more specific class decides."""
+
+
+def classify(name: str, operators: Sequence[str] = ()) -> KernelClass:
+    """Return the class of the kernel `name`, mangled or not; OTHER when no rule matches.
+
+    `operators` are those of torch that launched it, outermost first. The innermost decides before the name, with two
+    exceptions: a kernel that copies by its name does so in any operator, and an embedding that looks up rows copies nothing.
+    """
+    by_name = _by_name(name)
+    if not operators or not operators[-1].startswith(("aten::", "c10d::")):
+        return by_name
+    by_operator = _by_operator(operators[-1])
+    if by_operator in _PLAIN_WORK:
+        if any("embedding" in each for each in operators):
+            return KernelClass.EMBEDDING
+        return by_name if by_name not in _PLAIN_WORK or by_operator is KernelClass.OTHER else by_operator
+    return by_name if by_name is KernelClass.COPY else by_operator
+
+
+def _by_operator(operator: str) -> KernelClass:
+    words = words_of(operator.partition("::")[2])
+    return _first_match((*_COMPILED, *_WEAK), words) or KernelClass.OTHER
+
+
+def _by_name(name: str) -> KernelClass:
+    name = UNNAMED.sub("", unmangled(name[:NAME_READ]))
+    head = function_name(name)
+    if fused := _FUSED.match(head):
+        return _fused_class(fused[1], fused[2])
+    if _WRAPPER.search(head):
+        for kind, functor in _FUNCTORS:
+            if functor.search(name):
+                return kind
+    own, whole = words_of(head), words_of(name)
+    found = (_first_match(rules, words) for rules in (_COMPILED, _WEAK) for words in (own, whole))
+    return next(filter(None, found), KernelClass.OTHER)
+
+
+def _first_match(rules: Iterable[tuple[KernelClass, re.Pattern[str]]], words: str) -> KernelClass | None:
+    return next((kind for kind, pattern in rules if pattern.search(words)), None)
+
+
+def _fused_class(form: str, operators: str) -> KernelClass:
+    """Return the class of a kernel that torch's compiler fused. Products and convolutions in its name run elsewhere; what is
+    fused with them is their epilogue.
+    """
+    if _NORMS.search(operators):
+        return KernelClass.NORMALISATION
+    if "embedding" in operators:
+        return KernelClass.EMBEDDING
+    if form in ("red", "per"):
         return KernelClass.REDUCTION
-    for kind, pattern in _COMPILED:
-        if pattern.search(head):
-            return kind
-    for kind, pattern in _COMPILED:
-        if pattern.search(name):
-            return kind
-    return KernelClass.OTHER
+    words = [word for word in operators.split("_") if word and not word.isdigit()]
+    return KernelClass.COPY if words and all(word in _MOVES for word in words) else KernelClass.ELEMENTWISE

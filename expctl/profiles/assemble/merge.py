@@ -8,7 +8,8 @@ from expctl.domain.text import one_line
 from expctl.profiles.assemble.classify import classify
 from expctl.profiles.assemble.devices import known_devices
 from expctl.profiles.assemble.launches import launches_of
-from expctl.profiles.model.kernel_profile import Copy, Device, GridUnit, Kernel, Profile, Source, Timeline
+from expctl.profiles.model.kernel_profile import Copy, Device, GridUnit, Kernel, Profile, Source, Timeline, Track
+from expctl.profiles.model.origin import Origin
 from expctl.profiles.raw.dispatch_stats import LAUNCH_GAP_MOST_NS, Intervals, median, repeat_deviation, sample_deviation
 from expctl.profiles.raw.profile import CopyTotals, CounterTotals, RawLaunch, RawProfile, Statistic
 from expctl.profiles.raw.sanity_limits import check_limits
@@ -38,7 +39,11 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
     rules = _register_rules(parts, devices)
     groups = _groups(parts, devices, rules)
     counters = _counters((*parts, *run.counted))
-    timed = [_kernel(name, group, counters.get(name, {})) for name, group in groups.items()]
+    origins = _origins(parts)
+    timed = [
+        replace(_kernel(name, group, counters.get(name, {}), origins.get(name, ())), place=None if group.statistics else place)
+        for place, (name, group) in enumerate(groups.items())
+    ]
     total = sum(kernel.total_ns or 0 for kernel in timed)
     for each in parts:
         if each.timing.impossible:
@@ -67,6 +72,7 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
         total_ns=total,
         calls=sum(kernel.calls for kernel in kernels),
         timelines=_timelines(parts, path),
+        tracks=_tracks(parts, path, {kernel.name: place for place, kernel in enumerate(kernels)}),
         copies=_copies((*parts, *run.copies)),
         notes=tuple(dict.fromkeys(notes)),
         missing=tuple(dict.fromkeys(line for each in parts for line in each.missing)),
@@ -106,8 +112,17 @@ def _groups(
     return groups
 
 
-def _kernel(name: str, group: _Group, counters: Mapping[str, float]) -> Kernel:
-    kind, launches = classify(name), launches_of(group.raws)
+def _origins(parts: Sequence[RawProfile]) -> dict[str, tuple[Origin, ...]]:
+    found: dict[str, list[Origin]] = {}
+    for part in parts:
+        for name, origins in part.origins.items():
+            found.setdefault(name, []).extend(origins)
+    return {name: tuple(sorted(origins, key=lambda each: -each.total_ns)) for name, origins in found.items()}
+
+
+def _kernel(name: str, group: _Group, counters: Mapping[str, float], origins: tuple[Origin, ...]) -> Kernel:
+    kind = classify(name, origins[0].operators if origins else ())
+    launches = launches_of(group.raws)
     if group.statistics:
         return replace(_of_statistics(name, group.statistics), counters=counters)
     ordered = group.durations[0] if len(group.durations) == 1 else [each for part in group.durations for each in part]
@@ -129,6 +144,7 @@ def _kernel(name: str, group: _Group, counters: Mapping[str, float]) -> Kernel:
         repeat_sd_ns=deviation if len(group.durations) == 1 else repeat_deviation(group.durations),
         launches=launches,
         counters=counters,
+        origins=origins,
     )
 
 
@@ -189,6 +205,18 @@ def _timelines(parts: Sequence[RawProfile], path: Path) -> tuple[Timeline, ...]:
             name = f"{owner} {device}".strip()
             intervals[name] = intervals[name].join(interval) if name in intervals else interval
     return tuple(_timeline(name, interval) for name, interval in sorted(intervals.items()))
+
+
+def _tracks(parts: Sequence[RawProfile], path: Path, places: Mapping[str, int]) -> tuple[Track, ...]:
+    found = []
+    for owner, part in zip(_owners(parts, path), parts, strict=True):
+        names = [part.launches[key].kernel for key in part.timing.numbers]
+        for device, interval in part.timing.intervals.items():
+            if interval.keys:
+                kernels = [places[names[number]] for number in interval.keys]
+                name = f"{owner} {device}".strip()
+                found.append(Track(device=name, starts=interval.starts, ends=interval.ends, kernels=kernels))
+    return tuple(found)
 
 
 def _owners(parts: Sequence[RawProfile], path: Path) -> list[str]:

@@ -34,5 +34,11 @@ def extent_text(extent: Extent | None) -> str:
 
 
 def percent_text(value: float) -> str:
-    """Return a ratio as a change in percent, e.g. `+5.2 %`, or as `4.00 times` from a factor of 3 on."""
-    return f"{value:.2f} times" if value >= 3 or value <= 1 / 3 else f"{100 * (value - 1):+.1f} %"
+    """Return a ratio as a change in percent, e.g. `+5.2 %`, or from a factor of 3 on as `4.00 times` or `1/4.00 times`."""
+    if value <= 1 / 3:
+        return f"1/{_factor_text(1 / value)} times"
+    return f"{_factor_text(value)} times" if value >= 3 else f"{100 * (value - 1):+.1f} %"
+
+
+def _factor_text(value: float) -> str:
+    return f"{value:.2f}" if value < 1000 else f"{value:.3g}"

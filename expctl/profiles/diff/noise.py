@@ -43,8 +43,12 @@ def slowdown(before: KernelEvidence, after: KernelEvidence) -> float | None:
         return None
     if cycles is not None and differs(cycles, CYCLES_PERCENT) and differs(time, CYCLES_PERCENT) and (cycles > 1) == (time > 1):
         return cycles if _stands_out(before, after) else None
-    least = ONE_CALL_PERCENT if min(before.calls, after.calls) == 1 else TIME_PERCENT
+    least = _least_percent(before, after)
     return time if cycles is None and differs(time, least) and _stands_out(before, after) else None
+
+
+def _least_percent(before: KernelEvidence, after: KernelEvidence) -> float:
+    return ONE_CALL_PERCENT if min(before.calls, after.calls) == 1 else TIME_PERCENT
 
 
 def clock_change(before: KernelEvidence, after: KernelEvidence) -> float | None:
@@ -53,7 +57,7 @@ def clock_change(before: KernelEvidence, after: KernelEvidence) -> float | None:
     """
     time, cycles = ratio(before.time_ns, after.time_ns), ratio(before.cycles, after.cycles)
     clock = ratio(before.clock_mhz, after.clock_mhz)
-    if time is None or cycles is None or not differs(clock, CLOCK_PERCENT) or not differs(time, TIME_PERCENT):
+    if time is None or cycles is None or not differs(clock, CLOCK_PERCENT) or not differs(time, _least_percent(before, after)):
         return None
     return clock if abs(math.log(cycles)) <= abs(math.log(time)) / 3 else None
 

@@ -18,7 +18,8 @@ def spill(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
     """Return text about the change if register spills explain a change of time; else "". Spills are known from counts of spill
     instructions, or without these from the size of scratch memory.
     """
-    registers = f" at {before.vgpr} -> {after.vgpr} registers" if before.vgpr != after.vgpr else ""
+    known = None not in (before.vgpr, after.vgpr) and before.vgpr != after.vgpr
+    registers = f" at {before.vgpr} -> {after.vgpr} registers" if known else ""
     if before.spills is not None and after.spills is not None and before.instructions and after.instructions:
         share = [100 * each for each in (before.spills / before.instructions, after.spills / after.instructions)]
         if abs(share[1] - share[0]) >= SPILL_PERCENT and (share[1] > share[0]) == (slower > 1):

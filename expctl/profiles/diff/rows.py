@@ -48,8 +48,8 @@ def _launch_rows(before: KernelEvidence, after: KernelEvidence) -> list[Row]:
         ("LDS, B", before.lds_bytes, after.lds_bytes),
         ("scratch, B", before.scratch_bytes, after.scratch_bytes),
     )
-    extents = (("grid", before.grid, after.grid), ("workgroup", before.workgroup, after.workgroup))
-    rows = [Row(what=what, before=extent_text(mine), after=extent_text(its)) for what, mine, its in extents if mine != its]
+    shapes = (("grid", _grid(before), _grid(after)), ("workgroup", _workgroup(before), _workgroup(after)))
+    rows = [Row(what=what, before=mine, after=its) for what, mine, its in shapes if mine != its and mine and its]
     rows += [
         Row(what=what, before=str(mine), after=str(its), ratio=ratio(mine, its))
         for what, mine, its in counts
@@ -59,6 +59,19 @@ def _launch_rows(before: KernelEvidence, after: KernelEvidence) -> list[Row]:
         texts = [f"{each.resident_percent:.1f} % ({each.limiter})" for each in (before, after)]
         rows += [Row(what="occupancy that fits", before=texts[0], after=texts[1])] if texts[0] != texts[1] else []
     return rows
+
+
+def _grid(evidence: KernelEvidence) -> str:
+    """Return the grid, else the number of workgroups; "" if neither is known."""
+    if evidence.grid is not None:
+        return extent_text(evidence.grid)
+    return f"{evidence.groups} groups" if evidence.groups is not None else ""
+
+
+def _workgroup(evidence: KernelEvidence) -> str:
+    if evidence.workgroup is not None:
+        return extent_text(evidence.workgroup)
+    return str(evidence.workgroup_size or "")
 
 
 def _count_rows(before: KernelEvidence, after: KernelEvidence) -> list[Row]:

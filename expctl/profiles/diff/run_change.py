@@ -14,6 +14,7 @@ from expctl.profiles.diff.figures import percent_text
 from expctl.profiles.diff.kernel_evidence import KernelEvidence, evidence_of
 from expctl.profiles.diff.kernel_pairs import Pair, PairedBy, pair_up, short_name
 from expctl.profiles.diff.noise import differs, ratio, slowdown
+from expctl.profiles.diff.replacement import replacement_words
 from expctl.profiles.model.kernel_profile import Kernel
 
 MAIN_SHARE = 0.5
@@ -93,8 +94,7 @@ def _change(pair: Pair) -> KernelChange:
     cause = cause_of(before, after)
     slower = slowdown(before, after) or (ratio(before.time_ns, after.time_ns) if cause else None)
     if pair.by is PairedBy.ROLE and slower is not None and not _may_compare_times(before, after):
-        replaced = cut_middle(plain_text(short_name(pair.before)), NAME_SHOWN)
-        cause = Cause(kind=CauseKind.KERNEL, words=f"it stands in place of {replaced}")
+        cause = Cause(kind=CauseKind.KERNEL, words=replacement_words(pair.before, pair.after))
     return KernelChange(pair=pair, before=before, after=after, slower=slower, cause=cause)
 
 
@@ -156,7 +156,7 @@ def _why(found: RunChange, passes: tuple[int, int]) -> Explanation | None:
     if abs(delta) < MAIN_SHARE * everything or (delta > 0) != (total > 0):
         return None
     if isinstance(what, KernelChange):
-        return _why_of_pair(what, passes, found.changes)
+        return _why_of_pair(what, passes, found.changes, max(found.before_ns or 0.0, found.after_ns or 0.0))
     if what.calls < passes[0 if delta < 0 else 1]:
         return None  # not part of every pass
     share = 100 * abs(delta) / max(found.before_ns or 0.0, found.after_ns or 0.0)
@@ -171,11 +171,17 @@ def _why(found: RunChange, passes: tuple[int, int]) -> Explanation | None:
     return Explanation(kind=kind, kernel=what.name, sentence=sentence)
 
 
-def _why_of_pair(change: KernelChange, passes: tuple[int, int], changes: Sequence[KernelChange]) -> Explanation | None:
+def _why_of_pair(
+    change: KernelChange, passes: tuple[int, int], changes: Sequence[KernelChange], longest_ns: float
+) -> Explanation | None:
+    """Return the explanation by a kernel of both runs; None if its figures give none. `longest_ns` is the longer pass."""
     name = cut_middle(plain_text(short_name(change.pair.after)), NAME_SHOWN)
     calls = [change.pair.before.calls / passes[0], change.pair.after.calls / passes[1]]
     if differs(ratio(*calls), KERNEL_PERCENT):
-        words = f"{name} is called {calls[0]:.3g} -> {calls[1]:.3g} times per pass."
+        delta = _per_pass(change.pair.after, passes[1]) - _per_pass(change.pair.before, passes[0])
+        if 100 * abs(delta) < KERNEL_PERCENT * longest_ns:
+            return None
+        words = f"{name} is called {calls[0]:.3g} -> {calls[1]:.3g} times in a pass."
         return Explanation(kind=CauseKind.CALLS, kernel=change.pair.after.name, sentence=words)
     time = ratio(change.before.time_ns, change.after.time_ns)
     if change.cause is None or time is None:

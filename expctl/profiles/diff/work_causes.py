@@ -21,7 +21,7 @@ MORE_WAITING = 1.2
 WAVEFRONTS_PERCENT = 2.0
 MAIN_SHARE = 0.6
 """Least share (0 to 1) of the whole increase that one reason must have to be named as the cause."""
-SHARE_LEAST = 0.3
+SHARE_LEAST = 1 / 3
 """Least log(growth) / log(slowdown) for a figure to explain the time."""
 HALF = 0.5
 BUSY_DRAM_PERCENT = 50.0
@@ -72,7 +72,8 @@ def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: floa
     conflicts = (after.conflicts or 0.0) - (before.conflicts or 0.0)
     if conflicts / added < MAIN_SHARE or math.log(wavefronts) / math.log(slower) < SHARE_LEAST:
         return ""
-    layout = f" ({before.lds_bytes} -> {after.lds_bytes} B of LDS)" if before.lds_bytes != after.lds_bytes else ""
+    known = None not in (before.lds_bytes, after.lds_bytes) and before.lds_bytes != after.lds_bytes
+    layout = f" ({before.lds_bytes} -> {after.lds_bytes} B of LDS)" if known else ""
     return (
         f"bank conflicts in shared memory {count_text(before.conflicts)} -> {count_text(after.conflicts)}{layout} for the same"
         f" accesses, which take {100 * (wavefronts - 1):+.1f} % turns"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from expctl.gpu.occupancy import Occupancy
+from expctl.profiles.model.origin import Origin
 
 
 class Source(StrEnum):
@@ -22,13 +23,16 @@ class Source(StrEnum):
 
 
 class KernelClass(StrEnum):
-    """Classes of GPU kernels by the kind of work, which is guessed from the kernel's name."""
+    """Classes of GPU kernels by the kind of work: by torch's operator where the trace has it, else by the kernel's name."""
 
     GEMM = "GEMM"
+    CONVOLUTION = "convolution"
     ATTENTION = "attention"
     COMMUNICATION = "communication"
     NORMALISATION = "normalisation"
     REDUCTION = "reduction"
+    EMBEDDING = "embedding"
+    FFT = "FFT"
     COPY = "copy"
     ELEMENTWISE = "elementwise"
     OTHER = "other"
@@ -108,6 +112,14 @@ class Kernel:
     occupancy_note: str = ""
     units: int | None = None
     """Compute units or SMs of the GPU; set together with the occupancy."""
+    results: float | None = None
+    """Elements of the result of a call, by the size that the user states or by recorded shapes."""
+    peak_percent: float | None = None
+    """FLOP/s in percent of the GPU's arithmetic peak at its highest clock."""
+    place: int | None = None
+    """Its place in the order in which the run first launches its kernels, as the file has them; None where files don't tell."""
+    origins: tuple[Origin, ...] = ()
+    """Operators and modules that launched it, most time first; () where the profiler doesn't record them."""
 
     @property
     def launch(self) -> Launch:
@@ -155,6 +167,18 @@ class Timeline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Track:
+    """All dispatches of one GPU in one process: starts and ends in ns of its clock, and for each the place of its kernel in
+    `Profile.kernels`. They are in the order of the file.
+    """
+
+    device: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+    kernels: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClassShare:
     """Totals of all kernels of one class (e.g. GEMM) in a profile: number of kernels, calls, time in ns, share of the time."""
 
@@ -181,8 +205,20 @@ class Profile:
     calls: int
     timelines: tuple[Timeline, ...] = ()
     copies: tuple[Copy, ...] = ()
+    tracks: tuple[Track, ...] = ()
+    """Single dispatches; () unless they were asked for, or where the profiler doesn't record when kernels ran."""
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+
+
+MEND_PERCENT = 40.0
+"""Share of unidentified time from which on a choice of what to work on has no ground."""
+
+
+def unidentified_percent(profile: Profile) -> float:
+    """Return the share of the kernels' time, in percent, whose class isn't known; 0 for a profile without times."""
+    time = sum(kernel.total_ns or 0 for kernel in profile.kernels if kernel.kind is KernelClass.OTHER)
+    return 100 * time / profile.total_ns if profile.total_ns else 0.0
 
 
 def class_shares(kernels: Sequence[Kernel], total: int) -> tuple[ClassShare, ...]:

@@ -6,7 +6,9 @@ It is fast enough for a million dispatches.
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import islice
 from operator import sub
@@ -16,6 +18,24 @@ LAUNCH_GAP_MOST_NS = 100_000
 
 Appenders = tuple[Callable[[int], None], Callable[[int], None], Callable[[int], None]]
 """Three functions that take the duration, the start and the end of one dispatch, each in ns."""
+
+
+_RECORDING: ContextVar[bool] = ContextVar("recording", default=False)
+
+
+@contextmanager
+def recording() -> Iterator[None]:
+    """Within this context, readers also keep which launch each dispatch belongs to, which takes longer and more memory."""
+    token = _RECORDING.set(True)
+    try:
+        yield
+    finally:
+        _RECORDING.reset(token)
+
+
+def is_recording() -> bool:
+    """Return whether readers keep the launch of each dispatch."""
+    return _RECORDING.get()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +72,14 @@ class SerialDispatches:
 @dataclass(slots=True)
 class Intervals:
     """Start and end times (ns on the GPU's clock) of all dispatches of one GPU, in file order. `serial` sums them up if they
-    are in time order and don't overlap; `find_serial` sets it.
+    are in time order and don't overlap; `find_serial` sets it. `keys` are numbers of launch keys in `DispatchTimes.numbers`,
+    one for each dispatch; empty unless they are recorded.
     """
 
     starts: "array[int]" = field(default_factory=lambda: array("q"))
     ends: "array[int]" = field(default_factory=lambda: array("q"))
     serial: SerialDispatches | None = None
+    keys: "array[int]" = field(default_factory=lambda: array("q"))
 
     @property
     def dispatches(self) -> int:
@@ -75,8 +97,9 @@ class Intervals:
 
     def without_impossible(self) -> "Intervals":
         """Return a copy without dispatches that end before they start."""
-        kept = [(start, end) for start, end in zip(self.starts, self.ends, strict=True) if end >= start]
-        return Intervals(array("q", (start for start, _ in kept)), array("q", (end for _, end in kept)))
+        kept = [number for number, (start, end) in enumerate(zip(self.starts, self.ends, strict=True)) if end >= start]
+        starts, ends = (array("q", (column[number] for number in kept)) for column in (self.starts, self.ends))
+        return Intervals(starts, ends, keys=array("q", (self.keys[number] for number in kept)) if self.keys else array("q"))
 
     def find_serial(self) -> None:
         """Set `serial` if each dispatch starts after the previous one ended. None may end before it starts."""
@@ -129,6 +152,8 @@ class DispatchTimes:
     durations: dict[Hashable, list[int]] = field(default_factory=dict)
     intervals: dict[str, Intervals] = field(default_factory=dict)
     impossible: int = 0
+    numbers: dict[Hashable, int] = field(default_factory=dict)
+    """Launch key -> its number in `Intervals.keys`; empty unless the launch of each dispatch is recorded."""
 
     def appenders(self, device: str, key: Hashable) -> Appenders:
         """Return three functions that append the duration, the start and the end of a dispatch, each in ns.
@@ -137,7 +162,17 @@ class DispatchTimes:
         is no 64-bit integer.
         """
         interval = self.intervals.setdefault(device, Intervals())
-        return self.durations.setdefault(key, []).append, interval.starts.append, interval.ends.append
+        start_to = self._recorded(interval, key) if is_recording() else interval.starts.append
+        return self.durations.setdefault(key, []).append, start_to, interval.ends.append
+
+    def _recorded(self, interval: Intervals, key: Hashable) -> Callable[[int], None]:
+        number = self.numbers.setdefault(key, len(self.numbers))
+
+        def start_to(start: int) -> None:
+            interval.starts.append(start)
+            interval.keys.append(number)
+
+        return start_to
 
     def add(self, device: str, rows: Iterable[tuple[Hashable, int, int]]) -> None:
         """Record dispatches of one GPU as (launch key, start ns, end ns). Raises TypeError or OverflowError for a start or end

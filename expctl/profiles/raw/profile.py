@@ -4,6 +4,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
 from expctl.profiles.model.kernel_profile import Device, Extent, GridUnit, Source
+from expctl.profiles.model.origin import Origin
 from expctl.profiles.raw.dispatch_stats import DispatchTimes
 
 
@@ -72,7 +73,7 @@ class RawProfile:
 
     A launch key stands for a kernel in one launch configuration; `launches` maps it to its description, and `untimed` to the
     number of its calls if the file has no times. `identity` is the profiler's id of the process, "" without one. `counters` are
-    by kernel, then by counter name.
+    by kernel, then by counter name; `origins` by kernel, for traces of torch.
     """
 
     source: Source
@@ -87,6 +88,7 @@ class RawProfile:
     untimed: dict[Hashable, int] = field(default_factory=dict)
     counters: dict[str, dict[str, CounterTotals]] = field(default_factory=dict)
     copies: dict[str, CopyTotals] = field(default_factory=dict)
+    origins: dict[str, tuple[Origin, ...]] = field(default_factory=dict)
     impossible_copies: int = 0
     notes: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)

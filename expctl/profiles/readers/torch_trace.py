@@ -11,6 +11,7 @@ from expctl.profiles.raw import refusals
 from expctl.profiles.raw.extents import extent
 from expctl.profiles.raw.profile import RawLaunch, RawProfile
 from expctl.profiles.readers.json_file import integer, mapping, sequence
+from expctl.profiles.readers.torch_origins import Launched, origins_of
 from expctl.profiles.roofline.peaks import arch_of
 
 KERNEL, COPIES = "kernel", ("gpu_memcpy", "gpu_memset", "memcpy", "memset")
@@ -38,6 +39,7 @@ def gather_torch(path: Path, document: Any) -> RawProfile:
     found = RawProfile(source=Source.TORCH, file=str(path), identity=str(facts.get("trace_id") or ""))
     found.devices = {device.name: device for device in devices}
     by_device: dict[str, list[tuple[Any, int, int]]] = {}
+    launched: list[Launched] = []
     rounded = False
     for event in events:
         category = str(event.get("cat", "")).lower() if isinstance(event, dict) else ""
@@ -51,9 +53,14 @@ def gather_torch(path: Path, document: Any) -> RawProfile:
             continue
         launch = _launch(event, arguments)
         found.launches[launch] = launch
+        ids = (integer(arguments.get("correlation")), integer(arguments.get("External id")))
+        launched.append(Launched(launch.kernel, duration, *ids))
         by_device.setdefault(launch.device, []).append((launch, start, start + duration))
     for device, rows in by_device.items():
+        rows.sort(key=lambda row: row[1])
         found.timing.add(device, rows)
+    found.launches = {launch: launch for rows in by_device.values() for launch, _, _ in rows}
+    found.origins = origins_of(events, launched)
     found.grid_unit = GridUnit.WORKGROUPS if not rocm and _is_cuda(devices, found) else GridUnit.UNSURE
     _describe(path, found, events, rocm=rocm, rounded=rounded)
     return found

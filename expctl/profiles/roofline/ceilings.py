@@ -6,6 +6,7 @@ The roofline is min(peak FLOP/s, bandwidth x FLOP per byte): Williams, Waterman,
 from dataclasses import dataclass
 from enum import StrEnum
 
+from expctl.profiles.roofline.fill import Fill
 from expctl.profiles.roofline.peaks import Peak
 
 NEAR_PERCENT = 60.0
@@ -38,12 +39,13 @@ class Work:
     bytes_moved: float | None = None
     bytes_least: bool = False
     kind: str = "f16"
-    groups: int | None = None
-    units: int | None = None
+    fill: Fill | None = None
     clock_mhz: float | None = None
     compute_percent: float | None = None
     memory_percent: float | None = None
     from_what: tuple[str, ...] = ()
+    counters_hold: bool | None = True
+    """Whether the counters behind bytes and memory use are right: None where nobody checked; True too where none is used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +65,7 @@ class Position:
     memory_percent: float | None = None
     clock_mhz: float | None = None
     compute_percent_sampled: float | None = None
+    fill: Fill | None = None
     from_what: tuple[str, ...] = ()
 
 
@@ -91,6 +94,7 @@ def position(work: Work, peak: Peak | None) -> Position:
         memory_percent=memory,
         clock_mhz=work.clock_mhz,
         compute_percent_sampled=sampled,
+        fill=work.fill,
         from_what=work.from_what,
     )
 
@@ -103,24 +107,34 @@ def _bound(work: Work, compute: float | None, memory: float | None) -> tuple[Bou
     top = max(by_compute or 0.0, by_memory or 0.0)
     if work.duration_ns <= LAUNCH_NS and top < NEAR_PERCENT:
         return Bound.LAUNCH, f"a call takes {work.duration_ns / 1e3:.1f} us, about what starting a kernel costs"
-    few = work.groups is not None and work.units is not None and work.groups < work.units
+    few = work.fill is not None and work.fill.leaves_most_empty
     if by_compute is None and by_memory is None:
         if few:
-            return Bound.LATENCY, f"{work.groups} workgroups leave most of {work.units} units empty"
+            return Bound.LATENCY, _few_text(work)
         return Bound.UNKNOWN, "neither FLOP nor bytes are known: give --size or --moves, or profile with counters"
     measured = work.compute_percent is not None or work.memory_percent is not None
     least = work.bytes_least and work.memory_percent is None
     usage = _usage_text(by_compute, by_memory, measured=measured, least=least)
     if top >= NEAR_PERCENT:
-        return (Bound.COMPUTE if (by_compute or 0.0) >= (by_memory or 0.0) else Bound.MEMORY), usage
+        if (by_compute or 0.0) >= (by_memory or 0.0):
+            return Bound.COMPUTE, usage
+        if least and (by_memory or 0.0) > 100:
+            return Bound.UNKNOWN, f"{usage}, more than there is: caches give some, and how much isn't known"
+        if work.counters_hold is False:
+            return Bound.UNKNOWN, f"{usage} by counters that are wrong for a copy of known size"
+        return Bound.MEMORY, usage if work.counters_hold else f"{usage}, by uncalibrated counters"
     if few:
-        return Bound.LATENCY, f"{usage}; {work.groups} workgroups leave most of {work.units} units empty"
+        return Bound.LATENCY, f"{usage}; {_few_text(work)}"
     if by_compute is None or by_memory is None:
         return Bound.UNKNOWN, f"{usage}; the other limit isn't known"
     if least:
         hint = "profile with FETCH_SIZE and WRITE_SIZE, or give --moves"
         return Bound.UNKNOWN, f"{usage}; how much more moved isn't known: {hint}"
     return Bound.LATENCY, f"{usage}: neither limit is near"
+
+
+def _few_text(work: Work) -> str:
+    return f"{work.fill.groups} workgroups leave most of {work.fill.units} {work.fill.unit}s empty" if work.fill else ""
 
 
 def _usage_text(compute: float | None, memory: float | None, *, measured: bool, least: bool) -> str:

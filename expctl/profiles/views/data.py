@@ -5,7 +5,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from expctl.profiles.model.kernel_profile import Kernel, Profile, class_shares
+from expctl.profiles.model.kernel_profile import Kernel, Profile, class_shares, unidentified_percent
 from expctl.profiles.model.pipeline import Pipeline
 from expctl.profiles.roofline.ceilings import Position
 
@@ -36,6 +36,7 @@ def profile_data(
         "calls": profile.calls,
         "kernel_count": len(profile.kernels),
         "total_ns": profile.total_ns if any(kernel.total_ns is not None for kernel in profile.kernels) else None,
+        "unidentified_percent": unidentified_percent(profile),
         "classes": [plain_fields(share) | {"class": share.kind.value} for share in class_shares(totals, profile.total_ns)],
         "timelines": [
             plain_fields(each) | {"idle_ns": each.idle_ns, "idle_percent": each.idle_percent} for each in profile.timelines
@@ -84,6 +85,7 @@ def _kernel(kernel: Kernel, place: Position | None) -> dict[str, Any]:
         "counters": dict(kernel.counters),
         "occupancy": kernel.occupancy,
         "occupancy_note": kernel.occupancy_note,
+        "origins": [plain_fields(each) for each in kernel.origins],
         "roofline": plain_fields(place) if place else None,
     }
 

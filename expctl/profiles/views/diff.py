@@ -6,9 +6,10 @@ from typing import Any
 from expctl.domain.experiment.figures import time_text
 from expctl.domain.layout import Column, cut_middle, fitting
 from expctl.domain.text import one_line, plain_text
+from expctl.profiles.diff.cause import CauseKind
 from expctl.profiles.diff.figures import extent_text, percent_text
 from expctl.profiles.diff.kernel_pairs import PairedBy
-from expctl.profiles.diff.noise import ratio
+from expctl.profiles.diff.noise import CYCLES_PERCENT, DEVIATIONS, ONE_CALL_PERCENT, TIME_PERCENT, is_about, ratio
 from expctl.profiles.diff.rows import Row, counter_rows, rows_of
 from expctl.profiles.diff.run_change import KernelChange, RunChange
 from expctl.profiles.model.kernel_profile import Kernel, Profile
@@ -31,8 +32,9 @@ def diff_lines(before: Profile, after: Profile, found: RunChange, top: int, widt
         own, rows = rows[: len(_table_rows(change))], rows[len(_table_rows(change)) :]
         lines += [*_names(change, width), *own]
         lines += [f"    {line}" for line in _row_lines(rows_of(change))]
-        if change.slower is None and change.before.time_ns is not None:
-            lines.append("    the time is the same within the noise")
+        lines += _unclear_lines(change)
+        if change.cause is not None and change.cause.kind is CauseKind.KERNEL:
+            lines.append(f"    {change.cause.words}")
     if len(shown) < len(found.changes):
         lines.append(f"  ... and {len(found.changes) - len(shown)} more pairs (--top 0 lists all)")
     lines += [f"  only before  {_alone(kernel, width)}" for kernel in found.missing[: top or None]]
@@ -43,6 +45,23 @@ def diff_lines(before: Profile, after: Profile, found: RunChange, top: int, widt
     if found.incomparable:
         lines.append(f"  no cause  {one_line(found.incomparable)}")
     return [*lines, *([f"  why       {found.why.sentence}"] if found.why else [])]
+
+
+def _unclear_lines(change: KernelChange) -> list[str]:
+    """Return a line where the times of both sides can't be told apart: either they are equal, or their spread hides it."""
+    time = ratio(change.before.time_ns, change.after.time_ns)
+    if change.slower is not None or time is None:
+        return []
+    if is_about(time, TIME_PERCENT):
+        return ["    the time is the same within the noise"]
+    cycles = ratio(change.before.cycles, change.after.cycles)
+    if cycles is not None and (is_about(cycles, CYCLES_PERCENT) or (cycles > 1) != (time > 1)):
+        why = f"cycles don't show it ({percent_text(cycles)})"
+    elif min(change.pair.before.calls, change.pair.after.calls) == 1 and is_about(time, ONE_CALL_PERCENT):
+        why = f"single calls differ by up to {ONE_CALL_PERCENT:.0f} %"
+    else:
+        why = f"that is within {DEVIATIONS:.0f} standard errors of the calls' spread"
+    return [f"    the times can't be told apart: {percent_text(time)}, but {why}"]
 
 
 def diff_data(before: Profile, after: Profile, found: RunChange) -> dict[str, Any]:
@@ -101,7 +120,7 @@ def _table_row(side: str, kernel: Kernel) -> tuple[str, ...]:
     launch = kernel.launch
     counts = (kernel.calls, launch.vgpr, launch.lds_bytes, launch.scratch_bytes)
     workgroup = extent_text(launch.workgroup) if launch.workgroup else _count(launch.workgroup_size)
-    grid = extent_text(launch.grid) if launch.grid else "-"
+    grid = extent_text(launch.grid) if launch.grid else f"{launch.groups} groups" if launch.groups else "-"
     return side, "-" if kernel.mean_ns is None else time_text(kernel.mean_ns), *map(_count, counts), grid, workgroup
 
 

@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from expctl.domain.experiment.figures import time_text
+from expctl.domain.layout import cut_middle
 from expctl.domain.text import one_line
-from expctl.profiles.model.kernel_profile import Kernel, KernelClass
+from expctl.profiles.model.kernel_profile import Kernel
 from expctl.profiles.roofline.ceilings import Position
 from expctl.profiles.roofline.peaks import Peak
+from expctl.profiles.views.colours import COLOURS
+from expctl.profiles.views.short_names import apart_when_cut, short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,11 +22,6 @@ DOTS_PER_INCH = 160
 BARS = 12
 NAME_SHOWN = 34
 INK, FAINT, ROOF = "#22272e", "#8a929c", "#b5443c"
-COLOURS = {
-    KernelClass.GEMM: "#4c78a8", KernelClass.ATTENTION: "#6f4ca8", KernelClass.COMMUNICATION: "#b5443c",
-    KernelClass.NORMALISATION: "#2e8b57", KernelClass.REDUCTION: "#7aa644", KernelClass.COPY: "#e0a03a",
-    KernelClass.ELEMENTWISE: "#e07b39", KernelClass.OTHER: "#8a929c",
-}  # fmt: skip
 
 
 def figure_bytes(
@@ -56,6 +54,7 @@ def figure_bytes(
 
 
 def _draw_roof(axes: "Axes", kernels: Sequence[Kernel], positions: Mapping[str, Position], peak: Peak | None) -> None:
+    numbers = {kernel.name: label for label, kernel in _labels(kernels)}
     points = [
         (kernel, place) for kernel in kernels if (place := positions.get(kernel.name)) and place.flop_per_byte and place.tflops
     ]
@@ -72,7 +71,7 @@ def _draw_roof(axes: "Axes", kernels: Sequence[Kernel], positions: Mapping[str, 
     for kernel, place in points:
         axes.plot([place.flop_per_byte or 0.0], [place.tflops or 0.0], "o", color=COLOURS[kernel.kind], markersize=7, zorder=4)
         axes.annotate(
-            one_line(kernel.name, NAME_SHOWN), (place.flop_per_byte or 0.0, place.tflops or 0.0), xytext=(6, -11),
+            numbers[kernel.name], (place.flop_per_byte or 0.0, place.tflops or 0.0), xytext=(6, -11),
             textcoords="offset points", fontsize=7, color=INK,
         )  # fmt: skip
     axes.set_xscale("log")
@@ -83,7 +82,21 @@ def _draw_roof(axes: "Axes", kernels: Sequence[Kernel], positions: Mapping[str, 
     axes.set_xlabel("FLOP per byte", color=INK)
     axes.set_ylabel("TFLOP/s", color=INK)
     _frame(axes)
-    axes.legend(fontsize=7, frameon=False, loc="lower right")
+    low, high = axes.get_ylim()
+    axes.set_ylim(low / 2, high * 2 * len(kinds) + high)  # room for the legend above the roof
+    axes.legend(fontsize=7, frameon=False, loc="upper left")
+
+
+def _labels(kernels: Sequence[Kernel], *, named: bool = False) -> list[tuple[str, Kernel]]:
+    """Return a label for each kernel: the place of its bar, with its folded name if `named`, or if it has no bar."""
+    short = apart_when_cut(short_names([kernel.name for kernel in kernels]), NAME_SHOWN)
+    found, number = [], 0
+    for kernel in kernels:
+        number += 1 if kernel.total_ns else 0
+        name = cut_middle(one_line(short[kernel.name], 400), NAME_SHOWN)
+        alone = not named and kernel.total_ns and number <= BARS
+        found.append((str(number) if alone else f"{number}  {name}", kernel))
+    return found
 
 
 def _draw_limit(
@@ -105,17 +118,23 @@ def _draw_limit(
 
 
 def _draw_times(axes: "Axes", kernels: Sequence[Kernel]) -> None:
+    labels = {kernel.name: label for label, kernel in _labels(kernels, named=True)}
     timed = [kernel for kernel in kernels if kernel.total_ns][:BARS]
     axes.set_title("time by kernel", loc="left", color=INK, fontsize=9)
     places = list(range(len(timed)))[::-1]
     axes.barh(
         places, [(kernel.total_ns or 0) / 1e6 for kernel in timed], color=[COLOURS[kernel.kind] for kernel in timed], height=0.7
     )
-    axes.set_yticks(places, [one_line(kernel.name, NAME_SHOWN) for kernel in timed], fontsize=7)
+    axes.set_yticks(places, [labels[kernel.name] for kernel in timed], fontsize=7)
     for place, kernel in zip(places, timed, strict=True):
         share = f", {kernel.share_percent:.1f} %" if kernel.share_percent is not None else ""
         text = f" {time_text(kernel.total_ns or 0)}{share}"
         axes.annotate(text, ((kernel.total_ns or 0) / 1e6, place), va="center", fontsize=7, color=INK)
+    from matplotlib.patches import Patch
+
+    kinds = dict.fromkeys(kernel.kind for kernel in timed)
+    patches = [Patch(color=COLOURS[kind], label=kind.value) for kind in kinds]
+    axes.legend(handles=patches, fontsize=7, frameon=False, loc="lower right")
     axes.margins(x=0.35)
     axes.set_xlabel("ms in all", color=INK)
     _frame(axes)

@@ -1,16 +1,29 @@
 """A profile as text: the run, totals by class of kernels, each kernel with what bounds it, and what the profiler gets wrong."""
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 from expctl.domain.experiment.figures import time_text
-from expctl.domain.layout import NAME_MOST, Column, cut_middle, named_table
+from expctl.domain.layout import NAME_LEAST, NAME_MOST, Column, cut_middle, named_table
 from expctl.domain.text import one_line, plain_text
 from expctl.inspection.views.occupancy import resident_lines
-from expctl.profiles.diff.figures import extent_text
-from expctl.profiles.model.kernel_profile import Device, Extent, Kernel, Profile, class_shares
+from expctl.profiles.diff.figures import count_text, extent_text
+from expctl.profiles.model.kernel_profile import (
+    MEND_PERCENT,
+    Device,
+    Extent,
+    Kernel,
+    Profile,
+    class_shares,
+    unidentified_percent,
+)
 from expctl.profiles.model.pipeline import Pipeline
 from expctl.profiles.roofline.ceilings import Bound, Position
+from expctl.profiles.roofline.fill import fill_text
+from expctl.profiles.views.short_names import apart_when_cut, short_names
 
+COUNTERS = 8
+"""Number of hardware counters that are shown for a kernel."""
 EXPLAINED = 3
 """Number of kernels that are explained below the table."""
 
@@ -82,6 +95,8 @@ _CLASS_WIDTHS = (15, 8, 9, 11, 9)
 
 
 def _class_lines(profile: Profile, totals: Sequence[Kernel]) -> list[str]:
+    unknown = unidentified_percent(profile)
+    mend = "; mend the profile first: what it hides may be the largest class" if unknown > MEND_PERCENT else ""
     rows = [("class", "kernels", "calls", "time", "share")]
     for each in class_shares(totals, profile.total_ns):
         cells = (time_text(each.total_ns), f"{each.share_percent:.2f} %") if profile.total_ns else ("-", "-")
@@ -97,40 +112,58 @@ def _class_lines(profile: Profile, totals: Sequence[Kernel]) -> list[str]:
         f"  {name:<{widths[0]}}{''.join(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))}"
         for name, *cells in rows
     ]
-    return [*lines[:-1], f"{lines[-1]} of kernels and gaps"] if rows[-1][0] == "launch gap" else lines
+    if rows[-1][0] == "launch gap":
+        lines[-1] += " of kernels and gaps"
+    return [f"  unidentified: {unknown:.2f} % of the time{mend}", *lines] if profile.total_ns else lines
 
 
 _COLUMNS = {
-    "calls": 4, "total": 3, "share": 0, "mean": 0, "min": 10, "median": 7, "max": 11, "vgpr": 2, "sgpr": 14, "lds": 8,
-    "scratch": 13, "grid": 12, "workgroup": 9, "class": 6, "bound": 1,
+    "calls": 4, "total": 3, "share": 0, "sum": 5, "mean": 0, "sd": 9, "min": 12, "median": 8, "max": 13, "vgpr": 6, "sgpr": 16,
+    "lds": 10, "scratch": 15, "grid": 14, "workgroup": 11, "occup.": 2, "class": 7, "bound": 1,
 }  # fmt: skip
 """Heading -> rank: what is left out first where the terminal is narrow."""
 
 
 def _table_lines(profile: Profile, kernels: Sequence[Kernel], positions: Mapping[str, Position], width: int) -> list[str]:
-    rows = [_row(kernel, positions.get(kernel.name)) for kernel in kernels]
+    sums = list(accumulate(kernel.share_percent or 0.0 for kernel in profile.kernels))
+    reached = {kernel.name: total for kernel, total in zip(profile.kernels, sums, strict=True)}
+    rows = [_row(kernel, positions.get(kernel.name), reached.get(kernel.name)) for kernel in kernels]
     columns = [
         Column(head, [row[i] for row in rows], rank, words=head in ("class", "bound"))
         for i, (head, rank) in enumerate(_COLUMNS.items())
     ]
-    names = Column("kernel", [cut_middle(plain_text(kernel.name), width) for kernel in kernels])
-    lines, left_out = named_table(columns, names, width, indent=2)
+    lines, left_out = _fitted(columns, [kernel.name for kernel in kernels], width)
     if any(kernel.launch.grid for kernel in kernels) and "grid" not in left_out:
         lines[0] += f"  (grid in {profile.grid_unit})"
     hidden = f"  (no room for {', '.join(left_out)}: a wider terminal or --json has them)"
     return [*lines, hidden] if left_out else lines
 
 
-def _row(kernel: Kernel, place: Position | None) -> tuple[str, ...]:
+def _fitted(columns: Sequence[Column], names: Sequence[str], width: int) -> tuple[list[str], list[str]]:
+    """Return the table with whole names where all of it fits into `width`, else with folded ones; and what was left out."""
+    whole = Column("kernel", [plain_text(name) for name in names])
+    if width:
+        lines, left_out = named_table(columns, whole, width, indent=2, name_least=whole.width)
+        if not left_out and max(map(len, lines)) <= width:
+            return lines, left_out
+    elif whole.width <= NAME_MOST:
+        return named_table(columns, whole, indent=2)
+    short = apart_when_cut(short_names(names), NAME_LEAST if width else 0)
+    return named_table(columns, Column("kernel", [cut_middle(short[name], width) for name in names]), width, indent=2)
+
+
+def _row(kernel: Kernel, place: Position | None, reached: float | None) -> tuple[str, ...]:
     launch = kernel.launch
     more = f" +{len(kernel.launches) - 1}" if len(kernel.launches) > 1 else ""
     vgpr = _count(launch.vgpr) + (f" ({launch.agpr} acc)" if launch.agpr else "")
     bound = "-" if place is None or place.bound is Bound.UNKNOWN else place.bound.removesuffix("-bound")
     return (
-        str(kernel.calls), _time(kernel.total_ns), "-" if kernel.share_percent is None else f"{kernel.share_percent:.2f} %",
-        _time(kernel.mean_ns), _time(kernel.min_ns), _time(kernel.median_ns), _time(kernel.max_ns), vgpr, _count(launch.sgpr),
+        str(kernel.calls), _time(kernel.total_ns), _share(kernel.share_percent),
+        _share(reached if kernel.share_percent is not None else None), _time(kernel.mean_ns), _time(kernel.sd_ns),
+        _time(kernel.min_ns), _time(kernel.median_ns), _time(kernel.max_ns), vgpr, _count(launch.sgpr),
         _count(launch.lds_bytes), _count(launch.scratch_bytes), _extent(launch.grid) + more,
-        _extent(launch.workgroup) if launch.workgroup else _count(launch.workgroup_size), kernel.kind.value, bound,
+        _extent(launch.workgroup) if launch.workgroup else _count(launch.workgroup_size),
+        f"{kernel.occupancy.resident[0].percent:.0f} %" if kernel.occupancy else "-", kernel.kind.value, bound,
     )  # fmt: skip
 
 
@@ -139,6 +172,8 @@ def _explained_lines(kernel: Kernel, place: Position | None, width: int) -> list
     if place is not None and (place.bound is not Bound.UNKNOWN or place.tflops is not None or place.gbs is not None):
         lines.append(f"    {place.bound}: {place.reason}")
         lines += [f"    {text}" for text in (_rates(place), "; ".join(place.from_what)) if text]
+    if place is not None and place.fill is not None:
+        lines.append(f"    fill: {fill_text(place.fill)}")
     if kernel.occupancy is not None:
         found = kernel.occupancy
         unit = "warps per scheduler" if found.arch.startswith("sm_") else "waves per SIMD (LLVM)"
@@ -147,6 +182,7 @@ def _explained_lines(kernel: Kernel, place: Position | None, width: int) -> list
             f"{found.vgpr_allocated} registers allocated"
         )
         lines += [f"    {line}" for line in resident_lines(found.resident, found.naive_percent)]
+    lines += _counter_lines(kernel)
     return [f"  {cut_middle(plain_text(kernel.name), width and width - 2)}", *lines] if lines else []
 
 
@@ -195,6 +231,19 @@ def _copy_lines(profile: Profile) -> list[str]:
         size = f", {copy.total_bytes} B{rate}" if copy.total_bytes is not None else ""
         lines.append(f"    {one_line(copy.name, NAME_MOST)}: {copy.calls} calls, {time_text(copy.total_ns)}{size}")
     return lines
+
+
+def _counter_lines(kernel: Kernel) -> list[str]:
+    """Return a line with the first hardware counters, means per call, and how many more there are."""
+    if not kernel.counters:
+        return []
+    shown = [f"{plain_text(name)} {count_text(value)}" for name, value in list(kernel.counters.items())[:COUNTERS]]
+    more = len(kernel.counters) - len(shown)
+    return [f"    counters of a call: {', '.join(shown)}" + (f"; {more} more in --json" if more > 0 else "")]
+
+
+def _share(percent: float | None) -> str:
+    return "-" if percent is None else f"{percent:.2f} %"
 
 
 def _time(ns: float | None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from expctl.profiles.raw import refusals
-from expctl.profiles.raw.dispatch_stats import Appenders, DispatchTimes, Gaps, Intervals, SerialDispatches
+from expctl.profiles.raw.dispatch_stats import Appenders, DispatchTimes, Gaps, Intervals, SerialDispatches, is_recording
 from expctl.profiles.raw.extents import AXES
 from expctl.profiles.readers.rocprof.rocpd_tables import Tables
 from expctl.profiles.readers.split_read import halves, read_in_parallel, usable_cores
@@ -79,7 +79,9 @@ def read_dispatches(source: Tables, have: Mapping[str, bool], devices: DeviceCol
     first, last = source.database.execute(ends).fetchone()
     if first is None:
         return Dispatches()
-    ranges = halves(first, last) if last - first >= ROWS_FOR_TWO and usable_cores() > 1 else ((first, last),)
+    ranges = (
+        halves(first, last) if last - first >= ROWS_FOR_TWO and usable_cores() > 1 and not is_recording() else ((first, last),)
+    )
 
     def read(part: int) -> Any:
         with open_database(source.path) as database:
@@ -139,18 +141,19 @@ def _range(source: Tables, have: Mapping[str, bool], devices: DeviceColumn, ids:
     for intervals in timing.intervals.values():
         intervals.find_serial()
     times = {device: _plain(intervals) for device, intervals in timing.intervals.items()}
-    return firsts, counted, hidden, replays, timing.durations, timing.impossible, times
+    return firsts, counted, hidden, replays, timing.durations, timing.impossible, times, list(timing.numbers)
 
 
 def _joined(parts: list[Any]) -> Dispatches:
     found = Dispatches()
     timing = found.timing
-    for firsts, rows, hidden, replays, durations, impossible, times in parts:
-        found.firsts = firsts | found.firsts
+    for firsts, rows, hidden, replays, durations, impossible, times, numbered in parts:
+        found.firsts |= {key: first for key, first in firsts.items() if key not in found.firsts}  # in time order
         found.rows += rows
         found.hidden += hidden
         found.replays += replays
         timing.impossible += impossible
+        timing.numbers |= {key: number for number, key in enumerate(numbered)}  # of one part: it is recorded in one process
         for key, values in durations.items():
             timing.durations[key] = timing.durations[key] + values if key in timing.durations else values
         for device, plain in times.items():
@@ -159,13 +162,14 @@ def _joined(parts: list[Any]) -> Dispatches:
     return found
 
 
-def _plain(intervals: Intervals) -> tuple[bytes, bytes, Any]:
-    return intervals.starts.tobytes(), intervals.ends.tobytes(), intervals.serial and asdict(intervals.serial)
+def _plain(intervals: Intervals) -> tuple[bytes, bytes, Any, bytes]:
+    serial = intervals.serial and asdict(intervals.serial)
+    return intervals.starts.tobytes(), intervals.ends.tobytes(), serial, intervals.keys.tobytes()
 
 
-def _intervals(starts: bytes, ends: bytes, serial: Any) -> Intervals:
+def _intervals(starts: bytes, ends: bytes, serial: Any, keys: bytes) -> Intervals:
     known = serial and SerialDispatches(**(serial | {"gaps": Gaps(**serial["gaps"])}))
-    return Intervals(array("q", starts), array("q", ends), known)
+    return Intervals(array("q", starts), array("q", ends), known, array("q", keys))
 
 
 def _key(have: Mapping[str, bool], devices: DeviceColumn) -> str:
