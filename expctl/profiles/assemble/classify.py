@@ -20,37 +20,49 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
     ),
     (
         KernelClass.COMMUNICATION,
-        r"nccl|rccl|all ?reduce|all ?gather|reduce ?scatter|all ?to ?all|(?:nv|roc)shmem|one ?shot|two ?shot"
+        r"nccl|rccl|msccl|\bcomm\b|\ba2a\b|all ?reduce|all ?gather|reduce ?scatter|all ?to ?all"
+        r"|(?:nv|roc)shmem|one ?shot|two ?shot"
         r"|cross device reduce"
-        r"|quick ?reduce|mscclpp|deep ?ep\b|multimem",
+        r"|quick ?reduce|deep ?ep\b|multimem",
     ),
+    (KernelClass.NORMALISATION, r"norm .{0,20}(?:rope|rotary)"),
     (KernelClass.ELEMENTWISE, r"\brope|rotary"),
     (
         KernelClass.ATTENTION,
-        r"\bflash\b|fmha|attention|attn|paged ?kv|\bmha\b|\bmla\b|sdpa|\bsage\b|split ?kv|decode grouped"
+        r"\bflash\b|fmha|attention|attn|\b[gm]qa\b|delta rule|paged ?kv|\bmha\b|\bmla\b|sdpa|\bsage\b"
+        r"|split ?kv|decode grouped"
         r"|(?:prefill|decode)\b.{0,60}\bkv ?cache|fused ?softmax ?v",
     ),
     (KernelClass.FFT, r"fft|\b[sdhc]p ?radix\d|bluestein|stockham"),
     (
         KernelClass.CONVOLUTION,
-        r"conv(?:[123]?d)?\b|convolv|convolution|implicit \w{0,12}gemm|fprop|dgrad|wgrad|winograd|\bigemm (?:fwd|bwd|wrw)"
-        r"|\b[a-z]\d*cudnn\b|im2col|col2im|depthwise",
+        r"conv(?:[123]?d)?\b|\bconv ?\d|convolv|convolution|implicit \w{0,12}gemm|fprop|dgrad|wgrad"
+        r"|winograd|\bigemm (?:fwd|bwd|wrw)"
+        r"|\b[a-z]\d*cudnn\b|im2 ?col|col2 ?im|depthwise",
     ),
+    (KernelClass.COPY, r"re ?pack"),
     (
         KernelClass.GEMM,
         r"\bcijk|tensile|gemm|gemv|mat ?mul|mul ?mat|matrix (?:vector )?(?:mul|prod)|\b(?:b?add|sp|s)?b?mm\b"
         r"|\b(?:add)?mv\b|nvjet|wv ?split|skinny"
-        r"|marlin|fused moe|split ?k ?reduce|batched dot|\bdot kernel|\bsyrk|\bsyr2k|\btrmm",
+        r"|marlin|fused moe|quantized linear|split ?k ?reduce|batched dot|\bdot kernel|\bsyrk|\bsyr2k|\btrmm",
     ),
     (
         KernelClass.NORMALISATION,
-        r"(?:layer|rms|batch|group|instance|l2) ?norm|soft ?max|\bbn ?(?:fw|bw|fwd|bwd)|\bl[rn]n (?:fwd|bwd|kernel)"
+        r"(?:layer|rms|batch|group|instance|l2) ?norm|\brms\b|norm gated|gated norm|soft ?max"
+        r"|\bbn ?(?:fw|bw|fwd|bwd)|\bl[rn]n (?:fwd|bwd|kernel)"
         r"|\bnorm (?:fwd|bwd|fw|bw|forward|backward|kernel|f32|f16)|gamma beta|rowwise moments",
     ),
     (KernelClass.EMBEDDING, r"embed"),
     (
+        KernelClass.REDUCTION,
+        r"top ?k|arg ?sort|a(?:bs ?)?max\b|\basum\b|gumbel|\blan(?:sy|ge|he|tr)\b"
+        r"|(?:moe|expert)s? (?:align|routing|sort|gat)",
+    ),
+    (
         KernelClass.COPY,
-        r"\bcopy|copy\b|\bcat\b|concat|transpose|permute|\bcpy|get rows|set rows|gather|scatter|index ?(?:select|put"
+        r"\bcopy|copy\b|\bcat\b|concat|transpose|permut|contiguous|indexing|\blacpy|append|\bcpy|get rows"
+        r"|set rows|gather|scatter|index ?(?:select|put"
         r"|copy|elementwise)"
         r"|\bfill|\bzeros?\b|\bcast|\bconvert|take along|\bpad\b|unpad",
     ),
@@ -62,7 +74,8 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
     ),
     (
         KernelClass.ELEMENTWISE,
-        r"elementwise|pointwise|unary|binary|bin bcast|functor|activation|elu\b|swiglu|geglu|sigmoid|\btanh|\badd"
+        r"elementwise|elt ?wise|elem ?wise|pointwise|\bprng|\brng\b|\baxp|lin(?:ear)? ?comb|\bsqrt|resiz"
+        r"|unary|binary|bin bcast|functor|activation|elu\b|swiglu|geglu|sigmoid|\btanh|\badd"
         r"|add\b|\bmul"
         r"|\bsub|\bdiv|adam|\bsgd|multi tensor|dropout|distribution|philox|\brand|random|scale|quant|bias|optimizer"
         r"|op ?tensor|mask"
@@ -71,9 +84,9 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
     ),
 )  # fmt: skip
 _WEAK_RULES: tuple[tuple[KernelClass, str], ...] = (
-    (KernelClass.GEMM, r"cutlass|tensorop|xmma|wmma|mfma|\bmoe\b|\blinear\b"),
+    (KernelClass.GEMM, r"cutlass|tensorop|[cwx]mma|mfma|\bmoe\b|\blinear\b"),
     (KernelClass.REDUCTION, r"\bcub\b|hipcub|rocprim|\bmean\b|norm|\bloss\b|cross entropy"),
-    (KernelClass.COPY, r"\bslice|\bexpand|\broll\b|\bflip|\brepeat|\bstack\b|\bpack|unpack|shuffle"),
+    (KernelClass.COPY, r"\bslice|\bsplit ?\d|\bselect\b|\bexpand|\broll\b|\bflip|\brepeat|\bstack\b|\bpack|unpack|shuffle"),
 )  # fmt: skip
 """Words of a library, a kind of instruction or of many operators; they decide only where none of the words above is found."""
 _COMPILED, _WEAK = (tuple((kind, re.compile(pattern)) for kind, pattern in rules) for rules in (_RULES, _WEAK_RULES))
@@ -82,7 +95,7 @@ NAME_READ = 4000
 _WRAPPER = re.compile(r"(?:elementwise|index|multi_tensor_apply)_?\w{0,60}kernel")
 """Function names that PyTorch gives to every functor it launches; the functor's name tells what it does."""
 _FUNCTORS = (
-    (KernelClass.COPY, re.compile(r"copy_kernel|FillFunctor|CopyFunctor")),
+    (KernelClass.COPY, re.compile(r"copy_ke|FillFunctor|CopyFunctor|(?:float|half|float16)to(?:float|half|bfloat16)")),
     (KernelClass.REDUCTION, re.compile(r"multi_tensor_apply.{0,400}NormFunctor")),
 )
 _FUSED = re.compile(r"^triton_(poi|red|per|for|unk)_fused_*(\w*)")
