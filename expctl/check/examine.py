@@ -109,15 +109,13 @@ def _fuzzed(runner: KernelRunner, case: Case, plan: Plan, first: Trial) -> tuple
 
 
 def _shows(runner: KernelRunner, finding: Finding) -> Callable[[Shapes], bool]:
-    """Return a function that says whether a launch at some shapes has a finding of the same kind at the same place."""
-
-    def same(each: Finding) -> tuple[str, str]:
-        return each.kind, str(each.place)
+    """Return a function that says whether a launch at some shapes has the same finding: its kind, and its lines or array."""
 
     def shows(shapes: Shapes) -> bool:
         try:
-            return same(finding) in map(same, runner.run(shapes, 1 + max(finding.orders)).findings)
+            found = runner.run(shapes, 1 + max(finding.orders)).findings
         except UNLAUNCHABLE:
             return False
+        return finding.identity in {each.identity for each in found}
 
     return shows

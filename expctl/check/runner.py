@@ -107,7 +107,7 @@ class KernelRunner:
             found = self._launched(at, arguments, order)
         except Runaway as error:
             for fault in error.faults:
-                log.fault(order, fault.kind, fault.line, fault.other_line, fault.what)
+                log.fault(order, fault.kind, fault.line, fault.other_line, fault.what, (fault.workgroup, fault.wave))
             (line,), (done, _) = _NUMBER.findall(error.where), _NUMBER.findall(error.found)
             what = f"a wave goes on after {done} instructions: it loops, or waits for another wave"
             advice = f"if it is only long, try --patience {10 * self._patience}"
@@ -117,7 +117,7 @@ class KernelRunner:
         if stops := [each for each in faults if each.kind is FaultKind.TRAP]:
             faults = tuple(each for each in faults if each.kind is not FaultKind.DIVERGED)
         for fault in faults:
-            log.fault(order, fault.kind, fault.line, fault.other_line, fault.what)
+            log.fault(order, fault.kind, fault.line, fault.other_line, fault.what, (fault.workgroup, fault.wave))
         verdicts = () if stops else (*changed_inputs(self._case, values, found), *wrong_results(self._case, expected, found))
         for verdict in verdicts:
             log.array(order, verdict.kind, verdict.array, verdict.what, self._begin)
