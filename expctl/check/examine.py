@@ -51,16 +51,18 @@ class Examined:
     notes: tuple[str, ...]
 
 
-def examine(file: KernelFile, description: Description, plan: Plan, kernel: str = "") -> tuple[Examined, Trial]:
+def examine(
+    file: KernelFile, description: Description, plan: Plan, kernel: str = "", tell: Callable[[str], None] = lambda text: None
+) -> tuple[Examined, Trial]:
     """Launch one kernel of a file at the described shapes, then at drawn ones up to the first that shows a fault, and shrink
-    that. Return the result, and the trial at the described shapes. Raises Refused for a description that doesn't fit the
+    that. Return the result, and the trial at the described shapes. `tell` is called with what is launched next. Raises Refused for a description that doesn't fit the
     kernel, and for code that the interpreter doesn't know.
     """
     case = description.case
     signature = named(file, kernel or case.kernel)
     if plan.fuzz_shapes and not case.vary:
         raise refusal([("vary", "--fuzz-shapes draws shapes in the ranges that stand here, and none does")], description.where)
-    runner = KernelRunner(file, description, signature, plan.seed, plan.patience)
+    runner = KernelRunner(file, description, signature, plan.seed, plan.patience, tell)
     try:
         first = runner.run(case.shapes, plan.orders)
     except BadShapes as error:

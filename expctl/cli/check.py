@@ -1,5 +1,6 @@
 """The command `expctl check`: look for races and other faults in a kernel, in an interpreter that needs no GPU."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,10 +64,13 @@ def check(
     from expctl.check.examine import Plan, examine
     from expctl.check.terminal import check_lines
     from expctl.cli.output import print_result, terminal_width
+    from expctl.cli.slow_work import told_when_slow
     from expctl.domain.errors import ExitStatus
 
     plan = Plan(orders=orders, fuzz_shapes=fuzz_shapes, seed=seed, patience=patience)
-    result, _ = examine(read, read_case(launch), plan, kernel)
+    description = read_case(launch)
+    with told_when_slow("check", sys.stderr) as tell:
+        result, _ = examine(read, description, plan, kernel, tell)
     if sarif is not None:
         _write_sarif(result, sarif)
     print_result(result, lambda: check_lines(result, terminal_width()), as_json, schema="check/1")
