@@ -44,11 +44,14 @@ def check(
     orders of its waves and workgroups. Exit status: 0 nothing found, 1 faults found. docs/CHECK.md begins with an example.
     """
     from expctl.check.kernel_file import read_kernels
+    from expctl.cli.output import check_folder
     from expctl.inspection.device_compiler import Options
 
     check_level(level)
-    if sarif is not None and launch is None:
-        raise _nothing_launched()
+    if sarif is not None:
+        if launch is None:
+            raise _nothing_launched()
+        check_folder(sarif)
     options = Options(
         arch=arch,
         level=f"-O{level}",

@@ -133,6 +133,7 @@ def test_an_endless_loop_is_a_fault(folder: Path) -> None:
         (["check", "gone.hip"], "file-missing", 1),
         (["check", "."], "not-a-regular-file", 1),
         (["check", "sum.hip", "--launch", "case.py", "--orders", "1", "--sarif", "."], "file-not-writable", 1),
+        (["check", "gone.hip", "--launch", "case.py", "--sarif", "new/x.sarif"], "file-not-writable", 1),
         (["check", "note.txt"], "not-checkable", 1),
         (["check", "sum.hip", "--kernel", "thrice"], "kernel-not-named", 1),
         (["check", "sum.hip", "--launch", "gone.yaml"], "file-not-readable", 1),
@@ -147,6 +148,7 @@ def test_an_endless_loop_is_a_fault(folder: Path) -> None:
 def test_refusals(folder: Path, words: list[str], code: str, status: int) -> None:
     answer = expctl(folder, *words)
     assert (answer.status, answer.out, printed_code(answer.err)) == (status, "", code)
+    assert not (folder / "new").exists()
 
 
 @pytest.mark.parametrize(
