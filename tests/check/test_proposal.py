@@ -136,6 +136,14 @@ def test_a_kernel_is_named_in_several_ways() -> None:
             "n is i64, which has 8 bytes, but the parameter (int) has 4",
         ),
         ([("x", "f32", ["n"]), ("o", "f32", ["n"]), ("n", "f32", 1)], "n is f32, but the parameter (int) is i32"),
+        (
+            [("x", "f16", ["n"]), ("o", "f32", ["n"]), ("n", "i32", 1)],
+            "x is an array of f16, but the parameter (float const*) points to others",
+        ),
+        (
+            [("x", "i32", ["n"]), ("o", "f32", ["n"]), ("n", "i32", 1)],
+            "x is an array of i32, but the parameter (float const*) points to others",
+        ),
     ],
 )
 def test_arguments_that_the_kernel_does_not_take(arguments: list[tuple[str, str, object]], problem: str) -> None:
@@ -151,7 +159,7 @@ def test_arguments_that_the_kernel_does_not_take(arguments: list[tuple[str, str,
     ("symbol", "dtype", "note"),
     [
         ("_Z1kPf", "f32", ""),
-        ("_Z1kPf", "i32", "x is an array of i32, but the parameter (float*) points to others"),
+        ("_Z1kP6float4", "f16", "x is an array of f16, but the parameter (float4*) points to others"),
         ("_Z1kPi", "i16", "x is an array of i16, but the parameter (int*) points to others"),
         ("_Z1kPj", "i32", ""),
         ("_Z1kP6float4", "f32", ""),
@@ -163,3 +171,18 @@ def test_elements_of_another_type_are_noted(symbol: str, dtype: str, note: str) 
     entry = {"name": "x", "dtype": dtype, "shape": [4]}
     case = case_of({"grid": [1], "block": [32], "arguments": [entry]}, "here")
     assert list(guessed(case, kernel(symbol, "x"))) == ([note] if note else [])
+
+
+@pytest.mark.parametrize(
+    ("names", "notes"),
+    [
+        ("x w out", []),
+        ("x weights out", []),
+        ("w x out", ["argument 1 is called w here and x in the kernel", "argument 2 is called x here and w in the kernel"]),
+        ("w filter out", ["argument 1 is called w here and x in the kernel"]),
+    ],
+)
+def test_exchanged_names_are_noted(names: str, notes: list[str]) -> None:
+    entries = [{"name": name, "dtype": "f32", "shape": [4]} for name in names.split()]
+    case = case_of({"grid": [1], "block": [32], "arguments": entries}, "here")
+    assert list(guessed(case, kernel("_Z4convPKfS0_Pf", "x", "w", "out"))) == notes
