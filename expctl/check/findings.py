@@ -58,9 +58,7 @@ class FindingLog:
     places: Places
     found: dict[tuple[str, ...], Finding] = field(default_factory=dict)
 
-    def fault(
-        self, order: int, kind: str, line: int, other_line: int, what: str, by: tuple[int, int] | None = None
-    ) -> None:
+    def fault(self, order: int, kind: str, line: int, other_line: int, what: str, by: tuple[int, int] | None = None) -> None:
         """Add a fault at `line` of the assembly, which also concerns `other_line` (0: none). `by` are the numbers of its
         workgroup and of its wave there.
         """

@@ -52,7 +52,11 @@ def _contradicts(argument: Argument, parameter: Parameter) -> bool:
 def _misfit(argument: Argument, parameter: Parameter) -> str:
     what = f" ({parameter.type})" if parameter.type else ""
     if argument.is_array and parameter.is_pointer:
-        return f"an array of {argument.dtype}, but the parameter{what} points to others" if _contradicts(argument, parameter) else ""
+        return (
+            f"an array of {argument.dtype}, but the parameter{what} points to others"
+            if _contradicts(argument, parameter)
+            else ""
+        )
     if argument.is_array:
         return f"an array, but parameter{what} takes a number of {parameter.size} bytes"
     if parameter.is_pointer:

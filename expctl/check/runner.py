@@ -81,7 +81,9 @@ class KernelRunner:
         log = FindingLog(case=self._case, launch=at, places=self._places)
         done: list[Interpretation] = []
         for order in range(orders):
-            self._tell(", ".join([f"order {order + 1} of {orders}", *(f"{name} = {value}" for name, value in at.shapes.items())]))
+            self._tell(
+                ", ".join([f"order {order + 1} of {orders}", *(f"{name} = {value}" for name, value in at.shapes.items())])
+            )
             if (run := self._run(at, values, order, log, expected)) is None:
                 break
             done.append(run)
