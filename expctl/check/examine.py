@@ -52,11 +52,11 @@ class Examined:
 
 
 def examine(
-    file: KernelFile, description: Description, plan: Plan, kernel: str = "", tell: Callable[[str], None] = lambda text: None
+    file: KernelFile, description: Description, plan: Plan, kernel: str = "", tell: Callable[[str], None] = lambda _: None
 ) -> tuple[Examined, Trial]:
     """Launch one kernel of a file at the described shapes, then at drawn ones up to the first that shows a fault, and shrink
-    that. Return the result, and the trial at the described shapes. `tell` is called with what is launched next. Raises Refused for a description that doesn't fit the
-    kernel, and for code that the interpreter doesn't know.
+    that. Return the result, and the trial at the described shapes. `tell` is called with what is launched next. Raises Refused
+    for a description that doesn't fit the kernel, and for code that the interpreter doesn't know.
     """
     case = description.case
     signature = named(file, kernel or case.kernel)

@@ -44,7 +44,7 @@ def _has_other_elements(argument: Argument, parameter: Parameter) -> bool:
 
 
 def _contradicts(argument: Argument, parameter: Parameter) -> bool:
-    """Does a parameter point to floats, one by one, that are others than the array's? Vectors and integers may hold anything."""
+    """Does a parameter point to single floats, and others than the array's? Vectors and integers may hold anything."""
     element = element_of(parameter)
     return element.is_known and element.dtype.is_float and element.count == 1 and element.dtype is not argument.dtype
 
@@ -52,11 +52,8 @@ def _contradicts(argument: Argument, parameter: Parameter) -> bool:
 def _misfit(argument: Argument, parameter: Parameter) -> str:
     what = f" ({parameter.type})" if parameter.type else ""
     if argument.is_array and parameter.is_pointer:
-        return (
-            f"an array of {argument.dtype}, but the parameter{what} points to others"
-            if _contradicts(argument, parameter)
-            else ""
-        )
+        others = f"an array of {argument.dtype}, but the parameter{what} points to others"
+        return others if _contradicts(argument, parameter) else ""
     if argument.is_array:
         return f"an array, but parameter{what} takes a number of {parameter.size} bytes"
     if parameter.is_pointer:

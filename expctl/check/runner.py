@@ -57,7 +57,7 @@ class KernelRunner:
         kernel: Signature,
         seed: int,
         patience: int = 1,
-        tell: Callable[[str], None] = lambda text: None,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._tell = tell
         self._description, self._signature, self._seed, self._patience = description, kernel, seed, patience
@@ -81,9 +81,8 @@ class KernelRunner:
         log = FindingLog(case=self._case, launch=at, places=self._places)
         done: list[Interpretation] = []
         for order in range(orders):
-            self._tell(
-                ", ".join([f"order {order + 1} of {orders}", *(f"{name} = {value}" for name, value in at.shapes.items())])
-            )
+            named = (f"{name} = {value}" for name, value in at.shapes.items())
+            self._tell(", ".join([f"order {order + 1} of {orders}", *named]))
             if (run := self._run(at, values, order, log, expected)) is None:
                 break
             done.append(run)

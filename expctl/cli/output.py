@@ -111,7 +111,7 @@ def write_file(file: Path, contents: bytes) -> None:
 
 
 def check_folder(file: Path) -> None:
-    """Raise Refused unless a file that the user named could lie where it is named: in a folder that exists, and be none itself."""
+    """Raise Refused unless a file that the user named would lie in a folder that exists, and is none itself."""
     if file.is_dir():
         raise _not_writable(file, "a folder")
     if not file.parent.is_dir():

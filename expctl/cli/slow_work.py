@@ -24,7 +24,7 @@ def told_when_slow(
     there. Nothing is drawn where `stream` is no terminal.
     """
     if not bears_live_line(stream):
-        yield lambda text: None
+        yield lambda _: None
         return
     live, ended = LiveLine(stream), threading.Event()
     newest: list[str] = []

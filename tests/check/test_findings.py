@@ -68,7 +68,8 @@ def test_bytes_are_told_as_elements(log: FindingLog, what: str, told: str) -> No
          "reads 4 bytes at one[1], outside its 1 element (wave 3 of workgroup (1, 2))"),
         ("out of bounds", "4 bytes at 512 of LDS, which has 512", "reads ^ (wave 3 of workgroup (1, 2))"),
         ("uninitialised", "updates what nothing wrote, byte 0 of one",
-         "updates what nothing wrote, one[0] (wave 3 of workgroup (1, 2)): its role is out; inout with values gives it a beginning"),
+         "updates what nothing wrote, one[0] (wave 3 of workgroup (1, 2)): "
+         "its role is out; inout with values gives it a beginning"),
         ("missing wait", "v1 is used", "^"),
     ],
 )  # fmt: skip

@@ -1,5 +1,7 @@
 """What is proposed for a kernel's signature, and that it is a description."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from expctl.check.fit import guessed, misfits
 from expctl.check.kernel_file import KernelFile, Parameter, Signature, named
 from expctl.check.proposal import element_of, proposal
 from expctl.check.resolved import resolve
+from expctl.inspection.device_compiler import Options
 from tests.refusals import refuses
 
 
@@ -105,6 +108,47 @@ def test_dynamic_lds_is_proposed_where_the_source_declares_it(tmp_path: Path) ->
     source = tmp_path / "k.hip"
     source.write_text("extern __shared__ float tile[];\n")
     assert yaml.safe_load(proposal(file_of(REDUCE, path=source), REDUCE))["dynamic_lds"] == 4096
+
+
+@pytest.mark.parametrize(
+    ("source", "defines", "block", "comment"),
+    [
+        ("", (), 256, "threads: a guess, the source doesn't fix it"),
+        ("i = blockIdx.x * 64 + threadIdx.x;", (), 64, "threads: a guess from blockIdx.x * 64"),
+        ("#define TILE 96\nbase = blockIdx.x*TILE;", (), 96, "threads: a guess from blockIdx.x * 96"),
+        ("constexpr int TILE = 96;\nbase = blockIdx.x * TILE;", (), 96, "threads: a guess from blockIdx.x * 96"),
+        ("base = blockIdx.x * TILE;", ("TILE=32", "FAST"), 32, "threads: a guess from blockIdx.x * 32"),
+        ("blockIdx.x * 64; blockIdx.x * 128", (), 256, "threads: a guess, the source doesn't fix it"),
+        ("blockIdx.x * blockDim.x", (), 256, "threads: a guess, the source doesn't fix it"),
+        ("blockIdx.x * 4096", (), 256, "threads: a guess, the source doesn't fix it"),
+    ],
+)
+def test_a_block_that_the_source_leaves_open_is_called_a_guess(
+    tmp_path: Path, source: str, defines: tuple[str, ...], block: int, comment: str
+) -> None:
+    (tmp_path / "k.hip").write_text(source)
+    file = replace(file_of(REDUCE, path=tmp_path / "k.hip"), options=Options(arch="gfx1151", defines=defines))
+    text = proposal(file, REDUCE)
+    assert (yaml.safe_load(text)["block"], f"block: [{block}]   # {comment}\n" in text) == ([block], True)
+    for bound in (kernel("_Z10reduce_sumPKfPfi", most=128), kernel("_Z10reduce_sumPKfPfi", block=(128, 1, 1))):
+        assert re.search(r"block: \[128.*\]   # threads\n", proposal(replace(file, kernels=(bound,)), bound))
+
+
+@pytest.mark.parametrize("update", ["atomicAdd(&out[i], v)", "atomicMax(out, v)", "__hip_atomic_fetch_add(out + i, v)"])
+def test_what_atomics_update_is_proposed_with_a_beginning(tmp_path: Path, update: str) -> None:
+    (tmp_path / "k.hip").write_text(update)
+    text = proposal(file_of(REDUCE, path=tmp_path / "k.hip"), REDUCE)
+    assert yaml.safe_load(text)["arguments"][1] == {
+        "name": "out", "dtype": "f32", "shape": ["n"], "role": "inout", "values": "zeros",
+    }  # fmt: skip
+    assert "# float*; atomics update it" in text
+
+
+def test_the_next_command_has_the_options_of_this_one() -> None:
+    options = Options(arch="gfx1100", level="-O1", defines=("TILE=8", "A=b c"), includes=("inc",), standard="-std=c++20")
+    text = proposal(replace(file_of(REDUCE), options=options), REDUCE)
+    words = "-D TILE=8 -D 'A=b c' -I inc -O 1 --std c++20 --arch gfx1100"
+    assert f"then: expctl check k.hip {words} --launch reduce_sum.yaml\n" in text
 
 
 def test_a_kernel_is_named_in_several_ways() -> None:
