@@ -146,11 +146,11 @@ def case_of(raw: object, where: str, line: Line = unknown_line) -> Case:
     if not isinstance(raw, Mapping):
         found = "nothing" if raw is None else f"a {type(raw).__name__}"
         raise refusal([("", f"expected a mapping with grid, block and arguments, found {found}")], where)
-    raw = listed(plain(raw), "grid", "block")
-    flat, paths = flattened(raw)
+    description: Mapping[str, Any] = listed(plain(raw), "grid", "block")
+    flat, paths = flattened(description)
     if paths:
         flat["arguments"] = [listed(each, "shape") for each in flat["arguments"]]
-    if problems := list(entry_problems(raw)):
+    if problems := list(entry_problems(description)):
         raise refusal(problems, where, line)
     try:
         case = convert(flat, Case)

@@ -98,7 +98,7 @@ def _names(kernel: Signature) -> list[str]:
 
 
 def _block(kernel: Signature, sizes: list[str], step: int) -> tuple[tuple[int, ...], str]:
-    """Return the block, and words for a comment where it is a guess; `step` is by how much workgroups lie apart, 0 if unknown."""
+    """Return the block, and words for a comment where it is a guess; `step` is how far workgroups lie apart, 0 if unknown."""
     if kernel.needs_block:
         return tuple(kernel.needs_block), ""
     is_free = kernel.most_threads == UNBOUNDED

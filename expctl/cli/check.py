@@ -67,8 +67,8 @@ def check(
     from expctl.check.examine import Plan, examine
     from expctl.check.terminal import check_lines
     from expctl.cli.output import print_result, terminal_width
-    from expctl.cli.slow_work import told_when_slow
     from expctl.domain.errors import ExitStatus
+    from expctl.views.slow_work import told_when_slow
 
     plan = Plan(orders=orders, fuzz_shapes=fuzz_shapes, seed=seed, patience=patience)
     description = read_case(launch)

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from expctl.cli.slow_work import told_when_slow
 from expctl.views.live_line import WIPE
+from expctl.views.slow_work import told_when_slow
 
 
 class Terminal(io.StringIO):
