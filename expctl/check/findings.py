@@ -133,7 +133,7 @@ def _whose(kind: str, what: str, by: tuple[int, int] | None) -> str:
         return ""
     group, wave = by
     is_of_two = kind == FaultKind.RACE and " wave " in what
-    return f"; both in workgroup {group}" if is_of_two else f" (wave {wave} of workgroup {group})"
+    return f"; both in workgroup {group}" if is_of_two else f", in wave {wave} of workgroup {group}"
 
 
 def _verb(instruction: str) -> str:

@@ -61,14 +61,14 @@ def test_bytes_are_told_as_elements(log: FindingLog, what: str, told: str) -> No
     ("kind", "what", "told"),
     [
         ("race", "LDS bytes from 0 on that wave 1 writes and wave 0 touches", "^; both in workgroup (1, 2)"),
-        ("race", "lanes of one store write different values to the same bytes of LDS", "^ (wave 3 of workgroup (1, 2))"),
+        ("race", "lanes of one store write different values to the same bytes of LDS", "^, in wave 3 of workgroup (1, 2)"),
         ("race", "workgroup 4, wave 0 reads and workgroup 5, wave 1 touches",
          "workgroup (1, 1), wave 0 reads and workgroup (2, 1), wave 1 touches"),
         ("out of bounds", "reads 4 bytes at 0 bytes after the end of one (4 bytes)",
-         "reads 4 bytes at one[1], outside its 1 element (wave 3 of workgroup (1, 2))"),
-        ("out of bounds", "4 bytes at 512 of LDS, which has 512", "reads ^ (wave 3 of workgroup (1, 2))"),
+         "reads 4 bytes at one[1], outside its 1 element, in wave 3 of workgroup (1, 2)"),
+        ("out of bounds", "4 bytes at 512 of LDS, which has 512", "reads ^, in wave 3 of workgroup (1, 2)"),
         ("uninitialised", "updates what nothing wrote, byte 0 of one",
-         "updates what nothing wrote, one[0] (wave 3 of workgroup (1, 2)): "
+         "updates what nothing wrote, one[0], in wave 3 of workgroup (1, 2): "
          "its role is out; inout with values gives it a beginning"),
         ("missing wait", "v1 is used", "^"),
     ],
