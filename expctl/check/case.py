@@ -13,7 +13,8 @@ from msgspec import Struct, ValidationError, convert, field
 
 from expctl.check.dtypes import LIMITS, Dtype, is_numeric, unfitting
 from expctl.check.expression import BadExpression, Number, evaluate, whole
-from expctl.check.nested_fields import entry_problems, flattened, written_path
+from expctl.check.nested_fields import entry_problems, flattened
+from expctl.check.validation_words import listed, plain, problem_of
 from expctl.domain.errors import Refused
 from expctl.domain.text import one_line
 
@@ -21,7 +22,6 @@ Reference = Callable[[dict[str, Any], dict[str, int]], Mapping[str, Any]]
 """(arrays by name as they are before the launch, shapes) -> expected arrays by name."""
 AXES_MOST = 3
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_PATH = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<path>[^`]*)`)?$", re.DOTALL)
 
 
 class Role(StrEnum):
@@ -32,7 +32,7 @@ class Role(StrEnum):
     INOUT = "inout"
 
 
-_CHOICES: dict[str, type[StrEnum]] = {"dtype": Dtype, "role": Role}
+_CHOICES = {"dtype": [*Dtype], "role": [*Role]}
 
 
 class Uniform(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -116,6 +116,13 @@ class Case(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return self.limits.get(argument.name, Limit(rel=rel, abs=most))
 
 
+_FIELDS = {
+    "": Case.__struct_fields__,
+    "arguments": (*Argument.__struct_fields__, "fields"),
+    "limits": Limit.__struct_fields__,
+}
+
+
 def values_of_scalar(argument: Argument) -> tuple[Number | str, ...]:
     """Return the numbers or expressions of an argument that is no array."""
     if argument.value is None:
@@ -133,25 +140,25 @@ def unknown_line(path: str) -> int:  # noqa: ARG001  the signature of a Line
 
 
 def case_of(raw: object, where: str, line: Line = unknown_line) -> Case:
-    """Return plain data as a Case. Raises Refused with all problems, and with the line of each; `where` names the file."""
-    flat, paths = flattened(raw)
-    if problems := list(entry_problems(raw)):
+    """Return plain data as a Case. A numpy scalar counts as its number, a lone number as a list of one where a list is needed.
+    Raises Refused with all problems, and with the line of each; `where` names the file.
+    """
+    if not isinstance(raw, Mapping):
+        found = "nothing" if raw is None else f"a {type(raw).__name__}"
+        raise refusal([("", f"expected a mapping with grid, block and arguments, found {found}")], where)
+    description: Mapping[str, Any] = listed(plain(raw), "grid", "block")
+    flat, paths = flattened(description)
+    if paths:
+        flat["arguments"] = [listed(each, "shape") for each in flat["arguments"]]
+    if problems := list(entry_problems(description)):
         raise refusal(problems, where, line)
     try:
         case = convert(flat, Case)
     except ValidationError as error:
-        found = _PATH.match(str(error))
-        problem = (written_path(found["path"] or "", paths), _with_choices(found)) if found else ("", str(error))
-        raise refusal([problem], where, line) from None
+        raise refusal([problem_of(str(error), paths, _CHOICES, _FIELDS)], where, line) from None
     if problems := list(_problems(case)):
         raise refusal(problems, where, line)
     return case
-
-
-def _with_choices(found: re.Match[str]) -> str:
-    choices = _CHOICES.get((found["path"] or "").rpartition(".")[2])
-    is_choice = choices is not None and found["what"].startswith("Invalid enum value")
-    return f"{found['what']}, expected one of {', '.join(choices or ())}" if is_choice else found["what"]
 
 
 def refusal(problems: list[tuple[str, str]], where: str, line: Line = unknown_line) -> Refused:
@@ -190,7 +197,7 @@ def _problems(case: Case) -> Iterator[tuple[str, str]]:
         yield from _argument_problems(path, argument, case)
     names = [argument.name for argument in case.arguments]
     twice = ((path, name) for i, (path, name) in enumerate(zip(case.paths, names, strict=True)) if name in names[:i])
-    yield from ((f"{path}.name", f"{name} is there twice") for path, name in twice)
+    yield from ((f"{path}.name", f"two arguments are called {name}") for path, name in twice)
     outputs = [each.name for each in case.arguments if each.is_array and each.role is not Role.IN]
     for name in case.limits.keys() - set(outputs):
         yield f"limits.{name}", f"{name} is no array with the role out or inout"

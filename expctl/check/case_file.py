@@ -62,7 +62,7 @@ def _of_yaml(text: str, where: str) -> Description:
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
             keys = [key.value for key, _ in node.value]
             if twice := [key for i, key in enumerate(keys) if key in keys[:i]]:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {twice[0]} is there twice", node.start_mark)
+                raise yaml.constructor.ConstructorError(None, None, f"two keys are called {twice[0]}", node.start_mark)
             return super().construct_mapping(node, deep)
 
     resolvers = yaml.SafeLoader.yaml_implicit_resolvers

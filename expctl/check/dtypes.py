@@ -46,10 +46,14 @@ LIMITS = {Dtype.F64: (1e-12, 1e-12), Dtype.F32: (1e-5, 1e-6), Dtype.F16: (1e-2, 
 
 
 def bits_of(values: Anything, dtype: Dtype) -> Anything:
-    """Return `values` as an array of `dtype.stored`; numbers become bf16 by rounding to the nearest, ties to even."""
+    """Return `values` as an array of `dtype.stored`; numbers become bf16 by rounding to the nearest, ties to even, and infinite
+    where a float type can't hold them.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        stored = np.ascontiguousarray(values, dtype=np.float32 if dtype is Dtype.BF16 else dtype.stored)
     if dtype is not Dtype.BF16:
-        return np.ascontiguousarray(values, dtype=dtype.stored)
-    bits = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
+        return stored
+    bits = stored.view(np.uint32)
     rounded = bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))
     quiet = bits | np.uint32(0x400000)
     return (np.where(np.isnan(bits.view(np.float32)), quiet, rounded) >> np.uint32(16)).astype(np.uint16)

@@ -51,16 +51,18 @@ class Examined:
     notes: tuple[str, ...]
 
 
-def examine(file: KernelFile, description: Description, plan: Plan, kernel: str = "") -> tuple[Examined, Trial]:
+def examine(
+    file: KernelFile, description: Description, plan: Plan, kernel: str = "", tell: Callable[[str], None] = lambda _: None
+) -> tuple[Examined, Trial]:
     """Launch one kernel of a file at the described shapes, then at drawn ones up to the first that shows a fault, and shrink
-    that. Return the result, and the trial at the described shapes. Raises Refused for a description that doesn't fit the
-    kernel, and for code that the interpreter doesn't know.
+    that. Return the result, and the trial at the described shapes. `tell` is called with what is launched next. Raises Refused
+    for a description that doesn't fit the kernel, and for code that the interpreter doesn't know.
     """
     case = description.case
     signature = named(file, kernel or case.kernel)
     if plan.fuzz_shapes and not case.vary:
         raise refusal([("vary", "--fuzz-shapes draws shapes in the ranges that stand here, and none does")], description.where)
-    runner = KernelRunner(file, description, signature, plan.seed, plan.patience)
+    runner = KernelRunner(file, description, signature, plan.seed, plan.patience, tell)
     try:
         first = runner.run(case.shapes, plan.orders)
     except BadShapes as error:
@@ -109,15 +111,13 @@ def _fuzzed(runner: KernelRunner, case: Case, plan: Plan, first: Trial) -> tuple
 
 
 def _shows(runner: KernelRunner, finding: Finding) -> Callable[[Shapes], bool]:
-    """Return a function that says whether a launch at some shapes has a finding of the same kind at the same place."""
-
-    def same(each: Finding) -> tuple[str, str]:
-        return each.kind, str(each.place)
+    """Return a function that says whether a launch at some shapes has the same finding: its kind, and its lines or array."""
 
     def shows(shapes: Shapes) -> bool:
         try:
-            return same(finding) in map(same, runner.run(shapes, 1 + max(finding.orders)).findings)
+            found = runner.run(shapes, 1 + max(finding.orders)).findings
         except UNLAUNCHABLE:
             return False
+        return finding.identity in {each.identity for each in found}
 
     return shows

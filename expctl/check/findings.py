@@ -12,7 +12,9 @@ from expctl.check.resolved import Extent, Launch
 from expctl.gfx11.machine.faults import FaultKind
 
 _INSIDE = re.compile(r"byte (\d+) of (\w+(?:\.\w+)?)")
-_THREAD = re.compile(r"thread (\d+) of workgroup (\d+)")
+_THREAD = re.compile(r"\bthread (\d+)(?= of workgroup)")
+_WORKGROUP = re.compile(r"\bworkgroup (\d+)")
+_OWN_MEMORY = re.compile(r"\d+ bytes at \d+ of (LDS|private memory), which has")
 _UPDATED = re.compile(r"updates what nothing wrote, byte \d+ of (\S+)")
 _OUTSIDE = re.compile(r"(\d+) bytes (after the end of|before) (\w+(?:\.\w+)?) \(\d+ bytes\)")
 
@@ -35,6 +37,16 @@ class Finding:
     instruction: str = ""
     other_instruction: str = ""
     orders: tuple[int, ...] = ()
+    array: str = ""
+    """The array that is wrong after the launch, "" for a fault."""
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """Return what makes two findings one: the kind with the array or the lines. A race is the same from either side."""
+        if self.array:
+            return self.kind, self.array
+        both = [f"{each.file}:{each.line}" for each in (self.place, self.other) if each is not None]
+        return self.kind, *(sorted(both) if self.kind == FaultKind.RACE else both)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,12 +58,15 @@ class FindingLog:
     places: Places
     found: dict[tuple[str, ...], Finding] = field(default_factory=dict)
 
-    def fault(self, order: int, kind: str, line: int, other_line: int, what: str) -> None:
-        """Add a fault at `line` of the assembly, which also concerns `other_line` (0: none)."""
+    def fault(self, order: int, kind: str, line: int, other_line: int, what: str, by: tuple[int, int] | None = None) -> None:
+        """Add a fault at `line` of the assembly, which also concerns `other_line` (0: none). `by` are the numbers of its
+        workgroup and of its wave there.
+        """
         of, instruction = self.places.of, self.places.instruction
+        verb = f"{_verb(instruction(line))} " if _OWN_MEMORY.match(what) else ""
         finding = Finding(
             kind=kind,
-            what=self._in_elements(what),
+            what=self._in_the_launch(f"{verb}{what}{_whose(kind, what, by)}") + self._advice(what),
             place=of(line),
             other=of(other_line),
             line=line,
@@ -59,26 +74,25 @@ class FindingLog:
             instruction=instruction(line),
             other_instruction=instruction(other_line),
         )
-        both = [f"{each.file}:{each.line}" for each in (finding.place, finding.other) if each is not None]
-        self._add(order, finding, (kind, *(sorted(both) if kind == FaultKind.RACE else both)))
+        self._add(order, finding)
 
     def array(self, order: int, kind: str, name: str, what: str, place: Place | None) -> None:
         """Add that the array `name` is wrong after the launch; `place` is where the kernel begins."""
-        self._add(order, Finding(kind=kind, what=what, place=place), (kind, name))
+        self._add(order, Finding(kind=kind, what=what, place=place, array=name))
 
     def all(self) -> tuple[Finding, ...]:
         """Return the findings: faults in the order of their places, then wrong arrays."""
         return tuple(sorted(self.found.values(), key=lambda each: (each.line == 0, each.line)))
 
-    def _add(self, order: int, finding: Finding, key: tuple[str, ...]) -> None:
-        before = self.found.get(key, finding)
+    def _add(self, order: int, finding: Finding) -> None:
+        before = self.found.get(finding.identity, finding)
         if order not in before.orders:
             before = replace(before, orders=(*before.orders, order))
-        self.found[key] = before
+        self.found[finding.identity] = before
 
-    def _in_elements(self, what: str) -> str:
+    def _in_the_launch(self, what: str) -> str:
         """Return a fault's description with elements of arrays in place of bytes, `x[3, 5]` for `byte 212 of x`, and with the
-        coordinates of threads.
+        coordinates of threads and workgroups.
         """
 
         def inside(match: re.Match[str]) -> str:
@@ -94,9 +108,12 @@ class FindingLog:
             return f"{match[3]}[{at}], outside its {count} element{'s' if count != 1 else ''}"
 
         def thread(match: re.Match[str]) -> str:
-            return f"thread {_place(int(match[1]), self.launch.block)} of workgroup {_place(int(match[2]), self.launch.grid)}"
+            return f"thread {_place(int(match[1]), self.launch.block)}"
 
-        return _THREAD.sub(thread, _OUTSIDE.sub(outside, _INSIDE.sub(inside, what))) + self._advice(what)
+        def workgroup(match: re.Match[str]) -> str:
+            return f"workgroup {_place(int(match[1]), self.launch.grid)}"
+
+        return _WORKGROUP.sub(workgroup, _THREAD.sub(thread, _OUTSIDE.sub(outside, _INSIDE.sub(inside, what))))
 
     def _advice(self, what: str) -> str:
         """Return how to describe an array that a fault says is updated though its role is out; else ""."""
@@ -108,6 +125,21 @@ class FindingLog:
         """Return the extents of an array and the bytes of its elements; 0 bytes if there is no such array."""
         sizes = [each.dtype.stored.itemsize for each in self.case.arguments if each.name == name and each.is_array]
         return self.launch.extents.get(name, ()), sizes[0] if sizes else 0
+
+
+def _whose(kind: str, what: str, by: tuple[int, int] | None) -> str:
+    """Return by which wave of which workgroup a fault is, where `what` doesn't say so; "" for faults of a whole workgroup."""
+    if by is None or "workgroup" in what or kind not in (FaultKind.RACE, FaultKind.OUT_OF_BOUNDS, FaultKind.UNINITIALISED):
+        return ""
+    group, wave = by
+    is_of_two = kind == FaultKind.RACE and " wave " in what
+    return f"; both in workgroup {group}" if is_of_two else f", in wave {wave} of workgroup {group}"
+
+
+def _verb(instruction: str) -> str:
+    """Return what an access of memory does: loads read, stores write, atomics update."""
+    opcode = instruction.partition(" ")[0]
+    return next((verb for part, verb in (("_load_", "reads"), ("_store_", "writes")) if part in opcode), "updates")
 
 
 def _place(number: int, extent: Extent) -> str:

@@ -21,10 +21,15 @@ def misfits(case: Case, kernel: Signature) -> Iterator[tuple[str, str]]:
 
 
 def guessed(case: Case, kernel: Signature) -> Iterator[str]:
-    """Yield a sentence for each number of which nothing says whether the kernel takes it as a whole number or as a float, and
-    for each array whose elements the kernel takes as others: packed ones may be meant, or it is a mistake.
+    """Yield a sentence for each number of which nothing says whether the kernel takes it as a whole number or as a float, for
+    each array whose elements the kernel takes as others, for packed ones may be meant, and for each argument that has the name
+    of another parameter: they may be exchanged.
     """
-    for (struct, group), parameter in zip(case.groups, kernel.parameters, strict=True):
+    names = [each.name for each in kernel.parameters]
+    for i, ((struct, group), parameter) in enumerate(zip(case.groups, kernel.parameters, strict=True), 1):
+        name = struct or group[0].name
+        if parameter.name and name != parameter.name and name in names:
+            yield f"argument {i} is called {name} here and {parameter.name} in the kernel"
         if not (struct or parameter.is_pointer or parameter.type or parameter.members):
             yield f"{group[0].name} is passed as {group[0].dtype}: the file doesn't say what the kernel takes"
         elif not struct and parameter.is_pointer and _has_other_elements(group[0], parameter):
@@ -38,10 +43,19 @@ def _has_other_elements(argument: Argument, parameter: Parameter) -> bool:
     return element.is_known and size > 1 and (size, element.dtype.is_float) != (given.stored.itemsize, given.is_float)
 
 
+def _contradicts(argument: Argument, parameter: Parameter) -> bool:
+    """Does a parameter point to single floats, and others than the array's? Vectors and integers may hold anything."""
+    element = element_of(parameter)
+    return element.is_known and element.dtype.is_float and element.count == 1 and element.dtype is not argument.dtype
+
+
 def _misfit(argument: Argument, parameter: Parameter) -> str:
     what = f" ({parameter.type})" if parameter.type else ""
+    if argument.is_array and parameter.is_pointer:
+        others = f"an array of {argument.dtype}, but the parameter{what} points to others"
+        return others if _contradicts(argument, parameter) else ""
     if argument.is_array:
-        return "" if parameter.is_pointer else f"an array, but parameter{what} takes a number of {parameter.size} bytes"
+        return f"an array, but parameter{what} takes a number of {parameter.size} bytes"
     if parameter.is_pointer:
         return f"a number, but the parameter{what} is a pointer: give it a shape instead of a value"
     size = argument.dtype.stored.itemsize * len(values_of_scalar(argument))

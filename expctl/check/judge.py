@@ -77,13 +77,10 @@ def differing_orders(case: Case, found: Sequence[Interpretation]) -> Iterator[st
 
 
 def _is_near(got: Anything, wanted: Anything, limit: Limit) -> Flags:
-    if got.dtype.kind != "f":
-        return np.asarray(got == wanted) if limit == Limit() else _within(got.astype(float), wanted.astype(float), limit)
-    return _within(got.astype(float), wanted.astype(float), limit)
-
-
-def _within(got: Anything, wanted: Anything, limit: Limit) -> Flags:
-    with np.errstate(invalid="ignore", over="ignore"):
+    if got.dtype.kind != "f" and limit == Limit():
+        return np.asarray(got == wanted)
+    with np.errstate(invalid="ignore", over="ignore"):  # a signalling NaN is invalid even in a conversion
+        got, wanted = got.astype(float), wanted.astype(float)
         near = np.abs(got - wanted) <= limit.abs + limit.rel * np.abs(wanted)
     return np.asarray((near & np.isfinite(wanted)) | (got == wanted) | (np.isnan(got) & np.isnan(wanted)))
 

@@ -10,12 +10,12 @@ KEYS = frozenset(("name", "fields"))
 _ARGUMENT = re.compile(r"^arguments\[(\d+)\]")
 
 
-def flattened(raw: object) -> tuple[object, tuple[str, ...]]:
+def flattened(raw: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return a description as plain data with the fields of structs among its arguments, `p.n` for field n of p, and the path
     of each argument in the description as it was written.
     """
-    if not isinstance(raw, Mapping) or not isinstance(raw.get("arguments"), list | tuple):
-        return raw, ()
+    if not isinstance(raw.get("arguments"), list | tuple):
+        return dict(raw), ()
     placed = [each for i, entry in enumerate(raw["arguments"]) for each in _parts(f"arguments[{i}]", entry)]
     return {**raw, "arguments": [entry for _, entry in placed]}, tuple(path for path, _ in placed)
 
@@ -26,9 +26,9 @@ def written_path(path: str, paths: tuple[str, ...]) -> str:
     return paths[int(found[1])] + path[found.end() :] if found and int(found[1]) < len(paths) else path
 
 
-def entry_problems(raw: object) -> Iterator[tuple[str, str]]:
+def entry_problems(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield (path, what is wrong) for each struct among the arguments that has no such form, and for names with a dot."""
-    entries = raw.get("arguments") if isinstance(raw, Mapping) else None
+    entries = raw.get("arguments")
     for i, entry in enumerate(entries if isinstance(entries, list | tuple) else ()):
         if not isinstance(entry, Mapping):
             continue

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from expctl.check.dtypes import Dtype
 from expctl.check.kernel_file import KernelFile, Parameter, Signature, short_name
 from expctl.check.type_names import numbers_of
 from expctl.domain.text import plain_text
+from expctl.inspection.device_compiler import Options
 from expctl.inspection.readers.parameter_types import Member
+from expctl.inspection.readers.read_file import DEFAULT_ARCH
 
 BLOCK = 256
 UNBOUNDED = 1024
@@ -24,6 +27,10 @@ _SIZE_NAME = re.compile(
 _IS_CONST = re.compile(r"\bconst\b[^*]*\*")
 _BY_SIZE = {1: Dtype.U8, 2: Dtype.F16, 4: Dtype.I32, 8: Dtype.I64}
 _SUFFIX = re.compile(r"\W+")
+_DYNAMIC_LDS = re.compile(r"extern\s+__shared__|HIP_DYNAMIC_SHARED")
+_STEP = re.compile(r"\bblockIdx\.x\s*\*\s*(\w+)")
+_CONSTANT = r"(?:#\s*define\s+{0}\s+|\b{0}\s*=\s*)(\d+)\b"
+_UPDATED = re.compile(r"atomic\w*\s*\(\s*&?\s*(\w+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,20 +68,22 @@ def proposal(file: KernelFile, kernel: Signature) -> str:
     wholes = [name for name, each in _numbers(kernel, names) if _is_whole(each)]
     sizes = list(dict.fromkeys(name for name in wholes if _SIZE_NAME.fullmatch(name)))
     shapes = {name: SIZES.get(len(sizes), MANY_SIZES) for name in sizes} or {"n": SIZES[1]}
-    block = _block(kernel, sizes)
-    written = "".join(f"\n{line}" for line in _entries(kernel, names, list(shapes), sizes)) or " []"
+    source = _source(file)
+    block, doubt = _block(kernel, sizes, _step(source, file.options))
+    updated = set(_UPDATED.findall(source))
+    written = "".join(f"\n{line}" for line in _entries(kernel, names, list(shapes), sizes, updated)) or " []"
     which = f"kernel: {_quoted(plain_text(kernel.cpp_name.name))}\n" if len(file.kernels) > 1 else ""
-    extra = "dynamic_lds: 4096             # bytes, for extern __shared__\n" if _has_dynamic_lds(file) else ""
-    file_name = plain_text(str(file.file))
+    extra = "dynamic_lds: 4096             # bytes, for extern __shared__\n" if _DYNAMIC_LDS.search(source) else ""
     title = plain_text(short_name(kernel))
+    command = shlex.join(["expctl", "check", str(file.file), *_words(file.options), "--launch", f"{title}.yaml"])
     return (
         f"# {plain_text(str(kernel.cpp_name))}\n"
-        f"# Save as {title}.yaml, correct shapes and roles, then: expctl check {file_name} --launch {title}.yaml\n"
+        f"# Save as {title}.yaml, correct shapes and roles, then: {plain_text(command)}\n"
         f"{which}"
         f"shapes: {{{', '.join(f'{name}: {value}' for name, value in shapes.items())}}}\n"
         f"vary: {{{', '.join(f'{name}: [1, {2 * value}]' for name, value in shapes.items())}}}   # for --fuzz-shapes\n"
         f"grid: [{', '.join(_grid(list(shapes), block))}]   # workgroups\n"
-        f"block: [{', '.join(map(str, block))}]   # threads\n"
+        f"block: [{', '.join(map(str, block))}]   # threads{doubt}\n"
         f"{extra}arguments:{written}\n"
     )
 
@@ -88,14 +97,44 @@ def _names(kernel: Signature) -> list[str]:
     return found
 
 
-def _block(kernel: Signature, sizes: list[str]) -> tuple[int, ...]:
+def _block(kernel: Signature, sizes: list[str], step: int) -> tuple[tuple[int, ...], str]:
+    """Return the block, and words for a comment where it is a guess; `step` is how far workgroups lie apart, 0 if unknown."""
     if kernel.needs_block:
-        return tuple(kernel.needs_block)
-    most = BLOCK if kernel.most_threads == UNBOUNDED else kernel.most_threads
+        return tuple(kernel.needs_block), ""
+    is_free = kernel.most_threads == UNBOUNDED
+    doubt = ": a guess, the source doesn't fix it" if is_free else ""
+    most = BLOCK if is_free else kernel.most_threads
     if kernel.axes == 1 or len(sizes) < 2:
-        return (most,)
+        is_step = is_free and kernel.axes == 1 and 1 < step <= UNBOUNDED
+        return ((step,), f": a guess from blockIdx.x * {step}") if is_step else ((most,), doubt)
     side = next(side for side in (32, 16, 8, 4, 2, 1) if side * side <= most)
-    return side, side
+    return (side, side), doubt
+
+
+def _step(source: str, options: Options | None) -> int:
+    """Return the constant by which a source multiplies blockIdx.x, 0 if there is none or several."""
+    given = dict(each.split("=", 1) for each in (options.defines if options else ()) if "=" in each)
+    found = set[str]()
+    for name in _STEP.findall(source):
+        defined = re.search(_CONSTANT.format(name), source)
+        found.add(given.get(name, name if name.isdecimal() else defined[1] if defined else ""))
+    (text,) = found if len(found) == 1 else ("",)
+    return int(text) if text.isdecimal() else 0
+
+
+def _words(options: Options | None) -> list[str]:
+    """Return the words of a command that compile a source with `options`, but for those that are the default."""
+    if options is None:
+        return []
+    usual = Options(arch=DEFAULT_ARCH)
+    single = (
+        ("-O", options.level.removeprefix("-O"), options.level != usual.level),
+        ("--std", options.standard.removeprefix("-std="), options.standard != usual.standard),
+        ("--arch", options.arch, options.arch != usual.arch),
+    )
+    several = [word for each in options.defines for word in ("-D", each)]
+    several += [word for each in options.includes for word in ("-I", each)]
+    return several + [word for key, value, is_told in single if is_told for word in (key, value)]
 
 
 def _grid(shapes: list[str], block: tuple[int, ...]) -> list[str]:
@@ -117,16 +156,24 @@ def _is_whole(parameter: Parameter | Member) -> bool:
     return element.count == 1 and not element.dtype.is_float
 
 
-def _entries(kernel: Signature, names: list[str], shapes: list[str], sizes: list[str]) -> list[str]:
-    rows = [row for name, each in zip(names, kernel.parameters, strict=True) for row in _rows(name, each, shapes, sizes)]
+def _entries(kernel: Signature, names: list[str], shapes: list[str], sizes: list[str], updated: Collection[str]) -> list[str]:
+    """Return the lines of all arguments; atomics change those in `updated`."""
+    rows = [
+        row
+        for name, each in zip(names, kernel.parameters, strict=True)
+        for row in _rows(name, each, shapes, sizes, name in updated)
+    ]
     width = max((len(entry) for entry, _ in rows), default=0)
     return [f"  {entry:<{width}}  # {note}" if note else f"  {entry}" for entry, note in rows]
 
 
-def _rows(name: str, parameter: Parameter, shapes: list[str], sizes: list[str]) -> list[tuple[str, str]]:
+def _rows(name: str, parameter: Parameter, shapes: list[str], sizes: list[str], is_updated: bool) -> list[tuple[str, str]]:
     """Return the lines of an argument, each with its comment."""
     if not parameter.members:
-        return [(_entry(name, parameter, shapes, sizes), plain_text(_note(parameter)))]
+        entry, note = _entry(name, parameter, shapes, sizes), _note(parameter)
+        if is_updated and ", role: out" in entry:
+            entry, note = entry.replace(", role: out", ", role: inout, values: zeros"), f"{parameter.type}; atomics update it"
+        return [(entry, plain_text(note))]
     fields = [
         (f"    {_entry(field_name(each.name), each, shapes, sizes)}", plain_text(_note(each))) for each in parameter.members
     ]
@@ -166,9 +213,9 @@ def _quoted(name: str) -> str:
     return name if re.fullmatch(r"\w+", name) else "'" + name.replace("'", "''") + "'"
 
 
-def _has_dynamic_lds(file: KernelFile) -> bool:
+def _source(file: KernelFile) -> str:
+    """Return the text of a file, "" if it can't be read."""
     try:
-        text = file.file.read_text(errors="replace")
+        return file.file.read_text(errors="replace")
     except OSError:
-        return False
-    return re.search(r"extern\s+__shared__|HIP_DYNAMIC_SHARED", text) is not None
+        return ""

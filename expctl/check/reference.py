@@ -46,11 +46,12 @@ def _array(given: Any) -> Any:
 def _fitting(description: Description, name: str, given: Any, at: Launch) -> Any:
     outputs = {each.name for each in description.case.arguments if each.role is not Role.IN}
     wanted = at.extents.get(name) if name in outputs else None
-    if wanted is None or given.size != prod(wanted) or not is_numeric(given):
+    if wanted is None or not is_numeric(given) or given.size != prod(wanted) or (given.ndim > 1 and given.shape != wanted):
+        flat = f", or all {prod(wanted)} in one axis" if wanted is not None and len(wanted) > 1 else ""
         raise _misfit(
             f"what the reference expects of {plain_text(str(name))} fits no output of the kernel",
-            f"{list(wanted)} numbers" if wanted is not None else "the name of an array that is out or inout",
-            f"an array of {list(given.shape)}" if is_numeric(given) else "something other than an array of numbers",
+            f"numbers of the shape {list(wanted)}{flat}" if wanted is not None else "the name of an array that is out or inout",
+            f"an array of the shape {list(given.shape)}" if is_numeric(given) else "something other than an array of numbers",
             description.where,
         )
     return given.reshape(wanted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,7 @@ from expctl.gfx11.text.errors import BadLaunch, Runaway, Unsupported
 MOST_INSTRUCTIONS = 3_000_000
 """Instructions after which a wave is taken to be in an endless loop."""
 MOST_WORK = 30_000_000
-"""Work (Block.work) after which a workgroup is taken to be in an endless loop: some twenty seconds."""
+"""Work (Block.work) after which a workgroup is taken to be in an endless loop: from twenty seconds to minutes."""
 ENDLESS = "endless loop"
 _NUMBER = re.compile(r"\d+")
 
@@ -46,10 +46,20 @@ class Trial:
 
 class KernelRunner:
     """A kernel with a description that fits it, ready to be launched at any shapes; `launches` counts its launches, `notes` are
-    about all of them. Raises Refused for a description that doesn't fit, and for code that the interpreter doesn't know.
+    about all of them. `tell` is called with the order and the shapes before each launch. Raises Refused for a description that
+    doesn't fit, and for code that the interpreter doesn't know.
     """
 
-    def __init__(self, file: KernelFile, description: Description, kernel: Signature, seed: int, patience: int = 1) -> None:
+    def __init__(
+        self,
+        file: KernelFile,
+        description: Description,
+        kernel: Signature,
+        seed: int,
+        patience: int = 1,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._tell = tell
         self._description, self._signature, self._seed, self._patience = description, kernel, seed, patience
         if problems := list(misfits(self._case, kernel)):
             raise refusal(problems, description.where, description.line)
@@ -71,6 +81,8 @@ class KernelRunner:
         log = FindingLog(case=self._case, launch=at, places=self._places)
         done: list[Interpretation] = []
         for order in range(orders):
+            named = (f"{name} = {value}" for name, value in at.shapes.items())
+            self._tell(", ".join([f"order {order + 1} of {orders}", *named]))
             if (run := self._run(at, values, order, log, expected)) is None:
                 break
             done.append(run)
@@ -107,7 +119,7 @@ class KernelRunner:
             found = self._launched(at, arguments, order)
         except Runaway as error:
             for fault in error.faults:
-                log.fault(order, fault.kind, fault.line, fault.other_line, fault.what)
+                log.fault(order, fault.kind, fault.line, fault.other_line, fault.what, (fault.workgroup, fault.wave))
             (line,), (done, _) = _NUMBER.findall(error.where), _NUMBER.findall(error.found)
             what = f"a wave goes on after {done} instructions: it loops, or waits for another wave"
             advice = f"if it is only long, try --patience {10 * self._patience}"
@@ -117,7 +129,7 @@ class KernelRunner:
         if stops := [each for each in faults if each.kind is FaultKind.TRAP]:
             faults = tuple(each for each in faults if each.kind is not FaultKind.DIVERGED)
         for fault in faults:
-            log.fault(order, fault.kind, fault.line, fault.other_line, fault.what)
+            log.fault(order, fault.kind, fault.line, fault.other_line, fault.what, (fault.workgroup, fault.wave))
         verdicts = () if stops else (*changed_inputs(self._case, values, found), *wrong_results(self._case, expected, found))
         for verdict in verdicts:
             log.array(order, verdict.kind, verdict.array, verdict.what, self._begin)

@@ -1,5 +1,6 @@
 """The command `expctl check`: look for races and other faults in a kernel, in an interpreter that needs no GPU."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,11 +44,14 @@ def check(
     orders of its waves and workgroups. Exit status: 0 nothing found, 1 faults found. docs/CHECK.md begins with an example.
     """
     from expctl.check.kernel_file import read_kernels
+    from expctl.cli.output import check_folder
     from expctl.inspection.device_compiler import Options
 
     check_level(level)
-    if sarif is not None and launch is None:
-        raise _nothing_launched()
+    if sarif is not None:
+        if launch is None:
+            raise _nothing_launched()
+        check_folder(sarif)
     options = Options(
         arch=arch,
         level=f"-O{level}",
@@ -64,9 +68,12 @@ def check(
     from expctl.check.terminal import check_lines
     from expctl.cli.output import print_result, terminal_width
     from expctl.domain.errors import ExitStatus
+    from expctl.views.slow_work import told_when_slow
 
     plan = Plan(orders=orders, fuzz_shapes=fuzz_shapes, seed=seed, patience=patience)
-    result, _ = examine(read, read_case(launch), plan, kernel)
+    description = read_case(launch)
+    with told_when_slow("check", sys.stderr) as tell:
+        result, _ = examine(read, description, plan, kernel, tell)
     if sarif is not None:
         _write_sarif(result, sarif)
     print_result(result, lambda: check_lines(result, terminal_width()), as_json, schema="check/1")

@@ -107,11 +107,23 @@ def write_file(file: Path, contents: bytes) -> None:
         else:
             atomic_write.replace(file, contents)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise Refused(
-            f"cannot write {file}",
-            code="file-not-writable",
-            expected="a path at which a file can be written",
-            found=str(getattr(error, "strerror", None) or error),
-            where=str(file),
-            hint="name another file",
-        ) from error
+        raise _not_writable(file, str(getattr(error, "strerror", None) or error)) from error
+
+
+def check_folder(file: Path) -> None:
+    """Raise Refused unless a file that the user named would lie in a folder that exists, and is none itself."""
+    if file.is_dir():
+        raise _not_writable(file, "a folder")
+    if not file.parent.is_dir():
+        raise _not_writable(file, f"no folder {file.parent}")
+
+
+def _not_writable(file: Path, found: str) -> Refused:
+    return Refused(
+        f"cannot write {file}",
+        code="file-not-writable",
+        expected="a path at which a file can be written",
+        found=found,
+        where=str(file),
+        hint="name another file",
+    )

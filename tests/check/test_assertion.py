@@ -73,6 +73,17 @@ def test_a_reference_that_returns_no_arrays(sums: Path, returned: Any) -> None:
         check.launch(sums, SUMS, lambda *_: returned, orders=1)
 
 
+def test_a_reference_has_the_shape_of_its_output_or_one_axis(sums: Path) -> None:
+    x, out, n = SUMS["arguments"]
+    wide = SUMS | {"grid": [4], "arguments": [x, out | {"shape": [2, 2]}, n]}
+    sums_of = [X[:256].sum(), X[256:512].sum(), X[512:].sum(), 0]
+    assert check.launch(sums, wide, lambda *_: {"out": sums_of}, orders=1)["out"].shape == (2, 2)
+    with refuses("reference-misfits") as caught:
+        check.launch(sums, wide, lambda *_: {"out": np.array([sums_of])}, orders=1)
+    assert "[2, 2]" in caught.value.expected
+    assert caught.value.found == "an array of the shape [1, 4]"
+
+
 def test_drawn_shapes_need_ranges(sums: Path) -> None:
     with refuses("case-has-problems") as caught:
         check.launch(sums, SUMS, fuzz_shapes=3)

@@ -81,3 +81,8 @@ def test_bf16_there_and_back() -> None:
     back = bits_of(numbers, Dtype.BF16)
     assert (back == bits)[~np.isnan(numbers)].all()
     assert np.isnan(values_of(back, Dtype.BF16))[np.isnan(numbers)].all()
+
+
+@pytest.mark.parametrize("dtype", [Dtype.F32, Dtype.F16, Dtype.BF16])
+def test_a_number_beyond_a_float_type_is_infinite_without_a_warning(dtype: Dtype) -> None:
+    assert values_of(bits_of([1e300, -1e300, 1], dtype), dtype).tolist() == [np.inf, -np.inf, 1]

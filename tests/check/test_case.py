@@ -75,7 +75,11 @@ PROBLEMS = [
     (given(vary={"m": [1, 2]}), "vary.m: m is none of the shapes"),
     (given(vary={"n": [2, 1]}), "vary.n: expected the smaller end first"),
     (given(dynamic_lds=0.5), "dynamic_lds: Expected `int | str`"),
-    (given(wave=32), "unknown field `wave`"),
+    (given(wave=32), "wave: unknown field `wave`, expected one of grid, block, arguments, kernel"),
+    (given(blocks=[32]), "blocks: unknown field `blocks`, expected one of grid, block"),
+    (given(blocks=[32]), "did you mean block?"),
+    (array(type="f32"), "arguments[0].type: unknown field `type`, expected one of name, dtype, shape"),
+    (given(limits={"x": {"relative": 1}}), "unknown field `relative`, expected one of rel, abs"),
     (given(arguments=[]) | {"shapes": {"n": "3"}}, "Expected `int`"),
     (array(name="x y"), "arguments[0].name: a name has letters"),
     (array(dtype="f31"), "arguments[0].dtype: Invalid enum value 'f31'"),
@@ -100,7 +104,7 @@ PROBLEMS = [
     (array(role="out", values="zeros"), "arguments[0].values: an array with the role out begins undefined"),
     (array(shape=None, value=0.5, dtype="i32"), "arguments[0].value: 0.5 is 0.5, and a whole number is needed"),
     (array(shape=None, value=1, role="out"), "arguments[0].role: a scalar is passed by value"),
-    (given(arguments=2 * [given()["arguments"][0]]), "arguments[1].name: x is there twice"),
+    (given(arguments=2 * [given()["arguments"][0]]), "arguments[1].name: two arguments are called x"),
     (given(limits={"x": {"rel": 1}}), "limits.x: x is no array with the role out or inout"),
 ]
 
@@ -121,6 +125,9 @@ def test_all_mistakes_are_named_at_once_with_their_lines(tmp_path: Path) -> None
     with refuses("case-has-problems") as caught:
         read_case(written(tmp_path, SUM.replace("dtype: i32", "dtype: int")))
     assert caught.value.found.startswith("arguments[2].dtype (line 10): Invalid enum value 'int'")
+    with refuses("case-has-problems") as caught:
+        read_case(written(tmp_path, SUM.replace("block:", "blocks:")))
+    assert caught.value.found.startswith("blocks (line 5): unknown field `blocks`")
 
 
 @pytest.mark.parametrize(
@@ -138,6 +145,44 @@ def test_all_mistakes_are_named_at_once_with_their_lines(tmp_path: Path) -> None
 def test_no_description_at_all(text: str, tmp_path: Path) -> None:
     with refuses("case-has-problems"):
         read_case(written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ("float", "f32"), ("float32", "f32"), ("F16", "f16"), ("half", "f16"), ("bfloat16", "bf16"), ("int", "i32"),
+        ("uint8_t", "u8"), ("float4", "f32"), ("complex", ""),
+    ],
+)  # fmt: skip
+def test_the_type_that_is_meant(wrong: str, meant: str) -> None:
+    with refuses("case-has-problems") as caught:
+        case_of(array(dtype=wrong), "case.yaml")
+    assert caught.value.found.endswith(f"i64, u64; did you mean {meant}?" if meant else "i64, u64")
+
+
+@pytest.mark.parametrize(("raw", "found"), [(None, "nothing"), ([1], "a list"), ("hello", "a str")])
+def test_what_is_no_mapping_is_named(raw: object, found: str) -> None:
+    with refuses("case-has-problems") as caught:
+        case_of(raw, "case.yaml")
+    assert caught.value.found == f"the description: expected a mapping with grid, block and arguments, found {found}"
+
+
+def test_a_lone_number_stands_for_a_list_of_one() -> None:
+    case = case_of(array(shape="n") | {"grid": "n", "block": 32, "shapes": {"n": 10, "block": 3}}, "here")
+    assert (case.grid, case.block, case.arguments[0].shape, case.shapes["block"]) == (("n",), (32,), ("n",), 3)
+    with refuses("case-has-problems"):
+        case_of(given(block=1.5), "here")
+
+
+def test_numpy_scalars_are_numbers(tmp_path: Path) -> None:
+    scale = {"name": "scale", "dtype": "f32", "value": np.float32(0.5)}
+    whole_numbers = {"name": "ids", "dtype": "i32", "shape": [np.int64(4)], "values": [np.int32(1), np.uint8(2)]}
+    raw = given(shapes={"n": np.int64(10)}, block=[np.int64(32)], arguments=[scale, whole_numbers])
+    case = case_of(raw, "here")
+    assert (case.shapes, case.block, case.arguments[0].value) == ({"n": 10}, (32,), 0.5)
+    assert (case.arguments[1].shape, case.arguments[1].values) == ((4,), [1, 2])
+    text = f"import numpy as np\ncase = {given()!r}\ncase['block'] = [np.int64(64)]\n"
+    assert read_case(written(tmp_path, text, "case.py")).case.block == (64,)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,12 @@ import pytest
 
 from expctl import check
 from expctl.check import runner
+from expctl.check.case import case_of
+from expctl.check.case_file import Description
+from expctl.check.examine import Plan, examine
+from expctl.check.kernel_file import read_kernels
 from expctl.gfx11.machine import arrays
+from expctl.inspection.device_compiler import Options
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
 LOOP = """\
@@ -44,6 +49,14 @@ def test_all_waves_together_are_bounded_and_faults_before_are_kept(loop: Path) -
     assert {each.kind for each in caught.value.findings} == {"out of bounds", "endless loop"}
     assert "in 1 launch (1 order a shape, seed 0)" in str(caught.value), "other orders would take as long"
     assert "try --patience 10" in str(caught.value)
+
+
+def test_each_launch_is_told_before_it_begins(loop: Path) -> None:
+    told: list[str] = []
+    loop.write_text(LOOP.replace("t + 64", "t"))
+    description = Description(case=case_of(CASE, "here"), where="here")
+    result, _ = examine(read_kernels(loop, Options(arch="")), description, Plan(orders=2, patience=10), tell=told.append)
+    assert (told, result.launches) == (["order 1 of 2, n = 1000", "order 2 of 2, n = 1000"], 2)
 
 
 def test_patience_lets_a_long_loop_end(loop: Path) -> None:

@@ -1,5 +1,8 @@
 """Faults by place in the source: elements instead of bytes, one finding for equal faults."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from expctl.check.case import case_of
@@ -52,6 +55,34 @@ def log(tmp_path) -> FindingLog:  # type: ignore[no-untyped-def]
 def test_bytes_are_told_as_elements(log: FindingLog, what: str, told: str) -> None:
     log.fault(0, "out of bounds", 6, 0, what)
     assert log.all()[0].what == told
+
+
+@pytest.mark.parametrize(
+    ("kind", "what", "told"),
+    [
+        ("race", "LDS bytes from 0 on that wave 1 writes and wave 0 touches", "^; both in workgroup (1, 2)"),
+        ("race", "lanes of one store write different values to the same bytes of LDS", "^, in wave 3 of workgroup (1, 2)"),
+        ("race", "workgroup 4, wave 0 reads and workgroup 5, wave 1 touches",
+         "workgroup (1, 1), wave 0 reads and workgroup (2, 1), wave 1 touches"),
+        ("out of bounds", "reads 4 bytes at 0 bytes after the end of one (4 bytes)",
+         "reads 4 bytes at one[1], outside its 1 element, in wave 3 of workgroup (1, 2)"),
+        ("out of bounds", "4 bytes at 512 of LDS, which has 512", "reads ^, in wave 3 of workgroup (1, 2)"),
+        ("uninitialised", "updates what nothing wrote, byte 0 of one",
+         "updates what nothing wrote, one[0], in wave 3 of workgroup (1, 2): "
+         "its role is out; inout with values gives it a beginning"),
+        ("missing wait", "v1 is used", "^"),
+    ],
+)  # fmt: skip
+def test_whose_fault_it_is(tmp_path: Path, kind: str, what: str, told: str) -> None:
+    launch = replace(resolve(CASE, CASE.shapes), grid=(3, 4, 1))
+    log = FindingLog(case=CASE, launch=launch, places=Places(ASSEMBLY, source_of(tmp_path)))
+    log.fault(0, kind, 6, 0, what, (7, 3))
+    assert log.all()[0].what == told.replace("^", what)
+
+
+def test_what_an_access_of_lds_does_is_read_from_its_instruction(log: FindingLog) -> None:
+    log.fault(0, "out of bounds", 8, 0, "4 bytes at 512 of LDS, which has 512")
+    assert log.all()[0].what == "writes 4 bytes at 512 of LDS, which has 512"
 
 
 def test_equal_faults_are_one_finding_of_all_their_orders(log: FindingLog) -> None:

@@ -65,6 +65,12 @@ def test_infinities_and_nans_are_expected_exactly() -> None:
         ]
 
 
+def test_a_signalling_nan_is_a_nan_and_warns_of_nothing() -> None:
+    signalling = np.full(6, 0x7FA00000, "u4").view("f4")
+    assert list(wrong_results(case_with("f32"), {"y": np.full((2, 3), np.nan)}, after(signalling))) == []
+    assert len(list(wrong_results(case_with("f32"), {"y": ONE}, after(signalling)))) == 1
+
+
 def test_an_element_that_nothing_wrote_is_wrong() -> None:
     flags = np.array([[True, True, False], [True, True, True]])
     (verdict,) = wrong_results(case_with("f32"), {"y": ONE}, after(ONE, flags))

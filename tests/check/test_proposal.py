@@ -1,5 +1,7 @@
 """What is proposed for a kernel's signature, and that it is a description."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from expctl.check.fit import guessed, misfits
 from expctl.check.kernel_file import KernelFile, Parameter, Signature, named
 from expctl.check.proposal import element_of, proposal
 from expctl.check.resolved import resolve
+from expctl.inspection.device_compiler import Options
 from tests.refusals import refuses
 
 
@@ -107,6 +110,47 @@ def test_dynamic_lds_is_proposed_where_the_source_declares_it(tmp_path: Path) ->
     assert yaml.safe_load(proposal(file_of(REDUCE, path=source), REDUCE))["dynamic_lds"] == 4096
 
 
+@pytest.mark.parametrize(
+    ("source", "defines", "block", "comment"),
+    [
+        ("", (), 256, "threads: a guess, the source doesn't fix it"),
+        ("i = blockIdx.x * 64 + threadIdx.x;", (), 64, "threads: a guess from blockIdx.x * 64"),
+        ("#define TILE 96\nbase = blockIdx.x*TILE;", (), 96, "threads: a guess from blockIdx.x * 96"),
+        ("constexpr int TILE = 96;\nbase = blockIdx.x * TILE;", (), 96, "threads: a guess from blockIdx.x * 96"),
+        ("base = blockIdx.x * TILE;", ("TILE=32", "FAST"), 32, "threads: a guess from blockIdx.x * 32"),
+        ("blockIdx.x * 64; blockIdx.x * 128", (), 256, "threads: a guess, the source doesn't fix it"),
+        ("blockIdx.x * blockDim.x", (), 256, "threads: a guess, the source doesn't fix it"),
+        ("blockIdx.x * 4096", (), 256, "threads: a guess, the source doesn't fix it"),
+    ],
+)
+def test_a_block_that_the_source_leaves_open_is_called_a_guess(
+    tmp_path: Path, source: str, defines: tuple[str, ...], block: int, comment: str
+) -> None:
+    (tmp_path / "k.hip").write_text(source)
+    file = replace(file_of(REDUCE, path=tmp_path / "k.hip"), options=Options(arch="gfx1151", defines=defines))
+    text = proposal(file, REDUCE)
+    assert (yaml.safe_load(text)["block"], f"block: [{block}]   # {comment}\n" in text) == ([block], True)
+    for bound in (kernel("_Z10reduce_sumPKfPfi", most=128), kernel("_Z10reduce_sumPKfPfi", block=(128, 1, 1))):
+        assert re.search(r"block: \[128.*\]   # threads\n", proposal(replace(file, kernels=(bound,)), bound))
+
+
+@pytest.mark.parametrize("update", ["atomicAdd(&out[i], v)", "atomicMax(out, v)", "__hip_atomic_fetch_add(out + i, v)"])
+def test_what_atomics_update_is_proposed_with_a_beginning(tmp_path: Path, update: str) -> None:
+    (tmp_path / "k.hip").write_text(update)
+    text = proposal(file_of(REDUCE, path=tmp_path / "k.hip"), REDUCE)
+    assert yaml.safe_load(text)["arguments"][1] == {
+        "name": "out", "dtype": "f32", "shape": ["n"], "role": "inout", "values": "zeros",
+    }  # fmt: skip
+    assert "# float*; atomics update it" in text
+
+
+def test_the_next_command_has_the_options_of_this_one() -> None:
+    options = Options(arch="gfx1100", level="-O1", defines=("TILE=8", "A=b c"), includes=("inc",), standard="-std=c++20")
+    text = proposal(replace(file_of(REDUCE), options=options), REDUCE)
+    words = "-D TILE=8 -D 'A=b c' -I inc -O 1 --std c++20 --arch gfx1100"
+    assert f"then: expctl check k.hip {words} --launch reduce_sum.yaml\n" in text
+
+
 def test_a_kernel_is_named_in_several_ways() -> None:
     one, other = kernel("_ZN2nn4gemmIfLi4EEEvPT_"), kernel("_ZN2nn4gemmIDF16_Li8EEEvPT_")
     both = file_of(one, other)
@@ -136,6 +180,14 @@ def test_a_kernel_is_named_in_several_ways() -> None:
             "n is i64, which has 8 bytes, but the parameter (int) has 4",
         ),
         ([("x", "f32", ["n"]), ("o", "f32", ["n"]), ("n", "f32", 1)], "n is f32, but the parameter (int) is i32"),
+        (
+            [("x", "f16", ["n"]), ("o", "f32", ["n"]), ("n", "i32", 1)],
+            "x is an array of f16, but the parameter (float const*) points to others",
+        ),
+        (
+            [("x", "i32", ["n"]), ("o", "f32", ["n"]), ("n", "i32", 1)],
+            "x is an array of i32, but the parameter (float const*) points to others",
+        ),
     ],
 )
 def test_arguments_that_the_kernel_does_not_take(arguments: list[tuple[str, str, object]], problem: str) -> None:
@@ -151,7 +203,7 @@ def test_arguments_that_the_kernel_does_not_take(arguments: list[tuple[str, str,
     ("symbol", "dtype", "note"),
     [
         ("_Z1kPf", "f32", ""),
-        ("_Z1kPf", "i32", "x is an array of i32, but the parameter (float*) points to others"),
+        ("_Z1kP6float4", "f16", "x is an array of f16, but the parameter (float4*) points to others"),
         ("_Z1kPi", "i16", "x is an array of i16, but the parameter (int*) points to others"),
         ("_Z1kPj", "i32", ""),
         ("_Z1kP6float4", "f32", ""),
@@ -163,3 +215,18 @@ def test_elements_of_another_type_are_noted(symbol: str, dtype: str, note: str) 
     entry = {"name": "x", "dtype": dtype, "shape": [4]}
     case = case_of({"grid": [1], "block": [32], "arguments": [entry]}, "here")
     assert list(guessed(case, kernel(symbol, "x"))) == ([note] if note else [])
+
+
+@pytest.mark.parametrize(
+    ("names", "notes"),
+    [
+        ("x w out", []),
+        ("x weights out", []),
+        ("w x out", ["argument 1 is called w here and x in the kernel", "argument 2 is called x here and w in the kernel"]),
+        ("w filter out", ["argument 1 is called w here and x in the kernel"]),
+    ],
+)
+def test_exchanged_names_are_noted(names: str, notes: list[str]) -> None:
+    entries = [{"name": name, "dtype": "f32", "shape": [4]} for name in names.split()]
+    case = case_of({"grid": [1], "block": [32], "arguments": entries}, "here")
+    assert list(guessed(case, kernel("_Z4convPKfS0_Pf", "x", "w", "out"))) == notes

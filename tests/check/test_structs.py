@@ -125,7 +125,7 @@ WITHOUT_SHAPE = [{"name": "x", "dtype": "f32", "value": 1} if each["name"] == "x
         ),
         ([{"name": "p", "dtype": "i32", "value": 1}, MORE], "p is i32, which has 4 bytes, but the parameter (Params) has"),
         ([changed("n", value="m"), MORE], "arguments[0].fields[1].value: m is none of the shapes (n)"),
-        ([changed("n", size=3), MORE], "arguments[0].fields[1]: Object contains unknown field `size`"),
+        ([changed("n", size=3), MORE], "arguments[0].fields[1].size: unknown field `size`, expected one of name"),
         ([{"name": "p", "fields": FIELDS, "dtype": "f32"}, MORE], "arguments[0].dtype: a struct has a name and fields"),
         ([{"name": "p", "fields": []}, MORE], "arguments[0].fields: expected a list of fields"),
         ([{"name": "p", "fields": [{"fields": []}]}, MORE], "arguments[0].fields[0]: expected a mapping"),

@@ -3,9 +3,11 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from expctl.check import FaultsFound
 from tests.check.made import CASE, RACY, SUM
 from tests.e2e.foreign import Answer, run_expctl
 from tests.refusals import printed_code
@@ -133,6 +135,7 @@ def test_an_endless_loop_is_a_fault(folder: Path) -> None:
         (["check", "gone.hip"], "file-missing", 1),
         (["check", "."], "not-a-regular-file", 1),
         (["check", "sum.hip", "--launch", "case.py", "--orders", "1", "--sarif", "."], "file-not-writable", 1),
+        (["check", "gone.hip", "--launch", "case.py", "--sarif", "new/x.sarif"], "file-not-writable", 1),
         (["check", "note.txt"], "not-checkable", 1),
         (["check", "sum.hip", "--kernel", "thrice"], "kernel-not-named", 1),
         (["check", "sum.hip", "--launch", "gone.yaml"], "file-not-readable", 1),
@@ -147,6 +150,7 @@ def test_an_endless_loop_is_a_fault(folder: Path) -> None:
 def test_refusals(folder: Path, words: list[str], code: str, status: int) -> None:
     answer = expctl(folder, *words)
     assert (answer.status, answer.out, printed_code(answer.err)) == (status, "", code)
+    assert not (folder / "new").exists()
 
 
 @pytest.mark.parametrize(
@@ -165,6 +169,30 @@ def test_a_reference_that_fails_is_refused(folder: Path, body: str, code: str) -
     assert (answer.status, answer.out, printed_code(answer.err)) == (1, "", code)
 
 
+def mended(source: str) -> str:
+    """Return the page's kernel with the barrier that it lacks."""
+    braced = source.replace("half /= 2)", "half /= 2) {")
+    return braced.replace("tile[t + half];", "tile[t + half];\n        __syncthreads();\n    }")
+
+
+def test_the_page_s_python_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = PAGE.read_text()
+    (source,) = re.findall(r"^```c\+\+\n(.*?)^```", page, re.M | re.S)
+    described, tested = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+    (folder / "case.py").write_text(described)
+    (folder / "sum.hip").write_text(source)
+    assert "race: " in check(folder, "sum.hip", "--orders", "1").out
+    (folder / "sum.hip").write_text(mended(source))
+    assert check(folder, "sum.hip", "--orders", "1").status == 0
+    monkeypatch.chdir(folder)
+    names: dict[str, Any] = {}
+    exec(tested, names)
+    names["test_block_sum"]()
+    (folder / "sum.hip").write_text(source)
+    with pytest.raises(FaultsFound, match="race: "):
+        names["test_block_sum"]()
+
+
 def test_the_page_shows_what_is_printed(folder: Path) -> None:
     source, proposed, printed = re.findall(r"^```(?:c\+\+|yaml|)\n(.*?)^```", PAGE.read_text(), re.M | re.S)[:3]
     (folder / "sum.hip").write_text(source)
@@ -175,6 +203,5 @@ def test_the_page_shows_what_is_printed(folder: Path) -> None:
     command, _, text = printed.partition("\n")
     answer = expctl(folder, *command.removeprefix("$ expctl ").split())
     assert (answer.status, answer.out) == (1, text)
-    mended = source.replace("tile[t + half];", "tile[t + half];\n        __syncthreads();\n    }")
-    (folder / "sum.hip").write_text(mended.replace("half /= 2)", "half /= 2) {"))
+    (folder / "sum.hip").write_text(mended(source))
     assert expctl(folder, *command.removeprefix("$ expctl ").split(), "--fuzz-shapes", "20").status == 0

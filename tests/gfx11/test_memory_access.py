@@ -128,6 +128,15 @@ def test_private_memory_is_each_lanes_own() -> None:
     assert kinds(wave) == []
 
 
+@pytest.mark.parametrize("does", ["store_b32", "atomic_add_u32"])
+def test_the_place_of_a_value_that_nothing_wrote_is_that_of_its_lane(does: str) -> None:
+    wave, address = with_buffer()
+    execute(wave, "s_nop 0", vectors={0: [4 * i for i in LANES], 1: list(LANES)}, scalars=pair(address))
+    wave.mark_vector(1, np.array([0xFF if i == 13 else 0 for i in LANES], dtype=np.uint32))
+    execute(wave, f"global_{does} v0, v1, s[2:3]")
+    assert [fault.what for fault in wave.group.faults.all()] == ["a value that nothing wrote goes to memory, at byte 52 of x"]
+
+
 def test_values_that_nothing_wrote() -> None:
     wave, address = with_buffer()
     execute(wave, "v_add_nc_u32_e32 v1, v9, v9\nv_mov_b32_e32 v2, v1")

@@ -195,8 +195,8 @@ def global_update(exchange: Exchange, addresses: Source) -> Run:
         if where.size and (states == UNDEFINED).any():
             first = int(where[(states == UNDEFINED).any(axis=1)][0, 0])
             wave.fault(FaultKind.UNINITIALISED, line, f"updates what nothing wrote, {memory.describe(first + BASE)}")
-        if unclear and exchange.read(wave.vector_undefined, lanes).any():
-            place = memory.describe(int(where[0, 0]) + BASE) if where.size else "nowhere"
+        if unclear and (unwritten := exchange.read(wave.vector_undefined, lanes).any(axis=1)).any():
+            place = memory.describe(int(where[unwritten][0, 0]) + BASE)
             wave.fault(FaultKind.UNINITIALISED, line, f"a value that nothing wrote goes to memory, at {place}")
         _write_back(wave, target, op, lanes, _update(memory.data, where, op, exchange.read(wave.vector, lanes)))
         memory.states[where] = DEFINED

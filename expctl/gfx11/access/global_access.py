@@ -198,8 +198,8 @@ def global_store(
         if unclear:
             _check(wave, line, addresses, keys)
         where, lanes, _ = reach(wave, line, addresses, width, does="writes")
-        if unclear and read_registers(wave.vector_undefined, first, transfer, lanes).any():
-            buffer = wave.group.memory.describe(int(where[0, 0]) + BASE) if where.size else "nowhere"
+        if unclear and (unwritten := read_registers(wave.vector_undefined, first, transfer, lanes).any(axis=1)).any():
+            buffer = wave.group.memory.describe(int(where[unwritten][0, 0]) + BASE)
             wave.fault(FaultKind.UNINITIALISED, line, f"a value that nothing wrote goes to memory, at {buffer}")
         group = wave.group
         data = read_registers(wave.vector, first, transfer, lanes)
