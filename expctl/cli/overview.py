@@ -25,7 +25,7 @@ GROUPS = {
         "report": "Sum up a night: what ran, was kept, was learned, waits for you.",
         "ledger": "Write ledger.md from the records, or check it.",
         "replay": "Compute verdicts again from the committed samples.",
-        "verify": "Hold a clone against its own evidence: verdicts, trees, history, signatures.",
+        "verify": "Hold a clone against its own evidence: verdicts and history.",
         "audit": "Measure whether all kept changes together still give their gain.",
         "rules": "List changes that must not be repeated, or check a patch.",
         "finding": "Record a lesson, and what supersedes or contradicts it.",

@@ -127,7 +127,7 @@ def test_a_shell_completes_verbs_options_and_ids(tmp_path: Path) -> None:
     below = tmp_path / "src"
     below.mkdir()
     assert completed("expctl st", tmp_path) == ["status"]
-    assert completed("expctl profile ", tmp_path) == ["show", "diff", "decode", "experiment"]
+    assert completed("expctl profile ", tmp_path) == ["show", "diff", "bottleneck", "decode", "experiment"]
     assert completed("expctl queue --pri", tmp_path) == ["--priority"]
     for verb in ("show", "run", "withdraw", "queue", "replay"):
         assert completed(f"expctl {verb} P", below) == ["P1", "P2", "P10"]
