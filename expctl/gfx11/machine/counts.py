@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from expctl.gfx11.text.program import Instruction, Program
@@ -60,10 +61,15 @@ _WORK = {
 
 def class_of(instruction: Instruction) -> Class:
     """Return the class of an instruction, by its mnemonic. Raises Unsupported if it belongs to none."""
-    for pattern, kind in _CLASSES:
-        if re.match(pattern, instruction.mnemonic):
-            return kind
-    raise instruction.unsupported("unknown opcode")
+    kind = _class_of(instruction.mnemonic)
+    if kind is None:
+        raise instruction.unsupported("unknown opcode")
+    return kind
+
+
+@lru_cache(maxsize=4096)
+def _class_of(mnemonic: str) -> Class | None:
+    return next((kind for pattern, kind in _CLASSES if re.match(pattern, mnemonic)), None)
 
 
 def work_of(instruction: Instruction) -> int:
