@@ -77,7 +77,7 @@ def test_lds_among_scalar_loads() -> None:
 
 
 def two_waves(first: Access, second: Access, *, first_writes: bool, second_writes: bool) -> bool:
-    log, where = AccessLog(64, shared=first.group != second.group), np.arange(8)
+    log, where = AccessLog([(0, 64)], shared=first.group != second.group), np.arange(8)
     for access, writes in ((first, first_writes), (second, second_writes)):
         ended, tag = access.ended, log.begin(access)
         found = (log.write if writes else log.read)(tag, where)
@@ -103,7 +103,7 @@ def test_accesses_of_one_epoch_race_if_one_writes() -> None:
 
 def test_the_other_reader_is_not_forgotten() -> None:
     """Wave 2 writes what it read last itself, but wave 1 read it too."""
-    log, where = AccessLog(64, shared=False), np.arange(8)
+    log, where = AccessLog([(0, 64)], shared=False), np.arange(8)
     for agent in (1, 2):
         log.read(log.begin(at(0, agent)), where)
     found = log.write(log.begin(at(0, 2)), where)
@@ -111,7 +111,7 @@ def test_the_other_reader_is_not_forgotten() -> None:
 
 
 def test_a_read_that_outlasts_a_barrier_is_known_after_a_write_of_its_own_wave() -> None:
-    log, where = AccessLog(64, shared=False), np.arange(8)
+    log, where = AccessLog([(0, 64)], shared=False), np.arange(8)
     read = log.begin(at(0, 1))
     log.read(read, where)
     assert log.write(log.begin(at(0, 1)), where) == []

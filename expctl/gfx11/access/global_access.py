@@ -19,6 +19,7 @@ from expctl.gfx11.machine.arrays import ALL_BITS, Anything, Bytes, Flags, Indice
 from expctl.gfx11.machine.conflicts import report_conflicts
 from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.machine.memory import BASE, DEFINED, OUTSIDE, UNDEFINED
+from expctl.gfx11.machine.pieces import Pieces
 from expctl.gfx11.machine.step import Run
 from expctl.gfx11.machine.waits import Counter, Operation
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
@@ -114,25 +115,25 @@ def _check(wave: Wave, line: int, addresses: Source, data: Iterable[int], loads:
         wave.fault(FaultKind.UNINITIALISED, line, "the address is a value that nothing wrote")
 
 
-def reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tuple[Indices, Flags, Bytes]:
+def reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tuple[Pieces, Flags, Bytes]:
     """Compute which bytes the active lanes access; report an OUT_OF_BOUNDS fault for lanes that miss every buffer.
 
-    Returns, for the other lanes, the bytes' offsets in the arena (lanes, width), a flag per lane (32,), and the bytes' states.
+    Returns, for the other lanes, the bytes in the arena, a flag per lane (32,), and the bytes' states (lanes, width).
     `does` is the fault's verb, `reads` or `writes`.
     """
     memory, lanes, addresses = wave.group.memory, wave.lanes, source.read(wave)
     begin = memory.offsets(addresses)
-    where = (begin if wave.full else begin[lanes])[:, None] + np.arange(width)
-    states = memory.states[where]
-    _count_lines(wave, line, where, width)
+    pieces = Pieces(begin if wave.full else begin[lanes], width)
+    states = pieces.read(memory.states)
+    _count_lines(wave, line, pieces.where, width)
     if states.all():
-        return where, lanes, states
+        return pieces, lanes, states
     inside = (states != OUTSIDE).all(axis=1)
     first = int(addresses[lanes][~inside][0])
     wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"{does} {width} bytes at {memory.describe(first, _base(wave, source))}")
     kept = lanes.copy()
     kept[lanes] = inside
-    return where[inside], kept, states[inside]
+    return Pieces(pieces.where[inside], width), kept, states[inside]
 
 
 def _base(wave: Wave, addresses: Source) -> int | None:
@@ -141,10 +142,9 @@ def _base(wave: Wave, addresses: Source) -> int | None:
     return pair[0] | pair[1] << 32 if len(pair) == 2 else None
 
 
-def _count_lines(wave: Wave, line: int, where: Indices, width: int) -> None:
-    if where.size == 0:
+def _count_lines(wave: Wave, line: int, begin: Indices, width: int) -> None:
+    if begin.size == 0:
         return
-    begin = where[:, 0]
     starts = set(begin.tolist())
     lines = {start // LINE_BYTES for start in starts}
     if width & (width - 1) or (begin & (width - 1)).any():
@@ -152,7 +152,7 @@ def _count_lines(wave: Wave, line: int, where: Indices, width: int) -> None:
     traffic = wave.group.tally.of_line(line)
     traffic.lines += len(lines)
     traffic.lines_least += -(-len(starts) * width // LINE_BYTES)
-    traffic.bytes += where.size
+    traffic.bytes += begin.size * width
 
 
 def global_load(
@@ -167,19 +167,19 @@ def global_load(
     def run(wave: Wave) -> None:
         if not wave.dirty.isdisjoint(touched):
             _check(wave, line, addresses, keys, Counter.VM)
-        where, lanes, states = reach(wave, line, addresses, width, does="reads")
+        pieces, lanes, states = reach(wave, line, addresses, width, does="reads")
         group = wave.group
         undefined = (states == UNDEFINED).view(np.uint8) * np.uint8(0xFF)
         if lanes is not wave.lanes:
             nothing: Bytes = np.zeros((int((wave.lanes & ~lanes).sum()), width), dtype=np.uint8)
             write_registers(wave, first, transfer, nothing, nothing, wave.lanes & ~lanes)
-        write_registers(wave, first, transfer, group.memory.data[where], undefined, lanes)
+        write_registers(wave, first, transfer, pieces.read(group.memory.data), undefined, lanes)
         log = group.device.log
         tag = log.begin(group.access(line, wave.index))
         if is_atomic:
-            wave.exchange(((-1, place) for place in where[:, 0].tolist()), acquires=True, writes=False)
-        others = (log.load_atomically if is_atomic else log.read)(tag, where.reshape(-1))
-        report_conflicts(wave, line, others, where, "reads")
+            wave.exchange(((-1, place) for place in pieces.where.tolist()), acquires=True, writes=False)
+        others = (log.load_atomically if is_atomic else log.read)(tag, pieces.where, width)
+        report_conflicts(wave, line, others, pieces, "reads")
         wave.begin(Operation(line=line, counter=Counter.VM, keys=keys, log=log, tags=[tag], also=also))
 
     return run
@@ -197,20 +197,20 @@ def global_store(
         unclear = not wave.dirty.isdisjoint(touched)
         if unclear:
             _check(wave, line, addresses, keys)
-        where, lanes, _ = reach(wave, line, addresses, width, does="writes")
+        pieces, lanes, _ = reach(wave, line, addresses, width, does="writes")
         if unclear and read_registers(wave.vector_undefined, first, transfer, lanes).any():
-            buffer = wave.group.memory.describe(int(where[0, 0]) + BASE) if where.size else "nowhere"
+            buffer = wave.group.memory.describe(int(pieces.where[0]) + BASE) if pieces.where.size else "nowhere"
             wave.fault(FaultKind.UNINITIALISED, line, f"a value that nothing wrote goes to memory, at {buffer}")
         group = wave.group
         data = read_registers(wave.vector, first, transfer, lanes)
-        group.memory.data[where] = data
-        if (group.memory.data[where] != data).any():
-            place = group.memory.describe(int(where.min()) + BASE)
+        pieces.write(group.memory.data, data)
+        if (pieces.read(group.memory.data) != data).any():
+            place = group.memory.describe(int(pieces.where.min()) + BASE)
             wave.fault(FaultKind.RACE, line, f"lanes of one store write different values to the same bytes, near {place}")
-        group.memory.states[where] = DEFINED
+        pieces.fill(group.memory.states, DEFINED)
         log = group.device.log
         tag = log.begin(group.access(line, wave.index))
-        report_conflicts(wave, line, log.write(tag, where.reshape(-1)), where, "writes")
+        report_conflicts(wave, line, log.write(tag, pieces.where, width), pieces, "writes")
         wave.begin(Operation(line=line, counter=Counter.VS, log=log, tags=[tag], also=also))
 
     return run

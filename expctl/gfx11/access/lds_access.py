@@ -111,12 +111,12 @@ def lds_load(instruction: Instruction, base: int, parts: list[Part], also: Count
         addresses = wave.u32[base].copy()
         for part in parts:
             plan = planned(wave, line, addresses, part)
-            data, undefined = lds.data[plan.where], lds.undefined[plan.where]
+            data, undefined = plan.pieces.read(lds.data), plan.pieces.read(lds.undefined)
             if plan.outside:
                 _write_zero(wave, part, wave.lanes & ~plan.lanes)
             write_registers(wave, part.register, part.transfer, data, undefined, plan.lanes)
             tag = lds.log.begin(group.access(line, wave.index))
-            report_lds_conflicts(wave, line, lds.log.read(tag, plan.where.reshape(-1)), "reads", plan)
+            report_lds_conflicts(wave, line, lds.log.read(tag, plan.pieces.where, plan.pieces.width), "reads", plan)
             tags.append(tag)
         wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, log=lds.log, tags=tags, also=also))
 
@@ -137,15 +137,16 @@ def lds_store(instruction: Instruction, base: int, parts: list[Part], also: Coun
         for part in parts:
             plan = planned(wave, line, wave.u32[base], part)
             data = read_registers(wave.vector, part.register, part.transfer, plan.lanes)
-            lds.data[plan.where] = data
-            if plan.overlaps and (lds.data[plan.where] != data).any():
+            plan.pieces.write(lds.data, data)
+            if plan.overlaps and (plan.pieces.read(lds.data) != data).any():
                 wave.fault(FaultKind.RACE, line, "lanes of one store write different values to the same bytes of LDS")
             if unclear:
-                lds.undefined[plan.where] = read_registers(wave.vector_undefined, part.register, part.transfer, plan.lanes)
+                undefined = read_registers(wave.vector_undefined, part.register, part.transfer, plan.lanes)
+                plan.pieces.write(lds.undefined, undefined)
             else:
-                lds.undefined[plan.where] = 0
+                plan.pieces.fill(lds.undefined, 0)
             tag = lds.log.begin(group.access(line, wave.index))
-            report_lds_conflicts(wave, line, lds.log.write(tag, plan.where.reshape(-1)), "writes", plan)
+            report_lds_conflicts(wave, line, lds.log.write(tag, plan.pieces.where, plan.pieces.width), "writes", plan)
             tags.append(tag)
         wave.begin(Operation(line=line, counter=Counter.LGKM, log=lds.log, tags=tags, also=also))
 
@@ -159,7 +160,7 @@ def planned(wave: Wave, line: int, addresses: Words, part: Part) -> Plan:
     traffic = wave.group.tally.of_line(line)
     traffic.lds_passes += plan.passes
     traffic.lds_least += plan.least
-    traffic.bytes += plan.where.size
+    traffic.bytes += plan.pieces.where.size * plan.pieces.width
     if plan.outside:
         what = f"{part.transfer.width} bytes at {plan.outside[0]} of LDS, which has {lds.size}"
         wave.fault(FaultKind.OUT_OF_BOUNDS, line, what)
@@ -180,7 +181,7 @@ def _write_zero(wave: Wave, part: Part, lanes: Flags) -> None:
 def report_lds_conflicts(wave: Wave, line: int, others: list[Access], does: str, plan: Plan) -> None:
     """Report a fault for each of `others`, accesses of LDS that conflict with one at `line` whose bytes `plan` has."""
     for other in others:
-        first = int(plan.where.min())
+        first = int(plan.pieces.where.min())
         whom = f"LDS bytes from {first} on that wave {wave.index} {does}"
         met = other.agent % wave.group.most_waves
         if other.begun < wave.group.epoch:

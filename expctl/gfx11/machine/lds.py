@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from expctl.gfx11.machine.accesses import AccessLog
-from expctl.gfx11.machine.arrays import ALL_BITS, Bytes, Flags, Indices, Words, lanes_of
+from expctl.gfx11.machine.arrays import ALL_BITS, Bytes, Flags, Words, lanes_of
 from expctl.gfx11.machine.banks import passes
 from expctl.gfx11.machine.clocks import Clocks
 from expctl.gfx11.machine.counts import Tally
+from expctl.gfx11.machine.pieces import Pieces
 
 MOST_PLANS = 4096
 
@@ -21,8 +22,8 @@ class Plan:
     alone.
     """
 
-    where: Indices
-    """Byte indices, shape (lanes inside, width)."""
+    pieces: Pieces
+    """Of the lanes inside."""
     lanes: Flags
     """(32,) flags: active, and wholly inside the LDS."""
     outside: tuple[int, ...]
@@ -40,7 +41,7 @@ class Lds:
         self.size = size
         self.data: Bytes = np.full(size, 0xFF, dtype=np.uint8)
         self.undefined: Bytes = np.full(size, 0xFF, dtype=np.uint8)
-        self.log = AccessLog(size, shared=False, clocks=clocks)
+        self.log = AccessLog([(0, size)], shared=False, clocks=clocks)
         self._plans = tally.plans
 
     def plan(self, addresses: Words, offset: int, active: int, width: int) -> Plan:
@@ -62,6 +63,7 @@ def _plan(addresses: Words, offset: int, active: int, width: int, size: int) -> 
     inside = lanes & (begin + width <= size)
     outside = tuple(begin[lanes & ~inside].tolist())
     needed, least = passes(begin, inside, width)
-    where = begin[inside][:, None] + np.arange(width)
+    pieces = Pieces(begin[inside], width, size)
+    where = pieces.bytes()
     overlaps = len(np.unique(where)) != where.size
-    return Plan(where=where, lanes=inside, outside=outside, overlaps=overlaps, passes=needed, least=least)
+    return Plan(pieces=pieces, lanes=inside, outside=outside, overlaps=overlaps, passes=needed, least=least)
