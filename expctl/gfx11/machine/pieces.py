@@ -1,0 +1,39 @@
+"""Pieces of a memory: as many bytes at each of several places, read or written at once in the largest units that fit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from expctl.gfx11.machine.arrays import Bytes, Indices
+
+_UNITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+class Pieces:
+    """The `width` bytes at each of the offsets `where`, (n,), in a memory whose number of bytes `size` is a multiple of."""
+
+    __slots__ = ("_index", "_kind", "where", "width")
+
+    def __init__(self, where: Indices, width: int, size: int = 8) -> None:
+        self.where, self.width = where, width
+        low = int(np.bitwise_or.reduce(where)) | width | size | 8
+        unit = low & -low
+        self._kind = _UNITS[unit]
+        first = where >> unit.bit_length() - 1
+        self._index: Indices = first[:, None] + np.arange(width // unit)
+
+    def bytes(self) -> Indices:
+        """Return the offset of each byte, (n, width)."""
+        return self.where[:, None] + np.arange(self.width)
+
+    def read(self, memory: Bytes) -> Bytes:
+        """Return the bytes, (n, width)."""
+        return memory.view(self._kind).take(self._index).view(np.uint8)
+
+    def write(self, memory: Bytes, data: Bytes) -> None:
+        """Write `data`, (n, width) contiguous bytes, in order: of pieces that overlap the last one is what remains."""
+        memory.view(self._kind)[self._index] = data.view(self._kind)
+
+    def fill(self, memory: Bytes, value: int) -> None:
+        """Set each byte to `value`."""
+        memory.view(self._kind)[self._index] = int.from_bytes(bytes([value]) * 8, "little") & np.iinfo(self._kind).max
