@@ -89,11 +89,26 @@ class AccessLog:
         self._begun.append(access.begun)
         self._ended.append(access.ended)
         self._stamps.append(access.stamp)
-        if tag >= len(self._agents):
-            self._agents = np.concatenate((self._agents, np.full_like(self._agents, -1)))
-            self._groups = np.concatenate((self._groups, np.full_like(self._groups, -1)))
+        self._hold(tag + 1)
         self._agents[tag], self._groups[tag] = access.agent, access.group
         return tag
+
+    def begin_several(self, line: int, agents: list[int], each: int, group: int, epoch: int) -> int:
+        """Add `each` accesses of each of `agents`, waves of one workgroup, that start now; return the first of their tags."""
+        first, count = len(self._lines), each * len(agents)
+        self._lines.extend([line] * count)
+        self._begun.extend([epoch] * count)
+        self._ended.extend([epoch] * count)
+        self._stamps.extend([0] * count)
+        self._hold(first + count)
+        self._agents[first : first + count] = np.repeat(agents, each)
+        self._groups[first : first + count] = group
+        return first
+
+    def _hold(self, count: int) -> None:
+        if count > len(self._agents):
+            self._agents = np.concatenate((self._agents, np.full_like(self._agents, -1)))
+            self._groups = np.concatenate((self._groups, np.full_like(self._groups, -1)))
 
     def extend(self, tag: int) -> None:
         """Record that the access `tag` may still be under way after the next barrier."""

@@ -49,6 +49,13 @@ class Operation:
     """The access may have been under way while its wave passed a barrier."""
 
 
+    def is_like(self, other: Operation) -> bool:
+        """Return whether `other` is the same instruction's access, of another wave that has done the same."""
+        return (self.line, self.counter, self.keys, self.in_order, self.log, len(self.tags), self.also, self.outlasts) == (
+            other.line, other.counter, other.keys, other.in_order, other.log, len(other.tags), other.also, other.outlasts
+        )  # fmt: skip
+
+
 @dataclass(slots=True)
 class Waits:
     """Memory accesses of one wave that may not have ended: for each counter a list, oldest first."""
