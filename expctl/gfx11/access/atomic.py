@@ -203,7 +203,7 @@ def global_update(exchange: Exchange, addresses: Source) -> Run:
         memory.states[where] = DEFINED
         tag = log.begin(wave.group.access(line, wave.index))
         wave.exchange(((-1, place) for place in pieces.where.tolist()), acquires=target is not None)
-        report_conflicts(wave, line, log.update(tag, pieces.where, op.width), pieces, "updates")
+        report_conflicts(wave, line, log.update(tag, pieces), pieces, "updates")
         exchange.begin(wave, counter, log, tag)
 
     return run
@@ -244,7 +244,7 @@ def _lds_update(exchange: Exchange, base: int, offset: int) -> Run:
         _write_back(wave, target, op, plan.lanes, old, unknown)
         tag = lds.log.begin(group.access(line, wave.index))
         wave.exchange(((group.index, place) for place in plan.pieces.where.tolist()), acquires=target is not None)
-        report_lds_conflicts(wave, line, lds.log.update(tag, plan.pieces.where, op.width), "updates", plan)
+        report_lds_conflicts(wave, line, lds.log.update(tag, plan.pieces), "updates", plan)
         exchange.begin(wave, Counter.LGKM, lds.log, tag)
 
     return run

@@ -14,13 +14,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from expctl.gfx11.access.transfer import LOADS, STORES, Transfer, read_registers, write_registers
-from expctl.gfx11.machine.arrays import ALL_BITS, Anything, Bytes, Flags, Indices
+from expctl.gfx11.access.transfer import LOADS, STORES, Transfer, put_values, read_registers, write_registers
+from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Anything, Bytes, Flags, Indices
 from expctl.gfx11.machine.conflicts import report_conflicts
 from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.machine.memory import BASE, DEFINED, OUTSIDE, UNDEFINED
 from expctl.gfx11.machine.pieces import Pieces
-from expctl.gfx11.machine.step import Run
+from expctl.gfx11.machine.step import AtOnce, Run
+from expctl.gfx11.machine.team import Team
 from expctl.gfx11.machine.waits import Counter, Operation
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
 from expctl.gfx11.operands.vector_source import Source, Type, source
@@ -91,12 +92,15 @@ def address_source(instruction: Instruction, address: Operand, base: Operand, of
         parts.append(source(instruction, base, Type.U32 if private else Type.U64))
     if not parts and not private:
         raise instruction.unsupported("an address is needed")
-    constant = np.full(32, offset, dtype=np.int64).view(np.uint64)
+    constant = np.int64(offset).astype(np.uint64)
 
     def read(wave: Wave) -> Anything:
-        total = constant
-        for part in parts:
-            total = total + part.read(wave).astype(np.uint64)
+        if not parts:
+            return np.full(wave.size, constant)
+        total = parts[0].read(wave).astype(np.uint64)
+        total += constant
+        for part in parts[1:]:
+            total += part.read(wave)
         return total
 
     def undefined(wave: Wave) -> Anything:
@@ -155,6 +159,25 @@ def _count_lines(wave: Wave, line: int, begin: Indices, width: int) -> None:
     traffic.bytes += begin.size * width
 
 
+def count_lines_at_once(team: Team, line: int, begin: Indices, width: int) -> None:
+    """Count the lines that the active lanes touch, for each wave by itself; `begin` are the offsets of all lanes."""
+    starts = np.where(team.lanes, begin, -1).reshape(-1, LANES)
+    starts.sort(axis=1)
+    lines = starts // LINE_BYTES
+    if width & (width - 1) or (starts & (width - 1))[starts >= 0].any():
+        ends = np.where(starts < 0, -1, (starts + width - 1) // LINE_BYTES)
+        lines = np.sort(np.concatenate((lines, ends), axis=1), axis=1)
+    traffic = team.group.tally.of_line(line)
+    traffic.lines += int(_distinct_in_rows(lines).sum())
+    traffic.lines_least += int((-(-_distinct_in_rows(starts) * width // LINE_BYTES)).sum())
+    traffic.bytes += int(np.count_nonzero(team.lanes)) * width
+
+
+def _distinct_in_rows(rows: Indices) -> Indices:
+    """Return the number of different numbers from 0 on in each row; rows are sorted."""
+    return np.asarray((rows[:, 1:] != rows[:, :-1]).sum(axis=1) + (rows[:, 0] >= 0))
+
+
 def global_load(
     instruction: Instruction, first: int, transfer: Transfer, addresses: Source, also: Counter | None = None
 ) -> Run:
@@ -178,11 +201,27 @@ def global_load(
         tag = log.begin(group.access(line, wave.index))
         if is_atomic:
             wave.exchange(((-1, place) for place in pieces.where.tolist()), acquires=True, writes=False)
-        others = (log.load_atomically if is_atomic else log.read)(tag, pieces.where, width)
+        others = (log.load_atomically if is_atomic else log.read)(tag, pieces)
         report_conflicts(wave, line, others, pieces, "reads")
         wave.begin(Operation(line=line, counter=Counter.VM, keys=keys, log=log, tags=[tag], also=also))
 
-    return run
+    def at_once(team: Team) -> bool:
+        memory, log = team.group.memory, team.group.device.log
+        if is_atomic or not team.may_load(addresses.keys, keys, Counter.VM):
+            return False
+        begin = memory.offsets(addresses.read(team))
+        pieces, owners = (Pieces(begin, width), team.owners) if team.full else (Pieces(begin[team.lanes], width), team.owners[team.lanes])
+        if (pieces.read(memory.states) != DEFINED).any():
+            return False
+        (tags,) = team.tags(line, log)
+        if not log.read_at_once(tags, owners, pieces):
+            return False
+        count_lines_at_once(team, line, begin, width)
+        put_values(team.vector, first, transfer, pieces.read(memory.data), team.lanes)
+        team.begin(Operation(line=line, counter=Counter.VM, keys=keys, log=log, tags=tags, also=also))
+        return True
+
+    return AtOnce(run, at_once)
 
 
 def global_store(
@@ -204,16 +243,43 @@ def global_store(
         group = wave.group
         data = read_registers(wave.vector, first, transfer, lanes)
         pieces.write(group.memory.data, data)
-        if (pieces.read(group.memory.data) != data).any():
-            place = group.memory.describe(int(pieces.where.min()) + BASE)
-            wave.fault(FaultKind.RACE, line, f"lanes of one store write different values to the same bytes, near {place}")
+        _report_overlap(wave, line, pieces, pieces.read(group.memory.data) != data)
         pieces.fill(group.memory.states, DEFINED)
         log = group.device.log
         tag = log.begin(group.access(line, wave.index))
-        report_conflicts(wave, line, log.write(tag, pieces.where, width), pieces, "writes")
+        report_conflicts(wave, line, log.write(tag, pieces), pieces, "writes")
         wave.begin(Operation(line=line, counter=Counter.VS, log=log, tags=[tag], also=also))
 
-    return run
+    def at_once(team: Team) -> bool:
+        memory, log = team.group.memory, team.group.device.log
+        if not team.dirty.isdisjoint(touched):
+            return False
+        begin = memory.offsets(addresses.read(team))
+        pieces, owners = (Pieces(begin, width), team.owners) if team.full else (Pieces(begin[team.lanes], width), team.owners[team.lanes])
+        if not pieces.read(memory.states).all():
+            return False
+        (tags,) = team.tags(line, log)
+        if not log.write_at_once(tags, owners, pieces):
+            return False
+        count_lines_at_once(team, line, begin, width)
+        data = read_registers(team.vector, first, transfer, team.lanes)
+        pieces.write(memory.data, data)
+        differs = pieces.read(memory.data) != data
+        if differs.any():
+            for wave in team.order:
+                _report_overlap(wave, line, pieces.among(owners == wave.index), differs[owners == wave.index])
+        pieces.fill(memory.states, DEFINED)
+        team.begin(Operation(line=line, counter=Counter.VS, log=log, tags=tags, also=also))
+        return True
+
+    return AtOnce(run, at_once)
+
+
+def _report_overlap(wave: Wave, line: int, pieces: Pieces, differs: Flags) -> None:
+    """Report a fault if a byte of `pieces` is not what its lane has just written."""
+    if differs.any():
+        place = wave.group.memory.describe(int(pieces.where.min()) + BASE)
+        wave.fault(FaultKind.RACE, line, f"lanes of one store write different values to the same bytes, near {place}")
 
 
 def private_load(

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from expctl.gfx11.access.transfer import LDS_LOADS, LDS_STORES, Transfer, read_registers, write_registers
+from expctl.gfx11.access.transfer import LDS_LOADS, LDS_STORES, Transfer, put_values, read_registers, write_registers
 from expctl.gfx11.machine.accesses import Access
 from expctl.gfx11.machine.arrays import Bytes, Flags, Words
+from expctl.gfx11.machine.counts import Traffic
 from expctl.gfx11.machine.faults import FaultKind
-from expctl.gfx11.machine.lds import Plan
-from expctl.gfx11.machine.step import Run
+from expctl.gfx11.machine.lds import Plan, TeamPlan
+from expctl.gfx11.machine.step import AtOnce, Run
+from expctl.gfx11.machine.team import Team
 from expctl.gfx11.machine.waits import Counter, Operation
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.text.operand import Kind, Operand
@@ -116,11 +118,27 @@ def lds_load(instruction: Instruction, base: int, parts: list[Part], also: Count
                 _write_zero(wave, part, wave.lanes & ~plan.lanes)
             write_registers(wave, part.register, part.transfer, data, undefined, plan.lanes)
             tag = lds.log.begin(group.access(line, wave.index))
-            report_lds_conflicts(wave, line, lds.log.read(tag, plan.pieces.where, plan.pieces.width), "reads", plan)
+            report_lds_conflicts(wave, line, lds.log.read(tag, plan.pieces), "reads", plan)
             tags.append(tag)
         wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, log=lds.log, tags=tags, also=also))
 
-    return run
+    def at_once(team: Team) -> bool:
+        lds = team.group.lds
+        plans = _team_plans(team, base, parts) if team.may_load((base,), keys, Counter.LGKM) else None
+        if plans is None or any(plan.pieces.read(lds.undefined).any() for plan in plans):
+            return False
+        tags = team.tags(line, lds.log, len(parts))
+        if not all(
+            lds.log.read_at_once(each, plan.owners, plan.pieces) for each, plan in zip(tags, plans, strict=True)
+        ):
+            return False
+        for part, plan in zip(parts, plans, strict=True):
+            put_values(team.vector, part.register, part.transfer, plan.pieces.read(lds.data), plan.lanes)
+            _count(team.group.tally.of_line(line), plan)
+        team.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, log=lds.log, tags=_by_wave(tags), also=also))
+        return True
+
+    return AtOnce(run, at_once)
 
 
 def lds_store(instruction: Instruction, base: int, parts: list[Part], also: Counter | None = None) -> Run:
@@ -146,25 +164,53 @@ def lds_store(instruction: Instruction, base: int, parts: list[Part], also: Coun
             else:
                 plan.pieces.fill(lds.undefined, 0)
             tag = lds.log.begin(group.access(line, wave.index))
-            report_lds_conflicts(wave, line, lds.log.write(tag, plan.pieces.where, plan.pieces.width), "writes", plan)
+            report_lds_conflicts(wave, line, lds.log.write(tag, plan.pieces), "writes", plan)
             tags.append(tag)
         wave.begin(Operation(line=line, counter=Counter.LGKM, log=lds.log, tags=tags, also=also))
 
-    return run
+    def at_once(team: Team) -> bool:
+        lds = team.group.lds
+        plans = _team_plans(team, base, parts) if team.dirty.isdisjoint(touched) else None
+        if plans is None or len(plans) > 1 or plans[0].overlaps:
+            return False
+        (part,), (plan,) = parts, plans
+        (tags,) = team.tags(line, lds.log)
+        if not lds.log.write_at_once(tags, plan.owners, plan.pieces):
+            return False
+        plan.pieces.write(lds.data, read_registers(team.vector, part.register, part.transfer, plan.lanes))
+        plan.pieces.fill(lds.undefined, 0)
+        _count(team.group.tally.of_line(line), plan)
+        team.begin(Operation(line=line, counter=Counter.LGKM, log=lds.log, tags=tags, also=also))
+        return True
+
+    return AtOnce(run, at_once)
+
+
+def _team_plans(team: Team, base: int, parts: list[Part]) -> list[TeamPlan] | None:
+    plans = [team.group.lds.team_plan(team.u32[base], part.offset, team.execs, part.transfer.width) for part in parts]
+    found = [plan for plan in plans if plan is not None]
+    return found if len(found) == len(plans) else None
+
+
+def _by_wave(tags: list[list[int]]) -> list[int]:
+    return [tag for of_wave in zip(*tags, strict=True) for tag in of_wave]
 
 
 def planned(wave: Wave, line: int, addresses: Words, part: Part) -> Plan:
     """Return which bytes of LDS a part touches in the active lanes; count its passes, report lanes beyond the end."""
     lds = wave.group.lds
     plan = lds.plan(addresses, part.offset, wave.exec, part.transfer.width)
-    traffic = wave.group.tally.of_line(line)
-    traffic.lds_passes += plan.passes
-    traffic.lds_least += plan.least
-    traffic.bytes += plan.pieces.where.size * plan.pieces.width
+    _count(wave.group.tally.of_line(line), plan)
     if plan.outside:
         what = f"{part.transfer.width} bytes at {plan.outside[0]} of LDS, which has {lds.size}"
         wave.fault(FaultKind.OUT_OF_BOUNDS, line, what)
     return plan
+
+
+def _count(traffic: Traffic, plan: Plan | TeamPlan) -> None:
+    traffic.lds_passes += plan.passes
+    traffic.lds_least += plan.least
+    traffic.bytes += plan.pieces.where.size * plan.pieces.width
 
 
 def _check(wave: Wave, line: int, base: int, data: Iterable[int], loads: Counter | None = None) -> None:

@@ -22,6 +22,7 @@ import numpy as np
 from expctl.gfx11.machine.arrays import Indices
 from expctl.gfx11.machine.cells import Cells, Tags, distinct
 from expctl.gfx11.machine.clocks import Clocks
+from expctl.gfx11.machine.pieces import Pieces
 
 FOREVER = 1 << 30
 MOST_WAITING_READS = 4096
@@ -45,27 +46,24 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A read of one wave, or reads of several: of all of `where` by `tags`, or of each by the element of `tags` beside it."""
+    """A read of one wave, or reads of several: of all `pieces` by `tags`, or of each by the element of `tags` beside it."""
 
     tags: Tags | int
     region: Cells
-    where: Indices
-    width: int
+    pieces: Pieces
 
     def among(self, lasting: list[int]) -> _Read | None:
         """Return the part that is by one of the accesses `lasting`; None if there is none."""
         if isinstance(self.tags, int):
             return self if self.tags in lasting else None
         kept = np.isin(self.tags, lasting)
-        return _Read(self.tags[kept], self.region, self.where[kept], self.width) if kept.any() else None
+        return _Read(self.tags[kept], self.region, self.pieces.among(kept)) if kept.any() else None
 
 
 class AccessLog:
     """Log of the accesses to one memory. A tag is the index of an access in the log; tag 0 stands for no access. `regions` are
     the (begin, end) of the parts of the memory that are accessed, in order. `shared` says whether several workgroups use it; if
     not (LDS, which is one region), barriers order its accesses.
-
-    An access is to `width` bytes at each of the offsets `where`.
     """
 
     def __init__(self, regions: Sequence[tuple[int, int]], *, shared: bool, clocks: Clocks | None = None) -> None:
@@ -119,19 +117,19 @@ class AccessLog:
         """Record that the access `tag`, for which `extend` was called, ended when `epoch` barriers had been passed."""
         self._ended[tag] = epoch
 
-    def read(self, tag: int, where: Indices, width: int = 1) -> list[Access]:
+    def read(self, tag: int, pieces: Pieces) -> list[Access]:
         """Record that the access `tag` reads; return the writes and atomics that it races with."""
         found: set[int] = set()
-        for region, cells, count in self._places(where, width):
+        for region, cells, count in self._places(pieces):
             found |= self._written(tag, region, cells)
-            self._remember_read(_Read(tag, region, where, width), cells, count)
+            self._remember_read(_Read(tag, region, pieces), cells, count)
         return self._conflicts(tag, found)
 
-    def write(self, tag: int, where: Indices, width: int = 1) -> list[Access]:
+    def write(self, tag: int, pieces: Pieces) -> list[Access]:
         """Record that the access `tag` writes; return the accesses that it races with."""
         written: set[int] = set()
         read: set[int] = set()
-        for region, cells, _ in self._places(where, width):
+        for region, cells, _ in self._places(pieces):
             read |= self._read(tag, region, cells)
             if region.atomic_loads is not None:
                 read |= region.atomic_loads.tags(cells)
@@ -139,29 +137,29 @@ class AccessLog:
             region.writers[cells] = tag
         return self._conflicts(tag, written) + self._conflicts(tag, read)
 
-    def update(self, tag: int, where: Indices, width: int = 1) -> list[Access]:
+    def update(self, tag: int, pieces: Pieces) -> list[Access]:
         """Record that the atomic `tag` reads and writes; return the loads and stores that it races with."""
         found: set[int] = set()
-        for region, cells, _ in self._places(where, width):
+        for region, cells, _ in self._places(pieces):
             found |= self._distinct(tag, region.writers, cells) | self._read(tag, region, cells)
             if region.atomics is not None:
                 region.atomics.note(tag, cells, self._agents, self._groups)
         return self._conflicts(tag, found)
 
-    def load_atomically(self, tag: int, where: Indices, width: int = 1) -> list[Access]:
+    def load_atomically(self, tag: int, pieces: Pieces) -> list[Access]:
         """Record that the atomic load `tag` reads; return the plain stores that it races with."""
         found: set[int] = set()
-        for region, cells, _ in self._places(where, width):
+        for region, cells, _ in self._places(pieces):
             found |= self._distinct(tag, region.writers, cells)
             if region.atomic_loads is not None:
                 region.atomic_loads.note(tag, cells, self._agents, self._groups)
         return self._conflicts(tag, found)
 
-    def read_at_once(self, tags: Sequence[int], owners: Indices, where: Indices, width: int) -> bool:
-        """Record the reads of several waves, in the order of `tags`; that of `tags[i]` is at the `where` whose element of
-        `owners` is i. Record nothing and return False if one of them may race.
+    def read_at_once(self, tags: Sequence[int], owners: Indices, pieces: Pieces) -> bool:
+        """Record the reads of several waves, in the order of `tags`; that of `tags[i]` is of the pieces whose
+        element of `owners` is i. Record nothing and return False if one of them may race.
         """
-        places = list(self._places(where, width))
+        places = list(self._places(pieces))
         if self._clocks is not None or len(places) > 1:
             return False
         if not places:
@@ -171,14 +169,14 @@ class AccessLog:
         self._advance(tags[0])
         if not self._all_own(region.writers.take(cells), of_pieces, count):
             return False
-        self._remember_read(_Read(of_pieces, region, where, width), cells, count)
+        self._remember_read(_Read(of_pieces, region, pieces), cells, count)
         return True
 
-    def write_at_once(self, tags: Sequence[int], owners: Indices, where: Indices, width: int) -> bool:
+    def write_at_once(self, tags: Sequence[int], owners: Indices, pieces: Pieces) -> bool:
         """Record the writes of several waves, as `read_at_once` does reads. Record nothing and return False if one of them may
         race, with an earlier access or with one of the others.
         """
-        places = list(self._places(where, width))
+        places = list(self._places(pieces))
         if self._clocks is not None or len(places) > 1:
             return False
         if not places:
@@ -206,23 +204,23 @@ class AccessLog:
         own = self._agents.take(found) == self._agents.take(of_pieces).repeat(count)
         return bool((own | (found <= self._settled)).all())
 
-    def _places(self, where: Indices, width: int) -> Iterator[tuple[Cells, Indices, int]]:
-        """Yield each region that is touched, its cells that are, and how many of them at each of `where`."""
-        if where.size == 0:
+    def _places(self, pieces: Pieces) -> Iterator[tuple[Cells, Indices, int]]:
+        """Yield each region that is touched, its cells that are, and how many of them each of its pieces has."""
+        if pieces.where.size == 0:
             return
         if not self._shared:
-            yield self._regions[0], *self._regions[0].of(where, width)
+            yield self._regions[0], *self._regions[0].of(pieces)
             return
-        least, most = int(where.min()), int(where.max())
+        least, most = int(pieces.where.min()), int(pieces.where.max())
         at = max(bisect_right(self._begins, least) - 1, 0)
         region = self._regions[at]
         if region.begin <= least and most < region.end:
-            yield region, *region.of(where, width)
+            yield region, *region.of(pieces)
             return
         for each in self._regions[at:]:
-            inside = where[(where >= each.begin) & (where < each.end)]
-            if inside.size:
-                yield each, *each.of(inside, width)
+            inside = (pieces.where >= each.begin) & (pieces.where < each.end)
+            if inside.any():
+                yield each, *each.of(pieces.among(inside))
 
     def _written(self, tag: int, region: Cells, cells: Indices) -> set[int]:
         found = self._distinct(tag, region.writers, cells)
@@ -254,7 +252,7 @@ class AccessLog:
     def _note_reads(self) -> None:
         """Record the reads since the last barrier cell by cell, because a write to some of them came."""
         for read in self._reads[self._noted :]:
-            self._note(read, *read.region.of(read.where, read.width))
+            self._note(read, *read.region.of(read.pieces))
         self._noted = len(self._reads)
 
     def _note(self, read: _Read, cells: Indices, count: int) -> None:
@@ -288,7 +286,7 @@ class AccessLog:
         self._reads = [kept for read in self._reads if (kept := read.among(self._lasting))] if self._lasting else []
         self._noted = 0
         for read in self._reads:
-            region.was_read[region.of(read.where, read.width)[0]] = True
+            region.was_read[region.of(read.pieces)[0]] = True
 
     def _conflicts(self, tag: int, tags: Iterable[int]) -> list[Access]:
         return [self._access(other) for other in sorted(tags) if not self._is_ordered(other, tag)]

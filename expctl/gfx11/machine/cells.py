@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from expctl.gfx11.machine.arrays import Flags, Indices
+from expctl.gfx11.machine.pieces import Pieces, counted
 
 Tags = NDArray[np.int32]
 _LARGEST = 4
@@ -62,18 +63,16 @@ class Cells:
         self.atomics, self.atomic_loads = (Latest(size, shared=shared) if atomics else None for _ in range(2))
         self.was_read: Flags = np.zeros(0 if shared else size, dtype=np.bool_)
 
-    def of(self, where: Indices, width: int) -> tuple[Indices, int]:
-        """Return the cells of the `width` bytes at each of `where`, and how many they are for each: those of the first, then
-        those of the second, ...
-        """
+    def of(self, pieces: Pieces) -> tuple[Indices, int]:
+        """Return the cells of `pieces`, and how many each piece has: those of the first, then those of the second, ..."""
         if self._grain:
-            low = int(np.bitwise_or.reduce(where)) | self.begin | width
+            low = pieces.low | self.begin
             needed = (low & -low).bit_length() - 1
             if needed < self._grain:
                 self._split(needed)
-        first = where - self.begin >> self._grain
-        count = width >> self._grain
-        return (first, 1) if count == 1 else ((first[:, None] + np.arange(count)).reshape(-1), count)
+        first = pieces.where - self.begin >> self._grain
+        count = pieces.width >> self._grain
+        return (first, 1) if count == 1 else ((first[:, None] + counted(count)).reshape(-1), count)
 
     def _split(self, grain: int) -> None:
         parts = 1 << self._grain - grain

@@ -99,6 +99,9 @@ class Tally:
     plans: dict[Any, Any] = field(default_factory=dict)
     """Cache of lds.Plan, by addresses, lanes, width and size: loops repeat the same LDS accesses."""
 
+    team_plans: dict[Any, Any] = field(default_factory=dict)
+    """The same of lds.TeamPlan."""
+
     def of_line(self, line: int) -> Traffic:
         """Return the counters of the instruction in `line` of the assembly. The caller adds to them; they begin at 0."""
         found = self.traffic.get(line)

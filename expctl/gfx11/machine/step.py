@@ -57,17 +57,17 @@ class Guarded:
 
     def together(self, team: Team) -> None:
         """Execute the instruction on all waves."""
-        if not team.is_one() or not team.dirty.isdisjoint(self._touched):
+        if not team.is_one() or not team.pending.keys().isdisjoint(self._touched):
             team.each(self)
+        elif not team.undefined.isdisjoint(self._touched):
+            team.each_of(self, self._touched)
         elif self._by_lane:
             self.plain(team)
-        elif self._scalars is None:
-            team.each(self)
-        elif team.varying.isdisjoint(self._scalars.reads):
+        elif self._scalars is not None and team.varying.isdisjoint(self._scalars.reads):
             self.plain(team)
             team.wrote(self._scalars.writes)
         else:
-            team.each_scalar(self.plain, *self._scalars)
+            team.each_of(self, self._touched)
 
 
 class AtOnce:

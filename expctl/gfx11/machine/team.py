@@ -7,7 +7,6 @@ For an instruction that runs wave by wave it hands that to the waves, and takes 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,19 +94,23 @@ class Team(InFlight):
         for wave in self.order:
             step(wave)
 
-    def each_scalar(self, plain: Callable[[Wave], None], reads: frozenset[int], writes: frozenset[int]) -> None:
-        """Run a step wave by wave that uses no registers but the given scalar ones."""
-        for n in self._new & reads:
-            for scalars in self._scalars:
-                scalars[n] = self.scalar[n]
+    def each_of(self, step: Callable[[Wave], object], touched: frozenset[int]) -> None:
+        """Run a step wave by wave that uses none but the registers with the keys `touched`, none of which is awaited."""
+        scalars = [key - SCALAR_KEY for key in touched if key >= SCALAR_KEY]
+        for n in self._new.intersection(scalars):
+            for each in self._scalars:
+                each[n] = self.scalar[n]
         self._give_exec()
         for wave in self.order:
-            plain(wave)
-        self._new -= writes
-        for n in writes:
+            step(wave)
+        self._new.difference_update(scalars)
+        for n in scalars:
             self._settle(n)
-        if EXEC in writes:
-            self._read_exec()
+        self._read_exec()
+        undefined = {key for key in touched if any(key in wave.undefined for wave in self.waves)}
+        for keys in (self.undefined, self.dirty):
+            keys -= touched
+            keys |= undefined
 
     def wrote(self, registers: frozenset[int]) -> None:
         """Record that a step has written to `scalar` what all waves have."""
@@ -218,7 +221,7 @@ class Team(InFlight):
         for counter, operations in self.waits.under_way.items():
             for operation in operations:
                 if id(operation) not in copies:
-                    copies[id(operation)] = [replace(operation, tags=tags) for tags in self._tags_of_waves(operation)]
+                    copies[id(operation)] = [operation.with_tags(tags) for tags in self._tags_with_tagss(operation)]
                 for wave, copy in zip(self.waves, copies[id(operation)], strict=True):
                     wave.waits.under_way[counter].append(copy)
         for key, operation in self.pending.items():
@@ -227,7 +230,7 @@ class Team(InFlight):
                 wave.dirty.add(key)
         self.pending, self.waits = {}, Waits()
 
-    def _tags_of_waves(self, operation: Operation) -> list[list[int]]:
+    def _tags_with_tagss(self, operation: Operation) -> list[list[int]]:
         each = len(operation.tags) // len(self.waves)
         return [operation.tags[i * each : (i + 1) * each] for i in range(len(self.waves))]
 
@@ -244,7 +247,7 @@ class Team(InFlight):
                 if not all(first.is_like(each) for each in column[1:]):
                     return False
                 if id(first) not in joint:
-                    whole = replace(first, tags=[tag for each in column for tag in each.tags])
+                    whole = first.with_tags([tag for each in column for tag in each.tags])
                     joint |= {id(each): whole for each in column}
                 if any(joint.get(id(each)) is not joint[id(first)] for each in column):
                     return False

@@ -59,7 +59,7 @@ def decode_scalar_load(instruction: Instruction) -> Run:
             wave.mark_scalar(n, ALL_BITS if unclear else 0)
         log, pieces = wave.group.device.log, Pieces(np.array([at]), 4 * count)
         tag = log.begin(wave.group.access(line, wave.index))
-        report_conflicts(wave, line, log.read(tag, pieces.where, pieces.width), pieces, "reads")
+        report_conflicts(wave, line, log.read(tag, pieces), pieces, "reads")
         wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, in_order=False, log=log, tags=[tag]))
 
     return run
