@@ -28,13 +28,22 @@ class Scalars(NamedTuple):
         return Scalars(*(frozenset(key - SCALAR_KEY for key in keys) for keys in (reads, writes)))
 
 
+class First(NamedTuple):
+    """How an instruction runs whose results alone are undefined before: `reads` are the keys of the registers that it reads,
+    and `define` marks its results as defined, before it is run.
+    """
+
+    reads: frozenset[int]
+    define: Run
+
+
 class Guarded:
     """An instruction that is executed by `plain` in the common case, else by `careful`: if one of the registers with the keys
     `touched` is in Wave.dirty, that is, undefined or awaited. `plain` takes a Team too if `by_lane`, because it treats every
     lane alike, or if it uses no other registers than `scalars` and these have the same values in all waves.
     """
 
-    __slots__ = ("_by_lane", "_careful", "_scalars", "_touched", "plain")
+    __slots__ = ("_by_lane", "_careful", "_first", "_scalars", "_touched", "plain")
 
     def __init__(
         self,
@@ -44,9 +53,10 @@ class Guarded:
         *,
         by_lane: bool = False,
         scalars: Scalars | None = None,
+        first: First | None = None,
     ) -> None:
         self._touched, self.plain, self._careful = touched, plain, careful
-        self._by_lane, self._scalars = by_lane, scalars
+        self._by_lane, self._scalars, self._first = by_lane, scalars, first
 
     def __call__(self, wave: Wave) -> None:
         """Execute the instruction on one wave."""
@@ -59,7 +69,7 @@ class Guarded:
         """Execute the instruction on all waves."""
         if not team.is_one() or not team.pending.keys().isdisjoint(self._touched):
             team.each(self)
-        elif not team.undefined.isdisjoint(self._touched):
+        elif not team.undefined.isdisjoint(self._touched) and not self._may_define(team):
             team.each_of(self, self._touched)
         elif self._by_lane:
             self.plain(team)
@@ -68,6 +78,19 @@ class Guarded:
             team.wrote(self._scalars.writes)
         else:
             team.each_of(self, self._touched)
+
+
+    def _may_define(self, team: Team) -> bool:
+        """Mark the results as defined and return True, if all that the instruction reads is defined and the same in all waves
+        or by lane.
+        """
+        first = self._first
+        if first is None or not team.undefined.isdisjoint(first.reads):
+            return False
+        if not self._by_lane and (self._scalars is None or not team.varying.isdisjoint(self._scalars.reads)):
+            return False
+        team.define(first.define, self._touched)
+        return True
 
 
 class AtOnce:

@@ -107,6 +107,16 @@ class Team(InFlight):
         for n in scalars:
             self._settle(n)
         self._read_exec()
+        self._note_undefined(touched)
+
+    def define(self, define: Callable[[Wave], None], touched: frozenset[int]) -> None:
+        """Let each wave mark as defined what an instruction writes that touches the registers with the keys `touched`."""
+        self._give_exec()
+        for wave in self.waves:
+            define(wave)
+        self._note_undefined(touched)
+
+    def _note_undefined(self, touched: frozenset[int]) -> None:
         undefined = {key for key in touched if any(key in wave.undefined for wave in self.waves)}
         for keys in (self.undefined, self.dirty):
             keys -= touched

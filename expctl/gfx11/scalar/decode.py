@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from expctl.gfx11.machine.arrays import ALL_BITS
 from expctl.gfx11.machine.faults import FaultKind
-from expctl.gfx11.machine.step import Guarded, Run, Scalars
+from expctl.gfx11.machine.step import First, Guarded, Run, Scalars
 from expctl.gfx11.machine.wave import EXEC_KEY, M0_KEY, SCALAR_KEY, SCC_KEY, Wave
 from expctl.gfx11.operands.scalar import ScalarSource, ScalarTarget, scalar_source, scalar_target
 from expctl.gfx11.operands.vector_source import Type
@@ -149,7 +149,13 @@ def _save_exec(instruction: Instruction, fields: Fields) -> Run:
         wave.check_exec(line)
 
     written = (*target.keys, EXEC_KEY, SCC_KEY)
-    return Guarded(keys, plain, careful, scalars=Scalars.of((*mask.keys, EXEC_KEY), written))
+
+    def define(wave: Wave) -> None:
+        target.mark(wave, 0)
+        wave.mark_scalar(SCC, 0)
+
+    reads = (*mask.keys, EXEC_KEY)
+    return Guarded(keys, plain, careful, scalars=Scalars.of(reads, written), first=First(frozenset(reads), define))
 
 
 _SHORT: dict[str, tuple[str, bool]] = {

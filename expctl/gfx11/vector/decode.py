@@ -5,13 +5,14 @@ What an instruction computes is in the tables of compare.py, floats.py, halves.p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from expctl.gfx11.machine.arrays import Anything, Bits
-from expctl.gfx11.machine.step import Guarded, Run
+from expctl.gfx11.machine.arrays import LANES, Anything, Bits
+from expctl.gfx11.machine.step import First, Guarded, Run
 from expctl.gfx11.machine.wave import EXEC_KEY, Wave
 from expctl.gfx11.operands.vector_source import FLOATS, Source, Type, source
 from expctl.gfx11.text.operand import EXEC, Kind, Operand
@@ -23,6 +24,9 @@ from expctl.gfx11.vector.result import Write, undefined_mask, write_keys, writer
 TABLE: dict[str, VectorOp] = {
     **integers.OPS, **floats.OPS, **division.OPS, **doubles.OPS, **compare.OPS, **halves.PLAIN, **selection.OPS,
 }  # fmt: skip
+
+
+_NOTHING: Bits = np.zeros(LANES, dtype=np.uint32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +132,13 @@ def step_of(instruction: Instruction, bound: Bound, *, by_lane: bool = True) -> 
         if EXEC_KEY in bound.write_keys:
             wave.check_exec(line)
 
-    return Guarded(keys, plain, careful, by_lane=by_lane)
+    return Guarded(keys, plain, careful, by_lane=by_lane, first=First(frozenset(bound.read_keys), partial(define, bound.marks)))
+
+
+def define(marks: Iterable[Callable[[Wave, Bits], None]], wave: Wave) -> None:
+    """Mark results as wholly defined."""
+    for mark in marks:
+        mark(wave, _NOTHING)
 
 
 def _evaluator(
