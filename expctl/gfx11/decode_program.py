@@ -18,7 +18,7 @@ from expctl.gfx11.machine.block import Block
 from expctl.gfx11.machine.counts import Class, class_of, work_of
 from expctl.gfx11.machine.memory import CODE
 from expctl.gfx11.machine.schedule import END
-from expctl.gfx11.machine.step import Run, together
+from expctl.gfx11.machine.step import Run, alone, together
 from expctl.gfx11.opcodes import opcode_of
 from expctl.gfx11.scalar.control import ENDS_BLOCK, Leave, decided_by, decode_hint, decode_leave, decode_wait
 from expctl.gfx11.scalar.decode import decode_scalar
@@ -140,7 +140,7 @@ def _block(
     steps: tuple[Run, ...], leave: Leave, decided: frozenset[int] | None, body: tuple[Instruction, ...], first: int, *, work: int
 ) -> Block:
     return Block(
-        steps=steps,
+        steps=tuple(map(alone, steps)),
         together=tuple(map(together, steps)),
         leave=leave,
         decided_by=decided,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,7 +87,8 @@ class AccessLog:
         self._begun.append(access.begun)
         self._ended.append(access.ended)
         self._stamps.append(access.stamp)
-        self._hold(tag + 1)
+        if tag >= len(self._agents):
+            self._hold(tag + 1)
         self._agents[tag], self._groups[tag] = access.agent, access.group
         return tag
 
@@ -159,14 +160,14 @@ class AccessLog:
         """Record the reads of several waves, in the order of `tags`; that of `tags[i]` is of the pieces whose
         element of `owners` is i. Record nothing and return False if one of them may race.
         """
-        places = list(self._places(pieces))
+        places = self._places(pieces)
         if self._clocks is not None or len(places) > 1:
             return False
         if not places:
             return True
         ((region, cells, count),) = places
         of_pieces = np.array(tags, dtype=np.int32).take(owners)
-        self._advance(tags[0])
+        self._advance(min(tags))
         if not self._all_own(region.writers.take(cells), of_pieces, count):
             return False
         self._remember_read(_Read(of_pieces, region, pieces), cells, count)
@@ -176,14 +177,14 @@ class AccessLog:
         """Record the writes of several waves, as `read_at_once` does reads. Record nothing and return False if one of them may
         race, with an earlier access or with one of the others.
         """
-        places = list(self._places(pieces))
+        places = self._places(pieces)
         if self._clocks is not None or len(places) > 1:
             return False
         if not places:
             return True
         ((region, cells, count),) = places
         of_pieces = np.array(tags, dtype=np.int32).take(owners)
-        self._advance(tags[0])
+        self._advance(min(tags))
         before = region.writers.take(cells)
         kept = [before]
         if self._are_reads_noted(region, cells):
@@ -204,23 +205,20 @@ class AccessLog:
         own = self._agents.take(found) == self._agents.take(of_pieces).repeat(count)
         return bool((own | (found <= self._settled)).all())
 
-    def _places(self, pieces: Pieces) -> Iterator[tuple[Cells, Indices, int]]:
-        """Yield each region that is touched, its cells that are, and how many of them each of its pieces has."""
+    def _places(self, pieces: Pieces) -> Sequence[tuple[Cells, Indices, int]]:
+        """Return each region that is touched, its cells that are, and how many of them each of its pieces has."""
         if pieces.where.size == 0:
-            return
+            return ()
         if not self._shared:
-            yield self._regions[0], *self._regions[0].of(pieces)
-            return
+            region = self._regions[0]
+            return ((region, *region.of(pieces)),)
         least, most = int(pieces.where.min()), int(pieces.where.max())
         at = max(bisect_right(self._begins, least) - 1, 0)
         region = self._regions[at]
         if region.begin <= least and most < region.end:
-            yield region, *region.of(pieces)
-            return
-        for each in self._regions[at:]:
-            inside = (pieces.where >= each.begin) & (pieces.where < each.end)
-            if inside.any():
-                yield each, *each.of(pieces.among(inside))
+            return ((region, *region.of(pieces)),)
+        parts = [(each, (pieces.where >= each.begin) & (pieces.where < each.end)) for each in self._regions[at:]]
+        return [(each, *each.of(pieces.among(inside))) for each, inside in parts if inside.any()]
 
     def _written(self, tag: int, region: Cells, cells: Indices) -> set[int]:
         found = self._distinct(tag, region.writers, cells)

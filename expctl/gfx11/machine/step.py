@@ -96,19 +96,24 @@ class Guarded:
 class AtOnce:
     """An instruction that `run` executes on one wave, and `at_once` on a team, unless it changes nothing and returns False."""
 
-    __slots__ = ("_at_once", "_run")
+    __slots__ = ("_at_once", "run")
 
     def __init__(self, run: Run, at_once: Callable[[Team], bool]) -> None:
-        self._run, self._at_once = run, at_once
+        self.run, self._at_once = run, at_once
 
     def __call__(self, wave: Wave) -> None:
         """Execute the instruction on one wave."""
-        self._run(wave)
+        self.run(wave)
 
     def together(self, team: Team) -> None:
         """Execute the instruction on all waves."""
         if not team.is_one() or not self._at_once(team):
-            team.each(self._run)
+            team.each(self.run)
+
+
+def alone(step: Run) -> Run:
+    """Return the function that executes a step on one wave, as directly as possible."""
+    return step.run if isinstance(step, AtOnce) else step
 
 
 def together(step: Run) -> Callable[[Team], None]:

@@ -127,12 +127,12 @@ def decode_matrix(instruction: Instruction) -> Run:
         total = left @ right.transpose(0, 2, 1)
         if op.narrow is not None:
             if not zero:
-                total += op.narrow.values(_by_wave(rows[c0 : c0 + _SUMS].view(np.uint16)[..., upper::2])).reshape(-1, 16, 16)
+                total += op.narrow.values(_matrices(rows[c0 : c0 + _SUMS].view(np.uint16)[..., upper::2]))
             rounded = op.narrow.rounded(total).reshape(-1, _SUMS, 32)
             rows[d : d + _SUMS].view(np.uint16)[..., upper::2] = rounded.transpose(1, 0, 2)
             return repeats
         if not zero:
-            total += _by_wave(rows[c0 : c0 + _SUMS].view(op.total)).reshape(-1, 16, 16)
+            total += _matrices(rows[c0 : c0 + _SUMS].view(op.total))
         if clamps:
             total = np.clip(total, -(1 << 31), (1 << 31) - 1)
         rows[d : d + _SUMS].view(op.total)[:] = total.astype(op.total).reshape(-1, _SUMS, 32).transpose(1, 0, 2)
@@ -170,9 +170,9 @@ def decode_matrix(instruction: Instruction) -> Run:
     return AtOnce(run, at_once)
 
 
-def _by_wave(rows: Anything) -> Anything:
-    """Return registers (registers, waves, n) as (waves, registers, n), in order in memory."""
-    return np.ascontiguousarray(rows.transpose(1, 0, 2))
+def _matrices(rows: Anything) -> Anything:
+    """Return sums in registers, (8, waves, 32), as (waves, 16, 16)."""
+    return rows.transpose(1, 0, 2).reshape(-1, 16, 16)
 
 
 def _fragments(name: str, rows: Words, is_signed: bool) -> tuple[Anything, Flags]:
