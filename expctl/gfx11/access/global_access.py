@@ -15,8 +15,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from expctl.gfx11.access.transfer import LOADS, STORES, Transfer, put_values, read_registers, write_registers
-from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Anything, Bytes, Flags, Indices
+from expctl.gfx11.machine.arrays import ALL_BITS, Anything, Bytes, Flags, Indices
 from expctl.gfx11.machine.conflicts import report_conflicts
+from expctl.gfx11.machine.counts import Tally
 from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.machine.memory import BASE, DEFINED, OUTSIDE, UNDEFINED
 from expctl.gfx11.machine.pieces import Pieces
@@ -28,7 +29,7 @@ from expctl.gfx11.operands.vector_source import Source, Type, source
 from expctl.gfx11.text.operand import Kind, Operand
 from expctl.gfx11.text.program import Fields, Instruction
 
-LINE_BYTES = 128
+LINE_BYTES, MOST_LINES = 128, 4096
 assert BASE % LINE_BYTES == 0  # noqa: S101  an offset into the arena has the line boundaries of its address
 assert OUTSIDE == 0  # noqa: S101  so that all() means inside
 CACHE_POLICY = frozenset(("glc", "slc", "dlc"))
@@ -129,7 +130,7 @@ def reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tu
     begin = memory.offsets(addresses)
     pieces = Pieces(begin if wave.full else begin[lanes], width)
     states = pieces.read(memory.states)
-    _count_lines(wave, line, pieces.where, width)
+    _count_lines(wave.group.tally, line, pieces.where, width)
     if states.all():
         return pieces, lanes, states
     inside = (states != OUTSIDE).all(axis=1)
@@ -146,36 +147,37 @@ def _base(wave: Wave, addresses: Source) -> int | None:
     return pair[0] | pair[1] << 32 if len(pair) == 2 else None
 
 
-def _count_lines(wave: Wave, line: int, begin: Indices, width: int) -> None:
+def _count_lines(tally: Tally, line: int, begin: Indices, width: int, owners: Indices | None = None) -> None:
+    """Count the lines that an access touches at `begin`; if lanes have different waves as `owners`, for each wave by itself."""
     if begin.size == 0:
         return
+    key = ((begin - (int(begin[0]) & -LINE_BYTES)).tobytes(), width, b"" if owners is None else owners.tobytes())
+    if key not in tally.lines:
+        if len(tally.lines) >= MOST_LINES:
+            tally.lines.clear()
+        parts = [begin] if owners is None else [begin[owners == each] for each in np.unique(owners)]
+        found = [_lines(part, width) for part in parts]
+        tally.lines[key] = sum(lines for lines, _ in found), sum(least for _, least in found)
+    lines, least = tally.lines[key]
+    traffic = tally.of_line(line)
+    traffic.lines += lines
+    traffic.lines_least += least
+    traffic.bytes += begin.size * width
+
+
+def _lines(begin: Indices, width: int) -> tuple[int, int]:
+    """Return how many lines the bytes at `begin` touch, and the fewest that could hold them."""
     starts = set(begin.tolist())
     lines = {start // LINE_BYTES for start in starts}
     if width & (width - 1) or (begin & (width - 1)).any():
         lines |= {(start + width - 1) // LINE_BYTES for start in starts}
-    traffic = wave.group.tally.of_line(line)
-    traffic.lines += len(lines)
-    traffic.lines_least += -(-len(starts) * width // LINE_BYTES)
-    traffic.bytes += begin.size * width
+    return len(lines), -(-len(starts) * width // LINE_BYTES)
 
 
-def count_lines_at_once(team: Team, line: int, begin: Indices, width: int) -> None:
-    """Count the lines that the active lanes touch, for each wave by itself; `begin` are the offsets of all lanes."""
-    starts = np.where(team.lanes, begin, -1).reshape(-1, LANES)
-    starts.sort(axis=1)
-    lines = starts // LINE_BYTES
-    if width & (width - 1) or (starts & (width - 1))[starts >= 0].any():
-        ends = np.where(starts < 0, -1, (starts + width - 1) // LINE_BYTES)
-        lines = np.sort(np.concatenate((lines, ends), axis=1), axis=1)
-    traffic = team.group.tally.of_line(line)
-    traffic.lines += int(_distinct_in_rows(lines).sum())
-    traffic.lines_least += int((-(-_distinct_in_rows(starts) * width // LINE_BYTES)).sum())
-    traffic.bytes += int(np.count_nonzero(team.lanes)) * width
-
-
-def _distinct_in_rows(rows: Indices) -> Indices:
-    """Return the number of different numbers from 0 on in each row; rows are sorted."""
-    return np.asarray((rows[:, 1:] != rows[:, :-1]).sum(axis=1) + (rows[:, 0] >= 0))
+def _pieces_of(team: Team, addresses: Source, width: int) -> tuple[Pieces, Indices]:
+    """Return the bytes that the active lanes access, and the wave of each lane."""
+    begin = team.group.memory.offsets(addresses.read(team))
+    return (Pieces(begin, width), team.owners) if team.full else (Pieces(begin[team.lanes], width), team.owners[team.lanes])
 
 
 def global_load(
@@ -209,14 +211,13 @@ def global_load(
         memory, log = team.group.memory, team.group.device.log
         if is_atomic or not team.may_load(addresses.keys, keys, Counter.VM):
             return False
-        begin = memory.offsets(addresses.read(team))
-        pieces, owners = (Pieces(begin, width), team.owners) if team.full else (Pieces(begin[team.lanes], width), team.owners[team.lanes])
+        pieces, owners = _pieces_of(team, addresses, width)
         if (pieces.read(memory.states) != DEFINED).any():
             return False
         (tags,) = team.tags(line, log)
         if not log.read_at_once(tags, owners, pieces):
             return False
-        count_lines_at_once(team, line, begin, width)
+        _count_lines(team.group.tally, line, pieces.where, width, owners)
         put_values(team.vector, first, transfer, pieces.read(memory.data), team.lanes)
         team.begin(Operation(line=line, counter=Counter.VM, keys=keys, log=log, tags=tags, also=also))
         return True
@@ -254,14 +255,13 @@ def global_store(
         memory, log = team.group.memory, team.group.device.log
         if not team.dirty.isdisjoint(touched):
             return False
-        begin = memory.offsets(addresses.read(team))
-        pieces, owners = (Pieces(begin, width), team.owners) if team.full else (Pieces(begin[team.lanes], width), team.owners[team.lanes])
+        pieces, owners = _pieces_of(team, addresses, width)
         if not pieces.read(memory.states).all():
             return False
         (tags,) = team.tags(line, log)
         if not log.write_at_once(tags, owners, pieces):
             return False
-        count_lines_at_once(team, line, begin, width)
+        _count_lines(team.group.tally, line, pieces.where, width, owners)
         data = read_registers(team.vector, first, transfer, team.lanes)
         pieces.write(memory.data, data)
         differs = pieces.read(memory.data) != data

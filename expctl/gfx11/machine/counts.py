@@ -101,6 +101,8 @@ class Tally:
 
     team_plans: dict[Any, Any] = field(default_factory=dict)
     """The same of lds.TeamPlan."""
+    lines: dict[Any, Any] = field(default_factory=dict)
+    """Cache of the lines of global memory that an access touches, by the distances of its lanes."""
 
     def of_line(self, line: int) -> Traffic:
         """Return the counters of the instruction in `line` of the assembly. The caller adds to them; they begin at 0."""

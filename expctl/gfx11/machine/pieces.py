@@ -9,6 +9,7 @@ import numpy as np
 from expctl.gfx11.machine.arrays import Bytes, Flags, Indices
 
 _UNITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_ONES = {np.uint8: 0x01, np.uint16: 0x0101, np.uint32: 0x0101_0101, np.uint64: 0x0101_0101_0101_0101}
 
 
 @cache
@@ -52,4 +53,4 @@ class Pieces:
 
     def fill(self, memory: Bytes, value: int) -> None:
         """Set each byte to `value`."""
-        memory.view(self._kind)[self._index] = int.from_bytes(bytes([value]) * 8, "little") & np.iinfo(self._kind).max
+        memory.view(self._kind)[self._index] = value * _ONES[self._kind]

@@ -42,7 +42,7 @@ def run_waves(group: Workgroup, waves: list[Wave], blocks: list[Block], order: r
 def _run_together(group: Workgroup, team: Team, waves: list[Wave], blocks: list[Block]) -> None:
     """Run all waves side by side until they part or come to a barrier or their end; `Wave.at` then says where each is."""
     at, executions = waves[0].resume, group.tally.executions
-    team.order = tuple(waves)
+    team.set_order(waves)
     while at >= 0:
         block = blocks[at]
         executions[at] += len(waves)

@@ -30,11 +30,13 @@ class Scalars(NamedTuple):
 
 class First(NamedTuple):
     """How an instruction runs whose results alone are undefined before: `reads` are the keys of the registers that it reads,
-    and `define` marks its results as defined, before it is run.
+    and `define` marks its results as defined, before it is run. `whole` are the keys of its results, if these are whole vector
+    registers.
     """
 
     reads: frozenset[int]
     define: Run
+    whole: frozenset[int] | None = None
 
 
 class Guarded:
@@ -89,7 +91,7 @@ class Guarded:
             return False
         if not self._by_lane and (self._scalars is None or not team.varying.isdisjoint(self._scalars.reads)):
             return False
-        team.define(first.define, self._touched)
+        team.define(first.define, first.whole, self._touched)
         return True
 
 

@@ -33,12 +33,13 @@ class Team(InFlight):
     """
 
     __slots__ = (
-        "_has_new_exec", "_is_one", "_new", "_scalars", "exec", "execs", "f32", "full", "high", "i32", "lanes", "low", "order",
+        "_has_new_exec", "_is_one", "_new", "_ranks", "_scalars", "exec", "execs", "f32", "full", "high", "i32", "lanes", "low", "order",
         "owners", "resume", "scalar", "size", "u32", "varying", "vector", "waves",
     )  # fmt: skip
 
     def __init__(self, waves: Sequence[Wave], storage: Words) -> None:
-        self.waves = self.order = tuple(waves)
+        self.waves = tuple(waves)
+        self.set_order(waves)
         self.group = waves[0].group
         self.size = len(waves) * LANES
         self.owners: Indices = np.arange(self.size) // LANES
@@ -57,6 +58,11 @@ class Team(InFlight):
         self.pending, self.waits = {}, Waits()
         self.resume = waves[0].resume
         self._is_one = False
+
+    def set_order(self, order: Sequence[Wave]) -> None:
+        """Set the order of the waves."""
+        self.order = tuple(order)
+        self._ranks = [self.order.index(wave) for wave in self.waves]
 
     def is_one(self) -> bool:
         """Take from the waves what they have in common, if it isn't here; return False if they have too little."""
@@ -109,8 +115,19 @@ class Team(InFlight):
         self._read_exec()
         self._note_undefined(touched)
 
-    def define(self, define: Callable[[Wave], None], touched: frozenset[int]) -> None:
-        """Let each wave mark as defined what an instruction writes that touches the registers with the keys `touched`."""
+    def define(self, define: Callable[[Wave], None], whole: frozenset[int] | None, touched: frozenset[int]) -> None:
+        """Mark as defined what an instruction writes that touches the registers with the keys `touched`: by `define`, or, if it
+        writes `whole` vector registers in all lanes, these.
+        """
+        if self.full and whole is not None:
+            for wave in self.waves:
+                for key in whole:
+                    wave.vector_undefined[key] = 0
+                wave.undefined -= whole
+                wave.dirty -= whole
+            self.undefined -= whole
+            self.dirty -= whole
+            return
         self._give_exec()
         for wave in self.waves:
             define(wave)
@@ -145,15 +162,14 @@ class Team(InFlight):
         """Add to the log `parts` accesses of each wave, which begin now; return the tags of each part by wave."""
         group = self.group
         first = log.begin_several(line, [group.agent(wave.index) for wave in self.order], parts, group.index, group.epoch)
-        ranks = {wave.index: rank for rank, wave in enumerate(self.order)}
-        return [[first + ranks[wave.index] * parts + part for wave in self.waves] for part in range(parts)]
+        return [[first + rank * parts + part for rank in self._ranks] for part in range(parts)]
 
     def set_exec(self, bits: int) -> None:
         """Set EXEC of all waves to a 32-bit lane mask."""
         self.exec = self.scalar[EXEC] = bits
         self.execs = [bits] * len(self.waves)
         self.full = bits == ALL_BITS
-        self.lanes: Flags = np.tile(lanes_of(bits), len(self.waves))
+        self.lanes: Flags = self._repeated(lanes_of(bits))
         self._has_new_exec = True
         self.wrote(frozenset((EXEC,)))
 
@@ -180,9 +196,12 @@ class Team(InFlight):
     def mask(self, index: int) -> Flags:
         """Return the masks in scalar register `index` as flags of the lanes."""
         if index not in self.varying:
-            return np.tile(lanes_of(self.scalar[index]), len(self.waves))
+            return self._repeated(lanes_of(self.scalar[index]))
         words = np.array([scalar[index] for scalar in self._scalars], dtype=np.uint32)
         return np.unpackbits(words.view(np.uint8), bitorder="little").view(np.bool_)
+
+    def _repeated(self, lanes: Flags) -> Flags:
+        return np.asarray(np.broadcast_to(lanes, (len(self.waves), LANES)).reshape(-1))
 
     def spread(self, index: int, into: Words) -> None:
         """Write the values of scalar register `index` to the first elements of `into`, one for each lane."""

@@ -11,10 +11,10 @@ from functools import partial
 
 import numpy as np
 
-from expctl.gfx11.machine.arrays import LANES, Anything, Bits
+from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Anything, Bits
 from expctl.gfx11.machine.step import First, Guarded, Run
 from expctl.gfx11.machine.wave import EXEC_KEY, Wave
-from expctl.gfx11.operands.vector_source import FLOATS, Source, Type, source
+from expctl.gfx11.operands.vector_source import FLOATS, Source, Type, source, used_bits
 from expctl.gfx11.text.operand import EXEC, Kind, Operand
 from expctl.gfx11.text.program import Instruction
 from expctl.gfx11.vector import compare, division, doubles, floats, halves, integers, selection
@@ -41,6 +41,8 @@ class Bound:
     marks: tuple[Callable[[Wave, Bits], None], ...]
     read_keys: tuple[int, ...]
     write_keys: tuple[int, ...]
+    whole: frozenset[int] | None
+    """`write_keys` if they are of whole vector registers."""
 
 
 def base_name(mnemonic: str) -> str:
@@ -96,13 +98,17 @@ def bound_to(
     finish: Callable[[Anything], Anything] | None = None,
 ) -> Bound:
     """Bind an operation to its destinations and sources; `finish`, if given, is applied to the result before writing."""
+    written = [(x, kind) for x, kind in zip(destinations, op.results, strict=True)]
+    keys = tuple(key for x, kind in written for key in write_keys(x, kind))
+    are_whole = all(x.kind is Kind.VECTOR and used_bits(kind) == ALL_BITS for x, kind in written)
     return Bound(
         evaluate=_evaluator(op, sources, finish),
         undefined=_undefined(op, sources),
         writes=tuple(writer(instruction, x, kind) for x, kind in zip(destinations, op.results, strict=True)),
         marks=tuple(undefined_mask(x, kind) for x, kind in zip(destinations, op.results, strict=True)),
         read_keys=(EXEC_KEY, *(key for x in sources for key in x.keys)),
-        write_keys=tuple(key for x, kind in zip(destinations, op.results, strict=True) for key in write_keys(x, kind)),
+        write_keys=keys,
+        whole=frozenset(keys) if are_whole else None,
     )
 
 
@@ -132,7 +138,8 @@ def step_of(instruction: Instruction, bound: Bound, *, by_lane: bool = True) -> 
         if EXEC_KEY in bound.write_keys:
             wave.check_exec(line)
 
-    return Guarded(keys, plain, careful, by_lane=by_lane, first=First(frozenset(bound.read_keys), partial(define, bound.marks)))
+    first = First(frozenset(bound.read_keys), partial(define, bound.marks), bound.whole)
+    return Guarded(keys, plain, careful, by_lane=by_lane, first=first)
 
 
 def define(marks: Iterable[Callable[[Wave, Bits], None]], wave: Wave) -> None:

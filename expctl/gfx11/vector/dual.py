@@ -46,5 +46,6 @@ def decode_dual(instruction: Instruction) -> Run:
             half.marks[0](wave, bits)
         plain(wave)
 
-    first = First(frozenset((*x.read_keys, *y.read_keys)), partial(define, (x.marks[0], y.marks[0])))
+    whole = x.whole | y.whole if x.whole is not None and y.whole is not None else None
+    first = First(frozenset((*x.read_keys, *y.read_keys)), partial(define, (x.marks[0], y.marks[0])), whole)
     return Guarded(keys, plain, careful, by_lane=True, first=first)
