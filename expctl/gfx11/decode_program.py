@@ -137,7 +137,13 @@ def decode(program: Program, *, vector_registers: int = 256) -> Decoded:
 
 
 def _block(
-    steps: tuple[Run, ...], leave: Leave, decided: frozenset[int] | None, body: tuple[Instruction, ...], first: int, *, work: int
+    steps: tuple[Run, ...],
+    leave: Leave,
+    decided: frozenset[int] | None,
+    body: tuple[Instruction, ...],
+    first: int,
+    *,
+    work: int,
 ) -> Block:
     return Block(
         steps=tuple(map(alone, steps)),

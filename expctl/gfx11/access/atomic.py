@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from expctl.gfx11.access.address import address_source
 from expctl.gfx11.access.flat import flat
-from expctl.gfx11.access.global_access import address_source, offset_of, reach
+from expctl.gfx11.access.global_access import offset_of, reach
 from expctl.gfx11.access.lds_access import Part, lds_offset, planned, report_lds_conflicts, vector_index
 from expctl.gfx11.access.transfer import Transfer, read_registers, write_registers
 from expctl.gfx11.machine.accesses import AccessLog

@@ -10,12 +10,13 @@ The instruction's signed offset in bytes is added to each.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 import numpy as np
 
+from expctl.gfx11.access.address import address_source, check_registers
+from expctl.gfx11.access.private_access import private_load, private_store
 from expctl.gfx11.access.transfer import LOADS, STORES, Transfer, put_values, read_registers, write_registers
-from expctl.gfx11.machine.arrays import ALL_BITS, Anything, Bytes, Flags, Indices
+from expctl.gfx11.machine.arrays import Bytes, Flags, Indices
 from expctl.gfx11.machine.conflicts import report_conflicts
 from expctl.gfx11.machine.counts import Tally
 from expctl.gfx11.machine.faults import FaultKind
@@ -25,8 +26,8 @@ from expctl.gfx11.machine.step import AtOnce, Run
 from expctl.gfx11.machine.team import Team
 from expctl.gfx11.machine.waits import Counter, Operation
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
-from expctl.gfx11.operands.vector_source import Source, Type, source
-from expctl.gfx11.text.operand import Kind, Operand
+from expctl.gfx11.operands.vector_source import Source
+from expctl.gfx11.text.operand import Kind
 from expctl.gfx11.text.program import Fields, Instruction
 
 LINE_BYTES, MOST_LINES = 128, 4096
@@ -79,45 +80,6 @@ def is_atomic_load(instruction: Instruction) -> bool:
         return False
     modifiers = instruction.fields().modifiers
     return "glc" in modifiers and "dlc" not in modifiers
-
-
-def address_source(instruction: Instruction, address: Operand, base: Operand, offset: int, *, private: bool) -> Source:
-    """Return a source of each lane's uint64 address, (32,); for private memory, of each lane's byte offset in it."""
-    parts: list[Source] = []
-    if address.kind is not Kind.OFF:
-        wide = not private and base.kind is Kind.OFF
-        parts.append(source(instruction, address, Type.U64 if wide else Type.U32))
-    if base.kind is not Kind.OFF:
-        if base.kind is not Kind.SCALAR:
-            raise instruction.unsupported("the base address is not in scalar registers")
-        parts.append(source(instruction, base, Type.U32 if private else Type.U64))
-    if not parts and not private:
-        raise instruction.unsupported("an address is needed")
-    constant = np.int64(offset).astype(np.uint64)
-
-    def read(wave: Wave) -> Anything:
-        if not parts:
-            return np.full(wave.size, constant)
-        total = parts[0].read(wave).astype(np.uint64)
-        total += constant
-        for part in parts[1:]:
-            total += part.read(wave)
-        return total
-
-    def undefined(wave: Wave) -> Anything:
-        bits = np.zeros(32, dtype=np.uint32)
-        for part in parts:
-            bits |= part.undefined(wave)
-        return bits
-
-    return Source(read=read, undefined=undefined, keys=tuple(key for part in parts for key in part.keys))
-
-
-def _check(wave: Wave, line: int, addresses: Source, data: Iterable[int], loads: Counter | None = None) -> None:
-    wave.check_waited(line, addresses.keys)
-    wave.check_waited(line, data, loads=loads)
-    if (addresses.undefined(wave)[wave.lanes] != 0).any():
-        wave.fault(FaultKind.UNINITIALISED, line, "the address is a value that nothing wrote")
 
 
 def reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tuple[Pieces, Flags, Bytes]:
@@ -191,7 +153,7 @@ def global_load(
 
     def run(wave: Wave) -> None:
         if not wave.dirty.isdisjoint(touched):
-            _check(wave, line, addresses, keys, Counter.VM)
+            check_registers(wave, line, addresses, keys, Counter.VM)
         pieces, lanes, states = reach(wave, line, addresses, width, does="reads")
         group = wave.group
         undefined = (states == UNDEFINED).view(np.uint8) * np.uint8(0xFF)
@@ -236,7 +198,7 @@ def global_store(
     def run(wave: Wave) -> None:
         unclear = not wave.dirty.isdisjoint(touched)
         if unclear:
-            _check(wave, line, addresses, keys)
+            check_registers(wave, line, addresses, keys)
         pieces, lanes, _ = reach(wave, line, addresses, width, does="writes")
         if unclear and read_registers(wave.vector_undefined, first, transfer, lanes).any():
             buffer = wave.group.memory.describe(int(pieces.where[0]) + BASE) if pieces.where.size else "nowhere"
@@ -280,55 +242,3 @@ def _report_overlap(wave: Wave, line: int, pieces: Pieces, differs: Flags) -> No
     if differs.any():
         place = wave.group.memory.describe(int(pieces.where.min()) + BASE)
         wave.fault(FaultKind.RACE, line, f"lanes of one store write different values to the same bytes, near {place}")
-
-
-def private_load(
-    instruction: Instruction, first: int, transfer: Transfer, addresses: Source, also: Counter | None = None
-) -> Run:
-    """Return the function of a load from private memory, which the counter `also` has to prove too."""
-    line, keys = instruction.line, tuple(range(first, first + transfer.registers))
-    touched = frozenset((*keys, *addresses.keys))
-
-    def run(wave: Wave) -> None:
-        if not wave.dirty.isdisjoint(touched):
-            _check(wave, line, addresses, keys, Counter.VM)
-        rows, where, lanes = _private_reach(wave, line, addresses.read(wave), transfer.width)
-        private = wave.group.private[wave.index]
-        write_registers(wave, first, transfer, private.data[rows, where], private.undefined[rows, where], lanes)
-        wave.begin(Operation(line=line, counter=Counter.VM, keys=keys, also=also))
-
-    return run
-
-
-def private_store(
-    instruction: Instruction, first: int, transfer: Transfer, addresses: Source, also: Counter | None = None
-) -> Run:
-    """Return the function of a store to private memory, which the counter `also` has to prove too."""
-    line, keys = instruction.line, range(first, first + transfer.registers)
-    touched = frozenset((*keys, *addresses.keys))
-
-    def run(wave: Wave) -> None:
-        if not wave.dirty.isdisjoint(touched):
-            _check(wave, line, addresses, keys)
-        rows, where, lanes = _private_reach(wave, line, addresses.read(wave), transfer.width)
-        private = wave.group.private[wave.index]
-        private.data[rows, where] = read_registers(wave.vector, first, transfer, lanes)
-        private.undefined[rows, where] = read_registers(wave.vector_undefined, first, transfer, lanes)
-        wave.begin(Operation(line=line, counter=Counter.VS, also=also))
-
-    return run
-
-
-def _private_reach(wave: Wave, line: int, addresses: Anything, width: int) -> tuple[Indices, Indices, Flags]:
-    """Compute which bytes of private memory the active lanes access; report an OUT_OF_BOUNDS fault for lanes beyond its end.
-    Returns, for the other lanes, their numbers (lanes, 1), the byte offsets (lanes, width), and a flag per lane (32,).
-    """
-    size = wave.group.private[wave.index].size
-    begin = (addresses & np.uint64(ALL_BITS)).astype(np.int64)
-    inside = wave.lanes & (begin + width <= size)
-    if (inside != wave.lanes).any():
-        at = int(begin[wave.lanes & ~inside][0])
-        wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"{width} bytes at {at} of private memory, which has {size} per lane")
-    wave.group.tally.of_line(line).bytes += int(inside.sum()) * width
-    rows = np.flatnonzero(inside)[:, None]
-    return rows, begin[inside][:, None] + np.arange(width), inside

@@ -128,9 +128,7 @@ def lds_load(instruction: Instruction, base: int, parts: list[Part], also: Count
         if plans is None or any(plan.pieces.read(lds.undefined).any() for plan in plans):
             return False
         tags = team.tags(line, lds.log, len(parts))
-        if not all(
-            lds.log.read_at_once(each, plan.owners, plan.pieces) for each, plan in zip(tags, plans, strict=True)
-        ):
+        if not all(lds.log.read_at_once(each, plan.owners, plan.pieces) for each, plan in zip(tags, plans, strict=True)):
             return False
         for part, plan in zip(parts, plans, strict=True):
             put_values(team.vector, part.register, part.transfer, plan.pieces.read(lds.data), plan.lanes)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from expctl.gfx11.machine.arrays import Indices
-from expctl.gfx11.machine.cells import Cells, Tags, distinct
+from expctl.gfx11.machine.cells import Cells, Read, Tags, distinct
 from expctl.gfx11.machine.clocks import Clocks
 from expctl.gfx11.machine.pieces import Pieces
 
@@ -42,22 +42,6 @@ class Access:
     """FOREVER while the access may outlast a barrier."""
     stamp: int = 0
     """The wave's clock: clocks.py."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A read of one wave, or reads of several: of all `pieces` by `tags`, or of each by the element of `tags` beside it."""
-
-    tags: Tags | int
-    region: Cells
-    pieces: Pieces
-
-    def among(self, lasting: list[int]) -> _Read | None:
-        """Return the part that is by one of the accesses `lasting`; None if there is none."""
-        if isinstance(self.tags, int):
-            return self if self.tags in lasting else None
-        kept = np.isin(self.tags, lasting)
-        return _Read(self.tags[kept], self.region, self.pieces.among(kept)) if kept.any() else None
 
 
 class AccessLog:
@@ -123,7 +107,7 @@ class AccessLog:
         found: set[int] = set()
         for region, cells, count in self._places(pieces):
             found |= self._written(tag, region, cells)
-            self._remember_read(_Read(tag, region, pieces), cells, count)
+            self._remember_read(Read(tag, region, pieces), cells, count)
         return self._conflicts(tag, found)
 
     def write(self, tag: int, pieces: Pieces) -> list[Access]:
@@ -170,7 +154,7 @@ class AccessLog:
         self._advance(min(tags))
         if not self._all_own(region.writers.take(cells), of_pieces, count):
             return False
-        self._remember_read(_Read(of_pieces, region, pieces), cells, count)
+        self._remember_read(Read(of_pieces, region, pieces), cells, count)
         return True
 
     def write_at_once(self, tags: Sequence[int], owners: Indices, pieces: Pieces) -> bool:
@@ -237,7 +221,7 @@ class AccessLog:
         self._note_reads()
         return True
 
-    def _remember_read(self, read: _Read, cells: Indices, count: int) -> None:
+    def _remember_read(self, read: Read, cells: Indices, count: int) -> None:
         if self._notes_reads:
             self._note(read, cells, count)
             return
@@ -253,7 +237,7 @@ class AccessLog:
             self._note(read, *read.region.of(read.pieces))
         self._noted = len(self._reads)
 
-    def _note(self, read: _Read, cells: Indices, count: int) -> None:
+    def _note(self, read: Read, cells: Indices, count: int) -> None:
         readers, tags = read.region.readers, read.tags
         if isinstance(tags, int):
             readers.note(tags, cells, self._agents, self._groups)
@@ -281,7 +265,7 @@ class AccessLog:
         self._settled = min(self._lasting, default=tag) - 1
         (region,) = self._regions
         region.was_read[:] = False
-        self._reads = [kept for read in self._reads if (kept := read.among(self._lasting))] if self._lasting else []
+        self._reads = [kept for read in self._reads if (kept := read.by(self._lasting))] if self._lasting else []
         self._noted = 0
         for read in self._reads:
             region.was_read[region.of(read.pieces)[0]] = True

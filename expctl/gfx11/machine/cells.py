@@ -6,6 +6,8 @@ byte, and most accesses touch few cells.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -81,6 +83,22 @@ class Cells:
         for latest in (self.readers, self.atomics, self.atomic_loads):
             if latest is not None:
                 latest.split(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A read of one wave, or reads of several: of all `pieces` by `tags`, or of each by the element of `tags` beside it."""
+
+    tags: Tags | int
+    region: Cells
+    pieces: Pieces
+
+    def by(self, lasting: list[int]) -> Read | None:
+        """Return the part that is by one of the accesses `lasting`; None if there is none."""
+        if isinstance(self.tags, int):
+            return self if self.tags in lasting else None
+        kept = np.isin(self.tags, lasting)
+        return Read(self.tags[kept], self.region, self.pieces.among(kept)) if kept.any() else None
 
 
 def distinct(tags: Tags) -> set[int]:

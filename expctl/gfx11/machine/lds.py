@@ -71,7 +71,6 @@ class Lds:
             plan = self._plans[key] = _plan(addresses, offset, active, width, self.size)
         return plan
 
-
     def team_plan(self, addresses: Words, offset: int, masks: list[int], width: int) -> TeamPlan | None:
         """Return the plan of all waves, whose active lanes are `masks`; None if one is not inside.
         The result is cached.

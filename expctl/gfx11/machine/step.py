@@ -81,7 +81,6 @@ class Guarded:
         else:
             team.each_of(self, self._touched)
 
-
     def _may_define(self, team: Team) -> bool:
         """Mark the results as defined and return True, if all that the instruction reads is defined and the same in all waves
         or by lane.

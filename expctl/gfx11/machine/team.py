@@ -136,8 +136,8 @@ class Team(InFlight):
     def _note_undefined(self, touched: frozenset[int]) -> None:
         undefined = {key for key in touched if any(key in wave.undefined for wave in self.waves)}
         for keys in (self.undefined, self.dirty):
-            keys -= touched
-            keys |= undefined
+            keys.difference_update(touched)
+            keys.update(undefined)
 
     def wrote(self, registers: frozenset[int]) -> None:
         """Record that a step has written to `scalar` what all waves have."""

@@ -48,7 +48,6 @@ class Operation:
     outlasts: bool = False
     """The access may have been under way while its wave passed a barrier."""
 
-
     def with_tags(self, tags: list[int]) -> Operation:
         """Return the same with other tags."""
         return Operation(
