@@ -5,9 +5,9 @@ barriers that the workgroup has passed. An access lasts from the epoch in which 
 that it had ended. Two accesses of one workgroup are ordered only if one ends in an earlier epoch than the other begins;
 accesses of different workgroups are never ordered.
 
-For each byte (cells.py), the log keeps the last writer, and of readers, atomics and atomic loads the last one, the last in a different
-wave from that one, and the last in a different workgroup. So whoever writes next, in whichever order, a reader that it races
-with is known. Atomics don't race with each other, nor do loads, and atomics may order other accesses (clocks.py).
+For each byte, by way of cells.py, the log keeps the last writer, and of readers, atomics and atomic loads the last one, the
+last in a different wave from that one, and the last in a different workgroup. So whoever writes next, in whichever order, a
+reader that it races with is known. Atomics don't race with each other, nor do loads, and atomics may order other accesses (clocks.py).
 """
 
 from __future__ import annotations

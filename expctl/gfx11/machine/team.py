@@ -33,8 +33,8 @@ class Team(InFlight):
     """
 
     __slots__ = (
-        "_has_new_exec", "_is_one", "_new", "_ranks", "_scalars", "exec", "execs", "f32", "full", "high", "i32", "lanes", "low", "order",
-        "owners", "resume", "scalar", "size", "u32", "varying", "vector", "waves",
+        "_has_new_exec", "_is_one", "_new", "_ranks", "_scalars", "exec", "execs", "f32", "full", "high", "i32", "lanes", "low",
+        "order", "owners", "resume", "scalar", "size", "u32", "varying", "vector", "waves",
     )  # fmt: skip
 
     def __init__(self, waves: Sequence[Wave], storage: Words) -> None:
@@ -219,9 +219,7 @@ class Team(InFlight):
         _spread([low | high << 32 for low, high in pairs], into[: self.size])
 
     def _values(self, index: int) -> list[int]:
-        if index in self.varying:
-            return [scalar[index] for scalar in self._scalars]
-        return [self.scalar[index]] * len(self.waves)
+        return [scalar[index] if index in self.varying else self.scalar[index] for scalar in self._scalars]
 
     def _settle(self, index: int) -> None:
         """Find out whether a scalar register that the waves have has the same value in all."""
