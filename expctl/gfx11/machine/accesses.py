@@ -7,7 +7,8 @@ accesses of different workgroups are never ordered.
 
 For each byte, by way of cells.py, the log keeps the last writer, and of readers, atomics and atomic loads the last one, the
 last in a different wave from that one, and the last in a different workgroup. So whoever writes next, in whichever order, a
-reader that it races with is known. Atomics don't race with each other, nor do loads, and atomics may order other accesses (clocks.py).
+reader that it races with is known. Atomics don't race with each other, nor do loads, and atomics may order other accesses
+(clocks.py).
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class AccessLog:
         self._notes_reads = shared
         self._epoch, self._settled = 0, 0
         self._lasting: list[int] = []
-        self._reads: list[tuple[Tags | int, Indices, int]] = []
+        self._reads: list[Read] = []
         self._noted = 0
         self._lines, self._begun, self._ended, self._stamps = (array("i") for _ in range(4))
         self._agents: Tags = np.full(1024, -1, dtype=np.int32)

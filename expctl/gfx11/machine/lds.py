@@ -82,7 +82,8 @@ class Lds:
             rows = addresses.reshape(len(masks), LANES)
             plans = [self.plan(row, offset, mask, width) for row, mask in zip(rows, masks, strict=True)]
             self._team_plans[key] = _joined(plans, width, self.size)
-        return self._team_plans[key]
+        plan: TeamPlan | None = self._team_plans[key]
+        return plan
 
 
 def _joined(plans: list[Plan], width: int, size: int) -> TeamPlan | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ class Source:
     n for VGPR n, 1024 + n for scalar register n.
     """
 
-    read: Callable[[Wave], Anything]
+    read: Callable[[Any], Anything]
     undefined: Callable[[Wave], Bits]
     keys: tuple[int, ...]
 
