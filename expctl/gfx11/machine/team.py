@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from expctl.gfx11.machine.wave import Wave
 
 
+MOST_TAKEN = 32
+"""More accesses under way of one counter are not handed over again: an endless loop may never wait for them."""
+
+
 class Team(InFlight):
     """All waves of a workgroup; `storage` has their vector registers, (registers, waves, 32). Rows are those of Wave, for the
     lanes of all waves: (waves * 32,). `scalar` has the scalar registers but those `varying`, which each wave has for itself.
@@ -160,8 +164,8 @@ class Team(InFlight):
 
     def tags(self, line: int, log: AccessLog, parts: int = 1) -> list[list[int]]:
         """Add to the log `parts` accesses of each wave, which begin now; return the tags of each part by wave."""
-        group = self.group
-        first = log.begin_several(line, [group.agent(wave.index) for wave in self.order], parts, group.index, group.epoch)
+        agents = [self.group.agent(wave.index) for wave in self.order]
+        first = log.begin_several(line, agents, parts, self.group.index, self.group.epoch)
         return [[first + rank * parts + part for rank in self._ranks] for part in range(parts)]
 
     def set_exec(self, bits: int) -> None:
@@ -208,7 +212,7 @@ class Team(InFlight):
         if index not in self.varying:
             into[: self.size] = self.scalar[index]
         else:
-            _spread([scalar[index] for scalar in self._scalars], into[: self.size])
+            into[: self.size] = np.repeat(np.array(self._values(index), dtype=np.uint32), LANES)
 
     def spread_pair(self, index: int, into: NDArray[np.uint64]) -> None:
         """Write the values of a pair of scalar registers to the first elements of `into`, one for each lane."""
@@ -216,7 +220,7 @@ class Team(InFlight):
             into[: self.size] = self.scalar[index] | self.scalar[index + 1] << 32
             return
         pairs = zip(self._values(index), self._values(index + 1), strict=True)
-        _spread([low | high << 32 for low, high in pairs], into[: self.size])
+        into[: self.size] = np.repeat(np.array([low | high << 32 for low, high in pairs], dtype=np.uint64), LANES)
 
     def _values(self, index: int) -> list[int]:
         return [scalar[index] if index in self.varying else self.scalar[index] for scalar in self._scalars]
@@ -267,7 +271,7 @@ class Team(InFlight):
         waits = Waits()
         for counter, taken in waits.under_way.items():
             lists = [wave.waits.under_way[counter] for wave in self.waves]
-            if len({len(operations) for operations in lists}) > 1:
+            if len({len(operations) for operations in lists}) > 1 or len(lists[0]) > MOST_TAKEN:
                 return False
             for column in zip(*lists, strict=True):
                 first = column[0]
@@ -288,10 +292,6 @@ class Team(InFlight):
         self.waits = waits
         self.pending = {key: operation for key, operation in pending[0].items() if operation is not None}
         return True
-
-
-def _spread(values: list[int], into: Words | NDArray[np.uint64]) -> None:
-    into.reshape(len(values), LANES)[:] = np.array(values, dtype=into.dtype)[:, None]
 
 
 def _words(flags: Flags) -> list[int]:
