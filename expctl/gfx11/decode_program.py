@@ -18,9 +18,9 @@ from expctl.gfx11.machine.block import Block
 from expctl.gfx11.machine.counts import Class, class_of, work_of
 from expctl.gfx11.machine.memory import CODE
 from expctl.gfx11.machine.schedule import END
-from expctl.gfx11.machine.step import Run
+from expctl.gfx11.machine.step import Run, alone, together
 from expctl.gfx11.opcodes import opcode_of
-from expctl.gfx11.scalar.control import ENDS_BLOCK, Leave, decode_hint, decode_leave, decode_wait
+from expctl.gfx11.scalar.control import ENDS_BLOCK, Leave, decided_by, decode_hint, decode_leave, decode_wait
 from expctl.gfx11.scalar.decode import decode_scalar
 from expctl.gfx11.scalar.load import decode_scalar_load
 from expctl.gfx11.scalar.trap import ENDS_BLOCK as TRAPS
@@ -119,20 +119,42 @@ def decode(program: Program, *, vector_registers: int = 256) -> Decoded:
         body = program.instructions[first:end]
         last = body[-1]
         if first in after_trap:
-            blocks.append(Block(steps=(), leave=_to(END), first=first, size=len(body), work=0, last_line=last.line))
+            blocks.append(_block((), _to(END), frozenset(), body, first, work=0))
             continue
         ends = _ends_block(last)
         leave: Leave = _to(i + 1)
+        decided: frozenset[int] | None = frozenset()
         if ends:
+            decided = decided_by(last)
             is_trap = TRAPS.match(last.mnemonic)
             leave = decode_trap(last) if is_trap else decode_leave(last, i, block_of, CODE + 4 * end, block_at)
         steps = [step for x in (body[:-1] if ends else body) if (step := decode_step(x)) is not None]
-        work = sum(map(work_of, body))
-        blocks.append(Block(steps=tuple(steps), leave=leave, first=first, size=len(body), work=work, last_line=last.line))
+        blocks.append(_block(tuple(steps), leave, decided, body, first, work=sum(map(work_of, body))))
     if not blocks or program.instructions[-1].mnemonic not in ("s_endpgm", "s_branch", "s_code_end", "s_setpc_b64", "s_trap"):
         raise program.instructions[-1].unsupported("the function does not end with s_endpgm")
     has_atomics = any(class_of(each) is Class.ATOMIC or is_atomic_load(each) for each in program.instructions)
     return Decoded(program=program, blocks=tuple(blocks), has_atomics=has_atomics)
+
+
+def _block(
+    steps: tuple[Run, ...],
+    leave: Leave,
+    decided: frozenset[int] | None,
+    body: tuple[Instruction, ...],
+    first: int,
+    *,
+    work: int,
+) -> Block:
+    return Block(
+        steps=tuple(map(alone, steps)),
+        together=tuple(map(together, steps)),
+        leave=leave,
+        decided_by=decided,
+        first=first,
+        size=len(body),
+        work=work,
+        last_line=body[-1].line,
+    )
 
 
 def _to(target: int) -> Leave:

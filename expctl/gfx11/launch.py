@@ -111,7 +111,7 @@ def launch(
     clocks = Clocks() if decoded.has_atomics else None
     device = Device(
         memory=memory,
-        log=AccessLog(len(memory.data), shared=True, clocks=clocks),
+        log=AccessLog(memory.regions(), shared=True, clocks=clocks),
         clocks=clocks,
         faults=FaultLog(),
         tally=Tally([0] * len(decoded.blocks)),

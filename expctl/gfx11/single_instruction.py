@@ -26,7 +26,7 @@ def fresh_wave(
     memory = Memory(dict(buffers or {"nothing": 4}))
     device = Device(
         memory=memory,
-        log=AccessLog(len(memory.data), shared=True),
+        log=AccessLog(memory.regions(), shared=True),
         faults=FaultLog(),
         tally=Tally([]),
         most_instructions=1_000_000,

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from expctl.gfx11.machine.accesses import Access, AccessLog
+from expctl.gfx11.machine.pieces import Pieces
 from expctl.gfx11.machine.waits import Counter, Operation, Waits
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.single_instruction import execute, fresh_wave
@@ -77,7 +78,7 @@ def test_lds_among_scalar_loads() -> None:
 
 
 def two_waves(first: Access, second: Access, *, first_writes: bool, second_writes: bool) -> bool:
-    log, where = AccessLog(64, shared=first.group != second.group), np.arange(8)
+    log, where = AccessLog([(0, 64)], shared=first.group != second.group), Pieces(np.arange(8), 1)
     for access, writes in ((first, first_writes), (second, second_writes)):
         ended, tag = access.ended, log.begin(access)
         found = (log.write if writes else log.read)(tag, where)
@@ -103,7 +104,7 @@ def test_accesses_of_one_epoch_race_if_one_writes() -> None:
 
 def test_the_other_reader_is_not_forgotten() -> None:
     """Wave 2 writes what it read last itself, but wave 1 read it too."""
-    log, where = AccessLog(64, shared=False), np.arange(8)
+    log, where = AccessLog([(0, 64)], shared=False), Pieces(np.arange(8), 1)
     for agent in (1, 2):
         log.read(log.begin(at(0, agent)), where)
     found = log.write(log.begin(at(0, 2)), where)
@@ -111,7 +112,7 @@ def test_the_other_reader_is_not_forgotten() -> None:
 
 
 def test_a_read_that_outlasts_a_barrier_is_known_after_a_write_of_its_own_wave() -> None:
-    log, where = AccessLog(64, shared=False), np.arange(8)
+    log, where = AccessLog([(0, 64)], shared=False), Pieces(np.arange(8), 1)
     read = log.begin(at(0, 1))
     log.read(read, where)
     assert log.write(log.begin(at(0, 1)), where) == []
@@ -128,7 +129,7 @@ def test_an_access_that_outlasts_a_barrier() -> None:
     wave.group.epoch += 1
     log = wave.group.lds.log
     later = log.begin(at(1, 7))
-    assert [access.line for access in log.read(later, np.arange(4))] == [1]
+    assert [access.line for access in log.read(later, Pieces(np.arange(4), 1))] == [1]
     execute(wave, "s_waitcnt lgkmcnt(0)")
     wave.group.epoch += 1
-    assert log.read(log.begin(at(2, 7)), np.arange(4)) == []
+    assert log.read(log.begin(at(2, 7)), Pieces(np.arange(4), 1)) == []

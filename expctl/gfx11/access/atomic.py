@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from expctl.gfx11.access.address import address_source
 from expctl.gfx11.access.flat import flat
-from expctl.gfx11.access.global_access import address_source, offset_of, reach
+from expctl.gfx11.access.global_access import offset_of, reach
 from expctl.gfx11.access.lds_access import Part, lds_offset, planned, report_lds_conflicts, vector_index
 from expctl.gfx11.access.transfer import Transfer, read_registers, write_registers
 from expctl.gfx11.machine.accesses import AccessLog
@@ -190,7 +191,8 @@ def global_update(exchange: Exchange, addresses: Source) -> Run:
             wave.check_waited(line, (*addresses.keys, *used, *keys))
             if (addresses.undefined(wave)[wave.lanes] != 0).any():
                 wave.fault(FaultKind.UNINITIALISED, line, "the address is a value that nothing wrote")
-        where, lanes, states = reach(wave, line, addresses, op.width, does="updates")
+        pieces, lanes, states = reach(wave, line, addresses, op.width, does="updates")
+        where = pieces.bytes()
         memory, log = wave.group.memory, wave.group.device.log
         if where.size and (states == UNDEFINED).any():
             first = int(where[(states == UNDEFINED).any(axis=1)][0, 0])
@@ -201,8 +203,8 @@ def global_update(exchange: Exchange, addresses: Source) -> Run:
         _write_back(wave, target, op, lanes, _update(memory.data, where, op, exchange.read(wave.vector, lanes)))
         memory.states[where] = DEFINED
         tag = log.begin(wave.group.access(line, wave.index))
-        wave.exchange(((-1, place) for place in where[:, 0].tolist()), acquires=target is not None)
-        report_conflicts(wave, line, log.update(tag, where.reshape(-1)), where, "updates")
+        wave.exchange(((-1, place) for place in pieces.where.tolist()), acquires=target is not None)
+        report_conflicts(wave, line, log.update(tag, pieces), pieces, "updates")
         exchange.begin(wave, counter, log, tag)
 
     return run
@@ -234,15 +236,16 @@ def _lds_update(exchange: Exchange, base: int, offset: int) -> Run:
             wave.check_address(line, base)
         lds, group = wave.group.lds, wave.group
         plan = planned(wave, line, wave.u32[base], part)
-        unknown: Anything = lds.undefined[plan.where].any(axis=1)
+        where = plan.pieces.bytes()
+        unknown: Anything = lds.undefined[where].any(axis=1)
         if unclear:
             unknown |= exchange.read(wave.vector_undefined, plan.lanes).any(axis=1)
-        old = _update(lds.data, plan.where, op, exchange.read(wave.vector, plan.lanes))
-        lds.undefined[plan.where[unknown]] = 0xFF
+        old = _update(lds.data, where, op, exchange.read(wave.vector, plan.lanes))
+        lds.undefined[where[unknown]] = 0xFF
         _write_back(wave, target, op, plan.lanes, old, unknown)
         tag = lds.log.begin(group.access(line, wave.index))
-        wave.exchange(((group.index, place) for place in plan.where[:, 0].tolist()), acquires=target is not None)
-        report_lds_conflicts(wave, line, lds.log.update(tag, plan.where.reshape(-1)), "updates", plan)
+        wave.exchange(((group.index, place) for place in plan.pieces.where.tolist()), acquires=target is not None)
+        report_lds_conflicts(wave, line, lds.log.update(tag, plan.pieces), "updates", plan)
         exchange.begin(wave, Counter.LGKM, lds.log, tag)
 
     return run

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from expctl.gfx11.access.global_access import address_source, global_load, global_store, offset_of, private_load, private_store
+from expctl.gfx11.access.address import address_source
+from expctl.gfx11.access.global_access import global_load, global_store, offset_of
 from expctl.gfx11.access.lds_access import Part, lds_load, lds_store, vector_index
+from expctl.gfx11.access.private_access import private_load, private_store
 from expctl.gfx11.access.transfer import LOADS, STORES
 from expctl.gfx11.machine.arrays import bits_of
 from expctl.gfx11.machine.step import Run

@@ -10,23 +10,27 @@ The instruction's signed offset in bytes is added to each.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 import numpy as np
 
-from expctl.gfx11.access.transfer import LOADS, STORES, Transfer, read_registers, write_registers
-from expctl.gfx11.machine.arrays import ALL_BITS, Anything, Bytes, Flags, Indices
+from expctl.gfx11.access.address import address_source, check_registers
+from expctl.gfx11.access.private_access import private_load, private_store
+from expctl.gfx11.access.transfer import LOADS, STORES, Transfer, put_values, read_registers, write_registers
+from expctl.gfx11.machine.arrays import Bytes, Flags, Indices
 from expctl.gfx11.machine.conflicts import report_conflicts
+from expctl.gfx11.machine.counts import Tally
 from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.machine.memory import BASE, DEFINED, OUTSIDE, UNDEFINED
-from expctl.gfx11.machine.step import Run
+from expctl.gfx11.machine.pieces import Pieces
+from expctl.gfx11.machine.step import AtOnce, Run
+from expctl.gfx11.machine.team import Team
 from expctl.gfx11.machine.waits import Counter, Operation
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
-from expctl.gfx11.operands.vector_source import Source, Type, source
-from expctl.gfx11.text.operand import Kind, Operand
+from expctl.gfx11.operands.vector_source import Source
+from expctl.gfx11.text.operand import Kind
 from expctl.gfx11.text.program import Fields, Instruction
 
-LINE_BYTES = 128
+LINE_BYTES, MOST_LINES = 128, 4096
 assert BASE % LINE_BYTES == 0  # noqa: S101  an offset into the arena has the line boundaries of its address
 assert OUTSIDE == 0  # noqa: S101  so that all() means inside
 CACHE_POLICY = frozenset(("glc", "slc", "dlc"))
@@ -78,61 +82,25 @@ def is_atomic_load(instruction: Instruction) -> bool:
     return "glc" in modifiers and "dlc" not in modifiers
 
 
-def address_source(instruction: Instruction, address: Operand, base: Operand, offset: int, *, private: bool) -> Source:
-    """Return a source of each lane's uint64 address, (32,); for private memory, of each lane's byte offset in it."""
-    parts: list[Source] = []
-    if address.kind is not Kind.OFF:
-        wide = not private and base.kind is Kind.OFF
-        parts.append(source(instruction, address, Type.U64 if wide else Type.U32))
-    if base.kind is not Kind.OFF:
-        if base.kind is not Kind.SCALAR:
-            raise instruction.unsupported("the base address is not in scalar registers")
-        parts.append(source(instruction, base, Type.U32 if private else Type.U64))
-    if not parts and not private:
-        raise instruction.unsupported("an address is needed")
-    constant = np.full(32, offset, dtype=np.int64).view(np.uint64)
-
-    def read(wave: Wave) -> Anything:
-        total = constant
-        for part in parts:
-            total = total + part.read(wave).astype(np.uint64)
-        return total
-
-    def undefined(wave: Wave) -> Anything:
-        bits = np.zeros(32, dtype=np.uint32)
-        for part in parts:
-            bits |= part.undefined(wave)
-        return bits
-
-    return Source(read=read, undefined=undefined, keys=tuple(key for part in parts for key in part.keys))
-
-
-def _check(wave: Wave, line: int, addresses: Source, data: Iterable[int], loads: Counter | None = None) -> None:
-    wave.check_waited(line, addresses.keys)
-    wave.check_waited(line, data, loads=loads)
-    if (addresses.undefined(wave)[wave.lanes] != 0).any():
-        wave.fault(FaultKind.UNINITIALISED, line, "the address is a value that nothing wrote")
-
-
-def reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tuple[Indices, Flags, Bytes]:
+def reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tuple[Pieces, Flags, Bytes]:
     """Compute which bytes the active lanes access; report an OUT_OF_BOUNDS fault for lanes that miss every buffer.
 
-    Returns, for the other lanes, the bytes' offsets in the arena (lanes, width), a flag per lane (32,), and the bytes' states.
+    Returns, for the other lanes, the bytes in the arena, a flag per lane (32,), and the bytes' states (lanes, width).
     `does` is the fault's verb, `reads` or `writes`.
     """
     memory, lanes, addresses = wave.group.memory, wave.lanes, source.read(wave)
     begin = memory.offsets(addresses)
-    where = (begin if wave.full else begin[lanes])[:, None] + np.arange(width)
-    states = memory.states[where]
-    _count_lines(wave, line, where, width)
+    pieces = Pieces(begin if wave.full else begin[lanes], width)
+    states = pieces.read(memory.states)
+    _count_lines(wave.group.tally, line, pieces.where, width)
     if states.all():
-        return where, lanes, states
+        return pieces, lanes, states
     inside = (states != OUTSIDE).all(axis=1)
     first = int(addresses[lanes][~inside][0])
     wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"{does} {width} bytes at {memory.describe(first, _base(wave, source))}")
     kept = lanes.copy()
     kept[lanes] = inside
-    return where[inside], kept, states[inside]
+    return Pieces(pieces.where[inside], width), kept, states[inside]
 
 
 def _base(wave: Wave, addresses: Source) -> int | None:
@@ -141,18 +109,37 @@ def _base(wave: Wave, addresses: Source) -> int | None:
     return pair[0] | pair[1] << 32 if len(pair) == 2 else None
 
 
-def _count_lines(wave: Wave, line: int, where: Indices, width: int) -> None:
-    if where.size == 0:
+def _count_lines(tally: Tally, line: int, begin: Indices, width: int, owners: Indices | None = None) -> None:
+    """Count the lines that an access touches at `begin`; if lanes have different waves as `owners`, for each wave by itself."""
+    if begin.size == 0:
         return
-    begin = where[:, 0]
+    key = ((begin - (int(begin[0]) & -LINE_BYTES)).tobytes(), width, b"" if owners is None else owners.tobytes())
+    if key not in tally.lines:
+        if len(tally.lines) >= MOST_LINES:
+            tally.lines.clear()
+        parts = [begin] if owners is None else [begin[owners == each] for each in np.unique(owners)]
+        found = [_lines(part, width) for part in parts]
+        tally.lines[key] = sum(lines for lines, _ in found), sum(least for _, least in found)
+    lines, least = tally.lines[key]
+    traffic = tally.of_line(line)
+    traffic.lines += lines
+    traffic.lines_least += least
+    traffic.bytes += begin.size * width
+
+
+def _lines(begin: Indices, width: int) -> tuple[int, int]:
+    """Return how many lines the bytes at `begin` touch, and the fewest that could hold them."""
     starts = set(begin.tolist())
     lines = {start // LINE_BYTES for start in starts}
     if width & (width - 1) or (begin & (width - 1)).any():
         lines |= {(start + width - 1) // LINE_BYTES for start in starts}
-    traffic = wave.group.tally.of_line(line)
-    traffic.lines += len(lines)
-    traffic.lines_least += -(-len(starts) * width // LINE_BYTES)
-    traffic.bytes += where.size
+    return len(lines), -(-len(starts) * width // LINE_BYTES)
+
+
+def _pieces_of(team: Team, addresses: Source, width: int) -> tuple[Pieces, Indices]:
+    """Return the bytes that the active lanes access, and the wave of each lane."""
+    begin = team.group.memory.offsets(addresses.read(team))
+    return (Pieces(begin, width), team.owners) if team.full else (Pieces(begin[team.lanes], width), team.owners[team.lanes])
 
 
 def global_load(
@@ -166,23 +153,38 @@ def global_load(
 
     def run(wave: Wave) -> None:
         if not wave.dirty.isdisjoint(touched):
-            _check(wave, line, addresses, keys, Counter.VM)
-        where, lanes, states = reach(wave, line, addresses, width, does="reads")
+            check_registers(wave, line, addresses, keys, Counter.VM)
+        pieces, lanes, states = reach(wave, line, addresses, width, does="reads")
         group = wave.group
         undefined = (states == UNDEFINED).view(np.uint8) * np.uint8(0xFF)
         if lanes is not wave.lanes:
             nothing: Bytes = np.zeros((int((wave.lanes & ~lanes).sum()), width), dtype=np.uint8)
             write_registers(wave, first, transfer, nothing, nothing, wave.lanes & ~lanes)
-        write_registers(wave, first, transfer, group.memory.data[where], undefined, lanes)
+        write_registers(wave, first, transfer, pieces.read(group.memory.data), undefined, lanes)
         log = group.device.log
         tag = log.begin(group.access(line, wave.index))
         if is_atomic:
-            wave.exchange(((-1, place) for place in where[:, 0].tolist()), acquires=True, writes=False)
-        others = (log.load_atomically if is_atomic else log.read)(tag, where.reshape(-1))
-        report_conflicts(wave, line, others, where, "reads")
+            wave.exchange(((-1, place) for place in pieces.where.tolist()), acquires=True, writes=False)
+        others = (log.load_atomically if is_atomic else log.read)(tag, pieces)
+        report_conflicts(wave, line, others, pieces, "reads")
         wave.begin(Operation(line=line, counter=Counter.VM, keys=keys, log=log, tags=[tag], also=also))
 
-    return run
+    def at_once(team: Team) -> bool:
+        memory, log = team.group.memory, team.group.device.log
+        if is_atomic or not team.may_load(addresses.keys, keys, Counter.VM):
+            return False
+        pieces, owners = _pieces_of(team, addresses, width)
+        if (pieces.read(memory.states) != DEFINED).any():
+            return False
+        (tags,) = team.tags(line, log)
+        if not log.read_at_once(tags, owners, pieces):
+            return False
+        _count_lines(team.group.tally, line, pieces.where, width, owners)
+        put_values(team.vector, first, transfer, pieces.read(memory.data), team.lanes)
+        team.begin(Operation(line=line, counter=Counter.VM, keys=keys, log=log, tags=tags, also=also))
+        return True
+
+    return AtOnce(run, at_once)
 
 
 def global_store(
@@ -196,73 +198,47 @@ def global_store(
     def run(wave: Wave) -> None:
         unclear = not wave.dirty.isdisjoint(touched)
         if unclear:
-            _check(wave, line, addresses, keys)
-        where, lanes, _ = reach(wave, line, addresses, width, does="writes")
+            check_registers(wave, line, addresses, keys)
+        pieces, lanes, _ = reach(wave, line, addresses, width, does="writes")
         if unclear and (unwritten := read_registers(wave.vector_undefined, first, transfer, lanes).any(axis=1)).any():
-            buffer = wave.group.memory.describe(int(where[unwritten][0, 0]) + BASE)
+            buffer = wave.group.memory.describe(int(pieces.where[unwritten][0]) + BASE)
             wave.fault(FaultKind.UNINITIALISED, line, f"a value that nothing wrote goes to memory, at {buffer}")
         group = wave.group
         data = read_registers(wave.vector, first, transfer, lanes)
-        group.memory.data[where] = data
-        if (group.memory.data[where] != data).any():
-            place = group.memory.describe(int(where.min()) + BASE)
-            wave.fault(FaultKind.RACE, line, f"lanes of one store write different values to the same bytes, near {place}")
-        group.memory.states[where] = DEFINED
+        pieces.write(group.memory.data, data)
+        _report_overlap(wave, line, pieces, pieces.read(group.memory.data) != data)
+        pieces.fill(group.memory.states, DEFINED)
         log = group.device.log
         tag = log.begin(group.access(line, wave.index))
-        report_conflicts(wave, line, log.write(tag, where.reshape(-1)), where, "writes")
+        report_conflicts(wave, line, log.write(tag, pieces), pieces, "writes")
         wave.begin(Operation(line=line, counter=Counter.VS, log=log, tags=[tag], also=also))
 
-    return run
+    def at_once(team: Team) -> bool:
+        memory, log = team.group.memory, team.group.device.log
+        if not team.dirty.isdisjoint(touched):
+            return False
+        pieces, owners = _pieces_of(team, addresses, width)
+        if not pieces.read(memory.states).all():
+            return False
+        (tags,) = team.tags(line, log)
+        if not log.write_at_once(tags, owners, pieces):
+            return False
+        _count_lines(team.group.tally, line, pieces.where, width, owners)
+        data = read_registers(team.vector, first, transfer, team.lanes)
+        pieces.write(memory.data, data)
+        differs = pieces.read(memory.data) != data
+        if differs.any():
+            for wave in team.order:
+                _report_overlap(wave, line, pieces.among(owners == wave.index), differs[owners == wave.index])
+        pieces.fill(memory.states, DEFINED)
+        team.begin(Operation(line=line, counter=Counter.VS, log=log, tags=tags, also=also))
+        return True
+
+    return AtOnce(run, at_once)
 
 
-def private_load(
-    instruction: Instruction, first: int, transfer: Transfer, addresses: Source, also: Counter | None = None
-) -> Run:
-    """Return the function of a load from private memory, which the counter `also` has to prove too."""
-    line, keys = instruction.line, tuple(range(first, first + transfer.registers))
-    touched = frozenset((*keys, *addresses.keys))
-
-    def run(wave: Wave) -> None:
-        if not wave.dirty.isdisjoint(touched):
-            _check(wave, line, addresses, keys, Counter.VM)
-        rows, where, lanes = _private_reach(wave, line, addresses.read(wave), transfer.width)
-        private = wave.group.private[wave.index]
-        write_registers(wave, first, transfer, private.data[rows, where], private.undefined[rows, where], lanes)
-        wave.begin(Operation(line=line, counter=Counter.VM, keys=keys, also=also))
-
-    return run
-
-
-def private_store(
-    instruction: Instruction, first: int, transfer: Transfer, addresses: Source, also: Counter | None = None
-) -> Run:
-    """Return the function of a store to private memory, which the counter `also` has to prove too."""
-    line, keys = instruction.line, range(first, first + transfer.registers)
-    touched = frozenset((*keys, *addresses.keys))
-
-    def run(wave: Wave) -> None:
-        if not wave.dirty.isdisjoint(touched):
-            _check(wave, line, addresses, keys)
-        rows, where, lanes = _private_reach(wave, line, addresses.read(wave), transfer.width)
-        private = wave.group.private[wave.index]
-        private.data[rows, where] = read_registers(wave.vector, first, transfer, lanes)
-        private.undefined[rows, where] = read_registers(wave.vector_undefined, first, transfer, lanes)
-        wave.begin(Operation(line=line, counter=Counter.VS, also=also))
-
-    return run
-
-
-def _private_reach(wave: Wave, line: int, addresses: Anything, width: int) -> tuple[Indices, Indices, Flags]:
-    """Compute which bytes of private memory the active lanes access; report an OUT_OF_BOUNDS fault for lanes beyond its end.
-    Returns, for the other lanes, their numbers (lanes, 1), the byte offsets (lanes, width), and a flag per lane (32,).
-    """
-    size = wave.group.private[wave.index].size
-    begin = (addresses & np.uint64(ALL_BITS)).astype(np.int64)
-    inside = wave.lanes & (begin + width <= size)
-    if (inside != wave.lanes).any():
-        at = int(begin[wave.lanes & ~inside][0])
-        wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"{width} bytes at {at} of private memory, which has {size} per lane")
-    wave.group.tally.of_line(line).bytes += int(inside.sum()) * width
-    rows = np.flatnonzero(inside)[:, None]
-    return rows, begin[inside][:, None] + np.arange(width), inside
+def _report_overlap(wave: Wave, line: int, pieces: Pieces, differs: Flags) -> None:
+    """Report a fault if a byte of `pieces` is not what its lane has just written."""
+    if differs.any():
+        place = wave.group.memory.describe(int(pieces.where.min()) + BASE)
+        wave.fault(FaultKind.RACE, line, f"lanes of one store write different values to the same bytes, near {place}")

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from expctl.gfx11.access.transfer import LDS_LOADS, LDS_STORES, Transfer, read_registers, write_registers
+from expctl.gfx11.access.transfer import LDS_LOADS, LDS_STORES, Transfer, put_values, read_registers, write_registers
 from expctl.gfx11.machine.accesses import Access
 from expctl.gfx11.machine.arrays import Bytes, Flags, Words
+from expctl.gfx11.machine.counts import Traffic
 from expctl.gfx11.machine.faults import FaultKind
-from expctl.gfx11.machine.lds import Plan
-from expctl.gfx11.machine.step import Run
+from expctl.gfx11.machine.lds import Plan, TeamPlan
+from expctl.gfx11.machine.step import AtOnce, Run
+from expctl.gfx11.machine.team import Team
 from expctl.gfx11.machine.waits import Counter, Operation
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.text.operand import Kind, Operand
@@ -111,16 +113,30 @@ def lds_load(instruction: Instruction, base: int, parts: list[Part], also: Count
         addresses = wave.u32[base].copy()
         for part in parts:
             plan = planned(wave, line, addresses, part)
-            data, undefined = lds.data[plan.where], lds.undefined[plan.where]
+            data, undefined = plan.pieces.read(lds.data), plan.pieces.read(lds.undefined)
             if plan.outside:
                 _write_zero(wave, part, wave.lanes & ~plan.lanes)
             write_registers(wave, part.register, part.transfer, data, undefined, plan.lanes)
             tag = lds.log.begin(group.access(line, wave.index))
-            report_lds_conflicts(wave, line, lds.log.read(tag, plan.where.reshape(-1)), "reads", plan)
+            report_lds_conflicts(wave, line, lds.log.read(tag, plan.pieces), "reads", plan)
             tags.append(tag)
         wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, log=lds.log, tags=tags, also=also))
 
-    return run
+    def at_once(team: Team) -> bool:
+        lds = team.group.lds
+        plans = _team_plans(team, base, parts) if team.may_load((base,), keys, Counter.LGKM) else None
+        if plans is None or any(plan.pieces.read(lds.undefined).any() for plan in plans):
+            return False
+        tags = team.tags(line, lds.log, len(parts))
+        if not all(lds.log.read_at_once(each, plan.owners, plan.pieces) for each, plan in zip(tags, plans, strict=True)):
+            return False
+        for part, plan in zip(parts, plans, strict=True):
+            put_values(team.vector, part.register, part.transfer, plan.pieces.read(lds.data), plan.lanes)
+            _count(team.group.tally.of_line(line), plan)
+        team.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, log=lds.log, tags=_by_wave(tags), also=also))
+        return True
+
+    return AtOnce(run, at_once)
 
 
 def lds_store(instruction: Instruction, base: int, parts: list[Part], also: Counter | None = None) -> Run:
@@ -137,33 +153,62 @@ def lds_store(instruction: Instruction, base: int, parts: list[Part], also: Coun
         for part in parts:
             plan = planned(wave, line, wave.u32[base], part)
             data = read_registers(wave.vector, part.register, part.transfer, plan.lanes)
-            lds.data[plan.where] = data
-            if plan.overlaps and (lds.data[plan.where] != data).any():
+            plan.pieces.write(lds.data, data)
+            if plan.overlaps and (plan.pieces.read(lds.data) != data).any():
                 wave.fault(FaultKind.RACE, line, "lanes of one store write different values to the same bytes of LDS")
             if unclear:
-                lds.undefined[plan.where] = read_registers(wave.vector_undefined, part.register, part.transfer, plan.lanes)
+                undefined = read_registers(wave.vector_undefined, part.register, part.transfer, plan.lanes)
+                plan.pieces.write(lds.undefined, undefined)
             else:
-                lds.undefined[plan.where] = 0
+                plan.pieces.fill(lds.undefined, 0)
             tag = lds.log.begin(group.access(line, wave.index))
-            report_lds_conflicts(wave, line, lds.log.write(tag, plan.where.reshape(-1)), "writes", plan)
+            report_lds_conflicts(wave, line, lds.log.write(tag, plan.pieces), "writes", plan)
             tags.append(tag)
         wave.begin(Operation(line=line, counter=Counter.LGKM, log=lds.log, tags=tags, also=also))
 
-    return run
+    def at_once(team: Team) -> bool:
+        lds = team.group.lds
+        plans = _team_plans(team, base, parts) if team.dirty.isdisjoint(touched) else None
+        if plans is None or len(plans) > 1 or plans[0].overlaps:
+            return False
+        (part,), (plan,) = parts, plans
+        (tags,) = team.tags(line, lds.log)
+        if not lds.log.write_at_once(tags, plan.owners, plan.pieces):
+            return False
+        plan.pieces.write(lds.data, read_registers(team.vector, part.register, part.transfer, plan.lanes))
+        plan.pieces.fill(lds.undefined, 0)
+        _count(team.group.tally.of_line(line), plan)
+        team.begin(Operation(line=line, counter=Counter.LGKM, log=lds.log, tags=tags, also=also))
+        return True
+
+    return AtOnce(run, at_once)
+
+
+def _team_plans(team: Team, base: int, parts: list[Part]) -> list[TeamPlan] | None:
+    plans = [team.group.lds.team_plan(team.u32[base], part.offset, team.execs, part.transfer.width) for part in parts]
+    found = [plan for plan in plans if plan is not None]
+    return found if len(found) == len(plans) else None
+
+
+def _by_wave(tags: list[list[int]]) -> list[int]:
+    return [tag for of_wave in zip(*tags, strict=True) for tag in of_wave]
 
 
 def planned(wave: Wave, line: int, addresses: Words, part: Part) -> Plan:
     """Return which bytes of LDS a part touches in the active lanes; count its passes, report lanes beyond the end."""
     lds = wave.group.lds
     plan = lds.plan(addresses, part.offset, wave.exec, part.transfer.width)
-    traffic = wave.group.tally.of_line(line)
-    traffic.lds_passes += plan.passes
-    traffic.lds_least += plan.least
-    traffic.bytes += plan.where.size
+    _count(wave.group.tally.of_line(line), plan)
     if plan.outside:
         what = f"{part.transfer.width} bytes at {plan.outside[0]} of LDS, which has {lds.size}"
         wave.fault(FaultKind.OUT_OF_BOUNDS, line, what)
     return plan
+
+
+def _count(traffic: Traffic, plan: Plan | TeamPlan) -> None:
+    traffic.lds_passes += plan.passes
+    traffic.lds_least += plan.least
+    traffic.bytes += plan.pieces.where.size * plan.pieces.width
 
 
 def _check(wave: Wave, line: int, base: int, data: Iterable[int], loads: Counter | None = None) -> None:
@@ -180,7 +225,7 @@ def _write_zero(wave: Wave, part: Part, lanes: Flags) -> None:
 def report_lds_conflicts(wave: Wave, line: int, others: list[Access], does: str, plan: Plan) -> None:
     """Report a fault for each of `others`, accesses of LDS that conflict with one at `line` whose bytes `plan` has."""
     for other in others:
-        first = int(plan.where.min())
+        first = int(plan.pieces.where.min())
         whom = f"LDS bytes from {first} on that wave {wave.index} {does}"
         met = other.agent % wave.group.most_waves
         if other.begun < wave.group.epoch:

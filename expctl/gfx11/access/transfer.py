@@ -62,23 +62,26 @@ def write_registers(wave: Wave, first: int, transfer: Transfer, data: Bytes, und
     """Write loaded bytes to the registers from number `first` on, in the lanes whose flag in `lanes` is set. `data` and
     `undefined` (masks of its undefined bits) have shape (lanes, width): only set lanes, `width` bytes each.
     """
-    last = first + transfer.registers
-    keys = range(first, last)
-    words = _words(transfer, data)
-    unclear = bool(undefined.any())
-    if transfer.bits == ALL_BITS:
-        _put(wave.vector[first:last], words, lanes)
-        if unclear or not wave.undefined.isdisjoint(keys):
-            _put(wave.vector_undefined[first:last], _undefined_words(transfer, undefined), lanes)
-    else:
-        high = np.uint32(16 if transfer.bits > 0xFFFF else 0)
-        keep = np.uint32(ALL_BITS ^ transfer.bits)
-        for rows, new in ((wave.vector, words), (wave.vector_undefined, _undefined_words(transfer, undefined))):
-            old = rows[first][lanes] & keep
-            rows[first, lanes] = old | (new[0] << high) & np.uint32(transfer.bits)
-    if unclear or not wave.undefined.isdisjoint(keys):
+    keys = range(first, first + transfer.registers)
+    put_values(wave.vector, first, transfer, data, lanes)
+    if undefined.any() or not wave.undefined.isdisjoint(keys):
+        _put_words(wave.vector_undefined, first, transfer, _undefined_words(transfer, undefined), lanes)
         for key in keys:
             wave.refresh(key)
+
+
+def put_values(rows: Words, first: int, transfer: Transfer, data: Bytes, lanes: Flags) -> None:
+    """Write loaded bytes (lanes, width) to the registers `rows` from number `first` on, in the lanes whose flag is set."""
+    _put_words(rows, first, transfer, _words(transfer, data), lanes)
+
+
+def _put_words(rows: Words, first: int, transfer: Transfer, words: Words, lanes: Flags) -> None:
+    if transfer.bits == ALL_BITS:
+        _put(rows[first : first + transfer.registers], words, lanes)
+    else:
+        high = np.uint32(16 if transfer.bits > 0xFFFF else 0)
+        old = rows[first][lanes] & np.uint32(ALL_BITS ^ transfer.bits)
+        rows[first, lanes] = old | (words[0] << high) & np.uint32(transfer.bits)
 
 
 def _put(rows: Words, words: Words, lanes: Flags) -> None:

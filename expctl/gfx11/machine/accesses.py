@@ -5,27 +5,29 @@ barriers that the workgroup has passed. An access lasts from the epoch in which 
 that it had ended. Two accesses of one workgroup are ordered only if one ends in an earlier epoch than the other begins;
 accesses of different workgroups are never ordered.
 
-For each byte, the log keeps the last writer, and of readers, atomics and atomic loads the last one, the last in a different
-wave from that one, and the last in a different workgroup. So whoever writes next, in whichever order, a reader that it races
-with is known. Atomics don't race with each other, nor do loads, and atomics may order other accesses (clocks.py).
+For each byte, by way of cells.py, the log keeps the last writer, and of readers, atomics and atomic loads the last one, the
+last in a different wave from that one, and the last in a different workgroup. So whoever writes next, in whichever order, a
+reader that it races with is known. Atomics don't race with each other, nor do loads, and atomics may order other accesses
+(clocks.py).
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from expctl.gfx11.machine.arrays import Flags, Indices
+from expctl.gfx11.machine.arrays import Indices
+from expctl.gfx11.machine.cells import Cells, Read, Tags, distinct
 from expctl.gfx11.machine.clocks import Clocks
+from expctl.gfx11.machine.pieces import Pieces
 
 FOREVER = 1 << 30
 MOST_WAITING_READS = 4096
 """An endless loop reads LDS for ever, perhaps at other addresses each time."""
-Tags = NDArray[np.int32]
 
 
 @dataclass(slots=True)
@@ -43,46 +45,21 @@ class Access:
     """The wave's clock: clocks.py."""
 
 
-class _Latest:
-    """The latest accesses of one kind to each of `size` bytes, as tags: the last, the last of another wave than that one, and,
-    where several workgroups share the memory, the last of another workgroup.
-    """
-
-    def __init__(self, size: int, *, shared: bool) -> None:
-        self._last: Tags = np.zeros(size, dtype=np.int32)
-        self._other: Tags = np.zeros(size, dtype=np.int32)
-        self._foreign: Tags | None = np.zeros(size, dtype=np.int32) if shared else None
-
-    def note(self, tag: int, where: Indices, agents: Tags, groups: Tags) -> None:
-        """Record the access `tag` to the bytes `where`; `agents` and `groups` are those of each tag."""
-        before = self._last.take(where)
-        self._other[where] = np.where(agents.take(before) == agents[tag], self._other.take(where), before)
-        if self._foreign is not None:
-            self._foreign[where] = np.where(groups.take(before) == groups[tag], self._foreign.take(where), before)
-        self._last[where] = tag
-
-    def tags(self, where: Indices) -> set[int]:
-        """Return the tags recorded for any of the bytes `where`."""
-        kept = (self._last, self._other) if self._foreign is None else (self._last, self._other, self._foreign)
-        return {tag for tags in kept for tag in _distinct(tags.take(where))}
-
-
 class AccessLog:
-    """Log of the accesses to one memory of `size` bytes. A tag is the index of an access in the log; tag 0 stands for no
-    access. `shared` says whether several workgroups use the memory; if not (LDS), barriers order its accesses.
+    """Log of the accesses to one memory. A tag is the index of an access in the log; tag 0 stands for no access. `regions` are
+    the (begin, end) of the parts of the memory that are accessed, in order. `shared` says whether several workgroups use it; if
+    not (LDS, which is one region), barriers order its accesses.
     """
 
-    def __init__(self, size: int, *, shared: bool, clocks: Clocks | None = None) -> None:
-        self._writers: Tags = np.zeros(size, dtype=np.int32)
-        self._readers = _Latest(size, shared=shared)
-        self._atomics, self._atomic_loads = (_Latest(size, shared=shared) if clocks is not None else None for _ in range(2))
+    def __init__(self, regions: Sequence[tuple[int, int]], *, shared: bool, clocks: Clocks | None = None) -> None:
+        self._regions = [Cells(begin, end, shared=shared, atomics=clocks is not None) for begin, end in regions]
+        self._begins = [region.begin for region in self._regions]
         self._shared, self._clocks = shared, clocks
         self._notes_reads = shared
         self._epoch, self._settled = 0, 0
         self._lasting: list[int] = []
-        self._reads: list[tuple[int, Indices]] = []
+        self._reads: list[Read] = []
         self._noted = 0
-        self._was_read: Flags = np.zeros(0 if shared else size, dtype=np.bool_)
         self._lines, self._begun, self._ended, self._stamps = (array("i") for _ in range(4))
         self._agents: Tags = np.full(1024, -1, dtype=np.int32)
         self._groups: Tags = np.full(1024, -1, dtype=np.int32)
@@ -96,10 +73,26 @@ class AccessLog:
         self._ended.append(access.ended)
         self._stamps.append(access.stamp)
         if tag >= len(self._agents):
-            self._agents = np.concatenate((self._agents, np.full_like(self._agents, -1)))
-            self._groups = np.concatenate((self._groups, np.full_like(self._groups, -1)))
+            self._hold(tag + 1)
         self._agents[tag], self._groups[tag] = access.agent, access.group
         return tag
+
+    def begin_several(self, line: int, agents: list[int], each: int, group: int, epoch: int) -> int:
+        """Add `each` accesses of each of `agents`, waves of one workgroup, that start now; return the first of their tags."""
+        first, count = len(self._lines), each * len(agents)
+        self._lines.extend([line] * count)
+        self._begun.extend([epoch] * count)
+        self._ended.extend([epoch] * count)
+        self._stamps.extend([0] * count)
+        self._hold(first + count)
+        self._agents[first : first + count] = np.repeat(agents, each)
+        self._groups[first : first + count] = group
+        return first
+
+    def _hold(self, count: int) -> None:
+        if count > len(self._agents):
+            self._agents = np.concatenate((self._agents, np.full_like(self._agents, -1)))
+            self._groups = np.concatenate((self._groups, np.full_like(self._groups, -1)))
 
     def extend(self, tag: int) -> None:
         """Record that the access `tag` may still be under way after the next barrier."""
@@ -110,59 +103,156 @@ class AccessLog:
         """Record that the access `tag`, for which `extend` was called, ended when `epoch` barriers had been passed."""
         self._ended[tag] = epoch
 
-    def read(self, tag: int, where: Indices) -> list[Access]:
-        """Record that the access `tag` reads the bytes `where`; return the writes and atomics that it races with."""
-        found = self._conflicts(tag, self._written(tag, where))
+    def read(self, tag: int, pieces: Pieces) -> list[Access]:
+        """Record that the access `tag` reads; return the writes and atomics that it races with."""
+        found: set[int] = set()
+        for region, cells, count in self._places(pieces):
+            found |= self._written(tag, region, cells)
+            self._remember_read(Read(tag, region, pieces), cells, count)
+        return self._conflicts(tag, found)
+
+    def write(self, tag: int, pieces: Pieces) -> list[Access]:
+        """Record that the access `tag` writes; return the accesses that it races with."""
+        written: set[int] = set()
+        read: set[int] = set()
+        for region, cells, _ in self._places(pieces):
+            read |= self._read(tag, region, cells)
+            if region.atomic_loads is not None:
+                read |= region.atomic_loads.tags(cells)
+            written |= self._written(tag, region, cells)
+            region.writers[cells] = tag
+        return self._conflicts(tag, written) + self._conflicts(tag, read)
+
+    def update(self, tag: int, pieces: Pieces) -> list[Access]:
+        """Record that the atomic `tag` reads and writes; return the loads and stores that it races with."""
+        found: set[int] = set()
+        for region, cells, _ in self._places(pieces):
+            found |= self._distinct(tag, region.writers, cells) | self._read(tag, region, cells)
+            if region.atomics is not None:
+                region.atomics.note(tag, cells, self._agents, self._groups)
+        return self._conflicts(tag, found)
+
+    def load_atomically(self, tag: int, pieces: Pieces) -> list[Access]:
+        """Record that the atomic load `tag` reads; return the plain stores that it races with."""
+        found: set[int] = set()
+        for region, cells, _ in self._places(pieces):
+            found |= self._distinct(tag, region.writers, cells)
+            if region.atomic_loads is not None:
+                region.atomic_loads.note(tag, cells, self._agents, self._groups)
+        return self._conflicts(tag, found)
+
+    def read_at_once(self, tags: Sequence[int], owners: Indices, pieces: Pieces) -> bool:
+        """Record the reads of several waves, in the order of `tags`; that of `tags[i]` is of the pieces whose
+        element of `owners` is i. Record nothing and return False if one of them may race.
+        """
+        places = self._places(pieces)
+        if self._clocks is not None or len(places) > 1:
+            return False
+        if not places:
+            return True
+        ((region, cells, count),) = places
+        of_pieces = np.array(tags, dtype=np.int32).take(owners)
+        self._advance(min(tags))
+        if not self._all_own(region.writers.take(cells), of_pieces, count):
+            return False
+        self._remember_read(Read(of_pieces, region, pieces), cells, count)
+        return True
+
+    def write_at_once(self, tags: Sequence[int], owners: Indices, pieces: Pieces) -> bool:
+        """Record the writes of several waves, as `read_at_once` does reads. Record nothing and return False if one of them may
+        race, with an earlier access or with one of the others.
+        """
+        places = self._places(pieces)
+        if self._clocks is not None or len(places) > 1:
+            return False
+        if not places:
+            return True
+        ((region, cells, count),) = places
+        of_pieces = np.array(tags, dtype=np.int32).take(owners)
+        self._advance(min(tags))
+        before = region.writers.take(cells)
+        kept = [before]
+        if self._are_reads_noted(region, cells):
+            kept += [each.take(cells) for each in region.readers.kept]
+        if not all(self._all_own(each, of_pieces, count) for each in kept):
+            return False
+        of_cells = of_pieces.repeat(count)
+        region.writers[cells] = of_cells
+        if (region.writers.take(cells) != of_cells).any():
+            region.writers[cells] = before
+            return False
+        return True
+
+    def _all_own(self, found: Tags, of_pieces: Tags, count: int) -> bool:
+        """Return whether each of the accesses `found`, `count` for each of `of_pieces`, is of the same wave, or settled."""
+        if int(found.max(initial=0)) <= self._settled:
+            return True
+        own = self._agents.take(found) == self._agents.take(of_pieces).repeat(count)
+        return bool((own | (found <= self._settled)).all())
+
+    def _places(self, pieces: Pieces) -> Sequence[tuple[Cells, Indices, int]]:
+        """Return each region that is touched, its cells that are, and how many of them each of its pieces has."""
+        if pieces.where.size == 0:
+            return ()
+        if not self._shared:
+            region = self._regions[0]
+            return ((region, *region.of(pieces)),)
+        least, most = int(pieces.where.min()), int(pieces.where.max())
+        at = max(bisect_right(self._begins, least) - 1, 0)
+        region = self._regions[at]
+        if region.begin <= least and most < region.end:
+            return ((region, *region.of(pieces)),)
+        parts = [(each, (pieces.where >= each.begin) & (pieces.where < each.end)) for each in self._regions[at:]]
+        return [(each, *each.of(pieces.among(inside))) for each, inside in parts if inside.any()]
+
+    def _written(self, tag: int, region: Cells, cells: Indices) -> set[int]:
+        found = self._distinct(tag, region.writers, cells)
+        return found if region.atomics is None else found | region.atomics.tags(cells)
+
+    def _read(self, tag: int, region: Cells, cells: Indices) -> set[int]:
+        self._advance(tag)
+        return region.readers.tags(cells) if self._are_reads_noted(region, cells) else set()
+
+    def _are_reads_noted(self, region: Cells, cells: Indices) -> bool:
+        """Return whether `cells` may have been read since the last barrier; if so, region.readers has by whom."""
         if self._notes_reads:
-            self._readers.note(tag, where, self._agents, self._groups)
-            return found
-        self._reads.append((tag, where))
-        self._was_read[where] = True
+            return True
+        if not region.was_read.take(cells).any():
+            return False
+        self._note_reads()
+        return True
+
+    def _remember_read(self, read: Read, cells: Indices, count: int) -> None:
+        if self._notes_reads:
+            self._note(read, cells, count)
+            return
+        read.region.was_read[cells] = True
+        self._reads.append(read)
         if len(self._reads) > MOST_WAITING_READS:
             self._note_reads()
             self._reads, self._notes_reads = [], True
-        return found
 
-    def write(self, tag: int, where: Indices) -> list[Access]:
-        """Record that the access `tag` writes the bytes `where`; return the accesses that it races with."""
-        read = self._read(tag, where)
-        if self._atomic_loads is not None:
-            read |= self._atomic_loads.tags(where)
-        found = self._conflicts(tag, self._written(tag, where)) + self._conflicts(tag, read)
-        self._writers[where] = tag
-        return found
+    def _note_reads(self) -> None:
+        """Record the reads since the last barrier cell by cell, because a write to some of them came."""
+        for read in self._reads[self._noted :]:
+            self._note(read, *read.region.of(read.pieces))
+        self._noted = len(self._reads)
 
-    def update(self, tag: int, where: Indices) -> list[Access]:
-        """Record that the atomic `tag` reads and writes the bytes `where`; return the loads and stores that it races with."""
-        found = self._conflicts(tag, self._distinct(tag, self._writers, where) | self._read(tag, where))
-        if self._atomics is not None:
-            self._atomics.note(tag, where, self._agents, self._groups)
-        return found
+    def _note(self, read: Read, cells: Indices, count: int) -> None:
+        readers, tags = read.region.readers, read.tags
+        if isinstance(tags, int):
+            readers.note(tags, cells, self._agents, self._groups)
+            return
+        of_cells = tags.repeat(count)
+        if not readers.note(of_cells, cells, self._agents, self._groups):  # several waves read the same
+            for tag in sorted(distinct(tags)):
+                readers.note(tag, cells[of_cells == tag], self._agents, self._groups)
 
-    def load_atomically(self, tag: int, where: Indices) -> list[Access]:
-        """Record that the atomic load `tag` reads the bytes `where`; return the plain stores that it races with."""
-        found = self._conflicts(tag, self._distinct(tag, self._writers, where))
-        if self._atomic_loads is not None:
-            self._atomic_loads.note(tag, where, self._agents, self._groups)
-        return found
-
-    def _written(self, tag: int, where: Indices) -> set[int]:
-        found = self._distinct(tag, self._writers, where)
-        return found if self._atomics is None else found | self._atomics.tags(where)
-
-    def _read(self, tag: int, where: Indices) -> set[int]:
+    def _distinct(self, tag: int, tags: Tags, cells: Indices) -> set[int]:
+        """Return the tags of `cells` that may not be ordered before the access `tag` by a barrier."""
         self._advance(tag)
-        if not self._notes_reads:
-            if not self._was_read.take(where).any():
-                return set()
-            self._note_reads()
-        return self._readers.tags(where)
-
-    def _distinct(self, tag: int, tags: Tags, where: Indices) -> set[int]:
-        """Return the tags of the bytes `where` that may not be ordered before the access `tag` by a barrier."""
-        self._advance(tag)
-        found = tags.take(where)
-        return _distinct(found) if found.max(initial=0) > self._settled else set()
+        found = tags.take(cells)
+        return distinct(found) if found.max(initial=0) > self._settled else set()
 
     def _advance(self, tag: int) -> None:
         """Forget what a barrier has ordered before the access `tag`, where one workgroup alone uses the memory: its reads, but
@@ -174,18 +264,12 @@ class AccessLog:
         self._epoch = epoch
         self._lasting = [other for other in self._lasting if self._ended[other] >= epoch]
         self._settled = min(self._lasting, default=tag) - 1
-        self._was_read[:] = False
-        lasting = set(self._lasting)
-        self._reads = [(other, where) for other, where in self._reads if other in lasting]
+        (region,) = self._regions
+        region.was_read[:] = False
+        self._reads = [kept for read in self._reads if (kept := read.by(self._lasting))] if self._lasting else []
         self._noted = 0
-        for _, where in self._reads:
-            self._was_read[where] = True
-
-    def _note_reads(self) -> None:
-        """Record the reads since the last barrier byte by byte, because a write to some of them came."""
-        for tag, where in self._reads[self._noted :]:
-            self._readers.note(tag, where, self._agents, self._groups)
-        self._noted = len(self._reads)
+        for read in self._reads:
+            region.was_read[region.of(read.pieces)[0]] = True
 
     def _conflicts(self, tag: int, tags: Iterable[int]) -> list[Access]:
         return [self._access(other) for other in sorted(tags) if not self._is_ordered(other, tag)]
@@ -208,7 +292,3 @@ class AccessLog:
         if self._groups[other] == self._groups[tag] and self._begun[other] != self._begun[tag]:
             return self._ended[other] < self._begun[tag]
         return self._clocks is not None and self._clocks.knows(int(agent), int(before), self._stamps[other])
-
-
-def _distinct(tags: Tags) -> set[int]:
-    return set(np.unique(tags).tolist()) if tags.any() else set()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from expctl.gfx11.machine.step import Run
-from expctl.gfx11.machine.wave import Wave
+from expctl.gfx11.machine.team import Team
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +17,12 @@ class Block:
     """
 
     steps: tuple[Run, ...]
-    leave: Callable[[Wave], int]
+    together: tuple[Callable[[Team], None], ...]
+    """The same for all waves of a team."""
+    leave: Callable[[Any], int]
+    decided_by: frozenset[int] | None
+    """Scalar registers that alone say where a wave continues, so that `leave` takes a team too where all waves have the same in
+    them; None: more than these says it."""
     first: int
     """Index in the program of the block's first instruction."""
     size: int

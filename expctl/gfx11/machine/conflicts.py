@@ -9,14 +9,14 @@ from expctl.gfx11.machine.memory import BASE
 
 if TYPE_CHECKING:
     from expctl.gfx11.machine.accesses import Access
-    from expctl.gfx11.machine.arrays import Indices
+    from expctl.gfx11.machine.pieces import Pieces
     from expctl.gfx11.machine.wave import Wave
 
 
-def report_conflicts(wave: Wave, line: int, others: list[Access], where: Indices, does: str) -> None:
-    """Report a fault for each of `others`, accesses of global memory that conflict with one at `line` to the bytes `where`."""
+def report_conflicts(wave: Wave, line: int, others: list[Access], pieces: Pieces, does: str) -> None:
+    """Report a fault for each of `others`, accesses of global memory that conflict with one at `line` to `pieces`."""
     for other in others:
-        place = wave.group.memory.describe(int(where.min()) + BASE)
+        place = wave.group.memory.describe(int(pieces.where.min()) + BASE)
         most = wave.group.most_waves
         met = f"workgroup {other.group}, wave {other.agent % most}"
         if other.group == wave.group.index and other.begun < wave.group.epoch:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from expctl.gfx11.text.program import Instruction, Program
@@ -60,10 +61,15 @@ _WORK = {
 
 def class_of(instruction: Instruction) -> Class:
     """Return the class of an instruction, by its mnemonic. Raises Unsupported if it belongs to none."""
-    for pattern, kind in _CLASSES:
-        if re.match(pattern, instruction.mnemonic):
-            return kind
-    raise instruction.unsupported("unknown opcode")
+    kind = _class_of(instruction.mnemonic)
+    if kind is None:
+        raise instruction.unsupported("unknown opcode")
+    return kind
+
+
+@lru_cache(maxsize=4096)
+def _class_of(mnemonic: str) -> Class | None:
+    return next((kind for pattern, kind in _CLASSES if re.match(pattern, mnemonic)), None)
 
 
 def work_of(instruction: Instruction) -> int:
@@ -92,6 +98,11 @@ class Tally:
     traffic: dict[int, Traffic] = field(default_factory=dict)
     plans: dict[Any, Any] = field(default_factory=dict)
     """Cache of lds.Plan, by addresses, lanes, width and size: loops repeat the same LDS accesses."""
+
+    team_plans: dict[Any, Any] = field(default_factory=dict)
+    """The same of lds.TeamPlan."""
+    lines: dict[Any, Any] = field(default_factory=dict)
+    """Cache of the lines of global memory that an access touches, by the distances of its lanes."""
 
     def of_line(self, line: int) -> Traffic:
         """Return the counters of the instruction in `line` of the assembly. The caller adds to them; they begin at 0."""

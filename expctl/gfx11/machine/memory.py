@@ -57,6 +57,10 @@ class Memory:
             self.data[buffer.offset : buffer.offset + buffer.size] = POISON
             self.states[buffer.offset : buffer.offset + buffer.size] = UNDEFINED
 
+    def regions(self) -> list[tuple[int, int]]:
+        """Return where in the arena each buffer begins and ends."""
+        return [(buffer.offset, buffer.offset + buffer.size) for buffer in self.buffers]
+
     def address_of(self, name: str) -> int:
         """Return the address of a function or buffer called `name`."""
         return self.functions[name] if name in self.functions else self.buffer(name).address

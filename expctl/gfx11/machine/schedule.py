@@ -9,7 +9,6 @@ import random
 
 from expctl.gfx11.machine.block import Block
 from expctl.gfx11.machine.faults import FaultKind
-from expctl.gfx11.machine.step import Guarded
 from expctl.gfx11.machine.team import Team
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.machine.workgroup import Workgroup
@@ -18,7 +17,6 @@ from expctl.gfx11.text.errors import Runaway
 BARRIER = -1
 """Returned by Block.leave instead of a block's index: the wave waits at a barrier; `Wave.resume` is the block after it."""
 END = -2
-PARTED = -3
 
 
 def run_waves(group: Workgroup, waves: list[Wave], blocks: list[Block], order: random.Random, team: Team | None = None) -> None:
@@ -44,23 +42,27 @@ def run_waves(group: Workgroup, waves: list[Wave], blocks: list[Block], order: r
 def _run_together(group: Workgroup, team: Team, waves: list[Wave], blocks: list[Block]) -> None:
     """Run all waves side by side until they part or come to a barrier or their end; `Wave.at` then says where each is."""
     at, executions = waves[0].resume, group.tally.executions
-    team.look()
+    team.set_order(waves)
     while at >= 0:
         block = blocks[at]
         executions[at] += len(waves)
-        for step in block.steps:
-            if isinstance(step, Guarded) and step.by_lane and team.may_run(step.touched):
-                step.plain(team)
-            else:
-                for wave in waves:
-                    step(wave)
-                team.look()
+        for step in block.together:
+            step(team)
+        if block.decided_by is not None and team.agrees(block.decided_by):
+            for wave in waves:
+                _count(group, wave, block)
+            at = block.leave(team)
+            continue
+        team.part()
         for wave in waves:
             _count(group, wave, block)
             wave.at = block.leave(wave)
-        team.look()
         places = {wave.at for wave in waves}
-        at = places.pop() if len(places) == 1 else PARTED
+        if len(places) > 1:
+            return
+        at, team.resume = places.pop(), waves[0].resume
+    for wave in waves:
+        wave.at, wave.resume = at, team.resume
 
 
 def _run_to_barrier(group: Workgroup, wave: Wave, blocks: list[Block]) -> bool:

@@ -48,6 +48,18 @@ class Operation:
     outlasts: bool = False
     """The access may have been under way while its wave passed a barrier."""
 
+    def with_tags(self, tags: list[int]) -> Operation:
+        """Return the same with other tags."""
+        return Operation(
+            self.line, self.counter, self.keys, self.in_order, log=self.log, tags=tags, also=self.also, outlasts=self.outlasts
+        )
+
+    def is_like(self, other: Operation) -> bool:
+        """Return whether `other` is the same instruction's access, of another wave that has done the same."""
+        return (self.line, self.counter, self.keys, self.in_order, self.log, len(self.tags), self.also, self.outlasts) == (
+            other.line, other.counter, other.keys, other.in_order, other.log, len(other.tags), other.also, other.outlasts
+        )  # fmt: skip
+
 
 @dataclass(slots=True)
 class Waits:

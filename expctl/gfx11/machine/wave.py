@@ -13,6 +13,7 @@ import numpy as np
 
 from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Flags, Words, bits_of, lanes_of
 from expctl.gfx11.machine.faults import Fault, FaultKind
+from expctl.gfx11.machine.in_flight import InFlight
 from expctl.gfx11.machine.waits import Counter, Operation, Waits
 from expctl.gfx11.text.operand import EXEC, M0, NULL, SCALARS, SCC, VCC
 
@@ -36,14 +37,14 @@ def name_of(key: int) -> str:
     return special.get(key, f"s{key - SCALAR_KEY}")
 
 
-class Wave:
+class Wave(InFlight):
     """The state of one wave of 32 lanes: registers, EXEC, undefined bits, memory accesses under way. `u32[n]`, `i32[n]`,
     `f32[n]`, `low[n]` and `high[n]` are views of VGPR n as lane arrays, (32,); the last two of its halves.
     """
 
     __slots__ = (
-        "at", "dirty", "exec", "f32", "full", "group", "high", "i32", "index", "instructions", "lanes", "low", "pending",
-        "resume", "scalar", "scalar_undefined", "size", "u32", "undefined", "vector", "vector_undefined", "waits",
+        "at", "exec", "f32", "full", "high", "i32", "index", "instructions", "lanes", "low", "resume", "scalar",
+        "scalar_undefined", "size", "u32", "vector", "vector_undefined",
     )  # fmt: skip
 
     def __init__(
@@ -139,31 +140,6 @@ class Wave:
             if key not in self.pending:
                 self.dirty.discard(key)
 
-    def begin(self, operation: Operation) -> None:
-        """Record that a memory access has begun. Using a register that it writes is a fault until a wait proves that it has
-        ended.
-        """
-        self.waits.begin(operation)
-        for key in operation.keys:
-            self.pending[key] = operation
-        self.dirty.update(operation.keys)
-
-    def wait(self, counter: Counter, most: int) -> None:
-        """Record that every memory access has ended that must have ended when `counter` has fallen to `most` or less."""
-        for operation in self.waits.wait(counter, most):
-            for key in operation.keys:
-                if self.pending.get(key) is operation:
-                    self.end_load(key)
-            if operation.outlasts and operation.log is not None:
-                for tag in operation.tags:
-                    operation.log.end(tag, self.group.epoch)
-
-    def end_load(self, key: int) -> None:
-        """Stop tracking the load into register `key`, because it has ended or its missing wait has been reported."""
-        del self.pending[key]
-        if key not in self.undefined:
-            self.dirty.discard(key)
-
     def check_waited(self, line: int, keys: Iterable[int], *, loads: Counter | None = None) -> None:
         """Report a fault for each register among `keys` whose load may not have returned.
 
@@ -194,15 +170,6 @@ class Wave:
         """Report a fault if the address in vector register `key` is undefined in an active lane."""
         if key in self.undefined and (self.vector_undefined[key][self.lanes] != 0).any():
             self.fault(FaultKind.UNINITIALISED, line, f"the address in {name_of(key)} is a value that nothing wrote")
-
-    def pass_barrier(self) -> None:
-        """Record that memory accesses for which the wave has not waited may still be under way after this barrier."""
-        for operations in self.waits.under_way.values():
-            for operation in operations:
-                if operation.log is not None:
-                    for tag in operation.tags:
-                        operation.log.extend(tag)
-                operation.outlasts = True
 
     def exchange(self, places: Iterable[Place], *, acquires: bool, writes: bool = True) -> None:
         """Let an atomic on `places` order accesses of other waves before those that follow, and earlier ones before others'.

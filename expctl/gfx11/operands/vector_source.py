@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ class Source:
     n for VGPR n, 1024 + n for scalar register n.
     """
 
-    read: Callable[[Wave], Anything]
+    read: Callable[[Any], Anything]
     undefined: Callable[[Wave], Bits]
     keys: tuple[int, ...]
 
@@ -154,14 +155,17 @@ def _vector(operand: Operand, kind: Type) -> Source:
 
 
 def _vector_reader(n: int, kind: Type) -> Callable[[Wave], Anything]:
-    readers: dict[Type, Callable[[Wave], Anything]] = {
-        Type.U32: lambda wave: wave.u32[n],
-        Type.I32: lambda wave: wave.i32[n],
-        Type.F32: lambda wave: wave.f32[n],
-        Type.F16: lambda wave: wave.low[n],
-        Type.F16_HIGH: lambda wave: wave.high[n],
-    }
-    return readers.get(kind, lambda wave: _part(wave.u32[n], kind))
+    if kind is Type.U32:
+        return lambda wave: wave.u32[n]
+    if kind is Type.I32:
+        return lambda wave: wave.i32[n]
+    if kind is Type.F32:
+        return lambda wave: wave.f32[n]
+    if kind is Type.F16:
+        return lambda wave: wave.low[n]
+    if kind is Type.F16_HIGH:
+        return lambda wave: wave.high[n]
+    return lambda wave: _part(wave.u32[n], kind)
 
 
 def _scalar(operand: Operand, kind: Type) -> Source:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.machine.schedule import BARRIER, END
-from expctl.gfx11.machine.step import Run
+from expctl.gfx11.machine.step import AtOnce, Run
+from expctl.gfx11.machine.team import Team
 from expctl.gfx11.machine.waits import MOST, Counter
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave, name_of
 from expctl.gfx11.operands.scalar import scalar_source, scalar_target
@@ -67,7 +69,13 @@ def decode_wait(instruction: Instruction) -> Run:
         for counter, most in wanted:
             wave.wait(counter, most)
 
-    return run
+    return AtOnce(run, partial(_waited, wanted))
+
+
+def _waited(wanted: list[tuple[Counter, int]], team: Team) -> bool:
+    for counter, most in wanted:
+        team.wait(counter, most)
+    return True
 
 
 def decode_leave(
@@ -99,6 +107,15 @@ def decode_leave(
         return lambda wave: target
     index, when_set = _BRANCHES[name]
     return _conditional(instruction, index, when_set, target, here + 1)
+
+
+def decided_by(instruction: Instruction) -> frozenset[int] | None:
+    """Return the indices of the scalar registers by which the last instruction of a block chooses among the blocks that the
+    text names; None for one that goes elsewhere.
+    """
+    if instruction.mnemonic in _BRANCHES:
+        return frozenset((_BRANCHES[instruction.mnemonic][0],))
+    return frozenset() if instruction.mnemonic in ("s_endpgm", "s_barrier", "s_branch") else None
 
 
 def _jump(instruction: Instruction, after: int, block_at: Callable[[int], int | None]) -> Leave:

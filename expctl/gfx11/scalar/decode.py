@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from expctl.gfx11.machine.arrays import ALL_BITS
 from expctl.gfx11.machine.faults import FaultKind
-from expctl.gfx11.machine.step import Guarded, Run
+from expctl.gfx11.machine.step import First, Guarded, Run, Scalars
 from expctl.gfx11.machine.wave import EXEC_KEY, M0_KEY, SCALAR_KEY, SCC_KEY, Wave
 from expctl.gfx11.operands.scalar import ScalarSource, ScalarTarget, scalar_source, scalar_target
 from expctl.gfx11.operands.vector_source import Type
@@ -78,7 +78,7 @@ def _step(instruction: Instruction, op: ScalarOp, target: ScalarTarget | None, s
         if EXEC_KEY in targets:
             wave.check_exec(line)
 
-    return Guarded(keys, plain, careful)
+    return Guarded(keys, plain, careful, scalars=Scalars.of((*read_keys, SCC_KEY), (*targets, SCC_KEY)))
 
 
 _MOVING = re.compile(
@@ -148,7 +148,14 @@ def _save_exec(instruction: Instruction, fields: Fields) -> Run:
         wave.mark_scalar(EXEC, undefined)
         wave.check_exec(line)
 
-    return Guarded(keys, plain, careful)
+    written = (*target.keys, EXEC_KEY, SCC_KEY)
+
+    def define(wave: Wave) -> None:
+        target.mark(wave, 0)
+        wave.mark_scalar(SCC, 0)
+
+    reads = (*mask.keys, EXEC_KEY)
+    return Guarded(keys, plain, careful, scalars=Scalars.of(reads, written), first=First(frozenset(reads), define))
 
 
 _SHORT: dict[str, tuple[str, bool]] = {

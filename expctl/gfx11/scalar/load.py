@@ -13,6 +13,7 @@ from expctl.gfx11.machine.arrays import ALL_BITS
 from expctl.gfx11.machine.conflicts import report_conflicts
 from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.machine.memory import BASE, OUTSIDE, UNDEFINED
+from expctl.gfx11.machine.pieces import Pieces
 from expctl.gfx11.machine.step import Run
 from expctl.gfx11.machine.waits import Counter, Operation
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
@@ -56,9 +57,9 @@ def decode_scalar_load(instruction: Instruction) -> Run:
         for n, word, unclear in zip(range(first, first + count), words, undefined, strict=True):
             wave.scalar[n] = word
             wave.mark_scalar(n, ALL_BITS if unclear else 0)
-        log, where = wave.group.device.log, np.arange(at, at + 4 * count)
+        log, pieces = wave.group.device.log, Pieces(np.array([at]), 4 * count)
         tag = log.begin(wave.group.access(line, wave.index))
-        report_conflicts(wave, line, log.read(tag, where), where, "reads")
+        report_conflicts(wave, line, log.read(tag, pieces), pieces, "reads")
         wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, in_order=False, log=log, tags=[tag]))
 
     return run

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import TypeGuard
 
 VCC, NULL, M0, EXEC, EXEC_HI, SCC = 106, 124, 125, 126, 127, 253
@@ -60,6 +61,7 @@ class Operand:
         return self.kind is Kind.SCALAR and self.index == NULL
 
 
+@lru_cache(maxsize=4096)  # a program names the same registers again and again
 def parse_operand(text: str) -> Operand | None:
     """Parse one operand; None if its form is not known, such as `sext(v1)`."""
     if text.startswith("-") and not (_INTEGER.match(text) or _FLOAT.match(text)):

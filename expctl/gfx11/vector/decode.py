@@ -5,15 +5,16 @@ What an instruction computes is in the tables of compare.py, floats.py, halves.p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from expctl.gfx11.machine.arrays import Anything, Bits
-from expctl.gfx11.machine.step import Guarded, Run
+from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Anything, Bits
+from expctl.gfx11.machine.step import First, Guarded, Run
 from expctl.gfx11.machine.wave import EXEC_KEY, Wave
-from expctl.gfx11.operands.vector_source import FLOATS, Source, Type, source
+from expctl.gfx11.operands.vector_source import FLOATS, Source, Type, source, used_bits
 from expctl.gfx11.text.operand import EXEC, Kind, Operand
 from expctl.gfx11.text.program import Instruction
 from expctl.gfx11.vector import compare, division, doubles, floats, halves, integers, selection
@@ -23,6 +24,9 @@ from expctl.gfx11.vector.result import Write, undefined_mask, write_keys, writer
 TABLE: dict[str, VectorOp] = {
     **integers.OPS, **floats.OPS, **division.OPS, **doubles.OPS, **compare.OPS, **halves.PLAIN, **selection.OPS,
 }  # fmt: skip
+
+
+_NOTHING: Bits = np.zeros(LANES, dtype=np.uint32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +41,8 @@ class Bound:
     marks: tuple[Callable[[Wave, Bits], None], ...]
     read_keys: tuple[int, ...]
     write_keys: tuple[int, ...]
+    whole: frozenset[int] | None
+    """`write_keys` if they are of whole vector registers."""
 
 
 def base_name(mnemonic: str) -> str:
@@ -92,13 +98,17 @@ def bound_to(
     finish: Callable[[Anything], Anything] | None = None,
 ) -> Bound:
     """Bind an operation to its destinations and sources; `finish`, if given, is applied to the result before writing."""
+    written = [(x, kind) for x, kind in zip(destinations, op.results, strict=True)]
+    keys = tuple(key for x, kind in written for key in write_keys(x, kind))
+    are_whole = all(x.kind is Kind.VECTOR and used_bits(kind) == ALL_BITS for x, kind in written)
     return Bound(
         evaluate=_evaluator(op, sources, finish),
         undefined=_undefined(op, sources),
         writes=tuple(writer(instruction, x, kind) for x, kind in zip(destinations, op.results, strict=True)),
         marks=tuple(undefined_mask(x, kind) for x, kind in zip(destinations, op.results, strict=True)),
         read_keys=(EXEC_KEY, *(key for x in sources for key in x.keys)),
-        write_keys=tuple(key for x, kind in zip(destinations, op.results, strict=True) for key in write_keys(x, kind)),
+        write_keys=keys,
+        whole=frozenset(keys) if are_whole else None,
     )
 
 
@@ -128,7 +138,14 @@ def step_of(instruction: Instruction, bound: Bound, *, by_lane: bool = True) -> 
         if EXEC_KEY in bound.write_keys:
             wave.check_exec(line)
 
-    return Guarded(keys, plain, careful, by_lane=by_lane)
+    first = First(frozenset(bound.read_keys), partial(define, bound.marks), bound.whole)
+    return Guarded(keys, plain, careful, by_lane=by_lane, first=first)
+
+
+def define(marks: Iterable[Callable[[Wave, Bits], None]], wave: Wave) -> None:
+    """Mark results as wholly defined."""
+    for mark in marks:
+        mark(wave, _NOTHING)
 
 
 def _evaluator(

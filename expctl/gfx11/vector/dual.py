@@ -1,10 +1,12 @@
 """Decode v_dual: two operations in one instruction, both of which read their sources before either writes."""
 
+from functools import partial
+
 from expctl.gfx11.machine.arrays import Anything
-from expctl.gfx11.machine.step import Guarded, Run
+from expctl.gfx11.machine.step import First, Guarded, Run
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.text.program import Instruction
-from expctl.gfx11.vector.decode import bind
+from expctl.gfx11.vector.decode import bind, define
 
 NAMES = frozenset(
     f"v_dual_{name}"
@@ -44,4 +46,6 @@ def decode_dual(instruction: Instruction) -> Run:
             half.marks[0](wave, bits)
         plain(wave)
 
-    return Guarded(keys, plain, careful, by_lane=True)
+    whole = x.whole | y.whole if x.whole is not None and y.whole is not None else None
+    first = First(frozenset((*x.read_keys, *y.read_keys)), partial(define, (x.marks[0], y.marks[0])), whole)
+    return Guarded(keys, plain, careful, by_lane=True, first=first)

@@ -18,9 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from expctl.gfx11.machine.arrays import ALL_BITS, Anything, Flags, Words
+from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Anything, Flags, Words
 from expctl.gfx11.machine.faults import FaultKind
-from expctl.gfx11.machine.step import Guarded, Run
+from expctl.gfx11.machine.step import AtOnce, Run
+from expctl.gfx11.machine.team import Team
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.text.operand import Kind, Operand
 from expctl.gfx11.text.program import Instruction
@@ -48,8 +49,8 @@ def _rounded_bfloats(numbers: Anything) -> Anything:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixOp:
-    """A matrix instruction: how many registers A and B have, and how `values` reads them: ((16, registers) words, signed) to
-    (16, 16) numbers whose last axis is k. The sum has the type `total`.
+    """A matrix instruction: how many registers A and B have, and how `values` reads them: ((n, registers) words, signed) to
+    n rows of 16 numbers, k = 0..15. The sum has the type `total`.
     """
 
     registers: int
@@ -73,7 +74,7 @@ def _bfloats(words: Words, is_signed: bool) -> Anything:  # noqa: ARG001  as abo
 
 
 def _integers(bits: int) -> Callable[[Words, bool], Anything]:
-    return lambda words, is_signed: parts(words, bits, is_signed=is_signed).reshape(16, 16)
+    return lambda words, is_signed: parts(words, bits, is_signed=is_signed)
 
 
 OPS: dict[str, MatrixOp] = {
@@ -118,23 +119,31 @@ def decode_matrix(instruction: Instruction) -> Run:
     outputs = [*range(d, d + _SUMS)]
     keys = frozenset((*inputs, *sums, *outputs))
 
-    def plain(wave: Wave) -> None:
-        vector = wave.vector
-        left, left_repeats = fragment(name, vector[a0 : a0 + op.registers], bool(signs[0]))
-        right, right_repeats = fragment(name, vector[b0 : b0 + op.registers], bool(signs[1]))
-        if not (left_repeats and right_repeats):
-            wave.fault(FaultKind.LANES_DIFFER, line, "lanes 16..31 of a matrix input differ from lanes 0..15")
-        total = left @ right.T
+    def multiply(rows: Anything) -> Flags:
+        """Execute it on the registers `rows`, (registers, waves, 32); return for which waves the inputs repeat."""
+        left, left_repeats = _fragments(name, rows[a0 : a0 + op.registers], bool(signs[0]))
+        right, right_repeats = _fragments(name, rows[b0 : b0 + op.registers], bool(signs[1]))
+        repeats = left_repeats & right_repeats
+        total = left @ right.transpose(0, 2, 1)
         if op.narrow is not None:
-            added = 0 if zero else op.narrow.values(vector[c0 : c0 + _SUMS].view(np.uint16)[:, upper::2]).reshape(16, 16)
-            rounded = op.narrow.rounded(total + added).reshape(_SUMS, 32)
-            vector[d : d + _SUMS].view(np.uint16)[:, upper::2] = rounded
-            return
+            if not zero:
+                total += op.narrow.values(_matrices(rows[c0 : c0 + _SUMS].view(np.uint16)[..., upper::2]))
+            rounded = op.narrow.rounded(total).reshape(-1, _SUMS, 32)
+            rows[d : d + _SUMS].view(np.uint16)[..., upper::2] = rounded.transpose(1, 0, 2)
+            return repeats
         if not zero:
-            total += vector[c0 : c0 + _SUMS].view(op.total).reshape(16, 16)
+            total += _matrices(rows[c0 : c0 + _SUMS].view(op.total))
         if clamps:
             total = np.clip(total, -(1 << 31), (1 << 31) - 1)
-        vector[d : d + _SUMS].view(op.total)[:] = total.astype(op.total).reshape(_SUMS, 32)
+        rows[d : d + _SUMS].view(op.total)[:] = total.astype(op.total).reshape(-1, _SUMS, 32).transpose(1, 0, 2)
+        return repeats
+
+    def check(wave: Wave, repeats: bool) -> None:
+        if not repeats:
+            wave.fault(FaultKind.LANES_DIFFER, line, "lanes 16..31 of a matrix input differ from lanes 0..15")
+
+    def plain(wave: Wave) -> None:
+        check(wave, bool(multiply(wave.vector[:, None])[0]))
 
     def careful(wave: Wave) -> None:
         wave.check_waited(line, keys)
@@ -147,22 +156,40 @@ def decode_matrix(instruction: Instruction) -> Run:
         plain(wave)
         _mark(wave, outputs, bad.reshape(_SUMS, 32), used)
 
-    return Guarded(keys, plain, careful)
+    def run(wave: Wave) -> None:
+        (plain if wave.dirty.isdisjoint(keys) else careful)(wave)
+
+    def at_once(team: Team) -> bool:
+        if not team.dirty.isdisjoint(keys):
+            return False
+        repeats = multiply(team.vector.reshape(len(team.vector), -1, LANES))
+        for wave in team.order if not repeats.all() else ():
+            check(wave, bool(repeats[wave.index]))
+        return True
+
+    return AtOnce(run, at_once)
 
 
-def fragment(name: str, registers: Words, is_signed: bool) -> tuple[Anything, bool]:
-    """Convert the registers of matrix A or B of instruction `name`, (registers, 32) words, to an array (16, 16) whose last axis
-    is k. The values are those of lanes 0..15; also returned is whether lanes 16..31 repeat them, as the hardware requires.
+def _matrices(rows: Anything) -> Anything:
+    """Return sums in registers, (8, waves, 32), as (waves, 16, 16)."""
+    return rows.transpose(1, 0, 2).reshape(-1, 16, 16)
+
+
+def _fragments(name: str, rows: Words, is_signed: bool) -> tuple[Anything, Flags]:
+    """Convert the registers of matrix A or B of instruction `name`, (registers, waves, 32) words, to an array (waves, 16, 16)
+    whose last axis is k. The values are those of lanes 0..15; also returned is, for each wave, whether lanes 16..31 repeat
+    them, as the hardware requires.
     """
-    return _fragment_of(name, registers.tobytes(), is_signed)
+    return _fragments_of(name, rows.tobytes(), len(rows), is_signed)
 
 
-@lru_cache(maxsize=2048)  # one fragment is multiplied several times
-def _fragment_of(name: str, raw: bytes, is_signed: bool) -> tuple[Anything, bool]:
-    registers = np.frombuffer(raw, dtype=np.uint32).reshape(-1, 32)
-    values = OPS[name].values(np.ascontiguousarray(registers[:, :16].T), is_signed)
+@lru_cache(maxsize=512)  # one fragment is multiplied several times
+def _fragments_of(name: str, raw: bytes, registers: int, is_signed: bool) -> tuple[Anything, Flags]:
+    rows = np.frombuffer(raw, dtype=np.uint32).reshape(registers, -1, 2, 16)
+    words = np.ascontiguousarray(rows[:, :, 0].transpose(1, 2, 0)).reshape(-1, registers)
+    values = OPS[name].values(words, is_signed).reshape(-1, 16, 16)
     values.flags.writeable = False
-    return values, bool((registers[:, :16] == registers[:, 16:]).all())
+    return values, (rows[:, :, 0] == rows[:, :, 1]).all(axis=(0, 2))
 
 
 def _mark(wave: Wave, outputs: list[int], bad: Anything, used: np.uint32) -> None:

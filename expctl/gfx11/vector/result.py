@@ -13,6 +13,18 @@ from expctl.gfx11.text.operand import EXEC, NULL, Kind, Operand
 from expctl.gfx11.text.program import Instruction
 
 Write = Callable[[Wave, Anything], None]
+_VIEWS: dict[Type, Callable[[Wave, int], Anything]] = {
+    Type.U32: lambda wave, n: wave.u32[n],
+    Type.I32: lambda wave, n: wave.i32[n],
+    Type.F32: lambda wave, n: wave.f32[n],
+    Type.F16: lambda wave, n: wave.low[n],
+    Type.F16_HIGH: lambda wave, n: wave.high[n],
+    Type.U16: lambda wave, n: wave.low[n].view(np.uint16),
+    Type.I16: lambda wave, n: wave.low[n].view(np.int16),
+    Type.U16_HIGH: lambda wave, n: wave.high[n].view(np.uint16),
+    Type.I16_HIGH: lambda wave, n: wave.high[n].view(np.int16),
+}
+"""Type -> a view of a vector register, or of the half of it that has that type."""
 
 
 def writer(instruction: Instruction, destination: Operand, kind: Type) -> Write:
@@ -31,26 +43,15 @@ def writer(instruction: Instruction, destination: Operand, kind: Type) -> Write:
     n = destination.index
     if kind in WIDE:
         return _pair_writer(n)
-    views: dict[Type, Callable[[Wave], Anything]] = {
-        Type.U32: lambda wave: wave.u32[n],
-        Type.I32: lambda wave: wave.i32[n],
-        Type.F32: lambda wave: wave.f32[n],
-        Type.F16: lambda wave: wave.low[n],
-        Type.F16_HIGH: lambda wave: wave.high[n],
-        Type.U16: lambda wave: wave.low[n].view(np.uint16),
-        Type.I16: lambda wave: wave.low[n].view(np.int16),
-        Type.U16_HIGH: lambda wave: wave.high[n].view(np.uint16),
-        Type.I16_HIGH: lambda wave: wave.high[n].view(np.int16),
-    }
     if kind is Type.U32:
         return _word_writer(n)
-    view = views[kind]
+    view = _VIEWS[kind]
 
     def write(wave: Wave, result: Anything) -> None:
         if wave.full:
-            view(wave)[:] = result
+            view(wave, n)[:] = result
         else:
-            np.copyto(view(wave), result, where=wave.lanes)
+            np.copyto(view(wave, n), result, where=wave.lanes)
 
     return write
 
