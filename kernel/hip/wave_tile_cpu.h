@@ -50,7 +50,7 @@ __attribute__((noinline)) void multiply_fragment(Sums &sums, const float (*a)[kD
 
 template <class C, Fp8 kFormat>
 struct WaveTile {
-  alignas(64) Sums sums[C::repeat_m][C::repeat_n];
+  alignas(64) Sums sums[C::repeat_n][C::repeat_m];   // as they are multiplied: all rows of 16 columns, one after the other
 
   METHOD void clear_all() { memset(sums, 0, sizeof(sums)); }
 
@@ -60,7 +60,7 @@ struct WaveTile {
     alignas(64) float b[C::slice_k][kFragment];
     for (int j = 0; j < C::repeat_n; ++j) {
       for (int k = 0; k < C::slice_k; ++k) store16(b[k], upcast16<kFormat>(&slice.b[k][first_n + j * kFragment]));
-      for (int i = 0; i < C::repeat_m; ++i) multiply_fragment<C::slice_k>(sums[i][j], &slice.a[first_m + i * kFragment], b);
+      for (int i = 0; i < C::repeat_m; ++i) multiply_fragment<C::slice_k>(sums[j][i], &slice.a[first_m + i * kFragment], b);
     }
   }
 
@@ -74,7 +74,7 @@ struct WaveTile {
         for (int column = 0; column < columns; ++column) bias[column] = half_to_float(problem.bias[corner.n + n + column]);
       u16 *const c = problem.c + static_cast<i64>(corner.m) * problem.n + corner.n + n;
       for (int row = 0; row < C::wave_m && first_m + row <= corner.last_m; ++row) {
-        const Floats16 sum = load16(sums[row / kFragment][j][row % kFragment]);
+        const Floats16 sum = load16(sums[j][row / kFragment][row % kFragment]);
         u16 halves[kFragment];
         narrow16(multiply_add16(problem.scale, sum, load16(bias)), halves);
         memcpy(c + static_cast<i64>(first_m + row) * problem.n, halves, static_cast<u32>(columns) * sizeof(u16));
