@@ -37,7 +37,7 @@ __attribute__((noinline)) void multiply_fragment(Sums &sums, const float (*a)[kD
     Floats16 rows[kTileRows];   // in registers over the whole depth
 #pragma unroll
     for (int i = 0; i < kTileRows; ++i) rows[i] = load16(sums[first + i]);
-#pragma unroll 2
+#pragma unroll 4
     for (int k = 0; k < kDepth; ++k) {
       const Floats16 columns = load16(b[k]);
 #pragma unroll
