@@ -69,16 +69,18 @@ def test_two_servers_of_one_repository(repository: Foreign) -> None:
     check_sound(repository)
 
 
-def test_one_change_from_two_servers_is_queued_once(repository: Foreign) -> None:
+@pytest.mark.parametrize(("titles", "refused"), [(("one", "one"), 0), (("one", "two"), 1)], ids=["one-call", "two-calls"])
+def test_one_change_from_two_servers_is_queued_once(repository: Foreign, titles: tuple[str, str], refused: int) -> None:
+    """The very same call twice is one proposal, and both callers are told so; other words for the same change are refused."""
     patch = patch_of(repository)
     ends: list[bool] = []
 
-    async def conversation(client: Client) -> None:
-        ends.append(bool((await client.call_tool("propose", {"patch": patch, **WORDS})).is_error))
+    async def conversation(client: Client, title: str) -> None:
+        ends.append(bool((await client.call_tool("propose", {"patch": patch, **WORDS, "title": title})).is_error))
 
     with ThreadPoolExecutor(2) as both:
-        list(both.map(lambda _: talk(repository, conversation), (1, 2)))
-    assert sorted(ends) == [False, True]
+        list(both.map(lambda title: talk(repository, lambda client: conversation(client, title)), titles))
+    assert sum(ends) == refused
     assert queued(repository) == ["P1"]
 
 
