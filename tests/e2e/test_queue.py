@@ -242,7 +242,7 @@ def test_notify_gets_each_outcome_and_may_fail(repository: Foreign, tmp_path: Pa
 
 @pytest.mark.parametrize("titles", [("faster",) * 4, ("one", "two", "three", "four")], ids=["one-command", "four-commands"])
 def test_proposals_without_an_id_that_come_at_once_get_one_each(repository: Foreign, titles: tuple[str, ...]) -> None:
-    """The same command typed four times is one proposal."""
+    """Four equal commands are one proposal; commands with other words are one each."""
     patch = repository.root.parent / "faster.patch"
     repository.write("src/total.py", FASTER)
     patch.write_text(repository.git("diff") + "\n")

@@ -95,7 +95,7 @@ def other_base(clone: Foreign) -> None:
 
 
 def lost_candidate(clone: Foreign) -> None:
-    """The same tree, but not the commit that was measured."""
+    """The record names a commit that was not measured, though its tree is equal."""
     copy = clone.git("commit-tree", "HEAD~1^{tree}", "-p", "HEAD~2", "-m", "the same").strip()
     onto(clone, "HEAD^{tree}", copy)
 

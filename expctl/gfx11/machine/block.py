@@ -18,7 +18,7 @@ class Block:
 
     steps: tuple[Run, ...]
     together: tuple[Callable[[Team], None], ...]
-    """The same for all waves of a team."""
+    """The steps as they run once for all waves of a team."""
     leave: Callable[[Any], int]
     decided_by: frozenset[int] | None
     """Scalar registers that alone say where a wave continues, so that `leave` takes a team too where all waves have the same in

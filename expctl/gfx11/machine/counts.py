@@ -100,7 +100,7 @@ class Tally:
     """Cache of lds.Plan, by addresses, lanes, width and size: loops repeat the same LDS accesses."""
 
     team_plans: dict[Any, Any] = field(default_factory=dict)
-    """The same of lds.TeamPlan."""
+    """Cache of lds.TeamPlan, by addresses, lanes, width and size."""
     lines: dict[Any, Any] = field(default_factory=dict)
     """Cache of the lines of global memory that an access touches, by the distances of its lanes."""
 
