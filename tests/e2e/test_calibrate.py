@@ -48,7 +48,7 @@ def test_ctrl_c_stops_after_the_round_and_leaves_nothing(repository: Foreign) ->
     (gate / "benchmark").touch()
     assert process.wait(60) == 130, repository.said()
     assert "nothing is kept, the same command starts over" in repository.said()
-    assert not (repository.home / ".local/state").exists()
+    assert not (repository.home / ".local/state/expctl/calibrations").exists()
     assert repository.snapshot() == before
     repository.check_nothing_is_left()
 

@@ -16,11 +16,13 @@ from expctl.adapters.machine.lock_holder import read_holder
 from expctl.adapters.records.calibrations import state_folder
 from expctl.domain.checkup import Finding, note, ok, wrong
 from expctl.domain.errors import Refused
-from expctl.files import checked_json
+from expctl.files import cache_folder, checked_json
 
 LOCKS = ("index.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "shallow.lock")
 FOLDERS = ("journal", "scratch", "artifacts", "checkouts", "profiles", "gate")
-CACHES = ("probes", "hot_loops")
+JSON_CACHES = ("probes", "hot_loops")
+CACHES = ("answers", "compiled", "sources")
+"""Below the folder `meanings`: caches whose files begin with a hash."""
 CLEAR = "expctl doctor --clear"
 
 
@@ -60,7 +62,7 @@ class StateCheckup:
         """Name files whose contents are not what was written. All but the intents are read as if they were missing."""
         kept = state_folder()
         files = [*self._state.glob("*.json"), *self._state.glob("publication.step")]
-        files += [file for name in CACHES for file in (self._state / name).glob("*.json")]
+        files += [file for name in JSON_CACHES for file in (self._state / name).glob("*.json")]
         files += (kept / "expctl").rglob("*.json") if kept is not None else ()
         for file in sorted(files):
             try:
@@ -71,6 +73,9 @@ class StateCheckup:
                 yield wrong("state", what, CLEAR if is_intent else f"rm {_typed(file)}")
             except OSError:
                 continue
+        for file in sorted(file for name in CACHES for file in (self._state / "meanings" / name).glob("*")):
+            if file.is_file() and cache_folder.sound(file) is None:
+                yield wrong("state", f"{_shown(file)} is damaged; until then it counts as missing", f"rm {_typed(file)}")
 
     def _journals(self) -> Iterator[Finding]:
         journal = FileJournal(self._state / "journal", heals=False)

@@ -26,6 +26,7 @@ from expctl.domain.rules.compile_fault import compile_fault
 from expctl.domain.rules.meaning import Compiled, Version, View, Wanted
 from expctl.domain.run.step_result import Available
 from expctl.files import atomic_write
+from expctl.files.cache_folder import CacheFolder
 from expctl.launcher.captured import Timeout, captured
 from expctl.launcher.launch import ChildLimits
 
@@ -51,6 +52,7 @@ class CompiledVersions:
         self._git = git
         self._recipes = recipes
         self._state = state
+        self._sources, self._compiled = CacheFolder(state / "sources"), CacheFolder(state / "compiled")
         self._mark = mark
         self.protocol = protocol
         self._environment = Environment()
@@ -105,13 +107,11 @@ class CompiledVersions:
         sources = self._git.files_identity(version.commit, folders)
         made = {path: hashlib.sha256(text).hexdigest() if text is not None else "" for path, text in changes.items()}
         own = _hash(FORMAT, msgspec.to_builtins(build), dict(self._versions[target] or {}), sources, made)
-        kept = self._state / "sources" / own
-        try:
-            source = kept.read_text()
-        except FileNotFoundError:
-            source = self._preprocessed(version_files(self._git, version, folders) or {}, target) or own
-            atomic_write.replace(kept, source.encode())
-        return _hash(source, view, *([msgspec.to_builtins(build)] if view is View.CODE else []))
+        kept = self._sources.get(own)
+        if kept is None:
+            kept = (self._preprocessed(version_files(self._git, version, folders) or {}, target) or own).encode()
+            self._sources.put(own, kept)
+        return _hash(kept.decode(), view, *([msgspec.to_builtins(build)] if view is View.CODE else []))
 
     def _is_here(self, commit: str) -> bool:
         """Has this clone the commit? A shallow one lacks the baselines of older experiments."""
@@ -137,13 +137,11 @@ class CompiledVersions:
     # Compiling.
 
     def _made(self, name: str, wanted: Wanted) -> Compiled:
-        kept = self._state / "compiled" / f"{name}.json"
-        try:
-            return msgspec.json.decode(kept.read_bytes(), type=Compiled)
-        except (OSError, msgspec.DecodeError):
-            made = self._compile(*wanted)
-            atomic_write.replace(kept, msgspec.json.encode(made))
-            return made
+        if (kept := self._compiled.get(name)) is not None:
+            return msgspec.json.decode(kept, type=Compiled)
+        made = self._compile(*wanted)
+        self._compiled.put(name, msgspec.json.encode(made))
+        return made
 
     def _compile(self, version: Version, target: str, view: View) -> Compiled:
         build = self.protocol.targets[target].build

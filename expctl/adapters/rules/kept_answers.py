@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from expctl.domain.rules.told import Told
-from expctl.files import atomic_write
+from expctl.files.cache_folder import CacheFolder
 
 FORMAT = 1
 """Of what is kept, and of how rules compare: what was told by another one is asked again."""
@@ -19,15 +19,14 @@ class KeptAnswers:
     """Keeps answers below `folder`, which may be deleted at any time."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._kept = CacheFolder(folder)
 
     def told(self, question: object, ask: Callable[[], tuple[Told, ...]]) -> tuple[Told, ...]:
         """Return the answer to `question`, which holds all that it depends on; `ask` for it if none is kept."""
         words = msgspec.json.encode((FORMAT, question), order="sorted")
-        kept = self._folder / f"{hashlib.sha256(words).hexdigest()[:40]}.json"
-        try:
-            return msgspec.json.decode(kept.read_bytes(), type=tuple[Told, ...])
-        except (OSError, msgspec.DecodeError):
-            found = ask()
-            atomic_write.replace(kept, msgspec.json.encode(found))
-            return found
+        name = hashlib.sha256(words).hexdigest()[:40]
+        if (kept := self._kept.get(name)) is not None:
+            return msgspec.json.decode(kept, type=tuple[Told, ...])
+        found = ask()
+        self._kept.put(name, msgspec.json.encode(found))
+        return found

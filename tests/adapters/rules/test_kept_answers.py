@@ -1,5 +1,7 @@
 """What compilers told is told again, until something that they were asked with has changed."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from expctl.adapters.rules.kept_answers import KeptAnswers
 from expctl.adapters.rules.lookup import RuleLookup
 from expctl.domain.rules.told import Told
+from expctl.files.cache_folder import CacheFolder
 from tests.fakes.rules import FakeCircumstances
 
 TOLD = (Told(id="P1", level="compiled meaning", likeness="the same"), Told(id="P2", percent=70))
@@ -66,10 +69,22 @@ def test_with_anything_else_it_is_asked(other: dict[str, str], tmp_path: Path) -
     assert asking.times == 2
 
 
-def test_a_damaged_answer_is_asked_again(tmp_path: Path) -> None:
-    asking = Asking(tmp_path)
+@pytest.mark.parametrize("damage", [lambda text: text.replace(b"70", b"71"), lambda text: text[:-1], lambda _: b"[]"])
+def test_a_damaged_answer_is_asked_again(damage: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    asking = Asking(tmp_path / "kept")
     asking.told()
-    (kept,) = tmp_path.glob("*.json")
-    kept.write_bytes(b"[{]")
+    (kept,) = asking.folder.iterdir()
+    assert damage(kept.read_bytes()) != kept.read_bytes()
+    kept.write_bytes(damage(kept.read_bytes()))
     asking.told()
     assert asking.times == 2
+
+
+def test_the_oldest_answers_go(tmp_path: Path) -> None:
+    cache = CacheFolder(tmp_path / "kept", most=10)
+    for number in range(30):
+        cache.put(str(number), b"told")
+        os.utime(tmp_path / "kept" / str(number), (number, number))
+    assert len([*(tmp_path / "kept").iterdir()]) <= 10
+    assert cache.get("29") == b"told"
+    assert cache.get("0") is None
