@@ -21,6 +21,7 @@ test: $(VENV)/ready-to-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/expctl ledger --check
+	$(BIN)/expctl agents setup --check
 	$(BIN)/expctl replay --all
 	$(PYTEST) $(TOGETHER)
 	$(PYTEST) $(TIMED)
