@@ -19,6 +19,10 @@ _UPDATED = re.compile(r"updates what nothing wrote, byte \d+ of (\S+)")
 _OUTSIDE = re.compile(r"(\d+) bytes (after the end of|before) (\w+(?:\.\w+)?) \(\d+ bytes\)")
 
 
+Who = tuple[int, int, tuple[int, ...]]
+"""Numbers of a workgroup, of a wave in it, and of threads in it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One thing that is wrong with the kernel.
@@ -58,9 +62,9 @@ class FindingLog:
     places: Places
     found: dict[tuple[str, ...], Finding] = field(default_factory=dict)
 
-    def fault(self, order: int, kind: str, line: int, other_line: int, what: str, by: tuple[int, int] | None = None) -> None:
+    def fault(self, order: int, kind: str, line: int, other_line: int, what: str, by: Who | None = None) -> None:
         """Add a fault at `line` of the assembly, which also concerns `other_line` (0: none). `by` are the numbers of its
-        workgroup and of its wave there.
+        workgroup, of its wave there, and of its threads there if it isn't a matter of the whole wave.
         """
         of, instruction = self.places.of, self.places.instruction
         verb = f"{_verb(instruction(line))} " if _OWN_MEMORY.match(what) else ""
@@ -127,13 +131,16 @@ class FindingLog:
         return self.launch.extents.get(name, ()), sizes[0] if sizes else 0
 
 
-def _whose(kind: str, what: str, by: tuple[int, int] | None) -> str:
-    """Return by which wave of which workgroup a fault is, where `what` doesn't say so; "" for faults of a whole workgroup."""
+def _whose(kind: str, what: str, by: Who | None) -> str:
+    """Return by which thread or wave a fault is, where `what` doesn't say so; "" for faults of a whole workgroup."""
     if by is None or "workgroup" in what or kind not in (FaultKind.RACE, FaultKind.OUT_OF_BOUNDS, FaultKind.UNINITIALISED):
         return ""
-    group, wave = by
+    group, wave, threads = by
     is_of_two = kind == FaultKind.RACE and " wave " in what
-    return f"; both in workgroup {group}" if is_of_two else f", in wave {wave} of workgroup {group}"
+    if not threads:
+        return f"; both in workgroup {group}" if is_of_two else f", in wave {wave} of workgroup {group}"
+    more = f" and {len(threads) - 1} more of its wave" if len(threads) > 1 else ""
+    return f", in thread {threads[0]} of workgroup {group}{more}"
 
 
 def _verb(instruction: str) -> str:

@@ -20,7 +20,7 @@ from expctl.check.reference import expected_outputs
 from expctl.check.resolved import Launch, resolve
 from expctl.check.struct_layout import kernel_arguments
 from expctl.gfx11.launch import Interpretation, Kernel, launch, load
-from expctl.gfx11.machine.faults import FaultKind
+from expctl.gfx11.machine.faults import Fault, FaultKind
 from expctl.gfx11.text.errors import BadLaunch, Runaway, Unsupported
 
 MOST_INSTRUCTIONS = 3_000_000
@@ -119,7 +119,9 @@ class KernelRunner:
             found = self._launched(at, arguments, order)
         except Runaway as error:
             for fault in error.faults:
-                log.fault(order, fault.kind, fault.line, fault.other_line, fault.what, (fault.workgroup, fault.wave))
+                log.fault(
+                    order, fault.kind, fault.line, fault.other_line, fault.what, (fault.workgroup, fault.wave, fault.threads)
+                )
             (line,), (done, _) = _NUMBER.findall(error.where), _NUMBER.findall(error.found)
             what = f"a wave goes on after {done} instructions: it loops, or waits for another wave"
             advice = f"if it is only long, try --patience {10 * self._patience}"
@@ -129,7 +131,7 @@ class KernelRunner:
         if stops := [each for each in faults if each.kind is FaultKind.TRAP]:
             faults = tuple(each for each in faults if each.kind is not FaultKind.DIVERGED)
         for fault in faults:
-            log.fault(order, fault.kind, fault.line, fault.other_line, fault.what, (fault.workgroup, fault.wave))
+            _log(log, order, fault)
         verdicts = () if stops else (*changed_inputs(self._case, values, found), *wrong_results(self._case, expected, found))
         for verdict in verdicts:
             log.array(order, verdict.kind, verdict.array, verdict.what, self._begin)
@@ -146,3 +148,7 @@ class KernelRunner:
             place = self._places.of(error.line) if self._places.has_lines else None
             error.where = f"{place} ({error.where})" if place else error.where
             raise
+
+
+def _log(log: FindingLog, order: int, fault: Fault) -> None:
+    log.fault(order, fault.kind, fault.line, fault.other_line, fault.what, (fault.workgroup, fault.wave, fault.threads))

@@ -76,7 +76,7 @@ def test_bytes_are_told_as_elements(log: FindingLog, what: str, told: str) -> No
 def test_whose_fault_it_is(tmp_path: Path, kind: str, what: str, told: str) -> None:
     launch = replace(resolve(CASE, CASE.shapes), grid=(3, 4, 1))
     log = FindingLog(case=CASE, launch=launch, places=Places(ASSEMBLY, source_of(tmp_path)))
-    log.fault(0, kind, 6, 0, what, (7, 3))
+    log.fault(0, kind, 6, 0, what, (7, 3, ()))
     assert log.all()[0].what == told.replace("^", what)
 
 

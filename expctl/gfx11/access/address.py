@@ -53,5 +53,5 @@ def check_registers(wave: Wave, line: int, addresses: Source, data: Iterable[int
     """
     wave.check_waited(line, addresses.keys)
     wave.check_waited(line, data, loads=loads)
-    if (addresses.undefined(wave)[wave.lanes] != 0).any():
-        wave.fault(FaultKind.UNINITIALISED, line, "the address is a value that nothing wrote")
+    if (unclear := wave.lanes & (addresses.undefined(wave) != 0)).any():
+        wave.fault(FaultKind.UNINITIALISED, line, "the address is a value that nothing wrote", lanes=unclear)

@@ -88,8 +88,9 @@ class _Parts:
                 wave.fault(FaultKind.UNINITIALISED, line, "the address is a value that nothing wrote")
             active, begin, size = wave.exec, self._offsets(wave), self._size(wave)
             inside, beyond = begin + np.uint64(width) <= size, begin >= size
-            if (~inside & ~beyond & wave.lanes).any():
-                wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"{width} bytes that begin within the {size} of a buffer, end beyond")
+            if (across := ~inside & ~beyond & wave.lanes).any():
+                what = f"{width} bytes that begin within the {size} of a buffer, end beyond"
+                wave.fault(FaultKind.OUT_OF_BOUNDS, line, what, lanes=across)
             wave.set_exec(bits_of(inside) & active)
             access(wave)
             wave.set_exec(active)

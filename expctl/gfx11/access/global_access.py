@@ -97,9 +97,10 @@ def reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tu
         return pieces, lanes, states
     inside = (states != OUTSIDE).all(axis=1)
     first = int(addresses[lanes][~inside][0])
-    wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"{does} {width} bytes at {memory.describe(first, _base(wave, source))}")
     kept = lanes.copy()
     kept[lanes] = inside
+    what = f"{does} {width} bytes at {memory.describe(first, _base(wave, source))}"
+    wave.fault(FaultKind.OUT_OF_BOUNDS, line, what, lanes=lanes & ~kept)
     return Pieces(pieces.where[inside], width), kept, states[inside]
 
 

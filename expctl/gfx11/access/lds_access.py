@@ -201,7 +201,7 @@ def planned(wave: Wave, line: int, addresses: Words, part: Part) -> Plan:
     _count(wave.group.tally.of_line(line), plan)
     if plan.outside:
         what = f"{part.transfer.width} bytes at {plan.outside[0]} of LDS, which has {lds.size}"
-        wave.fault(FaultKind.OUT_OF_BOUNDS, line, what)
+        wave.fault(FaultKind.OUT_OF_BOUNDS, line, what, lanes=wave.lanes & ~plan.lanes)
     return plan
 
 

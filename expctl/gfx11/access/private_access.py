@@ -61,7 +61,8 @@ def _private_reach(wave: Wave, line: int, addresses: Anything, width: int) -> tu
     inside = wave.lanes & (begin + width <= size)
     if (inside != wave.lanes).any():
         at = int(begin[wave.lanes & ~inside][0])
-        wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"{width} bytes at {at} of private memory, which has {size} per lane")
+        what = f"{width} bytes at {at} of private memory, which has {size} per lane"
+        wave.fault(FaultKind.OUT_OF_BOUNDS, line, what, lanes=wave.lanes & ~inside)
     wave.group.tally.of_line(line).bytes += int(inside.sum()) * width
     rows = np.flatnonzero(inside)[:, None]
     return rows, begin[inside][:, None] + np.arange(width), inside

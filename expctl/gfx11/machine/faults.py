@@ -38,10 +38,13 @@ class Fault:
     """Description: which bytes of which buffer, which register, which waves."""
     workgroup: int
     wave: int
+    threads: tuple[int, ...] = ()
+    """Numbers within the workgroup of the threads that do it; empty if it is a matter of the whole wave, or of several."""
 
     def __str__(self) -> str:
         also = f" (and line {self.other_line})" if self.other_line else ""
-        return f"line {self.line}{also}: {self.kind}: {self.what}; workgroup {self.workgroup}, wave {self.wave}"
+        who = f", thread {self.threads[0]}" if self.threads else ""
+        return f"line {self.line}{also}: {self.kind}: {self.what}; workgroup {self.workgroup}, wave {self.wave}{who}"
 
 
 @dataclass(slots=True)

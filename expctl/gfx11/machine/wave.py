@@ -153,12 +153,15 @@ class Wave(InFlight):
                 self.fault(FaultKind.MISSING_WAIT, line, what, other_line=operation.line)
                 self.end_load(key)
 
-    def fault(self, kind: FaultKind, line: int, what: str, *, other_line: int = 0) -> None:
+    def fault(self, kind: FaultKind, line: int, what: str, *, other_line: int = 0, lanes: Flags | None = None) -> None:
         """Report a fault of this wave at `line` of the assembly. `what` describes it; `other_line` is a second line involved,
-        or 0.
+        or 0; `lanes` are those that do it, None if it is a matter of the wave.
         """
-        fault = Fault(kind=kind, line=line, other_line=other_line, what=what, workgroup=self.group.index, wave=self.index)
-        self.group.faults.add(fault)
+        threads = () if lanes is None else tuple((np.flatnonzero(lanes) + len(lanes) * self.index).tolist())
+        group, wave = self.group.index, self.index
+        self.group.faults.add(
+            Fault(kind=kind, line=line, other_line=other_line, what=what, workgroup=group, wave=wave, threads=threads)
+        )
 
     def check_exec(self, line: int) -> None:
         """Report a fault if EXEC has undefined bits, then mark them as defined, so that it is reported only once."""
@@ -168,8 +171,9 @@ class Wave(InFlight):
 
     def check_address(self, line: int, key: int) -> None:
         """Report a fault if the address in vector register `key` is undefined in an active lane."""
-        if key in self.undefined and (self.vector_undefined[key][self.lanes] != 0).any():
-            self.fault(FaultKind.UNINITIALISED, line, f"the address in {name_of(key)} is a value that nothing wrote")
+        if key in self.undefined and (unclear := self.lanes & (self.vector_undefined[key] != 0)).any():
+            what = f"the address in {name_of(key)} is a value that nothing wrote"
+            self.fault(FaultKind.UNINITIALISED, line, what, lanes=unclear)
 
     def exchange(self, places: Iterable[Place], *, acquires: bool, writes: bool = True) -> None:
         """Let an atomic on `places` order accesses of other waves before those that follow, and earlier ones before others'.
