@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -10,7 +11,9 @@ from expctl.check.case import Case, Role
 from expctl.check.places import Place, Places
 from expctl.check.resolved import Extent, Launch
 from expctl.gfx11.machine.faults import FaultKind
+from expctl.inspection.readers.lds_layout import LdsVariable
 
+_LDS = re.compile(r"LDS bytes from (\d+) on")
 _INSIDE = re.compile(r"byte (\d+) of (\w+(?:\.\w+)?)")
 _THREAD = re.compile(r"\bthread (\d+)(?= of workgroup)")
 _WORKGROUP = re.compile(r"\bworkgroup (\d+)")
@@ -60,6 +63,8 @@ class FindingLog:
     case: Case
     launch: Launch
     places: Places
+    lds: Callable[[], Sequence[LdsVariable]] = tuple
+    """Asked for the variables in LDS once a fault is about them."""
     found: dict[tuple[str, ...], Finding] = field(default_factory=dict)
 
     def fault(self, order: int, kind: str, line: int, other_line: int, what: str, by: Who | None = None) -> None:
@@ -117,6 +122,12 @@ class FindingLog:
         def workgroup(match: re.Match[str]) -> str:
             return f"workgroup {_place(int(match[1]), self.launch.grid)}"
 
+        def variable(match: re.Match[str]) -> str:
+            byte = int(match[1])
+            held = next((each for each in self.lds() if each.begin <= byte < each.begin + each.size), None)
+            return f"{held.at(byte)} (LDS byte {byte})" if held else match[0]
+
+        what = _LDS.sub(variable, what)
         return _WORKGROUP.sub(workgroup, _THREAD.sub(thread, _OUTSIDE.sub(outside, _INSIDE.sub(inside, what))))
 
     def _advice(self, what: str) -> str:

@@ -17,10 +17,11 @@ from expctl.domain.text import plain_text
 from expctl.files.user_file import kernel_bytes
 from expctl.inspection import device_compiler, tool_versions
 from expctl.inspection.device_compiler import Options
-from expctl.inspection.readers import offload_bundle
+from expctl.inspection.readers import lds_layout, offload_bundle
 from expctl.inspection.readers.assembly_text import metadata_of, parse_assembly
 from expctl.inspection.readers.cache_report import check_arch
 from expctl.inspection.readers.code_object import parse_code_object
+from expctl.inspection.readers.lds_layout import LdsVariable
 from expctl.inspection.readers.parameter_types import Member, ParameterType, parameter_types
 from expctl.inspection.readers.read_file import ASSEMBLIES, DEFAULT_ARCH, SOURCES
 
@@ -137,6 +138,13 @@ def typed(file: KernelFile, kernel: Signature) -> Signature:
         return kernel
     parameters = tuple(_described(each, found) for each, found in zip(kernel.parameters, known, strict=True))
     return replace(kernel, cpp_name=_completed(kernel, tuple(each.type for each in parameters)), parameters=parameters)
+
+
+def lds_variables(file: KernelFile, kernel: Signature) -> tuple[LdsVariable, ...]:
+    """Return where the variables of `kernel` lie in LDS; empty where its file was not compiled here."""
+    if file.options is None:
+        return ()
+    return lds_layout.lds_variables(device_compiler.lds_layout(file.file, file.options), kernel.symbol)
 
 
 def _declared(file: KernelFile, kernel: Signature) -> Signature:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from expctl.check.buffers import Values, values_for
@@ -14,7 +15,7 @@ from expctl.check.dtypes import values_of
 from expctl.check.findings import Finding, FindingLog
 from expctl.check.fit import guessed, misfits
 from expctl.check.judge import changed_inputs, differing_orders, unwritten_outputs, wrong_results
-from expctl.check.kernel_file import KernelFile, Signature, short_name, text_of
+from expctl.check.kernel_file import KernelFile, Signature, lds_variables, short_name, text_of
 from expctl.check.places import Places
 from expctl.check.reference import expected_outputs
 from expctl.check.resolved import Launch, resolve
@@ -65,6 +66,7 @@ class KernelRunner:
             raise refusal(problems, description.where, description.line)
         self._places = Places(file.assembly, file.file)
         self._kernel = self._loaded(file)
+        self._lds = cache(lambda: lds_variables(file, kernel))
         self.notes = (*file.notes, *guessed(self._case, kernel))
         self._begin = self._places.of_function(kernel.symbol, short_name(kernel))
         self.launches = 0
@@ -78,7 +80,7 @@ class KernelRunner:
         at = resolve(self._case, shapes)
         values = values_for(self._case, at, self._seed)
         expected = expected_outputs(self._description, values, at)
-        log = FindingLog(case=self._case, launch=at, places=self._places)
+        log = FindingLog(case=self._case, launch=at, places=self._places, lds=self._lds)
         done: list[Interpretation] = []
         for order in range(orders):
             named = (f"{name} = {value}" for name, value in at.shapes.items())

@@ -30,6 +30,11 @@ HOST = "x86_64-linux-musl"
 DEVICE_ONLY = ("-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-fuse-cuid=none")
 LINES = ("-gline-tables-only", "-fdebug-compilation-dir=/", "-fno-discard-value-names")
 """A line table whose paths are those of the command line, and the names of parameters in the metadata."""
+LDS_PRINTED = tuple(
+    word
+    for each in ("-print-before=amdgpu-lower-module-lds", "-print-after=amdgpu-lower-module-lds", "-print-module-scope")
+    for word in ("-mllvm", each)
+)
 TYPES = ("-g", "-fdebug-compilation-dir=/")
 """Full debugging information, for the types of parameters alone: it may change the code."""
 _PARAMETER = re.compile(r"^[|`]-ParmVarDecl .*?'([^']+)'(?::'([^']+)')?", re.MULTILINE)
@@ -87,6 +92,13 @@ def assembly_with_lines(source: Path, options: Options) -> tuple[str, str, tuple
     """
     with tempfile.TemporaryDirectory(prefix="expctl-check.") as folder:
         return _of_wheel(source, options, Path(folder) / "kernel.s", LINES)
+
+
+def lds_layout(source: Path, options: Options) -> str:
+    """Compile `source` as `assembly_with_lines` does; return what LLVM prints around the layout of LDS. Raises Refused."""
+    with tempfile.TemporaryDirectory(prefix="expctl-check.") as folder:
+        words = [*ZIG_CLANG, *wheel_flags(options.arch), *LINES, *_option_flags(source, options), *LDS_PRINTED]
+        return _run([*words, "-S", str(source), "-o", str(Path(folder) / "kernel.s")], source).err
 
 
 def object_with_types(source: Path, options: Options) -> bytes:
