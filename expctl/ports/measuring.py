@@ -44,7 +44,14 @@ class Steps(Port):
 
     def test(self, step: LimitedStep, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed: ...
     def measure(
-        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
+        self,
+        benchmark: Benchmark,
+        *,
+        cwd: Path,
+        artifacts: Mapping[Side, Sequence[Path]],
+        round: int,
+        progress: Progress,
+        forgives: bool = False,
     ) -> tuple[Sample, ...] | Failed: ...
     def burn_in(self, benchmark: Benchmark, *, cwd: Path, artifact: Path, progress: Progress) -> BurnIn: ...
     def close(self) -> None: ...

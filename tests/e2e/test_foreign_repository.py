@@ -229,6 +229,20 @@ def test_analysis_never_lands_code(repository: Foreign) -> None:
     repository.check_nothing_is_left()
 
 
+@pytest.mark.parametrize("style", ["launch", "fine"])
+def test_an_ablation_that_computes_nonsense_is_timed(repository: Foreign, style: str) -> None:
+    repository.edit_protocol("      style: fine\n", f"      style: {style}\n" + "      respawn: 3\n" * (style == "fine"))
+    repository.propose("P1", "def total(values):\n    return 0 * len(values)\n", "--kind", "analysis")
+    said = repository.concluded("run", "P1").out
+    record = repository.record("P1")
+    assert record["verdict"] == "KEEP"
+    assert any(note.startswith("wrong results, as an analysis may have: test: ") for note in record["notes"]), said
+    assert {each["size"] for each in record["estimates"]} >= {"objective"}
+    assert record["estimates"][0]["low_percent"] > 10
+    assert repository.concluded("replay", "P1").out.startswith("P1       same ")
+    repository.check_nothing_is_left()
+
+
 def test_rejected_change_is_refused_a_second_time(repository: Foreign) -> None:
     repository.queue("P1", WRONG)
     repository.concluded("run", "P1")

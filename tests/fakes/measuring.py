@@ -118,6 +118,7 @@ class FakeSteps:
     burn_ins: list[BurnIn | BaseException] = field(default_factory=list)
     burnt: list[tuple[str, int]] = field(default_factory=list)
     gate: FakeGate = field(default_factory=lambda: FakeGate(held=True))
+    forgiven: list[bool] = field(default_factory=list)
 
     def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
         assert step.argv
@@ -131,11 +132,19 @@ class FakeSteps:
         )
 
     def measure(
-        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
+        self,
+        benchmark: Benchmark,
+        *,
+        cwd: Path,
+        artifacts: Mapping[Side, Sequence[Path]],
+        round: int,
+        progress: Progress,
+        forgives: bool = False,
     ) -> tuple[Sample, ...] | Failed:
         assert cwd
         assert self.gate.held
         self.measured.append(round)
+        self.forgiven.append(forgives)
         self.timed.append(artifacts)
         taints = self.taints.pop(0) if self.taints else ()
         failed = self.fails_measure.pop(0) if self.fails_measure else None

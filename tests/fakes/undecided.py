@@ -27,9 +27,16 @@ class NoisySteps(FakeSteps):
     gain: float = 0.01
 
     def measure(
-        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
+        self,
+        benchmark: Benchmark,
+        *,
+        cwd: Path,
+        artifacts: Mapping[Side, Sequence[Path]],
+        round: int,
+        progress: Progress,
+        forgives: bool = False,
     ) -> tuple[Sample, ...] | Failed:
-        found = super().measure(benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress)
+        found = super().measure(benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress, forgives=forgives)
         if isinstance(found, Failed):
             return found
         sign = 1 if round % 2 else -1

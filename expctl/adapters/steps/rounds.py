@@ -66,13 +66,20 @@ class Rounds:
         self._launch_s = 0.0  # of the launch before
 
     def measure(
-        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
+        self,
+        benchmark: Benchmark,
+        *,
+        cwd: Path,
+        artifacts: Mapping[Side, Sequence[Path]],
+        round: int,
+        progress: Progress,
+        forgives: bool = False,
     ) -> tuple[Sample, ...] | Failed:
         """Return the samples of one round, of both sides at every size; Failed if a worker failed.
 
         `artifacts` has the builds of each side, one per layout (where their code lies); rounds, or the pairs of workers that
-        live for several, take the layouts in turn. A round that foreign work disturbed is measured again; raises Busy if that
-        goes on.
+        live for several, take the layouts in turn. If `forgives`, wrong results of the candidate don't matter. A round that
+        foreign work disturbed is measured again; raises Busy if that goes on.
         """
         if self._pair is None:
             self._log.unlink(missing_ok=True)  # so that later quotes are from these workers
@@ -81,7 +88,7 @@ class Rounds:
             layouts = len(artifacts[Side.BASELINE])
             layout = self._pair.layout if self._pair is not None else round // benchmark.respawn % layouts
             builds = {side: artifacts[side][layout] for side in Side}
-            pool = self._pool(benchmark, cwd, builds, PADDING_MOST if layouts > 1 else 0)
+            pool = self._pool(benchmark, cwd, builds, PADDING_MOST if layouts > 1 else 0, forgives=forgives)
             try:
                 return tuple(replace(each, layout=layout) for each in measure(pool, round, layout, progress))
             except BaseException as error:
@@ -120,7 +127,9 @@ class Rounds:
             self._pair.close()
             self._pair = None
 
-    def _pool(self, benchmark: Benchmark, cwd: Path, builds: Mapping[Side, Path], padding_most: int = 0) -> WorkerPool:
+    def _pool(
+        self, benchmark: Benchmark, cwd: Path, builds: Mapping[Side, Path], padding_most: int = 0, *, forgives: bool = False
+    ) -> WorkerPool:
         return WorkerPool(
             start=self._start,
             watch=self._watch,
@@ -129,6 +138,7 @@ class Rounds:
             cwd=cwd,
             builds=builds,
             padding_most=padding_most,
+            forgives=forgives,
         )
 
     def _launches(self, pool: WorkerPool, round: int, layout: int, progress: Progress) -> tuple[Sample, ...]:  # noqa: ARG002  as for `_fine`
@@ -194,7 +204,8 @@ class Rounds:
             visits, orders = _quads(benchmark, pair.workers, progress)
         taints = self._watch.take_taints()
         if pair.rounds < benchmark.respawn:
-            pair.ask("check", "checked")
+            if not pool.forgives:
+                pair.ask("check", "checked")
         else:
             pair.ask("end", "end")
             self.close()

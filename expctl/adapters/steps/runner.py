@@ -155,13 +155,22 @@ class StepRunner:
     # ------------------------------------------------------------------ benchmark
 
     def measure(
-        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
+        self,
+        benchmark: Benchmark,
+        *,
+        cwd: Path,
+        artifacts: Mapping[Side, Sequence[Path]],
+        round: int,
+        progress: Progress,
+        forgives: bool = False,
     ) -> tuple[Sample, ...] | Failed:
-        """Measure one round of the builds `artifacts`; return the samples of both sides at every size, or Failed. Raises Busy
-        if foreign work disturbs again and again.
+        """Measure one round of the builds `artifacts`; return the samples of both sides at every size, or Failed. If
+        `forgives`, results of the candidate may be wrong. Raises Busy if foreign work disturbs again and again.
         """
         return self._ended(
-            lambda: self._rounds.measure(benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress)
+            lambda: self._rounds.measure(
+                benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress, forgives=forgives
+            )
         )
 
     def burn_in(self, benchmark: Benchmark, *, cwd: Path, artifact: Path, progress: Progress) -> BurnIn:

@@ -22,7 +22,8 @@ Start = Callable[[Sequence[str], Path, Path, Path, int | None, int], Child]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerPool:
     """Starts workers of `benchmark` in `cwd` on the `builds` of both sides, watched by `watch`. Each ends with the stack that
-    it was started on. `padding_most` is the largest size, in bytes, by which a worker's environment is padded.
+    it was started on. `padding_most` is the largest size, in bytes, by which a worker's environment is padded. If `forgives`,
+    wrong results of the candidate don't matter.
     """
 
     start: Start
@@ -32,6 +33,7 @@ class WorkerPool:
     cwd: Path
     builds: Mapping[Side, Path]
     padding_most: int = 0
+    forgives: bool = False
 
     @property
     def sizes(self) -> list[str]:
@@ -61,7 +63,9 @@ class WorkerPool:
         argv, deadline_s = self.benchmark.argv, time.monotonic() + self.benchmark.timeout_s
         child = stack.enter_context(self.start(argv, self.cwd, self.builds[side], self.log, core, padding))
         names = {size: self.benchmark.asked(side.value, size) for size in self.sizes}
-        return Worker(child, side, deadline_s, self.log, takes_turns=takes_turns, names=names)
+        worker = Worker(child, side, deadline_s, self.log, takes_turns=takes_turns, names=names)
+        worker.forgives = self.forgives and side is Side.CANDIDATE
+        return worker
 
 
 def _at_once(calls: Sequence[Callable[[], object]]) -> None:

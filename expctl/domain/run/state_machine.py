@@ -188,17 +188,32 @@ def _over_limits(run: Run) -> Decision | None:
     return Decision(verdict=Verdict.REJECT, reasons=tuple(broken)) if broken else None
 
 
+def wrong_results(run: Run) -> tuple[str, ...]:
+    """Return what failed tests said, if the run is an analysis: its candidate never lands, so it may compute nonsense and is
+    timed all the same.
+    """
+    if run.kind is not Kind.ANALYSIS:
+        return ()
+    return tuple(_said(run, tested) for tested in run.all(Tested) if not tested.ok and not tested.fault)
+
+
+def _said(run: Run, tested: Tested) -> str:
+    where = "test" if tested.target in ("", run.begun().target) else f"test of {tested.target}"
+    return f"{where}: {tested.summary}"
+
+
 def _next_test(run: Run, wanted: Sequence[str]) -> Test | Decision | None:
-    """Return the next test of the targets `wanted`, or the verdict after a failed one; None when all have passed."""
+    """Return the next test of the targets `wanted`, or the verdict after a failed one; None when all have passed, or failed in
+    an analysis.
+    """
     done = {tested.target or run.begun().target: tested for tested in run.all(Tested)}
     for target in wanted:
         if target not in done:
             return Test(target)
         tested = done.get(target)
-        if tested is not None and not tested.ok:
+        if tested is not None and not tested.ok and (tested.fault or run.kind is not Kind.ANALYSIS):
             verdict = Verdict.INVALID if tested.fault else Verdict.REJECT
-            where = "test" if target == run.begun().target else f"test of {target}"
-            return _without_samples(verdict, f"{where}: {tested.summary}; nothing was timed")
+            return _without_samples(verdict, f"{_said(run, tested)}; nothing was timed")
     return None
 
 

@@ -12,15 +12,24 @@ from expctl.ports.context import Context, Tools
 
 
 def measure_round(
-    context: Context, tools: Tools, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], number: int
+    context: Context,
+    tools: Tools,
+    benchmark: Benchmark,
+    *,
+    cwd: Path,
+    artifacts: Mapping[Side, Sequence[Path]],
+    number: int,
+    forgives: bool = False,
 ) -> tuple[Sample, ...] | Failed:
     """Run the benchmark in `cwd` on both builds, interleaved; return the samples of round `number`.
 
     `artifacts` has the files of each side's layouts. A sample that a foreign process disturbed says so in `taints`. Returns
-    Failed if the benchmark fails. Raises Busy if the machine stays noisy.
+    Failed if the benchmark fails; if `forgives`, not for wrong results of the candidate. Raises Busy if others disturb it.
     """
     started = context.clock.monotonic_s()
-    samples = tools.steps.measure(benchmark, cwd=cwd, artifacts=artifacts, round=number, progress=context.progress)
+    samples = tools.steps.measure(
+        benchmark, cwd=cwd, artifacts=artifacts, round=number, progress=context.progress, forgives=forgives
+    )
     if isinstance(samples, Failed):
         return samples
     round_effects(samples)  # raises MalformedRound now rather than when deciding

@@ -13,7 +13,7 @@ from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.run.actions import Build, Measure, Pin, Profile, Test
 from expctl.domain.run.costs import costs_of
 from expctl.domain.run.events import BuildFailed, Built, Event, Measured, MeasureFailed, Pinned, Profiled, Tested
-from expctl.domain.run.state_machine import Run
+from expctl.domain.run.state_machine import Run, wrong_results
 from expctl.domain.run.step_result import Failed, TestReport
 from expctl.domain.verdict.outlook import Costs, outlook_of
 from expctl.domain.verdict.samples import Session, Side
@@ -150,6 +150,7 @@ class StepPerformer:
             cwd=self._check_out(Side.BASELINE, run),
             artifacts={side: self._layouts(side, run) for side in Side},
             number=action.round,
+            forgives=bool(wrong_results(run)),
         )
         if isinstance(samples, Failed):
             self._context.progress.step("benchmark", f"failed: {samples.reason}")

@@ -17,7 +17,7 @@ from expctl.domain.history.build_differences import build_changes, fact_changes
 from expctl.domain.patch.unified_diff import parse_diff
 from expctl.domain.protocol.model import Target
 from expctl.domain.run.events import Event, Invalidated, Pinned, Profiled, Published, Publishing, Tested
-from expctl.domain.run.state_machine import Run, is_unchanged
+from expctl.domain.run.state_machine import Run, is_unchanged, wrong_results
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.configs import config_notes
 from expctl.domain.verdict.interference import taint_notes
@@ -239,6 +239,7 @@ def _notes(opened: OpenRun, run: Run) -> tuple[str, ...]:
         *idle,
         *([merged] if moved else []),
         *([f"options alone: no code changed, only {options}"] if alone else []),
+        *(f"wrong results, as an analysis may have: {each}" for each in wrong_results(run)),
         *taint_notes(run.samples()),
         *config_notes(run.samples()),
     )

@@ -44,6 +44,7 @@ BEGUN = Begun(id="P1", target="cpu", guards=("gfx",), absent=(), base="b0", bran
 PINNED = Pinned(candidate="c1", tree="t1", patch_id="p1")
 PUBLISHED = (Publishing(head="b0", commit="r1"), Published(commit="r1"))
 TESTED = WasTested(ok=True, fault=False, cases=3, summary="3 cases pass", duration_s=1.0)
+WRONG = replace(TESTED, ok=False, summary="C[3] is 1")
 
 
 def built(side: Side, target: str, code: str = "") -> Built:
@@ -221,6 +222,16 @@ LIVES: dict[str, tuple[Kind, tuple[Event, ...], str]] = {
         Kind.PERF,
         (BEGUN, PINNED, *BUILDS, TESTED, *rounds(110_000), Invalidated(reason="the base moved"), *PUBLISHED),
         f"{OPENING}, test, {SEARCHED}, settle REJECT, settle INVALID, settle INVALID, nothing",
+    ),
+    "an analysis whose results are wrong": (
+        Kind.ANALYSIS,
+        (BEGUN, PINNED, *BUILDS, WRONG, *rounds(110_000), profiled(B), profiled(C), *PUBLISHED),
+        f"{OPENING}, test, {SEARCHED}, profile b, profile c, settle KEEP, settle KEEP, nothing",
+    ),
+    "an analysis on a broken machine": (
+        Kind.ANALYSIS,
+        (BEGUN, PINNED, *BUILDS, replace(WRONG, fault=True), *PUBLISHED),
+        f"{OPENING}, test, settle INVALID, settle INVALID, nothing",
     ),
     "an analysis of something slower": (
         Kind.ANALYSIS,

@@ -34,10 +34,17 @@ class Exchanged(FakeSteps):
     """A harness that takes one build for the other."""
 
     def measure(
-        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
+        self,
+        benchmark: Benchmark,
+        *,
+        cwd: Path,
+        artifacts: Mapping[Side, Sequence[Path]],
+        round: int,
+        progress: Progress,
+        forgives: bool = False,
     ) -> tuple[Sample, ...] | Failed:
         other = {Side.BASELINE: artifacts[Side.CANDIDATE], Side.CANDIDATE: artifacts[Side.BASELINE]}
-        return super().measure(benchmark, cwd=cwd, artifacts=other, round=round, progress=progress)
+        return super().measure(benchmark, cwd=cwd, artifacts=other, round=round, progress=progress, forgives=forgives)
 
 
 @dataclass
@@ -45,10 +52,17 @@ class Deaf(FakeSteps):
     """A harness that times a build of its own, whatever it is given."""
 
     def measure(
-        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
+        self,
+        benchmark: Benchmark,
+        *,
+        cwd: Path,
+        artifacts: Mapping[Side, Sequence[Path]],
+        round: int,
+        progress: Progress,
+        forgives: bool = False,
     ) -> tuple[Sample, ...] | Failed:
         same = dict.fromkeys(Side, artifacts[Side.BASELINE])
-        return super().measure(benchmark, cwd=cwd, artifacts=same, round=round, progress=progress)
+        return super().measure(benchmark, cwd=cwd, artifacts=same, round=round, progress=progress, forgives=forgives)
 
 
 def staged(steps: FakeSteps | None = None, *, slower: str = SLOWER, patch: bytes | None = None) -> Stage:

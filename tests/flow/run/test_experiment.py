@@ -157,6 +157,23 @@ def test_an_analysis_is_kept_and_moves_nothing() -> None:
     assert stage.kernel() == "slow 1000000"
 
 
+def test_an_analysis_with_wrong_results_is_timed() -> None:
+    stage = staged("slow 900000", kind=Kind.ANALYSIS)
+    stage.steps.fails_test["900000"] = Failed(reason="C[3] is 1")
+    record = run(stage).record
+    assert record.verdict is Verdict.KEEP
+    assert "wrong results, as an analysis may have: test: C[3] is 1" in record.notes
+    assert record.rule is None
+    assert set(stage.steps.forgiven) == {True}
+    assert stage.kernel() == "slow 1000000"
+
+
+def test_only_what_failed_is_forgiven() -> None:
+    stage = staged("slow 900000", kind=Kind.ANALYSIS)
+    run(stage)
+    assert set(stage.steps.forgiven) == {False}
+
+
 def test_a_simplification_may_cost_a_little() -> None:
     stage = staged("slow 1001000", kind=Kind.SIMPLIFY, mode=Mode.SIMPLIFY)
     assert run(stage).record.verdict is Verdict.KEEP
