@@ -1,12 +1,12 @@
 """Find out which version of a tool is installed, or how to install it."""
 
-import importlib.metadata
 import importlib.util
 import re
 import shutil
+import sys
+from pathlib import Path
 
 from expctl.domain.run.step_result import Available, Unavailable
-from expctl.launcher.captured import Timeout, captured
 
 VERSION_WAIT_S = 10
 
@@ -18,10 +18,26 @@ def packages(*names: str, extra: str) -> Available | Unavailable:
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
         return Unavailable(reason=f"no {' and no '.join(missing)} for this Python", hint=f"pip install 'expctl[{extra}]'")
+    versions = {name: _installed(DISTRIBUTIONS.get(name, name)) for name in names}
+    nameless = next((DISTRIBUTIONS.get(name, name) for name, version in versions.items() if not version), "")
+    if nameless:  # files that were copied, not installed
+        return Unavailable(reason=f"{nameless} has no version for this Python", hint=f"pip install 'expctl[{extra}]'")
+    return Available(versions=versions)
+
+
+def _installed(distribution: str) -> str:
+    """Return the version of an installed distribution, "" if there is none. A folder named `ziglang-0.16.0.dist-info` tells it
+    without importlib.metadata, whose import takes longer than the command that asks.
+    """
+    told = {each.name for path in sys.path for each in Path(path).glob(f"{distribution}-*.dist-info")}
+    if len(told) == 1:
+        return told.pop().removeprefix(f"{distribution}-").removesuffix(".dist-info")
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
-        return Available(versions={name: importlib.metadata.version(DISTRIBUTIONS.get(name, name)) for name in names})
-    except importlib.metadata.PackageNotFoundError as error:  # files that were copied, not installed
-        return Unavailable(reason=f"{error.name} has no version for this Python", hint=f"pip install 'expctl[{extra}]'")
+        return version(distribution)
+    except PackageNotFoundError:
+        return ""
 
 
 def program(name: str, *, hint: str) -> Available | Unavailable:
@@ -29,6 +45,8 @@ def program(name: str, *, hint: str) -> Available | Unavailable:
     with a version number, or else a digit, that `name --version` prints; of hipcc the lines of HIP and of its clang, which
     folders follow.
     """
+    from expctl.launcher.captured import Timeout, captured
+
     path = shutil.which(name)
     if path is None:
         return Unavailable(reason=f"no {name} on PATH", hint=hint)
