@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from expctl.inspection.readers.llvm_loops import Counted, counted_values, turns
 from expctl.inspection.readers.llvm_module import Surroundings
-from expctl.inspection.readers.llvm_sums import digest
+from expctl.inspection.readers.llvm_sums import Sum, digest
 from expctl.inspection.readers.llvm_text import NAME, Block, Function, Instruction, Module, split_list
 from expctl.inspection.readers.llvm_values import LOCAL, MATH, OPERATIONS, Values
 
@@ -74,18 +75,28 @@ class FunctionReader(Values):
         super().__init__(module)
         self.function = function
         self.order: dict[str, int] = {}
+        self.counted: dict[str, Counted] = {}
+        self.block = 0
         self.effects: list[str] = []
 
     def read(self) -> tuple[str, Mapping[str, int]]:
         """Return the hash of what the function does, and the counts of its instructions."""
         blocks = self._ordered()
         self.order = {block.label: at for at, block in enumerate(blocks)}
+        self.counted = counted_values(blocks, self.order)
         for at, (name, kind) in enumerate(self.function.parameters):
             self.values[name] = digest("argument", str(at), self.module.spelt(kind))
         phis = [(block, each) for block in blocks for each in block.body if each.text.startswith("phi ")]
         self.values |= {
             each.result: digest("phi", str(self.order[block.label]), each.text.split(" [")[0]) for block, each in phis
         }
+        counted = [(block, each) for block, each in phis if each.result in self.counted]
+        for _ in range(ROUNDS_MOST if counted else 0):  # what others are made of comes first: they remember what it was
+            self._round(blocks)
+            found = {each.result: self._phi(block, each) for block, each in counted}
+            if found.items() <= self.values.items():
+                break
+            self.values |= found
         distinct = 0
         for _ in range(ROUNDS_MOST):
             written = self._round(blocks)
@@ -120,18 +131,18 @@ class FunctionReader(Values):
         written = []
         for block in blocks:
             self.effects = []
-            at = self.order[block.label]
+            self.block = self.order[block.label]
             for each in block.body:
-                self._step(each, at)
+                self._step(each)
             written.append(digest(*self.effects))
         return written
 
-    def _step(self, each: Instruction, block: int) -> None:
+    def _step(self, each: Instruction) -> None:
         word = each.text.split(" ", 1)[0]
         if word == "phi":
             return
         if word == "load":
-            value = self._load(each, block)
+            value = self._load(each)
         else:
             method = _METHODS.get(word)
             value = method(self, each) if method is not None else digest(self._spelt(each.text))
@@ -139,14 +150,17 @@ class FunctionReader(Values):
             self.values[each.result] = value
 
     def _phi(self, block: Block, each: Instruction) -> str:
+        if (counted := self.counted.get(each.result)) is not None:
+            step = self._as_sum(counted.following).plus(self._as_sum(each.result), -1)
+            return self._named(self._as_sum(counted.first).plus(step.times(Sum(0, ((_turn(self.order[counted.head]), 1),)))))
         head, _, _ = each.text.partition(" [")
         pairs = re.findall(rf"\[ (.*?), %({NAME}) \]", each.text)
         found = sorted(f"{self.order.get(label, -1)} {self._operand(value)}" for value, label in pairs)
         return digest("phi", self.module.spelt(head), str(self.order[block.label]), *found)
 
-    def _load(self, each: Instruction, block: int) -> str:
+    def _load(self, each: Instruction) -> str:
         volatile = each.text.startswith("load volatile") or each.text.startswith("load atomic")
-        value = digest(self._spelt(each.text), str(block), str(len(self.effects)))
+        value = digest(self._spelt(each.text), str(self.block), str(len(self.effects)))
         if volatile:
             self.effects.append(value)
         return value
@@ -163,9 +177,21 @@ class FunctionReader(Values):
             value = digest("br", *labels)
         else:
             condition, negated = self._condition(self._operand(split_list(each.text[3:])[0].removeprefix("i1 ")))
-            value = digest("br", condition, *(labels[::-1] if negated else labels))
+            labels = labels[::-1] if negated else labels
+            value = self._end_of_loop(condition, labels) or digest("br", condition, *labels)
         self.effects.append(value)
         return value
+
+    def _end_of_loop(self, condition: str, labels: Sequence[str]) -> str:
+        """Return the end of a loop whose turns are counted, where a condition goes on to `labels` if it holds, or else; "" for
+        anything else.
+        """
+        back = [int(label) for label in labels if int(label) <= self.block]
+        if condition not in self.tests or len(back) != 1:
+            return ""
+        leaves_if = labels[1] == str(back[0])
+        count = turns(self.tests[condition], _turn(back[0]), leaves_if=leaves_if)
+        return "" if count is None else digest("br", "turns", str(count), str(back[0]), labels[0 if leaves_if else 1])
 
     def _switch(self, each: Instruction) -> str:
         head = split_list(each.text[7:])[0]
@@ -217,6 +243,11 @@ class FunctionReader(Values):
 
     def _parts(self, blocks: Sequence[Block]) -> Mapping[str, int]:
         return Counter(LOCAL.sub("%", self.module.spelt(each.text)) for block in blocks for each in block.body)
+
+
+def _turn(head: int) -> str:
+    """Return the term for the number of the turn, from 0, of the loop that begins with a block."""
+    return digest("turn", str(head))
 
 
 def successors(block: Block) -> Iterator[str]:

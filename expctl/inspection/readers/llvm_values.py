@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from expctl.inspection.readers.llvm_loops import Growing
 from expctl.inspection.readers.llvm_module import Surroundings
 from expctl.inspection.readers.llvm_sums import Sum, as_exact, digest, number
 from expctl.inspection.readers.llvm_text import Instruction, closing, split_list, text_type
@@ -28,6 +29,7 @@ class Values:
         self.sums: dict[str, Sum] = {}
         self.masks: dict[str, tuple[Sum, int]] = {}
         self.flipped: dict[str, str] = {}
+        self.tests: dict[str, Growing] = {}
 
     def _operand(self, text: str) -> str:
         text = text.strip()
@@ -157,29 +159,34 @@ class Values:
         texts = split_list(rest[len(kind) :])
         if op == "icmp" and _SCALAR.match(kind) and predicate in _ORDERS:
             return self._order(predicate, *(self._as_sum(text) for text in texts))
-        one, other = (self._operand(text) for text in texts)
         if predicate in _SWAPPED:
-            predicate, one, other = _SWAPPED[predicate], other, one
+            predicate, texts = _SWAPPED[predicate], texts[::-1]
         negated = predicate in _NEGATED
         if predicate in ("ule", "sle"):
-            one, other = other, one
+            texts = texts[::-1]
         predicate = _NEGATED.get(predicate, predicate)
+        one, other = (self._operand(text) for text in texts)
         if predicate in ("eq", "oeq"):
             one, other = sorted((one, other))
         value = digest(op, predicate, self.module.spelt(kind), one, other)
+        if predicate == "ult" and _SCALAR.match(kind):
+            self.tests[value] = Growing(False, self._as_sum(texts[1]).plus(self._as_sum(texts[0]), -1).plus(Sum(-1)))
         return self._negation(value) if negated else value
 
     def _order(self, predicate: str, one: Sum, other: Sum) -> str:
         """A comparison of whole numbers is a sum that is at least 0, or is 0. Of it and its negation, one is named."""
         if predicate in ("eq", "ne"):
             value = digest("zero", min(one.plus(other, -1).text(), other.plus(one, -1).text()))
+            self.tests[value] = Growing(True, one.plus(other, -1))
             return self._negation(value) if predicate == "ne" else value
         below, strict = predicate in ("slt", "sle"), predicate in ("slt", "sgt")
         difference = (other.plus(one, -1) if below else one.plus(other, -1)).plus(Sum(-1 if strict else 0))
         opposite = Sum(-1).plus(difference, -1)
-        if difference.text() <= opposite.text():
-            return digest("at least 0", difference.text())
-        return self._negation(digest("at least 0", opposite.text()))
+        negated = difference.text() > opposite.text()
+        asked = opposite if negated else difference
+        value = digest("at least 0", asked.text())
+        self.tests[value] = Growing(False, asked)
+        return self._negation(value) if negated else value
 
     def _condition(self, value: str) -> tuple[str, bool]:
         """The value, and whether it is the negation of what is returned."""

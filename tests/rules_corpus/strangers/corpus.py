@@ -3,7 +3,8 @@
 `python -m tests.rules_corpus.strangers.corpus [FOLDER]` prints the table by way.
 
 Without FOLDER, nothing is compiled: what compilers said of these pairs is recorded. FOLDER may hold other pairs for the same
-kernel (pairs/*.yaml beside patches/); what compilers say is kept in the folder that the variable STATE names.
+kernel (pairs/*.yaml beside patches/); what compilers say is kept in the folder that the variable STATE names. With --record
+instead, all of this folder's is compiled anew, and written to compiled.json.xz.
 """
 
 from __future__ import annotations
@@ -123,6 +124,53 @@ class Recorded:
         return Compiled(functions=held["functions"], parts={name: self._parts[at] for name, at in held["parts"].items()})
 
 
+class Recording:
+    """Asks the compilers, and remembers what they said of each patch."""
+
+    def __init__(self, meanings: Meanings, patches: Mapping[str, bytes]) -> None:
+        self._meanings, self.protocol = meanings, meanings.protocol
+        self._names = {text: name for name, text in patches.items()} | {b"": "baseline"}
+        self._said: dict[str, dict[str, Compiled]] = {}
+
+    def targets(self) -> tuple[str, ...]:
+        """Return the names of the targets that compile here."""
+        return self._meanings.targets()
+
+    def differ(self, one: Version, other: Version, target: str) -> bool:  # noqa: ARG002  the port's signature
+        """Nothing is left out, so that all is recorded that may be asked for."""
+        return True
+
+    def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:
+        """Compile, and remember."""
+        found = self._meanings.compiled(wanted)
+        for each, made in zip(wanted, found, strict=True):
+            if made is not None:
+                self._said.setdefault(self._names[each.version.patch], {})[f"{each.target} {each.view}"] = made
+        return found
+
+    def written(self) -> bytes:
+        """What is recorded, with equal parts once, and "baseline" for what is no other than the baseline."""
+        parts: dict[str, int] = {}
+        base = self._said["baseline"]
+
+        def one(made: Compiled) -> dict[str, object]:
+            if made.fault:
+                return {"fault": made.fault}
+            numbers = {
+                name: parts.setdefault(json.dumps(counts, sort_keys=True), len(parts)) for name, counts in made.parts.items()
+            }
+            return {"functions": made.functions, "parts": numbers}
+
+        told = {
+            name: {
+                view: "baseline" if name != "baseline" and made == base.get(view) else one(made) for view, made in said.items()
+            }
+            for name, said in sorted(self._said.items())
+        }
+        text = json.dumps({"compiled": told, "parts": [json.loads(each) for each in parts]}, sort_keys=True)
+        return lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME)
+
+
 class Corpus:
     """The kernel in a repository of its own, below `state`, where compilers keep what they said."""
 
@@ -231,9 +279,24 @@ def table(answers: Mapping[Pair, Answer]) -> list[str]:
     return lines + [f"{pair.kind}: {pair.name} ({answer.level or 'free'}, {answer.percent} %)" for pair, answer in wrong]
 
 
+def record(state: Path) -> None:
+    """Compile all of this folder's pairs, and write what compilers say."""
+    plain = Corpus(state, unpacked("patches.tar.xz"))
+    recording = Recording(plain.meanings, plain.patches)
+    corpus = Corpus(state, unpacked("patches.tar.xz"), recording)
+    corpus.commit = plain.commit
+    for pair in own_pairs():
+        seen = corpus.resemblance(pair)
+        print(f"{pair.kind:<7} {pair.name:<46} {seen.level or 'free':<18} {seen.percent:>3} %", flush=True)
+    (FOLDER / "compiled.json.xz").write_bytes(recording.written())
+
+
 def main(folder: str = "", only: str = "") -> None:
     """Print the table for a folder of pairs, or for those of this one."""
     state = Path(os.environ.get("STATE", "/tmp/expctl-corpus"))
+    if folder == "--record":
+        record(state)
+        return
     patches = {each.name: each.read_bytes() for each in Path(folder, "patches").glob("*.patch")} if folder else None
     corpus = Corpus(state, patches) if patches is not None else Corpus.recorded(state)
     pairs = tuple(other_pairs(Path(folder))) if folder else own_pairs()

@@ -1,0 +1,98 @@
+"""Loops of a function of LLVM IR that count: values that grow by the same amount each turn, and how many turns there are.
+
+So a pointer that walks is known from an index that counts, and `k != 16` from `k < 13` where k grows by four.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from expctl.inspection.readers.llvm_sums import Sum
+from expctl.inspection.readers.llvm_text import NAME, Block, Instruction, split_list, text_type
+
+STEPS_MOST = 8
+_PAIR = re.compile(rf"\[ (.*?), %({NAME}) \]")
+_CONSTANT = re.compile(r"-?\d+$")
+
+
+class Counted(NamedTuple):
+    """A phi of the block `head` that begins as `first` and is `following` after each turn: itself plus what no turn changes."""
+
+    head: str
+    first: str
+    following: str
+
+
+class Growing(NamedTuple):
+    """What a comparison asks of a sum: is it 0 (`is_zero`), or at least 0?"""
+
+    is_zero: bool
+    sum: Sum
+
+
+def counted_values(blocks: Sequence[Block], order: Mapping[str, int]) -> dict[str, Counted]:
+    """Return the phis that grow by the same amount each turn, by name. `blocks` are in the reverse post-order `order`: those of
+    a loop come after its head, so that what stands before the head doesn't change in it.
+    """
+    made = {each.result: (order[block.label], each) for block in blocks for each in block.body if each.result}
+    found = {}
+    for block in blocks:
+        head = order[block.label]
+        for each in block.body:
+            pairs = _PAIR.findall(each.text) if each.text.startswith(("phi i32 ", "phi i64 ", "phi ptr ")) else []
+            back = [pair for pair in pairs if order.get(pair[1], -1) >= head]
+            if len(pairs) == 2 and len(back) == 1:
+                (first,) = (value for value, label in pairs if label != back[0][1])
+                if _grows(each.result, back[0][0], head, made):
+                    found[each.result] = Counted(block.label, first, back[0][0])
+    return found
+
+
+def turns(test: Growing, turn: str, *, leaves_if: bool) -> int | None:
+    """Return in which turn, from 0, a loop is left that is left if the test at its end is `leaves_if`; None if that can't be
+    told. `turn` is the term of its number in the sum.
+    """
+    if len(test.sum.terms) != 1 or test.sum.terms[0][0] != turn:
+        return None
+    start, step = test.sum.constant, test.sum.terms[0][1]
+    if not isinstance(start, int) or not isinstance(step, int):
+        return None
+    if test.is_zero:
+        if not leaves_if:
+            return int(start == 0)
+        return -start // step if start % step == 0 and start * step <= 0 else None
+    if (start >= 0) == leaves_if:
+        return 0
+    if leaves_if:
+        return -(start // step) if step > 0 else None
+    return start // -step + 1 if step < 0 else None
+
+
+def _grows(phi: str, value: str, head: int, made: Mapping[str, tuple[int, Instruction]]) -> bool:
+    """Is `value` the phi plus what isn't computed in the loop?"""
+    for _ in range(STEPS_MOST):
+        if value == phi:
+            return True
+        if value not in made:
+            return False
+        text = made[value][1].text
+        parts = _summands(text)
+        inside = [part for part in parts if part in made and made[part][0] >= head]
+        if len(inside) != 1 or (text.startswith("sub") and inside[0] != parts[0]):
+            return False
+        value = inside[0]
+    return False
+
+
+def _summands(text: str) -> list[str]:
+    """Return the operands of a sum, or of an address that counts bytes or elements of one kind; empty for anything else."""
+    if re.match(r"add |sub |or disjoint ", text):
+        words = [word for word in text.split(" ") if word not in ("nuw", "nsw", "disjoint")]
+        return [part.strip() for part in " ".join(words[2:]).split(",")]
+    if text.startswith("getelementptr "):
+        _, base, *indices = split_list(text.removeprefix("getelementptr "))
+        parts = [each[len(text_type(each)) :].strip() for each in (base, *indices)]
+        return parts if len(indices) == 1 or all(_CONSTANT.match(part) for part in parts[1:]) else []
+    return []
