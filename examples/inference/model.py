@@ -96,7 +96,7 @@ class Block(nn.Module):
 
 class Transformer(nn.Module):
     """Call it with tokens (batch, length), the cache of keys and values (layers, 2, batch, kv_heads, positions, size), which
-    holds `start` positions and gets `length` more, and `start`. It returns the logits after the last token: (batch, vocabulary).
+    holds `start` positions and gets `length` more, and `start`. Returns the logits after the last token: (batch, vocabulary).
     """
 
     def __init__(self, shape, weights):

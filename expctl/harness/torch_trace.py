@@ -21,7 +21,7 @@ def name_compiled_kernels() -> None:
 
 
 def write_trace(author: Author, sizes: Sequence[TimedSize], launches: int, file: Path) -> None:
-    """Call each size `launches` times under torch.profiler and write its trace to `file`; nothing is drawn or checked meanwhile.
+    """Call each size `launches` times under torch.profiler and write its trace to `file`; nothing is drawn meanwhile.
 
     Raises Fault without torch, BuildFailed for a call that fails.
     """

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.record import Artifact, Fact
     from expctl.domain.experiment.rivals import RivalReport
     from expctl.domain.machine.burn_in import BurnIn
+    from expctl.domain.machine.first_run import FirstRun
     from expctl.domain.machine.waiting import Wait
     from expctl.domain.protocol.model import Benchmark, Target
     from expctl.domain.protocol.model import Build as BuildSpec
@@ -47,6 +48,7 @@ class Steps(Port):
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Sequence[Path]], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed: ...
     def burn_in(self, benchmark: Benchmark, *, cwd: Path, artifact: Path, progress: Progress) -> BurnIn: ...
+    def take_first_runs(self) -> tuple[FirstRun, ...]: ...
     def close(self) -> None: ...
     def profile(
         self, step: Step, *, cwd: Path, tree: Path, artifact: Path, out: Path, progress: Progress

@@ -28,7 +28,7 @@ def facts_of(kernels: Sequence[Kernel]) -> tuple[Fact, ...]:
 
 
 def class_shares(kernels: Sequence[Kernel]) -> Iterator[Fact]:
-    """Yield the share of each class of kernels in the time of all, in percent, largest first: what a model spends its time on."""
+    """Yield the share of each class of kernels in the time of all, in percent, largest first."""
     total_ns = sum(kernel.total_ns or 0 for kernel in kernels)
     by_class: dict[str, int] = {}
     for kernel in kernels:

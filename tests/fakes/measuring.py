@@ -13,6 +13,7 @@ from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.record import Artifact, Fact
 from expctl.domain.experiment.rivals import RivalReport
 from expctl.domain.machine.burn_in import BurnIn
+from expctl.domain.machine.first_run import FirstRun
 from expctl.domain.protocol.model import Benchmark, Target
 from expctl.domain.protocol.step import Step
 from expctl.domain.run.step_result import Available, Failed, TestReport, Unavailable
@@ -117,6 +118,7 @@ class FakeSteps:
     closed: int = 0
     burn_ins: list[BurnIn | BaseException] = field(default_factory=list)
     burnt: list[tuple[str, int]] = field(default_factory=list)
+    first_runs: list[FirstRun] = field(default_factory=list)
     gate: FakeGate = field(default_factory=lambda: FakeGate(held=True))
 
     def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
@@ -173,6 +175,9 @@ class FakeSteps:
         if isinstance(found, BaseException):
             raise found
         return found
+
+    def take_first_runs(self) -> tuple[FirstRun, ...]:
+        return (self.first_runs.pop(0),) if self.first_runs else ()
 
     def close(self) -> None:
         self.closed += 1

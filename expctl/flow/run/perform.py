@@ -154,10 +154,13 @@ class StepPerformer:
         if isinstance(samples, Failed):
             self._context.progress.step("benchmark", f"failed: {samples.reason}")
             return MeasureFailed(reason=samples.reason, blames_candidate=not samples.fault)
+        first = self._opened.tools.steps.take_first_runs()
+        for each in first:
+            self._context.progress.step("first run", str(each))
         self._report_noise(samples[0].round_ms / 1000)
         samples = tuple(replace(each, session=action.session) for each in samples)
         self._context.progress.outlook(outlook_of((*run.samples(), *samples), run.plan, self._costs()))
-        return Measured(round=action.round, samples=samples, control=control, burn_in=burnt_in)
+        return Measured(round=action.round, samples=samples, control=control, burn_in=burnt_in, first_runs=first)
 
     def _costs(self) -> Costs:
         """Return what a confirmation and a KEEP would take besides their rounds, as far as that is known."""
