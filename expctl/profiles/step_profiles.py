@@ -55,6 +55,14 @@ class StepProfiles:
         source, kernels = self._kernels(target, side, arch)
         return (*facts_of(kernels), *(class_shares(kernels) if source is Source.TORCH else ()))
 
+    def calls(self, target: str, side: Side) -> dict[str, int]:
+        """Return how often each kernel in one side's profile was called, most time first; {} if the profiler wrote no file.
+        Raises Refused for an unreadable profile.
+        """
+        if not _has_files(self._pass(target, side, 0)):
+            return {}
+        return {kernel.name: kernel.calls for kernel in read_profile(self._pass(target, side, 0)).kernels}
+
     def why(self, target: str, arch: str) -> str:
         """Return one sentence on why the candidate's time differs from the baseline's; "" if the profiles don't tell."""
         sides = [self._kernels(target, side, arch)[1] for side in (Side.BASELINE, Side.CANDIDATE)]

@@ -187,7 +187,7 @@ class FakeSteps:
     ) -> tuple[Fact, ...] | Failed:
         assert step.argv
         assert cwd.parent.name == "b"
-        assert self.gate.held
+        assert self.gate.held or self.gate.shared
         self.passes.append((out.name, " ".join(step.argv)))
         assert progress
         self.profiled.append(f"{tree.parent.name} {artifact.parent.name}")
@@ -201,6 +201,7 @@ class FakeProfiles:
     answer: tuple[Fact, ...] = ()
     sentence: str = ""
     damaged: Mapping[int, str] = field(default_factory=dict)
+    ran: Mapping[str, int] = field(default_factory=dict)
     dropped: list[tuple[Side, int]] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
     compared: RivalReport | Failed = Failed(reason="no rivals.json")  # noqa: RUF009  a frozen value
@@ -221,6 +222,11 @@ class FakeProfiles:
         assert target
         assert arch == ""
         return () if (side, 0) in self.dropped else self.answer
+
+    def calls(self, target: str, side: Side) -> Mapping[str, int]:
+        assert target
+        assert side is Side.CANDIDATE
+        return self.ran
 
     def why(self, target: str, arch: str) -> str:
         assert target
