@@ -10,7 +10,7 @@ TIMED := tests/e2e/test_startup.py::test_start_is_fast
 PYTEST := $(BIN)/python -m pytest
 TOGETHER := -n 2 --dist worksteal --deselect $(TIMED)
 
-.PHONY: run test test-long coverage faults
+.PHONY: run test test-long coverage faults example example-all
 
 run: $(VENV)/ready-to-run
 	$(BIN)/expctl run P15
@@ -37,11 +37,23 @@ coverage: $(VENV)/ready-to-test
 faults: $(VENV)/ready-to-test
 	$(BIN)/python -m tests.faults.long_form
 
+# The ladder of a PyTorch model (examples/inference): its first experiment on this machine, or all, whose records come back.
+EXAMPLE := build/example
+example: $(VENV)/ready-for-example
+	$(BIN)/python examples/inference/ladder.py start $(EXAMPLE)
+
+example-all: $(VENV)/ready-for-example
+	$(BIN)/python examples/inference/ladder.py all $(EXAMPLE)
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/ready-to-run: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) -e ".[cpu]"
+	@$(BIN)/python -c "open('$@', 'w')"
+
+$(VENV)/ready-for-example: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) -e ".[harness,torch]"
 	@$(BIN)/python -c "open('$@', 'w')"
 
 $(VENV)/ready-to-test: pyproject.toml constraints.txt | $(VENV)/bin/python

@@ -12,6 +12,7 @@ from expctl.profiles.model.kernel_profile import Kernel
 KERNELS = 4
 SHARE_PERCENT = 2.0
 NAME_SHOWN = 60
+SHARE_OF = "share of "
 
 
 def facts_of(kernels: Sequence[Kernel]) -> tuple[Fact, ...]:
@@ -24,6 +25,17 @@ def facts_of(kernels: Sequence[Kernel]) -> tuple[Fact, ...]:
         for fact in _facts(kernel, one_line(short_name(kernel), NAME_SHOWN)):
             facts.setdefault(fact.name, fact)  # of two instances of one template, the one with more time is kept
     return tuple(facts.values())
+
+
+def class_shares(kernels: Sequence[Kernel]) -> Iterator[Fact]:
+    """Yield the share of each class of kernels in the time of all, in percent, largest first."""
+    total_ns = sum(kernel.total_ns or 0 for kernel in kernels)
+    by_class: dict[str, int] = {}
+    for kernel in kernels:
+        by_class[kernel.kind.value] = by_class.get(kernel.kind.value, 0) + (kernel.total_ns or 0)
+    for name, spent_ns in sorted(by_class.items(), key=lambda each: -each[1]):
+        share = round(100 * spent_ns / total_ns, 2) if total_ns else 0.0
+        yield Fact(name=f"{SHARE_OF}{name}", value=share, unit="%", kind=NumberKind.DEVICE_TIME)
 
 
 def _facts(kernel: Kernel, name: str) -> Iterator[Fact]:

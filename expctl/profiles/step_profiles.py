@@ -13,10 +13,10 @@ from expctl.domain.verdict.samples import Side
 from expctl.launcher.removal import remove_tree
 from expctl.profiles.assemble.analysis import with_occupancy
 from expctl.profiles.diff.run_change import compare_runs
-from expctl.profiles.model.kernel_profile import Kernel
+from expctl.profiles.model.kernel_profile import Kernel, Source
 from expctl.profiles.read_profile import read_profile
 from expctl.profiles.rival_report import read_rivals
-from expctl.profiles.step_facts import facts_of
+from expctl.profiles.step_facts import class_shares, facts_of
 
 
 class StepProfiles:
@@ -52,11 +52,20 @@ class StepProfiles:
         """Return the figures of one side's profile that the record keeps; () if the profiler wrote no file. Raises Refused for
         an unreadable profile.
         """
-        return facts_of(self._kernels(target, side, arch))
+        source, kernels = self._kernels(target, side, arch)
+        return (*facts_of(kernels), *(class_shares(kernels) if source is Source.TORCH else ()))
+
+    def calls(self, target: str, side: Side) -> dict[str, int]:
+        """Return how often each kernel in one side's profile was called, most time first; {} if the profiler wrote no file.
+        Raises Refused for an unreadable profile.
+        """
+        if not _has_files(self._pass(target, side, 0)):
+            return {}
+        return {kernel.name: kernel.calls for kernel in read_profile(self._pass(target, side, 0)).kernels}
 
     def why(self, target: str, arch: str) -> str:
         """Return one sentence on why the candidate's time differs from the baseline's; "" if the profiles don't tell."""
-        sides = [self._kernels(target, side, arch) for side in (Side.BASELINE, Side.CANDIDATE)]
+        sides = [self._kernels(target, side, arch)[1] for side in (Side.BASELINE, Side.CANDIDATE)]
         found = compare_runs(*sides) if all(sides) else None
         return found.why.sentence if found and found.why else ""
 
@@ -71,14 +80,14 @@ class StepProfiles:
     def _pass(self, target: str, side: Side, number: int) -> Path:
         return self._folder / target / side / str(number)
 
-    def _kernels(self, target: str, side: Side, arch: str) -> tuple[Kernel, ...]:
-        """Return the kernels of pass 0, each with the counters of all passes; () if pass 0 wrote no file."""
+    def _kernels(self, target: str, side: Side, arch: str) -> tuple[Source | None, tuple[Kernel, ...]]:
+        """Return what wrote pass 0, and its kernels with the counters of all passes; None and () if pass 0 wrote no file."""
         if not _has_files(self._pass(target, side, 0)):
-            return ()
+            return None, ()
         profile = read_profile(self._pass(target, side, 0), arch=arch)
         others = [path for path in (self._folder / target / side).iterdir() if path.name != "0" and _has_files(path)]
         counted = [read_profile(path, arch=arch).kernels for path in others]
-        return with_occupancy(profile, [_joined(kernel, counted) for kernel in profile.kernels])
+        return profile.source, with_occupancy(profile, [_joined(kernel, counted) for kernel in profile.kernels])
 
 
 def _joined(kernel: Kernel, passes: Sequence[Sequence[Kernel]]) -> Kernel:

@@ -8,6 +8,7 @@ from expctl.domain.experiment.proposal import Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Artifact, Estimate, Origin, Record
 from expctl.domain.history.epochs import Epoch
 from expctl.domain.machine.burn_in import BurnIn
+from expctl.domain.machine.first_run import FirstRun
 from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.boundaries import EXTENDED_ROUNDS
 from expctl.domain.rules.match_levels import levels_of
@@ -62,7 +63,8 @@ def record_lines(record: Record, references: Iterable[str] = (), placed: Iterabl
         lines += labelled("test", ("pass: " if record.test.ok else "fail: ") + record.test.summary)
     for name, test in record.guard_tests.items():
         lines += labelled("test", f"{name}: " + ("pass: " if test.ok else "fail: ") + test.summary)
-    lines += _burn_in_lines(record.burn_ins) + verdict_lines(record) + _times_lines(record.estimates) + _control_lines(record)
+    lines += _burn_in_lines(record.burn_ins) + _first_run_lines(record.first_runs)
+    lines += verdict_lines(record) + _times_lines(record.estimates) + _control_lines(record)
     if record.rule is not None:
         under = ", ".join(f"{key} {value}" for key, value in record.rule.conditions.items())
         lines += labelled("rule", f"do not repeat: {record.rule.text} (failed under: {under or 'not stated'})")
@@ -90,6 +92,11 @@ def _burn_in_lines(burn_ins: Iterable[BurnIn]) -> list[str]:
     """Return a line for each burn-in: the state of the GPU as the confirmation began, and as it went on after a break."""
     words = [f"confirmation {'went on' if number else 'began'} {each}" for number, each in enumerate(burn_ins)]
     return [line for text in words for line in labelled("burn-in", text)]
+
+
+def _first_run_lines(first_runs: Iterable[FirstRun]) -> list[str]:
+    """Return a line for each build whose first run filled a compiler's cache."""
+    return [line for each in first_runs for line in labelled("first run", str(each))]
 
 
 def _times_lines(estimates: Iterable[Estimate]) -> list[str]:

@@ -20,6 +20,7 @@ def protocol_text(first: FirstProtocol) -> str:
         arch=first.gpu.arch if first.gpu else DEFAULT_ARCH.get(first.kind, ""),
         compiles=is_triton and first.gpu is not None,
         interprets=is_triton and first.gpu is None,
+        jits=first.kind in (Kind.TORCH, Kind.TRITON),
     )
 
 

@@ -13,6 +13,7 @@ from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.record import Artifact, Fact
 from expctl.domain.experiment.rivals import RivalReport
 from expctl.domain.machine.burn_in import BurnIn
+from expctl.domain.machine.first_run import FirstRun
 from expctl.domain.protocol.model import Benchmark, Target
 from expctl.domain.protocol.step import Step
 from expctl.domain.run.step_result import Available, Failed, TestReport, Unavailable
@@ -117,6 +118,7 @@ class FakeSteps:
     closed: int = 0
     burn_ins: list[BurnIn | BaseException] = field(default_factory=list)
     burnt: list[tuple[str, int]] = field(default_factory=list)
+    first_runs: list[FirstRun] = field(default_factory=list)
     gate: FakeGate = field(default_factory=lambda: FakeGate(held=True))
     forgiven: list[bool] = field(default_factory=list)
 
@@ -183,6 +185,9 @@ class FakeSteps:
             raise found
         return found
 
+    def take_first_runs(self) -> tuple[FirstRun, ...]:
+        return (self.first_runs.pop(0),) if self.first_runs else ()
+
     def close(self) -> None:
         self.closed += 1
 
@@ -191,7 +196,7 @@ class FakeSteps:
     ) -> tuple[Fact, ...] | Failed:
         assert step.argv
         assert cwd.parent.name == "b"
-        assert self.gate.held
+        assert self.gate.held or self.gate.shared
         self.passes.append((out.name, " ".join(step.argv)))
         assert progress
         self.profiled.append(f"{tree.parent.name} {artifact.parent.name}")
@@ -205,6 +210,7 @@ class FakeProfiles:
     answer: tuple[Fact, ...] = ()
     sentence: str = ""
     damaged: Mapping[int, str] = field(default_factory=dict)
+    ran: Mapping[str, int] = field(default_factory=dict)
     dropped: list[tuple[Side, int]] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
     compared: RivalReport | Failed = Failed(reason="no rivals.json")  # noqa: RUF009  a frozen value
@@ -225,6 +231,11 @@ class FakeProfiles:
         assert target
         assert arch == ""
         return () if (side, 0) in self.dropped else self.answer
+
+    def calls(self, target: str, side: Side) -> Mapping[str, int]:
+        assert target
+        assert side is Side.CANDIDATE
+        return self.ran
 
     def why(self, target: str, arch: str) -> str:
         assert target

@@ -20,6 +20,7 @@ from expctl.adapters.steps.worker import StepFailed, Visit, Worker
 from expctl.adapters.steps.worker_pool import Start, WorkerPool
 from expctl.domain.errors import Busy
 from expctl.domain.machine.burn_in import BurnIn
+from expctl.domain.machine.first_run import FirstRun
 from expctl.domain.protocol.model import Benchmark, Style
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Sample, Side
@@ -29,6 +30,7 @@ ORDERS = ("ABBA", "BAAB")
 LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}
 PAUSE_MOST = 0.5  # of the length of a launch: a random pause before each keeps what recurs on the machine out of step
 PADDING_MOST = 4096  # bytes: where a side has layouts, each launch gets an environment of a random size, which moves its stack
+COLD_MOST = 3  # rounds that are dropped because a build filled a compiler's cache; more would let it choose its rounds
 LAUNCHES_MOST = 4  # tries for one position of a round, each begun on a quiet machine
 
 
@@ -60,10 +62,20 @@ class Pair:
 class Rounds:
     """Measures rounds in style `launch` (new processes for each) or `fine` (two that take turns, kept for `respawn` rounds)."""
 
-    def __init__(self, start: Start, log: Path, watch: Watch | None = None) -> None:
-        self._start, self._log, self._watch = start, log, watch or Unwatched()
+    def __init__(
+        self,
+        start: Start,
+        log: Path,
+        watch: Watch | None = None,
+        cached: Callable[[Path], frozenset[str]] = lambda _: frozenset(),
+    ) -> None:
+        self._start, self._log, self._watch, self._cached = start, log, watch or Unwatched(), cached
         self._pair: Pair | None = None
         self._launch_s = 0.0  # of the launch before
+        self._ready_s: dict[Side, float] = {}  # of the newest worker of each side: from its start until it was ready
+        self._cold: dict[Path, list[float]] = {}  # of each build, the same for the rounds in which it filled a cache
+        self._first_runs: list[FirstRun] = []
+        self._told: set[tuple[Path, Side]] = set()
 
     def measure(
         self,
@@ -79,18 +91,22 @@ class Rounds:
 
         `artifacts` has the builds of each side, one per layout (where their code lies); rounds, or the pairs of workers that
         live for several, take the layouts in turn. If `forgives`, wrong results of the candidate don't matter. A round that
-        foreign work disturbed is measured again; raises Busy if that goes on.
+        foreign work disturbed is measured again; raises Busy if that goes on. So is a round in which a side filled a compiler's
+        cache: its times may hold a compilation, or what comes with a cold cache. If that goes on, the round has failed.
         """
         if self._pair is None:
             self._log.unlink(missing_ok=True)  # so that later quotes are from these workers
         measure = self._fine if benchmark.style is Style.FINE else self._launches
-        for _ in range(LAUNCHES_MOST):
+        taints: tuple[str, ...] = ()
+        disturbed = 0
+        while disturbed < LAUNCHES_MOST:
             layouts = len(artifacts[Side.BASELINE])
             layout = self._pair.layout if self._pair is not None else round // benchmark.respawn % layouts
             builds = {side: artifacts[side][layout] for side in Side}
             pool = self._pool(benchmark, cwd, builds, PADDING_MOST if layouts > 1 else 0, forgives=forgives)
+            before = {side: self._cached(builds[side]) for side in Side}
             try:
-                return tuple(replace(each, layout=layout) for each in measure(pool, round, layout, progress))
+                samples = tuple(replace(each, layout=layout) for each in measure(pool, round, layout, progress))
             except BaseException as error:
                 self.close()
                 taints = self._watch.take_taints()
@@ -98,7 +114,31 @@ class Rounds:
                     raise
                 if not taints:  # with taints, foreign work may have caused the failure
                     return error.failed
+                disturbed += 1
+                continue
+            filled = {side: kept for side in Side if (kept := sorted(self._cached(builds[side]) - before[side]))}
+            if not filled:
+                self._first_runs += [each for side in Side if (each := self._warm(side, builds[side]))]
+                return samples
+            self.close()
+            for side in filled:
+                self._cold.setdefault(builds[side], []).append(self._ready_s.get(side, 0.0))
+            if max(len(self._cold[builds[side]]) for side in filled) > COLD_MOST:
+                return still_compiles(filled)
         raise not_quiet(taints)
+
+    def take_first_runs(self) -> tuple[FirstRun, ...]:
+        """Return what first runs of builds with a cold cache cost, of those that were seen warm since the last call."""
+        taken, self._first_runs = tuple(self._first_runs), []
+        return taken
+
+    def _warm(self, side: Side, build: Path) -> FirstRun | None:
+        """Return what the first run of a build cost, once: when it was ready with a warm cache for the first time."""
+        cold_s, warm_s = self._cold.get(build, []), self._ready_s.get(side, 0.0)
+        if not cold_s or (build, side) in self._told:
+            return None
+        self._told.add((build, side))
+        return FirstRun(side=side, cold_s=max(cold_s), warm_s=warm_s)
 
     def burn_in(self, benchmark: Benchmark, *, cwd: Path, artifact: Path, progress: Progress) -> BurnIn:
         """Let one worker time the build `artifact`, uncounted, until the GPU is steady (`benchmark.burn_in`); return its state.
@@ -176,7 +216,7 @@ class Rounds:
         self._watch.clear()
         iterations, started_s = pool.benchmark.iterations, time.monotonic()
         with ExitStack() as stack:
-            worker, visits = ready or pool.begin(side, seed, None, stack), {}
+            worker, visits = ready or self._begin(pool, side, seed, None, stack), {}
             with self._watch.watching(side):
                 for size in pool.sizes:
                     worker.times(size, iterations if ready else 1)  # one that waited is warmed up again
@@ -186,11 +226,19 @@ class Rounds:
         self._launch_s = time.monotonic() - started_s
         return visits, worker.config, self._watch.take_taints()
 
+    def _begin(
+        self, pool: WorkerPool, side: Side, seed: int, core: int | None, stack: ExitStack, *, takes_turns: bool = False
+    ) -> Worker:
+        started_s = time.monotonic()
+        worker = pool.begin(side, seed, core, stack, takes_turns=takes_turns)
+        self._ready_s[side] = round(time.monotonic() - started_s, 1)
+        return worker
+
     def _fine(self, pool: WorkerPool, round: int, layout: int, progress: Progress) -> tuple[Sample, ...]:
         benchmark, core = pool.benchmark, max(os.sched_getaffinity(0))
 
         def begin(side: Side, seed: int, stack: ExitStack) -> Worker:
-            return pool.begin(side, seed, core, stack, takes_turns=True)
+            return self._begin(pool, side, seed, core, stack, takes_turns=True)
 
         self._watch.clear()
         if self._pair is None:
@@ -228,6 +276,15 @@ class Rounds:
             for launch, side in enumerate(pair.order)
             for size in benchmark.sizes
         )
+
+
+def still_compiles(filled: Mapping[Side, Sequence[str]]) -> Failed:
+    """Return the failure of a round in which the sides `filled` their compilers' caches once too often."""
+    side, files = next(iter(filled.items()))
+    said = (
+        f"the {side} still compiles in launches that are timed: {len(files)} new files in its cache, such as {files[0][-60:]}"
+    )
+    return Failed(reason=said, fault=Side.BASELINE in filled)
 
 
 def not_quiet(taints: Sequence[str]) -> Busy:

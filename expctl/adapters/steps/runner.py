@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from expctl.adapters.child.arguments import child_environment, fill, shared_folders
+from expctl.adapters.child.compiler_caches import cache_variables, cached_files
 from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, HeldOpen, Launch, TimedOut, Unkillable, log_tail
 from expctl.adapters.child.interpreter import python_of
 from expctl.adapters.child.result_channel import NONCE, Channel, Unexpected, UnknownContract, shown
@@ -20,6 +21,7 @@ from expctl.adapters.steps.rounds import Rounds
 from expctl.adapters.steps.worker import StepFailed
 from expctl.domain.experiment.record import Fact
 from expctl.domain.machine.burn_in import BurnIn
+from expctl.domain.machine.first_run import FirstRun
 from expctl.domain.machine.os_errors import is_trouble
 from expctl.domain.protocol.model import Benchmark, Environment, NumberKind
 from expctl.domain.protocol.step import LimitedStep, MetricLimits, Step
@@ -64,7 +66,7 @@ class StepRunner:
         self._broken = broken
         self._end_wait_s = end_wait_s
         self._rooms: set[Path] = set()
-        self._rounds = Rounds(self._start, self._log("benchmark"), watch)
+        self._rounds = Rounds(self._start, self._log("benchmark"), watch, lambda build: cached_files(self._room(build)))
 
     # ------------------------------------------------------------------ test and profile
 
@@ -178,6 +180,10 @@ class StepRunner:
         found = self._ended(lambda: self._rounds.burn_in(benchmark, cwd=cwd, artifact=artifact, progress=progress))
         return BurnIn(seconds=0.0, trouble=found.reason) if isinstance(found, Failed) else found
 
+    def take_first_runs(self) -> tuple[FirstRun, ...]:
+        """Return what the first runs of builds with a cold cache cost, of those that were seen warm since the last call."""
+        return self._rounds.take_first_runs()
+
     def close(self) -> None:
         """End the workers that were kept for the next round. One that can't be killed is reported by the next measurement."""
         with contextlib.suppress(Unkillable):
@@ -214,6 +220,7 @@ class StepRunner:
         words |= {"{tree}": str(tree)} if tree is not None else {}
         own = (room,) if out is None else (room, out)
         environment = child_environment(given, room, self._mark)
+        environment |= cache_variables(room)
         environment |= {PADDING: "x" * padding} if padding else {}
         try:
             return Child(

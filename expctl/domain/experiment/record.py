@@ -11,6 +11,7 @@ from expctl.domain.experiment.machine_times import Count, TimesOfSize
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Probe, Verdict
 from expctl.domain.machine.burn_in import BurnIn
+from expctl.domain.machine.first_run import FirstRun
 from expctl.domain.protocol.boundaries import VERSION
 from expctl.domain.protocol.model import NumberKind
 
@@ -184,8 +185,8 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The result of an experiment, with all that a later review needs. `explanation` is what profiles tell of the effect.
 
     `control` is what the measuring path has shown before the first round, `burn_ins` in which state of the GPU its confirmation
-    began, and went on. `times` are the absolute times by state of the machine. Of these, older records have none. A tuning has
-    a verdict for each of `buckets`.
+    began, and went on, `first_runs` what a cold cache of a compiler cost beside the samples. `times` are the absolute times by
+    state of the machine. Of these, older records have none. A tuning has a verdict for each of `buckets`.
     """
 
     schema: Count = 1
@@ -222,6 +223,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     replications: tuple["Replication", ...] = ()
     procedure: Procedure | None = None
     burn_ins: tuple[BurnIn, ...] = ()
+    first_runs: tuple[FirstRun, ...] = ()
     samples_sha256: str = ""
     yardstick: BenchmarkIdentity | None = None
     control: ControlResult | None = None
@@ -254,6 +256,7 @@ class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     environment: Mapping[str, str]
     procedure: Procedure | None = None
     burn_ins: tuple[BurnIn, ...] = ()
+    first_runs: tuple[FirstRun, ...] = ()
     samples_sha256: str = ""
     yardstick: BenchmarkIdentity | None = None
     control: ControlResult | None = None

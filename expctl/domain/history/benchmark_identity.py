@@ -4,7 +4,7 @@ import hashlib
 import json
 
 from expctl.domain.experiment.record import BenchmarkIdentity
-from expctl.domain.protocol.model import Protocol, Style, Target
+from expctl.domain.protocol.model import Protocol, Style, Target, Toolchain
 
 
 def benchmark_identity_of(protocol: Protocol, target: str, *, harness: str, code: str = "") -> BenchmarkIdentity:
@@ -35,6 +35,7 @@ def kpi_text(protocol: Protocol, target: str) -> str:
     style = f"{benchmark.style}, {fine}{benchmark.iterations}, respawn {benchmark.respawn}{layouts}"
     style += ", together" if benchmark.together else ""
     style += f", burn-in {burn_in}" if burn_in else ""
+    style += ", warm caches" if protocol.targets[target].build.toolchain is Toolchain.SOURCE else ""
     return f"{sizes}; {style}, {kind}; command {command}"
 
 

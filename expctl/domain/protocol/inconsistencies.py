@@ -117,6 +117,10 @@ def _target_faults(target: Target) -> list[str]:
             found.append(f"{step}.counters: expected none, because only a profile step reads counters")
     if target.profile is not None:
         found.extend(f"profile.{sentence}" for sentence in counter_faults(target.profile))
+    if target.engaged and (target.profile is None or target.test is None or target.benchmark is None):
+        found.append("engaged: expected a test, a benchmark and a profile, which shows which kernels ran, found one missing")
+    if "" in target.engaged:
+        found.append("engaged: expected names of kernels, with * for any rest, found an empty one")
     found.extend(_layout_faults(target))
     found.extend(_burn_in_faults(target))
     benchmark = target.benchmark

@@ -179,6 +179,7 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     A target without a benchmark is a guard: it must build, keep its `limits`, and pass its test if it has one. `stands_for`
     names the hardware target whose machine code it compiles. `number_kind` says what kind of number its benchmark reports.
+    `engaged` are patterns of kernels' names: one of each must be in the candidate's profile, which is made before it is timed.
     `rivals` times what users would take instead of the kernel, for `expctl rivals`; it decides nothing.
     `hot_loop` says how brief and ledger find the loop that the time goes into, `tune` what `expctl tune` tries.
     """
@@ -188,6 +189,7 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     test: LimitedStep | None = None
     benchmark: Benchmark | None = None
     profile: Step | None = None
+    engaged: tuple[str, ...] = ()
     rivals: Step | None = None
     hot_loop: HotLoopRule | None = None
     tune: Tune | None = None

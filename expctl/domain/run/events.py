@@ -6,6 +6,7 @@ from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.record import Artifact, Fact, Waiver
 from expctl.domain.machine.burn_in import BurnIn
+from expctl.domain.machine.first_run import FirstRun
 from expctl.domain.verdict.samples import Sample, Side
 
 
@@ -74,13 +75,15 @@ class Measured(Struct, frozen=True, kw_only=True):
     """One complete round was measured, with times of baseline and candidate.
 
     `control` is what the measuring path has shown before it; only the first round of each process has it. `burn_in` is how the
-    burn-in before it ended; only the first round of a confirmation, or one after a break, has it.
+    burn-in before it ended; only the first round of a confirmation, or one after a break, has it. `first_runs` are those of the
+    builds that had filled a compiler's cache before it.
     """
 
     round: int
     samples: tuple[Sample, ...]
     control: ControlResult | None = None
     burn_in: BurnIn | None = None
+    first_runs: tuple[FirstRun, ...] = ()
 
 
 class MeasureFailed(Struct, frozen=True, kw_only=True):

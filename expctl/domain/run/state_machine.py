@@ -16,6 +16,7 @@ from expctl.domain.experiment.free_change import FREE_KINDS, SAME_CODE
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.machine.burn_in import BurnIn
+from expctl.domain.machine.first_run import FirstRun
 from expctl.domain.protocol.model import FreeSimplify
 from expctl.domain.run.actions import Action, Build, Measure, Nothing, Pin, Profile, Settle, Test
 from expctl.domain.run.events import (
@@ -86,6 +87,10 @@ class Run(Struct, frozen=True, kw_only=True):
     def burn_ins(self) -> tuple[BurnIn, ...]:
         """Return how the burn-ins of this run ended: one for each time that a confirmation began or went on."""
         return tuple(measured.burn_in for measured in self.all(Measured) if measured.burn_in is not None)
+
+    def first_runs(self) -> tuple[FirstRun, ...]:
+        """Return what the first runs with a cold cache of a compiler cost."""
+        return tuple(each for measured in self.all(Measured) for each in measured.first_runs)
 
     def next_round(self) -> int:
         """Return the number of the round to be measured next."""

@@ -19,6 +19,7 @@ from expctl.domain.verdict.outlook import Costs, outlook_of
 from expctl.domain.verdict.samples import Session, Side
 from expctl.flow.measuring.burn_in import burn_in
 from expctl.flow.measuring.control import show_control, what_remains
+from expctl.flow.measuring.engagement import with_engagement
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.measuring.noise_line import noise_line
 from expctl.flow.measuring.profile_step import profile_side
@@ -102,7 +103,7 @@ class StepPerformer:
         progress, clock = self._context.progress, self._context.clock
         progress.working("test", f"the candidate, {name}")
         started = clock.monotonic_s()
-        report = self._test_result(name, run)
+        report = self._engaged(self._test_result(name, run), name, run)
         duration_s = round(clock.monotonic_s() - started, 3)
         where = "" if name == self._opened.begun.target else f"{name}: "
         if isinstance(report, Failed):
@@ -110,6 +111,20 @@ class StepPerformer:
             return Tested(ok=False, fault=report.fault, cases=0, summary=report.reason, duration_s=duration_s, target=name)
         progress.step("test", f"{'pass' if report.cases else 'none':7}{where}{report.summary}", duration_s)
         return Tested(ok=True, fault=False, cases=report.cases, summary=report.summary, duration_s=duration_s, target=name)
+
+    def _engaged(self, report: TestReport | Failed, name: str, run: Run) -> TestReport | Failed:
+        """Return the report of a passed test of the timed target with the kernels that must run, or Failed if one doesn't."""
+        opened, target = self._opened, self._opened.protocol.targets[name]
+        if isinstance(report, Failed) or name != opened.begun.target or not target.engaged:
+            return report
+        cwd, tree, artifact = (
+            self._check_out(Side.BASELINE, run),
+            self._check_out(Side.CANDIDATE, run),
+            self._artifact(Side.CANDIDATE, run),
+        )
+        with opened.tools.gate.working():
+            progress = self._context.progress
+            return with_engagement(opened.tools, progress, report, target, name=name, cwd=cwd, tree=tree, artifact=artifact)
 
     def _test_result(self, name: str, run: Run) -> TestReport | Failed:
         """Test the candidate. If it crashes, or fails on a target that is not timed, test the baseline too, to find whose fault
@@ -155,10 +170,13 @@ class StepPerformer:
         if isinstance(samples, Failed):
             self._context.progress.step("benchmark", f"failed: {samples.reason}")
             return MeasureFailed(reason=samples.reason, blames_candidate=not samples.fault)
+        first = self._opened.tools.steps.take_first_runs()
+        for each in first:
+            self._context.progress.step("first run", str(each))
         self._report_noise(samples[0].round_ms / 1000)
         samples = tuple(replace(each, session=action.session) for each in samples)
         self._context.progress.outlook(outlook_of((*run.samples(), *samples), run.plan, self._costs()))
-        return Measured(round=action.round, samples=samples, control=control, burn_in=burnt_in)
+        return Measured(round=action.round, samples=samples, control=control, burn_in=burnt_in, first_runs=first)
 
     def _costs(self) -> Costs:
         """Return what a confirmation and a KEEP would take besides their rounds, as far as that is known."""

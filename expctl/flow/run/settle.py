@@ -116,6 +116,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
             environment=_environment(opened),
             procedure=decision.procedure,
             burn_ins=run.burn_ins(),
+            first_runs=run.first_runs(),
             samples_sha256=samples_sha256,
             yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
             control=run.control(),
@@ -163,6 +164,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         waivers=waivers_of(opened, run),
         procedure=decision.procedure,
         burn_ins=run.burn_ins(),
+        first_runs=run.first_runs(),
         samples_sha256=samples_sha256,
         yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
         control=run.control(),
@@ -188,6 +190,7 @@ def _extended(undecided: Record, record: Record) -> Record:
         test=undecided.test,
         guard_tests=undecided.guard_tests,
         burn_ins=(*undecided.burn_ins, *record.burn_ins),
+        first_runs=(*undecided.first_runs, *record.first_runs),
         replications=undecided.replications,
     )
 

@@ -75,7 +75,7 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
     (
         KernelClass.ELEMENTWISE,
         r"elementwise|elt ?wise|elem ?wise|pointwise|\bprng|\brng\b|\baxp|lin(?:ear)? ?comb|\bsqrt|resiz"
-        r"|unary|binary|bin bcast|functor|activation|elu\b|swiglu|geglu|sigmoid|\btanh|\badd"
+        r"|unary|binary|bin bcast|functor|activation|elu\b|silu\b|swiglu|geglu|sigmoid|\btanh|\badd"
         r"|add\b|\bmul"
         r"|\bsub|\bdiv|adam|\bsgd|multi tensor|dropout|distribution|philox|\brand|random|scale|quant|bias|optimizer"
         r"|op ?tensor|mask"

@@ -11,6 +11,7 @@ from expctl.profiles.raw import refusals
 from expctl.profiles.raw.extents import extent
 from expctl.profiles.raw.profile import RawLaunch, RawProfile
 from expctl.profiles.readers.json_file import integer, mapping, sequence
+from expctl.profiles.readers.torch_host import HOST, Operator, OwnTime, own_times
 from expctl.profiles.readers.torch_origins import Launched, origins_of
 from expctl.profiles.roofline.peaks import arch_of
 
@@ -56,17 +57,30 @@ def gather_torch(path: Path, document: Any) -> RawProfile:
         ids = (integer(arguments.get("correlation")), integer(arguments.get("External id")))
         launched.append(Launched(launch.kernel, duration, *ids))
         by_device.setdefault(launch.device, []).append((launch, start, start + duration))
+    if not by_device and not found.copies and facts.get("deviceProperties") == [] and (own := _own(path, events)):
+        by_device[HOST] = [(RawLaunch(kernel=each.name, device=HOST), each.start_ns, each.end_ns) for each in own]
     for device, rows in by_device.items():
         rows.sort(key=lambda row: row[1])
         found.timing.add(device, rows)
     found.launches = {launch: launch for rows in by_device.values() for launch, _, _ in rows}
     found.origins = origins_of(events, launched)
     found.grid_unit = GridUnit.WORKGROUPS if not rocm and _is_cuda(devices, found) else GridUnit.UNSURE
-    _describe(path, found, events, rocm=rocm, rounded=rounded)
+    _describe(path, found, events, rocm=rocm, rounded=rounded, host=HOST in by_device)
     return found
 
 
-def _describe(path: Path, found: RawProfile, events: list[Any], *, rocm: bool, rounded: bool) -> None:
+def _own(path: Path, events: Sequence[Any]) -> list[OwnTime]:
+    """Return the own times of a host's operators."""
+    operators = (each for each in events if isinstance(each, dict) and each.get("cat") == "cpu_op" and each.get("ph") == "X")
+    threads: dict[str, list[Operator]] = {}
+    for each in operators:
+        start = _ns(path, each, "ts")
+        operator = Operator(str(each.get("name", "")), start, start + _ns(path, each, "dur"))
+        threads.setdefault(f"{each.get('pid')} {each.get('tid')}", []).append(operator)
+    return [own for operators in threads.values() for own in own_times(operators)]
+
+
+def _describe(path: Path, found: RawProfile, events: list[Any], *, rocm: bool, rounded: bool, host: bool) -> None:
     if not found.has_kernels and not found.copies:
         if any({"BeginNs", "EndNs"} <= mapping(mapping(event).get("args")).keys() for event in events):
             raise refusals.unknown(path, "a trace of rocprof v1, which is not read", "profile with rocprofv3 --kernel-trace")
@@ -78,6 +92,8 @@ def _describe(path: Path, found: RawProfile, events: list[Any], *, rocm: bool, r
         found.notes.append(
             "grid: counted in workgroups or in work-items, as the kernel was launched; the trace doesn't say which"
         )
+    if host:
+        found.notes.append("no GPU: times are those of torch's operators on the CPU, without the operators that they call")
     if rounded:
         found.notes.append("time stamps: in us since 1970 as doubles, so gaps are only good to 0.25 us; durations are exact")
 
