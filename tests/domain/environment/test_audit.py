@@ -8,7 +8,7 @@ from expctl.domain.environment.audit import ITEMS, advice, audit
 from expctl.domain.environment.gpu_variables import units_of
 from expctl.domain.environment.product_shapes import xcds
 from expctl.domain.environment.snapshot import Linux, Snapshot
-from tests.domain.environment.cases import AMD, CASES, CPU, NVIDIA, STRIX, having, without
+from tests.domain.environment.cases import AMD, CASES, CPU, MI300, NVIDIA, STRIX, having, without
 
 FIRED = [(name, words) for name, case in CASES.items() for words in case.fires]
 
@@ -110,3 +110,9 @@ def test_advice_of_mi300_is_not_given_on_another_card() -> None:
     for name in ("strides of products", "workgroups of products", "mapping of workgroups to XCDs"):
         for snapshot in CASES[name].fires.values():
             assert of(name, replace(snapshot, cards=(STRIX,))) == []
+
+
+def test_rows_that_were_tuned_on_another_machine_say_nothing_of_this_one() -> None:
+    for name in ("workgroups of products", "mapping of workgroups to XCDs", "thresholds of M"):
+        for snapshot in CASES[name].fires.values():
+            assert of(name, replace(snapshot, cards=(replace(MI300, compute_units=228),))) == []
