@@ -56,8 +56,8 @@ class MetricLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     def worse(self, before: Mapping[str, Sequence[float]], after: Mapping[str, Sequence[float]]) -> Iterator[str]:
         """Yield one phrase for each figure of the candidate (`after`) that is worse than the baseline's by more than allowed,
-        with the case that is the furthest beyond, or that is missing, no number, or reported in another number of cases. None of
-        the baseline's is missing or no number.
+        with the case that is the furthest beyond, or that is missing, no number, or reported in another number of cases. All of
+        the baseline's are there, and numbers.
         """
         missing = list(self.absent(after))
         yield from (f"{phrase}, which is held against the baseline's" for phrase in missing)
