@@ -406,6 +406,7 @@ def environment_audit(program: Sequence[str] = ()) -> "tuple[Finding, ...]":
     from expctl.domain.environment.audit import audit
     from expctl.domain.errors import Refused
     from expctl.domain.protocol.model import Environment
+    from expctl.inspection.readers.recent_triton import triton_kernels
 
     protocol, environment, root = None, Environment(), Path.cwd()
     with contextlib.suppress(Refused):
@@ -413,7 +414,7 @@ def environment_audit(program: Sequence[str] = ()) -> "tuple[Finding, ...]":
         protocol, root = library(git).protocol(git.head()), place.root
     if protocol is not None:
         environment = with_interpreter(protocol.environment, root=root, state=place.state)
-    return audit(snapshot_of(protocol, environment, root, asks_torch=True, program=program))
+    return audit(snapshot_of(protocol, environment, root, asks_torch=True, program=program, triton=triton_kernels))
 
 
 def harness_check(place: Place, target: str) -> "Iterator[Checked]":

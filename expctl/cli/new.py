@@ -20,6 +20,12 @@ def new(
         bool, typer.Option("--from-diff", help="Take the local changes of the folders a patch may touch, and undo them.")
     ] = False,
     patch: Annotated[Path | None, typer.Option(help="A unified diff to propose; - reads it.")] = None,
+    playbook: Annotated[
+        str, typer.Option("--from", metavar="PLAYBOOK", help="Take title, hypothesis, kind and often the change from it.")
+    ] = "",
+    list_playbooks: Annotated[
+        bool, typer.Option("--playbooks", help="List the playbooks for --from, and queue nothing.")
+    ] = False,
     env: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="Set a variable instead of changing code; NAME alone unsets it."),
@@ -45,27 +51,39 @@ def new(
 
     from expctl import wiring
     from expctl.adapters.git.editor import words_from_editor
+    from expctl.adapters.playbooks.shelf import playbook as playbook_of
     from expctl.adapters.records.proposal_file import proposal_text
     from expctl.cli.output import after, print_result
+    from expctl.cli.playbook import check_change, print_playbooks
     from expctl.domain.errors import Misused, Refused
     from expctl.domain.experiment.ids import check_id
     from expctl.domain.patch.policy import PATCH_BYTES_MAX
     from expctl.domain.text import one_line
     from expctl.files import user_file
 
+    if list_playbooks:
+        print_playbooks(as_json)
+        return
     if experiment:
         check_id(experiment)
     sets = bool(env) or argument is not None or interpreter is not None
-    if [from_diff, patch is not None, sets].count(True) != 1:
+    contents = None
+    if playbook:
+        found, contents = playbook_of(playbook)
+        check_change(playbook, found, given=from_diff or patch is not None or sets)
+        title, hypothesis, kind = title or found.title, hypothesis or found.hypothesis, kind or found.kind
+        env, sets = env or list(found.env), sets or bool(found.env)
+    if contents is None and [from_diff, patch is not None, sets].count(True) != 1:
         raise Misused(
             "the change must be named exactly once",
             code="no-change-named",
-            expected="either --from-diff, or --patch FILE, or options (--env, --argument, --interpreter)",
+            expected="either --from-diff, or --patch FILE, or options (--env, --argument, --interpreter), or --from PLAYBOOK",
             found="several" if from_diff or sets or patch else "none",
             hint="expctl new --from-diff",
         )
     place = wiring.here()
-    contents = None if patch is None else user_file.contents(patch, "the patch", bytes_max=PATCH_BYTES_MAX)
+    if patch is not None:
+        contents = user_file.contents(patch, "the patch", bytes_max=PATCH_BYTES_MAX)
     if sets:
         arguments = None if argument is None else [word for word in argument if word]
         contents, said = wiring.options_patch(place, env or (), arguments, interpreter)

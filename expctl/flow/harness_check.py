@@ -101,6 +101,8 @@ def _tested(trial: Trial, target: Target, artifact: Path, line_of: Callable[[str
     if isinstance(report, Failed):
         place = _place(trial, target.test.argv, report, line_of)
         raise _refused("the test", "a test that the present kernel passes", report, place)
+    if target.test.metrics is not None and (absent := "; ".join(target.test.metrics.absent(report.seen))):
+        raise _refused("the test", "the figures that test.metrics holds against the baseline's", Failed(reason=absent), "")
     return Checked(part="test", what=report.summary)
 
 

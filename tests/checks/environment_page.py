@@ -61,6 +61,13 @@ DETAILS = f"""
   ROCm or HIP, the architecture. `doctor` knows these without torch; `doctor env` compares all that torch itself would compare.
 - **tables that AITER_CONFIG_\\* names** are refused as stale when no row has this GPU's architecture and number of
   compute units.
+- **strides of products** takes type and leading dimensions from the lines of TunableOp's results, where they have `_ld_`.
+- **workgroups of products** and **mapping of workgroups to XCDs** read Tensile's names in tables of aiter (`MT`, `GSU`, `WGM`);
+  kernels that take several tiles each (`SK`) or map by XCD themselves (`WGMXCC`) are left out.
+- **bf16 against f16** compares the times of shapes that one results file has in both types; less than 3 % says nothing.
+- **thresholds of M** needs rows of one layer (N, K, type) of which some were won by `torch` and some were not.
+- **occupancy of Triton's kernels** is min(floor(V x 4 / W), floor(LDS of the unit / LDS used)) x W / 4, for V waves of a
+  SIMD by registers and W warps, of the 64 newest folders of the cache; `doctor env` alone reads them.
 - **graph breaks** need a program to look at. At most five are shown.
 - **first compilation** looks at the steps whose scripts use `torch.compile`.
 

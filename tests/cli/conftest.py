@@ -16,6 +16,7 @@ TITLE = "Sum in a comprehension, because the interpreter then needs fewer byteco
 COMMANDS = [
     (f"new P1 --patch faster.patch --title '{TITLE}'", "new/1"),
     (f"new P2 --patch wrong.patch --title '{TITLE}'", "new/1"),
+    ("new --playbooks", "playbooks/1"),
     (f"withdraw P2 --why '{TITLE}'", "withdraw/1"),
     ("show P1", "proposal/1"),
     ("queue", "queue/1"),

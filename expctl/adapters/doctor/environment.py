@@ -1,7 +1,7 @@
 """Takes the snapshot of the environment that `expctl doctor` and `expctl doctor env` audit."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from expctl.adapters.child.arguments import shared_variables
@@ -11,7 +11,7 @@ from expctl.adapters.doctor.torch_programs import Programs, torch_programs
 from expctl.adapters.doctor.tuned_file_reader import aiter_tables, known_validators, tunableop_files
 from expctl.adapters.machine.cards import cards_of, timed_on, vendors_here
 from expctl.adapters.machine.linux_facts import linux_facts
-from expctl.domain.environment.snapshot import Card, Snapshot, TorchFacts, Vendor
+from expctl.domain.environment.snapshot import Card, Snapshot, TorchFacts, TritonKernel, Vendor
 from expctl.domain.protocol.model import Environment, Protocol
 from expctl.launcher.interpreter import Interpreter, NoInterpreter, look_at
 
@@ -26,13 +26,15 @@ def snapshot_of(
     *,
     asks_torch: bool = False,
     program: Sequence[str] = (),
+    triton: Callable[[Mapping[str, str]], tuple[TritonKernel, ...]] = lambda _: (),
     machine: Path = Path("/"),
 ) -> Snapshot:
     """Return the environment of the steps of `protocol`, whose `environment` has its interpreter, in the repository `root`;
     without a protocol, that of a program started from this shell in `root`.
 
     Torch is imported (in a child) only if `asks_torch` and the steps use it; the command line `program`, a Python file and its
-    arguments, is then run to find its graph breaks. `machine` is the folder below which the files of Linux lie.
+    arguments, is then run to find its graph breaks. `triton` reads the Triton cache of a program with some variables; without
+    it, none is read. `machine` is the folder below which the files of Linux lie.
     """
     variables = shared_variables(environment) if protocol else dict(os.environ)
     vendors = _vendors(protocol, machine)
@@ -53,6 +55,7 @@ def snapshot_of(
         compiled=programs.compiled,
         tunable=tunableop_files(variables, root),
         aiter=aiter_tables(variables, python.folders.get("aiter", "") if python else ""),
+        triton=triton({**os.environ, **variables}) if "triton" in packages and Vendor.AMD in vendors else (),
         validators=known_validators(packages.get("torch", ""), _arch(cards), machine),
         torch=_torch(python_of(environment), variables, program, root) if asks_torch and "torch" in packages else TorchFacts(),
     )

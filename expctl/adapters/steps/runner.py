@@ -319,7 +319,8 @@ def _test_end(
     if said.get("ok") is True and cases:
         facts = ", ".join(f"{name} {max(values):.4g}" for name, values in seen.items())
         summary = f"{cases} case{' passes' if cases == 1 else 's pass'}"
-        return TestReport(cases=cases, summary=f"{summary}, worst {facts}" if facts else summary)
+        figures = {name: tuple(values) for name, values in seen.items()}
+        return TestReport(cases=cases, summary=f"{summary}, worst {facts}" if facts else summary, seen=figures)
     if said.get("ok") is True:
         return Failed(reason="the test ended without having tried a case", fault=True)
     return Failed(reason=one_line(str(said.get("reason", "no reason given")), 500), fault=bool(said.get("fault")))

@@ -4,7 +4,15 @@ from collections import Counter
 from collections.abc import Iterator
 
 from expctl.domain.checkup import Finding, Health, note, ok
-from expctl.domain.environment import card_settings, gpu_variables, linux_settings, torch_settings, tuned_files
+from expctl.domain.environment import (
+    card_settings,
+    gpu_variables,
+    linux_settings,
+    product_shapes,
+    torch_settings,
+    triton_occupancy,
+    tuned_files,
+)
 from expctl.domain.environment.item import PART, Item
 from expctl.domain.environment.snapshot import Snapshot
 
@@ -14,6 +22,8 @@ ITEMS: tuple[Item, ...] = (
     *card_settings.ITEMS,
     *torch_settings.ITEMS,
     *tuned_files.ITEMS,
+    *product_shapes.ITEMS,
+    *triton_occupancy.ITEMS,
 )
 
 

@@ -1,5 +1,6 @@
 """Items on variables that the runtimes of GPUs read: HIP, HSA, and the debugging aids of both makers."""
 
+import re
 from collections.abc import Iterable
 
 from expctl.domain.environment.item import Item, Seen, good, has_amd, is_on, poor
@@ -17,6 +18,7 @@ SLOWING = (
     "PYTORCH_NO_HIP_MEMORY_CACHING",
     "TRITON_INTERPRET",
 )
+_MASK = re.compile(r"(?:0:)?(?:0x(?P<bits>[0-9a-fA-F]{1,128})|(?P<units>\d{1,4}(?:-\d{1,4})?(?:,\d{1,4}(?:-\d{1,4})?)*))")
 MASKS = ("HSA_CU_MASK", "ROC_GLOBAL_CU_MASK")
 
 
@@ -64,9 +66,30 @@ def _debugging(snapshot: Snapshot) -> Iterable[Seen]:
 
 def _masks(snapshot: Snapshot) -> Iterable[Seen]:
     found = [name for name in MASKS if snapshot.variables.get(name)]
-    yield from (poor(f"{name}={snapshot.variables[name]}", _drop(name)) for name in found)
+    yield from (poor(f"{name}={snapshot.variables[name]}{_left(snapshot, name)}", _drop(name)) for name in found)
     if not found:
         yield good("none is set")
+
+
+def _left(snapshot: Snapshot, name: str) -> str:
+    """Return how many compute units of the only card a mask leaves; "" where it isn't for that card alone, or can't be read."""
+    cards, units = snapshot.audited(Vendor.AMD), units_of(snapshot.variables[name])
+    total = cards[0].compute_units if len(cards) == 1 else 0
+    return f" leaves {units} of {total} compute units" if 0 < units < total else ""
+
+
+def units_of(mask: str) -> int:
+    """Return how many compute units a mask of one card names: `0:0-15,32-47`, or bits such as `0x3f`; 0 if it is no such."""
+    listed = _MASK.fullmatch(mask.strip())
+    if listed is None:
+        return 0
+    if listed["bits"]:
+        return int(listed["bits"], 16).bit_count()
+    chosen: set[int] = set()
+    for part in listed["units"].split(","):
+        first, _, last = part.partition("-")
+        chosen.update(range(int(first), int(last or first) + 1))
+    return len(chosen)
 
 
 def _drop(name: str) -> str:

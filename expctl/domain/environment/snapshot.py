@@ -54,12 +54,55 @@ class Linux(Struct, frozen=True, kw_only=True):
     platform_profile: str = ""
 
 
+class TunedProduct(Struct, frozen=True, kw_only=True):
+    """A line of TunableOp: `kind` is Half, BFloat16 and so on, `shape` e.g. tn_512_64_4096 with torch's column-major sizes,
+    `strides` the leading dimensions of A, B and C in elements, () where the line doesn't tell, `ms` the time of the winner.
+    """
+
+    kind: str
+    shape: str
+    strides: tuple[int, ...] = ()
+    ms: float = 0.0
+
+
+class AiterProduct(Struct, frozen=True, kw_only=True):
+    """A row of a table of aiter: the machine (arch, "" in older tables, and compute units), sizes, number type, the library
+    that won (`torch` where nothing tuned did), the kernel's name, and in how many parts K is split.
+    """
+
+    machine: tuple[str, int]
+    m: int
+    n: int
+    k: int
+    dtype: str = ""
+    library: str = ""
+    kernel: str = ""
+    split: int = 1
+
+
+class TritonKernel(Struct, frozen=True, kw_only=True):
+    """A kernel in Triton's cache: its warps, vector registers and bytes of LDS, and what its GPU has: registers of a SIMD,
+    their granule, most waves of a SIMD, LDS of a compute unit, which has four SIMDs.
+    """
+
+    name: str
+    arch: str
+    warps: int
+    vgpr: int
+    lds: int
+    vgpr_total: int
+    vgpr_granule: int
+    waves_most: int
+    lds_unit: int
+
+
 class TunableOpFile(Struct, frozen=True, kw_only=True):
     """A results file of torch's TunableOp: the versions and GPU that it was tuned for (`validators`), and its tuned lines."""
 
     path: str
     validators: Mapping[str, str] = field(default_factory=dict)
     rows: int = 0
+    products: tuple[TunedProduct, ...] = ()
 
 
 class AiterTable(Struct, frozen=True, kw_only=True):
@@ -70,6 +113,7 @@ class AiterTable(Struct, frozen=True, kw_only=True):
     path: str
     machines: Mapping[tuple[str, int], int] = field(default_factory=dict)
     variable: str = ""
+    products: tuple[AiterProduct, ...] = ()
 
 
 class CompiledStep(Struct, frozen=True, kw_only=True):
@@ -125,6 +169,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     compiled: tuple[CompiledStep, ...] = ()
     tunable: tuple[TunableOpFile, ...] = ()
     aiter: tuple[AiterTable, ...] = ()
+    triton: tuple[TritonKernel, ...] = ()
     validators: Mapping[str, str] = field(default_factory=dict)
     torch: TorchFacts = TorchFacts()
 

@@ -1,17 +1,41 @@
 """Items on files of tuned products, which hold for one machine: results of TunableOp, tables of aiter. Their parsers too."""
 
+import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from expctl.domain.environment.item import Item, Seen, bad, good, has_amd, poor
-from expctl.domain.environment.snapshot import AiterTable, Snapshot, TunableOpFile, Vendor
+from expctl.domain.environment.snapshot import AiterProduct, AiterTable, Snapshot, TunableOpFile, TunedProduct, Vendor
+
+_TUNED = re.compile(r"Gemm\w*TunableOp_([A-Za-z0-9]+)_[NT]{2}")
+_SHAPE = re.compile(r"([nt]{2}_\d+_\d+_\d+(?:_B_\d+)?)(?:_ld_(\d+)_(\d+)_(\d+))?")
 
 
 def read_tunableop(path: str, text: str) -> TunableOpFile:
     """Return what the lines of a results file say: `Validator,NAME,VALUE`, then one line for each tuned product."""
     rows = [line.split(",") for line in text.splitlines() if line.strip()]
     validators = {row[1]: ",".join(row[2:]) for row in rows if row[0] == "Validator" and len(row) > 2}
-    return TunableOpFile(path=path, validators=validators, rows=sum(row[0] != "Validator" for row in rows))
+    products = tuple(found for row in rows if (found := _tuned(row)) is not None)
+    return TunableOpFile(path=path, validators=validators, rows=sum(row[0] != "Validator" for row in rows), products=products)
+
+
+def _tuned(row: list[str]) -> TunedProduct | None:
+    """Return the product of a line `GemmTunableOp_Half_TN,tn_M_N_K_ld_A_B_C,SOLUTION,MS`; None for any other."""
+    kind, shape = _TUNED.fullmatch(row[0]), _SHAPE.fullmatch(row[1].strip()) if len(row) > 3 else None
+    if kind is None or shape is None:
+        return None
+    strides = tuple(int(each) for each in shape.groups()[1:] if each)
+    return TunedProduct(kind=kind[1], shape=shape[1], strides=strides, ms=_positive(row[3]))
+
+
+def _positive(text: str) -> float:
+    """Return the number that `text` is; 0 if it is none above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        return 0.0
+    return value if math.isfinite(value) and value > 0 else 0.0
 
 
 def read_aiter(path: str, text: str, variable: str = "") -> AiterTable:
@@ -20,10 +44,29 @@ def read_aiter(path: str, text: str, variable: str = "") -> AiterTable:
     columns = [name.strip() for name in head.split(",")]
     gfx, units = (columns.index(name) if name in columns else -1 for name in ("gfx", "cu_num"))
     found: Counter[tuple[str, int]] = Counter()
+    products = []
     for row in (line.split(",") for line in lines if line.strip()):
         if len(row) > max(gfx, units) and units >= 0 and row[units].strip().isdigit():
-            found[row[gfx].strip() if gfx >= 0 else "", int(row[units])] += 1
-    return AiterTable(path=path, machines=dict(found), variable=variable)
+            machine = (row[gfx].strip() if gfx >= 0 else "", int(row[units]))
+            found[machine] += 1
+            cells = dict(zip(columns, (cell.strip() for cell in row), strict=False))
+            if all(cells.get(name, "").isdigit() for name in "MNK"):
+                products.append(_aiter_product(machine, cells))
+    return AiterTable(path=path, machines=dict(found), variable=variable, products=tuple(products))
+
+
+def _aiter_product(machine: tuple[str, int], cells: Mapping[str, str]) -> AiterProduct:
+    split = cells.get("splitK", "")
+    return AiterProduct(
+        machine=machine,
+        m=int(cells["M"]),
+        n=int(cells["N"]),
+        k=int(cells["K"]),
+        dtype=cells.get("dtype", "").removeprefix("torch."),
+        library=cells.get("libtype", ""),
+        kernel=cells.get("kernelName", ""),
+        split=max(int(split), 1) if split.isdigit() else 1,
+    )
 
 
 def mismatches(validators: Mapping[str, str], here: Mapping[str, str]) -> Iterator[str]:
@@ -53,10 +96,15 @@ def _tunableop(snapshot: Snapshot) -> Iterator[Seen]:
 
 
 def rows_here(table: AiterTable, snapshot: Snapshot) -> int:
-    """Return how many rows of `table` were tuned for a GPU of this machine, by its arch and its number of compute units."""
+    """Return how many rows of `table` were tuned for a GPU of this machine."""
+    return sum(rows for machine, rows in table.machines.items() if is_here(machine, snapshot))
+
+
+def is_here(machine: tuple[str, int], snapshot: Snapshot) -> bool:
+    """Has this machine a GPU of that arch ("": any) with that number of compute units?"""
     cards = {(each.arch, each.compute_units) for each in snapshot.audited(Vendor.AMD)}
-    units = {count for _, count in cards}
-    return sum(rows for (arch, count), rows in table.machines.items() if ((arch, count) in cards if arch else count in units))
+    arch, count = machine
+    return machine in cards if arch else count in {units for _, units in cards}
 
 
 def _aiter_named(snapshot: Snapshot) -> Iterator[Seen]:

@@ -10,6 +10,7 @@ from expctl.domain.protocol.names import name_faults
 from expctl.domain.protocol.options import options_rule_faults
 from expctl.domain.protocol.profiler_passes import counter_faults
 from expctl.domain.protocol.proposer import proposer_faults
+from expctl.domain.protocol.step import metric_faults
 
 if TYPE_CHECKING:
     from expctl.domain.protocol.model import Protocol, Target
@@ -115,6 +116,7 @@ def _target_faults(target: Target) -> list[str]:
     for step, without in (("test", target.test), ("rivals", target.rivals)):
         if without is not None and without.counters:
             found.append(f"{step}.counters: expected none, because only a profile step reads counters")
+    found.extend(f"test.{sentence}" for sentence in metric_faults(target.test))
     if target.profile is not None:
         found.extend(f"profile.{sentence}" for sentence in counter_faults(target.profile))
     if target.engaged and (target.profile is None or target.test is None or target.benchmark is None):

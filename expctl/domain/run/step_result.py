@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 
 class Available(Struct, frozen=True, kw_only=True):
@@ -30,10 +30,11 @@ class Failed(Struct, frozen=True, kw_only=True):
 
 
 class TestReport(Struct, frozen=True, kw_only=True):
-    """The result of a test that passed: number of cases, and a summary."""
+    """The result of a test that passed: number of cases, a summary, and the values of each figure in the order of the cases."""
 
     cases: int
     summary: str
+    seen: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 class DamagedFile(Exception):

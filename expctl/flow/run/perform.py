@@ -10,6 +10,7 @@ from expctl.domain.experiment.control_result import ControlResult
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.history.build_differences import SOURCE_UNCHANGED
 from expctl.domain.machine.burn_in import BurnIn
+from expctl.domain.protocol.step import LimitedStep, MetricLimits
 from expctl.domain.run.actions import Build, Measure, Pin, Profile, Test
 from expctl.domain.run.costs import costs_of
 from expctl.domain.run.events import BuildFailed, Built, Event, Measured, MeasureFailed, Pinned, Profiled, Tested
@@ -136,7 +137,7 @@ class StepPerformer:
         if self._opened.removed_synchronisation:
             step = replace(step, argv=(*step.argv, *step.careful))
 
-        def test(side: Side) -> TestReport | Failed:
+        def test(side: Side, step: LimitedStep = step) -> TestReport | Failed:
             cwd, artifact = self._check_out(Side.BASELINE, run), self._artifact(side, run, name)
             with self._opened.tools.gate.working():
                 return self._opened.tools.steps.test(step, cwd=cwd, artifact=artifact, progress=self._context.progress)
@@ -151,6 +152,9 @@ class StepPerformer:
                 return TestReport(cases=0, summary=f"guards nothing: the baseline fails it too: {control.reason}")
             # A dead test blames the candidate only if the baseline passes the same test now.
             report = replace(report, fault=isinstance(control, Failed)) if report.died else report
+        limits = step.metrics.relative if step.metrics is not None else None
+        if limits is not None and isinstance(report, TestReport):
+            return _against(limits, report, test(Side.BASELINE, replace(step, metrics=None)))
         return report
 
     def _measure(self, action: Measure, run: Run) -> Measured | MeasureFailed:
@@ -279,3 +283,16 @@ class StepPerformer:
         if paths is None:
             raise RuntimeError(f"{side}: building again for {name} does not give the artifact {artifact.sha256[:12]}")
         return paths
+
+
+def _against(limits: MetricLimits, report: TestReport, control: TestReport | Failed) -> TestReport | Failed:
+    """Hold the figures of the candidate's `report` against those of the same test of the baseline."""
+    if isinstance(control, Failed):
+        return Failed(reason=f"there is no baseline to hold figures against: {control.reason}", fault=True)
+    if absent := "; ".join(limits.absent(control.seen)):
+        return Failed(reason=f"there is no baseline to hold figures against: its test passed, but {absent}", fault=True)
+    if worse := "; ".join(limits.worse(control.seen, report.seen)):
+        return Failed(reason=f"the test passed, but {worse}")
+    names = dict.fromkeys((*limits.may_rise, *limits.may_fall))
+    held = ", ".join(f"{name} {max(control.seen[name]):.4g}" for name in names)
+    return replace(report, summary=f"{report.summary} (baseline: worst {held})")

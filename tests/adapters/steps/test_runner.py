@@ -46,7 +46,10 @@ CASE = "say(event='case', name='a', ok=True, facts={'rel': 0.5, 'n': 3, 'why': '
 OK = "say(event='end', ok=True)\n"
 
 TESTS: dict[str, tuple[str, Passed | Failed]] = {
-    "a pass": (CASE + CASE + OK, Passed(cases=2, summary="2 cases pass, worst rel 0.5, n 3")),
+    "a pass": (
+        CASE + CASE + OK,
+        Passed(cases=2, summary="2 cases pass, worst rel 0.5, n 3", seen={"rel": (0.5, 0.5), "n": (3.0, 3.0)}),
+    ),
     "what is no JSON": (
         CASE + "raw('not json')\n" + OK,
         Failed(reason="the test said something that it was not asked: no JSON object: 'not json'", died=True),

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from expctl.domain.environment.snapshot import (
+    AiterProduct,
     AiterTable,
     Card,
     CompiledStep,
@@ -14,7 +15,9 @@ from expctl.domain.environment.snapshot import (
     Linux,
     Snapshot,
     TorchFacts,
+    TritonKernel,
     TunableOpFile,
+    TunedProduct,
     Vendor,
 )
 from expctl.domain.environment.torch_settings import STOCK
@@ -83,6 +86,11 @@ NVIDIA = Snapshot(
     linux=Linux(numa_balancing="0"),
 )
 CPU = Snapshot(linux=Linux(numa_balancing="1"))
+HERE = ("gfx942", 304)
+TILED = "Cijk_Alik_Bljk_BBS_BH_MT256x256x64_MI16x16x1_WGM{}_WGMXCC1"
+TRITON = TritonKernel(
+    name="matmul", arch="gfx942", warps=4, vgpr=128, lds=32768, vgpr_total=512, vgpr_granule=8, waves_most=8, lds_unit=65536
+)
 BROKEN = replace(TORCH, breaks=tuple(GraphBreak(place=f"run.py:{line}", reason="a print") for line in range(7)))
 
 
@@ -119,6 +127,23 @@ def torch(snapshot: Snapshot = AMD, **changes: Any) -> Snapshot:
     return replace(snapshot, torch=replace(snapshot.torch, **changes))
 
 
+def tuned(*rows: tuple[str, tuple[int, ...], float]) -> Snapshot:
+    """A machine with MI300 and a results file that has the same shape once for each (type, strides, ms)."""
+    products = tuple(TunedProduct(kind=kind, shape="tn_512_64_4000", strides=strides, ms=ms) for kind, strides, ms in rows)
+    return replace(AMD, cards=(MI300,), tunable=(replace(TUNED, products=products),))
+
+
+def tabled(*products: AiterProduct, base: Card = MI300) -> Snapshot:
+    """A machine with one card and a table of aiter with these rows."""
+    return replace(AMD, cards=(base,), aiter=(replace(SHIPPED, products=products),))
+
+
+def row(m: int, n: int = 8192, *, library: str = "hipblaslt", mapping: int = 8, **more: Any) -> AiterProduct:
+    return AiterProduct(
+        machine=HERE, m=m, n=n, k=8192, dtype="bfloat16", library=library, **{"kernel": TILED.format(mapping), **more}
+    )
+
+
 CASES: Mapping[str, Case] = {
     "GPU_MAX_HW_QUEUES": Case({"not set": without("GPU_MAX_HW_QUEUES"), "is 4, not 2": having(GPU_MAX_HW_QUEUES="4")}),
     "HIP_FORCE_DEV_KERNARG": Case({"not set": without("HIP_FORCE_DEV_KERNARG"), "is 0": having(HIP_FORCE_DEV_KERNARG="0")}),
@@ -131,7 +156,13 @@ CASES: Mapping[str, Case] = {
         },
         silent=having(HSA_OVERRIDE_GFX_VERSION="11.5.1"),
     ),
-    "CU masks": Case({"HSA_CU_MASK=0:0-19": having(HSA_CU_MASK="0:0-19"), "ROC_GLOBAL_": having(ROC_GLOBAL_CU_MASK="0x1")}),
+    "CU masks": Case(
+        {
+            "0:0-19 leaves 20 of 304": replace(having(HSA_CU_MASK="0:0-19"), cards=(MI300,)),
+            "HSA_CU_MASK=0:0-19": having(HSA_CU_MASK="0:0-19"),
+            "ROC_GLOBAL_": having(ROC_GLOBAL_CU_MASK="0x1"),
+        }
+    ),
     "debugging variables": Case(
         {"AMD_SERIALIZE_KERNEL=3": having(AMD_SERIALIZE_KERNEL="3"), "CUDA_LAUNCH": having(NVIDIA, CUDA_LAUNCH_BLOCKING="1")},
         silent=having(AMD_SERIALIZE_KERNEL="0"),
@@ -232,5 +263,54 @@ CASES: Mapping[str, Case] = {
             ),
             "of 7 in 1 tables": replace(AMD, aiter=(replace(SHIPPED, machines={("gfx950", 256): 7}),)),
         }
+    ),
+    "strides of products": Case(
+        {
+            "in 1 of 2 tuned products": tuned(("Half", (4096, 4000, 512), 0.1), ("Half", (4000, 4000, 512), 0.1)),
+            "float tn_512_64_4000 has 128 elements, 512 bytes": tuned(("float", (4000, 128, 512), 0.1)),
+        },
+        silent=tuned(("Half", (4000, 4000, 4096), 0.1), ("Half", (128, 1, 4096), 0.1)),
+    ),
+    "workgroups of products": Case(
+        {
+            "1 of 2 tuned products start fewer than 1024: 16x8192x8192 starts 32": tabled(row(16), row(8192)),
+            "starts 64, for 304": tabled(row(16, kernel="Cijk_MT256x256x64_GSU2")),
+        },
+        silent=tabled(row(8192), row(16, split=32), row(16, kernel="Cijk_MT256x256x64_SK3")),
+    ),
+    "mapping of workgroups to XCDs": Case(
+        {
+            "1 of 2 tuned products map workgroups by no multiple of the 8 XCDs: 16x8192x8192 by 5": tabled(
+                row(16, mapping=5), row(16, mapping=16)
+            ),
+        },
+        silent=tabled(row(16), row(16, kernel="Cijk_MT256x256x64_WGM5_WGMXCC8")),
+    ),
+    "bf16 against f16": Case(
+        {
+            "1 shapes were tuned in both types: 0.2 ms in f16, 0.16 ms in bf16, 25.0 % faster": tuned(
+                ("Half", (4000,) * 3, 0.2), ("BFloat16", (4000,) * 3, 0.16), ("Half", (8,) * 3, 9.0)
+            )
+        },
+        silent=tuned(("Half", (4000,) * 3, 0.2), ("BFloat16", (4000,) * 3, 0.199)),
+    ),
+    "thresholds of M": Case(
+        {
+            "in 1 of 2 layers a tuned product wins for some M and torch for others: N=8192 K=8192 bfloat16: tuned at M=16, 64, "
+            "torch at M=4096": tabled(row(4096, library="torch"), row(64), row(16), row(16, 512)),
+        },
+        silent=tabled(row(16), row(64), row(16, 512, library="torch")),
+    ),
+    "occupancy of Triton's kernels": Case(
+        {
+            "matmul fills 0.5 waves of a SIMD of gfx942: 2 warps, 40000 bytes of LDS": replace(
+                AMD, triton=(replace(TRITON, warps=2, lds=40000),)
+            ),
+            "matmul fills 0 waves of a SIMD of gfx942: 8 warps, 300 VGPRs": replace(
+                AMD, triton=(replace(TRITON, warps=8, vgpr=300, lds=0), TRITON)
+            ),
+            "and 1 more": replace(AMD, triton=(replace(TRITON, warps=1, lds=65536),) * 4),
+        },
+        silent=replace(AMD, triton=(TRITON, replace(TRITON, vgpr=512, lds=65536))),
     ),
 }

@@ -5,8 +5,10 @@ from msgspec.structs import replace
 
 from expctl.domain.checkup import Finding, Health
 from expctl.domain.environment.audit import ITEMS, advice, audit
+from expctl.domain.environment.gpu_variables import units_of
+from expctl.domain.environment.product_shapes import xcds
 from expctl.domain.environment.snapshot import Linux, Snapshot
-from tests.domain.environment.cases import AMD, CASES, CPU, NVIDIA, STRIX, having, without
+from tests.domain.environment.cases import AMD, CASES, CPU, MI300, NVIDIA, STRIX, having, without
 
 FIRED = [(name, words) for name, case in CASES.items() for words in case.fires]
 
@@ -73,3 +75,44 @@ def test_cards_of_a_maker_that_is_not_measured_are_left_alone() -> None:
 def test_the_fix_of_a_variable_is_what_is_typed() -> None:
     (found,) = of("CU masks", having(HSA_CU_MASK="0:0-19"))
     assert found.mend.startswith("drop HSA_CU_MASK from environment.set")
+
+
+@pytest.mark.parametrize(
+    ("mask", "units"),
+    [
+        ("0:0-19", 20),
+        ("0:0-15,32-47", 32),
+        ("0-3,2-5", 6),
+        ("7", 1),
+        ("0x3f", 6),
+        ("0:0xff00", 8),
+        ("1:0-19", 0),
+        ("0:0-19;1:20-39", 0),
+        ("", 0),
+        ("all", 0),
+        ("0:", 0),
+        ("5-2", 0),
+    ],
+)
+def test_compute_units_of_a_mask(mask: str, units: int) -> None:
+    assert units_of(mask) == units
+
+
+@pytest.mark.parametrize(
+    ("arch", "units", "count"),
+    [("gfx942", 304, 8), ("gfx942", 228, 6), ("gfx942", 38, 1), ("gfx942", 80, 0), ("gfx950", 256, 8), ("gfx1151", 38, 0)],
+)
+def test_xcds_of_a_card(arch: str, units: int, count: int) -> None:
+    assert xcds(replace(STRIX, arch=arch, compute_units=units)) == count
+
+
+def test_advice_of_mi300_is_not_given_on_another_card() -> None:
+    for name in ("strides of products", "workgroups of products", "mapping of workgroups to XCDs"):
+        for snapshot in CASES[name].fires.values():
+            assert of(name, replace(snapshot, cards=(STRIX,))) == []
+
+
+def test_rows_that_were_tuned_on_another_machine_say_nothing_of_this_one() -> None:
+    for name in ("workgroups of products", "mapping of workgroups to XCDs", "thresholds of M"):
+        for snapshot in CASES[name].fires.values():
+            assert of(name, replace(snapshot, cards=(replace(MI300, compute_units=228),))) == []

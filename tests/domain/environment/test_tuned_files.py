@@ -1,8 +1,9 @@
 """Files of tuned products as their tools write them, and how they are compared with this machine."""
 
 import pytest
+from msgspec.structs import replace
 
-from expctl.domain.environment.snapshot import AiterTable, TunableOpFile
+from expctl.domain.environment.snapshot import AiterProduct, AiterTable, TunableOpFile, TunedProduct
 from expctl.domain.environment.tuned_files import mismatches, read_aiter, read_tunableop
 
 # torch 2.9 on an MI300X.
@@ -43,7 +44,35 @@ def test_results_of_tunableop() -> None:
     ids=["today's", "without the architecture", "empty, as it is shipped", "no header", "other columns", "torn"],
 )
 def test_tables_of_aiter(text: str, machines: dict[tuple[str, int], int]) -> None:
-    assert read_aiter("t.csv", text) == AiterTable(path="t.csv", machines=machines)
+    found = read_aiter("t.csv", text)
+    assert replace(found, products=()) == AiterTable(path="t.csv", machines=machines)
+    assert len(found.products) == sum(machines.values())
+
+
+def test_products_of_tables() -> None:
+    product, *_ = read_aiter("t.csv", TABLE).products
+    assert product == AiterProduct(
+        machine=("gfx950", 256), m=64, n=256, k=5120, dtype="bfloat16", library="asm", kernel="_ZN5aiter39bf16gemm", split=13
+    )
+    assert [(each.machine, each.library, each.split) for each in read_aiter("t.csv", OLD_TABLE).products] == [
+        (("", 80), "", 1),
+        (("", 304), "", 1),
+    ]
+    torn = read_aiter("t.csv", "gfx,cu_num,M,N,K\ngfx942,304,many,1,1\ngfx942,304,1\n")
+    assert (torn.machines, torn.products) == ({("gfx942", 304): 2}, ())
+
+
+def test_products_of_tunableop() -> None:
+    assert read_tunableop("x", RESULTS).products == (
+        TunedProduct(kind="BFloat16", shape="nn_1024_1024_1024", strides=(1024, 1024, 1024), ms=0.0105563),
+        TunedProduct(kind="float", shape="tn_200_100_20", ms=1.262),
+    )
+    batched = "GemmStridedBatchedTunableOp_Half_TN,tn_128_128_64_B_96_ld_64_64_128,Gemm_Rocblas_1,nan"
+    assert read_tunableop("x", batched).products == (
+        TunedProduct(kind="Half", shape="tn_128_128_64_B_96", strides=(64, 64, 128)),
+    )
+    for odd in ("GemmTunableOp_Half_TN,tn_1_2,x,1", "GemmTunableOp_Half_TN,tn_1_2_3", "Other_Half_TN,tn_1_2_3,x,1"):
+        assert read_tunableop("x", odd).products == ()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Ready-made proposals that come with expctl: their files, and what reads them."""
