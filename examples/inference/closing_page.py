@@ -36,7 +36,12 @@ def page(folder: Path) -> str:
 
 
 def _ladder(order, records) -> str:
-    lines = ["## The ladder", "", "| rung | what | gain of the weighted mean, % | 95 % interval | target |", "|---|---|--:|---|---|"]
+    lines = [
+        "## The ladder",
+        "",
+        "| rung | what | gain of the weighted mean, % | 95 % interval | target |",
+        "|---|---|--:|---|---|",
+    ]
     for name in order:
         record = records[name]
         gain = next(each for each in record.estimates if each.size == "objective")
@@ -72,9 +77,7 @@ def _classes(order, shares) -> str:
     lines = ["## Where the time goes", "", "Percent of the time of all operators, by class.", ""]
     lines += [f"| class | {' | '.join(heads)} |", "|---|" + "--:|" * len(heads)]
     for name in classes:
-        cells = [
-            f"{shares[each].get(side, {}).get(name, 0.0):.1f}" for each in order for side in ("baseline", "candidate")
-        ]
+        cells = [f"{shares[each].get(side, {}).get(name, 0.0):.1f}" for each in order for side in ("baseline", "candidate")]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 

@@ -55,6 +55,9 @@ def start(folder: Path) -> None:
             shutil.copy(proposal / name, folder / "experiments" / proposal.name / name)
     (folder / ".gitignore").write_text("__pycache__/\n")
     git(folder, "init", "--quiet")
+    if subprocess.run(["git", "config", "user.email"], cwd=folder, capture_output=True, check=False).returncode:
+        git(folder, "config", "user.name", "example")
+        git(folder, "config", "user.email", "example@localhost")
     git(folder, "add", ".")
     git(folder, "commit", "--quiet", "--message", "A transformer, and a ladder of experiments on it")
 
@@ -73,10 +76,8 @@ def bring_back(folder: Path) -> None:
 
 
 def git(folder: Path, *words: str) -> None:
-    """Run git in `folder`, as an author of the example where the user has named none."""
-    named = subprocess.run(["git", "config", "user.email"], cwd=folder, capture_output=True, check=False).returncode == 0
-    author = () if named else ("-c", "user.name=example", "-c", "user.email=example@localhost")
-    subprocess.run(["git", *author, *words], cwd=folder, check=True)
+    """Run git in `folder`."""
+    subprocess.run(["git", *words], cwd=folder, check=True)
 
 
 def expctl(folder: Path, *words: str) -> int:

@@ -151,17 +151,6 @@ class Author:
         with self.blaming("facts"):
             return list(self.kernel.facts(self.build))
 
-    def metrics(self, seed: int) -> dict[str, float]:
-        """Return the figures of the author's `metrics`; {} where the class has none. Raises BuildFailed, Mistake."""
-        if self.kernel_class.metrics is Kernel.metrics:
-            return {}
-        drawn = [self.draw(size, seed, 0) for size in self.kernel_class.sizes]
-        with self.blaming("metrics", build_may_fail=True):
-            found: Any = self.kernel.metrics(self.build, drawn)
-        if not isinstance(found, dict) or not all(map(arrays.is_number, found.values())):
-            raise self.mistake("metrics", 'numbers by name: {"graph_breaks": 0}', arrays.described(found))
-        return {name: float(value) for name, value in found.items()}
-
     # ------------------------------------------------------------------ blame
 
     def mistake(self, name: str, expected: str, found: str) -> Mistake:

@@ -67,12 +67,6 @@ class Kernel:
         """Return more figures for the profile: (name, value, unit, kind), as docs/HARNESS.md has them."""
         return ()
 
-    def metrics(self, build: Any, drawn: Sequence[Sequence[Any]]) -> Mapping[str, float]:
-        """Return figures that `metrics` of protocol.yaml limits: graph breaks, memory, accuracy. The test asks for them, after
-        all sizes have passed; `drawn` has the inputs of one call of each of `sizes`.
-        """
-        raise NotImplementedError
-
     def load(self, artifact: Path) -> Any:
         """Return the build that `call` gets. Raises Fault for a file that can't be loaded."""
         return (self.library or loader_for(artifact)).load(artifact)

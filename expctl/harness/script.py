@@ -69,11 +69,8 @@ def _served(kernel: Any, report: Report, options: Namespace) -> int:
         from expctl.harness import requests, steps
         from expctl.harness.author import Author
         from expctl.harness.class_check import check_class
-        from expctl.harness.torch_trace import name_compiled_kernels
     except ModuleNotFoundError as error:
         raise Fault(f"expected the package {error.name} for {sys.executable}, found none: install it there") from error
-    if options.trace:
-        name_compiled_kernels()
     check_class(kernel)
     author, launches = Author(kernel, options.artifact), max(1, options.launches)
     if asked.get("do") == "test":
@@ -81,7 +78,7 @@ def _served(kernel: Any, report: Report, options: Namespace) -> int:
     if asked:
         return requests.answer(chain([first], sys.stdin), report, steps.Benchmark(author))
     if options.profile or not report.for_person:
-        return steps.profile(author, report, launches, options.trace)
+        return steps.profile(author, report, launches)
     sizes = [name for name in options.sizes.split(",") if name]
     return steps.print_table(author, report, sizes, max(1, options.iterations), options.seed)
 

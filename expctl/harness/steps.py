@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from expctl.harness.own_tests import failures_of_own_tests
 from expctl.harness.report import BuildFailed, Report, Value
 from expctl.harness.requests import TimedRequest
 from expctl.harness.timed_size import TimedSize
-from expctl.harness.torch_trace import write_trace
 
 TEST_SEED = 20260218
 
@@ -25,8 +23,6 @@ def test(author: Author, report: Report, launches: int) -> int:
         facts, failure = _case(author, name, launches)
         report.case(name, not failure, {**facts, "failure": failure} if failure else facts)
         failures += [f"{name}: {failure}"] if failure else []
-    if metrics := {} if failures else author.metrics(TEST_SEED):
-        report.case("metrics", True, metrics)
     return report.judge(failures + failures_of_own_tests(author, report))
 
 
@@ -79,10 +75,9 @@ def timed_size(author: Author, name: str, seed: int) -> TimedSize:
     return TimedSize(author, name, seed)
 
 
-def profile(author: Author, report: Report, launches: int, trace: Path | None = None) -> int:
+def profile(author: Author, report: Report, launches: int) -> int:
     """Call every size `launches` times for a profiler that runs this process, after a first call that may compile and is left
-    out of the median, and report figures; then once more under torch's own, whose trace becomes the file `trace`. Return the
-    exit status.
+    out of the median, and report figures; return the exit status.
     """
     for name in author.kernel_class.sizes:
         size = timed_size(author, name, TEST_SEED)
@@ -92,8 +87,6 @@ def profile(author: Author, report: Report, launches: int, trace: Path | None = 
     report.fact("artifact size", author.artifact.stat().st_size, "bytes", "static")
     for fact in author.facts():
         report.fact(*fact)
-    if trace is not None:
-        write_trace(author, [timed_size(author, name, TEST_SEED) for name in author.kernel_class.sizes], launches, trace)
     return report.end()
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import gc
 import secrets
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from time import monotonic
 
 from expctl.harness import arrays
@@ -78,13 +77,6 @@ class TimedSize:
             )  # a host may be disturbed
             self._clock_check.add(sum(ns), sum(ns) + round(hidden_ns * len(ns)), len(ns))
         return TimedRequest(ns, sum(outside) if outside else None)
-
-    def prepared_calls(self, count: int) -> list[Callable[[], object]]:
-        """Return `count` calls on inputs that are drawn already, to be called by a profiler."""
-        kernel, build = self._author.kernel, self._author.build
-        drawn = [(*self._author.draw(self.size, self._seed, number), *self._outputs) for number in range(count)]
-        placed = [self._device.place(each) if self._device else each for each in drawn]
-        return [partial(kernel.call, build, *each) for each in placed]
 
     def check(self) -> None:
         """Compare the chosen calls with the reference, and the clocks. Raises BuildFailed."""

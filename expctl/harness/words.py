@@ -25,7 +25,6 @@ def parse_words(argv: Sequence[str]) -> argparse.Namespace:
     parser = Words(description="Test, time or profile one build of a kernel.", epilog=EPILOG)
     parser.add_argument("artifact", type=Path, help="the build")
     parser.add_argument("--profile", action="store_true", help="call each size for a profiler, and report figures")
-    parser.add_argument("--trace", type=Path, help="with --profile: write a trace of torch.profiler to this file")
     parser.add_argument("--launches", type=int, default=2, help="draws of each size in a test (default: %(default)s)")
     parser.add_argument("--sizes", default="", help="names of the table, with commas (default: all)")
     parser.add_argument("--iterations", type=int, default=50, help="of the table (default: %(default)s)")

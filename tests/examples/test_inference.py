@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 
+from expctl.adapters.codec.record_codec import profile_bytes, record_bytes
 from expctl.adapters.doctor.work_tree import protocol_of_work_tree
 from expctl.adapters.records.proposal_file import proposal_of
 from expctl.adapters.steps.options_file import options_of
-from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.proposal import Kind, Verdict
+from expctl.domain.experiment.record import Estimate, Fact, Origin, Record, Times
 from expctl.domain.patch.policy import patch_faults
+from expctl.domain.protocol.model import NumberKind
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "inference"
 PROPOSALS = sorted((EXAMPLE / "experiments").glob("P*"), key=lambda each: int(each.name[1:]))
@@ -71,7 +74,9 @@ def test_there_are_at_least_ten_proposals_which_say_what_they_expect() -> None:
 @pytest.mark.parametrize("id", IDS)
 def test_a_patch_applies_to_the_first_version_and_stays_in_scope(tree: Path, id: str) -> None:
     apply(tree, id)
-    changed = subprocess.run(["git", "diff", "--cached", "--name-only"], cwd=tree, capture_output=True, text=True).stdout.split()
+    changed = subprocess.run(
+        ["git", "diff", "--cached", "--name-only"], cwd=tree, capture_output=True, text=True
+    ).stdout.split()
     assert len(changed) == 1
     assert set(changed) <= set(protocol_of_work_tree(EXAMPLE).scope)
     compile((tree / "model.py").read_text(), "model.py", "exec")
@@ -130,3 +135,100 @@ def test_each_version_gives_the_logits_of_the_reference(tree: Path, id: str, mon
             from torch._inductor import config
 
             config.freezing = False
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_a_start_is_a_repository_with_all_that_this_machine_can_run(
+    tmp_path: Path, gpu: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ladder = loaded(EXAMPLE / "ladder.py", "example_ladder")
+    monkeypatch.setattr(ladder, "has_gpu", lambda: gpu)
+    ladder.start(tmp_path / "example")
+    queued = {each.name for each in (tmp_path / "example" / "experiments").iterdir()}
+    assert queued == {id for id in IDS if gpu or id != GRAPHS}
+    files = {file.name for each in (tmp_path / "example" / "experiments").iterdir() for file in each.iterdir()}
+    assert files == {"experiment.yaml", "change.patch"}
+    found = subprocess.run(["git", "status", "--porcelain"], cwd=tmp_path / "example", capture_output=True, text=True)
+    assert (found.returncode, found.stdout) == (0, "")
+
+
+def test_the_page_says_what_the_records_say(tmp_path: Path) -> None:
+    closing_page = loaded(EXAMPLE / "closing_page.py", "example_page")
+    assert "No experiment has a record yet" in closing_page.page(copied(tmp_path / "empty"))
+    folder = copied(tmp_path / "run")
+    shares = [{"GEMM": 80.0, "elementwise": 20.0}, {"GEMM": 95.5, "attention": 4.5}]
+    kept(folder, "P4", effect=35.5, shares=shares)
+    (folder / "experiments" / "P11" / "record.json").write_bytes(record_bytes(record("P11", Verdict.REJECT, "graph_breaks 8")))
+    assert closing_page.page(folder).splitlines()[:21] == [
+        "## The ladder",
+        "",
+        "| rung | what | gain of the weighted mean, % | 95 % interval | target |",
+        "|---|---|--:|---|---|",
+        "| P4 | title of P4 | +35.50 | +30.25 to +41.00 | cpu |",
+        "",
+        "## Latency",
+        "",
+        "Before P4 and after P4, in ms.",
+        "",
+        "| size | p50 before | p50 after | p99 before | p99 after |",
+        "|---|--:|--:|--:|--:|",
+        "| decode batch=1 | 2.000 | 1.000 | 3.000 | 1.250 |",
+        "",
+        "## Where the time goes",
+        "",
+        "Percent of the time of all operators, by class.",
+        "",
+        "| class | P4 before | P4 after |",
+        "|---|--:|--:|",
+        "| GEMM | 80.0 | 95.5 |",
+    ]
+    assert "- P11, title of P11: REJECT, graph_breaks 8" in closing_page.page(folder)
+    assert "- P9, Level 2: one graph of device work for each size" in closing_page.page(folder)
+
+
+def copied(folder: Path) -> Path:
+    for each in PROPOSALS:
+        (folder / "experiments" / each.name).mkdir(parents=True)
+        shutil.copy(each / "experiment.yaml", folder / "experiments" / each.name)
+    return folder
+
+
+def record(id: str, verdict: Verdict, reason: str, estimates: tuple[Estimate, ...] = ()) -> Record:
+    return Record(
+        id=id,
+        title=f"title of {id}",
+        kind=Kind.PERF,
+        origin=Origin.MEASURED,
+        target="cpu",
+        verdict=verdict,
+        reasons=(reason,),
+        estimates=estimates,
+        date="2026-11-26T10:00:00Z",
+    )
+
+
+def kept(folder: Path, id: str, *, effect: float, shares: list[dict[str, float]]) -> None:
+    common: dict[str, Any] = {
+        "effect_percent": effect,
+        "low_percent": 30.25,
+        "high_percent": 41.0,
+        "sd_percent": 1.0,
+        "rounds": 9,
+    }
+    size = Estimate(
+        size="decode batch=1",
+        baseline_ns=2e6,
+        candidate_ns=1e6,
+        baseline_times=Times(mean_ns=2e6, p90=1.1, p99=1.5),
+        candidate_times=Times(mean_ns=1e6, p90=1.1, p99=1.25),
+        **common,
+    )
+    estimates = (Estimate(size="objective", **common), size)
+    facts = {
+        side: [
+            Fact(name=f"share of {name}", value=value, unit="%", kind=NumberKind.DEVICE_TIME) for name, value in each.items()
+        ]
+        for side, each in zip(("baseline", "candidate"), shares, strict=True)
+    }
+    (folder / "experiments" / id / "record.json").write_bytes(record_bytes(record(id, Verdict.KEEP, "gain", estimates)))
+    (folder / "experiments" / id / "profile.json").write_bytes(profile_bytes(facts))

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from expctl.profiles.read_profile import read_profile
 from tests.harness.conftest import TEST, TIMED, Serve, changed
 
 pytest.importorskip("torch")
@@ -62,46 +59,3 @@ def test_a_reference_in_single_precision_is_a_mistake(serve: Serve) -> None:
     assert (status, said[-1]["fault"]) == (2, True)
     assert "bench.py:19, in reference: expected a result in float64" in said[-1]["reason"]
     assert "found float32 (4096,)" in said[-1]["reason"]
-
-
-METRICS = """
-    def metrics(self, build, drawn):
-        (x, by), = drawn
-        assert x.shape == (4096,)
-        return {}
-
-
-serve(Scale)
-"""
-
-
-def with_metrics(body: str) -> str:
-    return HARNESS.replace("\n\nserve(Scale)\n", METRICS.replace("return {}", body))
-
-
-def test_metrics_are_figures_of_a_case_of_their_own(serve: Serve) -> None:
-    status, said = serve(TEST, harness=with_metrics('return {"graph_breaks": 2, "by": by}'), build=BUILD)
-    assert status == 0, said[-1]
-    assert [(each["name"], each["facts"]) for each in said[1:-1]] == [("metrics", {"graph_breaks": 2.0, "by": 1.5})]
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "reason"),
-    [
-        ("return 3", 2, 'expected numbers by name: {"graph_breaks": 0}, found int 3'),
-        ('return {"breaks": "none"}', 2, "expected numbers by name"),
-        ("return {}[1]", 2, "in metrics: expected metrics to return, found KeyError: 1"),
-        ("build.scale(x, 'a', x)", 1, "the build raised TypeError"),
-    ],
-)
-def test_metrics_that_go_wrong_are_the_harness_or_the_build(serve: Serve, body: str, status: int, reason: str) -> None:
-    found, said = serve(TEST, harness=with_metrics(body), build=BUILD)
-    assert (found, reason in said[-1]["reason"]) == (status, True), said[-1]
-
-
-def test_a_trace_holds_the_calls_and_no_drawing(serve: Serve, tmp_path: Path) -> None:
-    status, said = serve((), "--profile", "--trace", str(tmp_path / "trace.json"), harness=HARNESS, build=BUILD)
-    assert status == 0, said[-1]
-    calls = {kernel.name: kernel.calls for kernel in read_profile(tmp_path / "trace.json").kernels}
-    assert calls["aten::mul"] == 2
-    assert "aten::normal_" not in calls, calls

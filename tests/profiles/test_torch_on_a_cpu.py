@@ -1,4 +1,4 @@
-"""A trace of torch.profiler without a GPU: the time of each operator without those that it calls, and the share of each class."""
+"""A trace of torch.profiler without a GPU: the time of each operator without those that it calls, the share of each class."""
 
 import json
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_what_an_operator_calls_is_no_part_of_its_time(tmp_path: Path) -> None:
     ],
 )
 def test_a_trace_that_only_lacks_its_kernels_is_refused(tmp_path: Path, events: Any, devices: Any) -> None:
-    with pytest.raises(Refused, match="without a kernel|no kernel"):
+    with pytest.raises(Refused, match=r"without a kernel|no kernel"):
         read_profile(written(tmp_path, *events, devices=devices))
 
 

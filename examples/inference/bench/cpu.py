@@ -1,14 +1,17 @@
-"""Serves the model on a CPU: python bench/cpu.py model.py"""
+"""Tests, times and profiles the model on a CPU: python bench/cpu.py model.py, with --test for the guards."""
+
+import sys
 
 from inference import Inference
+from running import run_test, take_trace
 
 from expctl.harness import serve
 
 
 class OnCpu(Inference):
-    """The model in host memory."""
-
-    where = "cpu"
+    where, trace = "cpu", take_trace()
 
 
+if sys.argv[2:] == ["--test"]:
+    sys.exit(run_test(OnCpu))
 serve(OnCpu)

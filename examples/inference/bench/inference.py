@@ -1,8 +1,10 @@
-"""What is tested, timed and limited of model.py; cpu.py and gpu.py serve it."""
+"""What is tested, timed and limited of model.py; cpu.py and gpu.py run it."""
 
+import numpy as np
 import torch
 from guards import graph_breaks, peak_memory_mib, recompilations
 from reference import logits
+from traces import write_trace
 from weights import Shape, random_weights
 
 from expctl.harness import Kernel
@@ -15,7 +17,7 @@ EXACT = {name: weight.double() for name, weight in WEIGHTS.items()}
 class Inference(Kernel):
     """Prefill reads a prompt into an empty cache; decode adds one token to one that holds 64."""
 
-    where = "cpu"
+    where, trace = "cpu", ""
     sizes = {
         "prefill batch=1 length=32": dict(batch=1, length=32, start=0),
         "prefill batch=4 length=32": dict(batch=4, length=32, start=0),
@@ -39,15 +41,25 @@ class Inference(Kernel):
     def reference(self, tokens, cache, start):
         return logits(SHAPE, EXACT, tokens.cpu(), cache.cpu().double(), start)
 
-    def metrics(self, build, drawn):
-        """Guards: figures of what was just tested, which `metrics` in protocol.yaml limits."""
+    def facts(self, build):
+        """Leave a trace of torch.profiler, where the profile step asks for one."""
+        if self.trace:
+            write_trace(build, self.drawn(), self.trace)
+        return ()
+
+    def drawn(self):
+        """Return the inputs of one call of each size."""
+        return [self.inputs(np.random.default_rng(number), **size) for number, size in enumerate(self.sizes.values())]
+
+    def metrics(self, build):
+        """Return the guards: figures of what was just tested, which `metrics` in protocol.yaml limits."""
         errors = []
-        for tokens, cache, start in drawn:
+        for tokens, cache, start in self.drawn():
             eager = logits(SHAPE, WEIGHTS, tokens.cpu(), cache.cpu(), start)
             errors.append(((build(tokens, cache.clone(), start).cpu() - eager).abs().max() / eager.abs().max()).item())
         return {
             "logit_error": max(errors),
-            "recompilations": recompilations(build, drawn),
-            "peak_memory_mib": peak_memory_mib(build, drawn),
-            "graph_breaks": graph_breaks(build, drawn),  # the last: it forgets what is compiled
+            "recompilations": recompilations(build, self.drawn()),
+            "peak_memory_mib": peak_memory_mib(build, self.drawn()),
+            "graph_breaks": graph_breaks(build, self.drawn()),  # the last: it forgets what is compiled
         }

@@ -1,4 +1,4 @@
-"""A kernel that protocol.yaml names must have run in the whole model before anything is timed; what a cold cache cost is kept."""
+"""A kernel that protocol.yaml names must have run in the model before anything is timed; what a cold cache cost is kept."""
 
 import pytest
 from msgspec.structs import replace
