@@ -1,4 +1,5 @@
-# Two commands do everything: `make run` and `make test`. Both set up what they need, from nothing but python3, git and make.
+# Two commands do everything: `make run` and `make test`; `make example` is the ladder of a model. All set up what they need,
+# from nothing but python3, git and make.
 # `make test-long` tries every case where `make test` tries a sample; `make coverage` says which lines the tests run.
 PYTHON ?= python3
 VENV := .venv
