@@ -28,13 +28,23 @@ def print_json(facts: object, *, schema: str) -> None:
     print_text(text)
 
 
-def print_lines(lines: Sequence[str]) -> None:
-    """Print `lines` to standard output, wrapped to the width of the terminal."""
+def print_lines(lines: Sequence[str], paint: Callable[[str], str] | None = None) -> None:
+    """Print `lines` to standard output, wrapped to the width of the terminal. `paint` adds colours to each line that is
+    printed; it is called only for a terminal that shows them, unless NO_COLOR is set.
+    """
     if width := terminal_width():
         from expctl.domain.layout import wrapped
 
         lines = [part for line in lines for part in wrapped(line, width)]
+    if paint is not None and _shows_colours():
+        lines = [paint(line) for line in lines]
     print_text("\n".join(lines))
+
+
+def _shows_colours() -> bool:
+    from expctl.views.live_line import bears_live_line
+
+    return bears_live_line(sys.stdout) and not os.environ.get("NO_COLOR")
 
 
 def fitted(line: str, label: int = ERROR_LABEL) -> list[str]:

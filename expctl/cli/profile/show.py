@@ -85,5 +85,8 @@ def show(
     elif to:
         print_lines(attribution_lines(origins, to, most, terminal_width()))
     else:
+        from expctl.profiles.views.paint import painted
+
         explained, width = len(shown) if kernel else EXPLAINED, terminal_width()
-        print_lines(profile_lines(found, analysis.kernels, analysis.positions, one_pass, kernels, explained, width))
+        lines = profile_lines(found, analysis.kernels, analysis.positions, one_pass, kernels, explained, width)
+        print_lines(lines, painted)
