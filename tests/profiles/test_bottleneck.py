@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from expctl.adapters.playbooks.shelf import playbooks
+from expctl.profiles.bottleneck import ladder
 from expctl.profiles.bottleneck.amdahl import ClaimVerdict, check_claim, most_saved
+from expctl.profiles.bottleneck.ladder import Rung
 from tests.profiles.conftest import Shown
 from tests.profiles.torch_traces import Launched, write_trace
 
@@ -80,3 +83,16 @@ def test_rungs(tmp_path: Path, bottleneck: Run, kernels: list[Launched], part: s
     found: dict[str, Any] = json.loads(bottleneck(write_trace(tmp_path / "t.json", kernels), "--json").out)
     assert (found["next_part"], found["next_rung"]["level"]) == (part, level)
     assert said in found["next_rung"]["advice"]
+
+
+def test_a_rung_names_its_playbook(tmp_path: Path, bottleneck: Run) -> None:
+    said = bottleneck(write_trace(tmp_path / "t.json", WRITTEN_OUT)).out
+    assert said.rstrip().endswith("\n  playbook  expctl new --from 3-sdpa")
+
+
+def test_every_playbook_that_a_rung_names_is_there() -> None:
+    rungs = [each for each in vars(ladder).values() if isinstance(each, Rung)] + [*ladder._BY_CLASS.values()]
+    named = {each.playbook: each.level for each in rungs if each.playbook}
+    assert named
+    assert named.keys() <= playbooks().keys()
+    assert {name: int(name[0]) for name in named} == named

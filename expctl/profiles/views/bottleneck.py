@@ -17,6 +17,7 @@ def bottleneck_lines(found: BottleneckReport, claim: Claim | None, width: int = 
     ]
     lines, _ = named_table(columns, Column("class", [each.name for each in found.parts]), width, indent=2)
     said = [f"  next      {found.next_part}: {found.reason}", f"  rung {found.next_rung.level}    {found.next_rung.advice}"]
+    said += [f"  playbook  expctl new --from {found.next_rung.playbook}"] if found.next_rung.playbook else []
     checked = [f"  claim     {claim.verdict}: {claim.sentence}"] if claim else []
     unknown = f"{found.unidentified_percent:.2f} % of the kernels' time unidentified"
     whole = f"  {time_text(found.whole_ns)} of kernels and idle time, {unknown}"

@@ -481,7 +481,7 @@ def test_a_worker_that_takes_turns_does_nothing_while_the_other_is_asked(measure
     for side, other in (("candidate", "baseline"), ("baseline", "candidate")):
         marks = json.loads((tmp_path / f"marks.{side}").read_text())
         turns = [float(line) for line in (tmp_path / other).read_text().split()]
-        inside = [mark for mark in marks for turn in turns if turn + 0.002 < mark < turn + 0.018]
+        inside = [mark for mark in marks for turn in turns if turn + 0.006 < mark < turn + 0.018]  # a stop takes its time
         assert len(marks) > 50
         assert not inside
 
