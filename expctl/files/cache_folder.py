@@ -7,6 +7,7 @@ from pathlib import Path
 from expctl.files import atomic_write
 
 MOST = 2000
+ENDING = ".cache"
 DIGITS = 64
 
 
@@ -18,11 +19,11 @@ class CacheFolder:
 
     def get(self, name: str) -> bytes | None:
         """Return the entry `name`; None if there is none, or it is damaged."""
-        return sound(self._folder / name)
+        return sound(self._folder / (name + ENDING))
 
     def put(self, name: str, contents: bytes) -> None:
         """Keep an entry, atomically; the oldest fifth goes once there are more than `most`. Raises OSError."""
-        atomic_write.replace(self._folder / name, _hash_of(contents) + b"\n" + contents)
+        atomic_write.replace(self._folder / (name + ENDING), _hash_of(contents) + b"\n" + contents)
         there = [*self._folder.iterdir()]
         if len(there) > self._most:
             with contextlib.suppress(FileNotFoundError):  # another process removes the same ones

@@ -73,7 +73,8 @@ class StateCheckup:
                 yield wrong("state", what, CLEAR if is_intent else f"rm {_typed(file)}")
             except OSError:
                 continue
-        for file in sorted(file for name in CACHES for file in (self._state / "meanings" / name).glob("*")):
+        kept_by_hash = (self._state / "meanings" / name for name in CACHES)
+        for file in sorted(file for folder in kept_by_hash for file in folder.glob(f"*{cache_folder.ENDING}")):
             if file.is_file() and cache_folder.sound(file) is None:
                 yield wrong("state", f"{_shown(file)} is damaged; until then it counts as missing", f"rm {_typed(file)}")
 

@@ -84,7 +84,7 @@ def test_the_oldest_answers_go(tmp_path: Path) -> None:
     cache = CacheFolder(tmp_path / "kept", most=10)
     for number in range(30):
         cache.put(str(number), b"told")
-        os.utime(tmp_path / "kept" / str(number), (number, number))
+        os.utime(tmp_path / "kept" / f"{number}.cache", (number, number))
     assert len([*(tmp_path / "kept").iterdir()]) <= 10
     assert cache.get("29") == b"told"
     assert cache.get("0") is None
