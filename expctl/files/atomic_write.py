@@ -31,10 +31,13 @@ def flush(file: Path) -> None:
 
 
 def remove_temporary_files(folder: Path) -> None:
-    """Remove the temporary files of interrupted calls of `replace` in `folder`, and locks of them. Nobody may write there."""
+    """Remove temporary files and folders that interrupted calls left in `folder`, and locks of them. Nobody may write there."""
     for pattern in (".*.new", ".*.new.lock"):
         for temporary in folder.glob(pattern):
-            temporary.unlink(missing_ok=True)
+            if temporary.is_dir() and not temporary.is_symlink():
+                remove_tree(temporary)
+            else:
+                temporary.unlink(missing_ok=True)
 
 
 def flush_folder(folder: Path) -> None:

@@ -45,7 +45,7 @@ def test_the_example_tests_a_build(runner: StepRunner, tmp_path: Path) -> None:
     right, wrong = build(tmp_path, "right.py", RIGHT), build(tmp_path, "wrong.py", WRONG)
     said = [runner.test(step, cwd=tmp_path, artifact=each, progress=FakeProgress()) for each in (right, wrong)]
     assert said == [
-        Passed(cases=1, summary="1 case passes, worst values 3"),
+        Passed(cases=1, summary="1 case passes, worst values 3", seen={"values": (3.0,)}),
         Failed(reason="the total of 1, 2, 3 is 5, expected 6"),
     ]
 
