@@ -1,6 +1,8 @@
 """The example of a model's ladder: its files are valid, its patches apply, and each version still is the same model."""
 
 import importlib.util
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -232,3 +234,24 @@ def kept(folder: Path, id: str, *, effect: float, shares: list[dict[str, float]]
     }
     (folder / "experiments" / id / "record.json").write_bytes(record_bytes(record(id, Verdict.KEEP, "gain", estimates)))
     (folder / "experiments" / id / "profile.json").write_bytes(profile_bytes(facts))
+
+
+def test_its_test_step_says_one_end_with_all_guards(tree: Path) -> None:
+    pytest.importorskip("torch", reason="torch (extra `torch`) is not installed")
+    shutil.copytree(EXAMPLE / "bench", tree / "bench")
+    reading, writing = os.pipe()
+    ran = subprocess.run(
+        [sys.executable, "bench/cpu.py", "model.py", "--test"],
+        cwd=tree,
+        env={**os.environ, "EXPCTL_RESULT_FD": str(writing), "OMP_NUM_THREADS": "1"},
+        input=b'{"do":"test","nonce":"n"}\n',
+        capture_output=True,
+        pass_fds=[writing],
+    )
+    os.close(writing)
+    with os.fdopen(reading) as said:
+        events = [json.loads(line) for line in said]
+    assert [each["ok"] for each in events if each["event"] == "end"] == [True], ran.stderr[-900:]
+    assert events[-1]["nonce"] == "n"
+    (metrics,) = [each["facts"] for each in events if "logit_error" in each.get("facts", {})]
+    assert metrics.keys() == {"graph_breaks", "recompilations", "logit_error", "peak_memory_mib"}

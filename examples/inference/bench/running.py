@@ -6,7 +6,7 @@ from pathlib import Path
 
 from traces import name_compiled_kernels
 
-from expctl.harness import BuildFailed, Fault
+from expctl.harness import BuildFailed, Fault, uncaught
 from expctl.harness.author import Author
 from expctl.harness.report import Report
 from expctl.harness.steps import test
@@ -27,6 +27,7 @@ def take_trace():
 
 def run_test(kernel):
     """Test the build and report its metrics as a case of their own; return the exit status. For `--test`."""
+    uncaught.SERVED.append(kernel)  # as `serve` says, so that the library doesn't miss that call
     report = Report()
     request = {} if report.for_person else json.loads(sys.stdin.readline())
     report.bind(request.get("nonce"))
