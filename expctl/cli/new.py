@@ -51,26 +51,28 @@ def new(
 
     from expctl import wiring
     from expctl.adapters.git.editor import words_from_editor
-    from expctl.adapters.playbooks.shelf import playbook as playbook_of
+    from expctl.adapters.playbooks import shelf
     from expctl.adapters.records.proposal_file import proposal_text
     from expctl.cli.output import after, print_result
-    from expctl.cli.playbook import check_change, print_playbooks
     from expctl.domain.errors import Misused, Refused
     from expctl.domain.experiment.ids import check_id
     from expctl.domain.patch.policy import PATCH_BYTES_MAX
     from expctl.domain.text import one_line
     from expctl.files import user_file
+    from expctl.views.playbooks import playbook_lines
 
     if list_playbooks:
-        print_playbooks(as_json)
+        known = shelf.playbooks()
+        facts = [{"name": name, "playbook": each} for name, each in known.items()]
+        print_result({"playbooks": facts}, lambda: playbook_lines(known), as_json, schema="playbooks/1")
         return
     if experiment:
         check_id(experiment)
     sets = bool(env) or argument is not None or interpreter is not None
     contents = None
     if playbook:
-        found, contents = playbook_of(playbook)
-        check_change(playbook, found, given=from_diff or patch is not None or sets)
+        found, contents = shelf.playbook(playbook)
+        shelf.check_change(playbook, found, given=from_diff or patch is not None or sets)
         title, hypothesis, kind = title or found.title, hypothesis or found.hypothesis, kind or found.kind
         env, sets = env or list(found.env), sets or bool(found.env)
     if contents is None and [from_diff, patch is not None, sets].count(True) != 1:

@@ -1,4 +1,4 @@
-"""The same transformer, written plainly: what the outputs of each version are held against. Independent of model.py."""
+"""The transformer of model.py in plain torch, sharing no code with it: each version's outputs are held against its logits."""
 
 import torch
 

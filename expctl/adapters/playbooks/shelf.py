@@ -33,6 +33,26 @@ def playbook(name: str) -> tuple[Playbook, bytes | None]:
     return found, (_folder_of(name) / found.patch).read_bytes() if found.patch else None
 
 
+def check_change(name: str, found: Playbook, *, given: bool) -> None:
+    """Raise Misused unless the change is named exactly once: by the playbook, or (`given`) on the command line."""
+    if given and not found.change:
+        raise Misused(
+            f"the playbook {name} brings its change",
+            code="playbook-has-change",
+            expected="no other change",
+            found=found.way,
+            hint=f"expctl new --from {name}",
+        )
+    if not given and found.change:
+        raise Misused(
+            f"the playbook {name} needs a change of yours",
+            code="playbook-needs-change",
+            expected=found.change,
+            found="no change",
+            hint=f"edit your code, then expctl new --from {name} --from-diff",
+        )
+
+
 def _files() -> dict[str, Traversable]:
     return {
         file.name.removesuffix(".yaml"): file

@@ -16,11 +16,12 @@ from msgspec.structs import replace
 
 from expctl.adapters.machine.interference_watch import Unwatched, Watch
 from expctl.adapters.steps.burn_in import until_steady
+from expctl.adapters.steps.cold_starts import ColdStarts
+from expctl.adapters.steps.pair import Pair
 from expctl.adapters.steps.worker import StepFailed, Visit, Worker
 from expctl.adapters.steps.worker_pool import Start, WorkerPool
 from expctl.domain.errors import Busy
 from expctl.domain.machine.burn_in import BurnIn
-from expctl.domain.machine.first_run import FirstRun
 from expctl.domain.protocol.model import Benchmark, Style
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Sample, Side
@@ -30,33 +31,7 @@ ORDERS = ("ABBA", "BAAB")
 LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}
 PAUSE_MOST = 0.5  # of the length of a launch: a random pause before each keeps what recurs on the machine out of step
 PADDING_MOST = 4096  # bytes: where a side has layouts, each launch gets an environment of a random size, which moves its stack
-COLD_MOST = 3  # rounds that are dropped because a build filled a compiler's cache; more would let it choose its rounds
 LAUNCHES_MOST = 4  # tries for one position of a round, each begun on a quiet machine
-
-
-class Pair:
-    """Two workers (benchmark processes), one per side, started in random order, whose inputs are made from one secret seed.
-    `born` is the number of the round in which they were started, `layout` that of the builds that they run.
-    """
-
-    def __init__(self, begin: Callable[[Side, int, ExitStack], Worker], born: int, layout: int) -> None:
-        self._open, self.rounds, self.born, self.layout, seed = ExitStack(), 0, born, layout, secrets.randbits(62)
-        first = secrets.choice(tuple(Side))
-        self.order = (first, Side.CANDIDATE if first is Side.BASELINE else Side.BASELINE)
-        try:
-            self.workers = {side: begin(side, seed, self._open) for side in self.order}
-        except BaseException:
-            self._open.close()
-            raise
-
-    def ask(self, request: str, wanted: str) -> None:
-        """Send a request to both workers. Raises StepFailed unless each answers with the event `wanted`."""
-        for worker in self.workers.values():
-            worker.ask({"do": request}, wanted)
-
-    def close(self) -> None:
-        """End both processes at once, even while they work."""
-        self._open.close()
 
 
 class Rounds:
@@ -69,13 +44,10 @@ class Rounds:
         watch: Watch | None = None,
         cached: Callable[[Path], frozenset[str]] = lambda _: frozenset(),
     ) -> None:
-        self._start, self._log, self._watch, self._cached = start, log, watch or Unwatched(), cached
+        self._start, self._log, self._watch = start, log, watch or Unwatched()
+        self.cold_starts = ColdStarts(cached)
         self._pair: Pair | None = None
         self._launch_s = 0.0  # of the launch before
-        self._ready_s: dict[Side, float] = {}  # of the newest worker of each side: from its start until it was ready
-        self._cold: dict[Path, list[float]] = {}  # of each build, the same for the rounds in which it filled a cache
-        self._first_runs: list[FirstRun] = []
-        self._told: set[tuple[Path, Side]] = set()
 
     def measure(
         self,
@@ -104,7 +76,7 @@ class Rounds:
             layout = self._pair.layout if self._pair is not None else round // benchmark.respawn % layouts
             builds = {side: artifacts[side][layout] for side in Side}
             pool = self._pool(benchmark, cwd, builds, PADDING_MOST if layouts > 1 else 0, forgives=forgives)
-            before = {side: self._cached(builds[side]) for side in Side}
+            before = self.cold_starts.kept(builds)
             try:
                 samples = tuple(replace(each, layout=layout) for each in measure(pool, round, layout, progress))
             except BaseException as error:
@@ -116,29 +88,13 @@ class Rounds:
                     return error.failed
                 disturbed += 1
                 continue
-            filled = {side: kept for side in Side if (kept := sorted(self._cached(builds[side]) - before[side]))}
-            if not filled:
-                self._first_runs += [each for side in Side if (each := self._warm(side, builds[side]))]
+            was_warm = self.cold_starts.was_warm(builds, before)
+            if was_warm is True:
                 return samples
             self.close()
-            for side in filled:
-                self._cold.setdefault(builds[side], []).append(self._ready_s.get(side, 0.0))
-            if max(len(self._cold[builds[side]]) for side in filled) > COLD_MOST:
-                return still_compiles(filled)
+            if isinstance(was_warm, Failed):
+                return was_warm
         raise not_quiet(taints)
-
-    def take_first_runs(self) -> tuple[FirstRun, ...]:
-        """Return what first runs of builds with a cold cache cost, of those that were seen warm since the last call."""
-        taken, self._first_runs = tuple(self._first_runs), []
-        return taken
-
-    def _warm(self, side: Side, build: Path) -> FirstRun | None:
-        """Return what the first run of a build cost, once: when it was ready with a warm cache for the first time."""
-        cold_s, warm_s = self._cold.get(build, []), self._ready_s.get(side, 0.0)
-        if not cold_s or (build, side) in self._told:
-            return None
-        self._told.add((build, side))
-        return FirstRun(side=side, cold_s=max(cold_s), warm_s=warm_s)
 
     def burn_in(self, benchmark: Benchmark, *, cwd: Path, artifact: Path, progress: Progress) -> BurnIn:
         """Let one worker time the build `artifact`, uncounted, until the GPU is steady (`benchmark.burn_in`); return its state.
@@ -207,7 +163,8 @@ class Rounds:
 
     def _together(self, pool: WorkerPool, order: str, seed: int, stack: ExitStack) -> list[Worker]:
         self._watch.clear()
-        return pool.begin_together([LETTER[letter] for letter in order], seed, stack)
+        with self.cold_starts.starting(*Side):
+            return pool.begin_together([LETTER[letter] for letter in order], seed, stack)
 
     def _launch(
         self, pool: WorkerPool, side: Side, seed: int, ready: Worker | None
@@ -229,10 +186,8 @@ class Rounds:
     def _begin(
         self, pool: WorkerPool, side: Side, seed: int, core: int | None, stack: ExitStack, *, takes_turns: bool = False
     ) -> Worker:
-        started_s = time.monotonic()
-        worker = pool.begin(side, seed, core, stack, takes_turns=takes_turns)
-        self._ready_s[side] = round(time.monotonic() - started_s, 1)
-        return worker
+        with self.cold_starts.starting(side):
+            return pool.begin(side, seed, core, stack, takes_turns=takes_turns)
 
     def _fine(self, pool: WorkerPool, round: int, layout: int, progress: Progress) -> tuple[Sample, ...]:
         benchmark, core = pool.benchmark, max(os.sched_getaffinity(0))
@@ -276,15 +231,6 @@ class Rounds:
             for launch, side in enumerate(pair.order)
             for size in benchmark.sizes
         )
-
-
-def still_compiles(filled: Mapping[Side, Sequence[str]]) -> Failed:
-    """Return the failure of a round in which the sides `filled` their compilers' caches once too often."""
-    side, files = next(iter(filled.items()))
-    said = (
-        f"the {side} still compiles in launches that are timed: {len(files)} new files in its cache, such as {files[0][-60:]}"
-    )
-    return Failed(reason=said, fault=Side.BASELINE in filled)
 
 
 def not_quiet(taints: Sequence[str]) -> Busy:

@@ -18,13 +18,14 @@ from expctl.adapters.child.result_channel import NONCE, Channel, Unexpected, Unk
 from expctl.adapters.machine.interference_watch import Watch
 from expctl.adapters.steps.options_file import OfSide, kept, with_arguments, with_variables
 from expctl.adapters.steps.rounds import Rounds
+from expctl.adapters.steps.tested import held_open, note_figures, test_end
 from expctl.adapters.steps.worker import StepFailed
 from expctl.domain.experiment.record import Fact
 from expctl.domain.machine.burn_in import BurnIn
 from expctl.domain.machine.first_run import FirstRun
 from expctl.domain.machine.os_errors import is_trouble
 from expctl.domain.protocol.model import Benchmark, Environment, NumberKind
-from expctl.domain.protocol.step import LimitedStep, MetricLimits, Step
+from expctl.domain.protocol.step import LimitedStep, Step
 from expctl.domain.run.step_result import Failed, TestReport
 from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Sample, Side
@@ -91,11 +92,11 @@ class StepRunner:
                 for line in child.lines(time.monotonic() + step.timeout_s):
                     said = channel.parse(line)
                     if said.get("event") == "end":
-                        report = _test_end(said, cases, failed, seen, step.metrics)
+                        report = test_end(said, cases, failed, seen, step.metrics)
                         try:
                             status = _ended(child, self._end_wait_s)
                         except TimedOut:
-                            return Failed(reason=_held_open(child, self._end_wait_s), died=True)
+                            return Failed(reason=held_open(child, self._end_wait_s), died=True)
                         if isinstance(report, TestReport) and status:
                             return Failed(reason=f"the test said it passed and then {child.fate()}", died=True)
                         return report
@@ -103,7 +104,7 @@ class StepRunner:
                         raise Unexpected(shown(said))
                     cases += 1
                     failed += said.get("ok") is not True
-                    _note(seen, said.get("facts"))
+                    note_figures(seen, said.get("facts"))
                     progress.advance("test", cases, 0)
                 fate = child.fate()
                 reason = f"the test {fate} after {cases} cases{log_tail(log)}"
@@ -182,7 +183,7 @@ class StepRunner:
 
     def take_first_runs(self) -> tuple[FirstRun, ...]:
         """Return what the first runs of builds with a cold cache cost, of those that were seen warm since the last call."""
-        return self._rounds.take_first_runs()
+        return self._rounds.cold_starts.take_first_runs()
 
     def close(self) -> None:
         """End the workers that were kept for the next round. One that can't be killed is reported by the next measurement."""
@@ -278,14 +279,6 @@ def _ended(child: Child, wait_s: float) -> int:
     return child.wait(time.monotonic() + wait_s)
 
 
-def _held_open(child: Child, waited_s: float) -> str:
-    try:
-        child.wait(time.monotonic())
-    except TimedOut:
-        return f"the test sent `end` and did not exit within {waited_s:g} s"
-    return f"the test ended, but something that it started kept the result channel open for {waited_s:g} s"
-
-
 def _fact(said: Mapping[str, Any]) -> Fact:
     value = said.get("value")
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
@@ -299,28 +292,3 @@ def _fact(said: Mapping[str, Any]) -> Fact:
         unit=one_line(str(said.get("unit", "")), 40),
         kind=NumberKind(kind),
     )
-
-
-def _note(seen: dict[str, list[float]], facts: object) -> None:
-    """Add the figures of a case to those of the cases before."""
-    if isinstance(facts, dict):
-        for name, value in facts.items():
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                seen.setdefault(one_line(str(name), 40), []).append(float(value))
-
-
-def _test_end(
-    said: Mapping[str, Any], cases: int, failed: int, seen: Mapping[str, Sequence[float]], limits: MetricLimits | None
-) -> TestReport | Failed:
-    if said.get("ok") is True and failed:
-        return Failed(reason=f"the test ended as passed although {failed} of {cases} cases failed", fault=True)
-    if said.get("ok") is True and cases and limits is not None and (broken := "; ".join(limits.broken(seen))):
-        return Failed(reason=f"the test passed, but {broken}")
-    if said.get("ok") is True and cases:
-        facts = ", ".join(f"{name} {max(values):.4g}" for name, values in seen.items())
-        summary = f"{cases} case{' passes' if cases == 1 else 's pass'}"
-        figures = {name: tuple(values) for name, values in seen.items()}
-        return TestReport(cases=cases, summary=f"{summary}, worst {facts}" if facts else summary, seen=figures)
-    if said.get("ok") is True:
-        return Failed(reason="the test ended without having tried a case", fault=True)
-    return Failed(reason=one_line(str(said.get("reason", "no reason given")), 500), fault=bool(said.get("fault")))

@@ -35,7 +35,8 @@ class Visit:
 
 class Worker:
     """One benchmark process of one side, to which requests are sent; request and answer are one line each. With `takes_turns`
-    it is stopped (SIGSTOP) between requests, so that none of its threads runs while the other side works.
+    it is stopped (SIGSTOP) between requests, so that none of its threads runs while the other side works. If it
+    `forgives`, its results may be wrong at the end.
     """
 
     def __init__(
@@ -47,14 +48,13 @@ class Worker:
         *,
         takes_turns: bool = False,
         names: Mapping[str, str] | None = None,
+        forgives: bool = False,
     ) -> None:
         self._names = names or {}  # of sizes that this side is asked for under another name
         self.child, self.side, self._deadline_s, self._log = child, side, deadline_s, log
-        self._takes_turns = takes_turns
+        self._takes_turns, self._forgives = takes_turns, forgives
         self._channel = Channel()
         self.config = ""
-        self.forgives = False
-        """May its results be wrong at the end?"""
 
     def begin(self, seed: int, sizes: list[str]) -> None:
         """Have the worker make its inputs from `seed` and warm up; keep which config it times in `config`, where it says so.
@@ -80,7 +80,7 @@ class Worker:
                 answer = self._channel.parse(line)
                 if answer.get("event") == "end" and (wanted != "end" or not answer.get("ok")):
                     blame = self._blame(answer)
-                    if wanted != "end" or blame.fault or not self.forgives:
+                    if wanted != "end" or blame.fault or not self._forgives:
                         raise StepFailed(blame)
                 if answer.get("event") != wanted:
                     raise Unexpected(shown(answer))

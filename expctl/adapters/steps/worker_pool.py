@@ -63,9 +63,8 @@ class WorkerPool:
         argv, deadline_s = self.benchmark.argv, time.monotonic() + self.benchmark.timeout_s
         child = stack.enter_context(self.start(argv, self.cwd, self.builds[side], self.log, core, padding))
         names = {size: self.benchmark.asked(side.value, size) for size in self.sizes}
-        worker = Worker(child, side, deadline_s, self.log, takes_turns=takes_turns, names=names)
-        worker.forgives = self.forgives and side is Side.CANDIDATE
-        return worker
+        forgives = self.forgives and side is Side.CANDIDATE
+        return Worker(child, side, deadline_s, self.log, takes_turns=takes_turns, names=names, forgives=forgives)
 
 
 def _at_once(calls: Sequence[Callable[[], object]]) -> None:

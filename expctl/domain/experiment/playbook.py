@@ -26,6 +26,11 @@ class Playbook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """What experiment.yaml says of it, so that the record tells how far its figure reaches."""
         return f"{self.why} Bounds: {self.bounds} Does not prove: {self.does_not_prove}"
 
+    @property
+    def way(self) -> str:
+        """The change in words."""
+        return f"yours: {self.change}" if self.change else self.patch or " ".join(self.env)
+
 
 def playbook_faults(playbook: Playbook) -> Iterator[str]:
     """Yield a sentence for each contradiction in it."""

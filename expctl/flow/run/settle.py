@@ -11,17 +11,13 @@ from msgspec.structs import replace
 
 from expctl.domain.experiment import free_change
 from expctl.domain.experiment.proposal import Kind, Verdict
-from expctl.domain.experiment.record import SCHEMA, Artifact, Estimate, Origin, Record, Replication
+from expctl.domain.experiment.record import SCHEMA, Artifact, Origin, Record, Replication
 from expctl.domain.experiment.record import Test as TestFacts
 from expctl.domain.history.build_differences import build_changes, fact_changes
-from expctl.domain.patch.unified_diff import parse_diff
-from expctl.domain.protocol.model import Target
 from expctl.domain.run.events import Event, Invalidated, Pinned, Profiled, Published, Publishing, Tested
-from expctl.domain.run.state_machine import Run, is_unchanged, wrong_results
+from expctl.domain.run.state_machine import Run, is_unchanged
 from expctl.domain.run.step_result import Failed
-from expctl.domain.verdict.configs import config_notes
-from expctl.domain.verdict.interference import taint_notes
-from expctl.domain.verdict.judge import estimates_of, tail_flags
+from expctl.domain.verdict.judge import estimates_of
 from expctl.domain.verdict.machine_states import times_by_state
 from expctl.domain.verdict.samples import Side
 from expctl.domain.verdict.sequential_test import Decision
@@ -32,9 +28,8 @@ from expctl.flow.repository.commit_messages import candidate_message, record_mes
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.repository.recovery import PATIENCE_S, publishing
 from expctl.flow.run.open_run import OpenRun
+from expctl.flow.run.remarks import flags_of, home_code, notes_of
 from expctl.flow.run.rule_of_run import recorded_rule, waivers_of
-
-LARGE_PERCENT = 20.0
 
 
 def settle(opened: OpenRun, run: Run, decision: Decision) -> Generator[Event, None, None]:
@@ -128,7 +123,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         flags += tuple(flag for flag in opened.context.walls().flags() if flag not in flags)
         return replace(opened.earlier, flags=flags, replications=(*opened.earlier.replications, replication))
     artifacts = _artifacts(run)
-    home = _home_code(opened, artifacts)
+    home = home_code(opened, artifacts)
     proposal, patch_id = opened.queued.proposal, pinned.patch_id if pinned else ""
     tests = {each.target or opened.begun.target: _test_facts(each) for each in run.all(Tested)}
     record = Record(
@@ -158,8 +153,8 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         estimates=estimates,
         profile=(*build_changes(artifacts, timed=opened.begun.target), *_profile_changes(run)),
         explanation=_explanation(run),
-        notes=_notes(opened, run),
-        flags=(*opened.context.walls().flags(), *_flags(opened, run, decision, estimates)),
+        notes=notes_of(opened, run),
+        flags=(*opened.context.walls().flags(), *flags_of(opened, run, decision, estimates)),
         rule=recorded_rule(opened, run, decision.reasons[0], code=home) if decision.verdict is Verdict.REJECT else None,
         waivers=waivers_of(opened, run),
         procedure=decision.procedure,
@@ -224,62 +219,6 @@ def _profile_changes(run: Run) -> tuple[str, ...]:
 def _explanation(run: Run) -> str:
     mine = (each for each in run.all(Profiled) if (each.target or run.begun().target) == run.begun().target)
     return next((each.why for each in mine if each.why), "")
-
-
-def _notes(opened: OpenRun, run: Run) -> tuple[str, ...]:
-    idle = [
-        f"{failure.target} guards nothing: its baseline does not build: {failure.reason}"
-        for target in opened.begun.guards
-        if (failure := run.build_failure(Side.BASELINE, target)) is not None
-    ]
-    origin = opened.queued.ticket.base if opened.queued.ticket else ""
-    moved = origin and opened.context.workspace.differs(origin, opened.begun.base, opened.protocol.scope)
-    options = opened.protocol.options.file if opened.protocol.options is not None else ""
-    alone = {each.path for each in parse_diff(opened.queued.patch)} == {options}
-    merged = f"re-based: proposed on {origin[:7]}, measured as its three-way merge with {opened.begun.base[:7]}"
-    return (
-        *opened.begun.absent,
-        *idle,
-        *([merged] if moved else []),
-        *([f"options alone: no code changed, only {options}"] if alone else []),
-        *(f"wrong results, as an analysis may have: {each}" for each in wrong_results(run)),
-        *taint_notes(run.samples()),
-        *config_notes(run.samples()),
-    )
-
-
-def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
-    flags = []
-    if decision.verdict is Verdict.KEEP and not estimates:
-        flags += [free_change.debt(opened.id, target) for target in run.unbuilt()]
-    if decision.verdict is Verdict.KEEP and run.kind is not Kind.ANALYSIS:
-        for home, target in _standing_in(opened):
-            artifacts = [run.artifact(side, target) for side in Side]
-            if all(artifacts) and len({artifact.code for artifact in artifacts if artifact}) > 1:
-                flags.append(f"unmeasured at home: the {home} code changed; expctl run {opened.id} --target {home} settles it")
-    large = [each.size for each in estimates if abs(each.effect_percent) > LARGE_PERCENT]
-    if large:
-        flags.append(f"large effect ({', '.join(large)}): look twice")
-    flags += tail_flags(decision, run.samples())
-    removed = opened.removed_synchronisation
-    if removed:
-        flags.append(f"takes away or moves {', '.join(removed)}: tested with more launches and more orders of the waves")
-    return tuple(flags)
-
-
-def _standing_in(opened: OpenRun) -> list[tuple[str, str]]:
-    """Return (hardware target, target that only compiles for it) pairs, without the hardware target that this run times."""
-    targets: list[tuple[str, Target]] = list(opened.protocol.targets.items())
-    return [(each.stands_for, name) for name, each in targets if each.stands_for and each.stands_for != opened.begun.target]
-
-
-def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> str:
-    """Return the hash of the candidate's code for a hardware target that this run doesn't time; "" if unbuilt or unchanged."""
-    for _, target in _standing_in(opened):
-        codes = [artifacts[side.value][target].code for side in Side if target in artifacts[side.value]]
-        if len(set(codes)) == len(Side):
-            return codes[1]
-    return ""
 
 
 def _files(opened: OpenRun, run: Run, record: Record, parent: str) -> dict[str, bytes]:
