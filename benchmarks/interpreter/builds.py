@@ -20,7 +20,9 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from benchmarks.interpreter import configs
@@ -77,7 +79,7 @@ def plan(other: str, *, long: bool) -> Iterator[Build]:
     seen = set()
     for config in configs.sample():
         for level in ("-O3", "-O1"):
-            for ziglang in (PINNED, other):
+            for ziglang in dict.fromkeys((PINNED, other)):
                 seen.add((config, level, ziglang))
                 yield Build(part=1, ziglang=ziglang, level=level, config=config)
     usual = configs.usual()
@@ -147,6 +149,10 @@ def run(build: Build, compiler: Compiler, kernel: str) -> Iterator[Row]:
         yield row
 
 
+def _rows(build: Build, *, compilers: dict[str, Compiler], kernel: str) -> list[Row]:
+    return list(run(build, compilers[build.ziglang], kernel))
+
+
 def load(file: Path) -> list[Row]:
     """What is done."""
     return [Row(**json.loads(line)) for line in file.read_text().splitlines()] if file.exists() else []
@@ -180,6 +186,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path, nargs="?", help="where the second compiler is kept")
     parser.add_argument("--long", action="store_true", help="every config that config.h accepts")
     parser.add_argument("--other", default=OTHER, metavar="VERSION", help=f"the second ziglang (default {OTHER})")
+    parser.add_argument("--jobs", type=int, default=1, help="builds at a time")
     parser.add_argument("--table", action="store_true", help="run nothing")
     arguments = parser.parse_args()
     rows = load(RESULTS)
@@ -191,15 +198,18 @@ def main() -> int:
         rows = [row for row in rows if row.kernel == kernel]
         RESULTS.write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows))
         done = {(row.ziglang, row.level, row.config) for row in rows}
-        for build in plan(arguments.other, long=arguments.long):
-            if (build.ziglang, build.level, ",".join(map(str, build.config))) in done:
-                continue
-            new = list(run(build, compilers[build.ziglang], kernel))
-            with RESULTS.open("a") as file:
-                file.writelines(json.dumps(asdict(row)) + "\n" for row in new)
-            rows += new
-            for row in new:
-                print(row.config, row.level, row.ziglang, row.shape, row.fp8, row.outcome, flush=True)
+        left = [
+            build
+            for build in plan(arguments.other, long=arguments.long)
+            if (build.ziglang, build.level, ",".join(map(str, build.config))) not in done
+        ]
+        with ProcessPoolExecutor(arguments.jobs) as pool:
+            for new in pool.map(partial(_rows, compilers=compilers, kernel=kernel), left):
+                with RESULTS.open("a") as file:
+                    file.writelines(json.dumps(asdict(row)) + "\n" for row in new)
+                rows += new
+                for row in new:
+                    print(row.config, row.level, row.ziglang, row.shape, row.fp8, row.outcome, flush=True)
     print(table(rows))
     return int(not rows or any(row.outcome != RIGHT for row in rows))
 
