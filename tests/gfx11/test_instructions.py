@@ -76,6 +76,37 @@ def test_sign_modifiers_and_fused_sign() -> None:
         assert same(bits, exact.fused(a ^ 0x80000000, b & 0x7FFFFFFF, c | 0x80000000, SINGLE), SINGLE)
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        # A literal has 32 bits. The manual extends it by zeros for unsigned 64-bit operands, by its sign for signed ones.
+        ("v_mad_u64_u32 v[0:1], null, v4, v5, 0xffffffffe38e38e3", 6 + 0xE38E38E3),
+        ("v_mad_u64_u32 v[0:1], null, v4, v5, 0xe38e38e3", 6 + 0xE38E38E3),
+        ("v_mad_i64_i32 v[0:1], null, v4, v5, 0xffffffffe38e38e3", (6 - 0x1C71C71D) % 2**64),
+        ("v_mad_i64_i32 v[0:1], null, v4, v5, 0xe38e38e3", (6 - 0x1C71C71D) % 2**64),
+        ("v_mad_u64_u32 v[0:1], null, v4, v5, -7", 2**64 - 1),  # an inline constant has its sign in all 64 bits
+    ],
+)
+def test_literals_of_wide_operands(text: str, wanted: int) -> None:
+    assert computed(text, [(2, 3)], registers=2) == [wanted]
+
+
+def test_numbers_of_more_than_32_bits_are_refused() -> None:
+    for number in ("0xffffffff7fffffff", "0x100000000"):
+        with pytest.raises(Unsupported, match="more than 32 bits"):
+            computed(f"v_mad_u64_u32 v[0:1], null, v4, v5, {number}", [(2, 3)], registers=2)
+    with pytest.raises(Unsupported, match="more than 32 bits"):
+        computed("v_add_nc_u32_e32 v0, 0xffffffffe38e38e3, v4", [(2, 3)])
+
+
+def test_a_number_with_a_sign_modifier() -> None:
+    assert computed("v_max3_f32 v0, neg(0x41d00000), v4, v5", [(0xC2000000, 0xC2000000)]) == [0xC1D00000]
+    assert computed("v_max3_f32 v0, neg(0xc1d00000), v4, v5", [(0xC2000000, 0xC2000000)]) == [0x41D00000]
+    for text in ("v_add_nc_u32_e32 v0, neg(0x41d00000), v4", "v_max3_f32 v0, neg(neg(0x41d00000)), v4, v5"):
+        with pytest.raises(Unsupported):
+            computed(text, [(1, 1)])
+
+
 def test_fmac_accumulates_and_clamp_holds() -> None:
     assert computed("v_fmac_f32_e32 v0, v4, v5", [(0x40000000, 0x40400000)], before=0x3F800000) == [0x40E00000]  # 2 * 3 + 1
     cases = [(0x40000000, 0x3F000000), (0xBF800000, 0x3F000000), (0x3F000000, 0x3F000000), (0x7FC00000, 0)]

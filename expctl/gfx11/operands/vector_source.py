@@ -47,6 +47,9 @@ UPPER = {Type.F16: Type.F16_HIGH, Type.U16: Type.U16_HIGH, Type.I16: Type.I16_HI
 FLOATS = (Type.F32, Type.F16, Type.F16_HIGH, Type.F64)
 _INLINE = range(-16, 65)
 """Integers that an instruction holds in an operand's own bits; all others are literals of 32 bits."""
+_ALL_64_BITS = (1 << 64) - 1
+_NEGATIVE_IN_64_BITS = (1 << 64) - (1 << 31)
+"""From here on a number is a negative literal with its sign written in 64 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +78,7 @@ def source(instruction: Instruction, operand: Operand, kind: Type) -> Source:
     if kind is Type.MASK:
         return _mask(instruction, operand)
     if operand.kind is Kind.NUMBER:
-        return _number(instruction, operand, kind)
+        return _signed(_number(instruction, operand, kind), operand)
     if operand.kind is Kind.HALF:
         if kind not in UPPER:
             raise instruction.unsupported(f"half a register where {kind} is read")
@@ -87,20 +90,23 @@ def source(instruction: Instruction, operand: Operand, kind: Type) -> Source:
 def number_bits(instruction: Instruction, number: int | float, kind: Type) -> int:
     """Return the bits of a number in the assembly, for an operand of type `kind`.
 
-    An integer is a bit pattern whatever the type is: 2 read as a float is a denormal. Of a double a literal of 32 bits is the
-    upper half. A packed integer instruction has floating-point constants in single precision, over both halves. Raises
-    Unsupported for more than 32 bits, or for a floating-point number read as a mask.
+    An integer is a bit pattern whatever the type is: 2 read as a float is a denormal. A literal has 32 bits: the upper half of a
+    double; extended by its sign to a signed 64-bit type, by zeros to an unsigned one, even where clang writes all 64 bits of a
+    negative number. A packed integer instruction has floating-point constants in single precision, over both
+    halves. Raises Unsupported for more than 32 bits, or for a floating-point number read as a mask.
     """
     if number in (SHARED, PRIVATE) and kind in WIDE:
         return int(number)
     if isinstance(number, int):
+        if number >= _NEGATIVE_IN_64_BITS and kind in WIDE:
+            number -= 1 << 64
         if not -(1 << 31) <= number <= ALL_BITS:
             raise instruction.unsupported(f"the number {number} has more than 32 bits")
-        if kind is Type.F64 and number not in _INLINE:
+        if number not in _INLINE and kind is Type.F64:
             return (number & ALL_BITS) << 32
-        if kind in WIDE:
-            return number & 0xFFFF_FFFF_FFFF_FFFF
-        return number & ALL_BITS
+        if number not in _INLINE and kind is Type.I64:
+            return (((number & ALL_BITS) ^ 1 << 31) - (1 << 31)) & _ALL_64_BITS
+        return number & (_ALL_64_BITS if number in _INLINE and kind in WIDE else ALL_BITS)
     if kind in (Type.F16, Type.F16_HIGH):
         return int(np.float16(number).view(np.uint16))
     if kind in WIDE:

@@ -67,6 +67,9 @@ def parse_operand(text: str) -> Operand | None:
     if text.startswith("-") and not (_INTEGER.match(text) or _FLOAT.match(text)):
         inner = parse_operand(text[1:])
         return replace(inner, negated=True) if _may_carry_sign(inner) and not inner.negated else None
+    if text.startswith("neg(") and text.endswith(")"):  # how clang writes the sign modifier of a number
+        inner = parse_operand(text[4:-1])
+        return replace(inner, negated=True) if inner is not None and inner.kind is Kind.NUMBER and not inner.negated else None
     if len(text) > 2 and text.startswith("|") and text.endswith("|"):
         inner = parse_operand(text[1:-1])
         return replace(inner, absolute=True) if _may_carry_sign(inner) and not inner.absolute else None
