@@ -90,9 +90,9 @@ def source(instruction: Instruction, operand: Operand, kind: Type) -> Source:
 def number_bits(instruction: Instruction, number: int | float, kind: Type) -> int:
     """Return the bits of a number in the assembly, for an operand of type `kind`.
 
-    An integer is a bit pattern whatever the type is: 2 read as a float is a denormal. A literal has 32 bits: the upper half of a
-    double; extended by its sign to a signed 64-bit type, by zeros to an unsigned one, even where clang writes all 64 bits of a
-    negative number. A packed integer instruction has floating-point constants in single precision, over both
+    An integer is a bit pattern whatever the type is: 2 read as a float is a denormal. A literal has 32 bits: the upper half of
+    a double; extended by its sign to a signed 64-bit type, by zeros to an unsigned one, even where clang writes all 64 bits of
+    a negative number. A packed integer instruction has floating-point constants in single precision, over both
     halves. Raises Unsupported for more than 32 bits, or for a floating-point number read as a mask.
     """
     if number in (SHARED, PRIVATE) and kind in WIDE:
