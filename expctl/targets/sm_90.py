@@ -4,6 +4,7 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Fact
+from expctl.domain.rules.meaning import View
 from expctl.inspection.readers.cubin import parse_cubin
 from expctl.inspection.readers.host_library import cubins
 from expctl.targets.kernel_facts import worst_of
@@ -36,8 +37,7 @@ NVCC = VendorRecipe(
     program="nvcc",
     arch_option=arch_option,
     fixed=("-shared", "-Xcompiler", "-fPIC", "-no-compress"),  # so that the figures can be read
-    device_only=("-ptx",),
-    device_source=("-E", "-Xcompiler", "-P"),
+    written={View.MEANING: ("-ptx",), View.STATEMENTS: ("-E",), View.SOURCE: ("-E", "-Xcompiler", "-P")},
     hint="install the CUDA toolkit (nvcc, ncu) and put its bin folder on PATH",
     facts=device_facts,
 )

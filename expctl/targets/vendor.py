@@ -1,7 +1,7 @@
 """Recipe for a vendor's compiler (hipcc, nvcc) on PATH: one call makes a host library with embedded GPU code."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from expctl.domain.experiment.record import Fact
@@ -15,16 +15,15 @@ from expctl.inspection.readers.code_identity import code_hash
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorRecipe:
     """Builds with the compiler `program`, by the options `fixed` and those of the target. `arch_option` is the option for
-    a named architecture, `hint` how to install the compiler, `device_only` what makes it write the device code as text and
-    `device_source` its preprocessed source, `facts` reads the figures of the kernels out of a build.
+    a named architecture, `hint` how to install the compiler, `written` what makes it write the device code as the text that a
+    view is read from, `facts` reads the figures of the kernels out of a build.
     """
 
     program: str
     arch_option: Callable[[str], str]
     fixed: tuple[str, ...]
     hint: str
-    device_only: tuple[str, ...] = ()
-    device_source: tuple[str, ...] = ()
+    written: Mapping[View, tuple[str, ...]] = field(default_factory=dict)
     facts: Callable[[Path], tuple[Fact, ...]] = lambda _: ()
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
@@ -51,11 +50,9 @@ class VendorRecipe:
         """Return the call that writes what `view` is read from to `out`, of the device code alone; () for a compiler that has
         no option for it.
         """
-        arch, options = (
-            self.arch_option(build.arch),
-            {View.MEANING: self.device_only, View.SOURCE: self.device_source}.get(view),
-        )
-        return (self.program, arch, *options, *build.flags, build.source, "-o", str(out)) if options else ()
+        if view not in self.written:
+            return ()
+        return (self.program, self.arch_option(build.arch), *self.written[view], *build.flags, build.source, "-o", str(out))
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
         """Return the hash of the code sections of the host library `artifact`, and its facts."""
