@@ -3,7 +3,7 @@
 #pragma once
 
 #define SCALED_MM_RING_CONFIGS(X) \
-  X(1, 4, 4, 3, 8, 2)  /* 128 x 128, 3 stages */
+  X(1, 8, 4, 7, 8, 2)  /* 128 x 256, 7 stages */
 
 #define SCALED_MM_MMA_CONFIGS(X) \
   X(1, 8, 2, 2, 8, 2)  /* 128 x 256 */ \

@@ -21,7 +21,7 @@
                                                                         const scaled_mm::Problem problem) {                \
     extern __shared__ scaled_mm::u8 raw[];                                                                                 \
     using Ring = scaled_mm::Ring<wm, wn, uk, st, rm, rn>;                                                                  \
-    scaled_mm::run_block([&] { scaled_mm::compute_ring_tile<Ring, format>(&map_a, problem, raw); });                       \
+    scaled_mm::run_block([&] { scaled_mm::compute_ring_tiles<Ring, format>(&map_a, problem, raw); });                       \
   }
 
 #define SCALED_MM_OF_FORMATS(KERNEL, ...)         \

@@ -46,7 +46,11 @@ inline int launch_ring(int config, int b_dtype, const Problem &problem, cudaStre
   const RingKernel kernel = ring.kernels[b_dtype];
   if (const int error = checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ring.shared_bytes)))
     return error;
-  const dim3 grid(static_cast<unsigned>(blocks(problem.m, tile_m) * blocks(problem.n, tile_n)));
+  int device, processors;
+  if (const int error = checked(cudaGetDevice(&device))) return error;
+  if (const int error = checked(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device))) return error;
+  const int tiles = blocks(problem.m, tile_m) * blocks(problem.n, tile_n);
+  const dim3 grid(static_cast<unsigned>(tiles < processors ? tiles : processors));
   kernel<<<grid, dim3(static_cast<unsigned>(ring.threads)), static_cast<size_t>(ring.shared_bytes), stream>>>(map_a, problem);
   return checked(cudaGetLastError());
 }

@@ -1,4 +1,5 @@
-// One block computes one tile of C with wgmma, transposed: C' = B' A'. B's bytes go through shared memory into registers, where
+// A block for each multiprocessor computes tiles of C with wgmma, transposed: C' = B' A'. The next tile's stages are filled
+// while one is written. B's bytes go through shared memory into registers, where
 // they are upcast as the first operand; A is the second, in shared memory. A warp of its own lets TMA fill a ring of stages.
 // A config means: warps_n / 4 warpgroups that multiply, each repeat_n blocks of 64 columns; a tile of 16 repeat_m rows;
 // 16 unroll_k k in a stage.
@@ -17,7 +18,8 @@ template <int kWarpsM, int kWarpsN, int kUnrollK, int kStages, int kRepeatM, int
 struct Ring {
   static constexpr int kGroupThreads = 128, kProductColumns = 64, kAlignment = 1024;
   static constexpr int groups = kWarpsN / 4, stages = kStages, repeat_n = kRepeatN;
-  static constexpr int threads = groups * kGroupThreads + kWaveLanes;   // the last warp copies
+  static constexpr bool moves_registers = groups > 1;   // from a whole group, of which one warp copies, to those that multiply
+  static constexpr int threads = groups * kGroupThreads + (moves_registers ? kGroupThreads : kWaveLanes);
   static constexpr int tile_m = kFragment * kRepeatM, tile_n = kProductColumns * kRepeatN * groups;
   static constexpr int stage_k = kFragment * kUnrollK, steps = stage_k / 32;   // the products of a step are one group
   static constexpr int a_bytes = tile_m * stage_k * 2, b_bytes = tile_n * stage_k;
@@ -59,11 +61,11 @@ struct Tile { int m, n; };   // first row, first column
 
 // What the last warp does: one lane starts the copies, into stages that were read.
 template <class R>
-DEVICE void fill_ring(const CUtensorMap *map_a, const Problem &problem, const RingMemory<R> &memory, Tile tile) {
+DEVICE void fill_ring(const CUtensorMap *map_a, const Problem &problem, const RingMemory<R> &memory, Turn<R> &turn, Tile tile) {
   const Packing packing{problem.n, problem.k};
   const int last_block = (problem.n - 1) / kPackedExtent;
+  if (thread_index() / kWaveLanes != R::groups * 4) return;
   const bool leads = elected();
-  Turn<R> turn;
   for (int k = 0; k < problem.k; k += R::stage_k, turn.next()) {
     wait(memory.emptied(turn.stage), turn.parity ^ 1);
     if (!leads) continue;
@@ -76,6 +78,19 @@ DEVICE void fill_ring(const CUtensorMap *map_a, const Problem &problem, const Ri
                  problem.b + packing.place((block < last_block ? block : last_block) * 8, k / 32), kPackedBlock, filled);
     }
     copy_box(memory.a(turn.stage), map_a, k, tile.m, filled);
+  }
+}
+
+// 384 threads begin with 168 registers each; 128 sums and two sets of fragments need more. To be called where the ways part for
+// good: ptxas ignores it where code that all threads run follows and needs more than what is left.
+template <class R>
+DEVICE void move_registers(bool gives) {
+  if constexpr (R::moves_registers) {
+    if (gives) {
+      asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    } else {
+      asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+    }
   }
 }
 
@@ -100,11 +115,11 @@ struct GroupTile {
   float sums[R::repeat_n][R::tile_m / 2];
 
   template <Fp8 kFormat>
-  METHOD void multiply_all(const Problem &problem, const RingMemory<R> &memory, int group, int thread) {
+  METHOD void multiply_all(const Problem &problem, const RingMemory<R> &memory, Turn<R> &turn, int group, int thread) {
     const u8 *const mine = memory.base + R::b_at + group * R::repeat_n * kPackedHalf + thread * kPieceBytes;
-    Turn<R> turn;
     Fragment fragments[R::steps][2][R::repeat_n];   // a set for each group of products that is under way, and one to write
-    for (int k = 0, before = -1; k < problem.k; k += R::stage_k, before = turn.stage, turn.next()) {
+    int before = -1;
+    for (int k = 0; k < problem.k; k += R::stage_k, before = turn.stage, turn.next()) {
       wait(memory.filled(turn.stage), turn.parity);
       const u64 a = describe(memory.a(turn.stage));
 #pragma unroll
@@ -131,6 +146,7 @@ struct GroupTile {
       }
     }
     wait_products<0>();
+    if (lane_index() == 0) arrive(memory.emptied(before));
 #pragma unroll
     for (int j = 0; j < R::repeat_n; ++j) hold(sums[j]);
   }
@@ -157,11 +173,12 @@ struct GroupTile {
 };
 
 template <class R, Fp8 kFormat>
-DEVICE void compute_ring_tile(const CUtensorMap *map_a, const Problem &problem, u8 *raw) {
+DEVICE void compute_ring_tiles(const CUtensorMap *map_a, const Problem &problem, u8 *raw) {
   const RingMemory<R> memory(raw);
   const int group = __shfl_sync(0xffffffffu, thread_index() / R::kGroupThreads, 0);   // said to be the same for all lanes
-  const int tiles_n = (problem.n + R::tile_n - 1) / R::tile_n, index = static_cast<int>(blockIdx.x);
-  const Tile tile{index / tiles_n * R::tile_m, index % tiles_n * R::tile_n};
+  const int tiles_m = (problem.m + R::tile_m - 1) / R::tile_m, tiles_n = (problem.n + R::tile_n - 1) / R::tile_n;
+  const auto tile_at = [&](int index) { return Tile{index / tiles_n * R::tile_m, index % tiles_n * R::tile_n}; };
+  const int first = static_cast<int>(blockIdx.x), stride = static_cast<int>(gridDim.x), tiles = tiles_m * tiles_n;
   if (thread_index() == 0) {
     for (int stage = 0; stage < R::stages; ++stage) {
       init_barrier(memory.filled(stage), 1);
@@ -170,13 +187,18 @@ DEVICE void compute_ring_tile(const CUtensorMap *map_a, const Problem &problem, 
     publish_barriers();
   }
   __syncthreads();
+  Turn<R> turn;   // goes on from tile to tile
   if (group == R::groups) {
-    fill_ring<R>(map_a, problem, memory, tile);
+    move_registers<R>(true);
+    for (int index = first; index < tiles; index += stride) fill_ring<R>(map_a, problem, memory, turn, tile_at(index));
   } else {
+    move_registers<R>(false);
     GroupTile<R> sums;
     const int thread = thread_index() % R::kGroupThreads;
-    sums.template multiply_all<kFormat>(problem, memory, group, thread);
-    sums.write(problem, tile, group, thread);
+    for (int index = first; index < tiles; index += stride) {
+      sums.template multiply_all<kFormat>(problem, memory, turn, group, thread);
+      sums.write(problem, tile_at(index), group, thread);
+    }
   }
 }
 
