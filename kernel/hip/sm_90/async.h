@@ -54,4 +54,19 @@ DEVICE void copy_box(u32 to, const CUtensorMap *map, int column, int row, u32 ba
                : "memory");
 }
 
+// Back to the matrix, clipped to it, from what this thread's block wrote before publish_to_copies and a barrier.
+DEVICE void store_box(const CUtensorMap *map, u32 from, int column, int row) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map), "r"(from), "r"(column),
+               "r"(row)
+               : "memory");
+}
+DEVICE void publish_to_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+DEVICE void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+
+// Waits until the stores that this thread committed have read shared memory.
+DEVICE void wait_stores_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+
+// A barrier of the 128 threads of one warpgroup.
+DEVICE void group_barrier(int group) { asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory"); }
+
 }  // namespace scaled_mm

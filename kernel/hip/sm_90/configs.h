@@ -3,7 +3,7 @@
 #pragma once
 
 #define SCALED_MM_RING_CONFIGS(X) \
-  X(1, 8, 4, 7, 8, 2)  /* 128 x 256, 7 stages */
+  X(1, 8, 4, 5, 8, 2)  /* 128 x 256, 5 stages */
 
 #define SCALED_MM_MMA_CONFIGS(X) \
   X(1, 8, 2, 2, 8, 2)  /* 128 x 256 */ \

@@ -39,6 +39,13 @@ DEVICE FragmentA load_a(const Piece *low, const Piece *high) {
   return a;
 }
 
+// Four transposed 8 x 8 matrices of halves; lane l gives the address of row l % 8 of matrix l / 8.
+DEVICE void store_transposed(u32 address, const u32 (&pairs)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(pairs[0]),
+               "r"(pairs[1]), "r"(pairs[2]), "r"(pairs[3])
+               : "memory");
+}
+
 template <Fp8 kFormat>
 DEVICE FragmentB load_b(const LaneBytes *lanes) {
   const LaneBytes bytes = lanes[lane_index()];

@@ -18,10 +18,12 @@
 #define SCALED_MM_RING_KERNEL(format_name, format, wm, wn, uk, st, rm, rn)                                                 \
   extern "C" __global__ void __launch_bounds__((scaled_mm::Ring<wm, wn, uk, st, rm, rn>::threads), 1)                      \
       scaled_mm_##format_name##_##wm##_##wn##_##uk##_##st##_##rm##_##rn(const __grid_constant__ CUtensorMap map_a,         \
-                                                                        const scaled_mm::Problem problem) {                \
+                                                                        const __grid_constant__ CUtensorMap map_c,         \
+                                                                        const scaled_mm::Problem problem, bool boxes) {    \
     extern __shared__ scaled_mm::u8 raw[];                                                                                 \
     using Ring = scaled_mm::Ring<wm, wn, uk, st, rm, rn>;                                                                  \
-    scaled_mm::run_block([&] { scaled_mm::compute_ring_tiles<Ring, format>(&map_a, problem, raw); });                       \
+    scaled_mm::run_block(                                                                                                  \
+        [&] { scaled_mm::compute_ring_tiles<Ring, format>(&map_a, boxes ? &map_c : nullptr, problem, raw); });             \
   }
 
 #define SCALED_MM_OF_FORMATS(KERNEL, ...)         \

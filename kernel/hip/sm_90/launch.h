@@ -11,7 +11,7 @@ using Kernel = void (*)(const u16 *, const u8 *, const u16 *, u16 *, float, int,
   {scaled_mm_e4m3fn_##wm##_##wn##_##uk##_##st##_##rm##_##rn, scaled_mm_e5m2_##wm##_##wn##_##uk##_##st##_##rm##_##rn},
 const Kernel kKernels[][kFormats] = {SCALED_MM_MMA_CONFIGS(SCALED_MM_ENTRY)};   // [config - kRingConfigs][b_dtype]
 
-using RingKernel = void (*)(CUtensorMap, Problem);
+using RingKernel = void (*)(CUtensorMap, CUtensorMap, Problem, bool);
 struct RingEntry {
   RingKernel kernels[kFormats];   // [b_dtype]
   int threads, shared_bytes;
@@ -41,8 +41,11 @@ inline int launch_mma(int config, int b_dtype, const Problem &problem, cudaStrea
 inline int launch_ring(int config, int b_dtype, const Problem &problem, cudaStream_t stream) {
   const RingEntry &ring = kRings[config];
   const int tile_m = block_m_of(config), tile_n = block_n_of(config);
-  CUtensorMap map_a;
+  const bool boxes = can_be_boxed(problem.c, problem.n);   // else C is stored half by half
+  CUtensorMap map_a, map_c{};
   if (const int error = checked(describe_matrix(&map_a, problem.a, problem.k, problem.m, tile_m))) return error;
+  if (boxes)
+    if (const int error = checked(describe_matrix(&map_c, problem.c, problem.n, problem.m, tile_m))) return error;
   const RingKernel kernel = ring.kernels[b_dtype];
   if (const int error = checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ring.shared_bytes)))
     return error;
@@ -51,7 +54,8 @@ inline int launch_ring(int config, int b_dtype, const Problem &problem, cudaStre
   if (const int error = checked(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device))) return error;
   const int tiles = blocks(problem.m, tile_m) * blocks(problem.n, tile_n);
   const dim3 grid(static_cast<unsigned>(tiles < processors ? tiles : processors));
-  kernel<<<grid, dim3(static_cast<unsigned>(ring.threads)), static_cast<size_t>(ring.shared_bytes), stream>>>(map_a, problem);
+  kernel<<<grid, dim3(static_cast<unsigned>(ring.threads)), static_cast<size_t>(ring.shared_bytes), stream>>>(map_a, map_c,
+                                                                                                               problem, boxes);
   return checked(cudaGetLastError());
 }
 

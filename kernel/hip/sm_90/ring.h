@@ -23,7 +23,9 @@ struct Ring {
   static constexpr int tile_m = kFragment * kRepeatM, tile_n = kProductColumns * kRepeatN * groups;
   static constexpr int stage_k = kFragment * kUnrollK, steps = stage_k / 32;   // the products of a step are one group
   static constexpr int a_bytes = tile_m * stage_k * 2, b_bytes = tile_n * stage_k;
-  static constexpr int b_at = stages * a_bytes, barriers_at = b_at + stages * b_bytes;
+  static constexpr int c_block_bytes = tile_m * kProductColumns * 2;
+  static constexpr int b_at = stages * a_bytes, c_at = b_at + stages * b_bytes;
+  static constexpr int barriers_at = c_at + c_block_bytes * repeat_n * groups;
   static constexpr int shared_bytes = kAlignment + barriers_at + 2 * 8 * stages;
 
   static_assert(kWarpsM == 1 && kWarpsN % 4 == 0, "four warps multiply 64 columns together");
@@ -43,6 +45,7 @@ struct RingMemory {
   }
   METHOD u32 a(int stage) const { return address + stage * R::a_bytes; }
   METHOD u32 b(int stage) const { return address + R::b_at + stage * R::b_bytes; }
+  METHOD u32 c(int block) const { return address + R::c_at + block * R::c_block_bytes; }
   METHOD u32 filled(int stage) const { return address + R::barriers_at + 8 * stage; }
   METHOD u32 emptied(int stage) const { return filled(R::stages + stage); }
 };
@@ -151,6 +154,47 @@ struct GroupTile {
     for (int j = 0; j < R::repeat_n; ++j) hold(sums[j]);
   }
 
+  // Rows of 64 columns in shared memory, swizzled as describe() says, then a box to C for each block of columns.
+  METHOD void write_boxes(const CUtensorMap *map_c, const Problem &problem, const RingMemory<R> &memory, Tile tile, int group,
+                          int thread) const {
+    const int warp = thread / 32, lane = thread % 32;
+    const u32 lane_row = lane / 16 * 8 + lane % 8, lane_piece = (2 * warp + lane / 8 % 2) ^ (lane % 8);
+    if (thread == 0) wait_stores_read();
+    group_barrier(group);   // read before refill
+#pragma unroll
+    for (int j = 0; j < R::repeat_n; ++j) {
+      const int block = group * R::repeat_n + j, column = tile.n + block * R::kProductColumns + warp * 16 + lane / 4;
+      float bias[2];
+#pragma unroll
+      for (int second = 0; second < 2; ++second) {
+        const int at = column + second * 8;
+        bias[second] = problem.bias && at < problem.n ? half_to_float(problem.bias[at]) : 0.0f;
+      }
+      const u32 to = memory.c(block) + lane_row * 128 + lane_piece * kPieceBytes;
+#pragma unroll
+      for (int row = 0; row < R::tile_m; row += 16) {
+        u32 pairs[4];   // 8 rows x 8 columns, the columns after them, and the same 8 rows on
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const float *const two = &sums[j][row / 2 + i * 2];
+          pairs[i] = float_to_half(two[0] * problem.scale + bias[i % 2]) |
+                     static_cast<u32>(float_to_half(two[1] * problem.scale + bias[i % 2])) << 16;
+        }
+        store_transposed(to + row * 128, pairs);
+      }
+    }
+    publish_to_copies();
+    group_barrier(group);
+    if (thread == 0) {
+#pragma unroll
+      for (int j = 0; j < R::repeat_n; ++j) {
+        const int block = group * R::repeat_n + j, column = tile.n + block * R::kProductColumns;
+        if (column < problem.n) store_box(map_c, memory.c(block), column, tile.m);
+      }
+      commit_stores();
+    }
+  }
+
   METHOD void write(const Problem &problem, Tile tile, int group, int thread) const {
     const int quad = thread % 4 * 2;
 #pragma unroll
@@ -173,7 +217,7 @@ struct GroupTile {
 };
 
 template <class R, Fp8 kFormat>
-DEVICE void compute_ring_tiles(const CUtensorMap *map_a, const Problem &problem, u8 *raw) {
+DEVICE void compute_ring_tiles(const CUtensorMap *map_a, const CUtensorMap *map_c, const Problem &problem, u8 *raw) {
   const RingMemory<R> memory(raw);
   const int group = __shfl_sync(0xffffffffu, thread_index() / R::kGroupThreads, 0);   // said to be the same for all lanes
   const int tiles_m = (problem.m + R::tile_m - 1) / R::tile_m, tiles_n = (problem.n + R::tile_n - 1) / R::tile_n;
@@ -197,8 +241,13 @@ DEVICE void compute_ring_tiles(const CUtensorMap *map_a, const Problem &problem,
     const int thread = thread_index() % R::kGroupThreads;
     for (int index = first; index < tiles; index += stride) {
       sums.template multiply_all<kFormat>(problem, memory, turn, group, thread);
-      sums.write(problem, tile_at(index), group, thread);
+      if (map_c != nullptr) {
+        sums.write_boxes(map_c, problem, memory, tile_at(index), group, thread);
+      } else {
+        sums.write(problem, tile_at(index), group, thread);
+      }
     }
+    if (thread == 0) wait_stores_read();   // before the memory is another block's
   }
 }
 
