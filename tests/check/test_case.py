@@ -1,5 +1,6 @@
 """Launch descriptions: files that are taken, and every mistake with its place."""
 
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -140,11 +141,20 @@ def test_all_mistakes_are_named_at_once_with_their_lines(tmp_path: Path) -> None
         SUM.replace("{n: 1000}", "{n: 1, n: 2}"),
         "a: !!python/object:os.system {}",
         "&a [*a]",
+        "shapes: &a {n: *a}",
     ],
 )
 def test_no_description_at_all(text: str, tmp_path: Path) -> None:
     with refuses("case-has-problems"):
         read_case(written(tmp_path, text))
+
+
+def test_lists_of_lists_by_aliases_take_no_time(tmp_path: Path) -> None:
+    lines = ["a: &a [1, 1, 1, 1, 1, 1, 1, 1]"] + [f"{b}: &{b} [{', '.join([f'*{a}'] * 8)}]" for a, b in pairwise("abcdefgh")]
+    with refuses("case-has-problems") as caught:
+        read_case(written(tmp_path, "\n".join(lines)))
+    assert "aliases are not taken" in caught.value.found
+    assert "line 2" in caught.value.found
 
 
 @pytest.mark.parametrize(
