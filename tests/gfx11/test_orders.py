@@ -26,10 +26,12 @@ extern "C" __global__ void hand_over(int *flag, volatile int *data, int *seen) {
 """
 
 
+@pytest.mark.parametrize("level", ["-O0", "-O3"])  # at -O0 arguments of the atomic go to private memory behind the fence
 @pytest.mark.parametrize(("reads", "races"), [("data[0]", True), ("is_there ? data[0] : -1", False)])
-def test_a_reader_that_is_right_only_after_the_writer(tmp_path: Path, reads: str, races: bool) -> None:
+def test_a_reader_that_is_right_only_after_the_writer(tmp_path: Path, reads: str, races: bool, level: str) -> None:
     (tmp_path / "k.hip").write_text(SOURCE)
-    kernel = load(assembly_with_lines(tmp_path / "k.hip", Options(arch="gfx1151", defines=(f"READS={reads}",)))[1], "hand_over")
+    options = Options(arch="gfx1151", level=level, defines=(f"READS={reads}",))
+    kernel = load(assembly_with_lines(tmp_path / "k.hip", options)[1], "hand_over")
     given = {"flag": np.zeros(1, np.int32), "data": np.zeros(1, np.int32), "seen": np.zeros(3, np.int32)}
 
     def is_seen(seed: int) -> bool:

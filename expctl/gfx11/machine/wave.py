@@ -7,6 +7,7 @@ keys of all registers that have undefined bits or into which a load is under way
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -177,9 +178,10 @@ class Wave(InFlight):
 
     def exchange(self, places: Iterable[Place], *, acquires: bool, writes: bool = True) -> None:
         """Let an atomic on `places` order accesses of other waves before those that follow, and earlier ones before others'.
-        It releases if it writes and the wave has waited for everything before.
+        It releases if it writes and the wave has waited for everything before but its accesses to private memory.
         """
         clocks, agent = self.group.device.clocks, self.group.agent(self.index)
         if clocks is not None:
-            releases = writes and not any(self.waits.under_way.values())
+            under_way = chain.from_iterable(self.waits.under_way.values())
+            releases = writes and all(operation.log is None for operation in under_way)
             clocks.exchange(agent, places, releases=releases, acquires=acquires)
