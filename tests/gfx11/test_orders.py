@@ -16,7 +16,9 @@ extern "C" __global__ void hand_over(int *flag, volatile int *data, int *seen) {
     if (blockIdx.x == 1) {
         data[0] = 42;
         __threadfence();
+        LATER
         atomicExch(flag, 1);
+        LAST
     } else {
         int is_there = atomicAdd(flag, 0);
         __threadfence();
@@ -26,13 +28,16 @@ extern "C" __global__ void hand_over(int *flag, volatile int *data, int *seen) {
 """
 
 
+@pytest.mark.parametrize(("later", "last"), [("", ""), ("data[1] = 3;", ""), ("int other = data[1];", "data[2] = other;")])
 @pytest.mark.parametrize("level", ["-O0", "-O3"])  # at -O0 arguments of the atomic go to private memory behind the fence
 @pytest.mark.parametrize(("reads", "races"), [("data[0]", True), ("is_there ? data[0] : -1", False)])
-def test_a_reader_that_is_right_only_after_the_writer(tmp_path: Path, reads: str, races: bool, level: str) -> None:
+def test_a_reader_that_is_right_only_after_the_writer(
+    tmp_path: Path, reads: str, races: bool, level: str, later: str, last: str
+) -> None:
     (tmp_path / "k.hip").write_text(SOURCE)
-    options = Options(arch="gfx1151", level=level, defines=(f"READS={reads}",))
+    options = Options(arch="gfx1151", level=level, defines=(f"READS={reads}", f"LATER={later}", f"LAST={last}"))
     kernel = load(assembly_with_lines(tmp_path / "k.hip", options)[1], "hand_over")
-    given = {"flag": np.zeros(1, np.int32), "data": np.zeros(1, np.int32), "seen": np.zeros(3, np.int32)}
+    given = {"flag": np.zeros(1, np.int32), "data": np.zeros(3, np.int32), "seen": np.zeros(3, np.int32)}
 
     def is_seen(seed: int) -> bool:
         faults = launch(kernel, (3, 1, 1), (32, 1, 1), given, order_seed=seed).faults

@@ -7,7 +7,6 @@ keys of all registers that have undefined bits or into which a load is under way
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -176,12 +175,14 @@ class Wave(InFlight):
             what = f"the address in {name_of(key)} is a value that nothing wrote"
             self.fault(FaultKind.UNINITIALISED, line, what, lanes=unclear)
 
+    def agents(self) -> tuple[int, ...]:
+        """Return the number of this wave in the launch."""
+        return (self.group.agent(self.index),)
+
     def exchange(self, places: Iterable[Place], *, acquires: bool, writes: bool = True) -> None:
         """Let an atomic on `places` order accesses of other waves before those that follow, and earlier ones before others'.
-        It releases if it writes and the wave has waited for everything before but its accesses to private memory.
+        It releases, if it writes, what the wave had done when it had waited for all of it.
         """
         clocks, agent = self.group.device.clocks, self.group.agent(self.index)
         if clocks is not None:
-            under_way = chain.from_iterable(self.waits.under_way.values())
-            releases = writes and all(operation.log is None for operation in under_way)
-            clocks.exchange(agent, places, releases=releases, acquires=acquires)
+            clocks.exchange(agent, places, releases=writes, acquires=acquires)
