@@ -2,10 +2,12 @@
 
 Each folder below strangers_races has a kernel.hip, a case.yaml, and expected.yaml with `expected`: race or clean. Prints those
 whose answer is another one in any of 20 orders, or that are refused, and a line of totals; exits with 1 if there is one.
+`--level 0` compiles them so; 3 unless given.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -19,11 +21,11 @@ EXPCTL = Path(sys.executable).with_name("expctl")
 ORDERS = 20
 
 
-def answer(folder: Path) -> str:
+def answer(folder: Path, level: str = "3") -> str:
     """Return what `check` says of the program in `folder`: race, where each of the orders shows one, else in how many; clean;
     refused; other for other faults alone.
     """
-    argv = [str(EXPCTL), "check", "kernel.hip", "--launch", "case.yaml", "--orders", str(ORDERS), "--json"]
+    argv = [str(EXPCTL), "check", "kernel.hip", "--launch", "case.yaml", "--orders", str(ORDERS), "-O", level, "--json"]
     ended = subprocess.run(argv, cwd=folder, check=False, capture_output=True, text=True)
     if "Error [" in ended.stderr:
         return "refused"
@@ -41,9 +43,12 @@ def expected(folder: Path) -> str:
 
 def main() -> int:
     """Run all, print what differs."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--level", default="3")
+    level = parser.parse_args().level
     folders = sorted(FOLDER.iterdir())
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(answer, folders))
+        found = list(pool.map(lambda folder: answer(folder, level), folders))
     wanted = [expected(folder) for folder in folders]
     for folder, said, right in zip(folders, found, wanted, strict=True):
         if said != right:

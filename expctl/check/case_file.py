@@ -57,7 +57,15 @@ def _of_yaml(text: str, where: str) -> Description:
     import yaml
 
     class Loader(yaml.SafeLoader):
-        """YAML in which `no` and `on` are text, 1e-5 is a number, and no key stands twice in a mapping."""
+        """YAML in which `no` and `on` are text, 1e-5 is a number, no key stands twice in a mapping, and nothing is an alias:
+        a few lines of these make a list without end, or one of billions.
+        """
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                event = self.get_event()  # type: ignore[no-untyped-call]
+                raise yaml.composer.ComposerError(None, None, "aliases are not taken", event.start_mark)
+            return super().compose_node(parent, index)
 
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
             keys = [key.value for key, _ in node.value]

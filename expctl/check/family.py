@@ -22,7 +22,7 @@ def check_target(arch: str, where: str) -> None:
             expected=f"code for one of {', '.join(DIFFERENCES)}",
             found=arch,
             where=where,
-            hint="give the source: it is compiled for gfx1151, or for the GPU of --arch",
+            hint="give the source and no --arch: it is compiled for gfx1151",
         )
 
 

@@ -20,6 +20,8 @@ from typing import Any
 
 from expctl.domain.text import one_line
 
+NO_PLAIN_DATA = "what it gives is no plain data (dicts, lists, numbers, text, numpy arrays): "
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
@@ -67,20 +69,23 @@ def _answered(work: Callable[[], Any], file: str, seconds_most: float) -> bytes:
         raise TimeoutError(f"it goes on after {seconds_most:g} seconds")
 
     signal.signal(signal.SIGALRM, end)
+    told = ""
     try:
         signal.setitimer(signal.ITIMER_REAL, seconds_most)
-        answered = pickle.dumps(Answer(given=work()))
+        given = work()
+        told = NO_PLAIN_DATA
+        answered = pickle.dumps(Answer(given=given))
         signal.setitimer(signal.ITIMER_REAL, 0)
     except BaseException as error:  # noqa: BLE001  whatever it is, it is told
         signal.setitimer(signal.ITIMER_REAL, 0)
-        return pickle.dumps(_failure(error, file))
+        return pickle.dumps(_failure(error, file, told))
     return answered
 
 
-def _failure(error: BaseException, file: str) -> Answer:
+def _failure(error: BaseException, file: str, told: str) -> Answer:
     line, trace = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == file:
             line = trace.tb_lineno
         trace = trace.tb_next
-    return Answer(error=one_line("".join(format_exception_only(error)[-1:]), 300), line=line or 0)
+    return Answer(error=one_line(told + "".join(format_exception_only(error)[-1:]), 300), line=line or 0)

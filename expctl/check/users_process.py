@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, cast
 
-from expctl.check.users_code import Answer, Defined
+from expctl.check.users_code import NO_PLAIN_DATA, Answer, Defined
 from expctl.domain.errors import Refused
 from expctl.domain.text import one_line
 from expctl.launcher.launch import Launch
@@ -67,7 +67,7 @@ class UsersProcess:
         except (EOFError, OSError):
             answer = Answer(error=f"{self._ending()}, before it came to its end")
         except Exception as error:  # noqa: BLE001  objects of the file's own classes can't be read here, for any reason
-            answer = Answer(error=one_line(f"what it gives is no plain data: {error}", 300))
+            answer = Answer(error=one_line(f"{NO_PLAIN_DATA}{error}", 300))
         if answer.error:
             raise self._failed(answer)
         return answer.given

@@ -19,12 +19,12 @@ _TYPE_OF_BITS = re.compile(r"(u?)(int|float|fp|bfloat)(\d+)(?:_t)?")
 _LETTERS = {"int": "i", "float": "f", "fp": "f", "bfloat": "bf"}
 
 
-def plain(value: Any) -> Any:
-    """Return a description with Python's numbers in place of numpy's scalars; arrays are left as they are."""
-    if isinstance(value, np.generic):
-        return value.item()
+def plain(value: Any, key: str = "") -> Any:
+    """Return a description with Python's numbers in place of numpy's, and lists in place of arrays but the `values` of one."""
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and key != "values"):
+        return value.tolist()
     if isinstance(value, Mapping):
-        return {key: plain(each) for key, each in value.items()}
+        return {key: plain(each, key) for key, each in value.items()}
     return [plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 

@@ -44,7 +44,7 @@ def check(
     orders of its waves and workgroups. Exit status: 0 nothing found, 1 faults found. docs/CHECK.md begins with an example.
     """
     from expctl.check.kernel_file import read_kernels
-    from expctl.cli.output import check_folder
+    from expctl.cli.output import check_folder, check_other_file
     from expctl.inspection.device_compiler import Options
 
     check_level(level)
@@ -52,6 +52,7 @@ def check(
         if launch is None:
             raise _nothing_launched()
         check_folder(sarif)
+        check_other_file(sarif, file, launch)
     options = Options(
         arch=arch,
         level=f"-O{level}",

@@ -128,6 +128,12 @@ def check_folder(file: Path) -> None:
         raise _not_writable(file, f"no folder {file.parent}")
 
 
+def check_other_file(file: Path, *read: Path) -> None:
+    """Raise Refused if a file that the user named for writing is one that the command reads."""
+    if file.exists() and any(each.exists() and file.samefile(each) for each in read):
+        raise _not_writable(file, "a file that this command reads")
+
+
 def _not_writable(file: Path, found: str) -> Refused:
     return Refused(
         f"cannot write {file}",

@@ -51,8 +51,8 @@ class Decoded:
 
     @property
     def functions(self) -> dict[str, int]:
-        """Return the address of each function that is called, by its name."""
-        return {name: CODE + 4 * index for name, index in self.program.labels.items() if not name.startswith(".")}
+        """Return the address of each function that is called, and of each label, by its name."""
+        return {name: CODE + 4 * index for name, index in self.program.labels.items()}
 
 
 def decode_step(instruction: Instruction) -> Run | None:

@@ -78,8 +78,9 @@ def interpret(
 
     `arguments` are in the order of the kernel's parameters; their names are chosen by the caller and appear in faults. Arrays
     are copied, never written. `order_seed` seeds the order of the workgroups and, from barrier to barrier, of the waves; the
-    results of a kernel without races don't depend on it. Raises Unsupported for unknown code, BadLaunch if kernel, shape or
-    arguments don't fit, Runaway if one wave executes more than `most_instructions`.
+    results of a kernel without races don't depend on it. Workgroups run in the reverse of the order of
+    the even seed before it where a seed is odd. Raises Unsupported for unknown code, BadLaunch if kernel, shape or arguments
+    don't fit, Runaway if one wave executes more than `most_instructions`.
     """
     return launch(
         load(assembly, kernel), grid, block, arguments, order_seed=order_seed, dynamic_lds_bytes=dynamic_lds_bytes,
@@ -118,12 +119,12 @@ def launch(
         most_instructions=most_instructions,
         most_work=most_work,
     )
-    order = random.Random(order_seed)  # noqa: S311  an order of waves, not a secret
+    order, numbers = _orders(order_seed, grid[0] * grid[1] * grid[2])
     together = order_seed % 2 == 0 if together is None else together
     lds_bytes = descriptor.lds_bytes + dynamic_lds_bytes
     try:
         with np.errstate(all="ignore"):
-            _run_groups(kernel, device, grid, _workitems(descriptor, block), lds_bytes, order, together=together)
+            _run_groups(kernel, device, grid, numbers, _workitems(descriptor, block), lds_bytes, order, together=together)
     except Runaway as error:
         error.faults = device.faults.all()
         raise
@@ -151,12 +152,27 @@ def _check_extents(descriptor: Descriptor, grid: Extent, block: Extent, dynamic_
         )
 
 
+def _orders(seed: int, groups: int) -> tuple[random.Random, list[int]]:
+    """Return what draws the orders of waves, and the order of the workgroups. With an odd seed that is the reverse of the one
+    with the seed before it, so that of any two workgroups each runs before the other: what a workgroup does may depend on it.
+    """
+    order, numbers = random.Random(seed - seed % 2), list(range(groups))  # noqa: S311  an order, not a secret
+    order.shuffle(numbers)
+    return (random.Random(seed), numbers[::-1]) if seed % 2 else (order, numbers)  # noqa: S311
+
+
 def _run_groups(
-    kernel: Kernel, device: Device, grid: Extent, items: list[Anything], lds_bytes: int, order: random.Random, *, together: bool
+    kernel: Kernel,
+    device: Device,
+    grid: Extent,
+    numbers: list[int],
+    items: list[Anything],
+    lds_bytes: int,
+    order: random.Random,
+    *,
+    together: bool,
 ) -> None:
     descriptor, blocks = kernel.descriptor, list(kernel.decoded.blocks)
-    numbers = list(range(grid[0] * grid[1] * grid[2]))
-    order.shuffle(numbers)
     for index in numbers:
         ids = (index % grid[0], index // grid[0] % grid[1], index // (grid[0] * grid[1]))
         group = Workgroup(index, device, lds_bytes=lds_bytes, private_bytes=descriptor.private_bytes, most_waves=len(items))

@@ -76,7 +76,7 @@ def compile_source(source: Path, options: Options) -> Compiled:
         text = folder / "kernel.s"
         if isinstance(hipcc, Available):
             flags = [*DEVICE_ONLY, *_option_flags(source, options, "hip/hip_runtime.h")]
-            words = ["hipcc", f"--offload-arch={options.arch}", *flags, str(source)]
+            words = ["hipcc", f"--offload-arch={options.arch}", *flags, _word(source)]
             _run([*words, "-S", "-o", str(text)], source)
             loose = folder / "kernel.o"
             _run([*words, "-c", "-o", str(loose)], source)
@@ -98,7 +98,7 @@ def lds_layout(source: Path, options: Options) -> str:
     """Compile `source` as `assembly_with_lines` does; return what LLVM prints around the layout of LDS. Raises Refused."""
     with tempfile.TemporaryDirectory(prefix="expctl-check.") as folder:
         words = [*ZIG_CLANG, *wheel_flags(options.arch), *LINES, *_option_flags(source, options), *LDS_PRINTED]
-        return _run([*words, "-S", str(source), "-o", str(Path(folder) / "kernel.s")], source).err
+        return _run([*words, "-S", _word(source), "-o", str(Path(folder) / "kernel.s")], source).err
 
 
 def object_with_types(source: Path, options: Options) -> bytes:
@@ -115,7 +115,7 @@ def _of_wheel(source: Path, options: Options, text: Path, extra: Sequence[str] =
     """Compile `source` to the file `text`. Return the compiler, the text, and what our headers said."""
     compiler = _wheel()
     flags = [*wheel_flags(options.arch), *extra, *_option_flags(source, options)]
-    ran = _run([*ZIG_CLANG, *flags, "-S", str(source), "-o", str(text)], source)
+    ran = _run([*ZIG_CLANG, *flags, "-S", _word(source), "-o", str(text)], source)
     return compiler, _read(text), _said(ran.err)
 
 
@@ -139,7 +139,7 @@ def declared_types(source: Path, options: Options, function: str) -> tuple[str, 
     Empty if clang finds no such function. Raises Refused as `assembly_with_lines` does.
     """
     dump = ("-fsyntax-only", "-Xclang", "-ast-dump", "-Xclang", f"-ast-dump-filter={function}")
-    printed = _run([*ZIG_CLANG, *wheel_flags(options.arch), *_option_flags(source, options), *dump, str(source)], source).out
+    printed = _run([*ZIG_CLANG, *wheel_flags(options.arch), *_option_flags(source, options), *dump, _word(source)], source).out
     declared = re.search(rf"^Dumping {re.escape(function)}:\n(.*?)(?=^Dumping |\Z)", printed, re.MULTILINE | re.DOTALL)
     return tuple(plain or written for written, plain in _PARAMETER.findall(declared[1])) if declared else ()
 
@@ -190,6 +190,11 @@ def wheel_flags(arch: str) -> tuple[str, ...]:
         *(f"-D_LIBCPP_{each}" for each in _LIBRARY),
         *("-include", str(KEYWORDS)),
     )
+
+
+def _word(source: Path) -> str:
+    """Return the path as a word of a command line that is no option: clang takes `-x.hip` for one, `--` before it or not."""
+    return f"./{source}" if str(source).startswith("-") else str(source)
 
 
 def _option_flags(source: Path, options: Options, runtime: str = "cuda_runtime.h") -> list[str]:

@@ -1,5 +1,6 @@
 """Launch descriptions: files that are taken, and every mistake with its place."""
 
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -140,11 +141,20 @@ def test_all_mistakes_are_named_at_once_with_their_lines(tmp_path: Path) -> None
         SUM.replace("{n: 1000}", "{n: 1, n: 2}"),
         "a: !!python/object:os.system {}",
         "&a [*a]",
+        "shapes: &a {n: *a}",
     ],
 )
 def test_no_description_at_all(text: str, tmp_path: Path) -> None:
     with refuses("case-has-problems"):
         read_case(written(tmp_path, text))
+
+
+def test_lists_of_lists_by_aliases_take_no_time(tmp_path: Path) -> None:
+    lines = ["a: &a [1, 1, 1, 1, 1, 1, 1, 1]"] + [f"{b}: &{b} [{', '.join([f'*{a}'] * 8)}]" for a, b in pairwise("abcdefgh")]
+    with refuses("case-has-problems") as caught:
+        read_case(written(tmp_path, "\n".join(lines)))
+    assert "aliases are not taken" in caught.value.found
+    assert "line 2" in caught.value.found
 
 
 @pytest.mark.parametrize(
@@ -174,7 +184,7 @@ def test_a_lone_number_stands_for_a_list_of_one() -> None:
         case_of(given(block=1.5), "here")
 
 
-def test_numpy_scalars_are_numbers(tmp_path: Path) -> None:
+def test_numpy_s_numbers_and_arrays_are_taken(tmp_path: Path) -> None:
     scale = {"name": "scale", "dtype": "f32", "value": np.float32(0.5)}
     whole_numbers = {"name": "ids", "dtype": "i32", "shape": [np.int64(4)], "values": [np.int32(1), np.uint8(2)]}
     raw = given(shapes={"n": np.int64(10)}, block=[np.int64(32)], arguments=[scale, whole_numbers])
@@ -183,6 +193,9 @@ def test_numpy_scalars_are_numbers(tmp_path: Path) -> None:
     assert (case.arguments[1].shape, case.arguments[1].values) == ((4,), [1, 2])
     text = f"import numpy as np\ncase = {given()!r}\ncase['block'] = [np.int64(64)]\n"
     assert read_case(written(tmp_path, text, "case.py")).case.block == (64,)
+    arrays = given(grid=np.array([2, 3]), arguments=[{"name": "a", "dtype": "i32", "value": np.arange(4)}])
+    case = case_of(arrays, "here")
+    assert (case.grid, case.arguments[0].value) == ((2, 3), [0, 1, 2, 3])
 
 
 @pytest.mark.parametrize(
@@ -194,6 +207,13 @@ def test_python_that_fails_names_its_line(text: str, found: str, line: int, tmp_
         read_case(written(tmp_path, text, "case.py"))
     assert found in caught.value.found
     assert caught.value.where.endswith(f"case.py:{line}")
+
+
+@pytest.mark.parametrize("text", ["case = {'grid': [1], 'block': lambda: 32}", "import re\ncase = {'grid': re}"])
+def test_python_that_gives_more_than_data(text: str, tmp_path: Path) -> None:
+    with refuses("case-failed") as caught:
+        read_case(written(tmp_path, text, "case.py"))
+    assert "no plain data (dicts, lists" in caught.value.found
 
 
 @pytest.mark.parametrize("text", ["x = 1", f"case = {given()!r}\nreference = 3"])

@@ -7,7 +7,7 @@ import pytest
 from expctl.check.case import case_of
 from expctl.check.case_file import Description
 from expctl.check.examine import Plan, examine
-from expctl.check.kernel_file import KernelFile, Parameter, named, read_kernels
+from expctl.check.kernel_file import KernelFile, Parameter, named, read_kernels, typed
 from expctl.inspection.device_compiler import Compiled, Options, compile_source
 from tests.refusals import refuses
 
@@ -29,6 +29,14 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("kernels") / "two.hip"
     path.write_text(SOURCE)
     return path
+
+
+def test_a_name_that_looks_like_an_option(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("-x.hip").write_text(source.read_text())
+    read = read_kernels(Path("-x.hip"), OPTIONS)
+    assert len(read.kernels) == 2
+    assert typed(read, named(read, "plane")).parameters[3].type == "unsigned char"
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import os
 import threading
 from pathlib import Path
 
-from expctl.cli.output import write_file
+from expctl.cli.output import check_other_file, write_file
 from tests.refusals import refuses
 
 
@@ -22,3 +22,13 @@ def test_a_folder_or_no_name_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, Path(), Path("a\0b")):
         with refuses("file-not-writable"):
             write_file(path, b"facts")
+
+
+def test_what_is_read_isn_t_written_over(tmp_path: Path) -> None:
+    read, other = tmp_path / "kernel.hip", tmp_path / "other"
+    read.write_text("source")
+    other.symlink_to(read)
+    for file in (read, tmp_path / "." / "kernel.hip", other):
+        with refuses("file-not-writable"):
+            check_other_file(file, tmp_path / "gone.yaml", read)
+    check_other_file(tmp_path / "new", read)

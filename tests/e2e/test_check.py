@@ -136,6 +136,7 @@ def test_an_endless_loop_is_a_fault(folder: Path) -> None:
         (["check", "."], "not-a-regular-file", 1),
         (["check", "sum.hip", "--launch", "case.py", "--orders", "1", "--sarif", "."], "file-not-writable", 1),
         (["check", "gone.hip", "--launch", "case.py", "--sarif", "new/x.sarif"], "file-not-writable", 1),
+        (["check", "sum.hip", "--launch", "case.py", "--sarif", "sum.hip"], "file-not-writable", 1),
         (["check", "note.txt"], "not-checkable", 1),
         (["check", "sum.hip", "--kernel", "thrice"], "kernel-not-named", 1),
         (["check", "sum.hip", "--launch", "gone.yaml"], "file-not-readable", 1),

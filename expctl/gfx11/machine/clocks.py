@@ -1,8 +1,8 @@
 """What the waves know of each other: which accesses atomics and barriers have ordered before their own (vector clocks).
 
-A wave's accesses carry its stamp, which grows with each release. An atomic whose wave has no access under way any more (it
-waited for all) releases: whoever later gets a value from the same place acquires, and knows of every access that the first wave
-made or knew of. At a barrier the waves of a workgroup tell each other all they know.
+A wave's accesses carry its stamp, which grows each time that it has waited for all of them. An atomic releases what its wave
+had waited for by then: whoever later gets a value from the same place acquires, and knows of every access that the first wave
+had made or known of at that wait. At a barrier the waves of a workgroup tell each other all they know.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ Known = dict[int, int]
 """Wave -> its last stamp whose accesses have ended before."""
 Place = tuple[int, int]
 """Number of a workgroup, for its LDS, or -1 for global memory; and the offset of a byte."""
+NOTHING: tuple[Known, int] = ({}, -1)
 
 
 class Clocks:
@@ -22,6 +23,8 @@ class Clocks:
         self._stamps: dict[int, int] = {}
         self._known: dict[int, Known] = {}
         self._released: dict[Place, Known] = {}
+        self._settled: dict[int, tuple[Known, int]] = {}
+        """Wave -> what it knew when no access of it was under way, and its last stamp then."""
 
     def stamp(self, agent: int) -> int:
         """Return the stamp of what wave `agent` does now."""
@@ -40,11 +43,17 @@ class Clocks:
             together[agent] = self._end_stamp(agent)
         for agent in met:
             self._known[agent] = together
+            self._settled[agent] = (together, self._settled.get(agent, NOTHING)[1])
+
+    def settle(self, agent: int) -> None:
+        """Record that wave `agent` has waited for all its accesses."""
+        self._settled[agent] = (self._known.get(agent, {}), self._end_stamp(agent))
 
     def exchange(self, agent: int, places: Iterable[Place], *, releases: bool, acquires: bool) -> None:
-        """Let an atomic of wave `agent` on each of `places` release what it knows, acquire what is released there, or both."""
+        """Let an atomic of wave `agent` on each of `places` release what has settled, acquire what is there, or both."""
         mine = self._known.get(agent, {})
-        told = {**mine, agent: self._end_stamp(agent)} if releases else None
+        known, stamp = self._settled.get(agent, NOTHING)
+        told = {**known, agent: stamp} if releases else None
         for place in places:
             found = self._released.get(place)
             if acquires and found is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,13 +35,22 @@ class InFlight:
 
     def wait(self, counter: Counter, most: int) -> None:
         """Record that every memory access has ended that must have ended when `counter` has fallen to `most` or less."""
-        for operation in self.waits.wait(counter, most):
+        ended = self.waits.wait(counter, most)
+        for operation in ended:
             for key in operation.keys:
                 if self.pending.get(key) is operation:
                     self.end_load(key)
             if operation.outlasts and operation.log is not None:
                 for tag in operation.tags:
                     operation.log.end(tag, self.group.epoch)
+        clocks = self.group.device.clocks
+        if ended and clocks is not None and all(each.log is None for each in chain(*self.waits.under_way.values())):
+            for agent in self.agents():
+                clocks.settle(agent)
+
+    @abstractmethod
+    def agents(self) -> tuple[int, ...]:
+        """Return the numbers of these waves in the launch."""
 
     def end_load(self, key: int) -> None:
         """Stop tracking the load into register `key`, because it has ended or its missing wait has been reported."""

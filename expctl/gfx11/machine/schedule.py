@@ -32,9 +32,8 @@ def run_waves(group: Workgroup, waves: list[Wave], blocks: list[Block], order: r
         waiting = [wave for wave in running if _run_to_barrier(group, wave, blocks)]
         if waiting and len(waiting) != len(running):
             ended = len(running) - len(waiting)
-            waiting[0].fault(
-                FaultKind.DIVERGED, blocks[waiting[0].resume - 1].last_line, f"{ended} waves ended without this barrier"
-            )
+            words = f"{ended} wave{'s' * (ended > 1)} ended without this barrier"
+            waiting[0].fault(FaultKind.DIVERGED, blocks[waiting[0].resume - 1].last_line, words)
         group.meet(wave.index for wave in waiting)
         running = waiting
 

@@ -63,6 +63,10 @@ class Team(InFlight):
         self.resume = waves[0].resume
         self._is_one = False
 
+    def agents(self) -> tuple[int, ...]:
+        """Return the numbers of the waves in the launch."""
+        return tuple(self.group.agent(wave.index) for wave in self.waves)
+
     def set_order(self, order: Sequence[Wave]) -> None:
         """Set the order of the waves."""
         self.order = tuple(order)

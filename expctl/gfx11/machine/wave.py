@@ -175,11 +175,14 @@ class Wave(InFlight):
             what = f"the address in {name_of(key)} is a value that nothing wrote"
             self.fault(FaultKind.UNINITIALISED, line, what, lanes=unclear)
 
+    def agents(self) -> tuple[int, ...]:
+        """Return the number of this wave in the launch."""
+        return (self.group.agent(self.index),)
+
     def exchange(self, places: Iterable[Place], *, acquires: bool, writes: bool = True) -> None:
         """Let an atomic on `places` order accesses of other waves before those that follow, and earlier ones before others'.
-        It releases if it writes and the wave has waited for everything before.
+        It releases, if it writes, what the wave had done when it had waited for all of it.
         """
         clocks, agent = self.group.device.clocks, self.group.agent(self.index)
         if clocks is not None:
-            releases = writes and not any(self.waits.under_way.values())
-            clocks.exchange(agent, places, releases=releases, acquires=acquires)
+            clocks.exchange(agent, places, releases=writes, acquires=acquires)

@@ -21,6 +21,8 @@ _RANGE = re.compile(r"^([vs])\[(\d+):(\d+)\]$")
 _INTEGER = re.compile(r"^-?(0x[0-9a-fA-F]+|\d+)$")
 _FLOAT = re.compile(r"^-?\d+\.\d*(e[+-]?\d+)?$")
 _SYMBOL = re.compile(r"^([\w.$]+)@rel32@(lo|hi)\+(\d+)$")
+_FAR_LABEL = re.compile(r"^\((\.L\w+)-\.Lpost_getpc\d+\)(&4294967295|>>32)$")
+"""The distance to a label that is too far away for a branch, which clang adds to what s_getpc returned."""
 _AFTER = {"lo": 4, "hi": 12}
 """What is added to the distance from s_getpc to the symbol itself."""
 _MOST = {"v": 256, "s": 106}
@@ -96,6 +98,8 @@ def _plain(text: str) -> Operand | None:
     if symbol := _SYMBOL.match(text):
         beyond = int(symbol[3]) - _AFTER[symbol[2]]
         return Operand(kind=Kind.SYMBOL, name=symbol[1], upper=symbol[2] == "hi", number=beyond)
+    if far := _FAR_LABEL.match(text):
+        return Operand(kind=Kind.SYMBOL, name=far[1], upper=far[2] == ">>32")
     if _INTEGER.match(text):
         return Operand(kind=Kind.NUMBER, number=int(text, 0))
     if _FLOAT.match(text):

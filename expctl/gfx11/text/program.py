@@ -13,7 +13,7 @@ _END_OF_BODY = re.compile(r"^\s*(\.section|\.size|\.text)\b|^\.Lfunc_end")
 _HARMLESS = re.compile(r"^\s*\.(loc|cfi_\w+|file|set|amdgpu_\w+|globl|type)\b")
 SYMBOL = re.compile(r"([\w.$]+)@rel32@lo\+\d+")
 """A reference to data or to a function, in the instruction that adds the low half of its distance."""
-_LITERAL = re.compile(r"[\w\s.,:|&+()\[\]@-]*")
+_LITERAL = re.compile(r"[\w\s.,:|&+()\[\]@>-]*")
 """Characters that an instruction may have. They admit no comment, string, macro argument or second statement on the line."""
 _ALIGNMENT = re.compile(r"^\s*\.p2align\s+(\d{1,2})(\s*,\s*,\s*\d+)?\s*$")
 

@@ -7,6 +7,7 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <cuda_runtime_api.h>
+#include <device_atomic_functions.h>
 #include <device_launch_parameters.h>
 #include <math_constants.h>
 
