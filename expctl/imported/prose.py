@@ -8,7 +8,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.bullets import BULLET, DECIDES, LABEL, read_bullets
 from expctl.imported.document import Document, Line, Row, Section, Unread
-from expctl.imported.headings import Heading, experiments_of, marks_are_verdicts, read_heading
+from expctl.imported.headings import NUMBERED, Heading, experiments_of, marks_are_verdicts, read_heading
 from expctl.imported.likeness import may_be_the_same
 from expctl.imported.verdicts import DECIDED, MARKS, Dialect, Pending, opens_with_verdict, rulings
 
@@ -35,6 +35,10 @@ ENDS_WITH = re.compile(
 )
 # `3. Wider loads - failed` tells of the row 3 of a table, `Hypothesis 3 - wider loads` of the row H3 or 3.
 LEADING_NUMBER = re.compile(r"\W*(?:([A-Za-z]+)\s+)?#?(\d+)\s*(?:[.):]|[-–—]+)\s+")
+# A sentence of one word, in the section of a numbered experiment
+ONE_WORD = re.compile(
+    r"(?:^|[.!)*]\s+)\W*(kept|retained|reverted|rejected|discarded|abandoned|rolled back)\.(?=\W*$)", re.IGNORECASE
+)
 UNSURE = re.compile(r"\W*(?:inconclusive|undecided|unclear)\b", re.IGNORECASE)
 # `**Attempted and reverted.**`, in a line of its own
 TRIED_AND = re.compile(
@@ -92,6 +96,8 @@ def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect:
     labelled = list(_labelled(lines))
     stated = [text for text in labelled if _is_stated(text, dialect)]
     words = heading.words
+    if not words and not labelled and NUMBERED.match(section.title):
+        stated = sorted({found[1].lower() for line in lines for found in ONE_WORD.finditer(line.text)})
     if not words:
         measured = sum(bool(TELLS_RESULT.fullmatch(line.text)) for line in lines)
         if len(stated) != 1 or len(labelled) - len(stated) > 1 + measured:

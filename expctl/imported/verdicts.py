@@ -94,6 +94,12 @@ KEEPS_OLD = re.compile(
     r"(?:current|baseline|default|existing|old|original|previous|prior|present|simpler|before|reference|\d)",
     re.IGNORECASE,
 )
+# `Committed as 1a2b3c4, reverted in 5d6e7f8`: what was in the code is in it no more.
+TAKEN_OUT = re.compile(
+    r"(?:committed|landed|merged|shipped|deployed|applied)\b[^;:?]{0,40}[,;(–—-] ?(?:(?:and|then|but|later|was|were|since) )*"
+    r"(?:reverted|rolled back|backed out)(?=\W*$|\W+(?:in|by|as|after|because|on|at|with|the (?:same|next))\b[^;]*$)",
+    re.IGNORECASE,
+)
 UNDONE = re.compile(r"\b(?:reverted|rolled back|backed out|discarded)\b", re.IGNORECASE)
 # `Keep group 4` in the row of a sweep keeps what was there. In capitals, and before a word of place, it is a verdict.
 KEEPS_OTHER = re.compile(
@@ -167,6 +173,8 @@ def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending
         return None
     if found - SEEN_ONLY == {Verdict.REJECT} and UNDONE.search(plain):
         found = {Verdict.REJECT}  # `neutral, reverted`: what was seen, and what was done
+    if found == {Verdict.KEEP, Verdict.REJECT} and TAKEN_OUT.match(plain):
+        found = {Verdict.REJECT}
     if len(found) != 1 or is_hedged(recognised) or (SUCCEEDED.search(plain) and Verdict.KEEP not in found):
         return None
     sure = _decides(plain) if len(plain) > SHORT else DECIDED.search(plain) or MARKS.search(plain) or len(plain.split()) <= FEW

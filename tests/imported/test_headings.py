@@ -113,3 +113,21 @@ def test_bullets_without_a_verdict(bullet: str) -> None:
 def test_the_place_of_a_change_is_no_id() -> None:
     text = "# Experiments\n- Depth2: wider loads, 3 ms; reverted\n- E2: wider stores, 3 ms; reverted\n"
     assert [name for name, _, _ in read(text)] == ["", "E2"]
+
+
+def test_a_sentence_of_one_word_decides_for_a_numbered_experiment() -> None:
+    words = "The lanes wait for each other, which costs twice the time. {}\n"
+    for word, verdict in (("Reverted.", REJECT), ("Kept.", KEEP)):
+        assert read("# Log\n### Experiment 12: wider loads\n" + words.format(word)) == [
+            ("12", "Experiment 12: wider loads", verdict)
+        ]
+    assert read("# Log\n### Wider loads\n" + words.format("Reverted.")) == []
+    assert read("# Log\n### Experiment 12: wider loads\n" + words.format("Kept.") + words.format("Reverted.")) == []
+    assert read("# Log\n### Experiment 12: wider loads\n" + words.format("It was reverted by all of us.")) == []
+
+
+@pytest.mark.parametrize(
+    ("title", "count"), [("Key experiments", 1), ("2.4 Key decisions (phase 4)", 1), ("Color key", 0), ("Key to the words", 0)]
+)
+def test_key_experiments_are_no_key_to_words(title: str, count: int) -> None:
+    assert len(read(f"# Log\n## {title}\n1. **wider loads** (reverted):\n   - 3 ms\n")) == count

@@ -137,3 +137,19 @@ def test_what_a_bullet_keeps_as_before_is_no_verdict() -> None:
     bullet = "# Log\n\n## Experiments\n\n- Sorted the ideas of the review.\n  Kept {} as the main lane.\n"
     assert not read_document(document_of(bullet.format("hash-like signals").encode(), "a.md")).rows
     assert read_document(document_of(b"# Log\n\n## Experiments\n\n- Sorted the queues.\n  Kept. 3 ms.\n", "a.md")).rows
+
+
+@pytest.mark.parametrize(
+    ("cell", "verdict"),
+    [
+        ("Committed as `1a2b3c4`, reverted in `5d6e7f8`", REJECT),
+        ("Merged, then rolled back", REJECT),
+        ("Landed (later reverted by the author)", REJECT),
+        ("Merged, reverted the old default", None),
+        ("Committed as `1a2b3c4`, reverted in `5d6e7f8`; landed again", None),
+        ("Kept, reverted in one file", None),
+    ],
+)
+def test_what_was_taken_out_again(cell: str, verdict: Verdict | None) -> None:
+    found = rulings(cell)
+    assert (found[0].verdict if isinstance(found, tuple) else None) is verdict
