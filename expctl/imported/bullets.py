@@ -26,7 +26,9 @@ MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|c
 # `..., reverted.`, `... and reverted to E3.`, `..., kept for simplicity.` and `...; keep.`
 LAST = re.compile(
     r"(?:(?:[,;(]|->|→)\s*(?:(?:was |so |then )?(?P<done>kept|retained|rejected|discarded|reverted|rolled back|dropped))"
-    r"|\band (?P<undone>reverted|rolled back))(?:\s+(?:to|for)(?:\s+[\w.-]+){1,4})?\W*$"
+    r"|\band (?P<undone>reverted|rolled back)"
+    r"|\b(?:tried|tested|prototyped|built) (?:and|but) (?:then |later )?(?P<gone>removed|dropped|abandoned|rejected|discarded))"
+    r"(?:\s+(?:to|for)(?:\s+[\w.-]+){1,4})?\W*$"
     r"|[,;]\s*(?P<rule>keep|revert|discard)\W*$",
     re.IGNORECASE,
 )
@@ -74,7 +76,7 @@ def read_bullets(
     if FORBIDS.search(section.title) or EXPLAINS_WORDS.search(section.title):
         return
     about = bool(ABOUT_EXPERIMENTS.search(f"{section.title} {section.under}"))
-    for line, text in _items(lines):
+    for line, text in items(lines):
         bare = CHECKBOX.sub("", text)
         known = IDENTIFIED.match(bare)
         if (
@@ -109,7 +111,7 @@ def read_bullets(
         )
 
 
-def _items(lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
+def items(lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
     """Yield (line number, text) of each bullet, its continued lines joined."""
     open_at, text = 0, ""
     for line in lines:
@@ -143,7 +145,7 @@ def _parted(text: str, dialect: Dialect) -> tuple[str, str, str] | None:
             return parts[1].strip("*_ "), parts[0], " - ".join(parts[2:])
         return " - ".join(parts[:at]), parts[at], " - ".join(parts[1:at] + parts[at + 1 :])
     last = LAST.search(text) if not decided else None
-    return (text[: last.start()], last["done"] or last["undone"] or last["rule"], text) if last else None
+    return (text[: last.start()], next(filter(None, last.groups())), text) if last else None
 
 
 def _is_decision(part: str, dialect: Dialect, *, first: bool) -> bool:

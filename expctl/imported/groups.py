@@ -48,9 +48,10 @@ def ruled_by_heading(
     Only a table with a head of `tried` (such as `experiment`) is one of experiments, and only where a third of its rows has a
     figure, which `measured` finds. A row that itself tells of another decision gets an empty cell.
     """
-    found = _ruling(table.section)
+    found = ruling_of(table.section)
     success = SUCCESS.fullmatch(table.section)
-    if success and any(opens_with_verdict(other["verdict"]) is Verdict.REJECT for other in filter(None, map(_ruling, others))):
+    given = (opens_with_verdict(each["verdict"]) for each in map(ruling_of, others) if each)
+    if success and Verdict.REJECT in given:
         found = success
     words = found["verdict"].lower() if found else ""
     figures = sum(any(map(measured.search, row.cells)) for row in table.rows)
@@ -66,7 +67,8 @@ def ruled_by_heading(
     return dataclasses.replace(table, heads=(*table.heads, HEAD), rows=rows)
 
 
-def _ruling(heading: str) -> re.Match[str] | None:
+def ruling_of(heading: str) -> re.Match[str] | None:
+    """Return what a heading such as `Rejected experiments` gives to all below it, as the group `verdict`; None for others."""
     title = BRACKETS.sub("", heading).strip()
     return BEFORE.fullmatch(title) or AFTER.fullmatch(title) or APPLIED.fullmatch(heading) or NOUNS.fullmatch(title)
 

@@ -10,6 +10,7 @@ from expctl.imported.bullets import BULLET, DECIDES, LABEL, read_bullets
 from expctl.imported.document import Document, Line, Row, Section, Unread
 from expctl.imported.headings import NUMBERED, Heading, experiments_of, marks_are_verdicts, read_heading
 from expctl.imported.likeness import may_be_the_same
+from expctl.imported.lists import read_list
 from expctl.imported.verdicts import DECIDED, MARKS, Dialect, Pending, opens_with_verdict, rulings
 
 FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -70,6 +71,8 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
         if whole:
             told.add(section.title)
         found += [whole] if whole else list(read_bullets(section, lines, dialect, names, fails=fails))
+        seen = {each.line for each in found}
+        found += (each for each in read_list(section, lines, rows) if each.line not in seen)
     return found
 
 

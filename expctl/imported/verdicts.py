@@ -26,7 +26,7 @@ MARKED = {**dict.fromkeys("✓✔✅☑👍", Verdict.KEEP), **dict.fromkeys("�
 WORDS = (
     (
         Verdict.REJECT,
-        r"(?:not (?:be )?|never )(?:kept|merged|adopted|landed|accepted|retained|shipped|committed|deployed|viable)"
+        r"(?:not (?:be )?|never )(?:kept|merged|adopted|landed|accepted|retained|shipped|committed|deployed|promoted|viable)"
         r"|(?:don.?t|do not|did not|didn.?t) keep"
         r"|not (?:apply|applied|added)|do(?:n.?t| not) (?:apply|add|adopt|merge|ship|use)"
         r"|not worth|dead[- ]end|(?:kept|left) (?:off|out|disabled)|no[- ]go|no[- ]ship",
@@ -36,14 +36,14 @@ WORDS = (
         Verdict.KEEP,
         r"keep(?! (?:in mind|an eye|track|going|trying)\b)|keeps|kept|keeper|accept|accepted|adopt|adopted|merged"
         r"|landed|ship|shipped|deployed"
-        r"|retain|retained|committed|promoted|selected|apply|applied"
+        r"|retain|retained|committed|promote|promoted|selected|apply|applied"
         r"|baseline",
     ),
     (Verdict.KEEP, r"behalten|beibehalten|übernommen|angenommen|akzeptiert|ausgangsstand"),
     (
         Verdict.REJECT,
         r"reject|rejected|discard|discarded|revert|reverted|drop|dropped|rolled back|backed out|abandoned|scrapped|removed"
-        r"|killed(?! by)|lost|fail(?!-(?:closed|open|safe|fast|soft))|failed|regression|regressed",
+        r"|kill(?![- ]?switch|-)|killed(?! by)|lost|fail(?!-(?:closed|open|safe|fast|soft))|failed|regression|regressed",
     ),
     (
         Verdict.REJECT,
@@ -58,10 +58,11 @@ PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for v
 # Words for what was done, not for what was seen: a long text states its verdict with one of these.
 DECIDED = re.compile(
     r"\b(?:keep(?! (?:in mind|an eye|track|going|trying)\b)|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed"
-    r"|committed|applied|re-?enabled|reject(?:ed)?|discard(?:ed)?"
-    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|killed(?! by)|crash(?:ed)?|dead[- ]end|no[- ]go"
+    r"|committed|promoted?|applied|re-?enabled|reject(?:ed)?|discard(?:ed)?"
+    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|kill(?![- ]?switch|-)|killed(?! by)|crash(?:ed)?"
+    r"|dead[- ]end|no[- ]go"
     r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)"
-    r"|(?:not|never) (?:kept|adopted|merged|landed|accepted|retained|shipped|committed)"
+    r"|(?:not|never) (?:kept|adopted|merged|landed|accepted|retained|shipped|committed|promoted)"
     r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen)\b",
     re.IGNORECASE,
 )
@@ -69,7 +70,7 @@ RESULT_OF_TEST = re.compile(r"\b(?:fail|failed|error|crash|crashed|timeout)\b", 
 PASSED = re.compile(r"\W*(?:pass|passed|passes|ok|success|succeeded|completed?|done)\b", re.IGNORECASE)
 MARKS = re.compile(r"[✓✔✅☑👍✗✘❌✖👎]")
 PENDING = re.compile(
-    r"\b(?:todo|planned|pending|running|queued|wip|in progress|next|open|blocked|tbd|deferred|parked|proposed|untried"
+    r"\b(?:todo|planned|pending|running|queued|wip|in progress|next|open|blocked|tbd|deferred|park(?:ed)?|proposed|untried"
     r"|needs follow-?up|geplant|läuft|offen|ausstehend)\b",
     re.IGNORECASE,
 )
@@ -100,6 +101,13 @@ TAKEN_OUT = re.compile(
     r"(?:reverted|rolled back|backed out)(?=\W*$|\W+(?:in|by|as|after|because|on|at|with|the (?:same|next))\b[^;]*$)",
     re.IGNORECASE,
 )
+# `Use half of it; reject the pure form` rejects something else than the change.
+OF_ANOTHER = re.compile(
+    r"(?:keep|retain|accept|adopt|merge|ship|promote|apply|reject|discard|revert|drop|kill)\s+"
+    r"(?!(?:it|this|that|both|all|as|to|for|in|on|by|with|because|since|due|until|unless|if|and|or|now|only|again|change|idea"
+    r"|the (?:change|idea|patch|experiment|candidate))\b)\w",
+    re.IGNORECASE,
+)
 UNDONE = re.compile(r"\b(?:reverted|rolled back|backed out|discarded)\b", re.IGNORECASE)
 # `Keep group 4` in the row of a sweep keeps what was there. In capitals, and before a word of place, it is a verdict.
 KEEPS_OTHER = re.compile(
@@ -109,9 +117,10 @@ KEEPS_OTHER = re.compile(
 # What is kept as a reference was not kept as a change.
 KEPT_ASIDE = re.compile(
     r"(?:keep|kept|retained?) (?:only |just |merely )?(?:as|for) (?:an? |the )?(?:[\w-]+ )?"
-    r"(?:reference|record|oracle|evidence|documentation|experiment|negative|comparison|debugging|future|later|history)",
+    r"(?:reference|record|oracle|evidence|documentation|experiment|negative|comparison|debugging|future|later|histor|archiv|research)",
     re.IGNORECASE,
 )
+KEPT_ELSE = (KEEPS_OLD, KEEPS_OTHER, KEPT_ASIDE)
 SEEN_ONLY = {Verdict.INCONCLUSIVE, Verdict.NO_OP}
 # `retained frames` in a later clause is no verdict; `kept` and `kept for now` are.
 NOT_OF_NOUN = re.compile(
@@ -162,7 +171,7 @@ def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending
     if not found:
         waits = PENDING.search(plain) if len(plain) <= SHORT else PENDING.match(plain)
         return Pending.NO_VERDICT_YET if waits or not plain.strip("-–—? ") else None
-    parts = [part for part in PARTS.split(plain) if part and not KEEPS_OLD.match(part) and not KEEPS_OTHER.match(part)]
+    parts = [part for part in PARTS.split(plain) if part and not any(other.match(part) for other in KEPT_ELSE)]
     each = [_verdicts(part, dialect)[0] for part in parts]
     if len(found) == len(parts) == 2 and all(len(verdicts) == 1 for verdicts in each) and all(map(_starts_with_verdict, parts)):
         return None if is_hedged(recognised) else tuple(_ruling(v.pop(), part) for v, part in zip(each, parts, strict=True))
@@ -176,6 +185,9 @@ def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending
     if found == {Verdict.KEEP, Verdict.REJECT} and TAKEN_OUT.match(plain):
         found = {Verdict.REJECT}
     if len(found) != 1 or is_hedged(recognised) or (SUCCEEDED.search(plain) and Verdict.KEEP not in found):
+        return None
+    later = ((clause, word) for clause in _clauses(plain)[1:] for word in DECIDED.finditer(clause))
+    if any(OF_ANOTHER.match(clause, word.start()) for clause, word in later):
         return None
     sure = _decides(plain) if len(plain) > SHORT else DECIDED.search(plain) or MARKS.search(plain) or len(plain.split()) <= FEW
     return (_ruling(found.pop(), _bare(text)),) if sure else None
@@ -242,6 +254,10 @@ def _of_first_clause(plain: str, dialect: Dialect) -> Verdict | None:
 def _takes_back(verdict: Verdict, clause: str) -> bool:
     """Return whether a later clause decides otherwise than `verdict`: `kept, later reverted`."""
     word = DECIDED.search(clause)
+    if verdict is Verdict.INCONCLUSIVE and word and re.match(r"not|never", word[0], re.IGNORECASE):
+        return False  # `inconclusive, not kept`
+    if verdict is not Verdict.KEEP and KEPT_ASIDE.match(clause):
+        return False
     if not word or LEFT_OFF.match(clause[word.start() :]) or (verdict is not Verdict.KEEP and KEEPS_OLD.match(clause)):
         return False
     other = {found for found, pattern in PATTERNS if pattern.fullmatch(word[0])} or {Verdict.KEEP}

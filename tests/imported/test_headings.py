@@ -88,6 +88,7 @@ def test_a_label_takes_back_what_the_heading_says() -> None:
         ("wider loads: 1806 cycles (worse) -> saved as loads.c and reverted to 1803.", REJECT),
         ("wider loads: 1806 cycles (no change), kept for simplicity.", KEEP),
         ("wider loads: still 1806 cycles; keep.", KEEP),
+        ("Wider loads in the last pass were tried and then removed.", REJECT),
     ],
 )
 def test_bullets_end_with_the_verdict(bullet: str, verdict: Verdict) -> None:

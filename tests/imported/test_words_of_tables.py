@@ -124,6 +124,13 @@ def test_crash_is_a_verdict_beside_others_and_done_waits_for_none() -> None:
         ("Ported and rejected: too slow", Verdict.REJECT),
         ("keep-candidate", None),
         ("Fail-closed", None),
+        ("**KILL** (this layout)", REJECT),
+        ("kill-switch", None),
+        ("Promote as the default", KEEP),
+        ("Not promoted; retained as historical code", REJECT),
+        ("Inconclusive, not promoted", Verdict.INCONCLUSIVE),
+        ("Four lanes for all; reject wider stores", None),
+        ("Four lanes for all, so reject it", REJECT),
         ("keep -O3", None),
         ("**keep --pack 1**", None),
     ],
@@ -131,6 +138,12 @@ def test_crash_is_a_verdict_beside_others_and_done_waits_for_none() -> None:
 def test_words_of_others(cell: str, verdict: Verdict | None) -> None:
     found = rulings(cell)
     assert (found[0].verdict if isinstance(found, tuple) else None) is verdict
+
+
+def test_half_of_a_change_can_be_kept() -> None:
+    found = rulings("Promote four lanes; reject wider stores")
+    assert isinstance(found, tuple)
+    assert [each.verdict for each in found] == [KEEP, REJECT]
 
 
 def test_what_a_bullet_keeps_as_before_is_no_verdict() -> None:
