@@ -51,7 +51,7 @@ HEADS = {
     Role.CHANGE: _heads(
         """change, changes, description, idea, optimization, optimisation, modification, hypothesis, what, what changed,
         what was tried, tried, approach, technique, candidate, attempt, probe, title, name, variant, variation, kernel, config,
-        configuration, experiment, test, trial, patch, proposal, lever, knob, simplification, branch, item,
+        configuration, experiment, test, trial, patch, proposal, lever, knob, simplification, branch, item, fix, improvement,
         änderung, änderungen, idee, beschreibung, maßnahme, was, versuch, ansatz, titel, variante"""
     ),
     Role.RESULT: _heads(
@@ -71,6 +71,11 @@ TRIED = _heads(
     approach, technique, candidate, attempt, experiment, trial, probe, patch, proposal, lever, knob, simplification,
     experiments,
     änderung, idee, maßnahme, versuch, ansatz"""
+)
+# What stands below one of these is true or false: a check mark beside it is no decision.
+CLAIMED = _heads(
+    """claim, claims, statement, statements, assumption, assumptions, belief, question, questions, requirement, requirements,
+    criterion, criteria, prediction, predictions, expectation, expectations, frage, annahme, behauptung, erwartung"""
 )
 # Columns with these heads hold verdicts, even where few cells are recognised, ...
 STRONG = _heads(
@@ -194,7 +199,8 @@ def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
     cells = [row.cells[index] for row in table.rows]
     decided = any(DECIDED.search(cell) for cell in cells)
     tried = any(_plain(each) in TRIED for each in table.heads)
-    marks = asks or (measured and tried and head in HEADS[Role.VERDICT]) or decided
+    claimed = any(_plain(each) in CLAIMED for each in table.heads) and not tried
+    marks = (asks and not claimed) or (measured and tried and head in HEADS[Role.VERDICT]) or decided
     bits = asks and {cell.strip() for cell in cells} == set(BITS)
     tests = tells_tests(cells) and not any(DECIDED.fullmatch(NO_WORDS.sub("", cell)) for cell in cells)
     return Dialect(answers=asks, bits=bits, marks=marks, tests=tests, meanings=given.meanings)

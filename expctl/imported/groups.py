@@ -13,6 +13,7 @@ HEAD = "verdict"
 DONE = "accepted|adopted|kept|retained|landed|shipped|merged|rejected|reverted|discarded|abandoned|dropped|failed"
 THINGS = (
     "changes|experiments|optimi[sz]ations|attempts|ideas|approaches|candidates|hypotheses|variants|techniques|kernels|levers"
+    "|improvements|wins|speed-?ups|tweaks|fixes"
 )
 # `Rejected decode changes`, `Kept ideas and what they taught us`, `Rejected`, `Rejected in this round`
 BEFORE = re.compile(
@@ -30,6 +31,8 @@ AFTER = re.compile(
 APPLIED = re.compile(rf"\W*(?:{THINGS})\b[^()]*\((?:all )?(?P<verdict>applied|{DONE})\)\W*", re.IGNORECASE)
 # `Notable discards`
 NOUNS = re.compile(r"\W*(?:\w+ ){0,3}(?P<verdict>discard|reject|revert)(?:s|ions|als)\W*", re.IGNORECASE)
+# Heads of what was changed, below such headings alone
+GAINED = frozenset(("fix", "improvement", "win", "speedup", "tweak"))
 BRACKETS = re.compile(r"\s*\([^()]*\)")
 BOTH = re.compile(rf"\b(?:{DONE})\b", re.IGNORECASE)
 MEASURED_SHARE = 1 / 3
@@ -57,7 +60,7 @@ def ruled_by_heading(
     figures = sum(any(map(measured.search, row.cells)) for row in table.rows)
     if not words or len(set(BOTH.findall(table.section.lower()))) > 1 or figures < MEASURED_SHARE * len(table.rows):
         return None
-    if not any(" ".join(head.lower().split()) in tried for head in table.heads):
+    if not any(" ".join(head.lower().split()) in tried | GAINED for head in table.heads):
         return None
     against = {Verdict.KEEP, Verdict.REJECT} - {opens_with_verdict(words) or MEANINGS.get(words)}
     rows = tuple(

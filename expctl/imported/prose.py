@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
-from expctl.imported.bullets import BULLET, DECIDES, LABEL, read_bullets
+from expctl.imported.bullets import DECIDES, LABEL, read_bullets
 from expctl.imported.document import Document, Line, Row, Section, Unread
 from expctl.imported.headings import NUMBERED, Heading, experiments_of, marks_are_verdicts, read_heading
 from expctl.imported.likeness import may_be_the_same
@@ -15,8 +15,11 @@ from expctl.imported.verdicts import DECIDED, MARKS, Dialect, Pending, opens_wit
 
 FENCE = re.compile(r"\s*(?:```|~~~)")
 ONLY_LABEL = re.compile(
-    r"\s*[-*+]\s+\W*(?:verdict|decision|outcome|status|conclusion|ruling)\s*(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*", re.IGNORECASE
+    r"\s*(?:[-*+]\s+)?\W*(?:verdict|decision|outcome|status|conclusion|ruling)\s*(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*",
+    re.IGNORECASE,
 )
+# The line below such a label: a bullet, or running text
+BELOW = re.compile(r"\s*(?:(?:[-*+]|\d+[.)])\s+)?([^\s#|].*)")
 TELLS_RESULT = re.compile(
     r"\s*(?:[-*+]\s+)?\W*(?:results?|measured|measurements?|impact|effect|numbers|ergebnis)\s*(?:\*\*|__)?\s*[:.]\s*(?:\*\*|__)?\s*(.*)",
     re.IGNORECASE,
@@ -36,9 +39,11 @@ ENDS_WITH = re.compile(
 )
 # `3. Wider loads - failed` tells of the row 3 of a table, `Hypothesis 3 - wider loads` of the row H3 or 3.
 LEADING_NUMBER = re.compile(r"\W*(?:([A-Za-z]+)\s+)?#?(\d+)\s*(?:[.):]|[-–—]+)\s+")
-# A sentence of one word, in the section of a numbered experiment
+# A sentence of one word, in the section of an experiment with a number or an id
 ONE_WORD = re.compile(
-    r"(?:^|[.!)*]\s+)\W*(kept|retained|reverted|rejected|discarded|abandoned|rolled back)\.(?=\W*$)", re.IGNORECASE
+    r"(?:^|[.!)*]\s+)\W*(kept|retained|reverted|rejected|discarded|abandoned|rolled back)"
+    r"(?: (?:\+|&|and) (?:committed|merged|pushed|reverted))?\.(?=\W*$)",
+    re.IGNORECASE,
 )
 UNSURE = re.compile(r"\W*(?:inconclusive|undecided|unclear)\b", re.IGNORECASE)
 # `**Attempted and reverted.**`, in a line of its own
@@ -99,7 +104,7 @@ def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect:
     labelled = list(_labelled(lines))
     stated = [text for text in labelled if _is_stated(text, dialect)]
     words = heading.words
-    if not words and not labelled and NUMBERED.match(section.title):
+    if not words and not labelled and (heading.name or NUMBERED.match(section.title)):
         stated = sorted({found[1].lower() for line in lines for found in ONE_WORD.finditer(line.text)})
     if not words:
         measured = sum(bool(TELLS_RESULT.fullmatch(line.text)) for line in lines)
@@ -133,10 +138,10 @@ def _labelled(lines: Sequence[Line]) -> Iterator[str]:
     changes = sum(bool(TELLS_CHANGE.match(line.text)) for line in lines)
     for line, below in itertools.zip_longest(lines, lines[1:]):
         found = (ENDS_WITH.fullmatch(line.text) if changes == 1 else None) or LABEL.fullmatch(line.text)
-        item = BULLET.fullmatch(below.text) if below and ONLY_LABEL.fullmatch(line.text) else None
+        item = BELOW.fullmatch(below.text) if below and ONLY_LABEL.fullmatch(line.text) else None
         told = TRIED_AND.fullmatch(line.text)
-        if found or item or told:
-            yield found[1] if found else item[2] if item else told[1]  # type: ignore[index]
+        if said := found or item or told:
+            yield said[1]
 
 
 def _is_stated(text: str, dialect: Dialect) -> bool:

@@ -89,7 +89,7 @@ def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, in
         return Unread(line=line.line, text=shown, why=found.value)
     if max(map(len, line.cells)) > CELL_MAX:
         return Unread(line=line.line, text=shown, why=f"a cell of more than {CELL_MAX} characters")
-    if not cell(columns.change) and not cell(columns.name):
+    if not re.search(r"\w", cell(columns.change) + cell(columns.name)):
         return Unread(line=line.line, text=shown, why="the row has neither an id nor a change")
     name = _without_markup(cell(columns.name))
     if is_range(name):

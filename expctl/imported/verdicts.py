@@ -29,7 +29,7 @@ WORDS = (
         r"(?:not (?:be )?|never )(?:kept|merged|adopted|landed|accepted|retained|shipped|committed|deployed|promoted|viable)"
         r"|(?:don.?t|do not|did not|didn.?t) keep"
         r"|not (?:apply|applied|added)|do(?:n.?t| not) (?:apply|add|adopt|merge|ship|use)"
-        r"|not worth|dead[- ]end|(?:kept|left) (?:off|out|disabled)|no[- ]go|no[- ]ship",
+        r"|not worth|dead[- ]end|dead(?=\s*(?:[:;,.]|$))|(?:kept|left) (?:off|out|disabled)|no[- ]go|no[- ]ship",
     ),
     (Verdict.REJECT, r"nicht (?:behalten|beibehalten|übernommen|angenommen|akzeptiert)"),
     (
@@ -60,7 +60,7 @@ DECIDED = re.compile(
     r"\b(?:keep(?! (?:in mind|an eye|track|going|trying)\b)|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed"
     r"|committed|promoted?|applied|re-?enabled|reject(?:ed)?|discard(?:ed)?"
     r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|kill(?![- ]?switch|-)|killed(?! by)|crash(?:ed)?"
-    r"|dead[- ]end|no[- ]go"
+    r"|dead[- ]end|dead(?=\s*(?:[:;,.]|$))|no[- ]go"
     r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)"
     r"|(?:not|never) (?:kept|adopted|merged|landed|accepted|retained|shipped|committed|promoted)"
     r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen)\b",

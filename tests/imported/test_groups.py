@@ -26,6 +26,7 @@ def verdicts(text: str, name: str = "a.md") -> list[tuple[str, Verdict]]:
         ("Accepted changes and what they taught", Verdict.KEEP),
         ("Changes that made it faster (applied)", Verdict.KEEP),
         ("Kept", Verdict.KEEP),
+        ("Shipped wins", Verdict.KEEP),
     ],
 )
 def test_a_heading_rules_its_table(heading: str, verdict: Verdict) -> None:
@@ -117,3 +118,9 @@ def test_a_heading_of_successes_rules_where_another_tells_of_failures() -> None:
 def test_a_cell_that_tells_the_change_decides_nothing(cell: str, count: int) -> None:
     rows = f"| a | 4 % faster | {cell} |\n| b | 5 % faster | one pass less |\n"
     assert len(verdicts(f"### Kept ideas\n\n| Idea | Seen | Why |\n|---|---|---|\n{rows}")) == count
+
+
+def test_what_was_mended_is_an_experiment_below_such_a_heading() -> None:
+    assert verdicts("## Shipped wins\n\n| fix | before | after |\n|---|---|---|\n| pack the flags | 4 ms | 3 ms |\n") == [
+        ("pack the flags", Verdict.KEEP)
+    ]

@@ -73,6 +73,10 @@ def test_a_heading_in_two_lines_is_one_and_more_are_running_text() -> None:
 def test_lines_that_state_the_verdict_of_a_section() -> None:
     assert read("# Log\n### E5 wider loads\n**Attempted and reverted.**\n") == [("E5", "wider loads", REJECT)]
     assert read("# Log\n### E5 wider loads\n- Decision:\n  - Reverted, too slow\n") == [("E5", "wider loads", REJECT)]
+    assert read("# Log\n### Wider loads\n3 ms.\n\nStatus:\nAccepted as the default. It is no speed-up\nof anything.\n") == [
+        ("", "Wider loads", KEEP)
+    ]
+    assert read("# Log\n### Wider loads\n3 ms.\n\nStatus:\nSuperseded by the next one.\n") == []
     text = "# Log\n### Attempt: wider loads\n- Change: eight bytes. Removed unused sums.\n- Cycles: 165 (worse). Reverted.\n"
     assert read(text) == [("", "Attempt: wider loads", REJECT)]
 
@@ -123,6 +127,7 @@ def test_a_sentence_of_one_word_decides_for_a_numbered_experiment() -> None:
             ("12", "Experiment 12: wider loads", verdict)
         ]
     assert read("# Log\n### Wider loads\n" + words.format("Reverted.")) == []
+    assert read("# Log\n### E2: wider loads\n" + words.format("Kept + committed.")) == [("E2", "wider loads", KEEP)]
     assert read("# Log\n### Experiment 12: wider loads\n" + words.format("Kept.") + words.format("Reverted.")) == []
     assert read("# Log\n### Experiment 12: wider loads\n" + words.format("It was reverted by all of us.")) == []
 

@@ -131,6 +131,8 @@ def test_crash_is_a_verdict_beside_others_and_done_waits_for_none() -> None:
         ("Inconclusive, not promoted", Verdict.INCONCLUSIVE),
         ("Four lanes for all; reject wider stores", None),
         ("Four lanes for all, so reject it", REJECT),
+        ("dead: it saves one pass in a million", REJECT),
+        ("dead rows fill the list", None),
         ("keep -O3", None),
         ("**keep --pack 1**", None),
     ],
@@ -166,3 +168,17 @@ def test_what_a_bullet_keeps_as_before_is_no_verdict() -> None:
 def test_what_was_taken_out_again(cell: str, verdict: Verdict | None) -> None:
     found = rulings(cell)
     assert (found[0].verdict if isinstance(found, tuple) else None) is verdict
+
+
+def test_a_mark_beside_a_claim_says_whether_it_is_true() -> None:
+    rows = ("| the lanes wait | ✅ true: 3 ms |", "| the queue is full | ❌ measured: never |")
+    assert read(table("| Claim | Verdict |", *rows)) == []
+    assert [verdict for _, _, verdict in read(table("| Change | Verdict |", *rows))] == [KEEP, REJECT]
+    decided = ("| the lanes wait | rejected |", "| the queue is full | kept |")
+    assert [verdict for _, _, verdict in read(table("| Question | Verdict |", *decided))] == [REJECT, KEEP]
+
+
+def test_a_row_without_a_word_is_a_template() -> None:
+    assert read(table("| Item | Status | Delta |", "| … | kept/reverted | …% |", "| wider loads | kept | 3 % |")) == [
+        ("", "wider loads", KEEP)
+    ]
