@@ -9,7 +9,8 @@ from expctl.domain.text import plain_text
 from expctl.imported.document import Line, Row, Section
 from expctl.imported.headings import IDENTIFIED, NUMBERED, SPLIT, title_and_name
 from expctl.imported.rules import FORBIDS
-from expctl.imported.verdicts import DECIDED, Dialect, opens_with_verdict, rulings
+from expctl.imported.verdicts import Dialect, opens_with_verdict, rulings
+from expctl.imported.vocabulary import DECIDED
 
 CONTINUED = re.compile(r"\s+\S")
 CHECKBOX = re.compile(r"\[[ xX]\]\s+")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from expctl.imported.document import Section
 from expctl.imported.rules import FORBIDS
-from expctl.imported.verdicts import DECIDED, MARKS, Dialect, opens_with_verdict, rulings
+from expctl.imported.verdicts import Dialect, opens_with_verdict, rulings
+from expctl.imported.vocabulary import DECIDED, MARKS
 
 # Headings of sections that tell a part of the experiment above them
 PART = re.compile(

@@ -10,7 +10,8 @@ from expctl.imported.document import Line, Row, Ruling, Section
 from expctl.imported.groups import BRACKETS, MEASURED_SHARE, THINGS, ruling_of
 from expctl.imported.headings import title_and_name
 from expctl.imported.likeness import may_be_the_same
-from expctl.imported.verdicts import PATTERNS, opens_with_verdict
+from expctl.imported.verdicts import opens_with_verdict
+from expctl.imported.vocabulary import PATTERNS
 
 GIVEN_UP = re.compile(
     rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:what|things|{THINGS})(?: (?:that|which|we tried))?"

@@ -11,7 +11,8 @@ from expctl.imported.document import Document, Line, Row, Section, Unread
 from expctl.imported.headings import NUMBERED, Heading, experiments_of, marks_are_verdicts, read_heading
 from expctl.imported.likeness import may_be_the_same
 from expctl.imported.lists import read_list
-from expctl.imported.verdicts import DECIDED, MARKS, Dialect, Pending, opens_with_verdict, rulings
+from expctl.imported.verdicts import Dialect, Pending, opens_with_verdict, rulings
+from expctl.imported.vocabulary import DECIDED, MARKS
 
 FENCE = re.compile(r"\s*(?:```|~~~)")
 ONLY_LABEL = re.compile(

@@ -7,7 +7,6 @@ from expctl.domain.text import one_line, plain_text
 from expctl.imported.columns import (
     MEASURED,
     NO_MAP,
-    TRIED,
     Columns,
     Map,
     columns_of,
@@ -18,6 +17,7 @@ from expctl.imported.columns import (
 )
 from expctl.imported.document import Document, ParsedLedger, Row, Table, TableRow, Unread
 from expctl.imported.groups import MEANINGS, ruled_by_heading
+from expctl.imported.heads import TRIED
 from expctl.imported.ids import is_range
 from expctl.imported.prose import read_text
 from expctl.imported.verdicts import Dialect, Pending, rulings, spelled_out
