@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Table
-from expctl.imported.heads import ASKING, CLAIMED, HEADS, STRONG, TRIED, Role
+from expctl.imported.heads import AGAINST, ASKING, CLAIMED, HEADS, MEANING, OF_CHANGES, STRONG, TRIED, Role
 from expctl.imported.verdicts import Dialect, is_answer, speaks_of_verdicts, spelled_out, tells_tests
-from expctl.imported.vocabulary import BITS, DECIDED, MARKS, PENDING
+from expctl.imported.vocabulary import BITS, DECIDED, MARKS, PATTERNS, PENDING
 
 SHARE = 0.6
 SHARE_STRONG = 0.3
@@ -17,6 +17,9 @@ SHARE_HEADLESS = 0.9
 MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|cycles|[a-z]+/s)|^[-+~]?\d[\d,.]*$", re.IGNORECASE)
 UNDONE = re.compile(r"revert|reject|discard|rolled back|dropped|removed|verworfen|zurückgenommen", re.IGNORECASE)
 SHORT_CELL = 60
+LEGEND_MIN = 3
+TESTED = re.compile(r"\W*(?:pass(?:ed|es)?|ok|completed?|done)\b", re.IGNORECASE)
+DIFFERENCE = re.compile(r"[*`~≈ ]*[-+−–±]?\d")
 NO_WORDS = re.compile(r"^\W+|\W+$")
 LEADING_ID = re.compile(r"[\W_]*([A-Za-z]{1,4}-?\d+[a-z]?)(?![\w.=])(?!\s*[+&/])", re.ASCII)
 NAME_MAX = 40
@@ -67,7 +70,7 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
     verdict = forced.get(Role.VERDICT)
     if verdict is None:
         verdict = _verdict_column(table, plain, given)
-    if verdict is None:
+    if verdict is None or (not forced and _explains(table, plain, verdict)):
         return None
     free = [index for index in range(len(plain)) if index != verdict and index not in forced.values()]
 
@@ -130,7 +133,8 @@ def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
     claimed = any(_plain(each) in CLAIMED for each in table.heads) and not tried
     marks = (asks and not claimed) or (measured and tried and head in HEADS[Role.VERDICT]) or decided
     bits = asks and {cell.strip() for cell in cells} == set(BITS)
-    tests = tells_tests(cells) and not any(DECIDED.fullmatch(NO_WORDS.sub("", cell)) for cell in cells)
+    told = any(DECIDED.fullmatch(NO_WORDS.sub("", cell)) for cell in cells) or _failed_is_verdict(table, index)
+    tests = tells_tests(cells) and not told
     return Dialect(answers=asks, bits=bits, marks=marks, tests=tests, meanings=given.meanings)
 
 
@@ -169,7 +173,8 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
         bare = [NO_WORDS.sub("", cell) for cell in recognised]
         if rank == 1 and len(bare) > 1 and all(DECIDED.fullmatch(cell) or PENDING.fullmatch(cell) for cell in bare):
             needed = SHARE_STRONG  # `REVERTED` alone in a cell is no result
-        if rank < 2 and 2 * sum(_tells_decision(cell, dialect) for cell in recognised) < len(recognised):
+        told = sum(_tells_decision(cell, dialect) for cell in recognised)
+        if rank < 2 and 2 * told < len(recognised) and not _failed_is_verdict(table, index):
             continue  # results, such as `identical` or `neutral`
         if rank == 0 and not all(len(cell) <= SHORT_CELL and DECIDED.search(cell) for cell in recognised):
             continue
@@ -179,6 +184,27 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
         if recognised and share >= needed and (best is None or score > best[0]):
             best = (score, index)
     return best[1] if best else None
+
+
+def _explains(table: Table, plain: Sequence[str], verdict: int) -> bool:
+    """Return whether a table explains the words of verdicts: one word in each row, none twice, and beside it what it means."""
+    if len(plain) != 2 or verdict != 0:
+        return False
+    words = [NO_WORDS.sub("", row.cells[verdict]) for row in table.rows]
+    bare = all(any(pattern.fullmatch(word) for _, pattern in PATTERNS) or PENDING.fullmatch(word) for word in words)
+    return plain[1] in MEANING or (bare and len(words) >= LEGEND_MIN and len(set(words)) == len(words))
+
+
+def _failed_is_verdict(table: Table, index: int) -> bool:
+    """Return whether changes that are held against a baseline in figures stand beside column `index`, which tells no tests."""
+    plain = [_plain(head) for head in table.heads]
+    if _plain(table.heads[index]) not in HEADS[Role.VERDICT] or not set(plain) & set(OF_CHANGES):
+        return False
+    if any(TESTED.match(row.cells[index]) for row in table.rows):
+        return False
+    beside = [at for at, head in enumerate(plain) if at != index and head.startswith(AGAINST)]
+    compared = [row for row in table.rows if any(DIFFERENCE.match(row.cells[at]) for at in beside)]
+    return len(compared) >= SHARE * len(table.rows) > 0
 
 
 def _is_feature_table(table: Table, index: int, cells: Sequence[str]) -> bool:

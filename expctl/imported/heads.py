@@ -65,3 +65,9 @@ STRONG = _heads(
 )
 # ... and yes, no or a check mark in a column with these heads is one.
 ASKING = (*STRONG, *_heads("accepted, accept, retained, landed, adopted, merged, shipped, outcome"))
+# What stands below one of these explains the word beside it.
+MEANING = _heads("meaning, means, what it means, definition, meant, bedeutung, bedeutet")
+# A table with one of these holds changes, ...
+OF_CHANGES = (*TRIED, *_heads("version, ver, exp, exp id, experiment id, iter, iteration, versuch"))
+# ... and one whose head begins with one of these holds them against a baseline.
+AGAINST = ("vs", "versus", "delta", "δ", "gegen")
