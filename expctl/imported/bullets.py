@@ -48,6 +48,8 @@ RULED_ID = re.compile(
     r"\W*((?:(?:experiment|exp|attempt|run|iteration|trial)\W*)?[A-Za-z]{0,6}-?#?\d+[a-z]?)\W+((?:was )?[A-Za-z ]+?)\W*",
     re.IGNORECASE,
 )
+# `PASS. Seen: accepted, cancelled` tells what a test saw.
+TEST_SAW = re.compile(r"\bPASS(?:ED)?\b.*\baccepted,", re.DOTALL)
 LOST = re.compile(r"\b(?:reverted|rejected|discarded|regressed|lost|refuted|abandoned|rolled back)\b", re.IGNORECASE)
 # What may follow a verdict that begins a bullet
 ALONE = re.compile(r"\W*$|\s*[,;:.(\[]|\s+(?:because|for|as|since|after|by|due|in|on|at|with|and|but)\b", re.IGNORECASE)
@@ -95,7 +97,11 @@ def read_bullets(
         made = rulings(words, dialect)
         if isinstance(made, tuple):
             made = tuple(dataclasses.replace(each, words=each.words.replace(STANDS_FOR_FAILED, "Failed")) for each in made)
-        if isinstance(made, tuple) and made[0].verdict is Verdict.KEEP and LOST.search(f"{section.title} {bare}"):
+        if (
+            isinstance(made, tuple)
+            and made[0].verdict is Verdict.KEEP
+            and (LOST.search(f"{section.title} {bare}") or TEST_SAW.search(bare))
+        ):
             continue  # it tells of several attempts, or says both
         if not isinstance(made, tuple) or not re.search(r"\w\W+\w", title or name) or name in names:
             continue

@@ -31,7 +31,14 @@ OF_NOUN = re.compile(
     r"|despite|again|so|here|later|earlier|now|default|\W)|\s*[,;:.(]",
     re.IGNORECASE,
 )
-COMMAS = re.compile(r"\s*[,;(]\s*")
+COMMAS = re.compile(r"\s*[,;(（，；：。]\s*")
+# `all five REJECTED`, in the last part of a heading
+CAPITAL_WORD = re.compile(r"(?<![\w-])(?:KEPT|LANDED|REJECTED|REVERTED|DISCARDED|ABANDONED|ACCEPTED|MERGED|ADOPTED)(?![\w-])")
+NONE_OF = re.compile(r"\b(?:none|not|never|no|nor|nothing|neither|if|unless|until)\b", re.IGNORECASE)
+# `What failed: a table of squares`
+FAILED = re.compile(r"\W*what (?:also )?(?P<verdict>failed):\s+(?P<title>(?!and\b|why\b).*\w.*)", re.IGNORECASE)
+# `drop the warm-up` orders a change.
+ORDERS = re.compile(r"\W*(?:keep|drop|revert|discard|remove|kill|reject|merge|apply|adopt|ship|retain)\s+(?!it\b|this\b)[a-z]")
 # `E12 REJECTED at 3 ms, ...`
 SHOUTED = re.compile(
     r"[\W_]*([A-Za-z][\w-]*\d[\w-]*|\d+)\W+(KEPT|LANDED|REJECTED|REVERTED|DISCARDED|ABANDONED|ACCEPTED|MERGED|INCONCLUSIVE|INVALID)\b",
@@ -74,6 +81,9 @@ def read_heading(heading: str, dialect: Dialect, *, marked: bool) -> Heading | N
     `marked`: the document has headings that begin with `✅` and such that begin with `❌`, which then are verdicts.
     """
     text = STAMP.sub("", heading, count=1)
+    if failed := FAILED.fullmatch(text):
+        title, name = title_and_name(failed["title"])
+        return Heading(words=failed["verdict"], title=title, name=name)
     words = _at_end(text, dialect)
     bare = _without_verdict(text, dialect)
     if words and bare == text:
@@ -134,8 +144,11 @@ def _at_end(heading: str, dialect: Dialect) -> str:
     parts = [part for part in SPLIT.split(heading) if part.strip()]
     tail = DATED.sub("", parts[-1]) if len(parts) > 1 else ""
     decided = any(map(DECIDED.fullmatch, COMMAS.split(tail.strip("*_ ")))) and isinstance(rulings(tail, dialect), tuple)
+    if ORDERS.match(tail):
+        return ""
     told = opens_with_verdict(tail, dialect) and not LOOKS.match(tail)
-    return tail if decided or told or DECIDED.match(tail.strip("*_ ")) else ""
+    capitals = set(CAPITAL_WORD.findall(tail)) if not NONE_OF.search(tail) and isinstance(rulings(tail, dialect), tuple) else ()
+    return tail if decided or told or len(capitals) == 1 or DECIDED.match(tail.strip("*_ ")) else ""
 
 
 def experiments_of(sections: Sequence[Section]) -> list[Section]:

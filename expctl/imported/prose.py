@@ -8,6 +8,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.bullets import DECIDES, LABEL, read_bullets
 from expctl.imported.document import Document, Line, Row, Section, Unread
+from expctl.imported.entries import read_entries
 from expctl.imported.headings import NUMBERED, Heading, experiments_of, marks_are_verdicts, read_heading
 from expctl.imported.likeness import may_be_the_same
 from expctl.imported.lists import read_list
@@ -72,6 +73,10 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
         heading = read_heading(section.title, dialect, marked=marked)
         if heading and _tells_of_row(heading, rows):
             told.add(section.title)
+            continue
+        entries = read_entries(section, lines, dialect)
+        if entries and not (heading and heading.words):
+            found += entries
             continue
         whole = _section(section, heading, lines, dialect) if heading and heading.name not in names else None
         if whole:

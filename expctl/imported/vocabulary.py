@@ -65,7 +65,7 @@ NO_FAULT = re.compile(
     r"(?<!-)\b(?:no|without|not a) (?:\w+ )?(?:regressions?|failures?|errors?|crash(?:es)?|drops?)\b", re.IGNORECASE
 )
 PARTS = re.compile(r"\s*[/;+]\s*")
-CLAUSE = re.compile(r"[;:.](?=\s|$)|,\s|\s[-–—]+\s|[–—]|[()\[\]]|\s*(?:→|->|=>)\s*")
+CLAUSE = re.compile(r"[;:.](?=\s|$)|,\s|[（），；：。]|\s[-–—]+\s|[–—]|[()\[\]]|\s*(?:→|->|=>)\s*")
 # Words that may stand before the verdict in its clause.
 LEAD = (
     r"(?:\W|\b(?:so|and|then|was|were|is|change|both|all|hence|therefore|thus|ultimately|finally|final|result|status"
