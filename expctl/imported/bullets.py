@@ -56,6 +56,8 @@ ALONE = re.compile(r"\W*$|\s*[,;:.(\[]|\s+(?:because|for|as|since|after|by|due|i
 FAILED = re.compile(r"(\.\s+)Failed(?: and reverted| \([^()]*\))?\.(?=\s|$)")
 STANDS_FOR_FAILED = "Rejected (Failed)"
 DECIDES = re.compile(r"(?:^\s+|\.\s+)Kept\.")
+# `Kill: slower than 3 ms` says when it would be done.
+WOULD = re.compile(r"kill|promote|demote", re.IGNORECASE)
 DONE_AND = re.compile(r"(?:completed|implemented|done|tested|tried|measured|built) (?:and|but) ", re.IGNORECASE)
 NEAR = 200
 LABELLED = re.compile(r"^\W*\[([A-Za-z ]+)\]\W*\s")
@@ -159,7 +161,7 @@ def _is_decision(part: str, dialect: Dialect, *, first: bool) -> bool:
     """Return whether `part` begins with a word for what was done: `reverted, no gain`, and not `keep what is faster`."""
     bare = DONE_AND.sub("", part.replace("*", "").replace("`", "").strip(" _[]()."), count=1)
     word = DECIDED.match(bare.lstrip("✓✔✅☑👍✗✘❌✖👎⚫🟢🔴\ufe0f "))
-    if not word or opens_with_verdict(bare, dialect) is None:
+    if not word or opens_with_verdict(bare, dialect) is None or WOULD.fullmatch(word[0]):
         return False
     if first and not ALONE.match(word.string[word.end() :]):
         return False  # `retained pool: 154 us` names something

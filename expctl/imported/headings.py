@@ -38,7 +38,10 @@ NONE_OF = re.compile(r"\b(?:none|not|never|no|nor|nothing|neither|if|unless|unti
 # `What failed: a table of squares`
 FAILED = re.compile(r"\W*what (?:also )?(?P<verdict>failed):\s+(?P<title>(?!and\b|why\b).*\w.*)", re.IGNORECASE)
 # `drop the warm-up` orders a change.
-ORDERS = re.compile(r"\W*(?:keep|drop|revert|discard|remove|kill|reject|merge|apply|adopt|ship|retain)\s+(?!it\b|this\b)[a-z]")
+ORDERS = re.compile(
+    r"\W*(?:[Kk]eep|[Dd]rop|[Rr]evert|[Dd]iscard|[Rr]emove|[Kk]ill|[Rr]eject|[Mm]erge|[Aa]pply|[Aa]dopt|[Ss]hip|[Rr]etain)\s+"
+    r"(?!it\b|this\b)[a-z]"
+)
 # `E12 REJECTED at 3 ms, ...`
 SHOUTED = re.compile(
     r"[\W_]*([A-Za-z][\w-]*\d[\w-]*|\d+)\W+(KEPT|LANDED|REJECTED|REVERTED|DISCARDED|ABANDONED|ACCEPTED|MERGED|INCONCLUSIVE|INVALID)\b",

@@ -14,6 +14,7 @@ from expctl.imported.vocabulary import (
     BITS,
     CLAUSE,
     DECIDED,
+    FORBIDDEN,
     JOINED,
     KEEPS_OLD,
     KEEPS_OTHER,
@@ -72,7 +73,7 @@ def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending
     """Return the verdict that the cell `text` states, or two for `REJECT config / KEEP infra`. Returns Pending if the
     experiment isn't finished, and None if the verdict is uncertain, contradictory or not recognised.
     """
-    plain = _plain(text)
+    plain = _without_orders(_plain(text), dialect)
     meant = _meant(plain, dialect)
     if meant is not None:
         return meant
@@ -133,7 +134,13 @@ def opens_with_verdict(text: str, dialect: Dialect = PLAIN) -> Verdict | None:
     """Return the verdict whose word begins `text`, e.g. REJECT for `Reverted: slower`; None if no verdict does, or an uncertain
     one.
     """
-    return _of_first_clause(_plain(text), dialect)
+    return _of_first_clause(_without_orders(_plain(text), dialect), dialect)
+
+
+def _without_orders(plain: str, dialect: Dialect) -> str:
+    """Return a text without the sentences after its verdict that say what must not be done now."""
+    rest = FORBIDDEN.sub("", plain)
+    return rest if _verdicts(rest, dialect)[0] else plain
 
 
 def _meant(plain: str, dialect: Dialect) -> tuple[Ruling, ...] | Pending | None:

@@ -10,10 +10,14 @@ ANSWERS = {
 }
 BITS = {"1": Verdict.KEEP, "0": Verdict.REJECT}
 MARKED = {**dict.fromkeys("✓✔✅☑👍", Verdict.KEEP), **dict.fromkeys("✗✘❌✖👎", Verdict.REJECT)}
+# `promote it` and `kill` decide, `Promote to public` and `kill now` order something.
+PROMOTE = r"promoted|promote(?! (?:to|from)\b)"
+KILL = r"(?<!conditional )kill(?![- ]?switch|-| now\b| if\b)|killed(?! by)"
 WORDS = (
     (
         Verdict.REJECT,
-        r"(?:not (?:be )?|never )(?:kept|merged|adopted|landed|accepted|retained|shipped|committed|deployed|promoted|viable)"
+        r"(?:not (?:be )?|never )(?:kept|merged|adopted|landed|accepted|retained|shipped|committed|deployed|viable)"
+        r"|not (?:be )?promoted"
         r"|(?:don.?t|do not|did not|didn.?t) keep"
         r"|not (?:apply|applied|added)|do(?:n.?t| not) (?:apply|add|adopt|merge|ship|use)"
         r"|not worth|dead[- ]end|dead(?=\s*(?:[:;,.]|$))|(?:kept|left) (?:off|out|disabled)|no[- ]go|no[- ]ship",
@@ -23,14 +27,15 @@ WORDS = (
         Verdict.KEEP,
         r"keep(?! (?:in mind|an eye|track|going|trying)\b)|keeps|kept|keeper|accept|accepted|adopt|adopted|merged"
         r"|landed|ship|shipped|deployed"
-        r"|retain|retained|committed|promote|promoted|selected|apply|applied"
+        rf"|retain|retained|committed|{PROMOTE}|selected|apply|applied"
         r"|baseline",
     ),
     (Verdict.KEEP, r"behalten|beibehalten|übernommen|angenommen|akzeptiert|ausgangsstand"),
     (
         Verdict.REJECT,
         r"reject|rejected|discard|discarded|revert|reverted|drop|dropped|rolled back|backed out|abandoned|scrapped|removed"
-        r"|kill(?![- ]?switch|-)|killed(?! by)|lost|fail(?!-(?:closed|open|safe|fast|soft))|failed|regression|regressed",
+        rf"|{KILL}|demoted|lost"
+        r"|fail(?!-(?:closed|open|safe|fast|soft))|failed|regression|regressed",
     ),
     (
         Verdict.REJECT,
@@ -45,11 +50,12 @@ PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for v
 # Words for what was done, not for what was seen: a long text states its verdict with one of these.
 DECIDED = re.compile(
     r"\b(?:keep(?! (?:in mind|an eye|track|going|trying)\b)|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed"
-    r"|committed|promoted?|applied|re-?enabled|reject(?:ed)?|discard(?:ed)?"
-    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|kill(?![- ]?switch|-)|killed(?! by)|crash(?:ed)?"
+    rf"|committed|{PROMOTE}|applied|re-?enabled|reject(?:ed)?|discard(?:ed)?"
+    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|demoted|crash(?:ed)?"
+    rf"|{KILL}"
     r"|dead[- ]end|dead(?=\s*(?:[:;,.]|$))|no[- ]go"
     r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)"
-    r"|(?:not|never) (?:kept|adopted|merged|landed|accepted|retained|shipped|committed|promoted)"
+    r"|(?:not|never) (?:kept|adopted|merged|landed|accepted|retained|shipped|committed)|not promoted"
     r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen)\b",
     re.IGNORECASE,
 )
@@ -88,6 +94,8 @@ TAKEN_OUT = re.compile(
     r"(?:reverted|rolled back|backed out)(?=\W*$|\W+(?:in|by|as|after|because|on|at|with|the (?:same|next))\b[^;]*$)",
     re.IGNORECASE,
 )
+# `Rejected. Do not promote it, or run it again`
+FORBIDDEN = re.compile(r"(?<=[.;] )(?:do not|don.?t|never) [^.;]*", re.IGNORECASE)
 # `Use half of it; reject the pure form` rejects something else than the change.
 OF_ANOTHER = re.compile(
     r"(?:keep|retain|accept|adopt|merge|ship|promote|apply|reject|discard|revert|drop|kill)\s+"
