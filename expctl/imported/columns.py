@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Table
-from expctl.imported.heads import AGAINST, ASKING, CLAIMED, HEADS, MEANING, OF_CHANGES, STRONG, TRIED, Role
+from expctl.imported.heads import AGAINST, ASKING, CLAIMED, ELSEWHEN, HEADS, MEANING, OF_CHANGES, STRONG, TRIED, Role
 from expctl.imported.verdicts import Dialect, is_answer, speaks_of_verdicts, spelled_out, tells_tests
 from expctl.imported.vocabulary import BITS, DECIDED, MARKS, PATTERNS, PENDING
 
@@ -159,6 +159,8 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
     best: tuple[float, int] | None = None
     for index, head in enumerate(plain):
         cells = [spelled_out(row.cells[index]) for row in table.rows if row.cells[index].strip()]
+        if set(head.split()) & ELSEWHEN:
+            continue
         dialect = dialect_of(table, index, given)
         recognised = [cell for cell in cells if speaks_of_verdicts(cell, dialect)]
         share = len(recognised) / len(cells) if cells else 0.0

@@ -65,6 +65,8 @@ STRONG = _heads(
 )
 # ... and yes, no or a check mark in a column with these heads is one.
 ASKING = (*STRONG, *_heads("accepted, accept, retained, landed, adopted, merged, shipped, outcome"))
+# A head with one of these names what somebody thought at another time: `Verdict then`, `Expected outcome`.
+ELSEWHEN = frozenset(("then", "previous", "prior", "old", "earlier", "expected", "predicted", "planned", "bisher", "erwartet"))
 # What stands below one of these explains the word beside it.
 MEANING = _heads("meaning, means, what it means, definition, meant, bedeutung, bedeutet")
 # A table with one of these holds changes, ...

@@ -34,7 +34,7 @@ WORDS = (
     (
         Verdict.REJECT,
         r"reject|rejected|discard|discarded|revert|reverted|drop|dropped|rolled back|backed out|abandoned|scrapped|removed"
-        rf"|{KILL}|demoted|lost"
+        rf"|{KILL}|demoted(?! (?:from|to)\b)|lost"
         r"|fail(?!-(?:closed|open|safe|fast|soft))|failed|regression|regressed",
     ),
     (
@@ -51,7 +51,7 @@ PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for v
 DECIDED = re.compile(
     r"\b(?:keep(?! (?:in mind|an eye|track|going|trying)\b)|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed"
     rf"|committed|{PROMOTE}|applied|re-?enabled|reject(?:ed)?|discard(?:ed)?"
-    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|demoted|crash(?:ed)?"
+    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|demoted(?! (?:from|to)\b)|crash(?:ed)?"
     rf"|{KILL}"
     r"|dead[- ]end|dead(?=\s*(?:[:;,.]|$))|no[- ]go"
     r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)"

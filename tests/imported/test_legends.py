@@ -33,6 +33,12 @@ def test_a_meaning_beside_an_experiment() -> None:
     assert found == [("E1", KEEP), ("E2", REJECT)]
 
 
+@pytest.mark.parametrize("head", ["Verdict then", "Expected outcome", "Old decision"])
+def test_what_was_thought_at_another_time(head: str) -> None:
+    rows = ("| E1 | wider loads | reject |", "| E2 | two waves | keep |")
+    assert verdicts(f"| Exp | Change | {head} |", "|---|---|---|", *rows) == []
+
+
 def test_failed_where_changes_are_compared() -> None:
     rows = (
         "| v1 | wider loads | 4.1 | +0.3 | FAILED (too slow) |",

@@ -36,7 +36,13 @@ def test_headings_that_order(heading: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "cell", ["WAIT for the first run, conditional kill", "KILL NOW", "promoted in round 3, demoted again in 5"]
+    "cell",
+    [
+        "WAIT for the first run, conditional kill",
+        "KILL NOW",
+        "promoted in round 3, demoted again in 5",
+        "demoted from wall to budget",
+    ],
 )
 def test_cells_without_a_lasting_verdict(cell: str) -> None:
     assert not isinstance(rulings(cell), tuple)
