@@ -55,6 +55,8 @@ CAPITALS = re.compile(r"\[\s*([A-Z][A-Z ]{3,20}[A-Z])\s*(?=[\]:;,–—])")
 # `baseline looks bad` tells of the baseline.
 LOOKS = re.compile(r"\W*baseline\s+\w", re.IGNORECASE)
 HEADINGS_MAX = 2
+# `P1 and P2 progress` tells of two.
+SEVERAL = re.compile(r"\W*([A-Za-z]{1,6})-?\d+[a-z]?\s*(?:,|&|\+|and|und)\s*\1-?\d", re.ASCII)
 DATED = re.compile(r"\s*\([^()]*\)\s*$")
 NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|step|trial)\W*(\d+[a-z]?)\b", re.IGNORECASE)
 KEPT_MARKS = "✓✔✅☑👍"
@@ -92,7 +94,7 @@ def read_heading(heading: str, dialect: Dialect, *, marked: bool) -> Heading | N
     if words and bare == text:
         bare = text[: text.rindex(words)]
     title, name = title_and_name(bare)
-    if not title or GROUP.match(title) or FORBIDS.search(text):
+    if not title or GROUP.match(title) or FORBIDS.search(text) or SEVERAL.match(text):
         return None
     number = NUMBERED.match(text)
     at_end = Heading(words=words, title=title, name=name or (number[1] if number else ""))
