@@ -15,6 +15,10 @@ FLAT = re.compile(
     r"|same (?:speed|time))\b",
     re.IGNORECASE,
 )
+NO_GAIN = re.compile(
+    r"\bno (?:measurable |significant |real |clear )?(?:improvement|gain|benefit|win|speed-?up)\b|\bwithin (?:the )?noise\b",
+    re.IGNORECASE,
+)
 CLAUSE = re.compile(r"[;.]\s|,\s|\s[-–—]+\s|\bbut\b|\band\b|\bwhile\b")
 CONFOUNDED = re.compile(
     r"auto-?tun(?:e|er|ing)\b[^.;]{0,30}\b(?:drift(?:ed|s)?|chose|chooses|picked|picks|selected|switched|changed|moved)\b"

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from expctl.imported.comparisons import FLAT, comparable, is_baseline, is_kept, own_changes, singles, worse_by
+from expctl.imported.comparisons import FLAT, NO_GAIN, comparable, is_baseline, is_kept, own_changes, singles, worse_by
 from expctl.imported.document import Document, Line, Row, Section
 from expctl.imported.figures import Figure, Quantity, figures_in
 from expctl.imported.units import Better, Part
@@ -143,7 +143,8 @@ def _inside(
             continue
         # Who rejects what isn't faster is right, even inside the noise; who rejects a gain by its figure may not be.
         gained = any(words.startswith("+") for _, words in changes) and not WORSE.search(row.results())
-        moved = is_kept(row) or (gained and not FLAT.search(row.results()) and (not careful or BETTER.search(row.results())))
+        neutral = FLAT.search(row.results()) or NO_GAIN.search(row.results())
+        moved = is_kept(row) or (gained and not neutral and (not careful or BETTER.search(row.results())))
         if EXACT.search(row.results()):
             continue
         if moved and changes and all(abs(value) <= noise.percent for value, _ in changes):

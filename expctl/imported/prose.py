@@ -112,8 +112,8 @@ def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect:
     stated = [text for text in labelled if _is_stated(text, dialect)]
     words = heading.words
     if not words and not labelled and (heading.name or NUMBERED.match(section.title)):
-        told = [line.text for line in lines if not IN_LIST.match(line.text)]
-        stated = sorted({found[1].lower() for text in told for found in ONE_WORD.finditer(text)})
+        outside = [line.text for line in lines if not IN_LIST.match(line.text)]
+        stated = sorted({found[1].lower() for text in outside for found in ONE_WORD.finditer(text)})
     if not words:
         measured = sum(bool(TELLS_RESULT.fullmatch(line.text)) for line in lines)
         if len(stated) != 1 or len(labelled) - len(stated) > 1 + measured:

@@ -61,6 +61,7 @@ def test_sizes_have_no_noise(result: str) -> None:
 def test_who_rejects_what_is_neutral_is_right() -> None:
     row = ROW.replace("| keep |", "| reject |")
     assert asked("# Log\n\nThe noise is 3 %.\n\n" + row.format("P1", "neutral to +2 % faster")) == []
+    assert asked("# Log\n\nThe noise is 3 %.\n\n" + row.format("P1", "+2 % faster, no significant gain")) == []
     assert asked("# Log\n\nThe noise is 3 %.\n\n" + row.format("P1", "+2 % faster")) == ["P1"]
 
 
