@@ -57,7 +57,7 @@ FAILED = re.compile(r"(\.\s+)Failed(?: and reverted| \([^()]*\))?\.(?=\s|$)")
 STANDS_FOR_FAILED = "Rejected (Failed)"
 DECIDES = re.compile(r"(?:^\s+|\.\s+)Kept\.")
 # `Kill: slower than 3 ms` says when it would be done.
-WOULD = re.compile(r"kill|promote|demote", re.IGNORECASE)
+WOULD = re.compile(r"kill|promote|demote|merge", re.IGNORECASE)
 DONE_AND = re.compile(r"(?:completed|implemented|done|tested|tried|measured|built) (?:and|but) ", re.IGNORECASE)
 NEAR = 200
 LABELLED = re.compile(r"^\W*\[([A-Za-z ]+)\]\W*\s")

@@ -18,6 +18,9 @@ MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|c
 UNDONE = re.compile(r"revert|reject|discard|rolled back|dropped|removed|verworfen|zurückgenommen", re.IGNORECASE)
 SHORT_CELL = 60
 LEGEND_MIN = 3
+# `ported and kept`, `tested and rejected for this path`
+DONE_AND = re.compile(r"(?:ported|implemented|tested|tried|built|measured|benchmarked) and (?:then )?", re.IGNORECASE)
+WHERE = re.compile(r"\W*|\s+(?:for|in|on|by)\b[^.;]*", re.IGNORECASE)
 TESTED = re.compile(r"\W*(?:pass(?:ed|es)?|ok|completed?|done)\b", re.IGNORECASE)
 DIFFERENCE = re.compile(r"[*`~≈ ]*[-+−–±]?\d")
 NO_WORDS = re.compile(r"^\W+|\W+$")
@@ -172,8 +175,8 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
             else 0
         )
         needed = (SHARE_HEADLESS, SHARE, SHARE_STRONG)[rank]
-        bare = [NO_WORDS.sub("", cell) for cell in recognised]
-        if rank == 1 and len(bare) > 1 and all(DECIDED.fullmatch(cell) or PENDING.fullmatch(cell) for cell in bare):
+        bare = [DONE_AND.sub("", NO_WORDS.sub("", cell)) for cell in recognised]
+        if rank == 1 and len(bare) > 1 and all(map(_is_bare, bare)):
             needed = SHARE_STRONG  # `REVERTED` alone in a cell is no result
         told = sum(_tells_decision(cell, dialect) for cell in recognised)
         if rank < 2 and 2 * told < len(recognised) and not _failed_is_verdict(table, index):
@@ -186,6 +189,12 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
         if recognised and share >= needed and (best is None or score > best[0]):
             best = (score, index)
     return best[1] if best else None
+
+
+def _is_bare(cell: str) -> bool:
+    """Return whether a cell says what was decided, and where or why, but nothing else: `rejected for this path`."""
+    word = DECIDED.match(cell)
+    return bool(PENDING.fullmatch(cell) or (word and WHERE.fullmatch(cell[word.end() :])))
 
 
 def _explains(table: Table, plain: Sequence[str], verdict: int) -> bool:

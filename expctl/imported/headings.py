@@ -54,6 +54,13 @@ TAGGED = re.compile(r"[\[(]\s*(?:status|verdict|decision|outcome)\s*:\s*([^\])]+
 CAPITALS = re.compile(r"\[\s*([A-Z][A-Z ]{3,20}[A-Z])\s*(?=[\]:;,–—])")
 # `baseline looks bad` tells of the baseline.
 LOOKS = re.compile(r"\W*baseline\s+\w", re.IGNORECASE)
+# `removed the lock` tells a change, `Regression and its cause` names what the section is about.
+TELLS_CHANGE = re.compile(
+    r"\W*(?:removed|dropped|merged|applied|committed|landed|shipped)\s+(?:`|(?:the|an?|its|all|both|some|two|three|old|unused)\b)"
+)
+NAMES_FAULT = re.compile(
+    r"\W*(?:regressions?|crash(?:es)?|errors?|timeouts?)\s+(?:and|of|in|tests?|analysis|fix(?:es)?)\b", re.IGNORECASE
+)
 HEADINGS_MAX = 2
 # `P1 and P2 progress` tells of two.
 SEVERAL = re.compile(r"\W*([A-Za-z]{1,6})-?\d+[a-z]?\s*(?:,|&|\+|and|und)\s*\1-?\d", re.ASCII)
@@ -149,7 +156,7 @@ def _at_end(heading: str, dialect: Dialect) -> str:
     parts = [part for part in SPLIT.split(heading) if part.strip()]
     tail = DATED.sub("", parts[-1]) if len(parts) > 1 else ""
     decided = any(map(DECIDED.fullmatch, COMMAS.split(tail.strip("*_ ")))) and isinstance(rulings(tail, dialect), tuple)
-    if ORDERS.match(tail):
+    if ORDERS.match(tail) or TELLS_CHANGE.match(tail) or NAMES_FAULT.match(tail):
         return ""
     told = opens_with_verdict(tail, dialect) and not LOOKS.match(tail)
     capitals = set(CAPITAL_WORD.findall(tail)) if not NONE_OF.search(tail) and isinstance(rulings(tail, dialect), tuple) else ()

@@ -12,6 +12,7 @@ BITS = {"1": Verdict.KEEP, "0": Verdict.REJECT}
 MARKED = {**dict.fromkeys("✓✔✅☑👍", Verdict.KEEP), **dict.fromkeys("✗✘❌✖👎", Verdict.REJECT)}
 # `promote it` and `kill` decide, `Promote to public` and `kill now` order something.
 PROMOTE = r"promoted|promote(?! (?:to|from)\b)"
+MERGE = r"merge(?=\s*(?:$|[(:;,.]))"
 KILL = r"(?<!conditional )kill(?![- ]?switch|-| now\b| if\b)|killed(?! by)"
 WORDS = (
     (
@@ -27,7 +28,7 @@ WORDS = (
         Verdict.KEEP,
         r"keep(?! (?:in mind|an eye|track|going|trying)\b)|keeps|kept|keeper|accept|accepted|adopt|adopted|merged"
         r"|landed|ship|shipped|deployed"
-        rf"|retain|retained|committed|{PROMOTE}|selected|apply|applied"
+        rf"|retain|retained|committed|{MERGE}|{PROMOTE}|selected|apply|applied"
         r"|baseline",
     ),
     (Verdict.KEEP, r"behalten|beibehalten|übernommen|angenommen|akzeptiert|ausgangsstand"),
@@ -50,7 +51,7 @@ PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for v
 # Words for what was done, not for what was seen: a long text states its verdict with one of these.
 DECIDED = re.compile(
     r"\b(?:keep(?! (?:in mind|an eye|track|going|trying)\b)|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed"
-    rf"|committed|{PROMOTE}|applied|re-?enabled|reject(?:ed)?|discard(?:ed)?"
+    rf"|committed|{MERGE}|{PROMOTE}|applied|re-?enabled|reject(?:ed)?|discard(?:ed)?"
     r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|demoted(?! (?:from|to)\b)|crash(?:ed)?"
     rf"|{KILL}"
     r"|dead[- ]end|dead(?=\s*(?:[:;,.]|$))|no[- ]go"

@@ -81,3 +81,26 @@ def test_a_heading_that_names_killed_variants() -> None:
         "# 12 — a new score ranks the killed variants — RESULT", "", "verdict: **KEEP — and it settles two doubts.**", "x"
     )
     assert found == [KEEP]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "2026-05-04 — removed `open_file` and its callers",
+        "2026-05-04 — dropped the debug output, and found a slow loop",
+        "Wide loads: Regression and Root Cause",
+    ],
+)
+def test_headings_that_tell_a_change_or_name_a_fault(heading: str) -> None:
+    assert verdicts("# Log", f"## {heading}", "3.1 ms, was 3.0 ms.") == []
+
+
+def test_statuses_of_ported_ideas() -> None:
+    cells = ("Ported and kept", "Tested and rejected for this path", "Ported and benchmarked", "Not needed", "Rejected", "Out of scope", "Later")
+    rows = [f"| idea {at} | {cell} |" for at, cell in enumerate(cells)]
+    assert verdicts("| Optimization | Our status |", "|---|---|", *rows) == [KEEP, REJECT, REJECT]
+
+
+def test_merge_alone_is_a_verdict() -> None:
+    rows = ("| wide loads | +4 % | MERGE (branch b7) |", "| two waves | -1 % | REJECT |", "| sort | 0 % | merge sort instead |")
+    assert verdicts("| ablation | result | verdict |", "|---|---|---|", *rows) == [KEEP, REJECT]
