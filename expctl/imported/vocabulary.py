@@ -12,7 +12,7 @@ BITS = {"1": Verdict.KEEP, "0": Verdict.REJECT}
 MARKED = {**dict.fromkeys("✓✔✅☑👍", Verdict.KEEP), **dict.fromkeys("✗✘❌✖👎", Verdict.REJECT)}
 # `promote it` and `kill` decide, `Promote to public` and `kill now` order something.
 PROMOTE = r"promoted|promote(?! (?:to|from)\b)"
-MERGE = r"merge(?=\s*(?:$|[(:;,.]))"
+MERGE = r"(?-i:MERGE)(?=\s*(?:$|[(:;,.]))"
 KILL = r"(?<!conditional )kill(?![- ]?switch|-| now\b| if\b)|killed(?! by)"
 WORDS = (
     (

@@ -96,7 +96,15 @@ def test_headings_that_tell_a_change_or_name_a_fault(heading: str) -> None:
 
 
 def test_statuses_of_ported_ideas() -> None:
-    cells = ("Ported and kept", "Tested and rejected for this path", "Ported and benchmarked", "Not needed", "Rejected", "Out of scope", "Later")
+    cells = (
+        "Ported and kept",
+        "Tested and rejected for this path",
+        "Ported and benchmarked",
+        "Not needed",
+        "Rejected",
+        "Out of scope",
+        "Later",
+    )
     rows = [f"| idea {at} | {cell} |" for at, cell in enumerate(cells)]
     assert verdicts("| Optimization | Our status |", "|---|---|", *rows) == [KEEP, REJECT, REJECT]
 
