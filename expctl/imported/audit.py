@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
+from expctl.imported.columns import MEASURED
 from expctl.imported.comparisons import confounded, kept_regressions, not_flat
 from expctl.imported.document import Document, Row
 from expctl.imported.figures import Figure, Quantity, figures_in, figures_of, throughput_unit
@@ -39,13 +40,20 @@ def audit(
             Remark(flaw=Flaw.NOISE, line=row.line, rows=(row.label,), text=text)
             for row, text in noise_remarks(rows, possible, stated, fallback_noise, known or {})
         ),
-        *kept_regressions(rows, possible, known or {}),
+        *kept_regressions(rows, possible, known or {}, _unread(document, rows)),
         *not_flat(rows, possible, threshold),
         *confounded(rows),
         *reused_ids(document, rows),
         *stale_sections(document, rows, figures, unit),
     ]
     return tuple(sorted(found, key=lambda remark: (remark.line, remark.flaw)))
+
+
+def _unread(document: Document, rows: Sequence[Row]) -> frozenset[int]:
+    """Return the lines of tables that have a figure, and are no experiment of `rows`."""
+    read = {row.line for row in rows}
+    lines = (line for table in document.tables for line in table.rows if line.line not in read)
+    return frozenset(line.line for line in lines if any(map(MEASURED.search, line.cells)))
 
 
 def _figure_remarks(

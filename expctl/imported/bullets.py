@@ -9,7 +9,8 @@ from expctl.domain.text import plain_text
 from expctl.imported.document import Line, Row, Section
 from expctl.imported.headings import IDENTIFIED, NUMBERED, SPLIT, title_and_name
 from expctl.imported.rules import FORBIDS
-from expctl.imported.verdicts import DECIDED, Dialect, opens_with_verdict, rulings
+from expctl.imported.verdicts import Dialect, opens_with_verdict, rulings
+from expctl.imported.vocabulary import DECIDED
 
 CONTINUED = re.compile(r"\s+\S")
 CHECKBOX = re.compile(r"\[[ xX]\]\s+")
@@ -19,13 +20,16 @@ ABOUT_EXPERIMENTS = re.compile(
     re.IGNORECASE,
 )
 EXPLAINS_WORDS = re.compile(
-    r"legend|lifecycle|states?\b|status(?:es| types| values)|glossary|schema|template|meaning|format|key\b", re.IGNORECASE
+    r"legend|lifecycle|states?\b|status(?:es| types| values)|glossary|schema|template|meaning|format|key(?: to\b.*)?\W*$",
+    re.IGNORECASE,
 )
 MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|cycles|[a-z]+/s)|→|->", re.IGNORECASE)
 # `..., reverted.`, `... and reverted to E3.`, `..., kept for simplicity.` and `...; keep.`
 LAST = re.compile(
     r"(?:(?:[,;(]|->|→)\s*(?:(?:was |so |then )?(?P<done>kept|retained|rejected|discarded|reverted|rolled back|dropped))"
-    r"|\band (?P<undone>reverted|rolled back))(?:\s+(?:to|for)(?:\s+[\w.-]+){1,4})?\W*$"
+    r"|\band (?P<undone>reverted|rolled back)"
+    r"|\b(?:tried|tested|prototyped|built) (?:and|but) (?:then |later )?(?P<gone>removed|dropped|abandoned|rejected|discarded))"
+    r"(?:\s+(?:to|for)(?:\s+[\w.-]+){1,4})?\W*$"
     r"|[,;]\s*(?P<rule>keep|revert|discard)\W*$",
     re.IGNORECASE,
 )
@@ -44,12 +48,16 @@ RULED_ID = re.compile(
     r"\W*((?:(?:experiment|exp|attempt|run|iteration|trial)\W*)?[A-Za-z]{0,6}-?#?\d+[a-z]?)\W+((?:was )?[A-Za-z ]+?)\W*",
     re.IGNORECASE,
 )
+# `PASS. Seen: accepted, cancelled` tells what a test saw.
+TEST_SAW = re.compile(r"\bPASS(?:ED)?\b.*\baccepted,", re.DOTALL)
 LOST = re.compile(r"\b(?:reverted|rejected|discarded|regressed|lost|refuted|abandoned|rolled back)\b", re.IGNORECASE)
 # What may follow a verdict that begins a bullet
 ALONE = re.compile(r"\W*$|\s*[,;:.(\[]|\s+(?:because|for|as|since|after|by|due|in|on|at|with|and|but)\b", re.IGNORECASE)
 FAILED = re.compile(r"(\.\s+)Failed(?: and reverted| \([^()]*\))?\.(?=\s|$)")
 STANDS_FOR_FAILED = "Rejected (Failed)"
 DECIDES = re.compile(r"(?:^\s+|\.\s+)Kept\.")
+# `Kill: slower than 3 ms` says when it would be done.
+WOULD = re.compile(r"kill|promote|demote|merge", re.IGNORECASE)
 DONE_AND = re.compile(r"(?:completed|implemented|done|tested|tried|measured|built) (?:and|but) ", re.IGNORECASE)
 NEAR = 200
 LABELLED = re.compile(r"^\W*\[([A-Za-z ]+)\]\W*\s")
@@ -73,7 +81,7 @@ def read_bullets(
     if FORBIDS.search(section.title) or EXPLAINS_WORDS.search(section.title):
         return
     about = bool(ABOUT_EXPERIMENTS.search(f"{section.title} {section.under}"))
-    for line, text in _items(lines):
+    for line, text in items(lines):
         bare = CHECKBOX.sub("", text)
         known = IDENTIFIED.match(bare)
         if (
@@ -91,7 +99,11 @@ def read_bullets(
         made = rulings(words, dialect)
         if isinstance(made, tuple):
             made = tuple(dataclasses.replace(each, words=each.words.replace(STANDS_FOR_FAILED, "Failed")) for each in made)
-        if isinstance(made, tuple) and made[0].verdict is Verdict.KEEP and LOST.search(f"{section.title} {bare}"):
+        if (
+            isinstance(made, tuple)
+            and made[0].verdict is Verdict.KEEP
+            and (LOST.search(f"{section.title} {bare}") or TEST_SAW.search(bare))
+        ):
             continue  # it tells of several attempts, or says both
         if not isinstance(made, tuple) or not re.search(r"\w\W+\w", title or name) or name in names:
             continue
@@ -108,7 +120,7 @@ def read_bullets(
         )
 
 
-def _items(lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
+def items(lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
     """Yield (line number, text) of each bullet, its continued lines joined."""
     open_at, text = 0, ""
     for line in lines:
@@ -142,14 +154,14 @@ def _parted(text: str, dialect: Dialect) -> tuple[str, str, str] | None:
             return parts[1].strip("*_ "), parts[0], " - ".join(parts[2:])
         return " - ".join(parts[:at]), parts[at], " - ".join(parts[1:at] + parts[at + 1 :])
     last = LAST.search(text) if not decided else None
-    return (text[: last.start()], last["done"] or last["undone"] or last["rule"], text) if last else None
+    return (text[: last.start()], next(filter(None, last.groups())), text) if last else None
 
 
 def _is_decision(part: str, dialect: Dialect, *, first: bool) -> bool:
     """Return whether `part` begins with a word for what was done: `reverted, no gain`, and not `keep what is faster`."""
     bare = DONE_AND.sub("", part.replace("*", "").replace("`", "").strip(" _[]()."), count=1)
     word = DECIDED.match(bare.lstrip("✓✔✅☑👍✗✘❌✖👎⚫🟢🔴\ufe0f "))
-    if not word or opens_with_verdict(bare, dialect) is None:
+    if not word or opens_with_verdict(bare, dialect) is None or WOULD.fullmatch(word[0]):
         return False
     if first and not ALONE.match(word.string[word.end() :]):
         return False  # `retained pool: 154 us` names something

@@ -4,86 +4,25 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Table
-from expctl.imported.verdicts import (
-    BITS,
-    DECIDED,
-    MARKS,
-    PENDING,
-    Dialect,
-    is_answer,
-    speaks_of_verdicts,
-    spelled_out,
-    tells_tests,
-)
+from expctl.imported.heads import AGAINST, ASKING, CLAIMED, ELSEWHEN, HEADS, MEANING, OF_CHANGES, STRONG, TRIED, Role
+from expctl.imported.verdicts import Dialect, is_answer, speaks_of_verdicts, spelled_out, tells_tests
+from expctl.imported.vocabulary import BITS, DECIDED, MARKS, PATTERNS, PENDING
 
-
-class Role(StrEnum):
-    """What a column of a hand-kept table can hold: id, verdict, change, result, reason or date."""
-
-    NAME = "id"
-    VERDICT = "verdict"
-    CHANGE = "change"
-    RESULT = "result"
-    WHY = "reason"
-    DATE = "date"
-
-
-def _heads(text: str) -> tuple[str, ...]:
-    return tuple(" ".join(head.split()) for head in text.split(","))
-
-
-# Best head first. `outcome` and `result` occur twice: the cells decide whether they are verdicts or figures.
-HEADS = {
-    Role.NAME: _heads(
-        """id, exp, exp id, experiment id, no, nr, number, run, run id, attempt, iter, iteration, round, pass, index, step,
-        trial, version, ver, experiment, commit, sha, hash, revision, rev, checkpoint, job,
-        job id, tag, exp no, nummer, versuch, lauf, kennung, schritt"""
-    ),
-    Role.VERDICT: _heads(
-        """keep, kept, keep reject, verdict, decision, disposition, ruling, retained, landed, adopted, merged, shipped, status,
-        outcome, accepted, accept, conclusion, state, action, result, urteil, entscheidung, behalten, bewertung, ausgang, stand,
-        ergebnis"""
-    ),
-    Role.CHANGE: _heads(
-        """change, changes, description, idea, optimization, optimisation, modification, hypothesis, what, what changed,
-        what was tried, tried, approach, technique, candidate, attempt, probe, title, name, variant, variation, kernel, config,
-        configuration, experiment, test, trial, patch, proposal, lever, knob, simplification, branch, item,
-        änderung, änderungen, idee, beschreibung, maßnahme, was, versuch, ansatz, titel, variante"""
-    ),
-    Role.RESULT: _heads(
-        """result, results, key result, outcome, measurement, measured, effect, impact, figures, numbers, metric, ergebnis,
-        ergebnisse, messung, gemessen, wirkung, messwert, messwerte, ausgang"""
-    ),
-    Role.WHY: _heads(
-        """why, reason, reasons, note, notes, comment, comments, explanation, because, learning, lesson, takeaway, remark,
-        remarks, rationale, analysis, warum, grund, gründe, begründung, bemerkung, bemerkungen, anmerkung, anmerkungen, notiz,
-        notizen, kommentar, erkenntnis"""
-    ),
-    Role.DATE: _heads("date, day, when, timestamp, time stamp, datum, tag, wann, zeitpunkt"),
-}
-# What stands below one of these was tried: check marks beside it say what became of it, and not what is fast enough.
-TRIED = _heads(
-    """change, changes, idea, optimization, optimisation, modification, hypothesis, what changed, what was tried, tried,
-    approach, technique, candidate, attempt, experiment, trial, probe, patch, proposal, lever, knob, simplification,
-    experiments,
-    änderung, idee, maßnahme, versuch, ansatz"""
-)
-# Columns with these heads hold verdicts, even where few cells are recognised, ...
-STRONG = _heads(
-    "keep, kept, keep reject, verdict, decision, disposition, ruling, urteil, entscheidung, behalten, bewertung, keep or revert"
-)
-# ... and yes, no or a check mark in a column with these heads is one.
-ASKING = (*STRONG, *_heads("accepted, accept, retained, landed, adopted, merged, shipped, outcome"))
 SHARE = 0.6
 SHARE_STRONG = 0.3
 SHARE_HEADLESS = 0.9
 MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|cycles|[a-z]+/s)|^[-+~]?\d[\d,.]*$", re.IGNORECASE)
 UNDONE = re.compile(r"revert|reject|discard|rolled back|dropped|removed|verworfen|zurückgenommen", re.IGNORECASE)
 SHORT_CELL = 60
+LEGEND_MIN = 3
+# `ported and kept`, `tested and rejected for this path`
+DONE_AND = re.compile(r"(?:ported|implemented|tested|tried|built|measured|benchmarked) and (?:then )?", re.IGNORECASE)
+WHERE = re.compile(r"\W*|\s+(?:for|in|on|by)\b[^.;]*", re.IGNORECASE)
+TESTED = re.compile(r"\W*(?:pass(?:ed|es)?|ok|completed?|done)\b", re.IGNORECASE)
+DIFFERENCE = re.compile(r"[*`~≈ ]*[-+−–±]?\d")
 NO_WORDS = re.compile(r"^\W+|\W+$")
 LEADING_ID = re.compile(r"[\W_]*([A-Za-z]{1,4}-?\d+[a-z]?)(?![\w.=])(?!\s*[+&/])", re.ASCII)
 NAME_MAX = 40
@@ -134,7 +73,7 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
     verdict = forced.get(Role.VERDICT)
     if verdict is None:
         verdict = _verdict_column(table, plain, given)
-    if verdict is None:
+    if verdict is None or (not forced and _explains(table, plain, verdict)):
         return None
     free = [index for index in range(len(plain)) if index != verdict and index not in forced.values()]
 
@@ -194,9 +133,11 @@ def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
     cells = [row.cells[index] for row in table.rows]
     decided = any(DECIDED.search(cell) for cell in cells)
     tried = any(_plain(each) in TRIED for each in table.heads)
-    marks = asks or (measured and tried and head in HEADS[Role.VERDICT]) or decided
+    claimed = any(_plain(each) in CLAIMED for each in table.heads) and not tried
+    marks = (asks and not claimed) or (measured and tried and head in HEADS[Role.VERDICT]) or decided
     bits = asks and {cell.strip() for cell in cells} == set(BITS)
-    tests = tells_tests(cells) and not any(DECIDED.fullmatch(NO_WORDS.sub("", cell)) for cell in cells)
+    told = any(DECIDED.fullmatch(NO_WORDS.sub("", cell)) for cell in cells) or _failed_is_verdict(table, index)
+    tests = tells_tests(cells) and not told
     return Dialect(answers=asks, bits=bits, marks=marks, tests=tests, meanings=given.meanings)
 
 
@@ -221,6 +162,8 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
     best: tuple[float, int] | None = None
     for index, head in enumerate(plain):
         cells = [spelled_out(row.cells[index]) for row in table.rows if row.cells[index].strip()]
+        if set(head.split()) & ELSEWHEN:
+            continue
         dialect = dialect_of(table, index, given)
         recognised = [cell for cell in cells if speaks_of_verdicts(cell, dialect)]
         share = len(recognised) / len(cells) if cells else 0.0
@@ -232,10 +175,11 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
             else 0
         )
         needed = (SHARE_HEADLESS, SHARE, SHARE_STRONG)[rank]
-        bare = [NO_WORDS.sub("", cell) for cell in recognised]
-        if rank == 1 and len(bare) > 1 and all(DECIDED.fullmatch(cell) or PENDING.fullmatch(cell) for cell in bare):
+        bare = [DONE_AND.sub("", NO_WORDS.sub("", cell)) for cell in recognised]
+        if rank == 1 and len(bare) > 1 and all(map(_is_bare, bare)):
             needed = SHARE_STRONG  # `REVERTED` alone in a cell is no result
-        if rank < 2 and 2 * sum(_tells_decision(cell, dialect) for cell in recognised) < len(recognised):
+        told = sum(_tells_decision(cell, dialect) for cell in recognised)
+        if rank < 2 and 2 * told < len(recognised) and not _failed_is_verdict(table, index):
             continue  # results, such as `identical` or `neutral`
         if rank == 0 and not all(len(cell) <= SHORT_CELL and DECIDED.search(cell) for cell in recognised):
             continue
@@ -245,6 +189,33 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
         if recognised and share >= needed and (best is None or score > best[0]):
             best = (score, index)
     return best[1] if best else None
+
+
+def _is_bare(cell: str) -> bool:
+    """Return whether a cell says what was decided, and where or why, but nothing else: `rejected for this path`."""
+    word = DECIDED.match(cell)
+    return bool(PENDING.fullmatch(cell) or (word and WHERE.fullmatch(cell[word.end() :])))
+
+
+def _explains(table: Table, plain: Sequence[str], verdict: int) -> bool:
+    """Return whether a table explains the words of verdicts: one word in each row, none twice, and beside it what it means."""
+    if len(plain) != 2 or verdict != 0:
+        return False
+    words = [NO_WORDS.sub("", row.cells[verdict]) for row in table.rows]
+    bare = all(any(pattern.fullmatch(word) for _, pattern in PATTERNS) or PENDING.fullmatch(word) for word in words)
+    return plain[1] in MEANING or (bare and len(words) >= LEGEND_MIN and len(set(words)) == len(words))
+
+
+def _failed_is_verdict(table: Table, index: int) -> bool:
+    """Return whether changes that are held against a baseline in figures stand beside column `index`, which tells no tests."""
+    plain = [_plain(head) for head in table.heads]
+    if _plain(table.heads[index]) not in HEADS[Role.VERDICT] or not set(plain) & set(OF_CHANGES):
+        return False
+    if any(TESTED.match(row.cells[index]) for row in table.rows):
+        return False
+    beside = [at for at, head in enumerate(plain) if at != index and head.startswith(AGAINST)]
+    compared = [row for row in table.rows if any(DIFFERENCE.match(row.cells[at]) for at in beside)]
+    return len(compared) >= SHARE * len(table.rows) > 0
 
 
 def _is_feature_table(table: Table, index: int, cells: Sequence[str]) -> bool:

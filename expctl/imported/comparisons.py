@@ -1,7 +1,7 @@
 """Compare rows of a hand-kept ledger: kept although worse, called flat although not, and judged with another config."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.imported.document import Row
@@ -13,6 +13,10 @@ from expctl.imported.units import Better, Part, part_of_head, shapes_in
 FLAT = re.compile(
     r"\b(?:flat|neutral|unchanged|no (?:measurable |significant |real |clear )?(?:change|difference|effect)"
     r"|same (?:speed|time))\b",
+    re.IGNORECASE,
+)
+NO_GAIN = re.compile(
+    r"\bno (?:measurable |significant |real |clear )?(?:improvement|gain|benefit|win|speed-?up)\b|\bwithin (?:the )?noise\b",
     re.IGNORECASE,
 )
 CLAUSE = re.compile(r"[;.]\s|,\s|\s[-–—]+\s|\bbut\b|\band\b|\bwhile\b")
@@ -57,10 +61,15 @@ def own_changes(figures: Sequence[Figure]) -> tuple[float, ...]:
 
 
 def kept_regressions(
-    rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], known: Mapping[str, Better]
+    rows: Sequence[Row],
+    figures: Mapping[int, tuple[Figure, ...]],
+    known: Mapping[str, Better],
+    unread: Collection[int] = (),
 ) -> Iterator[Remark]:
     """Yield a remark on each kept row that is worse than before: than its own figure before, or without any than the last
     kept row of the same table, unit and shape. `figures` maps a row's line number to the figures in it.
+
+    `unread` are lines of figures that were not understood. Beyond one of them nobody knows what a row was held against.
     """
     standing: dict[tuple[object, ...], tuple[Row, Figure]] = {}
     for row in filter(is_kept, rows):
@@ -78,7 +87,8 @@ def kept_regressions(
         worse = [key for key in mine if key in standing and worse_by(mine[key], standing[key][1], known) > 0]
         for key, figure in mine.items():
             # Where a table has several metrics, a row may be kept for another one.
-            if key not in standing or own or (several and not len(worse) == len(mine) > 1):
+            beyond = key in standing and any(standing[key][0].line < line < row.line for line in unread)
+            if key not in standing or beyond or own or (several and not len(worse) == len(mine) > 1):
                 pass
             elif comparable(row, standing[key][0], known) and not FAR < worse_by(figure, standing[key][1], known) < SLIPPED:
                 yield from _compare(row, figure, f"of {standing[key][0].label}", standing[key][1], known)

@@ -6,7 +6,8 @@ from msgspec import Struct
 
 from expctl.domain.errors import Misused
 from expctl.domain.experiment.proposal import Verdict
-from expctl.imported.columns import Map, Role
+from expctl.imported.columns import Map
+from expctl.imported.heads import Role
 from expctl.imported.units import Better, name_of
 
 SUFFIX = ".import.yaml"

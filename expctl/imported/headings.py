@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from expctl.imported.document import Section
 from expctl.imported.rules import FORBIDS
-from expctl.imported.verdicts import DECIDED, MARKS, Dialect, opens_with_verdict, rulings
+from expctl.imported.verdicts import Dialect, opens_with_verdict, rulings
+from expctl.imported.vocabulary import DECIDED, MARKS
 
 # Headings of sections that tell a part of the experiment above them
 PART = re.compile(
@@ -30,7 +31,17 @@ OF_NOUN = re.compile(
     r"|despite|again|so|here|later|earlier|now|default|\W)|\s*[,;:.(]",
     re.IGNORECASE,
 )
-COMMAS = re.compile(r"\s*[,;(]\s*")
+COMMAS = re.compile(r"\s*[,;(（，；：。]\s*")
+# `all five REJECTED`, in the last part of a heading
+CAPITAL_WORD = re.compile(r"(?<![\w-])(?:KEPT|LANDED|REJECTED|REVERTED|DISCARDED|ABANDONED|ACCEPTED|MERGED|ADOPTED)(?![\w-])")
+NONE_OF = re.compile(r"\b(?:none|not|never|no|nor|nothing|neither|if|unless|until)\b", re.IGNORECASE)
+# `What failed: a table of squares`
+FAILED = re.compile(r"\W*what (?:also )?(?P<verdict>failed):\s+(?P<title>(?!and\b|why\b).*\w.*)", re.IGNORECASE)
+# `drop the warm-up` orders a change.
+ORDERS = re.compile(
+    r"\W*(?:[Kk]eep|[Dd]rop|[Rr]evert|[Dd]iscard|[Rr]emove|[Kk]ill|[Rr]eject|[Mm]erge|[Aa]pply|[Aa]dopt|[Ss]hip|[Rr]etain)\s+"
+    r"(?!it\b|this\b)[a-z]"
+)
 # `E12 REJECTED at 3 ms, ...`
 SHOUTED = re.compile(
     r"[\W_]*([A-Za-z][\w-]*\d[\w-]*|\d+)\W+(KEPT|LANDED|REJECTED|REVERTED|DISCARDED|ABANDONED|ACCEPTED|MERGED|INCONCLUSIVE|INVALID)\b",
@@ -43,7 +54,16 @@ TAGGED = re.compile(r"[\[(]\s*(?:status|verdict|decision|outcome)\s*:\s*([^\])]+
 CAPITALS = re.compile(r"\[\s*([A-Z][A-Z ]{3,20}[A-Z])\s*(?=[\]:;,–—])")
 # `baseline looks bad` tells of the baseline.
 LOOKS = re.compile(r"\W*baseline\s+\w", re.IGNORECASE)
+# `removed the lock` tells a change, `Regression and its cause` names what the section is about.
+TELLS_CHANGE = re.compile(
+    r"\W*(?:removed|dropped|merged|applied|committed|landed|shipped)\s+(?:`|(?:the|an?|its|all|both|some|two|three|old|unused)\b)"
+)
+NAMES_FAULT = re.compile(
+    r"\W*(?:regressions?|crash(?:es)?|errors?|timeouts?)\s+(?:and|of|in|tests?|analysis|fix(?:es)?)\b", re.IGNORECASE
+)
 HEADINGS_MAX = 2
+# `P1 and P2 progress` tells of two.
+SEVERAL = re.compile(r"\W*([A-Za-z]{1,6})-?\d+[a-z]?\s*(?:,|&|\+|and|und)\s*\1-?\d", re.ASCII)
 DATED = re.compile(r"\s*\([^()]*\)\s*$")
 NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|step|trial)\W*(\d+[a-z]?)\b", re.IGNORECASE)
 KEPT_MARKS = "✓✔✅☑👍"
@@ -73,12 +93,15 @@ def read_heading(heading: str, dialect: Dialect, *, marked: bool) -> Heading | N
     `marked`: the document has headings that begin with `✅` and such that begin with `❌`, which then are verdicts.
     """
     text = STAMP.sub("", heading, count=1)
+    if failed := FAILED.fullmatch(text):
+        title, name = title_and_name(failed["title"])
+        return Heading(words=failed["verdict"], title=title, name=name)
     words = _at_end(text, dialect)
     bare = _without_verdict(text, dialect)
     if words and bare == text:
         bare = text[: text.rindex(words)]
     title, name = title_and_name(bare)
-    if not title or GROUP.match(title) or FORBIDS.search(text):
+    if not title or GROUP.match(title) or FORBIDS.search(text) or SEVERAL.match(text):
         return None
     number = NUMBERED.match(text)
     at_end = Heading(words=words, title=title, name=name or (number[1] if number else ""))
@@ -133,8 +156,11 @@ def _at_end(heading: str, dialect: Dialect) -> str:
     parts = [part for part in SPLIT.split(heading) if part.strip()]
     tail = DATED.sub("", parts[-1]) if len(parts) > 1 else ""
     decided = any(map(DECIDED.fullmatch, COMMAS.split(tail.strip("*_ ")))) and isinstance(rulings(tail, dialect), tuple)
+    if ORDERS.match(tail) or TELLS_CHANGE.match(tail) or NAMES_FAULT.match(tail):
+        return ""
     told = opens_with_verdict(tail, dialect) and not LOOKS.match(tail)
-    return tail if decided or told or DECIDED.match(tail.strip("*_ ")) else ""
+    capitals = set(CAPITAL_WORD.findall(tail)) if not NONE_OF.search(tail) and isinstance(rulings(tail, dialect), tuple) else ()
+    return tail if decided or told or len(capitals) == 1 or DECIDED.match(tail.strip("*_ ")) else ""
 
 
 def experiments_of(sections: Sequence[Section]) -> list[Section]:

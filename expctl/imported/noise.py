@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from expctl.imported.comparisons import FLAT, comparable, is_baseline, is_kept, own_changes, singles, worse_by
+from expctl.imported.comparisons import FLAT, NO_GAIN, comparable, is_baseline, is_kept, own_changes, singles, worse_by
 from expctl.imported.document import Document, Line, Row, Section
 from expctl.imported.figures import Figure, Quantity, figures_in
 from expctl.imported.units import Better, Part
@@ -44,7 +44,8 @@ PERCENT = r"(?P<percent>[±+~≈<]?\s?\d+(?:\.\d+)?(?:\s?[-–]\s?\d+(?:\.\d+)?)
 STATED = (
     re.compile(
         rf"\b{NAMED}\b(?:\s+(?:level|floor|band|margin|threshold|spread|variation|here|itself|of|on \w+))*"
-        rf"[\s:=(]*(?:is|was|are|at|of|about|around|roughly|up to|within|under|below|approximately|=|~|≈|≤|<|±|\s)*{PERCENT}",
+        rf"[\s:=(]*(?:is|was|are|at|of|about|around|roughly|up to|within|under|below|approximately|=|~|≈|≤|<|±|\s)*{PERCENT}"
+        r"(?!\s*of (?:the|its|their|our|all|an?)\b(?! (?:mean|median|time|runtime|baseline|result|figure|value|score)))",
         re.IGNORECASE,
     ),
     re.compile(rf"{PERCENT}\s*(?:of\s+)?(?:\w+\s+)?{NAMED}\b", re.IGNORECASE),
@@ -97,7 +98,7 @@ def stated_noise(
     for row, changes in _changes(rows, figures):
         first, last = (row.table, ends[row.table]) if row.table else (0, sys.maxsize)
         found = [(abs(each.value), f"{row.label} gives the noise as {each.text}") for each in _stated_in_row(row)]
-        if not found and _is_called_noise(row) and len(changes) == 1:
+        if not found and len(changes) == 1 and _is_called_noise(row, changes[0][1]):
             found = [(abs(value), f"{row.label} calls {words} noise") for value, words in changes]
         stated += [Noise(percent=percent, source=source, first=first, last=last) for percent, source in found]
     return tuple(stated)
@@ -142,7 +143,8 @@ def _inside(
             continue
         # Who rejects what isn't faster is right, even inside the noise; who rejects a gain by its figure may not be.
         gained = any(words.startswith("+") for _, words in changes) and not WORSE.search(row.results())
-        moved = is_kept(row) or (gained and not FLAT.search(row.results()) and (not careful or BETTER.search(row.results())))
+        neutral = FLAT.search(row.results()) or NO_GAIN.search(row.results())
+        moved = is_kept(row) or (gained and not neutral and (not careful or BETTER.search(row.results())))
         if EXACT.search(row.results()):
             continue
         if moved and changes and all(abs(value) <= noise.percent for value, _ in changes):
@@ -187,9 +189,13 @@ def _states_percent(figures: Sequence[Figure]) -> bool:
     return any(each.quantity is Quantity.PERCENT and each.part is Part.DIFFERENCE for each in figures)
 
 
-def _is_called_noise(row: Row) -> bool:
-    text = f"{row.result} {row.why}"
-    return NOISE.search(text) is not None and not NOT_NOISE.search(text)
+def _is_called_noise(row: Row, words: str = "") -> bool:
+    """Return whether a row speaks of noise, and that beside the figure `words` where it has a clause for it."""
+    text = f"{row.result}; {row.why}"
+    clauses = CLAUSE.split(text)
+    at = [index for index, clause in enumerate(clauses) if words and words in clause]
+    near = [clause for index, clause in enumerate(clauses) if any(abs(index - each) <= 1 for each in at)] if at else [text]
+    return any(map(NOISE.search, near)) and not NOT_NOISE.search(text)
 
 
 def _changes(

@@ -6,16 +6,22 @@ from collections.abc import Iterator, Sequence
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
-from expctl.imported.bullets import BULLET, DECIDES, LABEL, read_bullets
+from expctl.imported.bullets import DECIDES, LABEL, read_bullets
 from expctl.imported.document import Document, Line, Row, Section, Unread
-from expctl.imported.headings import Heading, experiments_of, marks_are_verdicts, read_heading
+from expctl.imported.entries import read_entries
+from expctl.imported.headings import NUMBERED, Heading, experiments_of, marks_are_verdicts, read_heading
 from expctl.imported.likeness import may_be_the_same
-from expctl.imported.verdicts import DECIDED, MARKS, Dialect, Pending, opens_with_verdict, rulings
+from expctl.imported.lists import read_list
+from expctl.imported.verdicts import Dialect, Pending, opens_with_verdict, rulings
+from expctl.imported.vocabulary import DECIDED, MARKS
 
 FENCE = re.compile(r"\s*(?:```|~~~)")
 ONLY_LABEL = re.compile(
-    r"\s*[-*+]\s+\W*(?:verdict|decision|outcome|status|conclusion|ruling)\s*(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*", re.IGNORECASE
+    r"\s*(?:[-*+]\s+)?\W*(?:verdict|decision|outcome|status|conclusion|ruling)\s*(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*",
+    re.IGNORECASE,
 )
+# The line below such a label: a bullet, or running text
+BELOW = re.compile(r"\s*(?:(?:[-*+]|\d+[.)])\s+)?([^\s#|].*)")
 TELLS_RESULT = re.compile(
     r"\s*(?:[-*+]\s+)?\W*(?:results?|measured|measurements?|impact|effect|numbers|ergebnis)\s*(?:\*\*|__)?\s*[:.]\s*(?:\*\*|__)?\s*(.*)",
     re.IGNORECASE,
@@ -35,6 +41,13 @@ ENDS_WITH = re.compile(
 )
 # `3. Wider loads - failed` tells of the row 3 of a table, `Hypothesis 3 - wider loads` of the row H3 or 3.
 LEADING_NUMBER = re.compile(r"\W*(?:([A-Za-z]+)\s+)?#?(\d+)\s*(?:[.):]|[-–—]+)\s+")
+# A sentence of one word, in the section of an experiment with a number or an id
+ONE_WORD = re.compile(
+    r"(?:^|[.!)*]\s+)\W*(kept|retained|reverted|rejected|discarded|abandoned|rolled back)"
+    r"(?: (?:\+|&|and) (?:committed|merged|pushed|reverted))?\.(?=\W*$)",
+    re.IGNORECASE,
+)
+IN_LIST = re.compile(r"\s+\S|\d+[.)]\s")
 UNSURE = re.compile(r"\W*(?:inconclusive|undecided|unclear)\b", re.IGNORECASE)
 # `**Attempted and reverted.**`, in a line of its own
 TRIED_AND = re.compile(
@@ -62,10 +75,16 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
         if heading and _tells_of_row(heading, rows):
             told.add(section.title)
             continue
+        entries = read_entries(section, lines, dialect)
+        if entries and not (heading and heading.words):
+            found += entries
+            continue
         whole = _section(section, heading, lines, dialect) if heading and heading.name not in names else None
         if whole:
             told.add(section.title)
         found += [whole] if whole else list(read_bullets(section, lines, dialect, names, fails=fails))
+        seen = {each.line for each in found}
+        found += (each for each in read_list(section, lines, rows) if each.line not in seen)
     return found
 
 
@@ -92,6 +111,9 @@ def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect:
     labelled = list(_labelled(lines))
     stated = [text for text in labelled if _is_stated(text, dialect)]
     words = heading.words
+    if not words and not labelled and (heading.name or NUMBERED.match(section.title)):
+        outside = [line.text for line in lines if not IN_LIST.match(line.text)]
+        stated = sorted({found[1].lower() for text in outside for found in ONE_WORD.finditer(text)})
     if not words:
         measured = sum(bool(TELLS_RESULT.fullmatch(line.text)) for line in lines)
         if len(stated) != 1 or len(labelled) - len(stated) > 1 + measured:
@@ -124,10 +146,10 @@ def _labelled(lines: Sequence[Line]) -> Iterator[str]:
     changes = sum(bool(TELLS_CHANGE.match(line.text)) for line in lines)
     for line, below in itertools.zip_longest(lines, lines[1:]):
         found = (ENDS_WITH.fullmatch(line.text) if changes == 1 else None) or LABEL.fullmatch(line.text)
-        item = BULLET.fullmatch(below.text) if below and ONLY_LABEL.fullmatch(line.text) else None
+        item = BELOW.fullmatch(below.text) if below and ONLY_LABEL.fullmatch(line.text) else None
         told = TRIED_AND.fullmatch(line.text)
-        if found or item or told:
-            yield found[1] if found else item[2] if item else told[1]  # type: ignore[index]
+        if said := found or item or told:
+            yield said[1]
 
 
 def _is_stated(text: str, dialect: Dialect) -> bool:

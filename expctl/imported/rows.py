@@ -1,12 +1,12 @@
 """Turn the tables of a hand-kept ledger into experiments: each table line becomes a Row, or is listed with a reason why not."""
 
 import re
+from dataclasses import replace
 
 from expctl.domain.text import one_line, plain_text
 from expctl.imported.columns import (
     MEASURED,
     NO_MAP,
-    TRIED,
     Columns,
     Map,
     columns_of,
@@ -16,7 +16,8 @@ from expctl.imported.columns import (
     why_no_ledger,
 )
 from expctl.imported.document import Document, ParsedLedger, Row, Table, TableRow, Unread
-from expctl.imported.groups import ruled_by_heading
+from expctl.imported.groups import MEANINGS, ruled_by_heading
+from expctl.imported.heads import TRIED
 from expctl.imported.ids import is_range
 from expctl.imported.prose import read_text
 from expctl.imported.verdicts import Dialect, Pending, rulings, spelled_out
@@ -36,18 +37,20 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
     waiting: list[Unread] = []
     unread: list[Unread] = []
     skipped_tables: list[Unread] = []
+    titles = [section.title for section in document.sections]
     for written in document.tables:
         table, found = written, columns_of(written, given)
-        ruled = ruled_by_heading(written, frozenset(TRIED), MEASURED) if found is None else None
+        ruled = ruled_by_heading(written, frozenset(TRIED), MEASURED, titles) if found is None else None
+        understood = replace(given, meanings=MEANINGS | dict(given.meanings)) if ruled else given
         if ruled:
-            table, found = ruled, columns_of(ruled, given)
+            table, found = ruled, columns_of(ruled, understood)
         if found is None:
             why = why_no_ledger(table)
             skipped_tables.append(Unread(line=table.line, text=one_line(" | ".join(table.heads), 80), why=why))
             continue
         words = plain_text(found.words(table.heads))
         columns.append(f"line {table.line}: {words.replace('= verdict', '= the heading', 1) if ruled else words}")
-        dialect = dialect_of(table, found.verdict, given)
+        dialect = dialect_of(table, found.verdict, understood)
         inside = ids_inside(table, found)
         for line in table.rows:
             made = _row(table, found, line, dialect, inside=inside)
@@ -86,7 +89,7 @@ def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, in
         return Unread(line=line.line, text=shown, why=found.value)
     if max(map(len, line.cells)) > CELL_MAX:
         return Unread(line=line.line, text=shown, why=f"a cell of more than {CELL_MAX} characters")
-    if not cell(columns.change) and not cell(columns.name):
+    if not re.search(r"\w", cell(columns.change) + cell(columns.name)):
         return Unread(line=line.line, text=shown, why="the row has neither an id nor a change")
     name = _without_markup(cell(columns.name))
     if is_range(name):

@@ -7,7 +7,11 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import one_line, plain_text
 from expctl.imported.document import Document, Line, Row, Unread
 
-FORBIDS = re.compile(r"do[- ]?n.?o?t[- ]repeat|dead ends?|non-starters?|never again|already tried|avoid", re.IGNORECASE)
+# `E7: avoid a copy` tells a change, `Paths to avoid` forbids.
+FORBIDS = re.compile(
+    r"do[- ]?n.?o?t[- ]repeat|dead ends?|non-starters?|never again|already tried|(?<!\d )(?<!\d[.):] )(?<![:–—-] )avoid",
+    re.IGNORECASE,
+)
 BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(.*)")
 CODE = re.compile(r"`([^`]+)`")
 WORD = re.compile(r"[a-z][a-z0-9_]{3,}|[a-z]+\d+")

@@ -20,6 +20,7 @@ PROPER = re.compile(r"[A-Za-z]{1,6}[-_]?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?", re.ASCII
 HASH = re.compile(r"(?=.*\d)[0-9a-f]{7,40}", re.ASCII)
 SAME_SHARE = 0.5
 FEW = 3
+SERIES_SHARE = 1 / 5
 NEAR = 2
 
 
@@ -36,6 +37,8 @@ def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
     names: dict[int, set[str]] = {}
     for row in rows:
         names.setdefault(row.table, set()).add(row.name)
+    series = _tables_of_series(times, names)
+    bare = {each.line for each in document.sections if not _id_and_title(each)[0]}
     for row in rows:
         proper = PROPER.fullmatch(row.name) is not None
         if not row.name or HASH.fullmatch(row.name) or (not proper and not row.table):
@@ -51,6 +54,10 @@ def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
             continue  # each table counts anew
         if same_table and row.name.isdecimal() and row.line - earlier.line > NEAR:
             continue  # a count that began anew
+        if same_table and row.table in series and row.line - earlier.line <= FEW:
+            continue  # variants of one idea
+        if {row.line, earlier.line} <= bare:
+            continue  # `L11 window` and `L11 depth` are of the level L11
         asked.add((row.name, row.table))
         text = f"{row.name} is also the row of line {earlier.line}: {one_line(earlier.change, 60)}"
         yield Remark(flaw=Flaw.REUSED_ID, line=row.line, rows=(row.label,), text=text)
@@ -69,6 +76,12 @@ def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
         )
         text += f"; so do {len(more)} more headings" if len(more) > 1 else "; so does 1 more heading" if more else ""
         yield Remark(flaw=Flaw.REUSED_ID, line=section.line, rows=(name,), text=text)
+
+
+def _tables_of_series(times: Mapping[tuple[str, int], int], names: Mapping[int, set[str]]) -> set[int]:
+    """Return the tables in which so many ids stand in several rows that they name series of variants."""
+    shared = Counter(table for (name, table), count in times.items() if name and count > 1)
+    return {table for table, count in shared.items() if count >= FEW and count >= SERIES_SHARE * len(names[table])}
 
 
 def stale_sections(

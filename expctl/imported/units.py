@@ -133,7 +133,8 @@ def part_of(text: str, start: int, end: int, *, signed: bool) -> Part:
     if DIFFERENCE_AFTER.match(after) or (DIFFERENCE_BEFORE.search(before) and not before.rstrip().endswith(" of")):
         return Part.DIFFERENCE
     if percent:
-        said = re.search(r"faster|slower|regress|gain|improv|better|worse|drop|rose|fell|only|delta|headroom", before + after)
+        near = before + re.split(r"[,;()]", after)[0]
+        said = re.search(r"faster|slower|regress|gain|improv|better|worse|drop|rose|fell|only|delta|headroom", near)
         return Part.DIFFERENCE if said else Part.SHARE
     if BEFORE_AFTER.match(after) or BEFORE_BEFORE.search(before):
         return Part.BEFORE

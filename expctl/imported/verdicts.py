@@ -6,9 +6,39 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from expctl.domain.experiment.proposal import Kind, Verdict
+from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Ruling
 from expctl.imported.hedges import RULED, is_hedged, opens_with_hedge
+from expctl.imported.vocabulary import (
+    ANSWERS,
+    BITS,
+    CLAUSE,
+    DECIDED,
+    FORBIDDEN,
+    JOINED,
+    KEEPS_OLD,
+    KEEPS_OTHER,
+    KEPT_ASIDE,
+    KEPT_ELSE,
+    KINDS,
+    LATER,
+    LEAD,
+    LEFT_OFF,
+    MARKED,
+    MARKS,
+    NO_FAULT,
+    NOT_OF_NOUN,
+    OF_ANOTHER,
+    PARTS,
+    PASSED,
+    PATTERNS,
+    PENDING,
+    RESULT_OF_TEST,
+    SEEN_ONLY,
+    SUCCEEDED,
+    TAKEN_OUT,
+    UNDONE,
+)
 
 
 class Pending(StrEnum):
@@ -17,110 +47,8 @@ class Pending(StrEnum):
     NO_VERDICT_YET = "no verdict yet"
 
 
-ANSWERS = {
-    **dict.fromkeys(("y", "yes", "ja", "true"), Verdict.KEEP),
-    **dict.fromkeys(("n", "no", "nein", "false"), Verdict.REJECT),
-}
-BITS = {"1": Verdict.KEEP, "0": Verdict.REJECT}
-MARKED = {**dict.fromkeys("✓✔✅☑👍", Verdict.KEEP), **dict.fromkeys("✗✘❌✖👎", Verdict.REJECT)}
-WORDS = (
-    (
-        Verdict.REJECT,
-        r"(?:not (?:be )?|never )(?:kept|merged|adopted|landed|accepted|retained|shipped|committed|deployed|viable)"
-        r"|(?:don.?t|do not|did not|didn.?t) keep"
-        r"|not (?:apply|applied|added)|do(?:n.?t| not) (?:apply|add|adopt|merge|ship|use)"
-        r"|not worth|dead[- ]end|(?:kept|left) (?:off|out|disabled)|no[- ]go|no[- ]ship",
-    ),
-    (Verdict.REJECT, r"nicht (?:behalten|beibehalten|übernommen|angenommen|akzeptiert)"),
-    (
-        Verdict.KEEP,
-        r"keep(?! (?:in mind|an eye|track|going|trying)\b)|keeps|kept|keeper|accept|accepted|adopt|adopted|merged"
-        r"|landed|ship|shipped|deployed"
-        r"|retain|retained|committed|promoted|selected|apply|applied"
-        r"|baseline",
-    ),
-    (Verdict.KEEP, r"behalten|beibehalten|übernommen|angenommen|akzeptiert|ausgangsstand"),
-    (
-        Verdict.REJECT,
-        r"reject|rejected|discard|discarded|revert|reverted|drop|dropped|rolled back|backed out|abandoned|scrapped|removed"
-        r"|killed(?! by)|lost|fail(?!-(?:closed|open|safe|fast|soft))|failed|regression|regressed",
-    ),
-    (
-        Verdict.REJECT,
-        r"verworfen|abgelehnt|zurückgenommen|zurückgewiesen|rückgängig|aufgegeben|gescheitert|fehlgeschlagen|durchgefallen",
-    ),
-    (Verdict.INVALID, r"crash|crashed|oom|invalid|error|timeout|timed out|aborted"),
-    (Verdict.INVALID, r"absturz|abgestürzt|abgebrochen|ungültig|fehler|zeitüberschreitung"),
-    (Verdict.INCONCLUSIVE, r"inconclusive|undecided|unclear|neutral|mixed|tie|unentschieden|unklar"),
-    (Verdict.NO_OP, r"no[- ]?op|identical|unchanged|identisch|unverändert|wirkungslos"),
-)  # fmt: skip
-PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for verdict, words in WORDS)
-# Words for what was done, not for what was seen: a long text states its verdict with one of these.
-DECIDED = re.compile(
-    r"\b(?:keep(?! (?:in mind|an eye|track|going|trying)\b)|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed"
-    r"|committed|applied|re-?enabled|reject(?:ed)?|discard(?:ed)?"
-    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|killed(?! by)|crash(?:ed)?|dead[- ]end|no[- ]go"
-    r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)"
-    r"|(?:not|never) (?:kept|adopted|merged|landed|accepted|retained|shipped|committed)"
-    r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen)\b",
-    re.IGNORECASE,
-)
-RESULT_OF_TEST = re.compile(r"\b(?:fail|failed|error|crash|crashed|timeout)\b", re.IGNORECASE)
-PASSED = re.compile(r"\W*(?:pass|passed|passes|ok|success|succeeded|completed?|done)\b", re.IGNORECASE)
-MARKS = re.compile(r"[✓✔✅☑👍✗✘❌✖👎]")
-PENDING = re.compile(
-    r"\b(?:todo|planned|pending|running|queued|wip|in progress|next|open|blocked|tbd|deferred|parked|proposed|untried"
-    r"|needs follow-?up|geplant|läuft|offen|ausstehend)\b",
-    re.IGNORECASE,
-)
-NO_FAULT = re.compile(
-    r"(?<!-)\b(?:no|without|not a) (?:\w+ )?(?:regressions?|failures?|errors?|crash(?:es)?|drops?)\b", re.IGNORECASE
-)
-PARTS = re.compile(r"\s*[/;+]\s*")
-CLAUSE = re.compile(r"[;:.](?=\s|$)|,\s|\s[-–—]+\s|[–—]|[()\[\]]|\s*(?:→|->|=>)\s*")
-# Words that may stand before the verdict in its clause.
-LEAD = (
-    r"(?:\W|\b(?:so|and|then|was|were|is|change|both|all|hence|therefore|thus|ultimately|finally|final|result|status"
-    r"|implemented|investigated|measured|ported|tested|tried|done)\b)*"
-)
-LATER = re.compile(
-    r"\b(?:then|later|but|afterwards?|finally|eventually|subsequently|since|now|again|after|jedoch|dann|später)\b",
-    re.IGNORECASE,
-)
-SUCCEEDED = re.compile(r"\b(?:success(?:ful)?|succeeded|passed|won)\b", re.IGNORECASE)
-# `Rejected; keep the current default` keeps something else than the change.
-KEEPS_OLD = re.compile(
-    r"\W*(?:we )?(?:keep(?:s|ing)?|kept|retain(?:ed)?) (?:the )?(?:\w+ )?"
-    r"(?:current|baseline|default|existing|old|original|previous|prior|present|simpler|before|reference|\d)",
-    re.IGNORECASE,
-)
-UNDONE = re.compile(r"\b(?:reverted|rolled back|backed out|discarded)\b", re.IGNORECASE)
-# `Keep group 4` in the row of a sweep keeps what was there. In capitals, and before a word of place, it is a verdict.
-KEEPS_OTHER = re.compile(
-    r"[Kk]eep (?!it\b|this\b|change|as\b|for\b|behind\b|in\b|on\b|with\b|because\b|since\b|only\b|default"
-    r"|baseline|analysis|infra|config|enabled|new\b|if\b|pending|unless\b|until\b)-{0,2}\w"
-)
-# What is kept as a reference was not kept as a change.
-KEPT_ASIDE = re.compile(
-    r"(?:keep|kept|retained?) (?:only |just |merely )?(?:as|for) (?:an? |the )?(?:[\w-]+ )?"
-    r"(?:reference|record|oracle|evidence|documentation|experiment|negative|comparison|debugging|future|later|history)",
-    re.IGNORECASE,
-)
-SEEN_ONLY = {Verdict.INCONCLUSIVE, Verdict.NO_OP}
-# `retained frames` in a later clause is no verdict; `kept` and `kept for now` are.
-NOT_OF_NOUN = re.compile(
-    r"\W*$|\s+(?:by|in|for|as|on|with|and|because|it|this|only|behind|anyway|the|an?|its|all|both)\b", re.IGNORECASE
-)
-LEFT_OFF = re.compile(r"kept (?:off|out|disabled)", re.IGNORECASE)
-JOINED = re.compile(r"[*`]*[A-Za-z]+(?:_[A-Za-z]+)+[*`]*", re.ASCII)
 SHORT = 60
 FEW = 3
-KINDS = (
-    (Kind.ANALYSIS, re.compile(r"analy|ablation|diagnos|study", re.IGNORECASE)),
-    (Kind.INFRA, re.compile(r"\binfra|tooling|harness|\bfix", re.IGNORECASE)),
-    (Kind.CONFIG, re.compile(r"\bconfig|\bcfg\b|\btile\b|tuning", re.IGNORECASE)),
-    (Kind.SIMPLIFY, re.compile(r"simplif|refine|clean-?up|refactor", re.IGNORECASE)),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +73,7 @@ def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending
     """Return the verdict that the cell `text` states, or two for `REJECT config / KEEP infra`. Returns Pending if the
     experiment isn't finished, and None if the verdict is uncertain, contradictory or not recognised.
     """
-    plain = _plain(text)
+    plain = _without_orders(_plain(text), dialect)
     meant = _meant(plain, dialect)
     if meant is not None:
         return meant
@@ -156,7 +84,7 @@ def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending
     if not found:
         waits = PENDING.search(plain) if len(plain) <= SHORT else PENDING.match(plain)
         return Pending.NO_VERDICT_YET if waits or not plain.strip("-–—? ") else None
-    parts = [part for part in PARTS.split(plain) if part and not KEEPS_OLD.match(part) and not KEEPS_OTHER.match(part)]
+    parts = [part for part in PARTS.split(plain) if part and not any(other.match(part) for other in KEPT_ELSE)]
     each = [_verdicts(part, dialect)[0] for part in parts]
     if len(found) == len(parts) == 2 and all(len(verdicts) == 1 for verdicts in each) and all(map(_starts_with_verdict, parts)):
         return None if is_hedged(recognised) else tuple(_ruling(v.pop(), part) for v, part in zip(each, parts, strict=True))
@@ -167,7 +95,12 @@ def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending
         return None
     if found - SEEN_ONLY == {Verdict.REJECT} and UNDONE.search(plain):
         found = {Verdict.REJECT}  # `neutral, reverted`: what was seen, and what was done
+    if found == {Verdict.KEEP, Verdict.REJECT} and TAKEN_OUT.match(plain):
+        found = {Verdict.REJECT}
     if len(found) != 1 or is_hedged(recognised) or (SUCCEEDED.search(plain) and Verdict.KEEP not in found):
+        return None
+    later = ((clause, word) for clause in _clauses(plain)[1:] for word in DECIDED.finditer(clause))
+    if any(OF_ANOTHER.match(clause, word.start()) for clause, word in later):
         return None
     sure = _decides(plain) if len(plain) > SHORT else DECIDED.search(plain) or MARKS.search(plain) or len(plain.split()) <= FEW
     return (_ruling(found.pop(), _bare(text)),) if sure else None
@@ -201,7 +134,13 @@ def opens_with_verdict(text: str, dialect: Dialect = PLAIN) -> Verdict | None:
     """Return the verdict whose word begins `text`, e.g. REJECT for `Reverted: slower`; None if no verdict does, or an uncertain
     one.
     """
-    return _of_first_clause(_plain(text), dialect)
+    return _of_first_clause(_without_orders(_plain(text), dialect), dialect)
+
+
+def _without_orders(plain: str, dialect: Dialect) -> str:
+    """Return a text without the sentences after its verdict that say what must not be done now."""
+    rest = FORBIDDEN.sub("", plain)
+    return rest if _verdicts(rest, dialect)[0] else plain
 
 
 def _meant(plain: str, dialect: Dialect) -> tuple[Ruling, ...] | Pending | None:
@@ -234,6 +173,10 @@ def _of_first_clause(plain: str, dialect: Dialect) -> Verdict | None:
 def _takes_back(verdict: Verdict, clause: str) -> bool:
     """Return whether a later clause decides otherwise than `verdict`: `kept, later reverted`."""
     word = DECIDED.search(clause)
+    if verdict is Verdict.INCONCLUSIVE and word and re.match(r"not|never", word[0], re.IGNORECASE):
+        return False  # `inconclusive, not kept`
+    if verdict is not Verdict.KEEP and KEPT_ASIDE.match(clause):
+        return False
     if not word or LEFT_OFF.match(clause[word.start() :]) or (verdict is not Verdict.KEEP and KEEPS_OLD.match(clause)):
         return False
     other = {found for found, pattern in PATTERNS if pattern.fullmatch(word[0])} or {Verdict.KEEP}

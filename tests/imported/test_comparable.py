@@ -219,3 +219,9 @@ def test_a_metric_in_bold_decides_too(cells: tuple[str, str]) -> None:
 def test_a_small_loss_that_is_explained_is_no_question(change: str, result: str, *, asked: bool) -> None:
     found = flaws(table("P1 | keep | first | 100 ms", f"P2 | keep | {change} | {result}"))
     assert ((Flaw.KEPT_REGRESSION, ("P2",)) in found) is asked
+
+
+@pytest.mark.parametrize(("verdict", "asked"), [("halfway", False), ("reject", True)])
+def test_nothing_is_held_against_what_stands_beyond_a_row_that_was_not_understood(verdict: str, *, asked: bool) -> None:
+    text = table("P1 | keep | one | 300 us", f"P2 | {verdict} | two | 500 us", "P3 | keep | three | 400 us")
+    assert ((Flaw.KEPT_REGRESSION, ("P3",)) in flaws(text)) is asked

@@ -3,8 +3,8 @@
 import pytest
 
 from expctl.domain.experiment.proposal import Verdict
-from expctl.imported.columns import Role
 from expctl.imported.given import Given, given_by
+from expctl.imported.heads import Role
 from expctl.imported.rows import read_document
 from expctl.imported.tables import read_document as document_of
 from expctl.imported.units import Better

@@ -26,6 +26,7 @@ def verdicts(text: str, name: str = "a.md") -> list[tuple[str, Verdict]]:
         ("Accepted changes and what they taught", Verdict.KEEP),
         ("Changes that made it faster (applied)", Verdict.KEEP),
         ("Kept", Verdict.KEEP),
+        ("Shipped wins", Verdict.KEEP),
     ],
 )
 def test_a_heading_rules_its_table(heading: str, verdict: Verdict) -> None:
@@ -101,3 +102,25 @@ def test_a_first_line_with_figures_is_a_row() -> None:
     lines = "one\t3.30\tkeep\twider loads\ntwo\t3.10\tkeep\tpooled queues\nthree\t3.90\tdiscard\tpacked flags\n"
     assert [verdict for _, verdict in verdicts(lines, "a.tsv")] == [Verdict.KEEP, Verdict.KEEP, Verdict.REJECT]
     assert len(verdicts("id\tms\tstatus\tchange\n" + lines, "a.tsv")) == 3
+
+
+def test_a_heading_of_successes_rules_where_another_tells_of_failures() -> None:
+    won = f"## 🏆 Successful experiments\n\n{TABLE}\n"
+    lost = "## Failed experiments\n\n| Experiment | Observed |\n|---|---|\n| pool the queues | 9 % slower |\n"
+    kept = [("pack the flags", Verdict.KEEP), ("inline the roles", Verdict.KEEP)]
+    assert verdicts(f"# Log\n\n{won}{lost}") == [*kept, ("pool the queues", Verdict.REJECT)]
+    assert verdicts(f"# Log\n\n{won}") == []
+
+
+@pytest.mark.parametrize(
+    ("cell", "count"), [("Removed the lock around the list", 2), ("Removed: it was slower", 1), ("Reverted by hand", 1)]
+)
+def test_a_cell_that_tells_the_change_decides_nothing(cell: str, count: int) -> None:
+    rows = f"| a | 4 % faster | {cell} |\n| b | 5 % faster | one pass less |\n"
+    assert len(verdicts(f"### Kept ideas\n\n| Idea | Seen | Why |\n|---|---|---|\n{rows}")) == count
+
+
+def test_what_was_mended_is_an_experiment_below_such_a_heading() -> None:
+    assert verdicts("## Shipped wins\n\n| fix | before | after |\n|---|---|---|\n| pack the flags | 4 ms | 3 ms |\n") == [
+        ("pack the flags", Verdict.KEEP)
+    ]

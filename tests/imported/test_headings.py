@@ -73,6 +73,10 @@ def test_a_heading_in_two_lines_is_one_and_more_are_running_text() -> None:
 def test_lines_that_state_the_verdict_of_a_section() -> None:
     assert read("# Log\n### E5 wider loads\n**Attempted and reverted.**\n") == [("E5", "wider loads", REJECT)]
     assert read("# Log\n### E5 wider loads\n- Decision:\n  - Reverted, too slow\n") == [("E5", "wider loads", REJECT)]
+    assert read("# Log\n### Wider loads\n3 ms.\n\nStatus:\nAccepted as the default. It is no speed-up\nof anything.\n") == [
+        ("", "Wider loads", KEEP)
+    ]
+    assert read("# Log\n### Wider loads\n3 ms.\n\nStatus:\nSuperseded by the next one.\n") == []
     text = "# Log\n### Attempt: wider loads\n- Change: eight bytes. Removed unused sums.\n- Cycles: 165 (worse). Reverted.\n"
     assert read(text) == [("", "Attempt: wider loads", REJECT)]
 
@@ -88,6 +92,7 @@ def test_a_label_takes_back_what_the_heading_says() -> None:
         ("wider loads: 1806 cycles (worse) -> saved as loads.c and reverted to 1803.", REJECT),
         ("wider loads: 1806 cycles (no change), kept for simplicity.", KEEP),
         ("wider loads: still 1806 cycles; keep.", KEEP),
+        ("Wider loads in the last pass were tried and then removed.", REJECT),
     ],
 )
 def test_bullets_end_with_the_verdict(bullet: str, verdict: Verdict) -> None:
@@ -113,3 +118,22 @@ def test_bullets_without_a_verdict(bullet: str) -> None:
 def test_the_place_of_a_change_is_no_id() -> None:
     text = "# Experiments\n- Depth2: wider loads, 3 ms; reverted\n- E2: wider stores, 3 ms; reverted\n"
     assert [name for name, _, _ in read(text)] == ["", "E2"]
+
+
+def test_a_sentence_of_one_word_decides_for_a_numbered_experiment() -> None:
+    words = "The lanes wait for each other, which costs twice the time. {}\n"
+    for word, verdict in (("Reverted.", REJECT), ("Kept.", KEEP)):
+        assert read("# Log\n### Experiment 12: wider loads\n" + words.format(word)) == [
+            ("12", "Experiment 12: wider loads", verdict)
+        ]
+    assert read("# Log\n### Wider loads\n" + words.format("Reverted.")) == []
+    assert read("# Log\n### E2: wider loads\n" + words.format("Kept + committed.")) == [("E2", "wider loads", KEEP)]
+    assert read("# Log\n### Experiment 12: wider loads\n" + words.format("Kept.") + words.format("Reverted.")) == []
+    assert read("# Log\n### Experiment 12: wider loads\n" + words.format("It was reverted by all of us.")) == []
+
+
+@pytest.mark.parametrize(
+    ("title", "count"), [("Key experiments", 1), ("2.4 Key decisions (phase 4)", 1), ("Color key", 0), ("Key to the words", 0)]
+)
+def test_key_experiments_are_no_key_to_words(title: str, count: int) -> None:
+    assert len(read(f"# Log\n## {title}\n1. **wider loads** (reverted):\n   - 3 ms\n")) == count

@@ -17,6 +17,7 @@ def remarks(text: str, name: str = "a.md") -> list[Remark]:
     return [remark for remark in found if remark.flaw is Flaw.REUSED_ID]
 
 
+WIDTHS = ("wide", "narrow", "masked", "paired")
 ROW = "| id | keep? | change |\n|---|---|---|\n| B4 | reject | Chrono merge of queues |\n\n"
 
 
@@ -110,3 +111,20 @@ def test_a_number_that_comes_again_much_later_began_anew(between: int, *, asked:
     names = ["14", *(str(20 + at) for at in range(between)), "14"]
     lines = [f"{name}\t3.{at}\tkeep\tchange of kind {at}" for at, name in enumerate(names)]
     assert bool(remarks("\n".join(["id\tms\tstatus\tchange", *lines]), "a.tsv")) is asked
+
+
+def test_ids_of_a_series_of_variants() -> None:
+    rows = "".join(f"| E{at} | {word} loads | keep |\n| E{at} | {word} stores | reject |\n" for at, word in enumerate(WIDTHS))
+    heads = "| ID | Change | Verdict |\n|---|---|---|\n"
+    assert not remarks(heads + rows)
+    alone = "".join(f"| F{at} | {word} tiles | keep |\n" for at, word in enumerate(WIDTHS * 5))
+    assert len(remarks(heads + rows + alone)) == len(WIDTHS)
+
+
+def test_headings_that_begin_with_what_is_changed() -> None:
+    assert not remarks("# Log\n\n## L11 deep trees — rejected\n\n3 % slower.\n\n## L11 window of 64 MB — kept\n\n2 % faster.\n")
+    assert remarks("# Log\n\n## L11: deep trees — rejected\n\n3 % slower.\n\n## L11: window of 64 MB — kept\n\n2 % faster.\n")
+
+
+def test_a_heading_of_two() -> None:
+    assert not remarks("# Log\n\n## P1: shorter labels\n\nTo do.\n\n## P1 and P2 progress\n\nTwo builds. Reverted.\n")

@@ -37,6 +37,22 @@ def test_noise_that_a_row_states_holds_in_its_table() -> None:
     assert asked(own + "\ntext\n\n" + other) == ["P1"]
 
 
+@pytest.mark.parametrize(
+    ("result", "rows"),
+    [
+        ("the spread is 0.1 points = 50x self-noise = 22 % of the gap to the best", []),
+        ("the noise is 22 % of the time", ["P2"]),
+        ("errors 5.4 %, worse times in two of the four rooms; the doors are open, and there is noise", []),
+        (
+            "+5.4 %, noise in two of the four rooms; the doors are open, and the times are those of a warm day in June",
+            ["P1", "P2"],
+        ),
+    ],
+)
+def test_what_a_row_calls_noise(result: str, rows: list[str]) -> None:
+    assert asked(ROW.format("P1", result) + "| P2 | keep | more stages | +4 % |\n") == rows
+
+
 @pytest.mark.parametrize("result", ["-2.7 % gzip", "+0.3 % KiB", "download size +0.2 %"])
 def test_sizes_have_no_noise(result: str) -> None:
     assert asked("# Log\n\nThe noise is 3 %.\n\n" + ROW.format("P1", result)) == []
@@ -45,6 +61,7 @@ def test_sizes_have_no_noise(result: str) -> None:
 def test_who_rejects_what_is_neutral_is_right() -> None:
     row = ROW.replace("| keep |", "| reject |")
     assert asked("# Log\n\nThe noise is 3 %.\n\n" + row.format("P1", "neutral to +2 % faster")) == []
+    assert asked("# Log\n\nThe noise is 3 %.\n\n" + row.format("P1", "+2 % faster, no significant gain")) == []
     assert asked("# Log\n\nThe noise is 3 %.\n\n" + row.format("P1", "+2 % faster")) == ["P1"]
 
 

@@ -124,6 +124,15 @@ def test_crash_is_a_verdict_beside_others_and_done_waits_for_none() -> None:
         ("Ported and rejected: too slow", Verdict.REJECT),
         ("keep-candidate", None),
         ("Fail-closed", None),
+        ("**KILL** (this layout)", REJECT),
+        ("kill-switch", None),
+        ("Promote as the default", KEEP),
+        ("Not promoted; retained as historical code", REJECT),
+        ("Inconclusive, not promoted", Verdict.INCONCLUSIVE),
+        ("Four lanes for all; reject wider stores", None),
+        ("Four lanes for all, so reject it", REJECT),
+        ("dead: it saves one pass in a million", REJECT),
+        ("dead rows fill the list", None),
         ("keep -O3", None),
         ("**keep --pack 1**", None),
     ],
@@ -133,7 +142,43 @@ def test_words_of_others(cell: str, verdict: Verdict | None) -> None:
     assert (found[0].verdict if isinstance(found, tuple) else None) is verdict
 
 
+def test_half_of_a_change_can_be_kept() -> None:
+    found = rulings("Promote four lanes; reject wider stores")
+    assert isinstance(found, tuple)
+    assert [each.verdict for each in found] == [KEEP, REJECT]
+
+
 def test_what_a_bullet_keeps_as_before_is_no_verdict() -> None:
     bullet = "# Log\n\n## Experiments\n\n- Sorted the ideas of the review.\n  Kept {} as the main lane.\n"
     assert not read_document(document_of(bullet.format("hash-like signals").encode(), "a.md")).rows
     assert read_document(document_of(b"# Log\n\n## Experiments\n\n- Sorted the queues.\n  Kept. 3 ms.\n", "a.md")).rows
+
+
+@pytest.mark.parametrize(
+    ("cell", "verdict"),
+    [
+        ("Committed as `1a2b3c4`, reverted in `5d6e7f8`", REJECT),
+        ("Merged, then rolled back", REJECT),
+        ("Landed (later reverted by the author)", REJECT),
+        ("Merged, reverted the old default", None),
+        ("Committed as `1a2b3c4`, reverted in `5d6e7f8`; landed again", None),
+        ("Kept, reverted in one file", None),
+    ],
+)
+def test_what_was_taken_out_again(cell: str, verdict: Verdict | None) -> None:
+    found = rulings(cell)
+    assert (found[0].verdict if isinstance(found, tuple) else None) is verdict
+
+
+def test_a_mark_beside_a_claim_says_whether_it_is_true() -> None:
+    rows = ("| the lanes wait | ✅ true: 3 ms |", "| the queue is full | ❌ measured: never |")
+    assert read(table("| Claim | Verdict |", *rows)) == []
+    assert [verdict for _, _, verdict in read(table("| Change | Verdict |", *rows))] == [KEEP, REJECT]
+    decided = ("| the lanes wait | rejected |", "| the queue is full | kept |")
+    assert [verdict for _, _, verdict in read(table("| Question | Verdict |", *decided))] == [REJECT, KEEP]
+
+
+def test_a_row_without_a_word_is_a_template() -> None:
+    assert read(table("| Item | Status | Delta |", "| … | kept/reverted | …% |", "| wider loads | kept | 3 % |")) == [
+        ("", "wider loads", KEEP)
+    ]

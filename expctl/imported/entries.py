@@ -1,0 +1,79 @@
+"""Find experiments told in labelled lines that repeat below one heading: `Change: ...`, `Result: ...`, `Decision: kept`."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from expctl.domain.text import plain_text
+from expctl.imported.document import Line, Row, Section
+from expctl.imported.headings import title_and_name
+from expctl.imported.verdicts import Dialect, rulings
+
+LABELLED = re.compile(
+    r"(?P<indent>\s*)(?:[-*+]\s+)?(?:\*\*|__)?(?P<label>[A-Za-z][A-Za-z ]{0,24}?)(?:\*\*|__)?:(?:\*\*|__)?\s+(?P<words>\S.*)"
+)
+BEGINS = frozenset(("change", "change attempt", "idea", "attempt", "attempted", "tried", "optimization", "optimisation"))
+DECIDES = frozenset(("decision", "verdict", "outcome", "status", "disposition", "ruling"))
+MEASURES = frozenset(("result", "results", "measured", "measurement", "impact", "effect"))
+EXPLAINS = frozenset(("why", "reason", "rationale", "lesson", "root cause"))
+CONTINUED = re.compile(r"\s+[^\s*+-]")
+AT_LEAST = 2
+
+
+@dataclass(slots=True, kw_only=True)
+class _Entry:
+    line: int
+    parts: dict[str, list[str]] = field(default_factory=dict)
+
+    def words(self, labels: frozenset[str]) -> str:
+        return "; ".join(text for label, texts in self.parts.items() if label in labels for text in texts)
+
+
+def read_entries(section: Section, lines: Sequence[Line], dialect: Dialect) -> list[Row]:
+    """Return an experiment for each run of labelled lines in `lines` that says what was changed and what was decided.
+
+    At least two must do so: one alone is told by its heading. A run with two decisions, or an uncertain one, is left out.
+    """
+    entries = [entry for entry in _entries(lines) if sum(len(entry.parts.get(label, ())) for label in DECIDES) == 1]
+    found = []
+    for entry in entries:
+        words = entry.words(DECIDES)
+        made = rulings(words, dialect)
+        change, name = title_and_name(entry.words(BEGINS))
+        if isinstance(made, tuple) and change:
+            found.append(
+                Row(
+                    line=entry.line,
+                    name=name,
+                    rulings=made,
+                    change=plain_text(change),
+                    result=plain_text(entry.words(MEASURES)),
+                    why=plain_text(entry.words(EXPLAINS) or words),
+                    date="",
+                    figures=(),
+                    table=section.line,
+                )
+            )
+    return found if len(entries) >= AT_LEAST else []
+
+
+def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:
+    """Yield the runs of labelled lines: each begins with a label of BEGINS, and ends before the next one."""
+    entry: _Entry | None = None
+    last: list[str] = []
+    for line in lines:
+        labelled = LABELLED.fullmatch(line.text)
+        if labelled and not labelled["indent"]:
+            label = labelled["label"].lower()
+            if label in BEGINS:
+                if entry:
+                    yield entry
+                entry = _Entry(line=line.number)
+            last = entry.parts.setdefault(label, []) if entry else []
+            last.append(labelled["words"])
+        elif last and CONTINUED.match(line.text):
+            last[-1] += " " + line.text.strip()
+        else:
+            last = []
+    if entry:
+        yield entry

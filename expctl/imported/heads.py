@@ -1,0 +1,75 @@
+"""The heads of the columns in hand-kept tables, by what stands below them."""
+
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What a column of a hand-kept table can hold: id, verdict, change, result, reason or date."""
+
+    NAME = "id"
+    VERDICT = "verdict"
+    CHANGE = "change"
+    RESULT = "result"
+    WHY = "reason"
+    DATE = "date"
+
+
+def _heads(text: str) -> tuple[str, ...]:
+    return tuple(" ".join(head.split()) for head in text.split(","))
+
+
+# Best head first. `outcome` and `result` occur twice: the cells decide whether they are verdicts or figures.
+HEADS = {
+    Role.NAME: _heads(
+        """id, exp, exp id, experiment id, no, nr, number, run, run id, attempt, iter, iteration, round, pass, index, step,
+        trial, version, ver, experiment, commit, sha, hash, revision, rev, checkpoint, job,
+        job id, tag, exp no, nummer, versuch, lauf, kennung, schritt"""
+    ),
+    Role.VERDICT: _heads(
+        """keep, kept, keep reject, verdict, decision, disposition, ruling, retained, landed, adopted, merged, shipped, status,
+        outcome, accepted, accept, conclusion, state, action, result, urteil, entscheidung, behalten, bewertung, ausgang, stand,
+        ergebnis"""
+    ),
+    Role.CHANGE: _heads(
+        """change, changes, description, idea, optimization, optimisation, modification, hypothesis, what, what changed,
+        what was tried, tried, approach, technique, candidate, attempt, probe, title, name, variant, variation, kernel, config,
+        configuration, experiment, test, trial, patch, proposal, lever, knob, simplification, branch, item, fix, improvement,
+        änderung, änderungen, idee, beschreibung, maßnahme, was, versuch, ansatz, titel, variante"""
+    ),
+    Role.RESULT: _heads(
+        """result, results, key result, outcome, measurement, measured, effect, impact, figures, numbers, metric, ergebnis,
+        ergebnisse, messung, gemessen, wirkung, messwert, messwerte, ausgang"""
+    ),
+    Role.WHY: _heads(
+        """why, reason, reasons, note, notes, comment, comments, explanation, because, learning, lesson, takeaway, remark,
+        remarks, rationale, analysis, warum, grund, gründe, begründung, bemerkung, bemerkungen, anmerkung, anmerkungen, notiz,
+        notizen, kommentar, erkenntnis"""
+    ),
+    Role.DATE: _heads("date, day, when, timestamp, time stamp, datum, tag, wann, zeitpunkt"),
+}
+# What stands below one of these was tried: check marks beside it say what became of it, and not what is fast enough.
+TRIED = _heads(
+    """change, changes, idea, optimization, optimisation, modification, hypothesis, what changed, what was tried, tried,
+    approach, technique, candidate, attempt, experiment, trial, probe, patch, proposal, lever, knob, simplification,
+    experiments,
+    änderung, idee, maßnahme, versuch, ansatz"""
+)
+# What stands below one of these is true or false: a check mark beside it is no decision.
+CLAIMED = _heads(
+    """claim, claims, statement, statements, assumption, assumptions, belief, question, questions, requirement, requirements,
+    criterion, criteria, prediction, predictions, expectation, expectations, frage, annahme, behauptung, erwartung"""
+)
+# Columns with these heads hold verdicts, even where few cells are recognised, ...
+STRONG = _heads(
+    "keep, kept, keep reject, verdict, decision, disposition, ruling, urteil, entscheidung, behalten, bewertung, keep or revert"
+)
+# ... and yes, no or a check mark in a column with these heads is one.
+ASKING = (*STRONG, *_heads("accepted, accept, retained, landed, adopted, merged, shipped, outcome"))
+# A head with one of these names what somebody thought at another time: `Verdict then`, `Expected outcome`.
+ELSEWHEN = frozenset(("then", "previous", "prior", "old", "earlier", "expected", "predicted", "planned", "bisher", "erwartet"))
+# What stands below one of these explains the word beside it.
+MEANING = _heads("meaning, means, what it means, definition, meant, bedeutung, bedeutet")
+# A table with one of these holds changes, ...
+OF_CHANGES = (*TRIED, *_heads("version, ver, exp, exp id, experiment id, iter, iteration, versuch"))
+# ... and one whose head begins with one of these holds them against a baseline.
+AGAINST = ("vs", "versus", "delta", "δ", "gegen")

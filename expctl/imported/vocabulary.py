@@ -1,0 +1,132 @@
+"""The words with which people state verdicts, and those with which they speak of something else."""
+
+import re
+
+from expctl.domain.experiment.proposal import Kind, Verdict
+
+ANSWERS = {
+    **dict.fromkeys(("y", "yes", "ja", "true"), Verdict.KEEP),
+    **dict.fromkeys(("n", "no", "nein", "false"), Verdict.REJECT),
+}
+BITS = {"1": Verdict.KEEP, "0": Verdict.REJECT}
+MARKED = {**dict.fromkeys("✓✔✅☑👍", Verdict.KEEP), **dict.fromkeys("✗✘❌✖👎", Verdict.REJECT)}
+# `promote it` and `kill` decide, `Promote to public` and `kill now` order something.
+PROMOTE = r"promoted|promote(?! (?:to|from)\b)"
+MERGE = r"(?-i:MERGE)(?=\s*(?:$|[(:;,.]))"
+KILL = r"(?<!conditional )kill(?![- ]?switch|-| now\b| if\b)|killed(?! by)"
+WORDS = (
+    (
+        Verdict.REJECT,
+        r"(?:not (?:be )?|never )(?:kept|merged|adopted|landed|accepted|retained|shipped|committed|deployed|viable)"
+        r"|not (?:be )?promoted"
+        r"|(?:don.?t|do not|did not|didn.?t) keep"
+        r"|not (?:apply|applied|added)|do(?:n.?t| not) (?:apply|add|adopt|merge|ship|use)"
+        r"|not worth|dead[- ]end|dead(?=\s*(?:[:;,.]|$))|(?:kept|left) (?:off|out|disabled)|no[- ]go|no[- ]ship",
+    ),
+    (Verdict.REJECT, r"nicht (?:behalten|beibehalten|übernommen|angenommen|akzeptiert)"),
+    (
+        Verdict.KEEP,
+        r"keep(?! (?:in mind|an eye|track|going|trying)\b)|keeps|kept|keeper|accept|accepted|adopt|adopted|merged"
+        r"|landed|ship|shipped|deployed"
+        rf"|retain|retained|committed|{MERGE}|{PROMOTE}|selected|apply|applied"
+        r"|baseline",
+    ),
+    (Verdict.KEEP, r"behalten|beibehalten|übernommen|angenommen|akzeptiert|ausgangsstand"),
+    (
+        Verdict.REJECT,
+        r"reject|rejected|discard|discarded|revert|reverted|drop|dropped|rolled back|backed out|abandoned|scrapped|removed"
+        rf"|{KILL}|demoted(?! (?:from|to)\b)|lost"
+        r"|fail(?!-(?:closed|open|safe|fast|soft))|failed|regression|regressed",
+    ),
+    (
+        Verdict.REJECT,
+        r"verworfen|abgelehnt|zurückgenommen|zurückgewiesen|rückgängig|aufgegeben|gescheitert|fehlgeschlagen|durchgefallen",
+    ),
+    (Verdict.INVALID, r"crash|crashed|oom|invalid|error|timeout|timed out|aborted"),
+    (Verdict.INVALID, r"absturz|abgestürzt|abgebrochen|ungültig|fehler|zeitüberschreitung"),
+    (Verdict.INCONCLUSIVE, r"inconclusive|undecided|unclear|neutral|mixed|tie|unentschieden|unklar"),
+    (Verdict.NO_OP, r"no[- ]?op|identical|unchanged|identisch|unverändert|wirkungslos"),
+)  # fmt: skip
+PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for verdict, words in WORDS)
+# Words for what was done, not for what was seen: a long text states its verdict with one of these.
+DECIDED = re.compile(
+    r"\b(?:keep(?! (?:in mind|an eye|track|going|trying)\b)|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed"
+    rf"|committed|{MERGE}|{PROMOTE}|applied|re-?enabled|reject(?:ed)?|discard(?:ed)?"
+    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|demoted(?! (?:from|to)\b)|crash(?:ed)?"
+    rf"|{KILL}"
+    r"|dead[- ]end|dead(?=\s*(?:[:;,.]|$))|no[- ]go"
+    r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)"
+    r"|(?:not|never) (?:kept|adopted|merged|landed|accepted|retained|shipped|committed)|not promoted"
+    r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen)\b",
+    re.IGNORECASE,
+)
+RESULT_OF_TEST = re.compile(r"\b(?:fail|failed|error|crash|crashed|timeout)\b", re.IGNORECASE)
+PASSED = re.compile(r"\W*(?:pass|passed|passes|ok|success|succeeded|completed?|done)\b", re.IGNORECASE)
+MARKS = re.compile(r"[✓✔✅☑👍✗✘❌✖👎]")
+PENDING = re.compile(
+    r"\b(?:todo|planned|pending|running|queued|wip|in progress|next|open|blocked|tbd|deferred|park(?:ed)?|proposed|untried"
+    r"|needs follow-?up|geplant|läuft|offen|ausstehend)\b",
+    re.IGNORECASE,
+)
+NO_FAULT = re.compile(
+    r"(?<!-)\b(?:no|without|not a) (?:\w+ )?(?:regressions?|failures?|errors?|crash(?:es)?|drops?)\b", re.IGNORECASE
+)
+PARTS = re.compile(r"\s*[/;+]\s*")
+CLAUSE = re.compile(r"[;:.](?=\s|$)|,\s|[（），；：。]|\s[-–—]+\s|[–—]|[()\[\]]|\s*(?:→|->|=>)\s*")
+# Words that may stand before the verdict in its clause.
+LEAD = (
+    r"(?:\W|\b(?:so|and|then|was|were|is|change|both|all|hence|therefore|thus|ultimately|finally|final|result|status"
+    r"|implemented|investigated|measured|ported|tested|tried|done)\b)*"
+)
+LATER = re.compile(
+    r"\b(?:then|later|but|afterwards?|finally|eventually|subsequently|since|now|again|after|jedoch|dann|später)\b",
+    re.IGNORECASE,
+)
+SUCCEEDED = re.compile(r"\b(?:success(?:ful)?|succeeded|passed|won)\b", re.IGNORECASE)
+# `Rejected; keep the current default` keeps something else than the change.
+KEEPS_OLD = re.compile(
+    r"\W*(?:we )?(?:keep(?:s|ing)?|kept|retain(?:ed)?) (?:the )?(?:\w+ )?"
+    r"(?:current|baseline|default|existing|old|original|previous|prior|present|simpler|before|reference|\d)",
+    re.IGNORECASE,
+)
+# `Committed as 1a2b3c4, reverted in 5d6e7f8`: what was in the code is in it no more.
+TAKEN_OUT = re.compile(
+    r"(?:committed|landed|merged|shipped|deployed|applied)\b[^;:?]{0,40}[,;(–—-] ?(?:(?:and|then|but|later|was|were|since) )*"
+    r"(?:reverted|rolled back|backed out)(?=\W*$|\W+(?:in|by|as|after|because|on|at|with|the (?:same|next))\b[^;]*$)",
+    re.IGNORECASE,
+)
+# `Rejected. Do not promote it, or run it again`
+FORBIDDEN = re.compile(r"(?<=[.;] )(?:do not|don.?t|never) [^.;]*", re.IGNORECASE)
+# `Use half of it; reject the pure form` rejects something else than the change.
+OF_ANOTHER = re.compile(
+    r"(?:keep|retain|accept|adopt|merge|ship|promote|apply|reject|discard|revert|drop|kill)\s+"
+    r"(?!(?:it|this|that|both|all|as|to|for|in|on|by|with|because|since|due|until|unless|if|and|or|now|only|again|change|idea"
+    r"|the (?:change|idea|patch|experiment|candidate))\b)\w",
+    re.IGNORECASE,
+)
+UNDONE = re.compile(r"\b(?:reverted|rolled back|backed out|discarded)\b", re.IGNORECASE)
+# `Keep group 4` in the row of a sweep keeps what was there. In capitals, and before a word of place, it is a verdict.
+KEEPS_OTHER = re.compile(
+    r"[Kk]eep (?!it\b|this\b|change|as\b|for\b|behind\b|in\b|on\b|with\b|because\b|since\b|only\b|default"
+    r"|baseline|analysis|infra|config|enabled|new\b|if\b|pending|unless\b|until\b)-{0,2}\w"
+)
+# What is kept as a reference was not kept as a change.
+KEPT_ASIDE = re.compile(
+    r"(?:keep|kept|retained?) (?:only |just |merely )?(?:as|for) (?:an? |the )?(?:[\w-]+ )?"
+    r"(?:reference|record|oracle|evidence|documentation|experiment|negative|comparison|debugging|future|later|histor|archiv|research)",
+    re.IGNORECASE,
+)
+KEPT_ELSE = (KEEPS_OLD, KEEPS_OTHER, KEPT_ASIDE)
+SEEN_ONLY = {Verdict.INCONCLUSIVE, Verdict.NO_OP}
+# `retained frames` in a later clause is no verdict; `kept` and `kept for now` are.
+NOT_OF_NOUN = re.compile(
+    r"\W*$|\s+(?:by|in|for|as|on|with|and|because|it|this|only|behind|anyway|the|an?|its|all|both)\b", re.IGNORECASE
+)
+LEFT_OFF = re.compile(r"kept (?:off|out|disabled)", re.IGNORECASE)
+JOINED = re.compile(r"[*`]*[A-Za-z]+(?:_[A-Za-z]+)+[*`]*", re.ASCII)
+KINDS = (
+    (Kind.ANALYSIS, re.compile(r"analy|ablation|diagnos|study", re.IGNORECASE)),
+    (Kind.INFRA, re.compile(r"\binfra|tooling|harness|\bfix", re.IGNORECASE)),
+    (Kind.CONFIG, re.compile(r"\bconfig|\bcfg\b|\btile\b|tuning", re.IGNORECASE)),
+    (Kind.SIMPLIFY, re.compile(r"simplif|refine|clean-?up|refactor", re.IGNORECASE)),
+)

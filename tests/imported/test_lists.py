@@ -1,0 +1,46 @@
+"""Lists whose heading says that all in them were given up."""
+
+import pytest
+
+from expctl.domain.experiment.proposal import Verdict
+from expctl.imported.rows import read_document
+from expctl.imported.tables import read_document as document_of
+
+LIST = """
+- **Wider loads**: 3 % slower, the lanes wait.
+  - **Why**: two of them share a bank
+- **Pooled queues** (12 registers) — nothing to gain here
+1. **A third stage:** 4.1 ms
+- the room was warm
+"""
+ALL = ["Wider loads", "Pooled queues", "A third stage"]
+
+
+def read(text: str) -> list[tuple[str, Verdict, str]]:
+    rows = read_document(document_of(text.encode(), "a.md")).rows
+    return [(row.change, ruling.verdict, row.result) for row in rows for ruling in row.rulings]
+
+
+@pytest.mark.parametrize(
+    "heading", ["What failed and why", "3.1 Things that didn't work", "Rejected ideas", "What did not pay off (so far)"]
+)
+def test_what_is_listed_as_given_up(heading: str) -> None:
+    found = read(f"# Log\n## {heading}\n{LIST}")
+    assert [change for change, _, _ in found] == ALL
+    assert {verdict for _, verdict, _ in found} == {Verdict.REJECT}
+    assert found[0][2] == "3 % slower, the lanes wait."
+
+
+@pytest.mark.parametrize("heading", ["What we learned", "What failed us", "Failed", "Failed tests", "Accepted ideas", "Ideas"])
+def test_other_lists_are_no_experiments(heading: str) -> None:
+    assert read(f"# Log\n## {heading}\n{LIST}") == []
+
+
+def test_only_what_was_measured_is_an_experiment() -> None:
+    assert read("# Log\n## What failed and why\n- **The bus**: it was late\n- **The tent**: it rained\n") == []
+
+
+def test_a_list_repeats_no_row_and_leaves_out_what_was_kept() -> None:
+    table = "| Change | Verdict |\n|---|---|\n| pooled queues for all | reverted |\n\n"
+    found = read(f"# Log\n{table}## What failed and why\n{LIST.replace('4.1 ms', '4.1 ms, kept in the end')}")
+    assert [change for change, _, _ in found] == ["pooled queues for all", "Wider loads"]
