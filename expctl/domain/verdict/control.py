@@ -68,18 +68,19 @@ def judge_control(samples: Sequence[Sample], plan: Plan, known: float) -> Measur
 def _seen(evidence: Evidence, known: float) -> Seen:
     intervals = evidence.intervals
     sights = {name: _sight(found, known) for name, found in intervals.items()}
-    wrong = next((name for name, sight in sights.items() if sight not in (Sight.RIGHT, Sight.UNCLEAR)), OBJECTIVE)
-    close = all(1 / FACTOR <= found.mean / known <= FACTOR for found in intervals.values())
-    right = close and min(evidence.objective.low / known, evidence.objective.high / known) > 0
-    sight = Sight.RIGHT if wrong == OBJECTIVE and right else sights[wrong]
-    found = intervals[wrong]
+    far = [name for name, found in intervals.items() if not 1 / FACTOR <= found.mean / known <= FACTOR]
+    wrong = next((name for name, sight in sights.items() if sight is not Sight.UNCLEAR), "")
+    right = not far and not wrong and min(evidence.objective.low / known, evidence.objective.high / known) > 0
+    name = wrong or (OBJECTIVE if OBJECTIVE in far or not far else far[0])
+    sight = Sight.RIGHT if right else sights[name]
+    found = intervals[name]
     effect = StandInEffect(
         effect_percent=round(percent(found.mean), DIGITS),
         low_percent=round(percent(found.low), DIGITS),
         high_percent=round(percent(found.high), DIGITS),
         rounds=found.rounds,
     )
-    return Seen(sight=sight, name=wrong, effect=effect)
+    return Seen(sight=sight, name=name, effect=effect)
 
 
 def _sight(found: Interval, known: float) -> Sight:

@@ -75,6 +75,13 @@ def test_a_light_size_alone_may_show_that_something_is_wrong() -> None:
     assert found.effect.effect_percent == pytest.approx(5.0, abs=0.1)
 
 
+def test_the_size_that_can_not_be_told_is_named() -> None:
+    noisy = [0.4 * KNOWN + 0.9 * KNOWN * (-1) ** (number + 1) for number in range(10)]
+    told = seen(steady(KNOWN), noisy)
+    assert (told.sight, told.name) == (Sight.UNCLEAR, "small")
+    assert seen([2 * each for each in noisy]).name == "objective"
+
+
 def test_it_ends_at_the_first_look_that_tells_and_is_too_noisy_after_the_last() -> None:
     assert judge_control([], PLAN, KNOWN) == MeasureMore(rounds_left=3)
     assert judge_control(samples(steady(KNOWN, 2)), PLAN, KNOWN) == MeasureMore(rounds_left=1)
