@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from expctl.ports.measuring import Recipe
 
 AT_A_TIME = 2
-FORMAT = 4
+FORMAT = 5
 """Of what is kept: what was read otherwise is compiled anew."""
 READER = "expctl.inspection.readers.compiled_functions"
 
@@ -76,7 +76,9 @@ class CompiledVersions:
         return first != second
 
     def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:
-        """Return what the compilers make of each version; None where a patch doesn't fit its commit, or that isn't here."""
+        """Return what the compilers make of each version; None where a patch doesn't fit its commit, that isn't here, or the
+        compiler can't write what is asked for (nvcc: machine code).
+        """
         once = dict.fromkeys(wanted)
         with ThreadPoolExecutor(AT_A_TIME) as pool:
             names = dict(zip(once, pool.map(self._key, once), strict=True))
@@ -97,10 +99,12 @@ class CompiledVersions:
 
     def _key(self, wanted: Wanted) -> str | None:
         """Return the name under which what is compiled is kept: that of its preprocessed source, so that a patch which doesn't
-        reach a target needs no compiler. None if the patch doesn't fit, or the commit isn't here.
+        reach a target needs no compiler. None if the patch doesn't fit, the commit isn't here, or nothing can be written.
         """
         version, target, view = wanted
         build, folders = self.protocol.targets[target].build, self._folders(target)
+        if not self._recipes[build.toolchain].listing(build, out=Path(), view=view):
+            return None
         changes = changed_files(self._git, version, folders) if self._is_here(version.commit) else None
         if changes is None:
             return None
