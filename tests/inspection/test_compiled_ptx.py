@@ -48,3 +48,10 @@ def test_another_register_is_another_function() -> None:
     swapped = [line.replace("%r4, %r3;", "%r4, %r4;") for line in BODY]
     special = [line.replace("SLICES", "%tid.x") for line in BODY]
     assert len({hashes(kernel("f", *body))["f"] for body in (BODY, swapped, special)}) == 3
+
+
+def test_instructions_are_counted_by_their_kind_and_constants() -> None:
+    _, parts = read_functions(
+        "meaning", HEAD + kernel("f", "add.s32 \t%r2, %r1, 3;", "add.s32 \t%r4, %r2, 3;", "bra \t$L__BB0_7;")
+    )
+    assert (parts["f"]["add.s32 \t%r, %r, 3;"], parts["f"]["bra \t$L;"]) == (2, 1)

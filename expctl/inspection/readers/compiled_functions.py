@@ -20,8 +20,8 @@ from expctl.inspection.readers.llvm_text import read_module
 
 _FUNCTION = re.compile(r"^\s*\.type\s+([\w.$]+),\s*@function")
 _ENTRY = re.compile(r"^\s*(?:\.visible |\.weak )*\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)")
-_PTX_NAME = re.compile(r"%(p|b|rs|rd|rq|r|fd|f|hh|h)\d+\b|\$L_\w+")
-_PTX_NUMBERED = re.compile(r"(%[a-z]+|\$L)\d+\b")
+_PTX_NAME = re.compile(r"(%(?:p|b|rs|rd|rq|r|fd|f|hh|h))\d+\b|\$L_\w+")
+_PTX_NUMBER = re.compile(r"(?<=%[a-z])\d+|(?<=%[a-z]{2})\d+|(?<=\$L)\d+")
 _LABEL_NUMBER = re.compile(r"\.L(BB|func_end|JTI)\d+")
 _POOL = re.compile(r"\.LCPI\d+_\d+")
 _TABLE = re.compile(r"^\s*\.(?:long|quad)\s.*\.LBB")
@@ -41,7 +41,7 @@ def read_functions(view: str, text: str) -> Answer:
         return {each.key: each.whole for each in found}, {each.name: each.parts for each in found}
     if "\n.version" in text:
         bodies = {name: _ptx_names(name, lines) for name, lines in _bodies(text, _ENTRY).items()}
-        parts = {name: Counter(_PTX_NUMBERED.sub(r"\1", each) for each in lines) for name, lines in bodies.items()}
+        parts = {name: Counter(_PTX_NUMBER.sub("", each) for each in lines) for name, lines in bodies.items()}
     else:
         bodies = _bodies(text, _FUNCTION)
         parts = {name: Counter(each.split()[0] for each in lines) for name, lines in bodies.items()}
