@@ -9,7 +9,7 @@ def kernel(name: str, *body: str) -> str:
     """A kernel with two parameters and shared memory of its own, in the body as `PARAM` and `SLICES`."""
     lines = "\n".join(f"\t{line}" if not line.endswith(":") else line for line in body)
     text = f".visible .entry {name}(\n\t.param .u64 PARAM_0,\n\t.param .u32 PARAM_1\n)\n{{\n{lines}\n}}\n"
-    return text.replace("PARAM", f"{name}_param").replace("SLICES", f"_ZZ{len(name)}{name}E6slices")
+    return text.replace("PARAM", f"{name}_param").replace("SLICES", f"_ZZ{len(name)}{name}PKtiE6slices")
 
 
 def hashes(*kernels: str) -> dict[str, str]:
@@ -48,6 +48,16 @@ def test_another_register_is_another_function() -> None:
     swapped = [line.replace("%r4, %r3;", "%r4, %r4;") for line in BODY]
     special = [line.replace("SLICES", "%tid.x") for line in BODY]
     assert len({hashes(kernel("f", *body))["f"] for body in (BODY, swapped, special)}) == 3
+
+
+def test_what_a_block_takes_is_part_of_it() -> None:
+    body = (".maxntid 256, 1, 1", ".minnctapersm 1", ".shared .align 16 .b8 SLICES[16512];", "ret;")
+    one = hashes(kernel("f", *body))
+    for line in (".minnctapersm 2", ".maxnreg 64", ".shared .align 16 .b8 SLICES[24576];"):
+        kept = [each for each in body if each.split()[0] != line.split()[0]]
+        assert hashes(kernel("f", *kept, line)) != one
+    assert hashes(kernel("f", "// a comment", *body)) == one
+    assert hashes(kernel("g8", *body))["g8"] == one["f"]
 
 
 def test_instructions_are_counted_by_their_kind_and_constants() -> None:

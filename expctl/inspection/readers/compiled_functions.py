@@ -22,6 +22,16 @@ _FUNCTION = re.compile(r"^\s*\.type\s+([\w.$]+),\s*@function")
 _ENTRY = re.compile(r"^\s*(?:\.visible |\.weak )*\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)")
 _PTX_NAME = re.compile(r"(%(?:p|b|rs|rd|rq|r|fd|f|hh|h))\d+\b|\$L_\w+")
 _PTX_NUMBER = re.compile(r"(?<=%[a-z])\d+|(?<=%[a-z]{2})\d+|(?<=\$L)\d+")
+_PTX_LIMITS = (
+    ".maxntid",
+    ".reqntid",
+    ".minnctapersm",
+    ".maxnreg",
+    ".maxclusterrank",
+    ".reqnctapercluster",
+    ".shared",
+    ".local",
+)
 _LABEL_NUMBER = re.compile(r"\.L(BB|func_end|JTI)\d+")
 _POOL = re.compile(r"\.LCPI\d+_\d+")
 _TABLE = re.compile(r"^\s*\.(?:long|quad)\s.*\.LBB")
@@ -86,7 +96,7 @@ def _ptx_names(function: str, lines: Iterable[str]) -> list[str]:
     """Return instructions of PTX with registers and labels in the order in which they appear, and without the function's own
     name, which stands in those of its parameters and variables.
     """
-    mangled, plain = f"{len(function)}{re.escape(function)}(?=E)", rf"(?<![\w$]){re.escape(function)}(?=_param_|(?![\w$]))"
+    mangled, plain = f"_ZZ{len(function)}{re.escape(function)}", rf"(?<![\w$]){re.escape(function)}(?=_param_|(?![\w$]))"
     own, names = re.compile(f"{mangled}|{plain}"), {}  # type: re.Pattern[str], dict[str, str]
 
     def one(found: re.Match[str]) -> str:
@@ -96,9 +106,9 @@ def _ptx_names(function: str, lines: Iterable[str]) -> list[str]:
 
 
 def _instruction(line: str) -> str:
-    """Return an instruction, a label or a line of a kernel descriptor, without comment; empty for anything else."""
+    """Return an instruction, a label, or a line that says what a kernel takes, without comment; empty for anything else."""
     plain = re.split(r"\s[;#]|//", line, maxsplit=1)[0].strip()
-    if plain.startswith((".amdhsa_", ".LBB", "$L_")) or _TABLE.match(line):
+    if plain.startswith((".amdhsa_", ".LBB", "$L_", *_PTX_LIMITS)) or _TABLE.match(line):
         return plain
     return "" if plain.startswith((".", ";", "#")) or (plain.endswith(":") and not line.startswith("$")) else plain
 
