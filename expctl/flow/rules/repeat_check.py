@@ -157,6 +157,7 @@ def refusal(match: Match, experiment: str, *others: Match) -> Repeated:
 
     record = match.record
     standing = [f"{name} {value}" for name, value in verified(record)]
+    also = [f"also {each.record.id}: {each.level}: {one_line(each.likeness)}" for each in others]
     where = f"experiments/{experiment}/experiment.yaml" if experiment else "its experiment.yaml"
     return Repeated(
         f"this change was tried before, as {record.id}, and rejected",
@@ -167,7 +168,7 @@ def refusal(match: Match, experiment: str, *others: Match) -> Repeated:
                 f"likeness: {match.level}: {one_line(match.likeness)}",
                 f"evidence: {record.id} on {record.target}{_day(record)}: {evidence(record)}",
                 f"the rule holds as long as this does: {one_line('; '.join(standing), 600) or 'nothing that can be verified'}",
-                *(f"also {each.record.id}: {each.level}: {one_line(each.likeness)}" for each in others),
+                *also,
             )
         ),
         where=f"experiments/{record.id}/record.json",
