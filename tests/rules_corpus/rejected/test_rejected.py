@@ -8,6 +8,7 @@ included.
 from __future__ import annotations
 
 import shutil
+import subprocess
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,7 @@ from expctl.adapters.git.reader import locate
 from expctl.adapters.rules.lookup import RuleLookup
 from expctl.flow.rules.repeat_check import matching_rules
 from tests.rules_corpus.strangers.corpus import HONEST, REPEAT, unpacked
-from tests.rules_corpus.test_own_rules import repository
+from tests.rules_corpus.test_own_rules import WHO, repository
 
 FOLDER = Path(__file__).parent
 QUICK = ("R13", "R17", "R18", "R19", "R24", "H02", "H13", "J01", "J09")
@@ -62,8 +63,16 @@ def pairs() -> dict[str, Pair]:
 
 
 def book(root: Path, rules: set[str]) -> tuple[RuleLookup, str]:
-    """Some rules of the history (none named: all) on the kernel."""
+    """Some rules of the history (none named: all) on the kernel. The one line of P33's patch around it that reads otherwise now
+    is changed, since its own baseline isn't there to compile it on.
+    """
     repository(root / "repository", "head", rules, is_short=bool(rules))
+    rejected = root / "repository" / "experiments" / "P33" / "change.patch"
+    if rejected.is_file():
+        text = rejected.read_text()
+        assert text.count("kBlockColumns") == 2
+        rejected.write_text(text.replace("kBlockColumns", "kProductColumns"))
+        subprocess.run(["git", *WHO, "commit", "-q", "-a", "-m", "P33 fits"], cwd=root / "repository", check=True)
     place = locate(root / "repository")
     git = wiring.reader(place)
     return wiring.rulebook(place, git), git.head()
