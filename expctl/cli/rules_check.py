@@ -62,7 +62,7 @@ def check(
             raise typer.Exit(1)
         return
     if refused:
-        raise refusal(closed[0], "")
+        raise refusal(closed[0], "", *closed[1:])
     lines = [
         f"free: {match.record.id} matches ({match.level}), but is open again: {lapse_text(changed[0])}"
         for match, changed in found

@@ -12,9 +12,9 @@ declare void @llvm.amdgcn.s.setprio(i16) #2
 TAIL = "attributes #1 = { nounwind memory(none) }\nattributes #2 = { nounwind }\n"
 
 
-def meaning(*body: str) -> str:
+def meaning(*body: str, tail: str = TAIL) -> str:
     lines = "\n".join(f"  {line}" if not line.endswith(":") else line for line in body)
-    functions, _ = read_functions("meaning", f"{HEAD}define void @f(i32 %0, i32 %1, ptr %2) #2 {{\n{lines}\n}}\n{TAIL}")
+    functions, _ = read_functions("meaning", f"{HEAD}define void @f(i32 %0, i32 %1, ptr %2) #2 {{\n{lines}\n}}\n{tail}")
     return functions["f"]
 
 
@@ -73,3 +73,14 @@ def test_effects_keep_their_order_and_loads_their_place() -> None:
 def test_statements_are_those_of_the_repository_with_macros_gone() -> None:
     text = '# 1 "/usr/include/x.h" 1 3\nint hidden;\n# 2 "kernel/a.h" 2\ncall(  2 );\nname("a" "b");\n'
     assert list(own_statements(text)) == ["call ( 2 ) ;", 'name ( "ab" ) ;']
+
+
+@pytest.mark.parametrize(
+    "attribute", ['"amdgpu-waves-per-eu"="4,4"', '"amdgpu-flat-work-group-size"="1,64"', "minsize", '"tune-cpu"="x"']
+)
+def test_what_a_function_may_use_is_part_of_it(attribute: str) -> None:
+    assert meaning("ret void") != meaning("ret void", tail=TAIL.replace("#2 = { nounwind", f"#2 = {{ nounwind {attribute}"))
+    assert meaning("ret void") == meaning("ret void", tail=TAIL.replace("#1 = { nounwind", f"#1 = {{ nounwind {attribute}"))
+    assert meaning("ret void") == meaning(
+        "ret void", tail=TAIL.replace("#2 = { nounwind", '#2 = { nounwind "no-trapping-math"="true"')
+    )

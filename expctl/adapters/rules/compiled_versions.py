@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from expctl.ports.measuring import Recipe
 
 AT_A_TIME = 2
-FORMAT = 4
+FORMAT = 5
 """Of what is kept: what was read otherwise is compiled anew."""
 READER = "expctl.inspection.readers.compiled_functions"
 
@@ -76,8 +76,9 @@ class CompiledVersions:
         return first != second
 
     def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:
-        """Return what the compilers make of each version; None where a patch doesn't fit its commit, that isn't here,
-        or the compiler of the target can't show that view."""
+        """Return what the compilers make of each version; None where a patch doesn't fit its commit, that isn't here, or the
+        compiler can't write what is asked for (nvcc: machine code).
+        """
         once = dict.fromkeys(wanted)
         with ThreadPoolExecutor(AT_A_TIME) as pool:
             names = dict(zip(once, pool.map(self._key, once), strict=True))
@@ -98,8 +99,7 @@ class CompiledVersions:
 
     def _key(self, wanted: Wanted) -> str | None:
         """Return the name under which what is compiled is kept: that of its preprocessed source, so that a patch which doesn't
-        reach a target needs no compiler. None if the patch doesn't fit, the commit isn't here, or the compiler writes nothing
-        that the view could be read from (nvcc: machine code by function).
+        reach a target needs no compiler. None if the patch doesn't fit, the commit isn't here, or nothing can be written.
         """
         version, target, view = wanted
         build, folders = self.protocol.targets[target].build, self._folders(target)

@@ -71,6 +71,11 @@ class CompiledChange(Struct, frozen=True, kw_only=True):
         return {name: pair for name, pair in pairs if pair[0] != pair[1]}
 
     @property
+    def deeds(self) -> Counter[tuple[str, str, str]]:
+        """Count what it does to functions: one that it adds or takes away is known by its hash alone, whatever it is called."""
+        return Counter((name if old and new else "", old, new) for name, (old, new) in self.functions.items())
+
+    @property
     def fault(self) -> str:
         """Return why it no longer compiles; empty if it does, or didn't before."""
         return self.after.fault if not self.before.fault else ""
@@ -97,7 +102,7 @@ def likeness(rejected: Changes, candidate: Changes) -> Likeness:
     if faults:
         return Likeness.SAME if any(other.fault in faults for _, other in both) else Likeness.OTHER
     answers = [
-        Likeness.SAME if one.functions == other.functions and not other.fault else Likeness.OTHER
+        Likeness.SAME if one.deeds == other.deeds and not other.fault else Likeness.OTHER
         for one, other in both
         if one.functions or other.functions or other.fault
     ]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
+
+from expctl.domain.patch.constants import plain_values
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Rule
@@ -13,6 +15,10 @@ if TYPE_CHECKING:
 _INSTRUCTION = re.compile(r"\b((?:s|v|ds|global|buffer|flat|scratch)_[a-z]\w+(?: \d+)?)(?!\w)")
 _REGION = re.compile(r"\b(?:in|from|of) the (\w+) (?:phase|loop|function)\b")
 _TUPLE = re.compile(r"\b\d+(?: , \d+)+\b")
+_ASM = re.compile(r"\b(?:__)?asm(?:__)?\b")
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_WRITTEN = re.compile(r"^\s*((?:s|v|ds|global|buffer|flat|scratch)_[a-z]\w+)\s*(.*?)\s*$")
+_ENCODING = re.compile(r"^v_|_(?:e32|e64|dpp|sdwa)$")
 _REMOVED = re.compile(r"\b(?:[Rr]emov|[Dd]rop|[Dd]elet|[Ww]ithout )")
 
 
@@ -57,7 +63,9 @@ def _count(words: CheckedWords, parts: Mapping[str, Mapping[str, int]]) -> int:
 
 
 def tuples_alone(settings: Mapping[str, str], statements: Iterable[str]) -> bool:
-    """Are the tuples of numbers in `settings` the only ones of their lengths in preprocessed statements that a change adds?"""
+    """Are the tuples of numbers in `settings` the only ones of their lengths in preprocessed statements that a change adds?
+    `0x4` is 4.
+    """
     wanted = {tuple(value.replace(" ", "").split(",")) for value in settings.values() if "," in value}
     if not wanted:
         return False
@@ -65,7 +73,20 @@ def tuples_alone(settings: Mapping[str, str], statements: Iterable[str]) -> bool
     found = {
         numbers
         for text in statements
-        for match in _TUPLE.finditer(text)
+        for match in _TUPLE.finditer(plain_values({"": text})[""])
         if len(numbers := tuple(match[0].replace(" ", "").split(","))) in lengths
     }
     return found == wanted
+
+
+def assembly_as_builtins(statements: Iterable[str]) -> Iterator[str]:
+    """Yield the instructions of inline assembly in preprocessed statements as calls of the builtins of their names on AMD's
+    GPUs: `__builtin_amdgcn_s_setprio ( 2 )` for "s_setprio 2". A builtin that is called otherwise is not found.
+    """
+    for text in statements:
+        if _ASM.search(text):
+            for string in _STRING.findall(text):
+                for line in re.split(r"\\[nrt]", string):
+                    found = _WRITTEN.match(line)
+                    if found:
+                        yield f"__builtin_amdgcn_{_ENCODING.sub('', found[1])} ( {found[2]} )"

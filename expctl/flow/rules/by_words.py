@@ -15,7 +15,7 @@ from expctl.domain.rules.match_levels import Level, failing_target_of
 from expctl.domain.rules.matching import LIKENESS, Match, void_patterns
 from expctl.domain.rules.meaning import CompiledChange, Version, View, Wanted, added_statements
 from expctl.domain.rules.told import Told
-from expctl.domain.rules.words import checked_words, says, tuples_alone
+from expctl.domain.rules.words import assembly_as_builtins, checked_words, says, tuples_alone
 from expctl.flow.rules.by_meaning import Near, by_meaning, judging_targets
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ def _match(meanings: Meanings, record: Record, commit: str, patch: bytes, now: C
         return Match(record=record, level=Level.SETTINGS, likeness=LIKENESS[Level.SETTINGS].format(settings=listed) + AFTER)
     if not rule.forbids:
         return None
+    lines += assembly_as_builtins(lines)
     lines += [
         line for change in _changes(meanings, commit, patch, judges[:1], View.MEANING) for line in change.fault.split("\n")
     ]

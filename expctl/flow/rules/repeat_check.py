@@ -149,12 +149,15 @@ def _waivers_of(found: Iterable[Match], now: CurrentFacts, proposal: Proposal) -
     return tuple(waivers)
 
 
-def refusal(match: Match, experiment: str) -> Repeated:
-    """Return (not raise) the error that says by which experiment a change was rejected before, with the evidence."""
+def refusal(match: Match, experiment: str, *others: Match) -> Repeated:
+    """Return (not raise) the error that says by which experiment a change was rejected before, with the evidence, and which
+    other rules know it.
+    """
     from expctl.domain.rules.conditions import verified
 
     record = match.record
     standing = [f"{name} {value}" for name, value in verified(record)]
+    also = [f"also {each.record.id}: {each.level}: {one_line(each.likeness)}" for each in others]
     where = f"experiments/{experiment}/experiment.yaml" if experiment else "its experiment.yaml"
     return Repeated(
         f"this change was tried before, as {record.id}, and rejected",
@@ -165,6 +168,7 @@ def refusal(match: Match, experiment: str) -> Repeated:
                 f"likeness: {match.level}: {one_line(match.likeness)}",
                 f"evidence: {record.id} on {record.target}{_day(record)}: {evidence(record)}",
                 f"the rule holds as long as this does: {one_line('; '.join(standing), 600) or 'nothing that can be verified'}",
+                *also,
             )
         ),
         where=f"experiments/{record.id}/record.json",

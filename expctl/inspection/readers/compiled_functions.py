@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from expctl.inspection.readers.llvm_meaning import meanings, pure_functions
@@ -20,6 +20,18 @@ from expctl.inspection.readers.llvm_text import read_module
 
 _FUNCTION = re.compile(r"^\s*\.type\s+([\w.$]+),\s*@function")
 _ENTRY = re.compile(r"^\s*(?:\.visible |\.weak )*\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)")
+_PTX_NAME = re.compile(r"(%(?:p|b|rs|rd|rq|r|fd|f|hh|h))\d+\b|\$L_\w+")
+_PTX_NUMBER = re.compile(r"(?<=%[a-z])\d+|(?<=%[a-z]{2})\d+|(?<=\$L)\d+")
+_PTX_LIMITS = (
+    ".maxntid",
+    ".reqntid",
+    ".minnctapersm",
+    ".maxnreg",
+    ".maxclusterrank",
+    ".reqnctapercluster",
+    ".shared",
+    ".local",
+)
 _LABEL_NUMBER = re.compile(r"\.L(BB|func_end|JTI)\d+")
 _POOL = re.compile(r"\.LCPI\d+_\d+")
 _TABLE = re.compile(r"^\s*\.(?:long|quad)\s.*\.LBB")
@@ -37,7 +49,13 @@ def read_functions(view: str, text: str) -> Answer:
     if view == "meaning" and "\ntarget triple" in text:
         found = meanings(read_module(text), pure_functions(text))
         return {each.key: each.whole for each in found}, {each.name: each.parts for each in found}
-    return _listing(text, _ENTRY if "\n.version" in text else _FUNCTION)
+    if "\n.version" in text:
+        bodies = {name: _ptx_names(name, lines) for name, lines in _bodies(text, _ENTRY).items()}
+        parts = {name: Counter(_PTX_NUMBER.sub("", each) for each in lines) for name, lines in bodies.items()}
+    else:
+        bodies = _bodies(text, _FUNCTION)
+        parts = {name: Counter(each.split()[0] for each in lines) for name, lines in bodies.items()}
+    return {name: digest(*lines) for name, lines in bodies.items()}, parts
 
 
 def own_statements(text: str) -> Iterator[str]:
@@ -57,8 +75,8 @@ def own_statements(text: str) -> Iterator[str]:
             yield re.sub(r'" "', "", words)
 
 
-def _listing(text: str, starts: re.Pattern[str]) -> Answer:
-    """Read assembly: instructions, labels by their number in the function, constants by what they hold."""
+def _bodies(text: str, starts: re.Pattern[str]) -> dict[str, list[str]]:
+    """Read assembly: instructions of each function, labels by their number in it, constants by what they hold."""
     pools = dict(_pools(text))
     bodies: dict[str, list[str]] = {}
     body: list[str] = []
@@ -71,14 +89,26 @@ def _listing(text: str, starts: re.Pattern[str]) -> Answer:
         if words:
             words = _POOL.sub(lambda match: pools.get(match[0], match[0]), words)
             body.append(_LABEL_NUMBER.sub(r".L\1", words))
-    parts = {name: Counter(each.split()[0] for each in lines) for name, lines in bodies.items()}
-    return {name: digest(*lines) for name, lines in bodies.items()}, parts
+    return bodies
+
+
+def _ptx_names(function: str, lines: Iterable[str]) -> list[str]:
+    """Return instructions of PTX with registers and labels in the order in which they appear, and without the function's own
+    name, which stands in those of its parameters and variables.
+    """
+    mangled, plain = f"_ZZ{len(function)}{re.escape(function)}", rf"(?<![\w$]){re.escape(function)}(?=_param_|(?![\w$]))"
+    own, names = re.compile(f"{mangled}|{plain}"), {}  # type: re.Pattern[str], dict[str, str]
+
+    def one(found: re.Match[str]) -> str:
+        return names.setdefault(found[0], f"{found[1] or '$L'}{len(names)}")
+
+    return [_PTX_NAME.sub(one, own.sub("itself", line)) for line in lines]
 
 
 def _instruction(line: str) -> str:
-    """Return an instruction, a label or a line of a kernel descriptor, without comment; empty for anything else."""
+    """Return an instruction, a label, or a line that says what a kernel takes, without comment; empty for anything else."""
     plain = re.split(r"\s[;#]|//", line, maxsplit=1)[0].strip()
-    if plain.startswith((".amdhsa_", ".LBB", "$L_")) or _TABLE.match(line):
+    if plain.startswith((".amdhsa_", ".LBB", "$L_", *_PTX_LIMITS)) or _TABLE.match(line):
         return plain
     return "" if plain.startswith((".", ";", "#")) or (plain.endswith(":") and not line.startswith("$")) else plain
 

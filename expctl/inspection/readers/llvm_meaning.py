@@ -108,7 +108,7 @@ class FunctionReader(Values):
             distinct = now
         written = self._round(blocks)
         kinds = " ".join(self.module.spelt(kind) for _, kind in self.function.parameters)
-        return digest(self.function.head, kinds, *written), self._parts(blocks)
+        return digest(self.function.head, *self.function.attributes, kinds, *written), self._parts(blocks)
 
     def _ordered(self) -> list[Block]:
         """Blocks in reverse post-order of a walk from the entry."""

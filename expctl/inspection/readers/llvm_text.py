@@ -16,6 +16,13 @@ _TYPE = re.compile(rf"^(%{NAME}) = type (.*)$")
 _METADATA = re.compile(r"^!(\d+) = (?:distinct )?(.*)$")
 _LABEL = re.compile(rf"^({NAME}):")
 _RESULT = re.compile(rf"^(%{NAME}) = (.*)$")
+_GROUP = re.compile(r"^attributes #(\d+) = \{(.*)\}")
+_GROUP_OF = re.compile(r"\)[^()\"]*?#(\d+)")
+_LIMITS = "waves-per-eu|flat-work-group-size|max-num-workgroups|num-vgpr|num-sgpr|agpr-alloc"
+_ATTRIBUTE = re.compile(
+    rf'"(?:amdgpu-(?:{_LIMITS})|prefer-vector-width|target-cpu|target-features|tune-cpu)"="[^"]*"|\b(?:optsize|minsize|optnone)\b'
+)
+"""Of a function's attributes, those that say how its machine code is made."""
 _ATTACHED = re.compile(r",? ?!([\w.]+) !(\d+)")
 KEPT_METADATA = frozenset({"mmra", "nontemporal", "prof", "invariant.load", "unpredictable"})
 """Attached metadata that reaches the machine code; the rest says what the optimiser has used up."""
@@ -46,12 +53,15 @@ class Block(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A function's name, the parameters with their types, its linkage and calling convention, and its blocks."""
+    """A function's name, the parameters with their types, its linkage and calling convention, its blocks, and those of its
+    attributes that its machine code depends on.
+    """
 
     name: str
     head: str
     parameters: tuple[tuple[str, str], ...]
     blocks: tuple[Block, ...]
+    attributes: tuple[str, ...] = ()
 
     @property
     def is_seen(self) -> bool:
@@ -76,6 +86,7 @@ def read_module(text: str) -> Module:
     """Split the text of a module."""
     lines = text.split("\n")
     metadata = {match[1]: match[2] for line in lines if (match := _METADATA.match(line))}
+    groups = {match[1]: tuple(_ATTRIBUTE.findall(match[2])) for line in lines if (match := _GROUP.match(line))}
     types, variables, functions = {}, {}, []
     at = 0
     while at < len(lines):
@@ -83,7 +94,9 @@ def read_module(text: str) -> Module:
         at += 1
         if line.startswith("define"):
             end = lines.index("}", at)
-            functions.append(_function(line, lines[at:end], metadata))
+            group = _GROUP_OF.search(line)
+            function = _function(line, lines[at:end], metadata)
+            functions.append(function._replace(attributes=groups.get(group[1], ())) if group else function)
             at = end + 1
         elif line.startswith("%") and (match := _TYPE.match(line)):
             types[match[1]] = match[2]

@@ -1,46 +1,83 @@
-"""A compiler that writes what functions compute, but neither their code nor their regions, answers where it can."""
+"""Versions of the sources are compiled and read, as far as their compiler can write what is asked for."""
 
+import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
-from msgspec.structs import replace
-
-from expctl.adapters.git.reader import locate
-from expctl.adapters.git.workspace import GitWorkspace
+from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.rules.compiled_versions import CompiledVersions
-from expctl.domain.protocol.model import Build, Toolchain
+from expctl.domain.experiment.record import Fact
+from expctl.domain.protocol.model import Build, Protocol, Target, Toolchain
 from expctl.domain.rules.meaning import Version, View, Wanted
-from expctl.targets.sm_90 import NVCC
-from tests.fakes.programs import program
-from tests.fakes.stage import PROTOCOL
-from tests.user_repository import Repository
+from expctl.domain.run.step_result import Available
+from expctl.flow.rules.by_meaning import Pair, resemblance
+from tests.fakes.stage import BENCHMARK, STEP
 
-NVCC_STAND_IN = """
-for word; do out=$word; done
-case "$*" in
-  *--version*) echo "nvcc: NVIDIA (R) Cuda compiler driver"; echo "Build cuda_13.0.r13.0/compiler.1_0" ;;
-  *-ptx*) { echo; echo ".version 9.0"; echo ".entry twice()"; echo "{"; cat src/kernel; echo "}"; } > "$out" ;;
-  *) cat src/kernel > "$out" ;;
-esac
-"""
+SOURCE = "src/kernel.ptx"
+BODY = "add.s32 \t%r1, %r2, %r3;\nmul.lo.s32 \t%r4, %r1, 3;\nret;\n"
+PTX = f"//\n.version 9.0\n.target sm_90a\n.visible .entry f(\n)\n{{\n{BODY}}}\n"
+FACTORS = {"rejected": "5", "near": "7"}
 
 
-def test_a_view_that_the_compiler_does_not_write_is_no_answer(
-    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program(tmp_path, "nvcc", NVCC_STAND_IN, monkeypatch)
-    repository.write("src/kernel", "add.f32 %f1, %f2, %f3;\n")
-    before = Version(repository.commit())
-    after = Version(before.commit, repository.patch("src/kernel", b"mul.f32 %f1, %f2, %f3;\n"))
-    target = next(iter(PROTOCOL.targets.values()))
-    build = Build(toolchain=Toolchain.NVCC, arch="sm_90a", source="src/kernel", artifact="kernel.so")
-    protocol = replace(PROTOCOL, targets={"sm_90": replace(target, build=build)})
-    git = GitWorkspace(locate(repository.root))
-    versions = CompiledVersions(git, {Toolchain.NVCC: NVCC}, state=tmp_path / "state", mark="test", protocol=protocol)
-    assert versions.targets() == ("sm_90",)
-    for view in View:
-        found = versions.compiled([Wanted(each, "sm_90", view) for each in (before, after)])
-        if view not in NVCC.written:
-            assert found == (None, None), view
-        elif view is View.MEANING:
-            assert ["add.f32" in each.parts["twice"] for each in found if each is not None] == [True, False]
+class PtxRecipe:
+    """A compiler that writes PTX and no machine code: its source is PTX already."""
+
+    def availability(self, build: Build) -> Available:  # noqa: ARG002  the port's signature
+        return Available(versions={"ptx": "1"})
+
+    def commands(self, build: Build, *, out: Path, layout: int = 0, objects: Path | None = None) -> tuple[tuple[str, ...], ...]:  # noqa: ARG002
+        return ()
+
+    def preprocess(self, build: Build, *, out: Path) -> tuple[str, ...]:  # noqa: ARG002
+        return ()
+
+    def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:
+        copies = "import shutil, sys; shutil.copy(*sys.argv[1:])"
+        return ("{python}", "-c", copies, build.source, str(out)) if view in (View.MEANING, View.SOURCE) else ()
+
+    def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:  # noqa: ARG002
+        return "", ()
+
+
+def versions(root: Path) -> tuple[CompiledVersions, str, Mapping[str, bytes]]:
+    """A repository with PTX as its source; what compiles it, its commit, and patches that change a factor."""
+    file = root / "repository" / SOURCE
+    file.parent.mkdir(parents=True)
+    file.write_text(PTX)
+    git = ("git", "-c", "user.name=A", "-c", "user.email=a@b.c")
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "kernel")):
+        subprocess.run([*git, *words], cwd=root / "repository", check=True)
+    patches = {}
+    for name, factor in FACTORS.items():
+        file.write_text(PTX.replace("%r1, 3;", f"%r1, {factor};").replace("add", "sub"))
+        patches[name] = subprocess.run([*git, "diff"], cwd=root / "repository", check=True, capture_output=True).stdout
+    build = Build(toolchain=Toolchain.NVCC, arch="sm_90a", source=SOURCE)
+    protocol = Protocol(
+        version=1,
+        name="ptx",
+        scope=("src",),
+        harness=("bench",),
+        decides=("sm_90",),
+        targets={"sm_90": Target(build=build, test=STEP, benchmark=BENCHMARK, profile=STEP)},
+    )
+    reader = GitReader(locate(root / "repository"))
+    made = CompiledVersions(reader, {Toolchain.NVCC: PtxRecipe()}, state=root / "state", mark="test", protocol=protocol)
+    return made, str(reader.place.head), patches
+
+
+def test_nothing_is_made_of_what_the_compiler_cannot_write(tmp_path: Path) -> None:
+    made, commit, patches = versions(tmp_path)
+    meaning, *others = made.compiled(
+        [Wanted(Version(commit, patches["near"]), "sm_90", view) for view in View if view != "source"]
+    )
+    assert meaning is not None
+    assert list(meaning.functions) == ["f"]
+    assert others == [None, None, None]
+
+
+def test_changes_are_near_where_machine_code_cannot_be_compared(tmp_path: Path) -> None:
+    made, commit, patches = versions(tmp_path)
+    rejected, near = (Pair(before=Version(commit), after=Version(commit, patches[name])) for name in FACTORS)
+    assert resemblance(made, rejected, rejected, ["sm_90"]).level is not None
+    found = resemblance(made, rejected, near, ["sm_90"])
+    assert (found.level, found.percent) == (None, 60)

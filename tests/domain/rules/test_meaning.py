@@ -20,6 +20,16 @@ def test_the_same_change_of_the_same_function_is_a_repeat() -> None:
     assert likeness({"cpu": FASTER}, {"cpu": beside}) is Likeness.SAME
 
 
+def test_a_function_that_is_new_is_known_whatever_it_is_called() -> None:
+    named, renamed, another = (
+        change({"f": "1"}, {"f": "1", name: made}) for name, made in (("g", "2"), ("h", "2"), ("g", "3"))
+    )
+    assert likeness({"cpu": named}, {"cpu": renamed}) is Likeness.SAME
+    assert likeness({"cpu": named}, {"cpu": another}) is Likeness.OTHER
+    assert likeness({"cpu": named}, {"cpu": change({"f": "1"}, {"f": "1", "g": "2", "h": "2"})}) is Likeness.OTHER
+    assert likeness({"cpu": FASTER}, {"cpu": change({"f": "2", "g": "1"}, {"f": "2", "g": "3"})}) is Likeness.OTHER
+
+
 def test_a_further_change_is_no_repeat_nor_is_one_of_other_code() -> None:
     further = change({"f": "1", "g": "2"}, {"f": "3", "g": "4"})
     moved = change({"f": "5", "g": "2"}, {"f": "3", "g": "2"})

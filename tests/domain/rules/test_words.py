@@ -2,7 +2,7 @@
 
 from expctl.domain.experiment.record import Rule
 from expctl.domain.rules.meaning import Compiled, CompiledChange
-from expctl.domain.rules.words import CheckedWords, checked_words, says, tuples_alone
+from expctl.domain.rules.words import CheckedWords, assembly_as_builtins, checked_words, says, tuples_alone
 
 
 def change(before: dict[str, dict[str, int]], after: dict[str, dict[str, int]]) -> CompiledChange:
@@ -38,4 +38,15 @@ def test_a_tuple_is_known_when_it_is_the_only_one() -> None:
     settings = {"CONFIGS": "1,8,2"}
     assert tuples_alone(settings, ["X ( 1 , 8 , 2 ) ;"])
     assert not tuples_alone(settings, ["X ( 1 , 8 , 2 ) ; X ( 1 , 8 , 4 ) ;"])
+    assert tuples_alone(settings, ["X ( 0x1 , 010 , 2u ) ;"])
+    assert not tuples_alone(settings, ["X ( 0x1 , 0x10 , 2 ) ;"])
     assert not tuples_alone({"LIMIT": "3"}, ["X ( 3 )"])
+
+
+def test_inline_assembly_is_the_builtin_of_its_instruction() -> None:
+    text = r'asm volatile ( "v_cvt_pk_f16_fp8_e64 %0, %1\n\ts_setprio 2" : "=v" ( x ) : "v" ( y ) ) ;'
+    assert list(assembly_as_builtins(["s_setprio ( 2 ) ;", text])) == [
+        "__builtin_amdgcn_cvt_pk_f16_fp8 ( %0, %1 )",
+        "__builtin_amdgcn_s_setprio ( 2 )",
+    ]
+    assert list(assembly_as_builtins(['puts ( "s_setprio 2" ) ;', 'asm ( "" : "+v" ( s_setprio ) ) ;'])) == []

@@ -8,7 +8,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.rules.match_levels import Level
 from expctl.domain.rules.meaning import Compiled, Version, Wanted
-from expctl.flow.rules.repeat_check import KnownRules, Repeated, check_patch, matching_rules
+from expctl.flow.rules.repeat_check import KnownRules, Repeated, check_patch, matching_rules, refusal
 from expctl.flow.run.experiment import run_experiment
 from tests.fakes.rules import FakeRulebook
 from tests.fakes.stage import PROTOCOL, Stage, patch_to, proposal
@@ -77,3 +77,9 @@ def test_a_written_precondition_lets_it_pass_and_is_kept() -> None:
     assert [(each.rule, each.level, each.reason, each.written) for each in waivers] == [
         ("P1", Level.NEAR, "one store less", True)
     ]
+
+
+def test_other_rules_that_know_it_are_named() -> None:
+    ((match, _),) = matching_rules(*book(refuses_near=True), NEAR).matches
+    assert "also P1: close by meaning: another change, but 83 %" in refusal(match, "", match).found
+    assert "also" not in refusal(match, "").found

@@ -72,9 +72,9 @@ class Answer:
     percent: int
 
 
-def unpacked(name: str) -> Mapping[str, bytes]:
-    """The files of an archive of this folder."""
-    with tarfile.open(FOLDER / name) as archive:
+def unpacked(name: str, folder: Path = FOLDER) -> Mapping[str, bytes]:
+    """The files of an archive of this folder, or another one."""
+    with tarfile.open(folder / name) as archive:
         files = {each.name: archive.extractfile(each) for each in archive.getmembers() if each.isfile()}
         return {name: file.read() for name, file in files.items() if file is not None}
 
