@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from expctl.domain.protocol.model import Gate, Protocol, Toolchain
     from expctl.domain.rules.current_facts import ProbeAnswer
     from expctl.flow.autopilot.steps import NothingProposed, SweepFinished
-    from expctl.flow.fleet.head import FleetStep
     from expctl.flow.harness_check import Checked
     from expctl.flow.live import Live
     from expctl.flow.measuring.hot_loops import LoopCounter, Uncounted
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from expctl.flow.tuning.tune import TuneTools
     from expctl.launcher.capabilities import Capabilities
     from expctl.ports.context import Context, Tools
-    from expctl.ports.fleet import Engine
     from expctl.ports.measuring import Progress, Recipe
     from expctl.suite.cases import SuiteCase
     from expctl.suite.measure import CaseTimes
@@ -820,59 +818,3 @@ def _tools_for(
         gate=machine_gate,
         settings=TargetSettings(environment),
     )
-
-
-def fleet_work(folder: Path) -> None:
-    """Do one job of a fleet's worker, which stands on standard input, in the worker's folder `folder`."""
-    from msgspec.structs import replace
-
-    from expctl.adapters.fleet.work import Beating, ToldJournal, work
-    from expctl.flow.fleet.on_worker import judge, offer
-    from expctl.ports.fleet import Beat, Finished
-    from expctl.views.console import ConsoleProgress
-
-    if TYPE_CHECKING:
-        from msgspec import Struct
-
-        from expctl.ports.fleet import Job
-
-    def do(job: "Job", say: "Callable[[Struct], None]") -> "Struct":
-        progress = Beating(ConsoleProgress(sys.stderr), lambda: say(Beat(device=job.device)))
-        made = replace(context(here(), progress), device=job.device)
-        if not job.id:
-            return offer(made, job.target)
-        made = replace(made, journal=ToldJournal(made.journal, job, say))
-        judged = judge(made, job.id, job.target, job.events)
-        return Finished(device=job.device, id=job.id, attempt=job.attempt, judged=judged)
-
-    work(folder, do)
-
-
-def fleet_head(
-    place: Place, made: "Context", engine: "Engine", *, target: str, silent_s: float, spent: "Callable[[int, int], str]"
-) -> "Iterator[FleetStep]":
-    """Yield each result of the queue, run on a fleet. Raises Busy if another head of this repository is at work."""
-    from typing import get_args
-
-    from expctl.adapters.fleet.packs import GitPacks
-    from expctl.adapters.journal import EVENTS, FileJournal
-    from expctl.adapters.machine.repository_lock import RepositoryLock
-    from expctl.domain.fleet.events import FleetEvent
-    from expctl.flow.fleet.head import Head
-
-    kinds = EVENTS | {kind.__name__: kind for kind in get_args(FleetEvent)}
-    state = place.state / "fleet"
-    state.mkdir(parents=True, exist_ok=True)
-    with RepositoryLock(state).measuring(experiment="fleet"):
-        head = Head(
-            context=made,
-            engine=engine,
-            packs=GitPacks(place.root),
-            journal=FileJournal(state / "attempts", kinds=kinds),
-            repository=mark_of(place),
-            editor=findings_editor(),
-            target=target,
-            silent_s=silent_s,
-            spent=spent,
-        )
-        yield from head.steps()

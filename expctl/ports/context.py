@@ -31,8 +31,8 @@ class Tools(Struct, frozen=True, kw_only=True):
 
 class Context(Struct, frozen=True, kw_only=True):
     """All interfaces to the outside, and functions that encode values as bytes or text. `gaps` are sentences on what can't be
-    forbidden to child processes on this machine; `walls` returns the result of the self-test of what can. `device` is the device
-    of a fleet whose measurements these are, "" for this machine's own.
+    forbidden to child processes on this machine; `walls` returns the result of the self-test of what can. `device` is the
+    device of a fleet whose measurements these are, "" for this machine's own.
     """
 
     workspace: Workspace

@@ -13,8 +13,9 @@ from expctl.domain.run.events import Event
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """What a device is asked to do on the commit `base` of `branch`: to judge the experiment `id`, or, if that is "", to say what
-    it offers. `pack` names the objects of git that it may lack in its clone of `repository`. `events` are those of the same attempt so far.
+    """What a device is asked to do on the commit `base` of `branch`: to judge the experiment `id`, or, if that is "", to say
+    what it offers. `pack` names the objects of git that it may lack in its clone of `repository`. `events` are those of the
+    same attempt so far.
     """
 
     repository: str

@@ -7,7 +7,7 @@ from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
-from expctl import wiring
+from expctl import wiring, wiring_fleet
 from expctl.adapters.git.reader import locate
 from expctl.flow.autopilot.steps import Ended
 from expctl.flow.fleet.head import FleetStep
@@ -30,7 +30,7 @@ def run(
     with environment(knobs.repository.environment):
         place = locate(knobs.repository.root)
         made = wiring.context(place, ConsoleProgress(said))
-        for step in wiring.fleet_head(place, made, engine, target="", silent_s=silent_s, spent=lambda *_: ""):
+        for step in wiring_fleet.head_steps(place, made, engine, target="", silent_s=silent_s, spent=lambda *_: ""):
             steps.append(step)
             after(step)
     return steps, said.getvalue()

@@ -24,7 +24,8 @@ def job_of(line: bytes) -> Job:
     """Return the job of a line. Raises Refused if it isn't one."""
     raw = json.loads(line)
     events = tuple(_event(each) for each in raw.pop("events"))
-    return structs.replace(_decoded(raw, Job), events=events)
+    job: Job = _decoded(raw, Job)
+    return structs.replace(job, events=events)
 
 
 def heard_bytes(heard: Struct) -> bytes:

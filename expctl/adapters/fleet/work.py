@@ -62,8 +62,8 @@ class Beating:
 
 
 def work(folder: Path, do: Callable[[Job, Callable[[Struct], None]], Struct]) -> None:
-    """Do the job that stands on standard input, in the worker's folder `folder`. `do` does it in the clone, which is the working
-    folder then, and returns the last thing to say.
+    """Do the job that stands on standard input, in the worker's folder `folder`. `do` does it in the clone, which is the
+    working folder then, and returns the last thing to say.
     """
     out = os.dup(1)
     os.dup2(2, 1)  # nothing else may speak there

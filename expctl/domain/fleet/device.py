@@ -1,21 +1,15 @@
 """A device of the fleet, the versions that a worker runs, and why one can't join. Pure."""
 
-from collections.abc import Mapping
-
-from msgspec import Struct, field
+from msgspec import Struct
 
 DEVICE = "device:"
 
 
 class Device(Struct, frozen=True, kw_only=True):
-    """One device that a worker offers: its id, which no other device has, and its class (`cpu`, `gfx1151`, `sm_90`).
-
-    `variables` are environment variables by which a program sees this device and none of its neighbours.
-    """
+    """The device that a worker offers: its id, which no other device has, and its class (`cpu`, `gfx1151`, `sm_90`)."""
 
     uuid: str
     kind: str
-    variables: Mapping[str, str] = field(default_factory=dict)
 
     def resources(self) -> dict[str, float]:
         """Return what an engine has to hold for one experiment: the device itself, and one of its class."""

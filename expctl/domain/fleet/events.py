@@ -26,8 +26,8 @@ class Assigned(Struct, frozen=True, kw_only=True):
 
 
 class Judged(Struct, frozen=True, kw_only=True):
-    """The device has measured all that the verdict needs. `facts` is the environment in which it did, `walls` what the self-test
-    on that machine has found.
+    """The device has measured all that the verdict needs. `facts` is the environment in which it did, `walls` what the
+    self-test on that machine has found.
     """
 
     facts: Mapping[str, str]

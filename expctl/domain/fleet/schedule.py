@@ -1,8 +1,8 @@
 """Who measures which experiment on which device, what lands when, and what is judged again. Pure: no clock, no engine.
 
-Experiments are judged side by side, each beside the kernel that is newest when it begins. What is not kept lands at once. A KEEP
-waits until everything before it in the queue has landed. If the kernel is still the one beside which it was judged, it lands;
-if an earlier KEEP has changed that, it is judged again beside the new kernel first. So no two changes land that were not
+Experiments are judged side by side, each beside the kernel that is newest when it begins. What is not kept lands at once. A
+KEEP waits until everything before it in the queue has landed. If the kernel is still the one beside which it was judged, it
+lands; if an earlier KEEP has changed that, it is judged again beside the new kernel first. So no two changes land that were not
 measured together, and the order of landing is the order of the queue, whichever device is quickest.
 
 Every operation takes logarithmic time, and what has landed is forgotten: 100,000 experiments cost no more each than 100.
@@ -167,6 +167,10 @@ class Schedule:
         first.again = True
         self._wait(first)
         return ""
+
+    def is_kept(self, experiment: str) -> bool:
+        """Was the experiment judged a KEEP?"""
+        return self._entries[experiment].keep
 
     def waits(self) -> bool:
         """Does anything wait for a device?"""

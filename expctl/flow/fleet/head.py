@@ -56,7 +56,9 @@ class _Worker:
 
 @dataclass(slots=True, kw_only=True)
 class Head:
-    """One `run --all --on fleet`. `repository` names this one to workers. `target` is the target to be timed ("": the first that the first device offers)."""
+    """One `run --all --on fleet`. `repository` names this one to workers. `target` is the target to be timed ("": the first
+    that the first device offers). `spent` says, by the number of verdicts and of REJECTs in a row, which limit is reached.
+    """
 
     context: Context
     engine: Engine
@@ -167,6 +169,8 @@ class Head:
     def _land_all(self) -> Iterator[FleetStep]:
         while name := self.schedule.next_landing():
             attempt = self.attempts.newest(name)
+            if not self.schedule.is_kept(name):  # the kernel stays, so no device has to wait for this
+                self._assign()
             try:
                 outcome = land(self.context, attempt)
             except Busy as busy:

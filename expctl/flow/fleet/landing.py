@@ -169,9 +169,9 @@ class _ToldTools:
     def build(
         self,
         name: str,
-        target: Target,
+        target: Target,  # noqa: ARG002  the port's signature
         *,
-        tree: Path,
+        tree: Path,  # noqa: ARG002
         sources: str,
         like: Artifact | None = None,  # noqa: ARG002
     ) -> Artifact | Failed:

@@ -1,4 +1,4 @@
-"""What a worker of a fleet does in its own clone: says what its device offers, and measures one experiment up to its verdict."""
+"""What a worker of a fleet does in its own clone: it says what its device offers, and measures up to a verdict."""
 
 from expctl.domain.fleet.events import Judged
 from expctl.domain.run.events import Event
@@ -10,7 +10,9 @@ from expctl.ports.fleet import Offered
 
 
 def offer(context: Context, target: str) -> Offered:
-    """Return which target this device can time ("": any that may decide), and under which conditions. Raises Refused if none."""
+    """Return which target this device can time, and under which conditions. `target` is the one that is wanted, "" for any that
+    may decide. Raises Refused if there is none.
+    """
     head = context.workspace.head()
     protocol = context.library.protocol(head)
     tools = context.tools_for(protocol, "offer")

@@ -1,4 +1,4 @@
-"""Which devices may share a campaign: those whose figures belong to one epoch. No difference is computed between two devices."""
+"""Which devices may share a campaign: those whose figures belong to one epoch. Nothing is compared between two devices."""
 
 from expctl.domain.history.comparability import Comparability, changes
 from expctl.ports.fleet import Offered

@@ -172,8 +172,8 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
 
 
 def _date(opened: OpenRun) -> str:
-    """Return the date of the record: now, or when the run began if the kernel beside which it was judged is no longer the newest
-    one. Records are read in the order of their dates.
+    """Return the date of the record: now, or when the run began if the kernel beside which it was judged is no longer the
+    newest one. Records are read in the order of their dates.
     """
     workspace, base = opened.context.workspace, opened.begun.base
     is_newest = not opened.begun.device or not workspace.differs(
