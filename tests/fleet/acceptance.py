@@ -6,6 +6,7 @@ workers at least 2.5 times as fast as one. `--sleep S` is how long a launch slee
 """
 
 import argparse
+import contextlib
 import os
 import signal
 import subprocess
@@ -110,10 +111,8 @@ class Fleet:
 
 
 def signal_to(pid: int, number: signal.Signals) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
-    except ProcessLookupError:
-        pass
 
 
 def until(holds: Callable[[], object], what: str, at_most_s: float) -> None:

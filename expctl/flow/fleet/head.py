@@ -73,7 +73,7 @@ class Head:
     schedule: Schedule = field(init=False)
     siblings: Siblings = field(init=False)
     workers: dict[str, _Worker] = field(default_factory=dict)
-    head: str = ""
+    head: str = ""  # at which the queue was read
     refused: dict[str, str] = field(default_factory=dict)
     stumbled: dict[str, int] = field(default_factory=dict)
     reported: set[tuple[str, State]] = field(default_factory=set)
@@ -111,14 +111,13 @@ class Head:
             self._give_up_silent()
 
     def _kernel(self) -> str:
-        self.head = self.context.workspace.head()
-        return self.context.workspace.source_identity(self.head)
+        return self.context.workspace.source_identity(self.context.workspace.head())
 
     def _read_queue(self) -> Iterator[FleetStep]:
         head = self.context.workspace.head()
         steps: list[FleetStep] = []
         if head != self.head:
-            self.schedule.kernel = self._kernel()
+            self.head, self.schedule.kernel = head, self._kernel()
             entries = read_queue(self.context.library, head).entries()
             ready = [each.id for each in entries if each.state is State.READY]
             for name in ready:
