@@ -141,8 +141,10 @@ def engine(given: Path | None = None) -> "Engine":
     return RayEngine(read_meeting(_folder(given)))
 
 
-def work_on_job(folder: Path) -> None:
-    """Do one job of a fleet's worker, which stands on standard input, in the worker's folder `folder`."""
+def work_on_job(folder: Path, pack: Path) -> None:
+    """Do one job of a fleet's worker, which stands on standard input, in the worker's folder `folder`. `pack` is a file of
+    git's objects.
+    """
     from msgspec.structs import replace
 
     from expctl.adapters.fleet.work import Beating, ToldJournal, work
@@ -159,7 +161,7 @@ def work_on_job(folder: Path) -> None:
         judged = judge(made, job.id, job.target, job.events)
         return Finished(device=job.device, id=job.id, attempt=job.attempt, judged=judged)
 
-    work(folder, do)
+    work(folder, pack, do)
 
 
 def head_steps(
@@ -182,7 +184,7 @@ def head_steps(
             context=made,
             engine=engine,
             packs=GitPacks(place.root),
-            journal=FileJournal(state / "attempts", kinds=kinds),
+            journal=FileJournal(state / "attempts", kinds=kinds, flushes=False),
             repository=wiring.mark_of(place),
             editor=wiring.findings_editor(),
             target=target,

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -19,12 +20,12 @@ def lines_of(folder: Path, job: bytes, pack: bytes, variables: Mapping[str, str]
     """
     asked = job_of(job)
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{asked.pack}.pack"
+    file = folder / f"{uuid.uuid4().hex}.pack"
     atomic_write.replace(file, pack)
     log = folder / "log"
     environment = {name: text for name, text in os.environ.items() if not name.startswith("RAY_")} | dict(variables)
     with open(log, "wb") as errors:
-        argv = [sys.executable, "-m", "expctl", "fleet", "work", str(folder)]
+        argv = [sys.executable, "-m", "expctl", "fleet", "work", str(folder), str(file)]
         process = start_own(argv, cwd=folder, environment=environment, stderr=errors)
     assert process.stdin is not None  # noqa: S101  both are pipes
     assert process.stdout is not None  # noqa: S101

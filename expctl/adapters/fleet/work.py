@@ -1,10 +1,11 @@
 """The process that does one job of a worker: it reads the job from standard input, and says there what comes of it."""
 
+import hashlib
 import os
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from msgspec import Struct
 
 from expctl.adapters.fleet.packs import unpack
 from expctl.adapters.fleet.wire import heard_bytes, job_of
-from expctl.domain.errors import Interrupted, Refused
+from expctl.domain.errors import Interrupted, MachineTrouble, Refused
 from expctl.domain.machine.os_errors import explained
 from expctl.domain.run.events import Event
 from expctl.ports.fleet import Beat, Job, Stumbled, Told
@@ -38,6 +39,10 @@ class ToldJournal:
         job = self._job
         self._say(Told(device=job.device, id=job.id, attempt=job.attempt, number=number, event=event))
 
+    def extend(self, experiment: str, events: Sequence[Event]) -> None:
+        """Append events that the head knows already."""
+        self._journal.extend(experiment, events)
+
     def forget(self, experiment: str) -> None:
         """Delete the journal of an experiment."""
         self._journal.forget(experiment)
@@ -61,9 +66,9 @@ class Beating:
         return getattr(self._progress, name)
 
 
-def work(folder: Path, do: Callable[[Job, Callable[[Struct], None]], Struct]) -> None:
-    """Do the job that stands on standard input, in the worker's folder `folder`. `do` does it in the clone, which is the
-    working folder then, and returns the last thing to say.
+def work(folder: Path, pack: Path, do: Callable[[Job, Callable[[Struct], None]], Struct]) -> None:
+    """Do the job that stands on standard input, in the worker's folder `folder`, with the objects in the file `pack`. `do` does
+    it in the clone, which is the working folder then, and returns the last thing to say.
     """
     out = os.dup(1)
     os.dup2(2, 1)  # nothing else may speak there
@@ -75,15 +80,16 @@ def work(folder: Path, do: Callable[[Job, Callable[[Struct], None]], Struct]) ->
             line = line[os.write(out, line) :]
 
     say(Beat(device=job.device))
-    say(_done(folder, job, say, do))
+    say(_done(folder, pack, job, say, do))
 
 
 def _done(
-    folder: Path, job: Job, say: Callable[[Struct], None], do: Callable[[Job, Callable[[Struct], None]], Struct]
+    folder: Path, pack: Path, job: Job, say: Callable[[Struct], None], do: Callable[[Job, Callable[[Struct], None]], Struct]
 ) -> Struct:
     try:
         clone = folder / f"clone-{job.repository}"
-        unpack(clone, folder / f"{job.pack}.pack", commit=job.base, branch=job.branch)
+        _check_whole(job, pack)
+        unpack(clone, pack, commit=job.base, branch=job.branch)
         os.chdir(clone)
         return do(job, say)
     except Refused as refusal:
@@ -97,6 +103,19 @@ def _done(
         return _bug(job)
     except Exception:  # noqa: BLE001  the boundary: the head is told of every error
         return _bug(job)
+
+
+def _check_whole(job: Job, pack: Path) -> None:
+    found = hashlib.sha256(pack.read_bytes()).hexdigest()
+    if found != job.pack:
+        raise MachineTrouble(
+            "what the head has sent did not arrive whole",
+            code="fleet-pack-damaged",
+            expected=f"objects of git with the hash {job.pack[:12]}",
+            found=found[:12],
+            where=str(pack),
+            hint="the head sends it again; if this comes back, look at the disk and the network of this machine",
+        )
 
 
 def _stumbled(job: Job, refusal: Refused) -> Stumbled:

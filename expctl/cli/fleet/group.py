@@ -76,8 +76,11 @@ def down(folder: FolderOption = None) -> None:
 
 
 @app.command(hidden=True)
-def work(folder: Annotated[Path, typer.Argument(help="The worker's folder.")]) -> None:
+def work(
+    folder: Annotated[Path, typer.Argument(help="The worker's folder.")],
+    pack: Annotated[Path, typer.Argument(help="A file with git's objects.")],
+) -> None:
     """Do one job of a worker, which stands on standard input. The worker starts this itself."""
     from expctl import wiring_fleet
 
-    wiring_fleet.work_on_job(folder)
+    wiring_fleet.work_on_job(folder, pack)

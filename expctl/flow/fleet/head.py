@@ -39,7 +39,8 @@ FleetStep = Outcome | Skipped | Ended
 @dataclass(slots=True)
 class _Worker:
     """What the head knows of a device. `sent` is the commit of its newest job, and `known` one that its clone has for sure;
-    `rests_until` and `heard` are seconds of the monotonic clock. `fits` is None until it has said what it offers.
+    `rests_until` and `heard` are seconds of the monotonic clock. `fits` is None until it has said what it offers. `job` is what
+    it was given last: an experiment and the number of the attempt.
     """
 
     device: Device
@@ -50,8 +51,13 @@ class _Worker:
     fits: bool | None = None
     silent: bool = False
     busy: bool = False
+    job: tuple[str, int] = ("", 0)
     rests_until: float = 0.0
     said: str = ""
+
+    def ends(self, heard: Offered | Finished | Stumbled) -> bool:
+        """Is this the end of the job that the device does now? What an earlier process of its worker has said is not."""
+        return self.busy and self.job == (("", 0) if isinstance(heard, Offered) else (heard.id, heard.attempt))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -266,7 +272,7 @@ class Head:
             device=worker.device.uuid,
             events=events,
         )
-        worker.busy, worker.heard, worker.sent = True, time.monotonic(), base
+        worker.busy, worker.heard, worker.sent, worker.job = True, time.monotonic(), base, (experiment, attempt)
         self.engine.start(worker.device.uuid, job, self.packs.bytes(base, worker.known))
 
     def _alone(self, assignment: Assignment) -> tuple[str, tuple[str, ...]]:
@@ -296,14 +302,15 @@ class Head:
             case Lost(why=why):
                 self._lose(heard.device, why)
                 self.workers.pop(heard.device, None)
-            case Offered() if worker is not None:
+            case Offered() if worker is not None and worker.ends(heard):
                 self._weigh(worker, heard)
             case Told():
                 self.attempts.tell(heard)
-            case Finished() if worker is not None:
-                self._free(worker)
+            case Finished():
                 self._judge(heard)
-            case Stumbled() if worker is not None:
+                if worker is not None and worker.ends(heard):
+                    self._free(worker)
+            case Stumbled() if worker is not None and worker.ends(heard):
                 self._free(worker)
                 yield from self._stumble(worker, heard)
             case Beat():

@@ -85,8 +85,7 @@ def land(context: Context, attempt: Attempt) -> Outcome | None:
         if record is not None and record.verdict is not Verdict.INVALID:
             return None
         _check_candidate(context, attempt)
-        for event in (*attempt.run, *(Noted(text=text) for text in _notes(attempt))):
-            journal.append(assigned.id, event)
+        journal.extend(assigned.id, (*attempt.run, *(Noted(text=text) for text in _notes(attempt))))
     try:
         return run_experiment(as_measured(context, attempt, judged), assigned.id)
     except Refused:

@@ -27,8 +27,8 @@ def judge(context: Context, experiment: str, target: str, events: tuple[Event, .
     """
     for left in context.journal.unfinished():
         context.journal.forget(left)
-    for event in events:
-        context.journal.append(experiment, event)
+    if events:
+        context.journal.extend(experiment, events)
     opened = judge_experiment(context, experiment, target=target)
     return Judged(
         facts=environment(context, opened.tools, opened.begun.target, opened.target),
