@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from expctl.launcher.process import family_of
@@ -111,6 +112,9 @@ class Fleet:
         until(lambda: not [pid for pid in started if os.path.exists(f"/proc/{pid}")], "all processes are gone", 30)
 
 
+Trouble = Callable[[Fleet, Knobs], "subprocess.Popen[bytes]"]
+
+
 def signal_to(pid: int, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
@@ -124,14 +128,15 @@ def until(holds: Callable[[], object], what: str, at_most_s: float) -> None:
         time.sleep(0.1)
 
 
-def trouble(fleet: Fleet, knobs: Knobs) -> "subprocess.Popen[bytes]":
-    """Kill a worker, freeze another, kill the head and begin it anew; return the campaign that goes on."""
-    until(lambda: len(knobs.verdicts()) >= 3, "three records", 300)
-    frozen = fleet.freeze("b", FROZEN_S)
+def trouble(fleet: Fleet, knobs: Knobs, *, frozen_s: float, at: tuple[int, int]) -> "subprocess.Popen[bytes]":
+    """Once there are so many records, kill a worker and freeze another; then kill the head and begin it anew. Return the
+    campaign that goes on.
+    """
+    until(lambda: len(knobs.verdicts()) >= at[0], f"{at[0]} records", 300)
+    frozen = fleet.freeze("b", frozen_s)
     fleet.kill("c")
-    time.sleep(5)
     fleet.join("c")
-    until(lambda: len(knobs.verdicts()) >= 8, "eight records", 300)
+    until(lambda: len(knobs.verdicts()) >= at[1], f"{at[1]} records", 300)
     fleet.kill("run", "up")
     fleet.up()
     running = fleet.run()
@@ -139,8 +144,8 @@ def trouble(fleet: Fleet, knobs: Knobs) -> "subprocess.Popen[bytes]":
     return running
 
 
-def play(folder: Path, names: tuple[str, ...], *, count: int, sleep_s: float, disturbed: bool = False) -> float:
-    """Play one part, check what it leaves, and return the seconds that the campaign took."""
+def play(folder: Path, names: tuple[str, ...], *, count: int, sleep_s: float, trouble: Trouble | None = None) -> float:
+    """Play one part, check what it leaves, and return the seconds that the campaign took. `trouble` comes on the way."""
     folder.mkdir(parents=True)
     one, other = (int(name[1:]) - 1 for name in APART)
     knobs = Knobs(folder, count, apart=[(one, other)], sleep_s=sleep_s)
@@ -152,7 +157,7 @@ def play(folder: Path, names: tuple[str, ...], *, count: int, sleep_s: float, di
         fleet.join(*names)
         started = time.monotonic()
         running = fleet.run()
-        if disturbed:
+        if trouble is not None:
             running = trouble(fleet, knobs)
         status = running.wait(timeout=1800)
         took_s = time.monotonic() - started
@@ -205,8 +210,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="fleet-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
         for part, names in parts.items():
             if asked.only in (None, part):
-                disturbed = part == "trouble"
-                took[part] = play(Path(folder) / part, names, count=asked.count, sleep_s=asked.sleep, disturbed=disturbed)
+                comes = partial(trouble, frozen_s=FROZEN_S, at=(3, 8)) if part == "trouble" else None
+                took[part] = play(Path(folder) / part, names, count=asked.count, sleep_s=asked.sleep, trouble=comes)
                 print(f"{part}: {asked.count} experiments, {took[part]:.0f} s, verdicts as wanted, nothing lost", flush=True)
     if {"one", "three"} <= took.keys():
         speed_up = took["one"] / took["three"]

@@ -19,6 +19,7 @@ class Knobs:
         self._apart = tuple(apart)
         model = folder / "repository" / "bench" / "model.py"
         model.write_text(model.read_text().replace("SLEEP_S = 0.02", f"SLEEP_S = {sleep_s}"))
+        (folder / "repository" / "src").mkdir()
         (folder / "repository" / "src" / "knobs").write_text(self._text({}))
         shutil.copytree(folder / "repository", folder / "template")
         shutil.rmtree(folder / "repository")
