@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from expctl.launcher.process import family_of
+from expctl.launcher.process import family_of, identity_of
 from tests.e2e.foreign import EXPCTL
 from tests.fleet.knobs import WASTE, Knobs
 
@@ -106,10 +106,11 @@ class Fleet:
     def end(self) -> None:
         """End what is left, and wait until it is gone."""
         started = [pid for process in self.processes.values() for pid in family_of(process.pid)]
+        for pid in started:
+            signal_to(pid, signal.SIGKILL)
         for process in self.processes.values():
-            process.kill()
             process.wait()
-        until(lambda: not [pid for pid in started if os.path.exists(f"/proc/{pid}")], "all processes are gone", 30)
+        until(lambda: not [pid for pid in started if identity_of(pid)], "all processes are gone", 30)
 
 
 Trouble = Callable[[Fleet, Knobs], "subprocess.Popen[bytes]"]

@@ -8,6 +8,7 @@ import json
 import os
 import resource
 import secrets
+import signal
 import socket
 import sys
 import time
@@ -181,7 +182,12 @@ def alive(node: Any) -> bool:
 
 def end(node: Any) -> None:
     """End the processes of a node."""
-    node.kill_all_processes(check_alive=False, allow_graceful=False)
+    node.kill_all_processes(check_alive=False, allow_graceful=True, wait=True)
+
+
+def _stop(number: int, frame: object) -> None:  # noqa: ARG001  the signature of a handler
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _node(meeting: Meeting, folder: Path, *, head: bool, resources: dict[str, float], host: str = "") -> Any:
@@ -205,7 +211,9 @@ def _node(meeting: Meeting, folder: Path, *, head: bool, resources: dict[str, fl
     )
     parameters.update_if_absent()
     try:
-        return Node(parameters, head=head, shutdown_at_exit=True, spawn_reaper=True)
+        node = Node(parameters, head=head, shutdown_at_exit=True, spawn_reaper=True)
+        signal.signal(signal.SIGTERM, _stop)  # Ray's own handler would leave some of its processes behind
+        return node
     except Exception as error:  # Ray raises bare exceptions here
         raise Busy(
             "Ray does not start",
