@@ -39,15 +39,16 @@ def _folder(given: Path | None) -> Path:
 
 def up(given: Path | None, host: str, port: int, *, told: Callable[[str], None]) -> None:
     """Be the head of a fleet until Ctrl-C. Raises Refused if Ray isn't installed or the address can't be used."""
+    from expctl.adapters.fleet import meeting as meetings
     from expctl.adapters.fleet import ray_node
 
     ray_node.check_installed()
     folder = _folder(given)
-    meeting = ray_node.begin_meeting(folder, host, port)
+    meeting = meetings.begin_meeting(folder, host, port)
     node = ray_node.head_node(meeting, folder)
-    file = ray_node.meeting_file(folder)
+    file = meetings.meeting_file(folder)
     told(f"the fleet meets at {meeting.address}; its secret is in {file}")
-    if host == ray_node.LOOPBACK:
+    if host == meetings.LOOPBACK:
         told("workers on this machine: expctl fleet join (others can't reach it: --address HOST)")
     else:
         told(f"workers elsewhere: copy that file, then expctl fleet join {meeting.address} --token-file FILE")
@@ -67,6 +68,7 @@ def join(
     from msgspec.structs import replace
 
     from expctl.adapters.fleet import devices, ray_node
+    from expctl.adapters.fleet import meeting as meetings
     from expctl.files import atomic_write
 
     ray_node.check_installed()
@@ -80,20 +82,21 @@ def join(
     if more:
         told(f"offers {device.uuid}; {more} more here are left out, because a machine measures one thing at a time")
 
-    def meeting() -> ray_node.Meeting:
+    def meeting() -> meetings.Meeting:
         if token_file is None:
-            return ray_node.read_meeting(folder)
-        return replace(ray_node.read_meeting_file(token_file), address=address)
+            return meetings.read_meeting(folder)
+        return replace(meetings.read_meeting_file(token_file), address=address)
 
-    host = own_address or ray_node.own_host(meeting())
+    host = own_address or meetings.own_host(meeting())
     for _ in ray_node.join(meeting, own, device, host, told=told):
         pass
 
 
 def status(given: Path | None) -> list[str]:
     """Return a line for each device of the fleet that was begun on this machine."""
+    from expctl.adapters.fleet.meeting import read_meeting
     from expctl.adapters.fleet.ray_engine import RayEngine
-    from expctl.adapters.fleet.ray_node import check_installed, read_meeting
+    from expctl.adapters.fleet.ray_node import check_installed
 
     check_installed()
     meeting = read_meeting(_folder(given))
@@ -107,7 +110,7 @@ def status(given: Path | None) -> list[str]:
 def down(given: Path | None) -> list[str]:
     """End the fleet that was begun on this machine, and what joined from here; return what was ended."""
     folder, said = _folder(given), []
-    from expctl.adapters.fleet.ray_node import read_meeting
+    from expctl.adapters.fleet.meeting import read_meeting
     from expctl.domain.errors import Refused
 
     pids: list[tuple[str, int]] = []
@@ -134,8 +137,9 @@ def _is_ours(pid: int) -> bool:
 
 def engine(given: Path | None = None) -> "Engine":
     """Return the engine of the fleet that was begun on this machine. Raises Refused without one, Busy if it doesn't answer."""
+    from expctl.adapters.fleet.meeting import read_meeting
     from expctl.adapters.fleet.ray_engine import RayEngine
-    from expctl.adapters.fleet.ray_node import check_installed, read_meeting
+    from expctl.adapters.fleet.ray_node import check_installed
 
     check_installed()
     return RayEngine(read_meeting(_folder(given)))

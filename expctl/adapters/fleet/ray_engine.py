@@ -6,7 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from expctl.adapters.fleet.ray_node import Meeting, prepare
+from expctl.adapters.fleet.meeting import Meeting
+from expctl.adapters.fleet.ray_node import prepare
 from expctl.adapters.fleet.wire import heard_of, job_bytes
 from expctl.domain.errors import Busy
 from expctl.domain.fleet.device import DEVICE, Device
@@ -44,7 +45,7 @@ class RayEngine:
         except Exception as error:  # Ray has no class for all of them
             raise Busy(
                 "the fleet can't be reached",
-                code="fleet-head-absent",
+                code="fleet-unreachable",
                 expected=f"expctl fleet up at {meeting.address}",
                 found=str(error).splitlines()[0] if str(error) else type(error).__name__,
                 hint="begin it in another terminal of this machine, then type the same again",

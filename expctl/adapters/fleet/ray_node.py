@@ -3,11 +3,9 @@ ray_worker.py that knows Ray, and the only one that uses what Ray doesn't promis
 the loopback address on Linux, and leaves its processes behind when it is killed.
 """
 
-import contextlib
 import json
 import os
 import resource
-import secrets
 import signal
 import socket
 import sys
@@ -16,14 +14,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, convert, to_builtins
+from msgspec import convert, to_builtins
 
 from expctl.adapters.fleet.devices import versions_here
+from expctl.adapters.fleet.meeting import Meeting
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.fleet.device import Device, Versions, mismatch
-from expctl.files import atomic_write
 
-LOOPBACK = "127.0.0.1"
 FOLDER = "EXPCTL_FLEET_FOLDER"
 NAMESPACE, VERSIONS = b"expctl", b"versions"
 STORE_BYTES = 80_000_000  # the least that Ray accepts; packs and samples are small
@@ -43,94 +40,6 @@ SETTINGS = {
     f"RAY_EXPERIMENTAL_NOSET_{name}": "1"
     for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR")
 }
-
-
-class Meeting(Struct, frozen=True, kw_only=True):
-    """Where a fleet meets, and the secret that its members share. `pid` is the process of `fleet up` on the head's machine."""
-
-    address: str
-    token: str
-    pid: int = 0
-
-
-def meeting_file(folder: Path) -> Path:
-    """Return the file by which `join` and `run` on the head's own machine know the fleet."""
-    return folder / "head.json"
-
-
-def read_meeting(folder: Path) -> Meeting:
-    """Return where the fleet meets that was begun on this machine. Raises Refused if none was."""
-    file = meeting_file(folder)
-    try:
-        return read_meeting_file(file)
-    except FileNotFoundError as error:
-        raise Refused(
-            "no fleet was begun on this machine",
-            code="no-fleet-here",
-            expected="expctl fleet up, in another terminal of this machine",
-            found=f"no {file}",
-            hint="expctl fleet up; on another machine: expctl fleet join ADDRESS --token-file FILE",
-        ) from error
-
-
-def read_meeting_file(file: Path) -> Meeting:
-    """Return where a fleet meets, from the file that `fleet up` has named. Raises Refused if it isn't one, or OSError."""
-    try:
-        return convert(json.loads(file.read_bytes()), Meeting)
-    except ValueError as error:
-        raise Refused(
-            "that is not the file of a fleet",
-            code="fleet-file-unreadable",
-            expected="the file that expctl fleet up has named, as it is",
-            found=str(error),
-            where=str(file),
-            hint="copy it again; on the head's machine, remove it and begin the fleet anew",
-        ) from error
-
-
-def own_host(meeting: Meeting) -> str:
-    """Return this machine's address, by the way that leads to the head."""
-    host, _, port = meeting.address.rpartition(":")
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:  # sends nothing
-        try:
-            probe.connect((host, int(port)))
-            return str(probe.getsockname()[0])
-        except (OSError, ValueError):
-            return LOOPBACK
-
-
-def begin_meeting(folder: Path, host: str, port: int) -> Meeting:
-    """Choose address and secret of a new fleet, or take those of the one before, so that its workers find this one. Writes them
-    down, for this user alone.
-    """
-    before: Meeting | None = None
-    with contextlib.suppress(Refused, ValueError):
-        before = read_meeting(folder)
-    if before is not None and port in (0, int(before.address.rpartition(":")[2])) and before.address.startswith(f"{host}:"):
-        port = int(before.address.rpartition(":")[2])
-    token = before.token if before is not None else secrets.token_hex(32)
-    meeting = Meeting(address=f"{host}:{_free(host, port)}", token=token, pid=os.getpid())
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    os.umask(0o077)
-    atomic_write.replace(meeting_file(folder), json.dumps(to_builtins(meeting)).encode())
-    return meeting
-
-
-def _free(host: str, port: int) -> int:
-    """Return `port` if it is free at `host`, 0 meaning any. Raises Refused if it isn't."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise Refused(
-                "the fleet can't listen there",
-                code="fleet-port-taken",
-                expected="an address of this machine, and a port that nothing else uses",
-                found=f"{host}:{port}: {error.strerror}",
-                hint="expctl fleet up --port ANOTHER; expctl fleet down ends one that runs here",
-            ) from error
-        return int(probe.getsockname()[1])
 
 
 def prepare(token: str) -> None:
@@ -269,9 +178,9 @@ def _check_versions(meeting: Meeting) -> None:
             hint="copy that file to this machine, then expctl fleet join ADDRESS --token-file FILE",
         ) from error
     except RpcError as error:
-        raise Busy("the head does not answer", code="fleet-head-absent", found=str(error), where=meeting.address) from error
+        raise Busy("the head does not answer", code="fleet-head-silent", found=str(error), where=meeting.address) from error
     if said is None:
-        raise Busy("the head is not ready yet", code="fleet-head-absent", where=meeting.address)
+        raise Busy("the head is not ready yet", code="fleet-head-not-ready", where=meeting.address)
     differs = mismatch(convert(json.loads(said), Versions), versions_here("ray"))
     if differs:
         raise Refused(
