@@ -183,7 +183,8 @@ def head_steps(
     kinds = EVENTS | {kind.__name__: kind for kind in get_args(FleetEvent)}
     state = place.state / "fleet"
     state.mkdir(parents=True, exist_ok=True)
-    with RepositoryLock(state).measuring(experiment="fleet"):
+    with RepositoryLock(state).measuring(experiment="a fleet") as held:
+        held.show("judging")
         head = Head(
             context=made,
             engine=engine,

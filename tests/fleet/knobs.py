@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
 
 from tests.e2e.foreign import Foreign
@@ -24,6 +25,12 @@ class Knobs:
         shutil.copytree(folder / "repository", folder / "template")
         shutil.rmtree(folder / "repository")
         self.repository = Foreign.of(str(folder / "template"), folder)
+
+    def at(self, repository: Foreign) -> "Knobs":
+        """The same at another place."""
+        made = copy(self)
+        made.repository = repository
+        return made
 
     def _text(self, turned: Mapping[int, float]) -> str:
         values = {**self._values, **turned}

@@ -8,18 +8,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from expctl.domain.errors import Busy, Interrupted, MachineTrouble, Refused
+from expctl.domain.experiment.findings import TEXT_MAX
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.experiment.record import EvidenceKind
-from expctl.domain.fleet.events import Assigned
+from expctl.domain.experiment.record import EvidenceKind, Record
+from expctl.domain.fleet.events import Assigned, GivenUp
 from expctl.domain.fleet.schedule import Schedule
 from expctl.domain.queue.ordering import State
 from expctl.flow.audit.edit_findings import add
+from expctl.flow.autopilot.preconditions import check_same_branch
 from expctl.flow.autopilot.steps import Ended, Skipped
 from expctl.flow.fleet.attempts import Attempts
 from expctl.flow.fleet.landing import Attempt, decision_of, land
 from expctl.flow.fleet.siblings import Siblings
 from expctl.flow.fleet.workers import Workers
 from expctl.flow.repository.pending import read_queue
+from expctl.flow.repository.preflight import check_workspace
 from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.flow.run.experiment import Outcome
 from expctl.ports.context import Context
@@ -52,6 +55,8 @@ class Head:
     workers: Workers = field(init=False)
     head: str = ""  # at which the queue was read
     reported: set[tuple[str, State]] = field(default_factory=set)
+    branch: str = ""
+    waits_for: str = ""
     done: int = 0
     rejects: int = 0
 
@@ -74,6 +79,8 @@ class Head:
         """Run the queue on the fleet, and yield each result, until nothing in it can run. Raises Refused, Busy, Interrupted."""
         with self.context.locks.measuring(experiment="fleet"):
             clean_up_dead_runs(self.context)
+        self.branch = self.context.workspace.branch()
+        check_workspace(self.context.workspace, self.context.library.protocol(self.context.workspace.head()).scope)
         yield from self._read_queue()
         self._recover()
         while True:
@@ -98,6 +105,7 @@ class Head:
         return self.context.workspace.source_identity(self.context.workspace.head())
 
     def _read_queue(self) -> Iterator[FleetStep]:
+        check_same_branch(self.context, self.branch)
         head = self.context.workspace.head()
         steps: list[FleetStep] = []
         if head != self.head:
@@ -136,7 +144,7 @@ class Head:
         for attempt in self.attempts.open():
             assigned = attempt.assigned
             if assigned.id not in self.schedule:
-                self.attempts.retire(assigned.id, assigned.attempt)
+                self._concluded(attempt)
                 continue
             decision = decision_of(self.context, attempt) if attempt.judged is not None else None
             if decision is None:
@@ -157,38 +165,48 @@ class Head:
             try:
                 outcome = land(self.context, attempt)
             except Busy as busy:
-                self.context.progress.step("waiting", f"{busy.message}; {busy.hint}")
+                if busy.message != self.waits_for:
+                    self.context.progress.step("waiting", f"{busy.message}; {busy.hint}")
+                self.waits_for = busy.message
                 return
-            except MachineTrouble:
-                raise
             except Refused as refusal:
+                self._check_landing(refusal)
                 self.workers.refused[name] = self.schedule.kernel
-                self._concluded(attempt)
+                self.attempts.give_up(name, attempt.assigned.attempt, GivenUp(why=refusal.message))
+                self.schedule.landed(name, self._kernel())
                 yield Skipped(id=name, state=State.READY, refusal=refusal)
                 continue
+            self.waits_for = ""
             self._concluded(attempt)
+            self.schedule.landed(name, self._kernel())
             if outcome is not None:
-                self._count(outcome, attempt)
+                verdict = outcome.record.verdict
+                self.done += verdict is not Verdict.INVALID
+                self.rejects = 0 if verdict is Verdict.KEEP else self.rejects + (verdict is Verdict.REJECT)
                 yield outcome
 
+    def _check_landing(self, refusal: Refused) -> None:
+        """Raise `refusal` if nothing could land now: what is judged then lands when the same command is typed again."""
+        if isinstance(refusal, MachineTrouble) or refusal.code == "local-change-in-the-way":
+            raise refusal
+        protocol = self.context.library.protocol(self.context.workspace.head())
+        check_workspace(self.context.workspace, protocol.scope)
+
     def _concluded(self, attempt: Attempt) -> None:
-        self.attempts.retire(attempt.assigned.id, attempt.assigned.attempt)
-        self.schedule.landed(attempt.assigned.id, self._kernel())
+        """An experiment has its record: write down what that means for others, and forget the attempt."""
+        assigned = attempt.assigned
+        record = self.context.library.record(self.context.workspace.head(), assigned.id) if assigned.after else None
+        if record is not None and record.verdict not in (Verdict.KEEP, Verdict.INVALID):
+            self._write_down_conflict(record, assigned)
+        self.attempts.retire(assigned.id, assigned.attempt)
 
-    def _count(self, outcome: Outcome, attempt: Attempt) -> None:
-        verdict, assigned = outcome.record.verdict, attempt.assigned
-        self.done += verdict is not Verdict.INVALID
-        self.rejects = 0 if verdict is Verdict.KEEP else self.rejects + (verdict is Verdict.REJECT)
-        if assigned.after and verdict not in (Verdict.KEEP, Verdict.INVALID):
-            self._write_down_conflict(outcome, assigned)
-
-    def _write_down_conflict(self, outcome: Outcome, assigned: Assigned) -> None:
-        """Commit a finding that names both sides: good alone, and not on top of the other."""
-        record, others = outcome.record, ", ".join(assigned.after)
+    def _write_down_conflict(self, record: Record, assigned: Assigned) -> None:
+        """Commit a finding that names both sides: good alone, and not on top of the other. One that is there stays alone."""
+        others = ", ".join(assigned.after)
         text = (
             f"{assigned.id} and {others} don't add up: alone, {assigned.id} was {assigned.alone}. "
             f"On top of {others} it ended as {record.verdict}: {record.reasons[0] if record.reasons else ''}"
-        )
+        )[:TEXT_MAX]
         evidence = (assigned.id, *assigned.after)
         noted = add(self.context, self.editor, text=text, kind=EvidenceKind.MEASURED, evidence=evidence)
         self.context.progress.step("finding", f"{noted.finding.id}: {text}")
