@@ -1,12 +1,15 @@
 """What goes wrong in a fleet: devices that die, freeze or come back late, a head that dies, workers that don't fit."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from expctl.adapters.codec.decode import Problems, decode
 from expctl.adapters.fleet.wire import heard_bytes, heard_of
 from expctl.adapters.journal import EVENTS, FileJournal
+from expctl.domain.errors import Refused
 from expctl.domain.fleet.device import Versions, mismatch
 from expctl.domain.fleet.events import Assigned, GivenUp, Judged
 from expctl.domain.run.events import Noted
@@ -48,27 +51,27 @@ def evidence(knobs: Knobs) -> dict[str, list[str]]:
 class Troubled(LocalEngine):
     """An engine that does something to a device once an attempt has told so many events."""
 
-    def __init__(self, folder: Path, knobs: Knobs, *, at: int, trouble: str) -> None:
+    def __init__(self, folder: Path, knobs: Knobs, *, at: int, trouble: "Callable[[Troubled], object]") -> None:
         super().__init__(folder / "hosts", ("a", "b"), knobs.repository.environment)
-        self._at, self._trouble, self.victim, self.seen = at, trouble, "", list[Heard]()
+        self._at, self._trouble, self.victim = at, trouble, ""
 
     def heard(self, timeout_s: float) -> tuple[Heard, ...]:
         found = super().heard(timeout_s)
-        self.seen += found
         told = next((each for each in found if isinstance(each, Told) and each.number == self._at), None)
         if told is not None and not self.victim:
             self.victim = told.device
-            if self._trouble == "kill":
-                self.kill(told.device)
-                self.join(told.device)
-            else:
-                self.freeze(told.device, 12.0)
+            self._trouble(self)
         return found
+
+
+def killed(engine: Troubled) -> None:
+    engine.kill(engine.victim)
+    engine.join(engine.victim)
 
 
 @pytest.mark.parametrize("at", [0, 3, 6])
 def test_a_device_is_killed(knobs: Knobs, tmp_path: Path, at: int) -> None:
-    engine = Troubled(tmp_path, knobs, at=at, trouble="kill")
+    engine = Troubled(tmp_path, knobs, at=at, trouble=killed)
     run(knobs, engine)
     assert engine.victim
     check(knobs)
@@ -78,7 +81,7 @@ def test_a_device_is_killed(knobs: Knobs, tmp_path: Path, at: int) -> None:
 
 
 def test_a_device_is_frozen_and_its_late_result_is_evidence_only(knobs: Knobs, tmp_path: Path) -> None:
-    engine = Troubled(tmp_path, knobs, at=6, trouble="freeze")
+    engine = Troubled(tmp_path, knobs, at=6, trouble=lambda here: here.freeze(here.victim, 12.0))
     knobs.propose("P4", 0, 95)  # so that the fleet is still at work when the frozen device comes back
     knobs.propose("P5", 0, 96)
     knobs.propose("P6", 0, 97)
@@ -118,6 +121,48 @@ def test_a_head_dies_and_the_next_goes_on_from_the_journals(knobs: Knobs, tmp_pa
     landed = {each for each in begun if each not in {job.id for job in second.jobs}}
     assert resumed | landed == begun, "what was begun goes on where it was, or lands as it is"
     assert all(job.attempt == 1 for job in second.jobs if job.events)
+
+
+def test_what_is_judged_waits_while_a_file_of_the_user_is_in_the_way(knobs: Knobs, tmp_path: Path) -> None:
+    ledger = knobs.repository.root / "ledger.md"
+    engine = Troubled(tmp_path, knobs, at=4, trouble=lambda _: ledger.write_text("mine\n"))
+    with pytest.raises(Refused) as caught:
+        run(knobs, engine)
+    assert caught.value.where or caught.value.found
+    assert knobs.verdicts() == {}
+    for device in ("a", "b"):
+        engine.kill(device)
+    judged = {name.split(".")[0] for name, lines in evidence(knobs).items() if lines[-1] == "Judged"}
+    assert judged
+    ledger.unlink()
+    second = LocalEngine(tmp_path / "hosts", ("a", "b"), knobs.repository.environment)
+    run(knobs, second)
+    check(knobs)
+    measured_again = {job.id for job in second.jobs if job.id and not job.events and job.attempt == 1}
+    assert not judged & measured_again
+
+
+def test_no_run_goes_on_on_another_device(knobs: Knobs, tmp_path: Path) -> None:
+    """So no difference is ever computed between two: a run's samples are those of its journal."""
+
+    def stop(_: Troubled) -> None:
+        raise Enough
+
+    engine = Troubled(tmp_path, knobs, at=6, trouble=stop)
+    with pytest.raises(Enough):
+        run(knobs, engine)
+    for device in ("a", "b"):
+        engine.kill(device)
+    left = next(name for name, lines in evidence(knobs).items() if "Measured" in lines)
+    experiment = left.split(".")[0]
+    lines = (knobs.repository.root / f".git/expctl/fleet/attempts/{left}.jsonl").read_text().splitlines()
+    journal = FileJournal(knobs.repository.root / ".git/expctl/journal")
+    kept = [decode(json.loads(line)["data"], EVENTS[json.loads(line)["type"]], Problems()) for line in lines[1:]]
+    journal.extend(experiment, kept)
+    answer = knobs.repository.expctl("run", experiment)
+    assert answer.status == 1
+    assert "unfinished-run-on-another-device" in answer.err
+    assert experiment not in knobs.verdicts()
 
 
 class Full(LocalEngine):
