@@ -75,21 +75,22 @@ def join(
     folder = _folder(given)
     own = folder / "workers" / (name or "worker")
     own.mkdir(parents=True, exist_ok=True)
-    device, more = devices.device_here(own)
-    called = name or f"worker-{device.uuid[-4:]}"
-    atomic_write.replace(own / "name", called.encode())
-    atomic_write.replace(own / "pid", str(os.getpid()).encode())
-    if more:
-        told(f"offers {device.uuid}; {more} more here are left out, because a machine measures one thing at a time")
+    with meetings.only_one(own):
+        device, more = devices.device_here(own)
+        called = name or f"worker-{device.uuid[-4:]}"
+        atomic_write.replace(own / "name", called.encode())
+        atomic_write.replace(own / "pid", str(os.getpid()).encode())
+        if more:
+            told(f"offers {device.uuid}; {more} more here are left out, because a machine measures one thing at a time")
 
-    def meeting() -> meetings.Meeting:
-        if token_file is None:
-            return meetings.read_meeting(folder)
-        return replace(meetings.read_meeting_file(token_file), address=address)
+        def meeting() -> meetings.Meeting:
+            if token_file is None:
+                return meetings.read_meeting(folder)
+            return replace(meetings.read_meeting_file(token_file), address=address)
 
-    host = own_address or meetings.own_host(meeting())
-    for _ in ray_node.join(meeting, own, device, host, told=told):
-        pass
+        host = own_address or meetings.own_host(meeting())
+        for _ in ray_node.join(meeting, own, device, host, told=told):
+            pass
 
 
 def status(given: Path | None) -> list[str]:

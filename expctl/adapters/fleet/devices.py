@@ -1,10 +1,12 @@
 """Find the device that this machine offers to a fleet, and the versions that must agree with the head's."""
 
+import hashlib
 import platform
 import uuid
 from importlib.metadata import version
 from pathlib import Path
 
+import expctl
 from expctl.adapters.machine.card_tool import answer
 from expctl.domain.fleet.device import Device, Versions
 from expctl.files import atomic_write
@@ -27,8 +29,17 @@ def device_here(folder: Path) -> tuple[Device, int]:
 
 
 def versions_here(engine: str) -> Versions:
-    """Return the versions of this interpreter, of the engine, named `engine` on the package index, and of expctl."""
-    return Versions(python=".".join(platform.python_version_tuple()[:2]), engine=version(engine), expctl=version("expctl"))
+    """Return the versions of this interpreter, of the engine, named `engine` on the package index, and of expctl: its number,
+    and a hash of its source, which differs between two states of a clone.
+    """
+    root, source = Path(expctl.__file__ or "").parent, hashlib.sha256()
+    for file in sorted(root.rglob("*.py")):
+        source.update(f"{file.relative_to(root)}\0".encode() + file.read_bytes())
+    return Versions(
+        python=".".join(platform.python_version_tuple()[:2]),
+        engine=version(engine),
+        expctl=f"{version('expctl')}+{source.hexdigest()[:8]}",
+    )
 
 
 def _nvidia() -> list[Device]:

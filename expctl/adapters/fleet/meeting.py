@@ -1,10 +1,12 @@
 """Where the machines of a fleet meet: the head's address, and the secret that lets a worker in."""
 
 import contextlib
+import fcntl
 import json
 import os
 import secrets
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct, convert, to_builtins
@@ -31,23 +33,22 @@ def meeting_file(folder: Path) -> Path:
 def read_meeting(folder: Path) -> Meeting:
     """Return where the fleet meets that was begun on this machine. Raises Refused if none was."""
     file = meeting_file(folder)
-    try:
-        return read_meeting_file(file)
-    except FileNotFoundError as error:
+    if not file.exists():
         raise Refused(
             "no fleet was begun on this machine",
             code="no-fleet-here",
             expected="expctl fleet up, in another terminal of this machine",
             found=f"no {file}",
             hint="expctl fleet up; on another machine: expctl fleet join ADDRESS --token-file FILE",
-        ) from error
+        )
+    return read_meeting_file(file)
 
 
 def read_meeting_file(file: Path) -> Meeting:
-    """Return where a fleet meets, from the file that `fleet up` has named. Raises Refused if it isn't one, or OSError."""
+    """Return where a fleet meets, from the file that `fleet up` has named. Raises Refused if it isn't one."""
     try:
         return convert(json.loads(file.read_bytes()), Meeting)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         raise Refused(
             "that is not the file of a fleet",
             code="fleet-file-unreadable",
@@ -73,6 +74,7 @@ def begin_meeting(folder: Path, host: str, port: int) -> Meeting:
     """Choose address and secret of a new fleet, or take those of the one before, so that its workers find this one. Writes them
     down, for this user alone.
     """
+    host = _numeric(host)
     before: Meeting | None = None
     with contextlib.suppress(Refused, ValueError):
         before = read_meeting(folder)
@@ -84,6 +86,42 @@ def begin_meeting(folder: Path, host: str, port: int) -> Meeting:
     os.umask(0o077)
     atomic_write.replace(meeting_file(folder), json.dumps(to_builtins(meeting)).encode())
     return meeting
+
+
+def _numeric(host: str) -> str:
+    """Return the numeric address of a host name, which is what Ray takes. Raises Refused for one that isn't known."""
+    try:
+        return socket.gethostbyname(host)
+    except OSError as error:
+        raise Refused(
+            "that is no address of this machine",
+            code="fleet-address-unknown",
+            expected="a name or number by which workers reach this machine, such as 10.0.0.5",
+            found=f"{host}: {error.strerror or error}",
+            where="--address",
+            hint="ip addr lists the addresses of this machine",
+        ) from error
+
+
+@contextlib.contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Hold a worker's folder. Raises Refused if another worker has it: on a shared disk that may be one of another machine."""
+    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        raise Refused(
+            "another worker has this name",
+            code="fleet-name-taken",
+            expected="a name of its own for each worker of a user",
+            found=f"one that holds {folder / 'lock'}",
+            hint="expctl fleet join ... --name ANOTHER",
+        ) from error
+    try:
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _free(host: str, port: int) -> int:

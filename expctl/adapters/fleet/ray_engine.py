@@ -11,10 +11,12 @@ from expctl.adapters.fleet.ray_node import prepare
 from expctl.adapters.fleet.wire import heard_of, job_bytes
 from expctl.domain.errors import Busy
 from expctl.domain.fleet.device import DEVICE, Device
+from expctl.domain.text import one_line
 from expctl.ports.fleet import Heard, Job, Lost, Present
 
 LOOK_S = 2.0
-OWN = ("node:", "memory", "object_store_memory", DEVICE)
+NAME_MAX = 40
+OWN = ("node:", "memory", "object_store_memory", "accelerator_type:", DEVICE)
 
 
 @dataclass(slots=True)
@@ -115,7 +117,7 @@ class RayEngine:
             if is_stream:
                 return [heard_of(self._ray.get(next(ready)))]
             actor = self._actors[uuid]
-            actor.name = self._ray.get(ready)
+            actor.name = one_line(self._ray.get(ready), NAME_MAX)
         except StopIteration:
             del self._waits[ready]
             return []

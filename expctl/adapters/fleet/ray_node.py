@@ -3,12 +3,14 @@ ray_worker.py that knows Ray, and the only one that uses what Ray doesn't promis
 the loopback address on Linux, and leaves its processes behind when it is killed.
 """
 
+import hashlib
 import json
 import os
 import resource
 import signal
 import socket
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +22,7 @@ from expctl.adapters.fleet.devices import versions_here
 from expctl.adapters.fleet.meeting import Meeting
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.fleet.device import Device, Versions, mismatch
+from expctl.files import atomic_write
 
 FOLDER = "EXPCTL_FLEET_FOLDER"
 NAMESPACE, VERSIONS = b"expctl", b"versions"
@@ -112,7 +115,7 @@ def _node(meeting: Meeting, folder: Path, *, head: bool, resources: dict[str, fl
         resources=resources,
         object_store_memory=STORE_BYTES,
         memory=STORE_BYTES,
-        temp_dir=str(_short(folder)),
+        temp_dir=str(_emptied(folder)),
         include_dashboard=False,
         no_monitor=True,
         include_log_monitor=False,
@@ -135,12 +138,26 @@ def _node(meeting: Meeting, folder: Path, *, head: bool, resources: dict[str, fl
 
 
 def _short(folder: Path) -> Path:
-    """Return where Ray keeps its sockets, whose paths may have 107 characters."""
-    import hashlib
-    import tempfile
-
+    """Return where Ray keeps its sockets, whose paths may have 107 characters, and its logs: a folder of this user alone."""
     name = f"expctl-ray-{os.getuid()}-{hashlib.sha256(str(folder).encode()).hexdigest()[:8]}"
     return Path(tempfile.gettempdir()) / name
+
+
+def _emptied(folder: Path) -> Path:
+    """Make that folder anew, without what earlier nodes have left. Raises Refused if somebody else has made it."""
+    made = _short(folder)
+    if made.is_symlink() or (made.exists() and made.stat().st_uid != os.getuid()):
+        raise Refused(
+            "the folder for Ray's sockets is somebody else's",
+            code="fleet-folder-taken",
+            expected="a folder of yours, or none",
+            found="one of another user, or a link",
+            where=str(made),
+            hint="TMPDIR=ANOTHER expctl fleet ..., with a short path",
+        )
+    atomic_write.remove_tree(made)
+    made.mkdir(mode=0o700)
+    return made
 
 
 def _store(meeting: Meeting) -> Any:

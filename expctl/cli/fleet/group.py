@@ -1,11 +1,13 @@
 """The commands `expctl fleet up|join|status|down`: several machines judge the experiments of one queue."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 app = typer.Typer(no_args_is_help=True)
+NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
 
 FolderOption = Annotated[
     Path | None, typer.Option("--folder", metavar="DIR", help="Where this machine keeps what it knows of its fleet.")
@@ -45,6 +47,7 @@ def join(
     from expctl import wiring_fleet
     from expctl.cli.output import print_lines
     from expctl.domain.errors import Misused
+    from expctl.domain.text import one_line
 
     if bool(address) != (token_file is not None):
         raise Misused(
@@ -53,6 +56,14 @@ def join(
             expected="expctl fleet join on the head's machine, expctl fleet join HOST:PORT --token-file FILE elsewhere",
             found="ADDRESS alone" if address else "--token-file alone",
             hint="expctl fleet up prints the whole command",
+        )
+    if name and not NAME.fullmatch(name):
+        raise Misused(
+            "--name is no name for a worker",
+            code="fleet-bad-name",
+            expected="1 to 40 letters, digits, dots, underscores and hyphens, the first a letter or digit",
+            found=one_line(name, 60),
+            hint="expctl fleet join --name rack2",
         )
     wiring_fleet.join(folder, address, token_file, name=name, own_address=own_address, told=lambda words: print_lines([words]))
 
@@ -68,7 +79,7 @@ def status(folder: FolderOption = None) -> None:
 
 @app.command()
 def down(folder: FolderOption = None) -> None:
-    """End the fleet that was begun on this machine, and what joined from here."""
+    """End the fleet of this machine, and what joined from here."""
     from expctl import wiring_fleet
     from expctl.cli.output import print_lines
 
