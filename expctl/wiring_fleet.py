@@ -153,6 +153,7 @@ def work_on_job(folder: Path, pack: Path) -> None:
     from msgspec.structs import replace
 
     from expctl.adapters.fleet.work import Beating, ToldJournal, work
+    from expctl.domain.fleet.schedule import experiment_of
     from expctl.flow.fleet.on_worker import judge, offer
     from expctl.ports.fleet import Beat, Finished
     from expctl.views.console import ConsoleProgress
@@ -163,14 +164,21 @@ def work_on_job(folder: Path, pack: Path) -> None:
         if not job.id:
             return offer(made, job.target)
         made = replace(made, journal=ToldJournal(made.journal, job, say))
-        judged = judge(made, job.id, job.target, job.events)
+        judged = judge(made, experiment_of(job.id), job.target, job.events, again=job.again)
         return Finished(device=job.device, id=job.id, attempt=job.attempt, judged=judged)
 
     work(folder, pack, do)
 
 
 def head_steps(
-    place: "Place", made: "Context", engine: "Engine", *, target: str, silent_s: float, spent: "Callable[[int, int], str]"
+    place: "Place",
+    made: "Context",
+    engine: "Engine",
+    *,
+    target: str,
+    silent_s: float,
+    spent: "Callable[[int, int], str]",
+    confirms: bool = False,
 ) -> "Iterator[FleetStep]":
     """Yield each result of the queue, run on a fleet. Raises Busy if another head of this repository is at work."""
     from typing import get_args
@@ -196,5 +204,6 @@ def head_steps(
             target=target,
             silent_s=silent_s,
             spent=spent,
+            confirms=confirms,
         )
         yield from head.steps()

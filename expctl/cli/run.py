@@ -45,6 +45,9 @@ def run(
     on: Annotated[
         str, typer.Option(metavar="fleet", help="With --all: on the devices that have joined (expctl fleet up|join).")
     ] = "",
+    confirm: Annotated[
+        bool, typer.Option("--confirm", help="With --on fleet: measure each KEEP once more on another device, as evidence.")
+    ] = False,
     silent: Annotated[float, typer.Option("--silent", min=5, hidden=True, help="Seconds after which a worker is lost.")] = 30.0,
     notify: Annotated[str, typer.Option(metavar="CMD", help="Run CMD (no shell) after each outcome, JSON on its input.")] = "",
     wait: Annotated[
@@ -88,6 +91,14 @@ def run(
             found=", ".join(wanted) or "--blind",
             hint="expctl run --all",
         )
+    if confirm and not on:
+        raise Misused(
+            "--confirm asks another device",
+            code="confirm-without-fleet",
+            expected="expctl run --all --on fleet --confirm",
+            found="no --on fleet",
+            hint="expctl run ID --again measures a verdict once more on this machine",
+        )
     if on and (on != "fleet" or not everything or propose or branch is not None):
         raise Misused(
             "--on takes fleet, and goes with --all, --target, --notify and the limits",
@@ -128,7 +139,7 @@ def run(
         run_listed = partial(_run_listed, context, wanted, target, again=again, extend=extend)
         place.head or wiring.reader(place).head()  # a repository without a commit is refused in one way
         if on:
-            steps = _fleet(context, place, target, budget, silent)
+            steps = _fleet(context, place, target, budget, silent, confirms=confirm)
         elif blind:
             steps = _blind(context, blind, target)
         else:
@@ -173,7 +184,9 @@ def _queue(context: "Context", place: "Place", target: str, budget: "Budget", br
         raise Interrupted("the queue was stopped; expctl run --all goes on from there")
 
 
-def _fleet(context: "Context", place: "Place", target: str, budget: "Budget", silent_s: float) -> "Iterator[Step]":
+def _fleet(
+    context: "Context", place: "Place", target: str, budget: "Budget", silent_s: float, *, confirms: bool
+) -> "Iterator[Step]":
     from expctl import wiring_fleet
 
     started_s = context.clock.monotonic_s()
@@ -186,7 +199,7 @@ def _fleet(context: "Context", place: "Place", target: str, budget: "Budget", si
         return f"{rejects} REJECTs in a row" if budget.rejects and rejects >= budget.rejects else ""
 
     engine = wiring_fleet.engine()
-    return wiring_fleet.head_steps(place, context, engine, target=target, silent_s=silent_s, spent=spent)
+    return wiring_fleet.head_steps(place, context, engine, target=target, silent_s=silent_s, spent=spent, confirms=confirms)
 
 
 def _notifier(place: "Place", command: str) -> "Callable[[object], str] | None":

@@ -14,10 +14,18 @@ WASTE = 50
 class Knobs:
     """The repository below `folder`, with `count` knobs that each waste 50 us of about 1,000, and queued proposals."""
 
-    def __init__(self, folder: Path, count: int, *, apart: Sequence[tuple[int, int]] = (), sleep_s: float = 0.02) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        count: int,
+        *,
+        apart: Sequence[tuple[int, int]] = (),
+        sleep_s: float = 0.02,
+        unlike: Sequence[tuple[str, int]] = (),
+    ) -> None:
         shutil.copytree(TEMPLATE, folder / "repository")
         self._values: dict[int, float] = dict.fromkeys(range(count), WASTE)
-        self._apart = tuple(apart)
+        self._apart, self._unlike = tuple(apart), tuple(unlike)
         model = folder / "repository" / "bench" / "model.py"
         model.write_text(model.read_text().replace("SLEEP_S = 0.02", f"SLEEP_S = {sleep_s}"))
         (folder / "repository" / "src").mkdir()
@@ -35,6 +43,7 @@ class Knobs:
     def _text(self, turned: Mapping[int, float]) -> str:
         values = {**self._values, **turned}
         lines = [f"# knob {name}\n#\n#\nknob k{name} {value:g}\n#\n#\n#\n" for name, value in values.items()]
+        lines += [f"unlike {device} k{knob}\n" for device, knob in self._unlike]
         return "".join([*lines, *(f"apart k{one} k{other}\n" for one, other in self._apart)])
 
     def propose(self, experiment: str, knob: int, value: float) -> None:

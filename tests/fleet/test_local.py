@@ -23,14 +23,21 @@ def environment(variables: dict[str, str]) -> Iterator[None]:
 
 
 def run(
-    knobs: Knobs, engine: LocalEngine, *, after: Callable[[FleetStep], None] = lambda _: None, silent_s: float = 30
+    knobs: Knobs,
+    engine: LocalEngine,
+    *,
+    after: Callable[[FleetStep], None] = lambda _: None,
+    silent_s: float = 30,
+    confirms: bool = False,
 ) -> tuple[list[FleetStep], str]:
     said = StringIO()
     steps: list[FleetStep] = []
     with environment(knobs.repository.environment):
         place = locate(knobs.repository.root)
         made = wiring.context(place, ConsoleProgress(said))
-        for step in wiring_fleet.head_steps(place, made, engine, target="", silent_s=silent_s, spent=lambda *_: ""):
+        for step in wiring_fleet.head_steps(
+            place, made, engine, target="", silent_s=silent_s, spent=lambda *_: "", confirms=confirms
+        ):
             steps.append(step)
             after(step)
     return steps, said.getvalue()
@@ -50,3 +57,39 @@ def test_three_devices_judge_side_by_side_and_the_head_lands(tmp_path: Path) -> 
     assert any(job.id == "P5" and job.attempt == 2 for job in engine.jobs)
     knobs.repository.check_nothing_is_left()
     assert knobs.repository.expctl("verify").status == 0
+
+
+def test_a_second_machine_confirms_or_contradicts(tmp_path: Path) -> None:
+    knobs = Knobs(tmp_path, 2, unlike=[("a", 1), ("b", 1)], sleep_s=0.005)
+    knobs.propose("P1", 0, 0)
+    knobs.propose("P2", 1, 0)
+    engine = LocalEngine(tmp_path / "hosts", ("c",), knobs.repository.environment)
+
+    def join(_: FleetStep) -> None:
+        if not joined:  # P2 is being judged on c by now
+            joined.append("a")
+            engine.join("a")
+
+    joined: list[str] = []
+    _, said = run(knobs, engine, confirms=True, after=join)
+    assert knobs.verdicts() == {"P1": "KEEP", "P2": "KEEP"}, said
+    (confirmed,) = knobs.repository.record("P1")["replications"]
+    assert confirmed["verdict"] == "KEEP"
+    (again,) = knobs.repository.record("P2")["replications"]
+    assert again["verdict"] == "REJECT"
+    findings = knobs.repository.git("show", "HEAD:experiments/findings.yaml")
+    assert "P2 is contradicted by a second machine" in findings
+    assert "P2 is contradicted" in knobs.repository.concluded("brief").out
+    knobs.repository.check_nothing_is_left()
+    assert knobs.repository.expctl("verify").status == 0
+    assert knobs.repository.expctl("replay", "--all").status == 0
+
+
+def test_one_machine_confirms_nothing(tmp_path: Path) -> None:
+    knobs = Knobs(tmp_path, 1, sleep_s=0.005)
+    knobs.propose("P1", 0, 0)
+    engine = LocalEngine(tmp_path / "hosts", ("c",), knobs.repository.environment)
+    steps, said = run(knobs, engine, confirms=True)
+    assert isinstance(steps[-1], Ended)
+    assert "1 KEEPs not confirmed, for want of a second device" in steps[-1].why, said
+    assert "replications" not in knobs.repository.record("P1")

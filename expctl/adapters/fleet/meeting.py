@@ -9,7 +9,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-from msgspec import Struct, convert, to_builtins
+from msgspec import MsgspecError, Struct, convert, to_builtins
 
 from expctl.domain.errors import Refused
 from expctl.files import atomic_write
@@ -48,7 +48,7 @@ def read_meeting_file(file: Path) -> Meeting:
     """Return where a fleet meets, from the file that `fleet up` has named. Raises Refused if it isn't one."""
     try:
         return convert(json.loads(file.read_bytes()), Meeting)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, MsgspecError) as error:
         raise Refused(
             "that is not the file of a fleet",
             code="fleet-file-unreadable",
@@ -76,7 +76,7 @@ def begin_meeting(folder: Path, host: str, port: int) -> Meeting:
     """
     host = _numeric(host)
     before: Meeting | None = None
-    with contextlib.suppress(Refused, ValueError):
+    with contextlib.suppress(Refused):
         before = read_meeting(folder)
     if before is not None and port in (0, int(before.address.rpartition(":")[2])) and before.address.startswith(f"{host}:"):
         port = int(before.address.rpartition(":")[2])

@@ -11,7 +11,8 @@ class Assigned(Struct, frozen=True, kw_only=True):
     """An attempt at an experiment was given to a device of class `kind` on the worker `worker`, beside the commit `base`.
 
     `kernel` identifies the sources of that commit. `alone` says how the experiment was judged beside an older kernel, and
-    `after` are the experiments whose KEEPs have changed the kernel since; both empty for one that was not.
+    `after` are the experiments whose KEEPs have changed the kernel since; both empty for one that was not. `confirms`, if not
+    empty, is the device whose KEEP is measured once more.
     """
 
     id: str
@@ -23,6 +24,7 @@ class Assigned(Struct, frozen=True, kw_only=True):
     kernel: str
     alone: str = ""
     after: tuple[str, ...] = ()
+    confirms: str = ""
 
 
 class Judged(Struct, frozen=True, kw_only=True):

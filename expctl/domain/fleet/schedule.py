@@ -5,6 +5,8 @@ KEEP waits until everything before it in the queue has landed. If the kernel is 
 lands; if an earlier KEEP has changed that, it is judged again beside the new kernel first. So no two changes land that were not
 measured together, and the order of landing is the order of the queue, whichever device is quickest.
 
+A confirmation measures a KEEP once more on another device, as evidence: when nothing else waits, and it holds nothing up.
+
 Every operation takes logarithmic time, and what has landed is forgotten: 100,000 experiments cost no more each than 100.
 """
 
@@ -15,6 +17,18 @@ from enum import Enum, auto
 
 from msgspec import Struct
 
+CONFIRMS = "+"
+
+
+def confirmation_of(experiment: str) -> str:
+    """Return the name under which an experiment is confirmed; no experiment has such an id."""
+    return experiment + CONFIRMS
+
+
+def experiment_of(name: str) -> str:
+    """Return the experiment that a name stands for, be it confirmed or judged."""
+    return name.removesuffix(CONFIRMS)
+
 
 class _State(Enum):
     WAITS = auto()
@@ -24,7 +38,8 @@ class _State(Enum):
 
 class Assignment(Struct, frozen=True, kw_only=True):
     """One experiment for one device. `attempt` counts from 1 for each experiment; `again`: it was a KEEP beside another kernel.
-    `resumes`: the same attempt was begun on this device before.
+    `resumes`: the same attempt was begun on this device before. `confirms`: the device whose KEEP it confirms, "" if it
+    is no confirmation.
     """
 
     id: str
@@ -32,6 +47,7 @@ class Assignment(Struct, frozen=True, kw_only=True):
     device: str
     again: bool = False
     resumes: bool = False
+    confirms: str = ""
 
 
 @dataclass(slots=True)
@@ -44,6 +60,7 @@ class _Entry:
     beside: str = ""
     keep: bool = False
     again: bool = False
+    unlike: str = ""  # of a confirmation: the device that has judged the KEEP
 
 
 class Schedule:
@@ -56,6 +73,7 @@ class Schedule:
         self._waiting: list[tuple[bool, int, str]] = []
         self._order: list[tuple[int, str]] = []
         self._others: deque[str] = deque()
+        self._checks: dict[str, None] = {}
         self._idle: dict[str, None] = {}
         self._runs: dict[str, str] = {}
         self._begun: dict[str, str] = {}
@@ -77,6 +95,13 @@ class Schedule:
         self._entries[experiment] = entry
         heapq.heappush(self._order, (entry.place, experiment))
         self._wait(entry)
+
+    def confirm(self, experiment: str, device: str, *, attempts: int = 0) -> None:
+        """Have a KEEP measured once more, on another device than `device`, under the name of `confirmation_of`."""
+        name = confirmation_of(experiment)
+        if name not in self._entries:
+            self._entries[name] = _Entry(id=name, place=-1, attempt=attempts, unlike=device)
+            self._wait(self._entries[name])
 
     def begun_before(self, experiment: str, attempt: int, device: str, *, beside: str, again: bool = False) -> None:
         """An earlier head had begun `attempt` on `device`, which goes on with it if it is offered before another is free."""
@@ -135,6 +160,7 @@ class Schedule:
         entry = self._entries.get(experiment)
         if entry is not None and entry.state is _State.WAITS:
             self._forget_begun(entry)
+            self._checks.pop(experiment, None)
             del self._entries[experiment]
 
     # ------------------------------------------------------------------ what to do
@@ -150,7 +176,18 @@ class Schedule:
             if device in self._idle:
                 return self._give(self._entries[experiment], device, resumes=True)
         entry = self._next_waiting() if self._idle else None
-        return None if entry is None else self._give(entry, next(iter(self._idle)), resumes=False)
+        if entry is not None:
+            return self._give(entry, next(iter(self._idle)), resumes=False)
+        for name in self._checks if self._idle else ():
+            entry = self._entries[name]
+            device = next((each for each in self._idle if each != entry.unlike), "")
+            if device:
+                return self._give(entry, device, resumes=False)
+        return None
+
+    def lacks_another(self) -> bool:
+        """After `assign`: does nothing but confirmations wait, for another device than those that are here?"""
+        return bool(self._idle) and len(self._checks) == len(self._entries)
 
     def next_landing(self) -> str:
         """Return the experiment that lands next, "" if none can yet. A KEEP beside an older kernel waits to be judged again."""
@@ -180,13 +217,15 @@ class Schedule:
 
     def _give(self, entry: _Entry, device: str, *, resumes: bool) -> Assignment:
         self._forget_begun(entry)
+        self._checks.pop(entry.id, None)
         del self._idle[device]
         if not resumes:
             entry.attempt += 1
             entry.beside = self.kernel
         entry.state, entry.device = _State.RUNS, device
         self._runs[device] = entry.id
-        return Assignment(id=entry.id, attempt=entry.attempt, device=device, again=entry.again, resumes=resumes)
+        again, confirms = entry.again, entry.unlike
+        return Assignment(id=entry.id, attempt=entry.attempt, device=device, again=again, resumes=resumes, confirms=confirms)
 
     def _free(self, entry: _Entry) -> None:
         del self._runs[entry.device]
@@ -198,11 +237,15 @@ class Schedule:
 
     def _wait(self, entry: _Entry) -> None:
         entry.state = _State.WAITS
+        if entry.unlike:
+            self._checks[entry.id] = None
+            return
         heapq.heappush(self._waiting, (not entry.again, entry.place, entry.id))
 
     def _conclude(self, entry: _Entry, *, beside: str, keep: bool) -> None:
-        entry.state, entry.beside, entry.keep = _State.JUDGED, beside, keep
-        if not keep:
+        entry.state, entry.beside, entry.keep = _State.JUDGED, beside, keep and not entry.unlike
+        self._checks.pop(entry.id, None)
+        if not entry.keep:
             self._others.append(entry.id)
 
     def _next_waiting(self) -> _Entry | None:

@@ -12,7 +12,7 @@ from expctl.domain.experiment.findings import TEXT_MAX
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import EvidenceKind, Record
 from expctl.domain.fleet.events import Assigned, GivenUp
-from expctl.domain.fleet.schedule import Schedule
+from expctl.domain.fleet.schedule import Schedule, confirmation_of, experiment_of
 from expctl.domain.queue.ordering import State
 from expctl.flow.audit.edit_findings import add
 from expctl.flow.autopilot.preconditions import check_same_branch
@@ -39,6 +39,7 @@ FleetStep = Outcome | Skipped | Ended
 class Head:
     """One `run --all --on fleet`. `repository` names this one to workers. `target` is the target to be timed ("": the first
     that the first device offers). `spent` says, by the number of verdicts and of REJECTs in a row, which limit is reached.
+    If it `confirms`, each KEEP is measured once more on another device, as evidence.
     """
 
     context: Context
@@ -50,6 +51,7 @@ class Head:
     target: str = ""
     silent_s: float = SILENT_S
     spent: Callable[[int, int], str] = lambda _done, _rejects: ""
+    confirms: bool = False
     attempts: Attempts = field(init=False)
     schedule: Schedule = field(init=False)
     workers: Workers = field(init=False)
@@ -92,7 +94,7 @@ class Head:
             if ended and not self.workers.busy:
                 yield Ended(why=ended)
                 return
-            if not len(self.schedule):
+            if not len(self.schedule) or (self.schedule.lacks_another() and not self.workers.busy):
                 yield from self._left_over()
                 return
             if self.context.stop_requested():
@@ -135,6 +137,8 @@ class Head:
         states = [
             f"{sum(each.state is state for each in left)} {state}" for state in State if any(e.state is state for e in left)
         ]
+        if len(self.schedule):
+            states.append(f"{len(self.schedule)} KEEPs not confirmed, for want of a second device")
         yield Ended(why=f"nothing in the queue can run: {', '.join(states)}" if states else "the queue is empty")
 
     # ------------------------------------------------------------------ after a killed head
@@ -143,6 +147,8 @@ class Head:
         """Read the attempts that an earlier head had begun: judged ones land, others go on where they were, or begin anew."""
         for attempt in self.attempts.open():
             assigned = attempt.assigned
+            if assigned.confirms:
+                self.schedule.confirm(experiment_of(assigned.id), assigned.confirms, attempts=assigned.attempt)
             if assigned.id not in self.schedule:
                 self._concluded(attempt)
                 continue
@@ -181,8 +187,10 @@ class Head:
             self.schedule.landed(name, self._kernel())
             if outcome is not None:
                 verdict = outcome.record.verdict
-                self.done += verdict is not Verdict.INVALID
+                self.done += verdict is not Verdict.INVALID and not attempt.assigned.confirms
                 self.rejects = 0 if verdict is Verdict.KEEP else self.rejects + (verdict is Verdict.REJECT)
+                if self.confirms and verdict is Verdict.KEEP and not attempt.assigned.confirms and outcome.record.estimates:
+                    self.schedule.confirm(name, attempt.assigned.device, attempts=self.attempts.last(confirmation_of(name)))
                 yield outcome
 
     def _check_landing(self, refusal: Refused) -> None:
@@ -195,10 +203,25 @@ class Head:
     def _concluded(self, attempt: Attempt) -> None:
         """An experiment has its record: write down what that means for others, and forget the attempt."""
         assigned = attempt.assigned
-        record = self.context.library.record(self.context.workspace.head(), assigned.id) if assigned.after else None
-        if record is not None and record.verdict not in (Verdict.KEEP, Verdict.INVALID):
+        tells = assigned.after or assigned.confirms
+        name = experiment_of(assigned.id)
+        record = self.context.library.record(self.context.workspace.head(), name) if tells else None
+        if record is not None and assigned.confirms:
+            self._write_down_contradiction(record, assigned)
+        elif record is not None and record.verdict not in (Verdict.KEEP, Verdict.INVALID):
             self._write_down_conflict(record, assigned)
         self.attempts.retire(assigned.id, assigned.attempt)
+
+    def _write_down_contradiction(self, record: Record, assigned: Assigned) -> None:
+        """Commit a finding if the second device rejects what the first has kept."""
+        again = record.replications[-1] if record.replications else None
+        if again is None or again.verdict is not Verdict.REJECT:
+            return
+        text = (
+            f"{record.id} is contradicted by a second machine: a KEEP on device {assigned.confirms}, "
+            f"and on {assigned.device} ({assigned.kind}) of {assigned.worker} a REJECT: {again.reasons[0]}"
+        )
+        self._add(text, (record.id,))
 
     def _write_down_conflict(self, record: Record, assigned: Assigned) -> None:
         """Commit a finding that names both sides: good alone, and not on top of the other. One that is there stays alone."""
@@ -206,7 +229,9 @@ class Head:
         text = (
             f"{assigned.id} and {others} don't add up: alone, {assigned.id} was {assigned.alone}. "
             f"On top of {others} it ended as {record.verdict}: {record.reasons[0] if record.reasons else ''}"
-        )[:TEXT_MAX]
-        evidence = (assigned.id, *assigned.after)
-        noted = add(self.context, self.editor, text=text, kind=EvidenceKind.MEASURED, evidence=evidence)
+        )
+        self._add(text, (assigned.id, *assigned.after))
+
+    def _add(self, text: str, evidence: tuple[str, ...]) -> None:
+        noted = add(self.context, self.editor, text=text[:TEXT_MAX], kind=EvidenceKind.MEASURED, evidence=evidence)
         self.context.progress.step("finding", f"{noted.finding.id}: {text}")

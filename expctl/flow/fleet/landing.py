@@ -16,6 +16,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.fleet.events import Assigned, FleetEvent, Judged
+from expctl.domain.fleet.schedule import experiment_of
 from expctl.domain.protocol.model import Protocol, Target
 from expctl.domain.run.actions import Settle
 from expctl.domain.run.events import Begun, Built, Event, Noted, Pinned, Publishing
@@ -75,22 +76,23 @@ def land(context: Context, attempt: Attempt) -> Outcome | None:
     what the head makes of the proposal, or a rule of the repository refuses it meanwhile; Busy.
     """
     assigned, judged = attempt.assigned, attempt.judged
+    experiment = experiment_of(assigned.id)
     if judged is None:
         raise ValueError("only what is judged can land")
     journal, library = context.journal, context.library
-    left = journal.read(assigned.id)
+    left = journal.read(experiment)
     if not any(isinstance(event, Publishing) for event in left):
-        journal.forget(assigned.id)
-        record = library.record(context.workspace.head(), assigned.id)
-        if record is not None and record.verdict is not Verdict.INVALID:
+        journal.forget(experiment)
+        record = library.record(context.workspace.head(), experiment)
+        if record is not None and record.verdict is not Verdict.INVALID and not assigned.confirms:
             return None
         _check_candidate(context, attempt)
-        journal.extend(assigned.id, (*attempt.run, *(Noted(text=text) for text in _notes(attempt))))
+        journal.extend(experiment, (*attempt.run, *(Noted(text=text) for text in _notes(attempt))))
     try:
-        return run_experiment(as_measured(context, attempt, judged), assigned.id)
+        return run_experiment(as_measured(context, attempt, judged), experiment, again=bool(assigned.confirms))
     except Refused:
-        if not any(isinstance(event, Publishing) for event in journal.read(assigned.id)):
-            journal.forget(assigned.id)
+        if not any(isinstance(event, Publishing) for event in journal.read(experiment)):
+            journal.forget(experiment)
         raise
 
 
@@ -131,11 +133,12 @@ def _check_candidate(context: Context, attempt: Attempt) -> None:
         ref=f"refs/expctl/{begun.id}",
         author=proposer_of(workspace, queued, begun),
     )
-    if (candidate, begun.base) != (pinned.candidate, attempt.assigned.base):
+    base = begun.base if begun.again else attempt.assigned.base
+    if (candidate, begun.base) != (pinned.candidate, base):
         raise Refused(
             f"{begun.id}: the worker has measured another commit than its proposal makes",
             code="fleet-candidate-differs",
-            expected=f"{candidate[:10]} on {attempt.assigned.base[:10]}",
+            expected=f"{candidate[:10]} on {base[:10]}",
             found=f"{pinned.candidate[:10]} on {begun.base[:10]}",
             where=attempt.assigned.worker,
             hint="the same versions of git and expctl on head and workers; then expctl run --all --on fleet",

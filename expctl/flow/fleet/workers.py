@@ -8,7 +8,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.fleet.device import Device
 from expctl.domain.fleet.events import Assigned, GivenUp
-from expctl.domain.fleet.schedule import Assignment, Schedule
+from expctl.domain.fleet.schedule import Assignment, Schedule, experiment_of
 from expctl.domain.queue.ordering import State
 from expctl.domain.run.events import Event
 from expctl.flow.autopilot.steps import Skipped
@@ -106,12 +106,14 @@ class Workers:
                 kernel=self.schedule.kernel,
                 alone=alone,
                 after=after,
+                confirms=assignment.confirms,
             )
             before = self.attempts.last(assignment.id)
             self.attempts.begin(assigned)
             if assignment.again:
                 self._give_up(assignment.id, before, "judged again beside the newest kernel")
         again = ", again on the newest kernel" if assignment.again else ", where it was begun" if assignment.resumes else ""
+        again += ", as a confirmation" if assignment.confirms else ""
         self.context.progress.step("given", f"{assignment.id} to {worker.name}, attempt {assignment.attempt}{again}")
         self._send(worker, base, assignment.id, assignment.attempt, events)
 
@@ -126,6 +128,7 @@ class Workers:
             target=self.siblings.target,
             device=worker.device.uuid,
             events=events,
+            again=experiment != experiment_of(experiment),
         )
         worker.busy, worker.heard, worker.sent, worker.job = True, time.monotonic(), base, (experiment, attempt)
         self.engine.start(worker.device.uuid, job, self.packs.bytes(base, worker.known))

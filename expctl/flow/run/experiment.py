@@ -73,15 +73,18 @@ def run_experiment(
         )
 
 
-def judge_experiment(context: Context, experiment: str, *, target: str = "") -> OpenRun:
+def judge_experiment(context: Context, experiment: str, *, target: str = "", again: bool = False) -> OpenRun:
     """Measure an experiment up to its verdict, and land nothing: the head of a fleet does that from the events in the journal.
 
-    It begins, or goes on with the journal that is there. Raises Refused, Busy or Interrupted.
+    It begins, or goes on with the journal that is there. One that has a record is measured if `again`.
+    Raises Refused, Busy or Interrupted.
     """
     with context.locks.measuring(experiment=experiment) as holder:
         clean_up_dead_runs(context)
         try:
             record = context.library.record(context.workspace.head(), experiment)
+            if record is not None and record.verdict is not Verdict.INVALID and not again:
+                raise RuntimeError(f"{experiment} has a record already")
             opened, events = _open(context, experiment, target, record, extend=False)
             _loop(opened, holder, _run_of(opened, events), settles=False)
         finally:

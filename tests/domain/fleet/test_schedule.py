@@ -156,3 +156,36 @@ def test_a_device_that_comes_back_goes_on_after_the_head_was_killed() -> None:
     resumed = schedule.assign()
     assert resumed is not None
     assert (resumed.id, resumed.attempt, resumed.resumes) == ("2", 3, True)
+
+
+@given(acts=st.lists(st.tuples(st.sampled_from(("conclude", "lose", "offer")), st.sampled_from(DEVICES)), max_size=40))
+def test_a_confirmation_runs_on_another_device_and_holds_nothing_up(acts: list[tuple[str, str]]) -> None:
+    schedule = Schedule("0")
+    schedule.confirm("1", "a")
+    schedule.confirm("1", "b")  # once is enough
+    schedule.enqueue("2")
+    running: dict[str, Assignment] = {}
+    concluded = []
+
+    def settle() -> None:
+        while name := schedule.next_landing():
+            schedule.landed(name, "0")
+            concluded.append(name)
+        while assignment := schedule.assign():
+            if assignment.confirms:
+                assert (assignment.id, assignment.confirms, assignment.device != "a") == ("1+", "a", True)
+                assert "2" in concluded or any(each.id == "2" for each in running.values())
+            running[assignment.device] = assignment
+
+    for act, device in (*acts, *(("offer", each) for each in DEVICES), *(("conclude", each) for each in DEVICES * 3)):
+        if act == "offer":
+            schedule.offer(device)
+        elif act == "lose":
+            schedule.lose(device)
+            running.pop(device, None)
+        elif device in running:
+            done = running.pop(device)
+            assert schedule.judged(done.id, done.attempt, keep=done.id == "1+")
+        settle()
+    assert sorted(concluded) == ["1+", "2"]
+    assert schedule.kernel == "0"
