@@ -211,6 +211,8 @@ def test_attempts_keep_what_each_was_told_apart(tmp_path: Path) -> None:
     attempts.give_up("P1", 1, GivenUp(why="lost"))
     attempts.tell(Told(device="a", id="P1", attempt=1, number=3, event=Noted(text="a3")))
     assert attempts.newest("P1").run == tuple(Noted(text=f"b{at}") for at in range(3))
+    attempts.begin(Assigned(id="P2", attempt=1, device="a", kind="cpu", worker="w", base="", kernel=""))
+    (tmp_path / "attempts" / "P2.1.jsonl").write_bytes(b"\0" * 512 + b"\n")  # as a power cut may leave it
     again = Attempts(FileJournal(tmp_path / "attempts", kinds=kinds))
     assert [each.assigned.attempt for each in again.open()] == [2]
     again.give_up("P1", 2, GivenUp(why="lost too"))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from expctl.domain.errors import Refused
 from expctl.domain.fleet.events import Assigned, FleetEvent, GivenUp
 from expctl.flow.fleet.landing import Attempt
 from expctl.ports.fleet import Finished, Told
@@ -29,9 +30,15 @@ class Attempts:
         return self._read(experiment, self.last(experiment))
 
     def open(self) -> Iterator[Attempt]:
-        """Read the newest attempt of each experiment, unless it was given up."""
+        """Read the newest attempt of each experiment, unless it was given up. One that a power cut has damaged is forgotten."""
         for experiment, number in sorted(self._last.items()):
-            lines = self._journal.read(f"{experiment}.{number}")
+            try:
+                lines = self._journal.read(self._name(experiment, number))
+            except Refused as refusal:
+                if refusal.code != "journal-damaged":
+                    raise
+                self._journal.forget(self._name(experiment, number))
+                continue
             if lines and not any(isinstance(line, GivenUp) for line in lines):
                 yield Attempt.of(lines)
 
