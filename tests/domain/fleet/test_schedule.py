@@ -189,3 +189,20 @@ def test_a_confirmation_runs_on_another_device_and_holds_nothing_up(acts: list[t
         settle()
     assert sorted(concluded) == ["1+", "2"]
     assert schedule.kernel == "0"
+
+
+def test_a_late_verdict_does_not_count_while_another_attempt_runs() -> None:
+    schedule = Schedule("0")
+    schedule.enqueue("1")
+    schedule.offer("a")
+    first = schedule.assign()
+    assert first is not None
+    assert schedule.lose("a") == "1"
+    schedule.offer("b")
+    second = schedule.assign()
+    assert second is not None
+    assert not schedule.judged("1", first.attempt, keep=True)
+    assert not schedule.failed("1", first.attempt, retry=False)
+    assert schedule.next_landing() == ""
+    assert schedule.judged("1", second.attempt, keep=False)
+    assert schedule.next_landing() == "1"
