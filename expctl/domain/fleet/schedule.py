@@ -150,10 +150,15 @@ class Schedule:
             del self._entries[experiment]
         return True
 
-    def landed(self, experiment: str, kernel: str) -> None:
-        """The record of an experiment is committed (or it needs none any more); `kernel` is the newest one after that."""
-        del self._entries[experiment]
+    def landed(self, experiment: str, kernel: str, *, retry: bool = False) -> None:
+        """The record of an experiment is committed (or it needs none any more); `kernel` is the newest one after that. If that
+        record says INVALID, and it may `retry`, it waits again where it stood.
+        """
         self.kernel = kernel
+        if retry:
+            self._wait(self._entries[experiment])
+        else:
+            del self._entries[experiment]
 
     def withdraw(self, experiment: str) -> None:
         """Take out an experiment that waits; do nothing if it is judged already or being judged."""

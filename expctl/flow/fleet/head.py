@@ -184,7 +184,8 @@ class Head:
                 continue
             self.waits_for = ""
             self._concluded(attempt)
-            self.schedule.landed(name, self._kernel())
+            is_invalid = outcome is not None and outcome.record.verdict is Verdict.INVALID
+            self.schedule.landed(name, self._kernel(), retry=is_invalid and self._is_ready(name))
             if outcome is not None:
                 verdict = outcome.record.verdict
                 self.done += verdict is not Verdict.INVALID and not attempt.assigned.confirms
@@ -192,6 +193,10 @@ class Head:
                 if self.confirms and verdict is Verdict.KEEP and not attempt.assigned.confirms and outcome.record.estimates:
                     self.schedule.confirm(name, attempt.assigned.device, attempts=self.attempts.last(confirmation_of(name)))
                 yield outcome
+
+    def _is_ready(self, experiment: str) -> bool:
+        entries = read_queue(self.context.library, self.context.workspace.head()).entries()
+        return any(each.id == experiment and each.state is State.READY for each in entries)
 
     def _check_landing(self, refusal: Refused) -> None:
         """Raise `refusal` if nothing could land now: what is judged then lands when the same command is typed again."""

@@ -206,3 +206,26 @@ def test_a_late_verdict_does_not_count_while_another_attempt_runs() -> None:
     assert schedule.next_landing() == ""
     assert schedule.judged("1", second.attempt, keep=False)
     assert schedule.next_landing() == "1"
+
+
+def test_what_is_measured_again_after_an_invalid_record_keeps_its_place() -> None:
+    schedule = Schedule("0")
+    for name in ("1", "2"):
+        schedule.enqueue(name)
+    for device in ("a", "b"):
+        schedule.offer(device)
+    first, second = schedule.assign(), schedule.assign()
+    assert first is not None
+    assert second is not None
+    assert schedule.judged("2", second.attempt, keep=True)
+    assert schedule.judged("1", first.attempt, keep=False)
+    assert schedule.next_landing() == "1"
+    schedule.landed("1", "0", retry=True)
+    assert schedule.next_landing() == ""
+    again = schedule.assign()
+    assert again is not None
+    assert (again.id, again.attempt) == ("1", 2)
+    assert schedule.judged("1", 2, keep=False)
+    assert schedule.next_landing() == "1"
+    schedule.landed("1", "0")
+    assert schedule.next_landing() == "2"
