@@ -155,8 +155,10 @@ class Schedule:
         record says INVALID, and it may `retry`, it waits again where it stood.
         """
         self.kernel = kernel
+        entry = self._entries[experiment]
+        entry.again = False  # what it was beside an older kernel is forgotten with the record
         if retry:
-            self._wait(self._entries[experiment])
+            self._wait(entry)
         else:
             del self._entries[experiment]
 
