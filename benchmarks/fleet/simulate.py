@@ -158,6 +158,7 @@ def main() -> int:
     print(f"journals: {journal_ms:.1f} ms and {journal_kib:.1f} KiB per experiment (mean of {asked.journals}, 12 rounds)")
     print(f"memory: {', '.join(f'{mib:.0f} MiB at {at}' for at, mib in world.memory)}")
     print(f"simulated time {world.now / 3600:.1f} h; devices busy {100 * busy_s / (world.now * asked.workers):.0f} %")
+    print("not in these figures: landing, which is git and the ledger, and costs what it costs on one machine")
     print("the bottleneck of the fleet is the chain of KEEPs: each is judged again beside the one that landed before it")
     missed = [f"more than {COST_MOST_MS:g} ms per experiment"] * (cost_ms + journal_ms > COST_MOST_MS)
     missed += [f"memory grew by {growth:.0f} MiB"] * (growth > GROWTH_MOST_MIB)
