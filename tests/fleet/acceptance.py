@@ -176,9 +176,12 @@ def check(knobs: Knobs, wanted: dict[str, str], first: str, said: str, *, alone:
     repository = knobs.repository
     assert knobs.verdicts() == wanted, said[-3000:]
     kept = [name for name, verdict in wanted.items() if verdict == "KEEP"]
-    for trailer, names in (("Expctl-Id", kept), ("Expctl-Record", list(wanted))):
-        found = repository.git("log", f"--format=%(trailers:key={trailer},valueonly)", f"{first}..HEAD").split()
-        assert sorted(found) == sorted(names), f"{trailer}: {found}"
+    landed = repository.git("log", "--format=%(trailers:key=Expctl-Id,valueonly)", f"{first}..HEAD").split()
+    assert sorted(landed) == sorted(kept), f"landed: {landed}"
+    pair = "%(trailers:key=Expctl-Record,valueonly,separator=)/%(trailers:key=Expctl-Verdict,valueonly,separator=)"
+    told = [line.split("/") for line in repository.git("log", f"--format={pair}", f"{first}..HEAD").splitlines()]
+    recorded = [name for name, verdict in told if verdict in ("KEEP", "REJECT")]  # INVALID is none, and is measured again
+    assert sorted(recorded) == sorted(wanted), f"recorded: {recorded}"
     assert {name for name, value in knobs.standing().items() if value == 0} == {f"k{int(name[1:]) - 1}" for name in kept}
     credit = 1.0
     for name in kept:
