@@ -1,5 +1,6 @@
 """An engine without Ray: each device is a thread that starts the same process for a job as a worker of Ray does."""
 
+import contextlib
 import os
 import queue
 import signal
@@ -70,11 +71,13 @@ class LocalEngine:
         """Stop all processes of a device, and let them go on after some seconds."""
         stopped = self.family(device)
         for pid in stopped:
-            os.kill(pid, signal.SIGSTOP)
+            with contextlib.suppress(ProcessLookupError):  # a launch that has ended meanwhile
+                os.kill(pid, signal.SIGSTOP)
 
         def thaw() -> None:
             time.sleep(seconds)
             for pid in stopped:
-                os.kill(pid, signal.SIGCONT)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
 
         threading.Thread(target=thaw, daemon=True).start()
