@@ -156,7 +156,7 @@ def main() -> int:
     print(f"kept {world.kept}, judged again {world.counts['judged again']}")
     print(f"schedule: {cost_ms:.3f} ms of the processor per experiment")
     print(
-        f"journals: {journal_ms:.1f} ms of the processor and {journal_kib:.1f} KiB per experiment (mean of {asked.journals}, 12 rounds)"
+        f"journals: {journal_ms:.1f} ms of the processor and {journal_kib:.1f} KiB each (mean of {asked.journals}, 12 rounds)"
     )
     print(f"memory: {', '.join(f'{mib:.0f} MiB at {at}' for at, mib in world.memory)}")
     print(f"simulated time {world.now / 3600:.1f} h; devices busy {100 * busy_s / (world.now * asked.workers):.0f} %")
