@@ -58,5 +58,5 @@ $(VENV)/ready-for-example: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@$(BIN)/python -c "open('$@', 'w')"
 
 $(VENV)/ready-to-test: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) -e ".[cpu,torch,plot,agents,test]"
+	$(PIP) -e ".[cpu,torch,plot,agents,fleet,test]"
 	@$(BIN)/python -c "open('$@', 'w')"

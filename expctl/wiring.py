@@ -232,9 +232,10 @@ def running(place: Place) -> "tuple[Running, ...]":
     from expctl.adapters.machine.lock_holder import read_holder
     from expctl.flow.status import Running
 
-    holder = read_holder(place.state / "lock")
-    if holder is not None and holder.alive():
-        return (Running(experiment=holder.experiment, step=holder.step, pid=holder.pid, alive=True),)
+    for lock in (place.state / "lock", place.state / "fleet" / "lock"):
+        holder = read_holder(lock)
+        if holder is not None and holder.alive():
+            return (Running(experiment=holder.experiment, step=holder.step, pid=holder.pid, alive=True),)
     left = sorted(path.stem for path in (place.state / "journal").glob("*.jsonl"))
     return tuple(Running(experiment=name, step="interrupted", pid=0, alive=False) for name in left)
 

@@ -7,7 +7,8 @@ last line is what a crash leaves and is removed; any other damage is refused.
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from io import FileIO
 from pathlib import Path
 from typing import Any, get_args
 
@@ -27,11 +28,12 @@ ASIDE = "run expctl doctor and type the command that it shows for this journal: 
 
 class FileJournal:
     """The journals of unfinished runs in `folder`, with events of `kinds` by name. If `heals`, reading a journal removes a torn
-    last line from the file, which is safe only while no run writes to it.
+    last line from the file, which is safe only while no run writes to it. Unless `flushes`, lines outlive a killed process and
+    not a power cut: for what can be measured again.
     """
 
-    def __init__(self, folder: Path, *, heals: bool = True, kinds: Mapping[str, Any] = EVENTS) -> None:
-        self._folder, self._heals, self._kinds = folder, heals, kinds
+    def __init__(self, folder: Path, *, heals: bool = True, kinds: Mapping[str, Any] = EVENTS, flushes: bool = True) -> None:
+        self._folder, self._heals, self._kinds, self._flushes = folder, heals, kinds, flushes
         self._reserve = Reserve(folder.parent)
 
     def unfinished(self) -> tuple[str, ...]:
@@ -43,29 +45,32 @@ class FileJournal:
         return tuple(_event(line, self._path(experiment), self._kinds) for line in self._lines(experiment))
 
     def append(self, experiment: str, event: Struct) -> None:
-        """Append one event and flush it to disk. On a full disk a reserve file is deleted to make room for it.
+        """Append one event, as `extend` does."""
+        self.extend(experiment, (event,))
+
+    def extend(self, experiment: str, events: Sequence[Struct]) -> None:
+        """Append events and flush them to disk. On a full disk a reserve file is deleted to make room for them.
 
         Raises MachineTrouble if the event was written thanks to that, OSError if it could not be written. The next `read`
         removes a half-written line.
         """
         self._reserve.refill()
         lines = self._lines(experiment)
-        line: dict[str, Any] = {
-            "seq": len(lines),
-            "prev": lines[-1]["sum"] if lines else START,
-            "type": type(event).__name__,
-            "data": encode(event),
-        }
+        previous, text = lines[-1]["sum"] if lines else START, ""
+        for number, event in enumerate(events, start=len(lines)):
+            line: dict[str, Any] = {"seq": number, "prev": previous, "type": type(event).__name__, "data": encode(event)}
+            previous = _checksum(line)
+            text += json.dumps({**line, "sum": previous}, separators=(",", ":"), allow_nan=False) + "\n"
         path = self._path(experiment)
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({**line, "sum": _checksum(line)}, separators=(",", ":"), allow_nan=False) + "\n"
+        write = _write if self._flushes else _add
         try:
-            _write(path, text.encode(), is_first=not lines)
+            write(path, text.encode(), is_first=not lines)
         except OSError as error:
             if error.errno not in FULL or not self._reserve.release():
                 raise
             self._lines(experiment)  # removes the half line that the failed write left
-            _write(path, text.encode(), is_first=not lines)
+            write(path, text.encode(), is_first=not lines)
             trouble = explained(error)
             assert trouble is not None  # noqa: S101  that is what FULL says
             raise trouble from error
@@ -95,13 +100,22 @@ class FileJournal:
 
 
 def _write(path: Path, text: bytes, *, is_first: bool) -> None:
-    left = memoryview(text)
     with open(path, "ab", buffering=0) as file:  # a buffer would be written at last, at closing, after a write that failed
-        while left:
-            left = left[file.write(left) :]
+        _put(file, text)
         os.fsync(file.fileno())
     if is_first:
         atomic_write.flush_folder(path.parent)
+
+
+def _add(path: Path, text: bytes, *, is_first: bool) -> None:  # noqa: ARG001  the signature of `_write`
+    with open(path, "ab", buffering=0) as file:
+        _put(file, text)
+
+
+def _put(file: FileIO, text: bytes) -> None:
+    left = memoryview(text)
+    while left:
+        left = left[file.write(left) :]
 
 
 def _heal(path: Path, length: int) -> None:

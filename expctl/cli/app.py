@@ -48,6 +48,7 @@ VERBS = {
     "rivals": "rivals:rivals",
     "suite": "suite:app",
     "tune": "tune.command:app",
+    "fleet": "fleet.group:app",
     "doctor": "doctor:app",
     "import": "import_ledger:import_ledger",
     "init": "init:init",

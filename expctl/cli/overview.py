@@ -17,6 +17,7 @@ GROUPS = {
         "rivals": "Time what users would take instead, and commit the figures.",
         "suite": "Time a list of kernels in one of several environments.",
         "tune": "Find the config of each shape, and land a table of them.",
+        "fleet": "Let several machines judge the experiments of one queue.",
         "doctor": "Find what is wrong here, with the command that mends it.",
     },
     "Account": {
@@ -59,6 +60,7 @@ EXTRAS = {
     "plot": (("matplotlib",), "Draws .png and .svg files for --plot."),
     "sweep": (("optuna",), "Picks the combinations of a sweep."),
     "agents": (("mcp",), "Serves agents by MCP (expctl mcp)."),
+    "fleet": (("ray",), "Spreads experiments over machines (expctl fleet)."),
 }
 """Extra of the package -> the modules that it brings, and what they are for."""
 

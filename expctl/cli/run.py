@@ -42,6 +42,13 @@ def run(
     branch: Annotated[
         str | None, typer.Option(metavar="NAME", help="With --all: land on this branch; yours and your files stay as they are.")
     ] = None,
+    on: Annotated[
+        str, typer.Option(metavar="fleet", help="With --all: on the devices that have joined (expctl fleet up|join).")
+    ] = "",
+    confirm: Annotated[
+        bool, typer.Option("--confirm", help="With --on fleet: measure each KEEP once more on another device, as evidence.")
+    ] = False,
+    silent: Annotated[float, typer.Option("--silent", min=5, hidden=True, help="Seconds after which a worker is lost.")] = 30.0,
     notify: Annotated[str, typer.Option(metavar="CMD", help="Run CMD (no shell) after each outcome, JSON on its input.")] = "",
     wait: Annotated[
         float | None, typer.Option(min=0, metavar="S", help="Wait S seconds at most for a quiet machine; default: gate.wait_s.")
@@ -84,6 +91,22 @@ def run(
             found=", ".join(wanted) or "--blind",
             hint="expctl run --all",
         )
+    if confirm and not on:
+        raise Misused(
+            "--confirm asks another device",
+            code="confirm-without-fleet",
+            expected="expctl run --all --on fleet --confirm",
+            found="no --on fleet",
+            hint="expctl run ID --again measures a verdict once more on this machine",
+        )
+    if on and (on != "fleet" or not everything or propose or branch is not None):
+        raise Misused(
+            "--on takes fleet, and goes with --all, --target, --notify and the limits",
+            code="on-what",
+            expected="expctl run --all --on fleet, without --propose and --branch",
+            found=f"--on {on}",
+            hint="expctl run --all --on fleet",
+        )
     if again and not wanted:
         raise Misused(
             "--again needs ids, because --all runs experiments without a verdict",
@@ -115,7 +138,9 @@ def run(
         context = wiring.context(place, progress, stop_requested=interruption.requested, wait_s=wait)
         run_listed = partial(_run_listed, context, wanted, target, again=again, extend=extend)
         place.head or wiring.reader(place).head()  # a repository without a commit is refused in one way
-        if blind:
+        if on:
+            steps = _fleet(context, place, target, budget, silent, confirms=confirm)
+        elif blind:
             steps = _blind(context, blind, target)
         else:
             steps = _queue(context, place, target, budget, branch or "") if everything else run_listed()
@@ -157,6 +182,24 @@ def _queue(context: "Context", place: "Place", target: str, budget: "Budget", br
     )
     if context.stop_requested():
         raise Interrupted("the queue was stopped; expctl run --all goes on from there")
+
+
+def _fleet(
+    context: "Context", place: "Place", target: str, budget: "Budget", silent_s: float, *, confirms: bool
+) -> "Iterator[Step]":
+    from expctl import wiring_fleet
+
+    started_s = context.clock.monotonic_s()
+
+    def spent(done: int, rejects: int) -> str:
+        if budget.experiments and done >= budget.experiments:
+            return f"the budget of {budget.experiments} experiments is spent"
+        if budget.hours and (context.clock.monotonic_s() - started_s) / 3600 >= budget.hours:
+            return f"the budget of {budget.hours:g} hours is spent"
+        return f"{rejects} REJECTs in a row" if budget.rejects and rejects >= budget.rejects else ""
+
+    engine = wiring_fleet.engine()
+    return wiring_fleet.head_steps(place, context, engine, target=target, silent_s=silent_s, spent=spent, confirms=confirms)
 
 
 def _notifier(place: "Place", command: str) -> "Callable[[object], str] | None":

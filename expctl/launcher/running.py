@@ -6,13 +6,15 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import IO
 
 from expctl.launcher.containment import Containment
 from expctl.launcher.control_group import kill_group, pids_in, remove_group
 from expctl.launcher.kernel import prctl
 from expctl.launcher.launch import Launch
+from expctl.launcher.namespaces import end_with
 from expctl.launcher.process import POLL_S, Identity, await_end, children_of, family_of, identity_of
 
 GRACE_S = (2.0, 1.0)  # after INT, after TERM; then KILL
@@ -29,6 +31,25 @@ class Unkillable(Exception):
     def __init__(self, processes: Sequence[Identity]) -> None:
         pids = ", ".join(str(each.pid) for each in processes)
         super().__init__(f"can't be killed (pid {pids}): nothing is measured until it is gone")
+
+
+def start_own(
+    argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], stderr: IO[bytes]
+) -> "subprocess.Popen[bytes]":
+    """Start a program of expctl itself, with pipes as its input and output. It confines what it starts, and is killed when the
+    calling thread ends. Raises OSError if it can't be started.
+    """
+    runner = os.getpid()
+    return subprocess.Popen(
+        list(argv),
+        cwd=cwd,
+        env=dict(environment),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        start_new_session=True,
+        preexec_fn=lambda: end_with(runner),  # noqa: PLW1509  one system call
+    )
 
 
 def become_subreaper() -> None:

@@ -31,7 +31,8 @@ class Tools(Struct, frozen=True, kw_only=True):
 
 class Context(Struct, frozen=True, kw_only=True):
     """All interfaces to the outside, and functions that encode values as bytes or text. `gaps` are sentences on what can't be
-    forbidden to child processes on this machine; `walls` returns the result of the self-test of what can.
+    forbidden to child processes on this machine; `walls` returns the result of the self-test of what can. `device` is the
+    device of a fleet whose measurements these are, "" for this machine's own.
     """
 
     workspace: Workspace
@@ -58,3 +59,4 @@ class Context(Struct, frozen=True, kw_only=True):
     render: Callable[[Ledger], str]
     gaps: tuple[str, ...] = ()
     walls: Callable[[], Walls] = Walls
+    device: str = ""

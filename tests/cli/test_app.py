@@ -64,7 +64,7 @@ def test_the_extras_bring_the_modules_that_are_looked_for() -> None:
         assert brought == {distribution.get(module, module) for module in modules}
 
 
-VERB_GROUPS = ("profile", "rules", "finding", "doctor", "suite", "agents", "tune")
+VERB_GROUPS = ("profile", "rules", "finding", "doctor", "suite", "agents", "tune", "fleet")
 
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb in VERB_GROUPS])

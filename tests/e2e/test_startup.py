@@ -11,7 +11,7 @@ from tests.e2e.foreign import EXPCTL, Foreign
 
 TIMES, LONG_TIMES = 7, 20
 LIMITS = {"help": 10.0, "status": 22.0}
-HEAVY = {"torch", "numpy", "git", "pydantic", "jinja2", "rich", "matplotlib", "mcp", "mcp_types", "anyio"}
+HEAVY = {"torch", "numpy", "git", "pydantic", "jinja2", "rich", "matplotlib", "mcp", "mcp_types", "anyio", "ray"}
 
 
 @pytest.fixture
@@ -49,6 +49,8 @@ def test_start_loads_nothing_heavy(repository: Foreign) -> None:
         ["queue"],
         ["mcp", "--help"],
         ["agents", "grants"],
+        ["fleet", "--help"],
+        ["fleet", "down"],
     ):
         answer = subprocess.run(
             [sys.executable, "-X", "importtime", str(EXPCTL), *words],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -81,6 +81,10 @@ class FakeJournal:
         self.events[experiment] = (*self.read(experiment), event)
         if self.appends == self.crash_at:
             raise Crash
+
+    def extend(self, experiment: str, events: Sequence[Event]) -> None:
+        for event in events:
+            self.append(experiment, event)
 
     def forget(self, experiment: str) -> None:
         self.events.pop(experiment, None)

@@ -17,7 +17,7 @@ class Begun(Struct, frozen=True, kw_only=True):
     pass their tests, `absent` targets that this machine can't use. `simplify_used_percent` is the sum of the losses by kept
     simplifications in this epoch, `calibrated` the calibrated noise. `waivers` are the reasons why the patch runs although
     do-not-repeat rules match it. `extends`, if not empty, is the commit with the undecided record and the samples that this run
-    continues.
+    continues. `device`, if not empty, is the device of a fleet that measures: no other goes on with the run.
     """
 
     id: str
@@ -33,6 +33,13 @@ class Begun(Struct, frozen=True, kw_only=True):
     calibrated: Calibrated | None = None
     waivers: tuple[Waiver, ...] = ()
     extends: str = ""
+    device: str = ""
+
+
+class Noted(Struct, frozen=True, kw_only=True):
+    """A sentence on how the run came about that its record has to tell, e.g. which device of a fleet measured."""
+
+    text: str
 
 
 class Pinned(Struct, frozen=True, kw_only=True):
@@ -132,5 +139,16 @@ class Published(Struct, frozen=True, kw_only=True):
 
 
 Event = (
-    Begun | Pinned | Built | BuildFailed | Tested | Measured | MeasureFailed | Profiled | Invalidated | Publishing | Published
+    Begun
+    | Noted
+    | Pinned
+    | Built
+    | BuildFailed
+    | Tested
+    | Measured
+    | MeasureFailed
+    | Profiled
+    | Invalidated
+    | Publishing
+    | Published
 )

@@ -73,6 +73,25 @@ def run_experiment(
         )
 
 
+def judge_experiment(context: Context, experiment: str, *, target: str = "", again: bool = False) -> OpenRun:
+    """Measure an experiment up to its verdict, and land nothing: the head of a fleet does that from the events in the journal.
+
+    It begins, or goes on with the journal that is there. One that has a record is measured if `again`.
+    Raises Refused, Busy or Interrupted.
+    """
+    with context.locks.measuring(experiment=experiment) as holder:
+        clean_up_dead_runs(context)
+        try:
+            record = context.library.record(context.workspace.head(), experiment)
+            if record is not None and record.verdict is not Verdict.INVALID and not again:
+                raise RuntimeError(f"{experiment} has a record already")
+            opened, events = _open(context, experiment, target, record, extend=False)
+            _loop(opened, holder, _run_of(opened, events), settles=False)
+        finally:
+            context.workspace.remove_check_outs()
+        return opened
+
+
 def _needs_no_run(record: Record, target: str) -> bool:
     """Is the record a valid (not INVALID) measurement on `target` ("": on any)?"""
     measured = {record.target, *(replication.target for replication in record.replications)}
@@ -123,10 +142,16 @@ def _is_outdated(context: Context, events: tuple[Event, ...]) -> bool:
     return is_here and workspace.differs(begun.base, workspace.head(), context.library.protocol(begun.base).watched)
 
 
-def _finish(opened: OpenRun, holder: Holder, events: tuple[Event, ...]) -> Record:
+def _run_of(opened: OpenRun, events: tuple[Event, ...]) -> Run:
     roles = TargetRoles.of(opened.protocol, opened.begun)
-    kind, plan = opened.queued.proposal.kind, opened.plan()
-    published = _loop(opened, holder, Run(kind=kind, plan=plan, roles=roles, before=opened.before, events=events))
+    return Run(kind=opened.queued.proposal.kind, plan=opened.plan(), roles=roles, before=opened.before, events=events)
+
+
+def _finish(opened: OpenRun, holder: Holder, events: tuple[Event, ...]) -> Record:
+    run = _loop(opened, holder, _run_of(opened, events))
+    published = run.last(Published)
+    if published is None or not isinstance(run.begun(), Begun):
+        raise RuntimeError("the run ended without being published")
     opened.context.journal.forget(opened.id)
     record = opened.context.library.record(published.commit, opened.id)
     if record is None:
@@ -160,7 +185,7 @@ def _performed(performer: StepPerformer, opened: OpenRun, action: Pin | Build | 
         raise
 
 
-def _loop(opened: OpenRun, holder: Holder, run: Run) -> Published:
+def _loop(opened: OpenRun, holder: Holder, run: Run, *, settles: bool = True) -> Run:
     context = opened.context
     code_is_new = opened.earlier is not None or opened.undecided is not None
     with StepPerformer(opened) as performer:
@@ -171,6 +196,8 @@ def _loop(opened: OpenRun, holder: Holder, run: Run) -> Published:
                 code_is_new = True
             if opened.undecided is not None and not isinstance(action, Pin | Build):
                 extension.check_builds(opened, run)
+            if isinstance(action, Settle) and not settles:
+                break
             if isinstance(action, Settle):
                 performer.release_machine()
                 if opened.undecided is not None and action.decision.verdict is Verdict.INVALID:
@@ -187,7 +214,4 @@ def _loop(opened: OpenRun, holder: Holder, run: Run) -> Published:
                     raise Interrupted(
                         f"stopped after {type(action).__name__.lower()}; expctl run {opened.id} goes on from there"
                     )
-    published = run.last(Published)
-    if published is None or not isinstance(run.begun(), Begun):
-        raise RuntimeError("the run ended without being published")
-    return published
+    return run

@@ -23,6 +23,7 @@ from expctl.flow.repository.pending import read_queue
 from expctl.flow.repository.protocol_notes import tell_edits, tell_older_gate
 from expctl.flow.rules.repeat_check import check_patch, check_patterns
 from expctl.ports.context import Context, Tools
+from expctl.ports.repository import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +51,8 @@ class OpenRun:
 
     @property
     def author(self) -> str:
-        """Return the author of the commit that a KEEP lands, as `Name <e-mail>`: the proposer, or who committed the proposal by
-        hand. "" where git could take neither for an author: anybody can write a ticket, and old commits may name nobody.
-        """
-        named = self.queued.ticket.author if self.queued.ticket is not None else ""
-        if AUTHOR.fullmatch(named):
-            return named
-        committed_by = self.context.workspace.who_added(self.begun.base, f"experiments/{self.id}/experiment.yaml")
-        return committed_by if AUTHOR.fullmatch(committed_by) else ""
+        """Return the author of the commit that a KEEP lands."""
+        return proposer_of(self.context.workspace, self.queued, self.begun)
 
     @property
     def branch(self) -> str:
@@ -93,6 +88,17 @@ class OpenRun:
         return plan.extend() if self.begun.extends else plan
 
 
+def proposer_of(workspace: Workspace, queued: Queued, begun: Begun) -> str:
+    """Return who proposed the change, as `Name <e-mail>`: by its ticket, or who committed the proposal by hand. "" where git
+    could take neither for an author: anybody can write a ticket, and old commits may name nobody.
+    """
+    named = queued.ticket.author if queued.ticket is not None else ""
+    if AUTHOR.fullmatch(named):
+        return named
+    committed_by = workspace.who_added(begun.base, f"experiments/{begun.id}/experiment.yaml")
+    return committed_by if AUTHOR.fullmatch(committed_by) else ""
+
+
 def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
     """Resume the interrupted run with the journal `events`, at the step after the last one.
 
@@ -108,6 +114,14 @@ def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: R
             expected=f"--target {begun.target}, or none",
             found=one_line(wanted, 60),
             hint=f"expctl run {begun.id}; then the other target",
+        )
+    if begun.device != context.device:
+        raise Refused(
+            f"{begun.id} has an unfinished run on another device",
+            code="unfinished-run-on-another-device",
+            expected="the device that has begun it: samples of two are never put together",
+            found=f"a run by {begun.device or 'this machine alone'}",
+            hint="expctl run --all --on fleet goes on with it" if begun.device else f"expctl run {begun.id}",
         )
     preflight.check_workspace(context.workspace, protocol.scope, begun.id)
     queued = _still_queued(context, begun)
@@ -193,6 +207,7 @@ def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | N
         simplify_used_percent=used,
         calibrated=noise,
         waivers=waivers,
+        device=context.device,
     )
     return OpenRun(
         context=context, tools=tools, protocol=protocol, queued=queued, begun=begun, earlier=earlier, attempt=attempt

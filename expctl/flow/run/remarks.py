@@ -5,6 +5,7 @@ from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Artifact, Estimate
 from expctl.domain.patch.unified_diff import parse_diff
 from expctl.domain.protocol.model import Target
+from expctl.domain.run.events import Noted
 from expctl.domain.run.state_machine import Run, wrong_results
 from expctl.domain.verdict.configs import config_notes
 from expctl.domain.verdict.interference import taint_notes
@@ -30,6 +31,7 @@ def notes_of(opened: OpenRun, run: Run) -> tuple[str, ...]:
     merged = f"re-based: proposed on {origin[:7]}, measured as its three-way merge with {opened.begun.base[:7]}"
     return (
         *opened.begun.absent,
+        *(noted.text for noted in run.all(Noted)),
         *idle,
         *([merged] if moved else []),
         *([f"options alone: no code changed, only {options}"] if alone else []),

@@ -72,7 +72,10 @@ def _repinned(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Inv
     protocol or proposal differ at `head`, or the candidate doesn't build there to the same artifact.
     """
     workspace, protocol = opened.context.workspace, opened.protocol
-    if workspace.differs(opened.begun.base, head, protocol.watched):
+    # What a fleet judged beside an older kernel stands, as long as nothing else has changed; a KEEP is judged again.
+    stands = opened.begun.device and not lands
+    judges = [path for path in protocol.watched if not (stands and path in protocol.scope)]
+    if workspace.differs(opened.begun.base, head, judges):
         return Invalidated(
             reason=f"base moved: {opened.branch} went to {head[:10]}, which changes what is measured or what judges it"
         )
@@ -143,7 +146,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         protocol=opened.context.workspace.files_identity(opened.begun.base, ("protocol.yaml", *opened.protocol.harness)),
         patch_id=patch_id,
         content=opened.queued.content,
-        date=opened.context.clock.date(),
+        date=_date(opened),
         attempts=opened.attempt,
         artifacts=artifacts,
         environment=_environment(opened),
@@ -166,6 +169,17 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         times=times,
     )
     return record if opened.undecided is None else _extended(opened.undecided, record)
+
+
+def _date(opened: OpenRun) -> str:
+    """Return the date of the record: now, or when the run began if the kernel beside which it was judged is no longer the
+    newest one. Records are read in the order of their dates.
+    """
+    workspace, base = opened.context.workspace, opened.begun.base
+    is_newest = not opened.begun.device or not workspace.differs(
+        base, workspace.branch_head(opened.branch), opened.protocol.scope
+    )
+    return opened.context.clock.date() if is_newest else opened.begun.date
 
 
 def _environment(opened: OpenRun) -> dict[str, str]:

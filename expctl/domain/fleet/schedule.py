@@ -1,0 +1,274 @@
+"""Who measures which experiment on which device, what lands when, and what is judged again. Pure: no clock, no engine.
+
+Experiments are judged side by side, each beside the kernel that is newest when it begins. What is not kept lands at once. A
+KEEP waits until everything before it in the queue has landed. If the kernel is still the one beside which it was judged, it
+lands; if an earlier KEEP has changed that, it is judged again beside the new kernel first. So no two changes land that were not
+measured together, and the order of landing is the order of the queue, whichever device is quickest.
+
+A confirmation measures a KEEP once more on another device, as evidence: when nothing else waits, and it holds nothing up.
+
+Every operation takes logarithmic time, and what has landed is forgotten: 100,000 experiments cost no more each than 100.
+"""
+
+import heapq
+from collections import deque
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from msgspec import Struct
+
+CONFIRMS = "+"
+
+
+def confirmation_of(experiment: str) -> str:
+    """Return the name under which an experiment is confirmed; no experiment has such an id."""
+    return experiment + CONFIRMS
+
+
+def experiment_of(name: str) -> str:
+    """Return the experiment that a name stands for, be it confirmed or judged."""
+    return name.removesuffix(CONFIRMS)
+
+
+class _State(Enum):
+    WAITS = auto()
+    RUNS = auto()
+    JUDGED = auto()
+
+
+class Assignment(Struct, frozen=True, kw_only=True):
+    """One experiment for one device. `attempt` counts from 1 for each experiment; `again`: it was a KEEP beside another kernel.
+    `resumes`: the same attempt was begun on this device before. `confirms`: the device whose KEEP it confirms, "" if it
+    is no confirmation.
+    """
+
+    id: str
+    attempt: int
+    device: str
+    again: bool = False
+    resumes: bool = False
+    confirms: str = ""
+
+
+@dataclass(slots=True)
+class _Entry:
+    id: str
+    place: int
+    attempt: int = 0
+    state: _State = _State.WAITS
+    device: str = ""
+    beside: str = ""
+    keep: bool = False
+    again: bool = False
+    unlike: str = ""  # of a confirmation: the device that has judged the KEEP
+
+
+class Schedule:
+    """The queue of a fleet. `kernel` identifies the sources that are newest now; a KEEP that lands brings another."""
+
+    def __init__(self, kernel: str) -> None:
+        self.kernel = kernel
+        self._entries: dict[str, _Entry] = {}
+        self._places = 0
+        self._waiting: list[tuple[bool, int, str]] = []
+        self._order: list[tuple[int, str]] = []
+        self._others: deque[str] = deque()
+        self._checks: dict[str, None] = {}
+        self._idle: dict[str, None] = {}
+        self._runs: dict[str, str] = {}
+        self._begun: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, experiment: str) -> bool:
+        return experiment in self._entries
+
+    # ------------------------------------------------------------------ what happens
+
+    def enqueue(self, experiment: str, *, attempts: int = 0) -> None:
+        """Add an experiment at the end; do nothing if it is there. `attempts` is how often it was begun before."""
+        if experiment in self._entries:
+            return
+        entry = _Entry(id=experiment, place=self._places, attempt=attempts)
+        self._places += 1
+        self._entries[experiment] = entry
+        heapq.heappush(self._order, (entry.place, experiment))
+        self._wait(entry)
+
+    def confirm(self, experiment: str, device: str, *, attempts: int = 0) -> None:
+        """Have a KEEP measured once more, on another device than `device`, under the name of `confirmation_of`."""
+        name = confirmation_of(experiment)
+        if name not in self._entries:
+            self._entries[name] = _Entry(id=name, place=-1, attempt=attempts, unlike=device)
+            self._wait(self._entries[name])
+
+    def begun_before(self, experiment: str, attempt: int, device: str, *, beside: str, again: bool = False) -> None:
+        """An earlier head had begun `attempt` on `device`, which goes on with it if it is offered before another is free."""
+        entry = self._entries[experiment]
+        entry.attempt, entry.device, entry.beside, entry.again = attempt, device, beside, again
+        self._begun[device] = experiment
+        self._wait(entry)
+
+    def judged_before(self, experiment: str, attempt: int, *, beside: str, keep: bool) -> None:
+        """An earlier head had heard the verdict of `attempt`, and had not landed it."""
+        entry = self._entries[experiment]
+        entry.attempt = attempt
+        self._conclude(entry, beside=beside, keep=keep)
+
+    def offer(self, device: str) -> None:
+        """A device is free."""
+        if device not in self._runs:
+            self._idle[device] = None
+
+    def lose(self, device: str) -> str:
+        """A device is gone or silent. Return the experiment that waits again because of that; "" for none."""
+        self._idle.pop(device, None)
+        experiment = self._runs.pop(device, "")
+        if experiment:
+            self._wait(self._entries[experiment])
+        return experiment
+
+    def judged(self, experiment: str, attempt: int, *, keep: bool) -> bool:
+        """An attempt has a verdict. Return False if it is not the one that counts: then it is evidence, and nothing more."""
+        if not self.is_current(experiment, attempt):
+            return False
+        entry = self._entries[experiment]
+        self._free(entry)
+        self._conclude(entry, beside=entry.beside, keep=keep)
+        return True
+
+    def failed(self, experiment: str, attempt: int, *, retry: bool) -> bool:
+        """An attempt ended without a verdict: it waits again if `retry`, else it is taken out. False if it doesn't count."""
+        if not self.is_current(experiment, attempt):
+            return False
+        entry = self._entries[experiment]
+        self._free(entry)
+        if retry:
+            self._wait(entry)
+        else:
+            del self._entries[experiment]
+        return True
+
+    def landed(self, experiment: str, kernel: str, *, retry: bool = False) -> None:
+        """The record of an experiment is committed (or it needs none any more); `kernel` is the newest one after that. If that
+        record says INVALID, and it may `retry`, it waits again where it stood.
+        """
+        self.kernel = kernel
+        entry = self._entries[experiment]
+        entry.again = False  # what it was beside an older kernel is forgotten with the record
+        if retry:
+            self._wait(entry)
+        else:
+            del self._entries[experiment]
+
+    def withdraw(self, experiment: str) -> None:
+        """Take out an experiment that waits; do nothing if it is judged already or being judged."""
+        entry = self._entries.get(experiment)
+        if entry is not None and entry.state is _State.WAITS:
+            self._forget_begun(entry)
+            self._checks.pop(experiment, None)
+            del self._entries[experiment]
+
+    # ------------------------------------------------------------------ what to do
+
+    def is_current(self, experiment: str, attempt: int) -> bool:
+        """Is this the attempt of `experiment` that runs now?"""
+        entry = self._entries.get(experiment)
+        return entry is not None and entry.state is _State.RUNS and entry.attempt == attempt
+
+    def assign(self) -> Assignment | None:
+        """Give a free device its next experiment; None if none is free or nothing waits."""
+        for device, experiment in self._begun.items():
+            if device in self._idle:
+                return self._give(self._entries[experiment], device, resumes=True)
+        entry = self._next_waiting() if self._idle else None
+        if entry is not None:
+            return self._give(entry, next(iter(self._idle)), resumes=False)
+        for name in self._checks if self._idle else ():
+            entry = self._entries[name]
+            device = next((each for each in self._idle if each != entry.unlike), "")
+            if device:
+                return self._give(entry, device, resumes=False)
+        return None
+
+    def lacks_another(self) -> bool:
+        """After `assign`: does nothing but confirmations wait, for another device than those that are here?"""
+        return bool(self._idle) and len(self._checks) == len(self._entries)
+
+    def next_landing(self) -> str:
+        """Return the experiment that lands next, "" if none can yet. A KEEP beside an older kernel waits to be judged again."""
+        while self._others:
+            entry = self._entries.get(self._others[0])
+            if entry is not None and entry.state is _State.JUDGED and not entry.keep:
+                return entry.id
+            self._others.popleft()
+        first = self._first()
+        if first is None or first.state is not _State.JUDGED:
+            return ""
+        if first.beside == self.kernel:
+            return first.id
+        first.again = True
+        self._wait(first)
+        return ""
+
+    def is_kept(self, experiment: str) -> bool:
+        """Was the experiment judged a KEEP?"""
+        return self._entries[experiment].keep
+
+    def waits(self) -> bool:
+        """Does anything wait for a device?"""
+        return self._next_waiting() is not None
+
+    # ------------------------------------------------------------------ inside
+
+    def _give(self, entry: _Entry, device: str, *, resumes: bool) -> Assignment:
+        self._forget_begun(entry)
+        self._checks.pop(entry.id, None)
+        del self._idle[device]
+        if not resumes:
+            entry.attempt += 1
+            entry.beside = self.kernel
+        entry.state, entry.device = _State.RUNS, device
+        self._runs[device] = entry.id
+        again, confirms = entry.again, entry.unlike
+        return Assignment(id=entry.id, attempt=entry.attempt, device=device, again=again, resumes=resumes, confirms=confirms)
+
+    def _free(self, entry: _Entry) -> None:
+        del self._runs[entry.device]
+        self._idle[entry.device] = None
+
+    def _forget_begun(self, entry: _Entry) -> None:
+        if self._begun.get(entry.device) == entry.id:
+            del self._begun[entry.device]
+
+    def _wait(self, entry: _Entry) -> None:
+        entry.state = _State.WAITS
+        if entry.unlike:
+            self._checks[entry.id] = None
+            return
+        heapq.heappush(self._waiting, (not entry.again, entry.place, entry.id))
+
+    def _conclude(self, entry: _Entry, *, beside: str, keep: bool) -> None:
+        entry.state, entry.beside, entry.keep = _State.JUDGED, beside, keep and not entry.unlike
+        self._checks.pop(entry.id, None)
+        if not entry.keep:
+            self._others.append(entry.id)
+
+    def _next_waiting(self) -> _Entry | None:
+        while self._waiting:
+            _, place, experiment = self._waiting[0]
+            entry = self._entries.get(experiment)
+            if entry is not None and entry.place == place and entry.state is _State.WAITS:
+                return entry
+            heapq.heappop(self._waiting)
+        return None
+
+    def _first(self) -> _Entry | None:
+        while self._order:
+            place, experiment = self._order[0]
+            entry = self._entries.get(experiment)
+            if entry is not None and entry.place == place:
+                return entry
+            heapq.heappop(self._order)
+        return None

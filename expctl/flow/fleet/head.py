@@ -1,0 +1,242 @@
+"""The head of a fleet: gives queued experiments to devices, lands what they have measured, and writes down everything first.
+
+The truth is git, and the journals of attempts below the state folder: a head that is killed reads both and goes on. What the
+engine remembers is never asked for.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from expctl.domain.errors import Busy, Interrupted, MachineTrouble, Refused
+from expctl.domain.experiment.findings import TEXT_MAX
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.record import EvidenceKind, Record
+from expctl.domain.fleet.events import Assigned, GivenUp
+from expctl.domain.fleet.schedule import Schedule, confirmation_of, experiment_of
+from expctl.domain.queue.ordering import State
+from expctl.flow.audit.edit_findings import add
+from expctl.flow.autopilot.preconditions import check_same_branch
+from expctl.flow.autopilot.steps import Ended, Skipped
+from expctl.flow.fleet.attempts import Attempts
+from expctl.flow.fleet.landing import Attempt, decision_of, land
+from expctl.flow.fleet.siblings import Siblings
+from expctl.flow.fleet.workers import Workers
+from expctl.flow.repository.pending import read_queue
+from expctl.flow.repository.preflight import check_workspace
+from expctl.flow.repository.recovery import clean_up_dead_runs
+from expctl.flow.run.experiment import Outcome
+from expctl.ports.context import Context
+from expctl.ports.fleet import Engine, Packs
+from expctl.ports.repository import FindingsEditor, Journal
+
+LOOK_S = 0.5
+SILENT_S = 30.0
+
+FleetStep = Outcome | Skipped | Ended
+
+
+@dataclass(slots=True, kw_only=True)
+class Head:
+    """One `run --all --on fleet`. `repository` names this one to workers. `target` is the target to be timed ("": the first
+    that the first device offers). `spent` says, by the number of verdicts and of REJECTs in a row, which limit is reached.
+    If it `confirms`, each KEEP is measured once more on another device, as evidence.
+    """
+
+    context: Context
+    engine: Engine
+    packs: Packs
+    journal: Journal
+    repository: str
+    editor: FindingsEditor
+    target: str = ""
+    silent_s: float = SILENT_S
+    spent: Callable[[int, int], str] = lambda _done, _rejects: ""
+    confirms: bool = False
+    attempts: Attempts = field(init=False)
+    schedule: Schedule = field(init=False)
+    workers: Workers = field(init=False)
+    head: str = ""  # at which the queue was read
+    reported: set[tuple[str, State]] = field(default_factory=set)
+    branch: str = ""
+    waits_for: str = ""
+    done: int = 0
+    rejects: int = 0
+
+    def __post_init__(self) -> None:
+        self.attempts, self.schedule = Attempts(self.journal), Schedule("")
+        self.workers = Workers(
+            context=self.context,
+            engine=self.engine,
+            packs=self.packs,
+            repository=self.repository,
+            attempts=self.attempts,
+            schedule=self.schedule,
+            siblings=Siblings(self.target),
+            silent_s=self.silent_s,
+        )
+
+    # ------------------------------------------------------------------ the loop
+
+    def steps(self) -> Iterator[FleetStep]:
+        """Run the queue on the fleet, and yield each result, until nothing in it can run. Raises Refused, Busy, Interrupted."""
+        with self.context.locks.measuring(experiment="fleet"):
+            clean_up_dead_runs(self.context)
+        self.branch = self.context.workspace.branch()
+        check_workspace(self.context.workspace, self.context.library.protocol(self.context.workspace.head()).scope)
+        yield from self._read_queue()
+        self._recover()
+        while True:
+            yield from self._land_all()
+            yield from self._read_queue()
+            ended = self.spent(self.done, self.rejects)
+            if not ended:
+                self.workers.assign()
+            if ended and not self.workers.busy:
+                yield Ended(why=ended)
+                return
+            if not len(self.schedule) or (self.schedule.lacks_another() and not self.workers.busy):
+                yield from self._left_over()
+                return
+            if self.context.stop_requested():
+                raise Interrupted("the fleet was stopped; expctl run --all --on fleet goes on from there")
+            for heard in self.engine.heard(LOOK_S):
+                yield from self.workers.hear(heard)
+            self.workers.give_up_silent()
+
+    def _kernel(self) -> str:
+        return self.context.workspace.source_identity(self.context.workspace.head())
+
+    def _read_queue(self) -> Iterator[FleetStep]:
+        check_same_branch(self.context, self.branch)
+        head = self.context.workspace.head()
+        steps: list[FleetStep] = []
+        if head != self.head:
+            self.head, self.schedule.kernel = head, self._kernel()
+            entries = read_queue(self.context.library, head).entries()
+            ready = [each.id for each in entries if each.state is State.READY]
+            for name in ready:
+                if self.workers.refused.get(name) != self.schedule.kernel:
+                    self.schedule.enqueue(name, attempts=self.attempts.last(name))
+            for each in entries:
+                if each.state not in (State.READY, State.WAITING):
+                    self.schedule.withdraw(each.id)
+                if each.state in (State.BLOCKED, State.SKIPPED, State.CHANGED, State.MALFORMED, State.INVALID):
+                    steps += self._skipped(each.id, each.state, each.why)
+        return iter(steps)
+
+    def _skipped(self, experiment: str, state: State, why: str) -> list[FleetStep]:
+        if (experiment, state) in self.reported:
+            return []
+        self.reported.add((experiment, state))
+        refusal = Refused(f"{experiment} is {state}: {why}", code="experiment-not-ready", hint=f"expctl show {experiment}")
+        return [Skipped(id=experiment, state=state, refusal=refusal)]
+
+    def _left_over(self) -> Iterator[FleetStep]:
+        entries = read_queue(self.context.library, self.context.workspace.head()).entries()
+        left = [each for each in entries if each.state is not State.WITHDRAWN]
+        states = [
+            f"{sum(each.state is state for each in left)} {state}" for state in State if any(e.state is state for e in left)
+        ]
+        if len(self.schedule):
+            states.append(f"{len(self.schedule)} KEEPs not confirmed, for want of a second device")
+        yield Ended(why=f"nothing in the queue can run: {', '.join(states)}" if states else "the queue is empty")
+
+    # ------------------------------------------------------------------ after a killed head
+
+    def _recover(self) -> None:
+        """Read the attempts that an earlier head had begun: judged ones land, others go on where they were, or begin anew."""
+        for attempt in self.attempts.open():
+            assigned = attempt.assigned
+            if assigned.confirms:
+                self.schedule.confirm(experiment_of(assigned.id), assigned.confirms, attempts=assigned.attempt)
+            if assigned.id not in self.schedule:
+                self._concluded(attempt)
+                continue
+            decision = decision_of(self.context, attempt) if attempt.judged is not None else None
+            if decision is None:
+                self.schedule.begun_before(
+                    assigned.id, assigned.attempt, assigned.device, beside=assigned.kernel, again=bool(assigned.alone)
+                )
+            else:
+                keep = decision.verdict is Verdict.KEEP
+                self.schedule.judged_before(assigned.id, assigned.attempt, beside=assigned.kernel, keep=keep)
+
+    # ------------------------------------------------------------------ landing
+
+    def _land_all(self) -> Iterator[FleetStep]:
+        while name := self.schedule.next_landing():
+            attempt = self.attempts.newest(name)
+            if not self.schedule.is_kept(name):  # the kernel stays, so no device has to wait for this
+                self.workers.assign()
+            try:
+                outcome = land(self.context, attempt)
+            except Busy as busy:
+                if busy.message != self.waits_for:
+                    self.context.progress.step("waiting", f"{busy.message}; {busy.hint}")
+                self.waits_for = busy.message
+                return
+            except Refused as refusal:
+                self._check_landing(refusal)
+                self.workers.refused[name] = self.schedule.kernel
+                self.attempts.give_up(name, attempt.assigned.attempt, GivenUp(why=refusal.message))
+                self.schedule.landed(name, self._kernel())
+                yield Skipped(id=name, state=State.READY, refusal=refusal)
+                continue
+            self.waits_for = ""
+            self._concluded(attempt)
+            is_invalid = outcome is not None and outcome.record.verdict is Verdict.INVALID
+            self.schedule.landed(name, self._kernel(), retry=is_invalid and self._is_ready(name))
+            if outcome is not None:
+                verdict = outcome.record.verdict
+                self.done += verdict is not Verdict.INVALID and not attempt.assigned.confirms
+                self.rejects = 0 if verdict is Verdict.KEEP else self.rejects + (verdict is Verdict.REJECT)
+                if self.confirms and verdict is Verdict.KEEP and not attempt.assigned.confirms and outcome.record.estimates:
+                    self.schedule.confirm(name, attempt.assigned.device, attempts=self.attempts.last(confirmation_of(name)))
+                yield outcome
+
+    def _is_ready(self, experiment: str) -> bool:
+        entries = read_queue(self.context.library, self.context.workspace.head()).entries()
+        return any(each.id == experiment and each.state is State.READY for each in entries)
+
+    def _check_landing(self, refusal: Refused) -> None:
+        """Raise `refusal` if nothing could land now: what is judged then lands when the same command is typed again."""
+        if isinstance(refusal, MachineTrouble) or refusal.code == "local-change-in-the-way":
+            raise refusal
+        protocol = self.context.library.protocol(self.context.workspace.head())
+        check_workspace(self.context.workspace, protocol.scope)
+
+    def _concluded(self, attempt: Attempt) -> None:
+        """An experiment has its record: write down what that means for others, and forget the attempt."""
+        assigned = attempt.assigned
+        tells = assigned.after or assigned.confirms
+        name = experiment_of(assigned.id)
+        record = self.context.library.record(self.context.workspace.head(), name) if tells else None
+        if record is not None and assigned.confirms:
+            self._write_down_contradiction(record, assigned)
+        elif record is not None and record.verdict not in (Verdict.KEEP, Verdict.INVALID):
+            self._write_down_conflict(record, assigned)
+        self.attempts.retire(assigned.id, assigned.attempt)
+
+    def _write_down_contradiction(self, record: Record, assigned: Assigned) -> None:
+        """Commit a finding if the second device rejects what the first has kept."""
+        again = record.replications[-1] if record.replications else None
+        if again is None or again.verdict is not Verdict.REJECT:
+            return
+        text = (
+            f"{record.id} is contradicted by a second machine: a KEEP on device {assigned.confirms}, "
+            f"and on {assigned.device} ({assigned.kind}) of {assigned.worker} a REJECT: {again.reasons[0]}"
+        )
+        self._add(text, (record.id,))
+
+    def _write_down_conflict(self, record: Record, assigned: Assigned) -> None:
+        """Commit a finding that names both sides: good alone, and not on top of the other. One that is there stays alone."""
+        others = ", ".join(assigned.after)
+        text = (
+            f"{assigned.id} and {others} don't add up: alone, {assigned.id} was {assigned.alone}. "
+            f"On top of {others} it ended as {record.verdict}: {record.reasons[0] if record.reasons else ''}"
+        )
+        self._add(text, (assigned.id, *assigned.after))
+
+    def _add(self, text: str, evidence: tuple[str, ...]) -> None:
+        noted = add(self.context, self.editor, text=text[:TEXT_MAX], kind=EvidenceKind.MEASURED, evidence=evidence)
+        self.context.progress.step("finding", f"{noted.finding.id}: {text}")

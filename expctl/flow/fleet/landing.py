@@ -1,0 +1,186 @@
+"""Land what a device of a fleet has measured: the head settles the run as if it had measured it, from the events it was told.
+
+The head measures nothing here. What it needs of the worker's machine is what the worker said of it; what it decides, it decides
+from the samples, by the code that decides on one machine.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from expctl.domain.errors import Refused
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.record import Artifact
+from expctl.domain.fleet.events import Assigned, FleetEvent, Judged
+from expctl.domain.fleet.schedule import experiment_of
+from expctl.domain.protocol.model import Protocol, Target
+from expctl.domain.run.actions import Settle
+from expctl.domain.run.events import Begun, Built, Event, Noted, Pinned, Publishing
+from expctl.domain.run.state_machine import Run, next_action
+from expctl.domain.run.step_result import Available, Failed
+from expctl.domain.run.target_roles import TargetRoles
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import Side
+from expctl.domain.verdict.sequential_test import Decision
+from expctl.flow.measuring.setup import benchmark_of
+from expctl.flow.repository import preflight
+from expctl.flow.repository.commit_messages import candidate_message
+from expctl.flow.run.experiment import Outcome, run_experiment
+from expctl.flow.run.open_run import proposer_of
+from expctl.ports.context import Context, Tools
+
+
+class Attempt(Struct, frozen=True, kw_only=True):
+    """An attempt as its journal has it: to whom it was given, the events of its run, and what the worker said at the end."""
+
+    assigned: Assigned
+    run: tuple[Event, ...]
+    judged: Judged | None
+
+    @staticmethod
+    def of(lines: Sequence[Event | FleetEvent]) -> "Attempt":
+        """Read the lines of a journal. Raises ValueError if nothing says to whom the attempt was given."""
+        assigned = next((line for line in lines if isinstance(line, Assigned)), None)
+        if assigned is None:
+            raise ValueError("an attempt begins with Assigned")
+        run = tuple(line for line in lines if not isinstance(line, FleetEvent))
+        return Attempt(assigned=assigned, run=run, judged=next((line for line in lines if isinstance(line, Judged)), None))
+
+
+def decision_of(context: Context, attempt: Attempt) -> Decision | None:
+    """Return the verdict that follows from the attempt's samples; None if something is missing yet."""
+    begun = next((event for event in attempt.run if isinstance(event, Begun)), None)
+    if begun is None:
+        return None
+    protocol = context.library.protocol(begun.base)
+    proposal = context.library.queued(begun.base, begun.id).proposal
+    plan = Plan.of(
+        benchmark_of(protocol, begun.target),
+        protocol.keep,
+        proposal.mode,
+        simplify_used_percent=begun.simplify_used_percent,
+        calibrated=begun.calibrated,
+    )
+    action = next_action(Run(kind=proposal.kind, plan=plan, roles=TargetRoles.of(protocol, begun), events=attempt.run))
+    return action.decision if isinstance(action, Settle) else None
+
+
+def land(context: Context, attempt: Attempt) -> Outcome | None:
+    """Commit the record of an attempt that is judged; a KEEP lands with it. None if the experiment has a record already.
+
+    A head that was killed in the middle goes on where git stands. Raises Refused, with nothing landed, if the candidate isn't
+    what the head makes of the proposal, or a rule of the repository refuses it meanwhile; Busy.
+    """
+    assigned, judged = attempt.assigned, attempt.judged
+    experiment = experiment_of(assigned.id)
+    if judged is None:
+        raise ValueError("only what is judged can land")
+    journal, library = context.journal, context.library
+    left = journal.read(experiment)
+    if not any(isinstance(event, Publishing) for event in left):
+        journal.forget(experiment)
+        record = library.record(context.workspace.head(), experiment)
+        if record is not None and record.verdict is not Verdict.INVALID and not assigned.confirms:
+            return None
+        _check_candidate(context, attempt)
+        journal.extend(experiment, (*attempt.run, *(Noted(text=text) for text in _notes(attempt))))
+    try:
+        return run_experiment(as_measured(context, attempt, judged), experiment, again=bool(assigned.confirms))
+    except Refused:
+        if not any(isinstance(event, Publishing) for event in journal.read(experiment)):
+            journal.forget(experiment)
+        raise
+
+
+def as_measured(context: Context, attempt: Attempt, judged: Judged) -> Context:
+    """Return the context in which the head settles the run: machine, walls and device are those of the worker."""
+    tools = _ToldTools(context, attempt)
+    return replace(
+        context,
+        device=attempt.assigned.device,
+        machine=judged.facts,
+        walls=lambda: judged.walls,
+        gaps=(),
+        tools_for=tools.made,
+    )
+
+
+def _notes(attempt: Attempt) -> Iterator[str]:
+    assigned = attempt.assigned
+    yield f"measured on device {assigned.device} ({assigned.kind}) of {assigned.worker}, attempt {assigned.attempt}"
+    if assigned.alone:
+        on_top = f"on top of {', '.join(assigned.after)}" if assigned.after else "on the newest baseline"
+        yield f"judged again {on_top}; beside the older one: {assigned.alone}"
+
+
+def _check_candidate(context: Context, attempt: Attempt) -> None:
+    """Make the candidate here too, and raise Refused if it is not the very commit that was measured."""
+    begun = next(event for event in attempt.run if isinstance(event, Begun))
+    pinned = next((event for event in attempt.run if isinstance(event, Pinned)), None)
+    if pinned is None:
+        return
+    workspace, protocol = context.workspace, context.library.protocol(begun.base)
+    queued = context.library.queued(begun.base, begun.id)
+    tree = preflight.check_patch(workspace, protocol, begun.base, queued)
+    candidate = workspace.pin(
+        base=begun.base,
+        tree=tree,
+        message=candidate_message(queued.proposal, begun.target),
+        ref=f"refs/expctl/{begun.id}",
+        author=proposer_of(workspace, queued, begun),
+    )
+    base = begun.base if begun.again else attempt.assigned.base
+    if (candidate, begun.base) != (pinned.candidate, base):
+        raise Refused(
+            f"{begun.id}: the worker has measured another commit than its proposal makes",
+            code="fleet-candidate-differs",
+            expected=f"{candidate[:10]} on {base[:10]}",
+            found=f"{pinned.candidate[:10]} on {begun.base[:10]}",
+            where=attempt.assigned.worker,
+            hint="the same versions of git and expctl on head and workers; then expctl run --all --on fleet",
+        )
+
+
+class _ToldTools:
+    """Tools that measure nothing: they know what the worker has said."""
+
+    def __init__(self, context: Context, attempt: Attempt) -> None:
+        self._context, self._attempt = context, attempt
+
+    def made(self, protocol: Protocol, experiment: str) -> Tools:  # noqa: ARG002  the signature of `Context.tools_for`
+        """Return the tools of the run. The head needs no compiler and no device of its own."""
+        told: Any = self
+        return Tools(toolchains=told, steps=told, profiles=told, gate=told, settings=lambda _: {})
+
+    def close(self) -> None:
+        """There is no benchmark process."""
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Nothing works here, so no lock of the machine is needed."""
+        yield
+
+    def availability(self, name: str, target: Target) -> Available:  # noqa: ARG002  the port's signature
+        """The versions are among the facts that the worker told."""
+        return Available(versions={})
+
+    def build(
+        self,
+        name: str,
+        target: Target,  # noqa: ARG002  the port's signature
+        *,
+        tree: Path,  # noqa: ARG002
+        sources: str,
+        like: Artifact | None = None,  # noqa: ARG002
+    ) -> Artifact | Failed:
+        """Return the artifact that was measured if it was built of the same sources, to the last byte."""
+        pinned = next((event for event in self._attempt.run if isinstance(event, Pinned)), None)
+        built = [event for event in self._attempt.run if isinstance(event, Built) and event.target == name]
+        artifact = next((event.artifact for event in built if event.side is Side.CANDIDATE), None)
+        if pinned is None or artifact is None or self._context.workspace.source_identity(pinned.candidate) != sources:
+            return Failed(reason="these are not the sources that the worker has built")
+        return artifact
