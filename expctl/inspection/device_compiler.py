@@ -7,9 +7,12 @@ ziglang, so that the result doesn't depend on the machine.
 import importlib.util
 import os
 import re
+import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +26,8 @@ STUBS = Path(__file__).parent / "hip_stubs"
 KEYWORDS = STUBS / "expctl_keywords.h"
 ZIG_CLANG = (sys.executable, "-m", "ziglang", "clang")
 TIMEOUT_S = 600
+SCRATCH = "expctl-check."
+"""How the folders of compilations begin, in the folder for temporary files."""
 PLACES_MOST = 3
 HOST = "x86_64-linux-musl"
 """Target of the host code, which is only parsed; fixed, so that sizes of types don't depend on the machine."""
@@ -71,8 +76,7 @@ class Compiled:
 def compile_source(source: Path, options: Options) -> Compiled:
     """Compile `source` to assembly and code object. Raises Refused without a compiler, or with the compiler's first error."""
     hipcc = tool_versions.program("hipcc", hint="install ROCm")
-    with tempfile.TemporaryDirectory(prefix="expctl-inspect.") as name:
-        folder = Path(name)
+    with _scratch() as folder:
         text = folder / "kernel.s"
         if isinstance(hipcc, Available):
             flags = [*DEVICE_ONLY, *_option_flags(source, options, "hip/hip_runtime.h")]
@@ -90,25 +94,38 @@ def assembly_with_lines(source: Path, options: Options) -> tuple[str, str, tuple
     line table and the names of parameters, and sentences about what our headers leave out. Raises Refused without the wheel, or
     with the first error of clang.
     """
-    with tempfile.TemporaryDirectory(prefix="expctl-check.") as folder:
-        return _of_wheel(source, options, Path(folder) / "kernel.s", LINES)
+    with _scratch() as folder:
+        return _of_wheel(source, options, folder / "kernel.s", LINES)
 
 
 def lds_layout(source: Path, options: Options) -> str:
     """Compile `source` as `assembly_with_lines` does; return what LLVM prints around the layout of LDS. Raises Refused."""
-    with tempfile.TemporaryDirectory(prefix="expctl-check.") as folder:
+    with _scratch() as folder:
         words = [*ZIG_CLANG, *wheel_flags(options.arch), *LINES, *_option_flags(source, options), *LDS_PRINTED]
-        return _run([*words, "-S", _word(source), "-o", str(Path(folder) / "kernel.s")], source).err
+        return _run([*words, "-S", _word(source), "-o", str(folder / "kernel.s")], source).err
 
 
 def object_with_types(source: Path, options: Options) -> bytes:
     """Compile `source` with the clang of the ziglang wheel, and return an ELF object file with full debugging information,
     which tells the types of parameters. Raises Refused as `assembly_with_lines` does.
     """
-    with tempfile.TemporaryDirectory(prefix="expctl-check.") as folder:
-        text = Path(folder) / "kernel.s"
+    with _scratch() as folder:
+        text = folder / "kernel.s"
         _of_wheel(source, options, text, TYPES)
         return _assembled(text, options.arch, source)
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """Give an empty folder for what a compiler writes. Folders of processes that were killed are removed first: those that are
+    older than any compilation may take.
+    """
+    for old in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
+        with suppress(OSError):
+            if time.time() - old.lstat().st_mtime > 2 * TIMEOUT_S:
+                shutil.rmtree(old, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=SCRATCH) as folder:
+        yield Path(folder)
 
 
 def _of_wheel(source: Path, options: Options, text: Path, extra: Sequence[str] = ()) -> tuple[str, str, tuple[str, ...]]:
@@ -154,8 +171,8 @@ def assemble(text: Path, arch: str) -> bytes | None:
 
 
 def _assembled(text: Path, arch: str, source: Path) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="expctl-inspect.") as folder:
-        loose = Path(folder) / "kernel.o"
+    with _scratch() as folder:
+        loose = folder / "kernel.o"
         target = ("--target=amdgcn-amd-amdhsa", f"-mcpu={arch}")
         _run([*ZIG_CLANG, *target, "-x", "assembler", "-c", str(text), "-o", str(loose)], source)
         return loose.read_bytes()
