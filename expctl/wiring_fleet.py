@@ -44,20 +44,21 @@ def up(given: Path | None, host: str, port: int, *, told: Callable[[str], None])
 
     ray_node.check_installed()
     folder = _folder(given)
-    meeting = meetings.begin_meeting(folder, host, port)
-    node = ray_node.head_node(meeting, folder)
-    file = meetings.meeting_file(folder)
-    told(f"the fleet meets at {meeting.address}; its secret is in {file}")
-    if host == meetings.LOOPBACK:
-        told("workers on this machine: expctl fleet join (others can't reach it: --address HOST)")
-    else:
-        told(f"workers elsewhere: copy that file, then expctl fleet join {meeting.address} --token-file FILE")
-    told("experiments: expctl run --all --on fleet, in another terminal; Ctrl-C ends the fleet")
-    try:
-        while ray_node.alive(node):
-            time.sleep(ray_node.AGAIN_S / 4)
-    finally:
-        ray_node.end(node)
+    with meetings.only_one_head(folder):
+        meeting = meetings.begin_meeting(folder, host, port)
+        node = ray_node.head_node(meeting, folder)
+        file = meetings.meeting_file(folder)
+        told(f"the fleet meets at {meeting.address}; its secret is in {file}")
+        if meeting.address.startswith("127."):
+            told("workers on this machine: expctl fleet join (others can't reach it: --address HOST)")
+        else:
+            told(f"workers elsewhere: copy that file, then expctl fleet join {meeting.address} --token-file FILE")
+        told("experiments: expctl run --all --on fleet, in another terminal; Ctrl-C ends the fleet")
+        try:
+            while ray_node.alive(node):
+                time.sleep(ray_node.AGAIN_S / 4)
+        finally:
+            ray_node.end(node)
     told("a process of Ray has ended, and the fleet with it: expctl fleet up begins it anew, its workers come back")
 
 

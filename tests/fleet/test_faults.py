@@ -13,6 +13,8 @@ from expctl.domain.errors import Refused
 from expctl.domain.fleet.device import Versions, mismatch
 from expctl.domain.fleet.events import Assigned, GivenUp, Judged
 from expctl.domain.run.events import Noted
+from expctl.flow.autopilot.steps import Skipped
+from expctl.flow.fleet import workers
 from expctl.flow.fleet.attempts import Attempts
 from expctl.flow.fleet.head import FleetStep
 from expctl.flow.fleet.siblings import Siblings
@@ -177,10 +179,15 @@ class Full(LocalEngine):
             super().start(device, job, pack)
 
 
-def test_a_full_disk_on_one_worker(knobs: Knobs, tmp_path: Path) -> None:
+def test_a_full_disk_on_one_worker_costs_no_experiment(knobs: Knobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "REST_S", 0.05)  # it is tried again far more often than the other one has time for
+    monkeypatch.setattr(workers, "TRIES", 2)
     engine = Full(tmp_path / "hosts", ("a", "b"), knobs.repository.environment)
-    _, said = run(knobs, engine)
-    assert "host-b: no space left" in said
+    steps, said = run(knobs, engine)
+    assert said.count("host-b: no space left") == 1
+    assert not [step for step in steps if isinstance(step, Skipped)]
+    assert sum(job.device == "b" and job.id != "" for job in engine.jobs) > 2
+    assert sum(job.device == "b" and job.id == "" for job in engine.jobs) > 2, "asked anew before it gets another experiment"
     check(knobs)
 
 

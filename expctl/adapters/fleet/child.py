@@ -1,5 +1,6 @@
 """Do one job of a worker in a process of its own, `expctl fleet work`, and pass on what that says, line by line."""
 
+import contextlib
 import os
 import sys
 import uuid
@@ -18,15 +19,29 @@ def lines_of(folder: Path, job: bytes, pack: bytes, variables: Mapping[str, str]
     """Yield the lines of the job `job`, done in the worker's folder `folder` with `variables` besides the environment. The last
     one says how it ended, also if the process dies.
     """
-    asked = job_of(job)
-    folder.mkdir(parents=True, exist_ok=True)
+    asked, log = job_of(job), folder / "log"
     file = folder / f"{uuid.uuid4().hex}.pack"
-    atomic_write.replace(file, pack)
-    log = folder / "log"
     environment = {name: text for name, text in os.environ.items() if not name.startswith("RAY_")} | dict(variables)
-    with open(log, "wb") as errors:
-        argv = [sys.executable, "-m", "expctl", "fleet", "work", str(folder), str(file)]
-        process = start_own(argv, cwd=folder, environment=environment, stderr=errors)
+    argv = [sys.executable, "-m", "expctl", "fleet", "work", str(folder), str(file)]
+    try:
+        atomic_write.replace(file, pack)
+        with open(log, "wb") as errors:
+            process = start_own(argv, cwd=folder, environment=environment, stderr=errors)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            file.unlink()
+        yield heard_bytes(
+            Stumbled(
+                device=asked.device,
+                id=asked.id,
+                attempt=asked.attempt,
+                kind="MachineTrouble",
+                message="the job could not be begun in the worker's folder",
+                found=error.strerror or str(error),
+                where=str(folder),
+            )
+        )
+        return
     assert process.stdin is not None  # noqa: S101  both are pipes
     assert process.stdout is not None  # noqa: S101
     ended = False

@@ -16,16 +16,18 @@ KFD = Path("/sys/class/kfd/kfd/topology/nodes")
 
 def device_here(folder: Path) -> tuple[Device, int]:
     """Return the device of this machine, and how many more it has. A machine measures one thing at a time (docs/GATE.md), so it
-    offers its first GPU, or else its CPU, which gets an id of its own in the worker's folder `folder`.
+    offers its first GPU, or else its CPU. One without an id in its hardware gets one in the worker's folder `folder`.
     """
-    found = [*_nvidia(), *_amd()]
-    if found:
-        return found[0], len(found) - 1
+    found = [*_nvidia(), *_amd()] or [Device(uuid="", kind="cpu")]
+    first = found[0]
+    return first if first.uuid else Device(uuid=f"{first.kind}-{_own_id(folder)}", kind=first.kind), len(found) - 1
+
+
+def _own_id(folder: Path) -> str:
     file = folder / "device"
     if not file.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
         atomic_write.replace(file, uuid.uuid4().hex[:12].encode())
-    return Device(uuid=f"cpu-{file.read_text().strip()}", kind="cpu"), 0
+    return file.read_text().strip()
 
 
 def versions_here(engine: str) -> Versions:
@@ -55,5 +57,6 @@ def _amd() -> list[Device]:
         target = int(facts.get("gfx_target_version", "0"))
         if target:
             major, minor, step = target // 10000, target // 100 % 100, target % 100
-            found.append(Device(uuid=f"GPU-{int(facts.get('unique_id', '0')):x}", kind=f"gfx{major}{minor:x}{step:x}"))
+            own = int(facts.get("unique_id", "0"))  # 0: none, as with the GPU that is part of a processor
+            found.append(Device(uuid=f"GPU-{own:x}" if own else "", kind=f"gfx{major}{minor:x}{step:x}"))
     return found

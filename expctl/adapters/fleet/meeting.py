@@ -104,20 +104,42 @@ def _numeric(host: str) -> str:
 
 
 @contextlib.contextmanager
+def only_one_head(folder: Path) -> Iterator[None]:
+    """Hold a head's folder. Raises Refused if another head has it: that would lose its address and its sockets to this one."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    taken = Refused(
+        "a fleet was begun on this machine already",
+        code="fleet-is-up",
+        expected="one expctl fleet up for each folder",
+        found=f"one that holds {folder / 'lock'}",
+        hint="expctl fleet down ends it; --folder DIR begins another beside it",
+    )
+    with _held(folder, taken):
+        yield
+
+
+@contextlib.contextmanager
 def only_one(folder: Path) -> Iterator[None]:
     """Hold a worker's folder. Raises Refused if another worker has it: on a shared disk that may be one of another machine."""
+    taken = Refused(
+        "another worker has this name",
+        code="fleet-name-taken",
+        expected="a name of its own for each worker of a user",
+        found=f"one that holds {folder / 'lock'}",
+        hint="expctl fleet join ... --name ANOTHER",
+    )
+    with _held(folder, taken):
+        yield
+
+
+@contextlib.contextmanager
+def _held(folder: Path, taken: Refused) -> Iterator[None]:
     descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(descriptor)
-        raise Refused(
-            "another worker has this name",
-            code="fleet-name-taken",
-            expected="a name of its own for each worker of a user",
-            found=f"one that holds {folder / 'lock'}",
-            hint="expctl fleet join ... --name ANOTHER",
-        ) from error
+        raise taken from error
     try:
         yield
     finally:

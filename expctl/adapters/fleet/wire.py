@@ -11,6 +11,16 @@ from expctl.domain.errors import Refused
 from expctl.domain.run.events import Event
 from expctl.ports.fleet import Heard, Job, Told
 
+
+class Numbered(Struct, frozen=True, kw_only=True):
+    """A `Told` without its event, which is decoded by its own kind."""
+
+    device: str
+    id: str
+    attempt: int
+    number: int
+
+
 HEARD: dict[str, Any] = {kind.__name__: kind for kind in get_args(Heard)}
 
 
@@ -41,7 +51,8 @@ def heard_of(line: bytes) -> Any:
     raw = json.loads(line)
     kind, data = HEARD.get(raw["type"]), raw["data"]
     if kind is Told:
-        return Told(**{**data, "event": _event(data["event"])})
+        event = _event(data.pop("event"))
+        return Told(**structs.asdict(_decoded(data, Numbered)), event=event)
     return _decoded(data, kind)
 
 

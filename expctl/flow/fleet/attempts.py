@@ -32,13 +32,7 @@ class Attempts:
     def open(self) -> Iterator[Attempt]:
         """Read the newest attempt of each experiment, unless it was given up. One that a power cut has damaged is forgotten."""
         for experiment, number in sorted(self._last.items()):
-            try:
-                lines = self._journal.read(self._name(experiment, number))
-            except Refused as refusal:
-                if refusal.code != "journal-damaged":
-                    raise
-                self._journal.forget(self._name(experiment, number))
-                continue
+            lines = self._sound(experiment, number)
             if lines and not any(isinstance(line, GivenUp) for line in lines):
                 yield Attempt.of(lines)
 
@@ -66,14 +60,28 @@ class Attempts:
 
     def give_up(self, experiment: str, attempt: int, why: GivenUp) -> None:
         """Write down that an attempt counts no more."""
-        lines = self._journal.read(self._name(experiment, attempt))
+        lines = self._sound(experiment, attempt)
         if lines and not any(isinstance(line, GivenUp) for line in lines):
             self._append(experiment, attempt, why)
 
     def retire(self, experiment: str, attempt: int) -> None:
-        """An experiment is concluded: its record has what counted. Attempts before that one stay, as evidence."""
+        """An experiment is concluded: its record has what counted. Attempts before that one stay, as evidence, and none of them
+        is taken for an open one by the next head.
+        """
+        for earlier in range(1, attempt):
+            self.give_up(experiment, earlier, GivenUp(why=f"attempt {attempt} counts"))
         self._journal.forget(self._name(experiment, attempt))
         self._events.pop((experiment, attempt), None)
+
+    def _sound(self, experiment: str, attempt: int) -> tuple[Any, ...]:
+        """Read an attempt's journal. One that a power cut has damaged is forgotten."""
+        try:
+            return self._journal.read(self._name(experiment, attempt))
+        except Refused as refusal:
+            if refusal.code != "journal-damaged":
+                raise
+            self._journal.forget(self._name(experiment, attempt))
+            return ()
 
     def _name(self, experiment: str, attempt: int) -> str:
         return f"{experiment}.{attempt}"

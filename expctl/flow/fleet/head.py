@@ -31,6 +31,7 @@ from expctl.ports.repository import FindingsEditor, Journal
 
 LOOK_S = 0.5
 SILENT_S = 30.0
+LOOKS_ALONE = 20
 
 FleetStep = Outcome | Skipped | Ended
 
@@ -59,6 +60,7 @@ class Head:
     reported: set[tuple[str, State]] = field(default_factory=set)
     branch: str = ""
     waits_for: str = ""
+    looks_alone: int = 0  # in a row, without a device
     done: int = 0
     rejects: int = 0
 
@@ -101,7 +103,15 @@ class Head:
                 raise Interrupted("the fleet was stopped; expctl run --all --on fleet goes on from there")
             for heard in self.engine.heard(LOOK_S):
                 yield from self.workers.hear(heard)
+            self._say_if_alone()
             self.workers.give_up_silent()
+
+    def _say_if_alone(self) -> None:
+        """Say that no device is there, once that has lasted; the head waits for one."""
+        self.looks_alone = 0 if self.workers.devices else self.looks_alone + 1
+        if self.looks_alone == LOOKS_ALONE:
+            text = "no device has answered: expctl fleet join on a worker; one that works for another campaign is not free"
+            self.context.progress.step("waiting", text)
 
     def _kernel(self) -> str:
         return self.context.workspace.source_identity(self.context.workspace.head())

@@ -4,6 +4,7 @@ The head measures nothing here. What it needs of the worker's machine is what th
 from the samples, by the code that decides on one machine.
 """
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,12 +15,12 @@ from msgspec.structs import replace
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.experiment.record import Artifact
+from expctl.domain.experiment.record import Artifact, Record
 from expctl.domain.fleet.events import Assigned, FleetEvent, Judged
 from expctl.domain.fleet.schedule import experiment_of
 from expctl.domain.protocol.model import Protocol, Target
 from expctl.domain.run.actions import Settle
-from expctl.domain.run.events import Begun, Built, Event, Noted, Pinned, Publishing
+from expctl.domain.run.events import Begun, Built, Event, Measured, Noted, Pinned, Publishing
 from expctl.domain.run.state_machine import Run, next_action
 from expctl.domain.run.step_result import Available, Failed
 from expctl.domain.run.target_roles import TargetRoles
@@ -70,7 +71,7 @@ def decision_of(context: Context, attempt: Attempt) -> Decision | None:
 
 
 def land(context: Context, attempt: Attempt) -> Outcome | None:
-    """Commit the record of an attempt that is judged; a KEEP lands with it. None if the experiment has a record already.
+    """Commit the record of an attempt that is judged; a KEEP lands with it. None if that was done already.
 
     A head that was killed in the middle goes on where git stands. Raises Refused, with nothing landed, if the candidate isn't
     what the head makes of the proposal, or a rule of the repository refuses it meanwhile; Busy.
@@ -84,7 +85,7 @@ def land(context: Context, attempt: Attempt) -> Outcome | None:
     if not any(isinstance(event, Publishing) for event in left):
         journal.forget(experiment)
         record = library.record(context.workspace.head(), experiment)
-        if record is not None and record.verdict is not Verdict.INVALID and not assigned.confirms:
+        if record is not None and _has(context, record, attempt):
             return None
         _check_candidate(context, attempt)
         journal.extend(experiment, (*attempt.run, *(Noted(text=text) for text in _notes(attempt))))
@@ -94,6 +95,15 @@ def land(context: Context, attempt: Attempt) -> Outcome | None:
         if not any(isinstance(event, Publishing) for event in journal.read(experiment)):
             journal.forget(experiment)
         raise
+
+
+def _has(context: Context, record: Record, attempt: Attempt) -> bool:
+    """Has the record what the attempt measured, because an earlier head was killed once it had committed that?"""
+    if not attempt.assigned.confirms:
+        return record.verdict is not Verdict.INVALID
+    samples = [sample for event in attempt.run if isinstance(event, Measured) for sample in event.samples]
+    identity = hashlib.sha256(context.samples_bytes(samples)).hexdigest()
+    return bool(samples) and any(each.samples_sha256 == identity for each in record.replications)
 
 
 def as_measured(context: Context, attempt: Attempt, judged: Judged) -> Context:

@@ -41,8 +41,8 @@ class _Worker:
     rests_until: float = 0.0
     said: str = ""
 
-    def ends(self, heard: Offered | Finished | Stumbled) -> bool:
-        """Is this the end of the job that the device does now? What an earlier process of its worker has said is not."""
+    def means(self, heard: Offered | Told | Finished | Stumbled) -> bool:
+        """Is this of the job that the device does now? What an earlier process of its worker has said is not."""
         return self.busy and self.job == (("", 0) if isinstance(heard, Offered) else (heard.id, heard.attempt))
 
 
@@ -66,8 +66,8 @@ class Workers:
 
     @property
     def busy(self) -> bool:
-        """Does any device have a job?"""
-        return any(worker.busy for worker in self.devices.values())
+        """Does any device have a job that counts? That of a silent one counts no more."""
+        return any(worker.busy and not worker.silent for worker in self.devices.values())
 
     # ------------------------------------------------------------------ giving work
 
@@ -161,15 +161,14 @@ class Workers:
             case Lost(why=why):
                 self._lose(heard.device, why)
                 self.devices.pop(heard.device, None)
-            case Offered() if worker is not None and worker.ends(heard):
+            case Offered() if worker is not None and worker.means(heard):
                 self._weigh(worker, heard)
-            case Told():
+            case Told() if worker is not None and worker.means(heard):
                 self.attempts.tell(heard)
-            case Finished():
+            case Finished() if worker is not None and worker.means(heard):
                 self._judge(heard)
-                if worker is not None and worker.ends(heard):
-                    self._free(worker)
-            case Stumbled() if worker is not None and worker.ends(heard):
+                self._free(worker)
+            case Stumbled() if worker is not None and worker.means(heard):
                 self._free(worker)
                 yield from self._stumble(worker, heard)
 
@@ -216,7 +215,11 @@ class Workers:
         self._give_up(name, stumbled.attempt, why)
         if not current:
             return
-        tries = self.stumbled[name] = self.stumbled.get(name, 0) + (stumbled.kind not in ("Busy", "Interrupted"))
+        if stumbled.kind == "MachineTrouble":  # a full disk, say: it must say anew what it offers before it gets another
+            worker.fits = None
+        tries = self.stumbled[name] = self.stumbled.get(name, 0) + (
+            stumbled.kind not in ("Busy", "Interrupted", "MachineTrouble")
+        )
         refused = stumbled.kind == "Refused" or tries >= TRIES
         self.schedule.failed(name, stumbled.attempt, retry=not refused)
         self.schedule.lose(worker.device.uuid)  # it rests for a moment

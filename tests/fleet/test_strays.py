@@ -1,0 +1,162 @@
+"""What a fleet must not take in: a stranger's word, another device, an attempt that counts no more, the same result twice."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+from unittest.mock import Mock
+
+import pytest
+
+from expctl.adapters.fleet import devices
+from expctl.adapters.fleet.child import lines_of
+from expctl.adapters.fleet.meeting import begin_meeting, only_one_head
+from expctl.adapters.fleet.wire import heard_bytes, heard_of, job_bytes
+from expctl.adapters.journal import EVENTS, FileJournal
+from expctl.domain.errors import Refused
+from expctl.domain.fleet.device import Device
+from expctl.domain.fleet.events import Assigned, GivenUp, Judged
+from expctl.domain.fleet.schedule import Schedule
+from expctl.domain.run.events import Noted
+from expctl.flow.fleet.attempts import Attempts
+from expctl.flow.fleet.siblings import Siblings
+from expctl.flow.fleet.workers import Workers
+from expctl.ports.fleet import Heard, Job, Present, Stumbled, Told
+from tests.fleet.knobs import Knobs
+from tests.fleet.local_engine import LocalEngine
+from tests.fleet.test_local import run
+
+KINDS = EVENTS | {kind.__name__: kind for kind in (Assigned, GivenUp, Judged)}
+JOB = Job(repository="r", base="b", branch="main", pack="p", id="P1", attempt=1, device="a")
+
+
+def attempts_at(folder: Path) -> Attempts:
+    return Attempts(FileJournal(folder / "attempts", kinds=KINDS))
+
+
+def workers_with(attempts: Attempts) -> Workers:
+    """Two devices that have joined; a has the experiment P1."""
+    schedule = Schedule("kernel")
+    schedule.enqueue("P1")
+    packs = Mock()
+    packs.name.return_value, packs.bytes.return_value = "pack", b""
+    made = Workers(
+        context=cast(Any, SimpleNamespace(progress=Mock(), workspace=Mock(head=lambda: "base", branch=lambda: "main"))),
+        engine=Mock(),
+        packs=packs,
+        repository="r",
+        attempts=attempts,
+        schedule=schedule,
+        siblings=Siblings("here"),
+        silent_s=0.0,
+    )
+    for name in ("a", "b"):
+        hear(made, Present(device=name, found=Device(uuid=name, kind="cpu"), worker=name))
+        made.devices[name].fits = True
+    schedule.offer("a")
+    made.assign()
+    return made
+
+
+def hear(workers: Workers, heard: Heard) -> None:
+    assert list(workers.hear(heard)) == []
+
+
+def test_a_device_speaks_of_its_own_job_only(tmp_path: Path) -> None:
+    attempts = attempts_at(tmp_path)
+    workers = workers_with(attempts)
+    words = {"id": "P1", "attempt": 1, "event": Noted(text="x")}
+    hear(workers, Told(device="b", number=0, **words))
+    hear(workers, Told(device="stranger", number=0, **words))
+    hear(workers, Told(device="a", id="../../P1", attempt=1, number=-1, event=Noted(text="x")))
+    assert attempts.newest("P1").run == ()
+    assert [file.name for file in tmp_path.rglob("*.jsonl")] == ["P1.1.jsonl"]
+    hear(workers, Told(device="a", number=0, **words))
+    assert attempts.newest("P1").run == (Noted(text="x"),)
+
+
+def test_a_silent_device_keeps_no_campaign_from_ending(tmp_path: Path) -> None:
+    workers = workers_with(attempts_at(tmp_path))
+    assert workers.busy
+    workers.give_up_silent()
+    assert not workers.busy
+
+
+def test_a_line_with_a_wrong_number_is_refused() -> None:
+    line = json.loads(heard_bytes(Told(device="a", id="P1", attempt=1, number=0, event=Noted(text="x"))))
+    for wrong in ({"number": "0"}, {"attempt": None}, {"id": 1}):
+        with pytest.raises(Refused, match="understand"):
+            heard_of(json.dumps(line | {"data": line["data"] | wrong}).encode())
+
+
+def test_an_earlier_attempt_is_not_open_once_a_later_one_has_counted(tmp_path: Path) -> None:
+    """A head was killed, and the next one gave the confirmation to another device."""
+    attempts = attempts_at(tmp_path)
+    for number, device in ((1, "a"), (2, "b")):
+        attempts.begin(
+            Assigned(id="P1+", attempt=number, device=device, kind="cpu", worker="w", base="", kernel="", confirms="c")
+        )
+    attempts.retire("P1+", 2)
+    assert list(attempts_at(tmp_path).open()) == []
+    assert attempts_at(tmp_path).last("P1+") == 1, "it stays as evidence"
+
+
+def test_a_confirmation_that_is_committed_does_not_land_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    knobs = Knobs(tmp_path, 1, sleep_s=0.005)
+    knobs.propose("P1", 0, 0)
+    engine = LocalEngine(tmp_path / "hosts", ("a", "b"), knobs.repository.environment)
+
+    class Killed(Exception):
+        pass
+
+    def retire(_: Attempts, experiment: str, __: int) -> None:
+        if experiment == "P1+":
+            raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Attempts, "retire", retire)
+        with pytest.raises(Killed):
+            run(knobs, engine, confirms=True)
+    assert len(knobs.repository.record("P1")["replications"]) == 1
+    run(knobs, LocalEngine(tmp_path / "hosts", ("a", "b"), knobs.repository.environment), confirms=True)
+    assert len(knobs.repository.record("P1")["replications"]) == 1
+    assert not list((knobs.repository.root / ".git/expctl/fleet/attempts").glob("P1+.*"))
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "work").write_text("a file, so that nothing can be put there")
+    (line,) = lines_of(tmp_path / "work", job_bytes(JOB), b"", {})
+    said = heard_of(line)
+    assert isinstance(said, Stumbled)
+    assert (said.id, said.attempt, said.kind) == ("P1", 1, "MachineTrouble")
+    assert said.where == str(tmp_path / "work")
+
+
+def test_two_machines_whose_gpu_has_no_id_have_different_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = tmp_path / "nodes" / "1"
+    node.mkdir(parents=True)
+    (node / "properties").write_text("simd_count 80\ngfx_target_version 110501\nunique_id 0\n")
+    monkeypatch.setattr(devices, "KFD", tmp_path / "nodes")
+    monkeypatch.setattr(devices, "answer", lambda *_: "")
+    one, other = (devices.device_here(tmp_path / name)[0] for name in ("one", "other"))
+    assert one.kind == other.kind == "gfx1151"
+    assert one.uuid != other.uuid
+    assert devices.device_here(tmp_path / "one")[0] == one
+    (node / "properties").write_text("gfx_target_version 110501\nunique_id 255\n")
+    assert devices.device_here(tmp_path / "one")[0].uuid == "GPU-ff"
+
+
+def test_a_second_head_takes_nothing_from_the_first(tmp_path: Path) -> None:
+    with only_one_head(tmp_path / "fleet"):
+        meeting = begin_meeting(tmp_path / "fleet", "127.0.0.1", 0)
+        again = "from expctl.adapters.fleet.meeting import only_one_head; from pathlib import Path; import sys\n"
+        again += "with only_one_head(Path(sys.argv[1])): pass"
+        answer = subprocess.run(
+            [sys.executable, "-c", again, tmp_path / "fleet"], capture_output=True, text=True, check=False, timeout=60
+        )
+        assert "a fleet was begun on this machine already" in answer.stderr
+        file = tmp_path / "fleet" / "head.json"
+        assert file.stat().st_mode & 0o077 == 0
+        assert meeting.token in file.read_text()
