@@ -67,7 +67,7 @@ def hear(workers: Workers, heard: Heard) -> None:
 def test_a_device_speaks_of_its_own_job_only(tmp_path: Path) -> None:
     attempts = attempts_at(tmp_path)
     workers = workers_with(attempts)
-    words = {"id": "P1", "attempt": 1, "event": Noted(text="x")}
+    words: dict[str, Any] = {"id": "P1", "attempt": 1, "event": Noted(text="x")}
     hear(workers, Told(device="b", number=0, **words))
     hear(workers, Told(device="stranger", number=0, **words))
     hear(workers, Told(device="a", id="../../P1", attempt=1, number=-1, event=Noted(text="x")))

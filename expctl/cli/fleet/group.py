@@ -37,7 +37,9 @@ def join(
     token_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A copy of the file that fleet up has named; needed with ADDRESS.")
     ] = None,
-    name: Annotated[str, typer.Option(help="The worker's name in records; default: worker and a number.")] = "",
+    name: Annotated[
+        str, typer.Option(help="The worker's name in records; default: worker- and the end of the device's id.")
+    ] = "",
     own_address: Annotated[
         str, typer.Option(metavar="HOST", help="This machine's address, as the head sees it; default: found out.")
     ] = "",

@@ -76,12 +76,13 @@ class Attempts:
     def _sound(self, experiment: str, attempt: int) -> tuple[Any, ...]:
         """Read an attempt's journal. One that a power cut has damaged is forgotten."""
         try:
-            return self._journal.read(self._name(experiment, attempt))
+            lines: tuple[Any, ...] = self._journal.read(self._name(experiment, attempt))
         except Refused as refusal:
             if refusal.code != "journal-damaged":
                 raise
             self._journal.forget(self._name(experiment, attempt))
             return ()
+        return lines
 
     def _name(self, experiment: str, attempt: int) -> str:
         return f"{experiment}.{attempt}"
