@@ -18,7 +18,7 @@ class Commit(Struct, frozen=True, kw_only=True):
 
 
 class Kept(Struct, frozen=True, kw_only=True):
-    """A record that says KEEP, the commit that brought it on top of what was measured ("": none did), the paths that this commit
+    """A record that says KEEP, the commit that brought it on top of what was measured ("": none), the paths that this commit
     changes besides, and those that the candidate changes.
     """
 
