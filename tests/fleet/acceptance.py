@@ -23,6 +23,7 @@ from tests.e2e.foreign import EXPCTL
 from tests.fleet.knobs import WASTE, Knobs
 
 SPEED_UP_LEAST = 2.5
+START_S = 240  # beside a whole test suite Ray's processes take their time
 FROZEN_S = 60.0
 KEPT = ("P2", "P8")
 APART = ("P2", "P3")  # each wins alone; together they lose
@@ -69,14 +70,14 @@ class Fleet:
         """Begin the head, and wait until workers can join."""
         before = self.said("up").count("the fleet meets")
         self.start("up", "fleet", "up")
-        until(lambda: self.said("up").count("the fleet meets") > before, "the head is up", 60)
+        until(lambda: self.said("up").count("the fleet meets") > before, "the head is up", START_S)
 
     def join(self, *names: str) -> None:
         """Begin workers, and wait until they have joined."""
         before = {name: self.said(name).count("joined") for name in names}
         for name in names:
             self.start(name, "fleet", "join", "--name", name)
-        until(lambda: all(self.said(name).count("joined") > before[name] for name in names), "the workers have joined", 60)
+        until(lambda: all(self.said(name).count("joined") > before[name] for name in names), "the workers have joined", START_S)
 
     def run(self) -> "subprocess.Popen[bytes]":
         """Begin the campaign."""

@@ -46,9 +46,12 @@ class GitEvidence:
             found[name] = Commit(parents=tuple(parents), tree=tree, scope=here)
         return found
 
-    def brought_by(self, head: str, path: str) -> str:
-        """Return the first commit that added the file `path`; "" if none did."""
-        return (self._said("log", "--diff-filter=A", "--no-renames", "--format=%H", head, "--", path) or [""])[-1]
+    def brought_by(self, head: str, path: str, onto: str) -> str:
+        """Return the commit that put the file `path` on top of the commit `onto`; "" if none did. Another one may have put
+        another file there before: an INVALID record gives way to that of the next attempt.
+        """
+        lines = (line.split() for line in self._said("log", "--no-renames", "--format=%H %P", head, "--", path))
+        return next((commit for commit, *parents in lines if parents[:1] == [onto]), "")
 
     def changed(self, commit: str) -> tuple[str, ...]:
         """Return the paths that `commit` changes against its first parent."""

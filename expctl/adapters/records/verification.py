@@ -80,7 +80,7 @@ class Verification:
         return next((name for name in reversed(commits) if name in bases), self._head)
 
     def _kept(self, record: Record, commits: dict[str, Commit]) -> Kept:
-        brought = self._evidence.brought_by(self._head, f"experiments/{record.id}/record.json")
+        brought = self._evidence.brought_by(self._head, f"experiments/{record.id}/record.json", record.candidate)
         own = (f"experiments/{record.id}/", "ledger.md")
         changes = self._evidence.changed(record.candidate) if record.candidate in commits else ()
         beside = tuple(each for each in self._evidence.changed(brought) if not each.startswith(own)) if brought else ()
