@@ -134,6 +134,14 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert said.where == str(tmp_path / "work")
 
 
+def test_packs_of_a_killed_worker_do_not_pile_up(tmp_path: Path) -> None:
+    (tmp_path / "old.pack").write_bytes(b"of a worker that was killed")
+    said = [heard_of(line) for line in lines_of(tmp_path, job_bytes(JOB), b"not what the job names", {})]
+    assert isinstance(said[-1], Stumbled)
+    assert said[-1].code == "fleet-pack-damaged"
+    assert not list(tmp_path.glob("*.pack"))
+
+
 def test_two_machines_whose_gpu_has_no_id_have_different_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     node = tmp_path / "nodes" / "1"
     node.mkdir(parents=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from expctl.adapters.fleet.wire import heard_bytes, job_of
 from expctl.files import atomic_write
 from expctl.launcher.running import start_own
-from expctl.ports.fleet import Stumbled
+from expctl.ports.fleet import Job, Stumbled
 
 LOG_TAIL = 600
 
@@ -24,23 +24,16 @@ def lines_of(folder: Path, job: bytes, pack: bytes, variables: Mapping[str, str]
     environment = {name: text for name, text in os.environ.items() if not name.startswith("RAY_")} | dict(variables)
     argv = [sys.executable, "-m", "expctl", "fleet", "work", str(folder), str(file)]
     try:
+        for left in folder.glob("*.pack"):  # of a worker that was killed
+            left.unlink(missing_ok=True)
         atomic_write.replace(file, pack)
         with open(log, "wb") as errors:
             process = start_own(argv, cwd=folder, environment=environment, stderr=errors)
     except OSError as error:
         with contextlib.suppress(OSError):
             file.unlink()
-        yield heard_bytes(
-            Stumbled(
-                device=asked.device,
-                id=asked.id,
-                attempt=asked.attempt,
-                kind="MachineTrouble",
-                message="the job could not be begun in the worker's folder",
-                found=error.strerror or str(error),
-                where=str(folder),
-            )
-        )
+        message = "the job could not be begun in the worker's folder"
+        yield _stumbled(asked, "MachineTrouble", message, found=error.strerror or str(error), where=folder)
         return
     assert process.stdin is not None  # noqa: S101  both are pipes
     assert process.stdout is not None  # noqa: S101
@@ -59,14 +52,10 @@ def lines_of(folder: Path, job: bytes, pack: bytes, variables: Mapping[str, str]
         file.unlink(missing_ok=True)
     if not ended:
         tail = log.read_text(errors="replace")[-LOG_TAIL:].strip()
-        yield heard_bytes(
-            Stumbled(
-                device=asked.device,
-                id=asked.id,
-                attempt=asked.attempt,
-                kind="bug",
-                message=f"the worker's process ended with status {process.returncode}",
-                found=tail,
-                where=str(log),
-            )
-        )
+        yield _stumbled(asked, "bug", f"the worker's process ended with status {process.returncode}", found=tail, where=log)
+
+
+def _stumbled(job: Job, kind: str, message: str, *, found: str, where: Path) -> bytes:
+    return heard_bytes(
+        Stumbled(device=job.device, id=job.id, attempt=job.attempt, kind=kind, message=message, found=found, where=str(where))
+    )
