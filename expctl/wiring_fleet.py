@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import platform
 import signal
 import sys
 import time
@@ -80,7 +81,7 @@ def join(
         device, more = devices.device_here(own)
         called = name or f"worker-{device.uuid[-4:]}"
         atomic_write.replace(own / "name", called.encode())
-        atomic_write.replace(own / "pid", str(os.getpid()).encode())
+        atomic_write.replace(own / "pid", f"{os.getpid()} {platform.node()}".encode())
         if more:
             told(f"offers {device.uuid}; {more} more here are left out, because a machine measures one thing at a time")
 
@@ -117,8 +118,10 @@ def down(given: Path | None) -> list[str]:
 
     pids: list[tuple[str, int]] = []
     for file in sorted(folder.glob("workers/*/pid")):
-        pids.append((f"worker {file.parent.name}", int(file.read_text())))
-        file.unlink()
+        pid, _, machine = file.read_text().partition(" ")
+        if machine == platform.node():  # on a shared disk there are those of other machines too
+            pids.append((f"worker {file.parent.name}", int(pid)))
+            file.unlink()
     with contextlib.suppress(Refused):
         pids.append(("head", read_meeting(folder).pid))
     for who, pid in pids:

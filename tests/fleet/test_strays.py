@@ -1,6 +1,7 @@
 """What a fleet must not take in: a stranger's word, another device, an attempt that counts no more, the same result twice."""
 
 import json
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from expctl import wiring_fleet
 from expctl.adapters.fleet import devices
 from expctl.adapters.fleet.child import lines_of
 from expctl.adapters.fleet.meeting import begin_meeting, only_one_head
@@ -154,6 +156,19 @@ def test_two_machines_whose_gpu_has_no_id_have_different_devices(tmp_path: Path,
     assert devices.device_here(tmp_path / "one")[0] == one
     (node / "properties").write_text("gfx_target_version 110501\nunique_id 255\n")
     assert devices.device_here(tmp_path / "one")[0].uuid == "GPU-ff"
+
+
+def test_down_leaves_the_workers_of_other_machines_alone(tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "60"]) as stranger:
+        dead = stranger.pid
+        stranger.kill()
+    files = {machine: tmp_path / "workers" / machine / "pid" for machine in ("elsewhere", platform.node())}
+    for machine, file in files.items():
+        file.parent.mkdir(parents=True)
+        file.write_text(f"{dead} {machine}")
+    assert wiring_fleet.down(tmp_path) == ["nothing of a fleet runs here"]
+    assert files["elsewhere"].exists()
+    assert not files[platform.node()].exists()
 
 
 def test_a_second_head_takes_nothing_from_the_first(tmp_path: Path) -> None:
