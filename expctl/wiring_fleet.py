@@ -118,9 +118,9 @@ def down(given: Path | None) -> list[str]:
 
     pids: list[tuple[str, int]] = []
     for file in sorted(folder.glob("workers/*/pid")):
-        pid, _, machine = file.read_text().partition(" ")
+        number, _, machine = file.read_text().partition(" ")
         if machine == platform.node():  # on a shared disk there are those of other machines too
-            pids.append((f"worker {file.parent.name}", int(pid)))
+            pids.append((f"worker {file.parent.name}", int(number)))
             file.unlink()
     with contextlib.suppress(Refused):
         pids.append(("head", read_meeting(folder).pid))
