@@ -1,6 +1,7 @@
 """What a fleet must not take in: a stranger's word, another device, an attempt that counts no more, the same result twice."""
 
 import json
+import math
 import platform
 import subprocess
 import sys
@@ -12,9 +13,10 @@ from unittest.mock import Mock
 import pytest
 
 from expctl import wiring_fleet
-from expctl.adapters.fleet import devices
+from expctl.adapters.fleet import devices, ray_engine
 from expctl.adapters.fleet.child import lines_of
 from expctl.adapters.fleet.meeting import begin_meeting, only_one_head
+from expctl.adapters.fleet.ray_engine import RayEngine
 from expctl.adapters.fleet.wire import heard_bytes, heard_of, job_bytes
 from expctl.adapters.journal import EVENTS, FileJournal
 from expctl.domain.errors import Refused
@@ -25,7 +27,7 @@ from expctl.domain.run.events import Noted
 from expctl.flow.fleet.attempts import Attempts
 from expctl.flow.fleet.siblings import Siblings
 from expctl.flow.fleet.workers import Workers
-from expctl.ports.fleet import Heard, Job, Present, Stumbled, Told
+from expctl.ports.fleet import Heard, Job, Lost, Present, Stumbled, Told
 from tests.fleet.knobs import Knobs
 from tests.fleet.local_engine import LocalEngine
 from tests.fleet.test_local import run
@@ -156,6 +158,28 @@ def test_two_machines_whose_gpu_has_no_id_have_different_devices(tmp_path: Path,
     assert devices.device_here(tmp_path / "one")[0] == one
     (node / "properties").write_text("gfx_target_version 110501\nunique_id 255\n")
     assert devices.device_here(tmp_path / "one")[0].uuid == "GPU-ff"
+
+
+def test_a_worker_that_dies_between_two_jobs_is_lost_once() -> None:
+    """The end of one job and the start of the next are both heard of after its death. Ray itself isn't asked."""
+
+    class Death(Exception):
+        pass
+
+    def died(_: object) -> None:
+        raise Death
+
+    ended, begun = iter("x"), iter("y")
+    engine = RayEngine.__new__(RayEngine)
+    engine._ray = SimpleNamespace(
+        wait=lambda waits, **_: (waits, []), get=died, ObjectRef=Mock, exceptions=SimpleNamespace(RayError=Death), kill=Mock()
+    )
+    engine._looked_s = math.inf
+    engine._waits = {ended: "a", begun: "a"}
+    engine._actors = {"a": ray_engine._Actor(node="n", device=Device(uuid="a", kind="cpu"), handle=Mock(), name="rack")}
+    (lost,) = engine.heard(0.0)
+    assert isinstance(lost, Lost)
+    assert lost.device == "a"
 
 
 def test_down_leaves_the_workers_of_other_machines_alone(tmp_path: Path) -> None:

@@ -111,7 +111,9 @@ class RayEngine:
         return here
 
     def _listen(self, ready: Any) -> list[Heard]:
-        uuid = self._waits[ready]
+        uuid = self._waits.get(ready)
+        if uuid is None:  # what came just before it has told that its device is gone
+            return []
         is_stream = not isinstance(ready, self._ray.ObjectRef)
         try:
             if is_stream:
