@@ -91,9 +91,9 @@ def test_an_interrupt_is_none_of_its_errors(tmp_path: Path) -> None:
         while not (told.exists() and told.read_text()):
             time.sleep(0.02)
         while not over.wait(2):  # Python drops one that comes while it collects garbage
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.pthread_kill(waiting, signal.SIGINT)  # of the process another thread may take it, and this one sleeps on
 
-    over = threading.Event()
+    over, waiting = threading.Event(), threading.get_ident()
     threading.Thread(target=interrupt).start()
     try:
         with pytest.raises(KeyboardInterrupt):

@@ -20,13 +20,17 @@ KERNEL_MOST, SENTENCE_MOST = 60, 500
 def beside_text(target: TargetState) -> str:
     """Return how many times as fast the kernel is as the quickest rival and wall, at the size with the largest weight.
 
-    E.g. `1.92x torch.compile, default; 1.11x library product alone`.
+    E.g. `1.92x torch.compile; 1.11x library product`: the tables below have the names in full.
     """
     size = _main_size(target)
     if size is None or size.ours is None:
         return "not measured"
     found = [size.quickest(role) for role in (Role.RIVAL, Role.WALL)]
-    return "; ".join(f"{speed_ratio(size.ours, each)[0]:.2f}x {one_line(each.name, 30)}" for each in found if each is not None)
+    return "; ".join(f"{speed_ratio(size.ours, each)[0]:.2f}x {_short(each.name)}" for each in found if each is not None)
+
+
+def _short(name: str) -> str:
+    return one_line(name.partition(",")[0].removesuffix(" alone"), 24)
 
 
 def rival_tables_text(target: TargetState) -> Markdown:
