@@ -81,7 +81,7 @@ class RecordIndex:
             return self._index
         found = self._read()
         self._in_memory = found is None
-        return self._keep(found or sqlite3.connect(":memory:", isolation_level=None))
+        return self._keep(found or sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False))
 
     def _read(self) -> sqlite3.Connection | None:
         """Open the file; None if there is no sound one. A damaged one is removed, since nobody can use it."""
@@ -89,7 +89,9 @@ class RecordIndex:
             return None
         with suppress(OSError):
             if sealed_file.is_sound(self._file):
-                return sqlite3.connect(f"{self._file.as_uri()}?immutable=1", isolation_level=None, uri=True)
+                return sqlite3.connect(
+                    f"{self._file.as_uri()}?immutable=1", isolation_level=None, uri=True, check_same_thread=False
+                )
             if self._file.is_file():
                 self._file.unlink()
                 self._told(f"{self._file.name}, a cache of the records, was damaged: it is made again from git")
@@ -99,7 +101,7 @@ class RecordIndex:
         index = self._opened()
         if self._in_memory:
             return index
-        memory = sqlite3.connect(":memory:", isolation_level=None)
+        memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         index.backup(memory)
         index.close()
         self._in_memory = True
