@@ -35,7 +35,7 @@ class Knobs:
         self.repository = Foreign.of(str(folder / "template"), folder)
 
     def at(self, repository: Foreign) -> "Knobs":
-        """The same at another place."""
+        """Return these knobs for a clone of the repository at another path."""
         made = copy(self)
         made.repository = repository
         return made

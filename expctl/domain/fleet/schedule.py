@@ -1,4 +1,4 @@
-"""Who measures which experiment on which device, what lands when, and what is judged again. Pure: no clock, no engine.
+"""The schedule of a fleet: which device measures which experiment, what lands when, what is judged again. Pure: no clock.
 
 Experiments are judged side by side, each beside the kernel that is newest when it begins. What is not kept lands at once. A
 KEEP waits until everything before it in the queue has landed. If the kernel is still the one beside which it was judged, it

@@ -25,7 +25,7 @@ from tests.rules_corpus.test_own_rules import WHO, repository
 
 FOLDER = Path(__file__).parent
 QUICK = ("R13", "R17", "R18", "R19", "R24", "H02", "H13", "J01", "J09")
-"""Those that words alone decide: one target is compiled."""
+"""Patches that repeat an experiment whose rule is kept in words: one target has to be compiled for them."""
 WITHOUT_A_PATCH = {"P2", "P3", "P4", "P7", "P8", "P13", "P14"}
 
 
