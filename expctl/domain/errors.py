@@ -62,7 +62,9 @@ class ControlFailed(Refused):
     """The measuring path failed its control, a stand-in of known speed: no experiment is to blame, and none can be decided."""
 
 
-class Interrupted(Exception):
-    """The user asked to stop. The journal has the finished steps, and `expctl run` goes on after them."""
+class Interrupted(BaseException):
+    """The user asked to stop. The journal has the finished steps, and `expctl run` goes on after them. Like KeyboardInterrupt,
+    it is no Exception: a library that catches those must not swallow it.
+    """
 
     status = ExitStatus.INTERRUPTED

@@ -1,10 +1,12 @@
 """Handle signals: the first Ctrl-C asks to stop after the present step, a second one aborts; TERM and HUP abort at once."""
 
 import contextlib
+import os
 import signal
 import sys
 import time
 from collections.abc import Iterator
+from threading import Timer
 from types import FrameType
 from typing import Any
 
@@ -12,6 +14,9 @@ from expctl.domain.errors import Interrupted
 
 AGAIN_S = 1.0
 """Signals that come sooner after an abort are ignored, so that they don't interrupt its cleaning up."""
+
+DROPPED_S = 0.05
+"""So long after Python dropped an abort it is raised again."""
 
 WIPE = "\r\x1b[K"
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -57,9 +62,18 @@ class Interruption:
         return self._asked
 
     def _drop(self, dropped: "sys.UnraisableHookArgs") -> None:
-        # Python can't raise an abort in a finaliser or a hook of fork: no traceback, the run stops at the end of the step.
+        # Python can't raise an abort in a finaliser or a hook of fork: no traceback, and it is raised again.
         if not isinstance(dropped.exc_value, Interrupted):
             self._hook(dropped)
+            return
+        again = Timer(DROPPED_S, self._raise_again)
+        again.daemon = True
+        again.start()
+
+    def _raise_again(self) -> None:
+        if not self._left:
+            self._aborted_s = -self._again_s
+            os.kill(os.getpid(), signal.SIGINT)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002  the signature of a handler
         now_s = time.monotonic()
@@ -73,5 +87,5 @@ class Interruption:
         self._aborted_s = now_s
         if self._left:
             raise KeyboardInterrupt
-        self._asked = True  # for what `_drop` drops
+        self._asked = True  # a step that ends before a dropped abort is raised again is the last one
         raise Interrupted(f"aborted; {self._then}")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from expctl.domain.errors import Interrupted, Refused
+from expctl.domain.errors import Refused
 from expctl.domain.experiment.figures import speed_text, state_text, time_text, times_text
 from expctl.domain.experiment.predictions import accuracy_text, prediction_text
 from expctl.domain.history.blind import false_keep_text, rates_text
@@ -44,8 +44,6 @@ def render(ledger: Ledger) -> str:
     text = ledger.template if own else resources.files(FOLDER).joinpath(TEMPLATE).read_text(encoding="utf-8")
     try:
         filled = _template(text).render(ledger=ledger)
-    except Interrupted:
-        raise
     except Exception as error:
         if not own:
             raise

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+import time
 
 import pytest
 
@@ -63,7 +64,7 @@ def test_an_abort_that_is_swallowed_still_asks_to_stop() -> None:
         assert signals.requested()
 
 
-def test_an_abort_in_a_finaliser_asks_to_stop_and_shows_no_traceback(capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_abort_in_a_finaliser_is_raised_soon_after_and_shows_no_traceback(capfd: pytest.CaptureFixture[str]) -> None:
     class Finalised:
         def __init__(self, error: type[BaseException] | None = None) -> None:
             self.error = error
@@ -78,6 +79,8 @@ def test_an_abort_in_a_finaliser_asks_to_stop_and_shows_no_traceback(capfd: pyte
     try:
         with Interruption() as signals:
             Finalised()
+            with pytest.raises(Interrupted):
+                time.sleep(10)
             assert signals.requested()
             assert capfd.readouterr().err == ""
             Finalised(ValueError)
