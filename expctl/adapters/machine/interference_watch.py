@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
+from expctl.adapters.machine.signals import uninterrupted
 from expctl.adapters.sensors.interface import Launch, Sensor
 from expctl.adapters.sensors.new_processes import NewProcesses
 from expctl.domain.machine.burn_in import DeviceReading
@@ -86,7 +87,8 @@ class LaunchWatch:
             sensor.start(Launch(side=side, timed=timed, core=core))
         thread = _Thread(sensors, self._new_processes, core)
         started_s = time.monotonic()
-        thread.start()
+        with uninterrupted():  # an abort within a lock of threading's would leave it held; and the thread takes no signals
+            thread.start()
         try:
             yield
         finally:
@@ -140,7 +142,8 @@ class _Thread(threading.Thread):
         """Stop the thread, waiting at most `patience_s` seconds; return the foreign work it saw. If the thread doesn't end,
         there is an entry for the sensor that hangs.
         """
-        self._over.set()
+        with uninterrupted():
+            self._over.set()
         self.join(patience_s)
         if self._error is not None:
             raise self._error

@@ -68,7 +68,8 @@ class Interruption:
             return
         again = Timer(DROPPED_S, self._raise_again)
         again.daemon = True
-        again.start()
+        with uninterrupted():
+            again.start()
 
     def _raise_again(self) -> None:
         if not self._left:
