@@ -18,12 +18,14 @@ NEAR_PERCENT = 50
 
 
 class View(StrEnum):
-    """What is compared: what the optimised functions compute (LLVM IR), their machine code, the instructions of each source
-    function (REGIONS), or the statements that the preprocessor leaves (STATEMENTS). The last two have parts alone. SOURCE is
-    the preprocessed text without lines and files, by which versions are told apart before they are compiled.
+    """What is compared: what the optimised functions compute (LLVM IR), the same where all is inlined, short loops are unrolled
+    and nothing is vectorised (PLAIN), their machine code, the instructions of each source function (REGIONS), or the statements
+    that the preprocessor leaves (STATEMENTS). The last two have parts alone. SOURCE is the preprocessed text without lines and
+    files, by which versions are told apart before they are compiled.
     """
 
     MEANING = "meaning"
+    PLAIN = "plain"
     CODE = "code"
     REGIONS = "regions"
     STATEMENTS = "statements"

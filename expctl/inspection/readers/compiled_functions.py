@@ -46,7 +46,7 @@ def read_functions(view: str, text: str) -> Answer:
         return {}, instructions_by_region(text)
     if view == "statements":
         return {}, {"": Counter(own_statements(text))}
-    if view == "meaning" and "\ntarget triple" in text:
+    if view in ("meaning", "plain") and "\ntarget triple" in text:
         found = meanings(read_module(text), pure_functions(text))
         return {each.key: each.whole for each in found}, {each.name: each.parts for each in found}
     if "\n.version" in text:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from expctl.inspection.readers.llvm_flow import in_one_form
 from expctl.inspection.readers.llvm_loops import Counted, counted_values, turns
 from expctl.inspection.readers.llvm_module import Surroundings
 from expctl.inspection.readers.llvm_sums import Sum, digest
@@ -81,7 +82,7 @@ class FunctionReader(Values):
 
     def read(self) -> tuple[str, Mapping[str, int]]:
         """Return the hash of what the function does, and the counts of its instructions."""
-        blocks = self._ordered()
+        blocks = in_one_form(self.function.blocks)
         self.order = {block.label: at for at, block in enumerate(blocks)}
         self.counted = counted_values(blocks, self.order)
         for at, (name, kind) in enumerate(self.function.parameters):
@@ -109,23 +110,6 @@ class FunctionReader(Values):
         written = self._round(blocks)
         kinds = " ".join(self.module.spelt(kind) for _, kind in self.function.parameters)
         return digest(self.function.head, *self.function.attributes, kinds, *written), self._parts(blocks)
-
-    def _ordered(self) -> list[Block]:
-        """Blocks in reverse post-order of a walk from the entry."""
-        by_label = {block.label: block for block in self.function.blocks}
-        seen, done = set(), []  # type: set[str], list[Block]
-        stack = [(self.function.blocks[0].label, iter(successors(self.function.blocks[0])))]
-        seen.add(stack[0][0])
-        while stack:
-            label, rest = stack[-1]
-            following = next((each for each in rest if each not in seen), None)
-            if following is None:
-                done.append(by_label[label])
-                stack.pop()
-            else:
-                seen.add(following)
-                stack.append((following, iter(successors(by_label[following]))))
-        return done[::-1]
 
     def _round(self, blocks: Sequence[Block]) -> list[str]:
         written = []
@@ -155,6 +139,8 @@ class FunctionReader(Values):
             return self._named(self._as_sum(counted.first).plus(step.times(Sum(0, ((_turn(self.order[counted.head]), 1),)))))
         head, _, _ = each.text.partition(" [")
         pairs = re.findall(rf"\[ (.*?), %({NAME}) \]", each.text)
+        if len(pairs) == 1:
+            return self._operand(pairs[0][0])
         found = sorted(f"{self.order.get(label, -1)} {self._operand(value)}" for value, label in pairs)
         return digest("phi", self.module.spelt(head), str(self.order[block.label]), *found)
 
@@ -248,13 +234,6 @@ class FunctionReader(Values):
 def _turn(head: int) -> str:
     """Return the term for the number of the turn, from 0, of the loop that begins with a block."""
     return digest("turn", str(head))
-
-
-def successors(block: Block) -> Iterator[str]:
-    """Yield the labels to which a block may go on."""
-    last = block.body[-1].text
-    if last.startswith(("br ", "switch ")):
-        yield from re.findall(rf"label %({NAME})", last)
 
 
 _METHODS = {

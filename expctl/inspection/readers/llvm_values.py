@@ -199,8 +199,33 @@ class Values:
         condition, one, other = split_list(" ".join(word for word in each.text.split(" ")[1:] if word not in MATH))
         kind = text_type(condition)
         value, negated = self._condition(self._operand(condition[len(kind) :]))
+        remainder = self._remainder(value, *((other, one) if negated else (one, other)))
+        if remainder is not None:
+            return self._named(remainder)
         arms = [self._typed(one), self._typed(other)]
         return digest("select", kind, value, *(arms[::-1] if negated else arms))
+
+    def _remainder(self, condition: str, one: str, other: str) -> Sum | None:
+        """Return what `x < 8 ? x : x - 8` is, or its multiple, if it is a remainder of a number that is less than 16."""
+        test, kind = self.tests.get(condition), text_type(one)
+        if test is None or test.is_zero or len(test.sum.terms) != 1 or kind not in ("i32", "i64"):
+            return None
+        (term, sign), constant = test.sum.terms[0], test.sum.constant
+        below, above = (self._as_sum(text[len(kind) :]) for text in ((one, other) if sign < 0 else (other, one)))
+        limit = constant + 1 if sign == -1 else -constant if sign == 1 else 0
+        factor = dict(below.terms).get(term, 0)
+        less = below.plus(above, -1)
+        if (
+            not isinstance(limit, int)
+            or limit < 1
+            or limit & (limit - 1)
+            or not factor
+            or less.terms
+            or less.constant != factor * limit
+        ):
+            return None
+        rest = below.plus(Sum(0, ((term, factor),)), -1)
+        return rest.plus(self._masked(Sum(0, ((term, 1),)), limit - 1, int(kind[1:])).times(Sum(factor)))
 
     def _cast(self, each: Instruction) -> str:
         """A number stays the same in a wider type; so do bits of which nobody asks more."""
