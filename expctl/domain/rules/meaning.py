@@ -123,6 +123,12 @@ def near_percent(rejected: CompiledChange, candidate: CompiledChange) -> int:
     return 100 * sum((did & does).values()) // total if total else 0
 
 
+def share_percent(rejected: CompiledChange, candidate: CompiledChange) -> int:
+    """Return how much of what a rejected change does to instructions another one does too, 0 to 100, whatever else it does."""
+    did = _difference(rejected)
+    return 100 * sum((did & _difference(candidate)).values()) // max(sum(did.values()), 1)
+
+
 def _difference(change: CompiledChange) -> Counter[tuple[str, str, bool]]:
     """Count the instructions that a change adds to a function (True), and those that it removes (False)."""
     old, new = (_instructions(side) for side in (change.before, change.after))

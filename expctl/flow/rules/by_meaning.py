@@ -7,6 +7,7 @@ what a change makes of each function, so the two are comparable where those func
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -22,6 +23,7 @@ from expctl.domain.rules.meaning import (
     Wanted,
     likeness,
     near_percent,
+    share_percent,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     from expctl.domain.rules.current_facts import CurrentFacts
     from expctl.ports.rules import Meanings, Rulebook
 
+COMBINED_FROM_PERCENT = 30
+"""A change that does this much of what each of two rejected ones does may be both of them."""
+COMBINED_MOST = 4
 CODE_FROM_PERCENT = 30
 """From this likeness on, machine code is compared too: it is the slower half of compiling."""
 
@@ -185,7 +190,33 @@ def by_meaning(
             matches.append(Match(record=record, level=Level.NEAR, likeness=LIKENESS[Level.NEAR].format(percent=found.percent)))
         elif found.is_near:
             near.append(Near(record=record, percent=found.percent))
+    matches += () if matches else _combined(meanings, rejected, candidate)
     return tuple(matches), tuple(sorted(near, key=lambda each: -each.percent))
+
+
+def _combined(
+    meanings: Meanings, rejected: Sequence[tuple[Record, Pair, tuple[str, ...]]], candidate: Pair
+) -> tuple[Match, ...]:
+    """Return two rejected changes that are, one put on the other, the same as `candidate`; () if no two are."""
+    shares = []
+    for each in rejected:
+        _, pair, judges = each
+        made = _both(meanings, pair, candidate, judges[0], View.MEANING) if pair.before == candidate.before else None
+        if made is not None and (share := share_percent(*made)) >= COMBINED_FROM_PERCENT:
+            shares.append((share, each))
+    likely = [each for _, each in sorted(shares, key=lambda share: -share[0])[:COMBINED_MOST]]
+    for (one, first, here), (other, second, there) in combinations(likely, 2):
+        both = Version(candidate.before.commit, first.after.patch + b"\n" + second.after.patch)
+        targets = tuple(dict.fromkeys((*here, *there)))
+        found = resemblance(meanings, Pair(before=candidate.before, after=both), candidate, targets)
+        if found.level is not None:
+            said = _likeness(found)
+            pairs = ((one, other), (other, one))
+            return tuple(
+                Match(record=record, level=found.level, likeness=f"{said}, together with {beside.id}")
+                for record, beside in pairs
+            )
+    return ()
 
 
 def _likeness(found: Resemblance) -> str:

@@ -29,8 +29,8 @@ def successors(block: Block) -> Iterator[str]:
 
 
 def in_one_form(blocks: Sequence[Block]) -> list[Block]:
-    """Return the blocks that can be reached, without those that only go on, in the order of the walk: a loop's head stands before
-    its blocks.
+    """Return the blocks that can be reached, without those that only go on, in the order of the walk: a loop's head is before
+    its other blocks.
     """
     first = blocks[0].label
     held = {block.label: list(block.body) for block in blocks}
@@ -64,18 +64,7 @@ def _leave_out(first: str, held: dict[str, list[Instruction]]) -> None:
             held[each][-1] = Instruction(
                 last.result, re.sub(rf"label %{re.escape(label)}(?![\w.$-])", f"label %{after}", last.text)
             )
-        entry = re.compile(rf"\[ ((?:(?! \]).)*), %{re.escape(label)} \]")
-        moved = [
-            Instruction(
-                each.result,
-                entry.sub(
-                    lambda found, froms=froms: ", ".join(f"[ {found[1]}, %{each} ]" for each in dict.fromkeys(froms)), each.text
-                ),
-            )
-            if each.text.startswith("phi ")
-            else each
-            for each in held[after]
-        ]
+        moved = [_entered(each, label, tuple(dict.fromkeys(froms))) for each in held[after]]
         phis = [each for each in moved if each.text.startswith("phi ")]
         held[after] = [*phis, *body[:-1], *moved[len(phis) :]]
         before[after] = [each for each in before[after] if each != label] + froms
@@ -94,16 +83,16 @@ def _join(held: dict[str, list[Instruction]]) -> None:
             held[label] = [*held[label][:-1], *tail]
             for each in successors(Block(label, tuple(tail))):
                 before[each] = [label if one == after else one for one in before[each]]
-                _rename_entries(held, each, after, label)
+                held[each] = [_entered(one, after, (label,)) for one in held[each]]
 
 
-def _rename_entries(held: dict[str, list[Instruction]], block: str, old: str, new: str) -> None:
-    """Say in the phis of a block that a value comes from `new`."""
-    entry = re.compile(rf", %{re.escape(old)} \]")
-    held[block] = [
-        Instruction(each.result, entry.sub(f", %{new} ]", each.text)) if each.text.startswith("phi ") else each
-        for each in held[block]
-    ]
+def _entered(each: Instruction, old: str, froms: Sequence[str]) -> Instruction:
+    """Say in a phi that a value comes from each of `froms`, not from `old`."""
+    if not each.text.startswith("phi ") or f", %{old} ]" not in each.text:
+        return each
+    entry = re.compile(rf"\[ ((?:(?! \]).)*), %{re.escape(old)} \]")
+    text = entry.sub(lambda found: ", ".join(f"[ {found[1]}, %{label} ]" for label in froms), each.text)
+    return Instruction(each.result, text)
 
 
 def _acts(text: str) -> bool:
