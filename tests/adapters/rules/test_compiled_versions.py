@@ -14,7 +14,7 @@ from expctl.flow.rules.by_meaning import Pair, resemblance
 from tests.fakes.stage import BENCHMARK, STEP
 
 SOURCE = "src/kernel.ptx"
-BODY = "add.s32 \t%r1, %r2, %r3;\nmul.lo.s32 \t%r4, %r1, 3;\nret;\n"
+BODY = "add.s32 \t%r1, %r2, %r3;\nmul.lo.s32 \t%r4, %r1, 3;\nst.global.u32 \t[%rd1], %r4;\nret;\n"
 PTX = f"//\n.version 9.0\n.target sm_90a\n.visible .entry f(\n)\n{{\n{BODY}}}\n"
 FACTORS = {"rejected": "5", "near": "7"}
 
