@@ -48,6 +48,7 @@ class _Reader:
         self.blocks = list(_blocks(lines))
         self.labels = {label: str(at) for at, (label, _) in enumerate(self.blocks) if label}
         given = Counter(each for _, body in self.blocks for line in body for each in _given(line))
+        self.given = frozenset(given)
         self.several = frozenset(each for each, count in given.items() if count > 1)
         self.names: Mapping[str, str] = {}
         self.sums: dict[str, Sum] = {}
@@ -181,7 +182,7 @@ class _Reader:
             return self.here[register]
         if register in self.several:
             return digest("set in several places", self.names.get(register, ""))
-        return self.values.get(register, "later")
+        return self.values.get(register, "later" if register in self.given else register)
 
     def _filled(self, text: str) -> str:
         if _REGISTER.fullmatch(text):
