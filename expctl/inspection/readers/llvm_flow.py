@@ -18,6 +18,8 @@ _CALLED = re.compile(rf"@{NAME}|asm")
 _NOTHING = re.compile(
     r"@llvm\.(?:lifetime|assume|dbg|experimental\.noalias|invariant|s?min|s?max|u?min|u?max|fabs|fma|fmuladd)\b"
 )
+_ENTRY = re.compile(rf"\[ (.*?), %({NAME}) \]")
+_FIRST_CHOICE = 900000
 ROUNDS = 4
 
 
@@ -34,8 +36,12 @@ def in_one_form(blocks: Sequence[Block]) -> list[Block]:
     """
     first = blocks[0].label
     held = {block.label: list(block.body) for block in blocks}
-    _leave_out(first, held)
-    _join(held)
+    count = -1
+    while count != len(held):
+        count = len(held)
+        _leave_out(first, held)
+        _choose(held)
+        _join(held)
     return _ordered(first, {label: Block(label, tuple(body)) for label, body in held.items()})
 
 
@@ -69,6 +75,53 @@ def _leave_out(first: str, held: dict[str, list[Instruction]]) -> None:
         held[after] = [*phis, *body[:-1], *moved[len(phis) :]]
         before[after] = [each for each in before[after] if each != label] + froms
         del held[label], before[label]
+
+
+def _choose(held: dict[str, list[Instruction]]) -> None:
+    """Make a choice of values of what is a choice of ways, where nothing but values is computed on the way."""
+    before = _predecessors(held)
+    for label in [*held]:
+        if label not in held:
+            continue
+        last = held[label][-1].text
+        ways = _LABEL.findall(last)
+        if not last.startswith("br i1 ") or len(set(ways)) != 2:
+            continue
+        idle = [_goes_to(held, way) if before[way] == [label] else "" for way in ways]
+        after = idle[0] or idle[1]
+        if not after or after == label or any(end != after for end in (idle[at] or way for at, way in enumerate(ways))):
+            continue
+        froms = [way if idle[at] else label for at, way in enumerate(ways)]
+        computed = [each for at, way in enumerate(ways) if idle[at] for each in held[way][:-1]]
+        condition = last[6:].split(",", 1)[0]
+        phis = [each for each in held[after] if each.text.startswith("phi ")]
+        chosen, kept = [], []  # type: list[Instruction], list[Instruction]
+        for each in phis:
+            head, _, entries = each.text.partition(" [ ")
+            values = {source: value for value, source in _ENTRY.findall(f"[ {entries}")}
+            kind = head.removeprefix("phi ")
+            text = f"select i1 {condition}, {kind} {values[froms[0]]}, {kind} {values[froms[1]]}"
+            rest = {source: value for source, value in values.items() if source not in froms}
+            name = f"%{_FIRST_CHOICE + len(before)}{each.result[1:]}" if rest else each.result
+            chosen.append(Instruction(name, text))
+            if rest:
+                listed = ", ".join(f"[ {value}, %{source} ]" for source, value in {**rest, label: name}.items())
+                kept.append(Instruction(each.result, f"{head} {listed}"))
+        held[label] = [*held[label][:-1], *computed, *chosen, Instruction("", f"br label %{after}")]
+        held[after] = [*kept, *held[after][len(phis) :]]
+        for at, way in enumerate(ways):
+            if idle[at]:
+                del held[way]
+        before = _predecessors(held)
+
+
+def _goes_to(held: dict[str, list[Instruction]], label: str) -> str:
+    """Return where a block goes on that does nothing but compute values; "" for others."""
+    body = held[label]
+    plain = body[-1].text.startswith("br label ")
+    if not plain or any(_acts(each.text) or each.text.startswith(("phi ", "load ", "alloca ")) for each in body[:-1]):
+        return ""
+    return next(successors(Block(label, tuple(body))))
 
 
 def _join(held: dict[str, list[Instruction]]) -> None:

@@ -11,6 +11,7 @@ from expctl.inspection.readers.llvm_sums import Sum, as_exact, digest, number
 from expctl.inspection.readers.llvm_text import Instruction, closing, split_list, text_type
 
 LOCAL = re.compile(r"%\d+\b")
+ARMS_MOST = 6
 MATH = frozenset({"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"})
 OPERATIONS = tuple("add sub mul shl lshr ashr sdiv udiv srem urem xor or and fadd fsub fmul fdiv".split())  # noqa: SIM905
 _COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "fadd", "fmul"})
@@ -30,6 +31,8 @@ class Values:
         self.masks: dict[str, tuple[Sum, int]] = {}
         self.flipped: dict[str, str] = {}
         self.tests: dict[str, Growing] = {}
+        self.zeros: dict[str, str] = {}
+        self.bits: set[str] = set()
 
     def _operand(self, text: str) -> str:
         text = text.strip()
@@ -61,6 +64,11 @@ class Values:
     def _computed(self, op: str, one: Sum, other: Sum, kind: str) -> Sum | None:
         """Return a sum for what can be one; None for other operations."""
         by = other.constant if not other.terms else None
+        if op in ("and", "xor"):
+            for value, sign in ((one, other), (other, one)):
+                if not sign.constant and len(sign.terms) == 1 and sign.terms[0][1] == -1 and sign.terms[0][0] in self.bits:
+                    bit = Sum(0, ((sign.terms[0][0], 1),))  # all bits of `sign`, or none
+                    return value.times(bit) if op == "and" else value.plus(bit.times(Sum(-1).plus(value.times(Sum(-2)))))
         if op in ("add", "fadd"):
             return one.plus(other)
         if op in ("sub", "fsub"):
@@ -93,6 +101,16 @@ class Values:
             mask = int((mask if factor < 1 else mask % (1 << bits)) / factor)
             value = Sum(0, ((value.terms[0][0], 1),))
         mask %= 1 << bits
+        if not mask:
+            return Sum(0)
+        low = mask - (1 << (bits - 1))
+        if low > 0 and low & (low + 1) == 0:  # the remainder of a number with a sign, which counts as none
+            mask = low
+        ones = _trailing(mask if mask & 1 else (mask ^ ((1 << bits) - 1)))
+        whole = Sum(0)
+        if mask == (1 << ones) - 1 or mask == (1 << bits) - (1 << ones):  # its low bits, or all but those
+            whole, value = _split(value, 1 << ones)
+            whole = Sum(0) if mask & 1 else whole
         held = (
             self.masks.get(value.terms[0][0])
             if len(value.terms) == 1 and value.terms[0][1] == 1 and not value.constant
@@ -100,9 +118,13 @@ class Values:
         )
         if held is not None:
             value, mask = held[0], held[1] & mask
+        if not value.terms and isinstance(value.constant, int):
+            return Sum(value.constant & mask).plus(whole).times(Sum(factor))
         made = digest("bits", value.text(), str(mask))
         self.masks[made] = (value, mask)
-        return Sum(0, ((made, factor),))
+        if mask == 1:
+            self.bits.add(made)
+        return Sum(0, ((made, 1),)).plus(whole).times(Sum(factor))
 
     def _negation(self, value: str) -> str:
         if value in self.flipped:
@@ -176,8 +198,14 @@ class Values:
     def _order(self, predicate: str, one: Sum, other: Sum) -> str:
         """A comparison of whole numbers is a sum that is at least 0, or is 0. Of it and its negation, one is named."""
         if predicate in ("eq", "ne"):
+            bit = one.plus(other, -1)
+            held = self.masks.get(bit.terms[0][0]) if len(bit.terms) == 1 and abs(bit.terms[0][1]) == 1 else None
+            if held is not None and held[1].bit_count() == 1 and bit.constant == -held[1] * bit.terms[0][1]:  # it is set
+                return self._order("ne" if predicate == "eq" else "eq", Sum(0, ((bit.terms[0][0], 1),)), Sum(0))
             value = digest("zero", min(one.plus(other, -1).text(), other.plus(one, -1).text()))
-            self.tests[value] = Growing(True, one.plus(other, -1))
+            self.tests[value] = Growing(True, bit)
+            if not bit.constant and len(bit.terms) == 1 and bit.terms[0][0] in self.bits:
+                self.zeros[value] = bit.terms[0][0]
             return self._negation(value) if predicate == "ne" else value
         below, strict = predicate in ("slt", "sle"), predicate in ("slt", "sgt")
         difference = (other.plus(one, -1) if below else one.plus(other, -1)).plus(Sum(-1 if strict else 0))
@@ -202,8 +230,24 @@ class Values:
         remainder = self._remainder(value, *((other, one) if negated else (one, other)))
         if remainder is not None:
             return self._named(remainder)
+        whole = text_type(one)
+        if value and kind == "i1" and whole in ("i32", "i64"):
+            sums = [self._as_sum(text[len(whole) :]) for text in ((other, one) if negated else (one, other))]
+            if max(len(each.terms) for each in sums) <= ARMS_MOST:
+                return self._named(sums[1].plus(sums[0].plus(sums[1], -1).times(self._as_bit(value))))
         arms = [self._typed(one), self._typed(other)]
         return digest("select", kind, value, *(arms[::-1] if negated else arms))
+
+    def _as_bit(self, condition: str) -> Sum:
+        """Return 1 if a condition holds, or else 0."""
+        value, negated = self._condition(condition)
+        if value in self.zeros:
+            value, negated = self.zeros[value], not negated
+        else:
+            value = digest("number", value)
+            self.bits.add(value)
+        bit = Sum(0, ((value, 1),))
+        return Sum(1).plus(bit, -1) if negated else bit
 
     def _remainder(self, condition: str, one: str, other: str) -> Sum | None:
         """Return what `x < 8 ? x : x - 8` is, or its multiple, if it is a remainder of a number that is less than 16."""
@@ -234,6 +278,9 @@ class Values:
             word, rest = ("sext" if word == "zext" else "sitofp" if word == "uitofp" else word), rest[5:]
         rest = " ".join(part for part in rest.split(" ") if part not in MATH)
         source, _, target = rest.rpartition(" to ")
+        if source.startswith("i1 ") and word in ("zext", "sext") and target in ("i32", "i64"):
+            bit = self._as_bit(self._operand(source[3:]))
+            return self._named(bit if word == "zext" else Sum(0).plus(bit, -1))
         if source.startswith(("i32 ", "i64 ")) and target in ("i32", "i64", "float", "double"):
             return self._named(self._as_sum(source[4:]))
         return digest(word, self._typed(source), self.module.spelt(target))
@@ -244,6 +291,18 @@ class Values:
         while kind.startswith("["):
             kind = kind[1:-1].partition(" x ")[2]
         return digest("alloca", self.module.spelt(kind))
+
+
+def _trailing(value: int) -> int:
+    """Return how many of the lowest bits are ones."""
+    return ((value + 1) & -(value + 1)).bit_length() - 1
+
+
+def _split(value: Sum, size: int) -> tuple[Sum, Sum]:
+    """Return those parts of a sum that are multiples of `size`, a power of two, and the rest."""
+    constant = value.constant // size * size if isinstance(value.constant, int) else 0
+    terms = tuple((term, by) for term, by in value.terms if isinstance(by, int) and by % size == 0)
+    return Sum(constant, terms), Sum(value.constant - constant, tuple(each for each in value.terms if each not in terms))
 
 
 def _is_power(value: float) -> bool:
