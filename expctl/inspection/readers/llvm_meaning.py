@@ -79,6 +79,7 @@ class FunctionReader(Values):
         self.counted: dict[str, Counted] = {}
         self.block = 0
         self.effects: list[str] = []
+        self.hints: list[str] = []
 
     def read(self) -> tuple[str, Mapping[str, int]]:
         """Return the hash of what the function does, and the counts of its instructions."""
@@ -114,11 +115,11 @@ class FunctionReader(Values):
     def _round(self, blocks: Sequence[Block]) -> list[str]:
         written = []
         for block in blocks:
-            self.effects = []
+            self.effects, self.hints = [], []
             self.block = self.order[block.label]
             for each in block.body:
                 self._step(each)
-            written.append(digest(*self.effects))
+            written.append(digest(*self.effects, *sorted(self.hints)))
         return written
 
     def _step(self, each: Instruction) -> None:
@@ -207,6 +208,9 @@ class FunctionReader(Values):
             arguments[:2] = sorted(arguments[:2])
         target = self.module.of_global(name) if callee[0] == "@" else self._operand(callee)
         value = digest("call", target, self.module.spelt(kind.strip()), *arguments)
+        if name.startswith("llvm.prefetch"):
+            self.hints.append(value)  # which may be anywhere in its block, and in any order
+            return value
         if name not in self.module.pure or kind.strip() == "void":
             plain = all(re.fullmatch(r"i\d+ -?\d+", one) for one in arguments)
             if plain and name.startswith("llvm.amdgcn.s.") and kind.strip() == "void":
