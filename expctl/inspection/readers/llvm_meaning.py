@@ -232,7 +232,8 @@ class FunctionReader(Values):
         return value
 
     def _parts(self, blocks: Sequence[Block]) -> Mapping[str, int]:
-        return Counter(LOCAL.sub("%", self.module.spelt(each.text)) for block in blocks for each in block.body)
+        instructions = (LOCAL.sub("%", self.module.spelt(each.text)) for block in blocks for each in block.body)
+        return Counter((*self.function.attributes, *instructions))
 
 
 def _turn(head: int) -> str:

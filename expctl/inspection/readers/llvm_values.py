@@ -17,6 +17,7 @@ OPERATIONS = tuple("add sub mul shl lshr ashr sdiv udiv srem urem xor or and fad
 _COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "fadd", "fmul"})
 _SWAPPED = {"ugt": "ult", "sgt": "slt", "uge": "ule", "sge": "sle", "ogt": "olt", "oge": "ole"}
 _NEGATED = {"ne": "eq", "ule": "ult", "sle": "slt", "une": "oeq"}
+_NESTED = re.compile(r"\[(\d+) x \[(\d+) x ([^\[\]]*)\]\]")
 _SCALAR = re.compile(r"(?:i(?:32|64)|float|double)$")
 _ORDERS = frozenset({"eq", "ne", "slt", "sle", "sgt", "sge"})
 
@@ -111,6 +112,11 @@ class Values:
         if mask == (1 << ones) - 1 or mask == (1 << bits) - (1 << ones):  # its low bits, or all but those
             whole, value = _split(value, 1 << ones)
             whole = Sum(0) if mask & 1 else whole
+            if not mask & 1 and value.constant == (1 << ones) - 1 and value.terms:  # rounded up
+                value = Sum(0, value.terms)
+                rest = self._masked(value, (1 << ones) - 1, bits)
+                up = self._as_bit(self._order("ne", rest, Sum(0))).times(Sum(1 << ones))
+                return self._masked(value, mask, bits).plus(whole).plus(up).times(Sum(factor))
         held = (
             self.masks.get(value.terms[0][0])
             if len(value.terms) == 1 and value.terms[0][1] == 1 and not value.constant
@@ -198,11 +204,11 @@ class Values:
     def _order(self, predicate: str, one: Sum, other: Sum) -> str:
         """A comparison of whole numbers is a sum that is at least 0, or is 0. Of it and its negation, one is named."""
         if predicate in ("eq", "ne"):
-            bit = one.plus(other, -1)
+            bit = self._rest(one.plus(other, -1))
             held = self.masks.get(bit.terms[0][0]) if len(bit.terms) == 1 and abs(bit.terms[0][1]) == 1 else None
             if held is not None and held[1].bit_count() == 1 and bit.constant == -held[1] * bit.terms[0][1]:  # it is set
                 return self._order("ne" if predicate == "eq" else "eq", Sum(0, ((bit.terms[0][0], 1),)), Sum(0))
-            value = digest("zero", min(one.plus(other, -1).text(), other.plus(one, -1).text()))
+            value = digest("zero", min(bit.text(), Sum(0).plus(bit, -1).text()))
             self.tests[value] = Growing(True, bit)
             if not bit.constant and len(bit.terms) == 1 and bit.terms[0][0] in self.bits:
                 self.zeros[value] = bit.terms[0][0]
@@ -215,6 +221,16 @@ class Values:
         value = digest("at least 0", asked.text())
         self.tests[value] = Growing(False, asked)
         return self._negation(value) if negated else value
+
+    def _rest(self, difference: Sum) -> Sum:
+        """Return the low bits of a number for its difference to the number without them."""
+        for term, by in difference.terms:
+            held, mask = self.masks.get(term, (None, 0))
+            if held is not None and abs(by) == 1 and difference.plus(Sum(0, ((term, by),)), -1) == held.times(Sum(-by)):
+                size = mask & -mask
+                if size > 1 and (mask + size) & mask == 0:
+                    return self._masked(held, size - 1, max(mask.bit_length(), 32)).times(Sum(-by))
+        return difference
 
     def _condition(self, value: str) -> tuple[str, bool]:
         """The value, and whether it is the negation of what is returned."""
@@ -290,7 +306,10 @@ class Values:
         kind = text_type(each.text[7:])
         while kind.startswith("["):
             kind = kind[1:-1].partition(" x ")[2]
-        return digest("alloca", self.module.spelt(kind))
+        spelt, flat = "", self.module.spelt(kind)
+        while spelt != flat:  # rows of rows are one row
+            spelt, flat = flat, _NESTED.sub(lambda found: f"[{int(found[1]) * int(found[2])} x {found[3]}]", flat)
+        return digest("alloca", flat)
 
 
 def _trailing(value: int) -> int:
