@@ -14,8 +14,17 @@ from expctl.targets.linker_script import place_sections, text_sections
 COMPILER = ("{python}", "-m", "ziglang", "cc")
 FIXED = ("-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-nostdinc++", "-shared", "-fPIC")
 
+_PLAINLY = ("-inline-threshold=100000", "-unroll-threshold=10000", "-unroll-full-max-count=4", "-unroll-allow-partial=false")
 WRITTEN = {
     View.MEANING: ("-g0", "-S", "-emit-llvm"),
+    View.PLAIN: (
+        *("-g0", "-S", "-emit-llvm", "-fno-vectorize", "-fno-slp-vectorize"),
+        *(
+            word
+            for option in (*_PLAINLY, "-unroll-runtime=false", "-unroll-allow-peeling=false")
+            for word in ("-mllvm", option)
+        ),
+    ),
     View.CODE: ("-g0", "-S"),
     View.REGIONS: ("-gline-tables-only", "-S", "-emit-llvm"),
     View.STATEMENTS: ("-E",),

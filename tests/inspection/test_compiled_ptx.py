@@ -65,3 +65,69 @@ def test_instructions_are_counted_by_their_kind_and_constants() -> None:
         "meaning", HEAD + kernel("f", "add.s32 \t%r2, %r1, 3;", "add.s32 \t%r4, %r2, 3;", "bra \t$L__BB0_7;")
     )
     assert (parts["f"]["add.s32 \t%r, %r, 3;"], parts["f"]["bra \t$L;"]) == (2, 1)
+
+
+def stored(*body: str) -> str:
+    """The hash of a function that stores %r9."""
+    return hashes(
+        kernel("f", "ld.param.u64 \t%rd1, [PARAM_0];", "ld.param.u32 \t%r1, [PARAM_1];", *body, "st.global.u32 \t[%rd1], %r9;")
+    )["f"]
+
+
+def test_the_order_and_spelling_of_sums_is_not_what_a_kernel_does() -> None:
+    one = stored(
+        "mov.u32 \t%r2, %tid.x;", "add.s32 \t%r3, %r1, %r2;", "shl.b32 \t%r4, %r1, 1;", "mad.lo.s32 \t%r9, %r3, 2, %r4;"
+    )
+    other = stored(
+        *("mul.lo.s32 \t%r4, %r1, 4;", "mov.u32 \t%r2, %tid.x;", "mul.lo.s32 \t%r3, %r2, 2;", "add.s32 \t%r9, %r3, %r4;"),
+    )
+    less = stored("mov.u32 \t%r2, %tid.x;", "mul.lo.s32 \t%r4, %r1, 4;", "add.s32 \t%r9, %r2, %r4;")
+    assert one == other != less
+
+
+def test_a_negated_comparison_with_its_ways_swapped_is_the_same() -> None:
+    def jumps(how: str, sign: str) -> str:
+        return stored(
+            "mov.u32 \t%r9, 1;",
+            f"setp.{how}.s32 \t%p1, %r1, 4;",
+            f"@{sign}%p1 bra \t$L__BB0_2;",
+            "mov.u32 \t%r9, 2;",
+            "$L__BB0_2:",
+        )
+
+    assert jumps("lt", "") == jumps("ge", "!")
+    assert jumps("lt", "") != jumps("ge", "")
+
+
+def test_effects_and_loads_keep_their_order() -> None:
+    store, load, barrier = "st.shared.u32 \t[%r1], 5;", "ld.shared.u32 \t%r9, [%r1];", "bar.sync \t0;"
+    assert (
+        len({stored(*lines) for lines in ((store, load), (load, store), (store, barrier, load), (barrier, store, load))}) == 4
+    )
+    address = "add.s32 \t%r2, %r1, 8;"
+    assert stored(address, "ld.shared.u32 \t%r9, [%r2+4];") == stored("ld.shared.u32 \t%r9, [%r1+12];")
+
+
+def test_a_register_that_is_set_twice_is_known_by_what_it_is_set_to() -> None:
+    def loop(step: int, *, number: int = 3) -> str:
+        turns = f"add.s32 \t%r{number}, %r{number}, {step};"
+        return stored(
+            f"mov.u32 \t%r{number}, 0;",
+            "$L__BB0_1:",
+            turns,
+            f"setp.lt.s32 \t%p1, %r{number}, %r1;",
+            "@%p1 bra \t$L__BB0_1;",
+            f"mov.u32 \t%r9, %r{number};",
+        )
+
+    assert loop(1) == loop(1, number=6)
+    assert loop(1) != loop(2)
+
+
+def test_inline_assembly_is_one_effect() -> None:
+    def assembly(text: str, *before: str) -> str:
+        return stored(*before, "// begin inline asm", text, "// end inline asm", "mov.u32 \t%r9, %r4;")
+
+    assert assembly("ldx %r4, [%r1];") != assembly("ldx %r4, [%r1+4];")
+    assert assembly("{ mul.f16x2 %r4,%r1,%r1; }") == stored("mul.f16x2 \t%r9, %r1, %r1;")
+    assert assembly("ldx %r4, [%r1];", "bar.sync \t0;") != assembly("ldx %r4, [%r1];")

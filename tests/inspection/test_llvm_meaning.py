@@ -35,6 +35,10 @@ SAME = [
         ["%5 = tail call i32 @llvm.smin.i32(i32 %0, i32 %1)"],
         ["%5 = call noundef i32 @llvm.smin.i32(i32 noundef %1, i32 %0)"],
     ),
+    (
+        ["%4 = icmp ult i32 %0, 4", "%6 = add i32 %0, -4", "%5 = select i1 %4, i32 %0, i32 %6"],
+        ["%5 = and i32 %0, 3"],
+    ),
 ]
 
 
@@ -48,6 +52,10 @@ OTHER = [
     (["%5 = sub i32 %0, %1"], ["%5 = sub i32 %1, %0"]),
     (["%5 = lshr i32 %0, 1"], ["%5 = lshr i32 %0, 2"]),
     (["%4 = icmp slt i32 %0, %1", "%5 = zext i1 %4 to i32"], ["%4 = icmp sle i32 %0, %1", "%5 = zext i1 %4 to i32"]),
+    (
+        ["%4 = icmp ult i32 %0, 4", "%6 = add i32 %0, -3", "%5 = select i1 %4, i32 %0, i32 %6"],
+        ["%5 = and i32 %0, 3"],
+    ),
     (["%5 = add i32 %0, 1"], ["call void @llvm.amdgcn.s.setprio(i16 2)", "%5 = add i32 %0, 1"]),
 ]
 
@@ -84,3 +92,43 @@ def test_what_a_function_may_use_is_part_of_it(attribute: str) -> None:
     assert meaning("ret void") == meaning(
         "ret void", tail=TAIL.replace("#2 = { nounwind", '#2 = { nounwind "no-trapping-math"="true"')
     )
+
+
+CHOICE = "%4 = icmp eq i32 %0, 0"
+ONE, TWO = "store i32 1, ptr %2, align 4", "store i32 2, ptr %2, align 4"
+
+
+def test_blocks_that_only_go_on_and_that_are_one_are_the_same() -> None:
+    plain = meaning(CHOICE, "br i1 %4, label %7, label %8", "7:", ONE, "br label %8", "8:", TWO, "ret void")
+    split = meaning(
+        *(CHOICE, "br label %5", "5:", "br i1 %4, label %6, label %9", "6:", "%10 = add i32 %1, 1", "br label %7"),
+        *("7:", ONE, "br label %9", "9:", TWO, "ret void"),
+    )
+    assert plain == split
+    assert plain != meaning(CHOICE, "br i1 %4, label %7, label %8", "7:", TWO, "br label %8", "8:", ONE, "ret void")
+
+
+def test_the_order_of_blocks_in_the_text_is_not_what_a_function_does() -> None:
+    one = meaning(
+        CHOICE, "br i1 %4, label %7, label %8", "7:", ONE, "br label %9", "8:", "fence seq_cst", "br label %9", "9:", "ret void"
+    )
+    other = meaning(
+        *("%4 = icmp ne i32 %0, 0", "br i1 %4, label %7, label %8", "7:", "fence seq_cst", "br label %9"),
+        *("8:", ONE, "br label %9", "9:", "ret void"),
+    )
+    swapped = meaning(
+        *(CHOICE, "br i1 %4, label %7, label %8", "7:", "fence seq_cst", "br label %9"),
+        *("8:", ONE, "br label %9", "9:", "ret void"),
+    )
+    assert one == other != swapped
+
+
+def test_a_value_keeps_the_way_by_which_it_comes() -> None:
+    """A block that only goes on stays where the block before it goes the same way, too."""
+
+    def chosen(first: str, second: str) -> str:
+        phi = f"%5 = phi i32 [ {first}, %3 ], [ {second}, %7 ]"
+        return meaning(CHOICE, "br i1 %4, label %7, label %8", "7:", "br label %8", "8:", phi, STORE, "ret void")
+
+    assert chosen("%0", "%1") != chosen("%1", "%0")
+    assert chosen("%0", "%1") == chosen("%0", "%1")

@@ -7,6 +7,7 @@ from expctl.adapters.codec.decode import DECIMAL
 from expctl.adapters.codec.strict_yaml import contradiction, load
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.patch.patterns import pattern_fault
+from expctl.domain.patch.regions import REGION
 from expctl.domain.queue.depends_on import Unparsable, parse
 from expctl.domain.text import plain_text, written_reason
 
@@ -76,6 +77,8 @@ def proposal_of(text: bytes, folder: str) -> Proposal:
     if gain is not None and gain[0] > gain[1]:
         faults.append(f"prediction.gain_percent: expected the lower end first, found {list(gain)}")
     faults += [f"forbids: {fault}" for pattern in proposal.forbids if (fault := pattern_fault(pattern))]
+    if proposal.within and not (proposal.forbids and REGION.match(proposal.within)):
+        faults.append(f"within: expected a function, `loop` or `NAME loop`, beside `forbids`, found {proposal.within[:60]!r}")
     if faults:
         raise contradiction(where, faults)
     return proposal

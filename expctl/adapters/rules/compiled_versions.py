@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from expctl.ports.measuring import Recipe
 
 AT_A_TIME = 2
-FORMAT = 5
+FORMAT = 9
 """Of what is kept: what was read otherwise is compiled anew."""
 READER = "expctl.inspection.readers.compiled_functions"
 

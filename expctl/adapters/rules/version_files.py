@@ -30,10 +30,13 @@ def changed_files(git: GitReader, version: Version, folders: Sequence[str]) -> M
     diffs = [each for each in parse_diff(version.patch) if _is_below(each.old, folders) or _is_below(each.new, folders)]
     names = {f"{version.commit}:{each.old}": each.old for each in diffs if each.old}
     old = {names[name]: text for name, text in git.read_blobs(names).items()} if names else {}
-    texts = texts_of(tuple(diffs), {path: text.decode(errors="surrogateescape") for path, text in old.items()})
     files: dict[str, bytes | None] = {}
-    for diff, made in zip(diffs, texts, strict=True):
-        if not made.whole or (diff.old and diff.old not in old):
+    for diff in diffs:  # one after another: of two patches in a row, the second is for what the first has made
+        held = files.get(diff.old, old.get(diff.old)) if diff.old else b""
+        if held is None:
+            return None
+        (made,) = texts_of((diff,), {diff.old: held.decode(errors="surrogateescape")})
+        if not made.whole:
             return None
         if diff.old and diff.old != diff.new:
             files[diff.old] = None

@@ -22,6 +22,7 @@ FIELDS = {
     "depends_on": "a list of conditions such as P15 (kept first)",
     "precondition": "what is new, where a do-not-repeat rule would refuse it",
     "forbids": "regular expressions of added lines that the rule shall refuse, if this is rejected",
+    "within": "the function in which alone they hold, such as load; load loop: its loops",
     "refuses_near": "true, where the rule shall also refuse what compiles to nearly the same, unless a precondition is written",
     "probe": "a code snippet that fails as long as the reason for a rejection holds: {source, arch, until}",
 }

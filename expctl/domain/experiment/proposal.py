@@ -61,7 +61,8 @@ class Probe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The contents of experiment.yaml. `depends_on` are conditions on other experiments, e.g. `P15` (it must be kept first).
 
-    If the proposal is rejected, its do-not-repeat rule also forbids added lines that match the regular expressions `forbids`,
+    If the proposal is rejected, its do-not-repeat rule also forbids added lines that match the regular expressions `forbids`
+    (only in the region `within`: `load` is a function, `load loop` its loops, `loop` any),
     with `refuses_near` also changes that are close to it by what they compile to, and ends once `probe` succeeds.
     """
 
@@ -74,5 +75,6 @@ class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     depends_on: tuple[str, ...] = ()
     precondition: str = ""
     forbids: tuple[str, ...] = ()
+    within: str = ""
     refuses_near: bool = False
     probe: Probe | None = None

@@ -126,9 +126,9 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     Hashes: `change` of the normalised patch, `code` of the machine code on the hardware target, `region` of touched functions
     and `shapes` of the code without its constants, both by file. `settings` are new constants by name, `judged` is the target
-    that failed ("": the record's own), `lapsed` are the conditions that changed for good. With `refuses_near`, a change that
-    is merely close needs a precondition in words too. If the measured loss may be smaller
-    than `worthwhile_percent`, the rule ends when later figures are no longer comparable.
+    that failed ("": the record's own), `within` the function or loop where alone `forbids` holds, `lapsed` are the conditions
+    that changed for good. With `refuses_near`, a change that is merely close needs a precondition in words too. If the measured
+    loss may be smaller than `worthwhile_percent`, the rule ends when later figures are no longer comparable.
     """
 
     text: str
@@ -138,6 +138,7 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     judged: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     forbids: tuple[str, ...] = ()
+    within: str = ""
     refuses_near: bool = False
     conditions: Mapping[str, str] = field(default_factory=dict)
     region: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

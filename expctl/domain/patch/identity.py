@@ -31,7 +31,8 @@ class ChangeIdentity(Struct, frozen=True, kw_only=True):
     A field that can't identify this patch is empty: `change` if only comments changed. `change` is a hash of the normalised
     change, `settings` maps constants to new values if the patch changes only those. `region` has, by file, hashes of the
     baseline's functions and definitions that the patch touches; `shapes` has, by file, the hash of the text without values, if
-    the patch changes only values; `added` are its new lines, to be compared with forbidden patterns.
+    the patch changes only values; `added` are its new lines, to be compared with forbidden patterns, and `files` is where they
+    stand: path, text and the indices of new lines.
     """
 
     patch_id: str = ""
@@ -40,6 +41,19 @@ class ChangeIdentity(Struct, frozen=True, kw_only=True):
     region: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     shapes: Mapping[str, str] = field(default_factory=dict)
     added: tuple[str, ...] = ()
+    files: tuple[tuple[str, str, tuple[int, ...]], ...] = ()
+
+    def added_in(self, region: str) -> tuple[str, ...]:
+        """Return the new lines that lie in a region (domain/patch/regions.py); "" is everywhere."""
+        if not region:
+            return self.added
+        from expctl.domain.patch.regions import lies_in, places_of
+
+        found: list[str] = []
+        for path, text, added in self.files:
+            places = places_of(path, text)
+            found += added_lines(path, text, tuple(at for at in added if lies_in(places[at], region)))
+        return tuple(found)
 
 
 def identify(files: Sequence[FileTexts], *, patch_id: str) -> ChangeIdentity:
@@ -69,6 +83,7 @@ def identify(files: Sequence[FileTexts], *, patch_id: str) -> ChangeIdentity:
         region=region,
         shapes=shapes if settings else {},
         added=tuple(line for file in files for line in added_lines(file.path, file.after, file.added)),
+        files=tuple((file.path, file.after, file.added) for file in files),
     )
 
 

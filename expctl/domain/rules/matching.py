@@ -81,6 +81,7 @@ def rule_of(
         judged=judged,
         settings=identity.settings,
         forbids=proposal.forbids,
+        within=proposal.within,
         refuses_near=proposal.refuses_near,
         conditions=conditions,
         region=identity.region,
@@ -153,13 +154,16 @@ def _match(record: Record, candidate: Candidate) -> Match | None:
     if rule.settings and plain_values(rule.settings) == plain_values(identity.settings):
         listed = ", ".join(f"{name} = {value}" for name, value in sorted(rule.settings.items()))
         return Match(record=record, level=Level.SETTINGS, likeness=LIKENESS[Level.SETTINGS].format(settings=listed))
-    return _by_pattern(record, tuple(each for each in rule.forbids if forbidden(each, identity.added)))
+    lines = identity.added_in(rule.within) if rule.forbids else ()
+    return _by_pattern(record, tuple(each for each in rule.forbids if forbidden(each, lines)))
 
 
 def _by_pattern(record: Record, patterns: tuple[str, ...]) -> Match | None:
     if not patterns:
         return None
     likeness = LIKENESS[Level.PATTERN].format(pattern=patterns[0])
+    if record.rule is not None and record.rule.within:
+        likeness += f", in {record.rule.within}"
     return Match(record=record, level=Level.PATTERN, likeness=likeness, patterns=patterns)
 
 

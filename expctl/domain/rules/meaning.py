@@ -18,12 +18,14 @@ NEAR_PERCENT = 50
 
 
 class View(StrEnum):
-    """What is compared: what the optimised functions compute (LLVM IR), their machine code, the instructions of each source
-    function (REGIONS), or the statements that the preprocessor leaves (STATEMENTS). The last two have parts alone. SOURCE is
-    the preprocessed text without lines and files, by which versions are told apart before they are compiled.
+    """What is compared: what the optimised functions compute (LLVM IR), the same where all is inlined, short loops are unrolled
+    and nothing is vectorised (PLAIN), their machine code, the instructions of each source function (REGIONS), or the statements
+    that the preprocessor leaves (STATEMENTS). The last two have parts alone. SOURCE is the preprocessed text without lines and
+    files, by which versions are told apart before they are compiled.
     """
 
     MEANING = "meaning"
+    PLAIN = "plain"
     CODE = "code"
     REGIONS = "regions"
     STATEMENTS = "statements"
@@ -119,6 +121,12 @@ def near_percent(rejected: CompiledChange, candidate: CompiledChange) -> int:
     did, does = _difference(rejected), _difference(candidate)
     total = sum((did | does).values())
     return 100 * sum((did & does).values()) // total if total else 0
+
+
+def share_percent(rejected: CompiledChange, candidate: CompiledChange) -> int:
+    """Return how much of what a rejected change does to instructions another one does too, 0 to 100, whatever else it does."""
+    did = _difference(rejected)
+    return 100 * sum((did & _difference(candidate)).values()) // max(sum(did.values()), 1)
 
 
 def _difference(change: CompiledChange) -> Counter[tuple[str, str, bool]]:

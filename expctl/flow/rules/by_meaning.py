@@ -7,6 +7,7 @@ what a change makes of each function, so the two are comparable where those func
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -22,6 +23,7 @@ from expctl.domain.rules.meaning import (
     Wanted,
     likeness,
     near_percent,
+    share_percent,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     from expctl.domain.rules.current_facts import CurrentFacts
     from expctl.ports.rules import Meanings, Rulebook
 
+COMBINED_FROM_PERCENT = 30
+"""A change that does this much of what each of two rejected ones does may be both of them."""
+COMBINED_MOST = 4
 CODE_FROM_PERCENT = 30
 """From this likeness on, machine code is compared too: it is the slower half of compiling."""
 
@@ -69,29 +74,47 @@ class Near(Struct, frozen=True, kw_only=True):
 
 
 def resemblance(meanings: Meanings, rejected: Pair, candidate: Pair, targets: Sequence[str]) -> Resemblance:
-    """Compare two changes on `targets`, quick ones first, with no more compiling than it takes to tell them apart."""
+    """Compare two changes on `targets`, quick ones first, with no more compiling than it takes to tell them apart. A target
+    finds them the same if one of its views does: what an optimiser does with two spellings may differ, a proof is one.
+    """
     seen: dict[str, tuple[CompiledChange, CompiledChange]] = {}
+    levels: dict[str, Level] = {}
     for target in targets:
         found = _both(meanings, rejected, candidate, target, View.MEANING)
-        if found is not None:
-            seen[target] = found
-        if _answer(seen) is Likeness.OTHER and not any(each.fault for pair in seen.values() for each in pair):
-            break
-    answer, percent = _answer(seen), _percent(seen.values())
-    if answer is Likeness.SAME:
-        return Resemblance(level=Level.MEANING, targets=_telling(seen), percent=100)
-    faults = any(each.fault for pair in seen.values() for each in pair)
-    if answer is Likeness.SILENT or faults or percent < CODE_FROM_PERCENT:
-        return Resemblance(level=None, targets=(), percent=0 if faults else percent)
-    coded: dict[str, tuple[CompiledChange, CompiledChange]] = {}
-    for target in targets:
-        found = _both(meanings, rejected, candidate, target, View.CODE)
-        if found is not None:
-            coded[target] = found
-        if _answer(coded) is Likeness.OTHER:
-            return Resemblance(level=None, targets=(), percent=percent)
-    same = _answer(coded) is Likeness.SAME
-    return Resemblance(level=Level.CODE if same else None, targets=_telling(coded) if same else (), percent=percent)
+        if found is None:
+            continue
+        seen[target] = found
+        answer = _answer({target: found})
+        if any(each.fault for pair in seen.values() for each in pair) or answer is Likeness.SILENT:
+            continue
+        level, percent = Level.MEANING, near_percent(*found)
+        if answer is Likeness.OTHER:
+            other = _otherwise(meanings, rejected, candidate, target, percent)
+            if other is None:
+                return Resemblance(level=None, targets=(), percent=percent)
+            level = other
+        levels[target] = level
+    if any(each.fault for pair in seen.values() for each in pair):
+        same = _answer(seen) is Likeness.SAME
+        return Resemblance(level=Level.MEANING if same else None, targets=_telling(seen), percent=100 if same else 0)
+    if not levels:
+        return Resemblance(level=None, targets=(), percent=0)
+    weakest = Level.CODE if Level.CODE in levels.values() else Level.MEANING
+    return Resemblance(level=weakest, targets=tuple(levels), percent=100)
+
+
+def _otherwise(meanings: Meanings, rejected: Pair, candidate: Pair, target: str, percent: int) -> Level | None:
+    """Return the level at which two changes are one where their optimised functions differ, which have `percent` in common."""
+    for view, level, least in ((View.CODE, Level.CODE, CODE_FROM_PERCENT), (View.PLAIN, Level.MEANING, 0)):
+        if percent >= least:
+            found = _both(meanings, rejected, candidate, target, view)
+            if found is not None and _answer({target: found}) is Likeness.SAME:
+                return level
+    return None
+
+
+Seen = Mapping[str, tuple[CompiledChange, CompiledChange]]
+"""The rejected change and another one, by target."""
 
 
 def _both(
@@ -105,15 +128,11 @@ def _both(
     return CompiledChange(before=old, after=new), CompiledChange(before=base, after=changed)
 
 
-def _answer(seen: Mapping[str, tuple[CompiledChange, CompiledChange]]) -> Likeness:
+def _answer(seen: Seen) -> Likeness:
     return likeness({name: pair[0] for name, pair in seen.items()}, {name: pair[1] for name, pair in seen.items()})
 
 
-def _percent(pairs: Iterable[tuple[CompiledChange, CompiledChange]]) -> int:
-    return max((near_percent(*pair) for pair in pairs), default=0)
-
-
-def _telling(seen: Mapping[str, tuple[CompiledChange, CompiledChange]]) -> tuple[str, ...]:
+def _telling(seen: Seen) -> tuple[str, ...]:
     return tuple(name for name, (one, _) in seen.items() if one.functions or one.fault)
 
 
@@ -171,7 +190,33 @@ def by_meaning(
             matches.append(Match(record=record, level=Level.NEAR, likeness=LIKENESS[Level.NEAR].format(percent=found.percent)))
         elif found.is_near:
             near.append(Near(record=record, percent=found.percent))
+    matches += () if matches else _combined(meanings, rejected, candidate)
     return tuple(matches), tuple(sorted(near, key=lambda each: -each.percent))
+
+
+def _combined(
+    meanings: Meanings, rejected: Sequence[tuple[Record, Pair, tuple[str, ...]]], candidate: Pair
+) -> tuple[Match, ...]:
+    """Return two rejected changes that are, one put on the other, the same as `candidate`; () if no two are."""
+    shares = []
+    for each in rejected:
+        _, pair, judges = each
+        made = _both(meanings, pair, candidate, judges[0], View.MEANING) if pair.before == candidate.before else None
+        if made is not None and (share := share_percent(*made)) >= COMBINED_FROM_PERCENT:
+            shares.append((share, each))
+    likely = [each for _, each in sorted(shares, key=lambda share: -share[0])[:COMBINED_MOST]]
+    for (one, first, here), (other, second, there) in combinations(likely, 2):
+        both = Version(candidate.before.commit, first.after.patch + b"\n" + second.after.patch)
+        targets = tuple(dict.fromkeys((*here, *there)))
+        found = resemblance(meanings, Pair(before=candidate.before, after=both), candidate, targets)
+        if found.level is not None:
+            said = _likeness(found)
+            pairs = ((one, other), (other, one))
+            return tuple(
+                Match(record=record, level=found.level, likeness=f"{said}, together with {beside.id}")
+                for record, beside in pairs
+            )
+    return ()
 
 
 def _likeness(found: Resemblance) -> str:

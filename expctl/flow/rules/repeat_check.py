@@ -72,7 +72,7 @@ def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, comm
         return
     from expctl.domain.patch.patterns import STANDING_MAX, void_reason
 
-    own, standing = rulebook.identity(commit, patch).added, rulebook.circumstances(commit).standing_lines()
+    own, standing = rulebook.identity(commit, patch).added_in(proposal.within), rulebook.circumstances(commit).standing_lines()
     reasons = ((each, void_reason(each, own=own, standing=standing)) for each in proposal.forbids)
     faults = [f"{each!r}: {why}" for each, why in reasons if why]
     if faults:

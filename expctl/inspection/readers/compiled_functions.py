@@ -17,6 +17,7 @@ from expctl.inspection.readers.llvm_meaning import meanings, pure_functions
 from expctl.inspection.readers.llvm_regions import instructions_by_region
 from expctl.inspection.readers.llvm_sums import digest
 from expctl.inspection.readers.llvm_text import read_module
+from expctl.inspection.readers.ptx_values import ASM, block_hashes
 
 _FUNCTION = re.compile(r"^\s*\.type\s+([\w.$]+),\s*@function")
 _ENTRY = re.compile(r"^\s*(?:\.visible |\.weak )*\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)")
@@ -32,6 +33,7 @@ _PTX_LIMITS = (
     ".shared",
     ".local",
 )
+_PTX_ASM = re.compile(r"^\s*// begin inline asm\n(.*?)\n\s*// end inline asm", re.MULTILINE | re.DOTALL)
 _LABEL_NUMBER = re.compile(r"\.L(BB|func_end|JTI)\d+")
 _POOL = re.compile(r"\.LCPI\d+_\d+")
 _TABLE = re.compile(r"^\s*\.(?:long|quad)\s.*\.LBB")
@@ -46,12 +48,14 @@ def read_functions(view: str, text: str) -> Answer:
         return {}, instructions_by_region(text)
     if view == "statements":
         return {}, {"": Counter(own_statements(text))}
-    if view == "meaning" and "\ntarget triple" in text:
+    if view in ("meaning", "plain") and "\ntarget triple" in text:
         found = meanings(read_module(text), pure_functions(text))
         return {each.key: each.whole for each in found}, {each.name: each.parts for each in found}
     if "\n.version" in text:
         bodies = {name: _ptx_names(name, lines) for name, lines in _bodies(text, _ENTRY).items()}
         parts = {name: Counter(_PTX_NUMBER.sub("", each) for each in lines) for name, lines in bodies.items()}
+        whole = _bodies(_PTX_ASM.sub(lambda found: ASM + " ".join(found[1].split()).replace(" ;", ";"), text), _ENTRY)
+        bodies = {name: block_hashes(_ptx_names(name, lines)) for name, lines in whole.items()}
     else:
         bodies = _bodies(text, _FUNCTION)
         parts = {name: Counter(each.split()[0] for each in lines) for name, lines in bodies.items()}

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from expctl.inspection.readers.llvm_flow import in_one_form
 from expctl.inspection.readers.llvm_loops import Counted, counted_values, turns
 from expctl.inspection.readers.llvm_module import Surroundings
 from expctl.inspection.readers.llvm_sums import Sum, digest
@@ -78,10 +79,11 @@ class FunctionReader(Values):
         self.counted: dict[str, Counted] = {}
         self.block = 0
         self.effects: list[str] = []
+        self.hints: list[str] = []
 
     def read(self) -> tuple[str, Mapping[str, int]]:
         """Return the hash of what the function does, and the counts of its instructions."""
-        blocks = self._ordered()
+        blocks = in_one_form(self.function.blocks)
         self.order = {block.label: at for at, block in enumerate(blocks)}
         self.counted = counted_values(blocks, self.order)
         for at, (name, kind) in enumerate(self.function.parameters):
@@ -110,31 +112,14 @@ class FunctionReader(Values):
         kinds = " ".join(self.module.spelt(kind) for _, kind in self.function.parameters)
         return digest(self.function.head, *self.function.attributes, kinds, *written), self._parts(blocks)
 
-    def _ordered(self) -> list[Block]:
-        """Blocks in reverse post-order of a walk from the entry."""
-        by_label = {block.label: block for block in self.function.blocks}
-        seen, done = set(), []  # type: set[str], list[Block]
-        stack = [(self.function.blocks[0].label, iter(successors(self.function.blocks[0])))]
-        seen.add(stack[0][0])
-        while stack:
-            label, rest = stack[-1]
-            following = next((each for each in rest if each not in seen), None)
-            if following is None:
-                done.append(by_label[label])
-                stack.pop()
-            else:
-                seen.add(following)
-                stack.append((following, iter(successors(by_label[following]))))
-        return done[::-1]
-
     def _round(self, blocks: Sequence[Block]) -> list[str]:
         written = []
         for block in blocks:
-            self.effects = []
+            self.effects, self.hints = [], []
             self.block = self.order[block.label]
             for each in block.body:
                 self._step(each)
-            written.append(digest(*self.effects))
+            written.append(digest(*self.effects, *sorted(self.hints)))
         return written
 
     def _step(self, each: Instruction) -> None:
@@ -155,6 +140,8 @@ class FunctionReader(Values):
             return self._named(self._as_sum(counted.first).plus(step.times(Sum(0, ((_turn(self.order[counted.head]), 1),)))))
         head, _, _ = each.text.partition(" [")
         pairs = re.findall(rf"\[ (.*?), %({NAME}) \]", each.text)
+        if len(pairs) == 1:
+            return self._operand(pairs[0][0])
         found = sorted(f"{self.order.get(label, -1)} {self._operand(value)}" for value, label in pairs)
         return digest("phi", self.module.spelt(head), str(self.order[block.label]), *found)
 
@@ -221,6 +208,9 @@ class FunctionReader(Values):
             arguments[:2] = sorted(arguments[:2])
         target = self.module.of_global(name) if callee[0] == "@" else self._operand(callee)
         value = digest("call", target, self.module.spelt(kind.strip()), *arguments)
+        if name.startswith("llvm.prefetch"):
+            self.hints.append(value)  # which may be anywhere in its block, and in any order
+            return value
         if name not in self.module.pure or kind.strip() == "void":
             plain = all(re.fullmatch(r"i\d+ -?\d+", one) for one in arguments)
             if plain and name.startswith("llvm.amdgcn.s.") and kind.strip() == "void":
@@ -242,19 +232,13 @@ class FunctionReader(Values):
         return value
 
     def _parts(self, blocks: Sequence[Block]) -> Mapping[str, int]:
-        return Counter(LOCAL.sub("%", self.module.spelt(each.text)) for block in blocks for each in block.body)
+        instructions = (LOCAL.sub("%", self.module.spelt(each.text)) for block in blocks for each in block.body)
+        return Counter((*self.function.attributes, *instructions))
 
 
 def _turn(head: int) -> str:
     """Return the term for the number of the turn, from 0, of the loop that begins with a block."""
     return digest("turn", str(head))
-
-
-def successors(block: Block) -> Iterator[str]:
-    """Yield the labels to which a block may go on."""
-    last = block.body[-1].text
-    if last.startswith(("br ", "switch ")):
-        yield from re.findall(rf"label %({NAME})", last)
 
 
 _METHODS = {

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 from expctl.inspection.readers.llvm_loops import Growing
 from expctl.inspection.readers.llvm_module import Surroundings
-from expctl.inspection.readers.llvm_sums import Sum, as_exact, digest, number
+from expctl.inspection.readers.llvm_numbers import Numbers
+from expctl.inspection.readers.llvm_sums import Sum, digest, number
 from expctl.inspection.readers.llvm_text import Instruction, closing, split_list, text_type
 
 LOCAL = re.compile(r"%\d+\b")
+ARMS_MOST = 6
 MATH = frozenset({"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"})
 OPERATIONS = tuple("add sub mul shl lshr ashr sdiv udiv srem urem xor or and fadd fsub fmul fdiv".split())  # noqa: SIM905
 _COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "fadd", "fmul"})
 _SWAPPED = {"ugt": "ult", "sgt": "slt", "uge": "ule", "sge": "sle", "ogt": "olt", "oge": "ole"}
 _NEGATED = {"ne": "eq", "ule": "ult", "sle": "slt", "une": "oeq"}
+_NESTED = re.compile(r"\[(\d+) x \[(\d+) x ([^\[\]]*)\]\]")
 _SCALAR = re.compile(r"(?:i(?:32|64)|float|double)$")
 _ORDERS = frozenset({"eq", "ne", "slt", "sle", "sgt", "sge"})
 
 
-class Values:
+class Values(Numbers):
     """Values of one function, by the name of what gives them. Sums, bits and negations are known as such."""
 
     def __init__(self, module: Surroundings) -> None:
+        super().__init__()
         self.module = module
         self.values: dict[str, str] = {}
-        self.sums: dict[str, Sum] = {}
-        self.masks: dict[str, tuple[Sum, int]] = {}
-        self.flipped: dict[str, str] = {}
-        self.tests: dict[str, Growing] = {}
 
     def _operand(self, text: str) -> str:
         text = text.strip()
@@ -58,60 +57,6 @@ class Values:
             values.sort()
         return digest(op, *flags, self.module.spelt(kind), *values)
 
-    def _computed(self, op: str, one: Sum, other: Sum, kind: str) -> Sum | None:
-        """Return a sum for what can be one; None for other operations."""
-        by = other.constant if not other.terms else None
-        if op in ("add", "fadd"):
-            return one.plus(other)
-        if op in ("sub", "fsub"):
-            return one.plus(other, -1)
-        if op in ("mul", "fmul"):
-            return one.times(other)
-        if not isinstance(by, int):
-            return None
-        if op == "shl" and 0 <= by < 64:
-            return one.times(Sum(1 << by))
-        if op == "xor" and by == -1:
-            return Sum(-1).plus(one, -1)
-        bits = int(kind[1:])
-        power = by.bit_length() - 1 if by > 0 and by & (by - 1) == 0 else -1
-        if op in ("lshr", "ashr") and 0 <= by < bits:
-            return self._masked(one, -(1 << by), bits).times(Sum(as_exact(2.0**-by)))
-        if op in ("sdiv", "udiv") and power >= 0:
-            return self._masked(one, -(1 << power), bits).times(Sum(as_exact(2.0**-power)))
-        if op in ("srem", "urem") and power >= 0:
-            return self._masked(one, by - 1, bits)
-        if op == "and":
-            return self._masked(one, by, bits)
-        return None
-
-    def _masked(self, value: Sum, mask: int, bits: int) -> Sum:
-        """Return some bits of a value. Bits of a shifted value are shifted bits; bits of bits are fewer bits."""
-        factor: int | float = 1
-        if not value.constant and len(value.terms) == 1 and value.terms[0][1] > 0 and _is_power(value.terms[0][1]):
-            factor = value.terms[0][1]
-            mask = int((mask if factor < 1 else mask % (1 << bits)) / factor)
-            value = Sum(0, ((value.terms[0][0], 1),))
-        mask %= 1 << bits
-        held = (
-            self.masks.get(value.terms[0][0])
-            if len(value.terms) == 1 and value.terms[0][1] == 1 and not value.constant
-            else None
-        )
-        if held is not None:
-            value, mask = held[0], held[1] & mask
-        made = digest("bits", value.text(), str(mask))
-        self.masks[made] = (value, mask)
-        return Sum(0, ((made, factor),))
-
-    def _negation(self, value: str) -> str:
-        if value in self.flipped:
-            return self.flipped[value]
-        made = digest("not", value)
-        self.flipped[made] = value
-        self.flipped[value] = made
-        return made
-
     def _as_sum(self, text: str) -> Sum:
         text = text.strip()
         constant = number(text)
@@ -119,16 +64,6 @@ class Values:
             return Sum(constant)
         value = self._operand(text)
         return self.sums.get(value) or Sum(0, ((value, 1),))
-
-    def _named(self, made: Sum) -> str:
-        """Return the name of a sum: that of its only term, if it is nothing else."""
-        if not made.constant and len(made.terms) == 1 and made.terms[0][1] == 1:
-            return made.terms[0][0]
-        if not made.terms:
-            return str(made.constant)
-        value = digest("sum", made.text())
-        self.sums[value] = made
-        return value
 
     def _address(self, each: Instruction) -> str:
         return self._pointer(each.text.removeprefix("getelementptr ").strip())
@@ -173,34 +108,43 @@ class Values:
             self.tests[value] = Growing(False, self._as_sum(texts[1]).plus(self._as_sum(texts[0]), -1).plus(Sum(-1)))
         return self._negation(value) if negated else value
 
-    def _order(self, predicate: str, one: Sum, other: Sum) -> str:
-        """A comparison of whole numbers is a sum that is at least 0, or is 0. Of it and its negation, one is named."""
-        if predicate in ("eq", "ne"):
-            value = digest("zero", min(one.plus(other, -1).text(), other.plus(one, -1).text()))
-            self.tests[value] = Growing(True, one.plus(other, -1))
-            return self._negation(value) if predicate == "ne" else value
-        below, strict = predicate in ("slt", "sle"), predicate in ("slt", "sgt")
-        difference = (other.plus(one, -1) if below else one.plus(other, -1)).plus(Sum(-1 if strict else 0))
-        opposite = Sum(-1).plus(difference, -1)
-        negated = difference.text() > opposite.text()
-        asked = opposite if negated else difference
-        value = digest("at least 0", asked.text())
-        self.tests[value] = Growing(False, asked)
-        return self._negation(value) if negated else value
-
-    def _condition(self, value: str) -> tuple[str, bool]:
-        """The value, and whether it is the negation of what is returned."""
-        other = self.flipped.get(value)
-        if other is None:
-            return value, False
-        return (other, True) if digest("not", other) == value else (value, False)
-
     def _select(self, each: Instruction) -> str:
         condition, one, other = split_list(" ".join(word for word in each.text.split(" ")[1:] if word not in MATH))
         kind = text_type(condition)
         value, negated = self._condition(self._operand(condition[len(kind) :]))
+        remainder = self._remainder(value, *((other, one) if negated else (one, other)))
+        if remainder is not None:
+            return self._named(remainder)
+        whole = text_type(one)
+        if value and kind == "i1" and whole in ("i32", "i64"):
+            sums = [self._as_sum(text[len(whole) :]) for text in ((other, one) if negated else (one, other))]
+            if max(len(each.terms) for each in sums) <= ARMS_MOST:
+                less = self._where(value, sums[0].plus(sums[1], -1))
+                return self._named(sums[1].plus(less.times(self._as_bit(value))))
         arms = [self._typed(one), self._typed(other)]
         return digest("select", kind, value, *(arms[::-1] if negated else arms))
+
+    def _remainder(self, condition: str, one: str, other: str) -> Sum | None:
+        """Return what `x < 8 ? x : x - 8` is, or its multiple, if it is a remainder of a number that is less than 16."""
+        test, kind = self.tests.get(condition), text_type(one)
+        if test is None or test.is_zero or len(test.sum.terms) != 1 or kind not in ("i32", "i64"):
+            return None
+        (term, sign), constant = test.sum.terms[0], test.sum.constant
+        below, above = (self._as_sum(text[len(kind) :]) for text in ((one, other) if sign < 0 else (other, one)))
+        limit = constant + 1 if sign == -1 else -constant if sign == 1 else 0
+        factor = dict(below.terms).get(term, 0)
+        less = below.plus(above, -1)
+        if (
+            not isinstance(limit, int)
+            or limit < 1
+            or limit & (limit - 1)
+            or not factor
+            or less.terms
+            or less.constant != factor * limit
+        ):
+            return None
+        rest = below.plus(Sum(0, ((term, factor),)), -1)
+        return rest.plus(self._masked(Sum(0, ((term, 1),)), limit - 1, int(kind[1:])).times(Sum(factor)))
 
     def _cast(self, each: Instruction) -> str:
         """A number stays the same in a wider type; so do bits of which nobody asks more."""
@@ -209,6 +153,9 @@ class Values:
             word, rest = ("sext" if word == "zext" else "sitofp" if word == "uitofp" else word), rest[5:]
         rest = " ".join(part for part in rest.split(" ") if part not in MATH)
         source, _, target = rest.rpartition(" to ")
+        if source.startswith("i1 ") and word in ("zext", "sext") and target in ("i32", "i64"):
+            bit = self._as_bit(self._operand(source[3:]))
+            return self._named(bit if word == "zext" else Sum(0).plus(bit, -1))
         if source.startswith(("i32 ", "i64 ")) and target in ("i32", "i64", "float", "double"):
             return self._named(self._as_sum(source[4:]))
         return digest(word, self._typed(source), self.module.spelt(target))
@@ -218,12 +165,10 @@ class Values:
         kind = text_type(each.text[7:])
         while kind.startswith("["):
             kind = kind[1:-1].partition(" x ")[2]
-        return digest("alloca", self.module.spelt(kind))
-
-
-def _is_power(value: float) -> bool:
-    """Is it a power of two, of which there are fractions as well?"""
-    return math.frexp(value)[0] == 0.5
+        spelt, flat = "", self.module.spelt(kind)
+        while spelt != flat:  # rows of rows are one row
+            spelt, flat = flat, _NESTED.sub(lambda found: f"[{int(found[1]) * int(found[2])} x {found[3]}]", flat)
+        return digest("alloca", flat)
 
 
 def _operands(text: str) -> tuple[str, str, str, str, list[str]]:

@@ -14,7 +14,7 @@ from expctl.flow.rules.by_meaning import Pair, resemblance
 from tests.fakes.stage import BENCHMARK, STEP
 
 SOURCE = "src/kernel.ptx"
-BODY = "add.s32 \t%r1, %r2, %r3;\nmul.lo.s32 \t%r4, %r1, 3;\nret;\n"
+BODY = "add.s32 \t%r1, %r2, %r3;\nmul.lo.s32 \t%r4, %r1, 3;\nst.global.u32 \t[%rd1], %r4;\nret;\n"
 PTX = f"//\n.version 9.0\n.target sm_90a\n.visible .entry f(\n)\n{{\n{BODY}}}\n"
 FACTORS = {"rejected": "5", "near": "7"}
 
@@ -72,7 +72,7 @@ def test_nothing_is_made_of_what_the_compiler_cannot_write(tmp_path: Path) -> No
     )
     assert meaning is not None
     assert list(meaning.functions) == ["f"]
-    assert others == [None, None, None]
+    assert others == [None] * 4
 
 
 def test_changes_are_near_where_machine_code_cannot_be_compared(tmp_path: Path) -> None:
@@ -81,3 +81,14 @@ def test_changes_are_near_where_machine_code_cannot_be_compared(tmp_path: Path) 
     assert resemblance(made, rejected, rejected, ["sm_90"]).level is not None
     found = resemblance(made, rejected, near, ["sm_90"])
     assert (found.level, found.percent) == (None, 60)
+
+
+def test_a_patch_on_a_patch_is_for_what_the_first_has_made(tmp_path: Path) -> None:
+    made, commit, patches = versions(tmp_path)
+    second = patches["near"].replace(b"-mul.lo.s32 \t%r4, %r1, 3;", b"-mul.lo.s32 \t%r4, %r1, 5;").replace(b"-add", b"-sub")
+    first, both, near = (
+        Version(commit, patch) for patch in (patches["rejected"], patches["rejected"] + b"\n" + second, patches["near"])
+    )
+    one, two, alone = made.compiled([Wanted(each, "sm_90") for each in (first, both, near)])
+    assert one != two == alone is not None
+    assert made.compiled([Wanted(Version(commit, second), "sm_90")]) == (None,)

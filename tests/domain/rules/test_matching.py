@@ -7,8 +7,9 @@ from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.record import Artifact, Origin, Record, Rule
-from expctl.domain.patch.identity import ChangeIdentity
+from expctl.domain.patch.identity import ChangeIdentity, identify
 from expctl.domain.patch.patterns import pattern_fault
+from expctl.domain.patch.unified_diff import FileTexts
 from expctl.domain.rules.matching import Candidate, Level, changed_codes, keys_for, keys_of, matches, rule_of
 
 PROPOSAL = Proposal(
@@ -83,6 +84,25 @@ def test_a_rule_has_the_identity_and_what_the_author_forbids() -> None:
 )
 def test_the_nearest_level_is_named(what: Candidate, expected: Level | None) -> None:
     assert level(REJECTED, what) == expected
+
+
+@pytest.mark.parametrize(
+    ("within", "function", "expected"),
+    [
+        ("load", "load", Level.PATTERN),
+        ("load", "store", None),
+        ("load loop", "load", None),
+        ("", "store", Level.PATTERN),
+    ],
+)
+def test_a_pattern_holds_in_the_region_that_its_author_names(within: str, function: str, expected: Level | None) -> None:
+    named = replace(PROPOSAL, within=within)
+    rule = rule_of(named, "slower", IDENTITY, code="", judged="cpu", conditions={}, worthwhile_percent=0.5)
+    text = f"void {function}(int n) {{\n#pragma unroll 8\n  for (int i = 0; i < n; ++i) add(i);\n}}\n"
+    patch = identify([FileTexts(path="a.h", before="", after=text, added=(1,), whole=True)], patch_id="x")
+    found = matches([replace(REJECTED, rule=rule)], candidate(identity=patch), own_id="P2")
+    assert (found[0].level if found else None) == expected
+    assert (f", in {within}" in found[0].likeness if found else False) == bool(found and within)
 
 
 def test_an_experiment_is_no_repeat_of_itself() -> None:

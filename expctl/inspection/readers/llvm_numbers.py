@@ -1,0 +1,198 @@
+"""Numbers of a function of LLVM IR as sums: bits, remainders, conditions as 0 or 1, and negations are known as such.
+
+Arithmetic is taken as exact, and what is divided or masked as not negative.
+"""
+
+from __future__ import annotations
+
+import math
+
+from expctl.inspection.readers.llvm_loops import Growing
+from expctl.inspection.readers.llvm_sums import Sum, as_exact, digest
+
+
+class Numbers:
+    """Sums of one function by the name of their value, and what is known of bits and conditions."""
+
+    def __init__(self) -> None:
+        self.sums: dict[str, Sum] = {}
+        self.masks: dict[str, tuple[Sum, int]] = {}
+        self.flipped: dict[str, str] = {}
+        self.tests: dict[str, Growing] = {}
+        self.zeros: dict[str, str] = {}
+        self.bits: set[str] = set()
+
+    def _computed(self, op: str, one: Sum, other: Sum, kind: str) -> Sum | None:
+        """Return a sum for what can be one; None for other operations."""
+        by = other.constant if not other.terms else None
+        if op in ("and", "xor"):
+            for value, sign in ((one, other), (other, one)):
+                if not sign.constant and len(sign.terms) == 1 and sign.terms[0][1] == -1 and sign.terms[0][0] in self.bits:
+                    bit = Sum(0, ((sign.terms[0][0], 1),))  # all bits of `sign`, or none
+                    return value.times(bit) if op == "and" else value.plus(bit.times(Sum(-1).plus(value.times(Sum(-2)))))
+        if op in ("add", "fadd"):
+            return one.plus(other)
+        if op in ("sub", "fsub"):
+            return one.plus(other, -1)
+        if op in ("mul", "fmul"):
+            return one.times(other)
+        if not isinstance(by, int):
+            return None
+        if op == "shl" and 0 <= by < 64:
+            return one.times(Sum(1 << by))
+        if op == "xor" and by == -1:
+            return Sum(-1).plus(one, -1)
+        bits = int(kind[1:])
+        power = by.bit_length() - 1 if by > 0 and by & (by - 1) == 0 else -1
+        if op in ("lshr", "ashr") and 0 <= by < bits:
+            return self._masked(one, -(1 << by), bits).times(Sum(as_exact(2.0**-by)))
+        if op in ("sdiv", "udiv") and power >= 0:
+            return self._masked(one, -(1 << power), bits).times(Sum(as_exact(2.0**-power)))
+        if op in ("srem", "urem") and power >= 0:
+            return self._masked(one, by - 1, bits)
+        if op == "and":
+            return self._masked(one, by, bits)
+        return None
+
+    def _masked(self, value: Sum, mask: int, bits: int) -> Sum:
+        """Return some bits of a value. Bits of a shifted value are shifted bits; bits of bits are fewer bits."""
+        factor: int | float = 1
+        if not value.constant and len(value.terms) == 1 and value.terms[0][1] > 0 and _is_power(value.terms[0][1]):
+            factor = value.terms[0][1]
+            mask = int((mask if factor < 1 else mask % (1 << bits)) / factor)
+            value = Sum(0, ((value.terms[0][0], 1),))
+        mask %= 1 << bits
+        if not mask:
+            return Sum(0)
+        low = mask - (1 << (bits - 1))
+        if low > 0 and low & (low + 1) == 0:  # the remainder of a number with a sign, which counts as none
+            mask = low
+        ones = _trailing(mask if mask & 1 else (mask ^ ((1 << bits) - 1)))
+        whole = Sum(0)
+        if mask == (1 << ones) - 1 or mask == (1 << bits) - (1 << ones):  # its low bits, or all but those
+            whole, value = _split(value, 1 << ones)
+            whole = Sum(0) if mask & 1 else whole
+            if not mask & 1 and value.constant == (1 << ones) - 1 and value.terms:  # rounded up
+                value = Sum(0, value.terms)
+                rest = self._masked(value, (1 << ones) - 1, bits)
+                up = self._as_bit(self._order("ne", rest, Sum(0))).times(Sum(1 << ones))
+                return self._masked(value, mask, bits).plus(whole).plus(up).times(Sum(factor))
+        held = (
+            self.masks.get(value.terms[0][0])
+            if len(value.terms) == 1 and value.terms[0][1] == 1 and not value.constant
+            else None
+        )
+        if held is not None:
+            value, mask = held[0], held[1] & mask
+        if not value.terms and isinstance(value.constant, int):
+            return Sum(value.constant & mask).plus(whole).times(Sum(factor))
+        made = digest("bits", value.text(), str(mask))
+        self.masks[made] = (value, mask)
+        if mask == 1:
+            self.bits.add(made)
+        return Sum(0, ((made, 1),)).plus(whole).times(Sum(factor))
+
+    def _rest(self, difference: Sum) -> Sum:
+        """Return the low bits of a number for its difference to the number without them."""
+        for term, by in difference.terms:
+            held, mask = self.masks.get(term, (None, 0))
+            if held is not None and abs(by) == 1 and difference.plus(Sum(0, ((term, by),)), -1) == held.times(Sum(-by)):
+                size = mask & -mask
+                if size > 1 and (mask + size) & mask == 0:
+                    return self._masked(held, size - 1, max(mask.bit_length(), 32)).times(Sum(-by))
+        return difference
+
+    def _negation(self, value: str) -> str:
+        if value in self.flipped:
+            return self.flipped[value]
+        made = digest("not", value)
+        self.flipped[made] = value
+        self.flipped[value] = made
+        return made
+
+    def _condition(self, value: str) -> tuple[str, bool]:
+        """The value, and whether it is the negation of what is returned."""
+        other = self.flipped.get(value)
+        if other is None:
+            return value, False
+        return (other, True) if digest("not", other) == value else (value, False)
+
+    def _where(self, condition: str, made: Sum) -> Sum:
+        """Return a sum as it is where a condition holds: without a term that is 0 then."""
+        test = self.tests.get(condition)
+        if test is None or not test.is_zero or test.sum.constant or len(test.sum.terms) != 1:
+            return made
+        return Sum(made.constant, tuple(each for each in made.terms if each[0] != test.sum.terms[0][0]))
+
+    def _as_bit(self, condition: str) -> Sum:
+        """Return 1 if a condition holds, or else 0."""
+        value, negated = self._condition(condition)
+        if value in self.zeros:
+            value, negated = self.zeros[value], not negated
+        else:
+            value = digest("number", value)
+            self.bits.add(value)
+        bit = Sum(0, ((value, 1),))
+        return Sum(1).plus(bit, -1) if negated else bit
+
+    def _order(self, predicate: str, one: Sum, other: Sum) -> str:
+        """A comparison of whole numbers is a sum that is at least 0, or is 0. Of it and its negation, one is named."""
+        if predicate in ("eq", "ne"):
+            bit = self._rest(one.plus(other, -1))
+            held = self.masks.get(bit.terms[0][0]) if len(bit.terms) == 1 and abs(bit.terms[0][1]) == 1 else None
+            if held is not None and held[1].bit_count() == 1 and bit.constant == -held[1] * bit.terms[0][1]:  # it is set
+                return self._order("ne" if predicate == "eq" else "eq", Sum(0, ((bit.terms[0][0], 1),)), Sum(0))
+            value = digest("zero", min(bit.text(), Sum(0).plus(bit, -1).text()))
+            self.tests[value] = Growing(True, bit)
+            if not bit.constant and len(bit.terms) == 1 and bit.terms[0][0] in self.bits:
+                self.zeros[value] = bit.terms[0][0]
+            return self._negation(value) if predicate == "ne" else value
+        below, strict = predicate in ("slt", "sle"), predicate in ("slt", "sgt")
+        difference = (other.plus(one, -1) if below else one.plus(other, -1)).plus(Sum(-1 if strict else 0))
+        opposite = Sum(-1).plus(difference, -1)
+        negated = difference.text() > opposite.text()
+        asked = opposite if negated else difference
+        value = digest("at least 0", asked.text())
+        self.tests[value] = Growing(False, asked)
+        return self._negation(value) if negated else value
+
+    def _rounded(self, made: Sum) -> Sum:
+        """Return a sum with `x / 8 * 8` for `x - x % 8`."""
+        for term, by in made.terms:
+            held, mask = self.masks.get(term, (None, 0))
+            if held is None or mask < 2 or mask & (mask + 1) or held.constant:
+                continue
+            given, wanted = dict(made.terms), {each: -by * factor for each, factor in held.terms}
+            if all(given.get(each) == factor for each, factor in wanted.items()):
+                width = max(mask.bit_length() + 1, 32)
+                less = made.plus(Sum(0, ((term, by),)), -1).plus(held.times(Sum(by)))
+                return less.plus(self._masked(held, (1 << width) - 1 - mask, width).times(Sum(-by)))
+        return made
+
+    def _named(self, made: Sum) -> str:
+        """Return the name of a sum: that of its only term, if it is nothing else."""
+        made = self._rounded(made)
+        if not made.constant and len(made.terms) == 1 and made.terms[0][1] == 1:
+            return made.terms[0][0]
+        if not made.terms:
+            return str(made.constant)
+        value = digest("sum", made.text())
+        self.sums[value] = made
+        return value
+
+
+def _trailing(value: int) -> int:
+    """Return how many of the lowest bits are ones."""
+    return ((value + 1) & -(value + 1)).bit_length() - 1
+
+
+def _split(value: Sum, size: int) -> tuple[Sum, Sum]:
+    """Return those parts of a sum that are multiples of `size`, a power of two, and the rest."""
+    constant = value.constant // size * size if isinstance(value.constant, int) else 0
+    terms = tuple((term, by) for term, by in value.terms if isinstance(by, int) and by % size == 0)
+    return Sum(constant, terms), Sum(value.constant - constant, tuple(each for each in value.terms if each not in terms))
+
+
+def _is_power(value: float) -> bool:
+    """Is it a power of two, of which there are fractions as well?"""
+    return math.frexp(value)[0] == 0.5
