@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Table
 from expctl.imported.heads import AGAINST, ASKING, CLAIMED, ELSEWHEN, HEADS, MEANING, OF_CHANGES, STRONG, TRIED, Role
-from expctl.imported.verdicts import Dialect, is_answer, speaks_of_verdicts, spelled_out, tells_tests
+from expctl.imported.verdicts import Dialect, is_answer, opens_with_verdict, speaks_of_verdicts, spelled_out, tells_tests
 from expctl.imported.vocabulary import BITS, DECIDED, MARKS, PATTERNS, PENDING
 
 SHARE = 0.6
@@ -18,6 +18,14 @@ MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|c
 UNDONE = re.compile(r"revert|reject|discard|rolled back|dropped|removed|verworfen|zurückgenommen", re.IGNORECASE)
 SHORT_CELL = 60
 LEGEND_MIN = 3
+# `| < 0.5 % | any | DISCARD |` and `| if parity breaks | REVERT |` say what would be decided.
+RULES = re.compile(
+    r"\b(?:decision|verdict|keep|acceptance|promotion) (?:combined )?"
+    r"(?:table|matrix|rules?|criteria|gates?|logic|policy|thresholds?|tree)\b"
+    r"|\bentscheidungs(?:regeln?|tabelle|matrix)\b",
+    re.IGNORECASE,
+)
+CONDITION = re.compile(r"[*`_\s]*(?:if|when|wenn|falls)\b|[*`_\s]*(?:[\w|Δ%.]+\s*){0,4}[<>≤≥]=?\s*[-+±−]?\d", re.IGNORECASE)
 # `ported and kept`, `tested and rejected for this path`
 DONE_AND = re.compile(r"(?:ported|implemented|tested|tried|built|measured|benchmarked) and (?:then )?", re.IGNORECASE)
 WHERE = re.compile(r"\W*|\s+(?:for|in|on|by)\b[^.;]*", re.IGNORECASE)
@@ -183,6 +191,8 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
             continue  # results, such as `identical` or `neutral`
         if rank == 0 and not all(len(cell) <= SHORT_CELL and DECIDED.search(cell) for cell in recognised):
             continue
+        if rank == 0 and 2 * sum(opens_with_verdict(cell, dialect) is not None for cell in recognised) < len(recognised):
+            continue  # `exit 1, source kept`
         if rank == 1 and _is_feature_table(table, index, recognised):
             continue
         score = share + rank / 4
@@ -199,6 +209,9 @@ def _is_bare(cell: str) -> bool:
 
 def _explains(table: Table, plain: Sequence[str], verdict: int) -> bool:
     """Return whether a table explains the words of verdicts: one word in each row, none twice, and beside it what it means."""
+    cells = [[cell for at, cell in enumerate(row.cells) if at != verdict] for row in table.rows]
+    if RULES.search(table.section) or 2 * sum(any(map(CONDITION.match, each)) for each in cells) > len(cells):
+        return True
     if len(plain) != 2 or verdict != 0:
         return False
     words = [NO_WORDS.sub("", row.cells[verdict]) for row in table.rows]

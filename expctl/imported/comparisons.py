@@ -21,7 +21,8 @@ NO_GAIN = re.compile(
 )
 CLAUSE = re.compile(r"[;.]\s|,\s|\s[-–—]+\s|\bbut\b|\band\b|\bwhile\b")
 CONFOUNDED = re.compile(
-    r"auto-?tun(?:e|er|ing)\b[^.;]{0,30}\b(?:drift(?:ed|s)?|chose|chooses|picked|picks|selected|switched|changed|moved)\b"
+    r"auto-?tun(?:e|er|ing)\b[^.;,]{0,30}\b(?:drift(?:ed|s)?|switched|moved"
+    r"|(?:chose|picked|selected) (?:another|a different|different|other))\b"
     r"|\b(?:config|configuration|tile|clocks?|driver|compiler|machine|gpu|batch size)\b"
     r" (?:also |had |has )?(?:drifted|changed|switched)\b"
     r"|\b(?:with|under|using|used|against|at|on|two) (?:an? )?(?:different|another|other) (?:autotuned )?"
