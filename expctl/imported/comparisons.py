@@ -44,6 +44,7 @@ FAR = 100.0
 SLIPPED = 100.0 * SLIP / 2
 # A small loss for less code needs no question.
 SMALL = 1.0
+CORRECTED = re.compile(r"\b(?:correctness|fix(?:es|ed)?|bug\w*|pass(?:es)? now|wrong results?)\b", re.IGNORECASE)
 EXPLAINED = re.compile(r"\b(?:simpl\w+|clean\w*|dead code|remove|noise|readab\w+|correctness|fix(?:es|ed)?)\b", re.IGNORECASE)
 
 
@@ -189,6 +190,8 @@ def _compare(row: Row, figure: Figure, of: str, before: Figure, known: Mapping[s
             yield Remark(flaw=Flaw.UNIT_SLIP, line=row.line, rows=(row.label,), text=text)
         return
     worse = worse_by(figure, before, known)
+    if CORRECTED.search(f"{row.change} {row.results()} {row.why}"):
+        return  # kept for what is right, not for what is fast
     if worse < SMALL and EXPLAINED.search(f"{row.change} {row.results()} {row.why}"):
         return
     if worse > 0:

@@ -88,11 +88,11 @@ def ruling_of(heading: str) -> re.Match[str] | None:
 def ruled_sections(titles: Iterable[str]) -> dict[str, str]:
     """Return the words that headings such as `Failed experiments` give to all sections below them, by heading.
 
-    `Successful experiments` and `What worked` give one only where another heading says that others failed.
+    `Kept experiments` and `What worked` give one only where another heading says that others failed.
     """
     found = {title: _of_sections(title) for title in titles}
     failed = any(opens_with_verdict(words) is Verdict.REJECT for words in found.values())
-    return {title: words for title, words in found.items() if words and (failed or opens_with_verdict(words))}
+    return {title: words for title, words in found.items() if words and (failed or opens_with_verdict(words) is Verdict.REJECT)}
 
 
 def _of_sections(heading: str) -> str:

@@ -166,7 +166,7 @@ def _at_end(heading: str, dialect: Dialect) -> str:
     parts = [part for part in SPLIT.split(heading) if part.strip()]
     tail = DATED.sub("", parts[-1]) if len(parts) > 1 else ""
     decided = any(map(DECIDED.fullmatch, COMMAS.split(tail.strip("*_ ")))) and isinstance(rulings(tail, dialect), tuple)
-    if ORDERS.match(tail) or TELLS_CHANGE.match(tail) or not _ends_phrase(tail):
+    if tail.lower().startswith("no change") or ORDERS.match(tail) or TELLS_CHANGE.match(tail) or not _ends_phrase(tail):
         return ""
     told = opens_with_verdict(tail, dialect) and not LOOKS.match(tail)
     capitals = set(CAPITAL_WORD.findall(tail)) if not NONE_OF.search(tail) and isinstance(rulings(tail, dialect), tuple) else ()

@@ -63,7 +63,7 @@ CLAIMED = _heads(
 # Columns with these heads hold verdicts, even where few cells are recognised, ...
 STRONG = _heads(
     "keep, kept, keep reject, verdict, decision, disposition, ruling, urteil, entscheidung, behalten, bewertung, "
-    "keep or revert, 决定, 决策, 判定, 裁决, 是否保留"
+    "keep or revert, 决定, 决策, 裁决, 是否保留"
 )
 # ... and yes, no or a check mark in a column with these heads is one.
 ASKING = (*STRONG, *_heads("accepted, accept, retained, landed, adopted, merged, shipped, outcome"))

@@ -14,7 +14,7 @@ from expctl.imported.headings import NUMBERED, Heading, experiments_of, marks_ar
 from expctl.imported.likeness import may_be_the_same
 from expctl.imported.lists import read_list
 from expctl.imported.verdicts import Dialect, Pending, opens_with_verdict, rulings
-from expctl.imported.vocabulary import DECIDED, MARKS
+from expctl.imported.vocabulary import DECIDED
 
 FENCE = re.compile(r"\s*(?:```|~~~)")
 ONLY_LABEL = re.compile(
@@ -49,6 +49,8 @@ ONE_WORD = re.compile(
     re.IGNORECASE,
 )
 IN_LIST = re.compile(r"\s+\S|\d+[.)]\s")
+LEADING_MARK = re.compile(r"^[^\w#]+")
+SEEN = {Verdict.INVALID, Verdict.INCONCLUSIVE, Verdict.NO_OP}
 COUNTED = re.compile(r"\W*#?\d+[a-z]?(?:[.):]|\s+[-–—])\s")
 # What a section below `Failed experiments` or `What worked` says where it is about one
 TELLS_TRIED = re.compile(
@@ -143,6 +145,9 @@ def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect:
         why = made.value if made else f"{words!r} is not recognised as a verdict"
         return Unread(line=section.line, text=plain_text(section.title)[:120], why=why)
     verdicts = {each.verdict for each in made}
+    counted = heading.name or COUNTED.match(LEADING_MARK.sub("", section.title))
+    if not counted and (verdicts & SEEN or (words == section.title[:1] and not TELLS_TRIED.search(_text(lines)))):
+        return None  # `Events - OOM` and `✅ Quick install` are about something else
     told = [opens_with_verdict(text, dialect) for text in stated]
     told += [Verdict.INCONCLUSIVE for text in labelled if UNSURE.match(text)]
     if any(other and {other} != verdicts for other in told):
@@ -165,7 +170,7 @@ def _of_group(section: Section, heading: Heading, lines: Sequence[Line], words: 
 
     It must say what was tried or measured, and nothing that may be another verdict.
     """
-    text = "\n".join(line.text for line in lines)
+    text = _text(lines)
     verdict = opens_with_verdict(words) or MEANINGS.get(words)
     if verdict is None or not (
         TELLS_TRIED.search(text) or ((heading.name or COUNTED.match(section.title)) and MEASURED.search(text))
@@ -186,6 +191,10 @@ def _of_group(section: Section, heading: Heading, lines: Sequence[Line], words: 
     )
 
 
+def _text(lines: Sequence[Line]) -> str:
+    return "\n".join(line.text for line in lines)
+
+
 def _labelled(lines: Sequence[Line]) -> Iterator[str]:
     """Yield what lines labelled Verdict, Status or Decision say, be it in the line below."""
     changes = sum(bool(TELLS_CHANGE.match(line.text)) for line in lines)
@@ -200,7 +209,7 @@ def _labelled(lines: Sequence[Line]) -> Iterator[str]:
 def _is_stated(text: str, dialect: Dialect) -> bool:
     """Return whether a line labelled Verdict or Status says what was decided, and not only what was seen."""
     made = rulings(text, dialect)
-    decided = DECIDED.search(text) or MARKS.match(text.strip("*_ "))
+    decided = DECIDED.search(text)
     return isinstance(made, Pending) or (isinstance(made, tuple) and decided is not None)
 
 

@@ -74,7 +74,7 @@ def test_heads_and_words_in_chinese() -> None:
     rows = "| M1 | wider loads | ✅ done | 3 ms | ok |\n| M2 | two stages | ✅ KEEP | 2 ms | ok |\n"
     rows += "| M3 | a loop | ❌ crash | - | - |\n"
     assert verdicts(f"| Exp | 假设 | 状态 | 结果 | 结论 |\n|---|---|---|---|---|\n{rows}") == [(4, KEEP), (5, Verdict.INVALID)]
-    decided = "| wider loads | 3 ms | 已保留 |\n| two stages | 4 ms | 回滚，更慢 |\n| a loop | 5 ms | 不采纳 |\n"
+    decided = "| wider loads | 3 ms | 已采纳 |\n| two stages | 4 ms | 回滚，更慢 |\n| a loop | 5 ms | 不采纳 |\n"
     assert verdicts(f"| 改动 | 结果 | 决定 |\n|---|---|---|\n{decided}") == [(3, KEEP), (4, REJECT), (5, REJECT)]
 
 
