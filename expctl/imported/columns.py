@@ -76,8 +76,8 @@ NO_MAP = Map()
 
 def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
     """Return the columns of `table` by role; None for a table without verdicts, or with neither ids nor changes."""
-    plain = [_plain(head) for head in table.heads]
-    forced = {role: plain.index(_plain(head)) for role, head in given.heads.items() if _plain(head) in plain}
+    plain = [plain_head(head) for head in table.heads]
+    forced = {role: plain.index(plain_head(head)) for role, head in given.heads.items() if plain_head(head) in plain}
     verdict = forced.get(Role.VERDICT)
     if verdict is None:
         verdict = _verdict_column(table, plain, given)
@@ -135,29 +135,18 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
 
 def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
     """Return how the cells of column `index` state verdicts: whether yes, no, a check mark or `failed` is one there."""
-    head = _plain(table.heads[index])
-    asks = head in ASKING or head == _plain(given.heads.get(Role.VERDICT, "\0"))
+    head = plain_head(table.heads[index])
+    asks = head in ASKING or head == plain_head(given.heads.get(Role.VERDICT, "\0"))
     measured = any(MEASURED.search(cell) for row in table.rows for at, cell in enumerate(row.cells) if at != index)
     cells = [row.cells[index] for row in table.rows]
     decided = any(DECIDED.search(cell) for cell in cells)
-    tried = any(_plain(each) in TRIED for each in table.heads)
-    claimed = any(_plain(each) in CLAIMED for each in table.heads) and not tried
+    tried = any(plain_head(each) in TRIED for each in table.heads)
+    claimed = any(plain_head(each) in CLAIMED for each in table.heads) and not tried
     marks = (asks and not claimed) or (measured and tried and head in HEADS[Role.VERDICT]) or decided
     bits = asks and {cell.strip() for cell in cells} == set(BITS)
     told = any(DECIDED.fullmatch(NO_WORDS.sub("", cell)) for cell in cells) or _failed_is_verdict(table, index)
     tests = tells_tests(cells) and not told
     return Dialect(answers=asks, bits=bits, marks=marks, tests=tests, meanings=given.meanings)
-
-
-def why_no_ledger(table: Table) -> str:
-    """Return in words why `table` is no ledger of experiments, e.g. that too few cells below `Verdict` are verdicts."""
-    for index, head in enumerate(table.heads):
-        cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
-        dialect = dialect_of(table, index)
-        recognised = sum(speaks_of_verdicts(cell, dialect) for cell in cells)
-        if _plain(head) in HEADS[Role.VERDICT] and 0 < recognised < SHARE * len(cells):
-            return f"{recognised} of {len(cells)} cells below {head!r} are recognised as verdicts, too few for a ledger"
-    return "not a ledger, which needs a column of verdicts, and one of ids or changes"
 
 
 def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | None:
@@ -221,8 +210,8 @@ def _explains(table: Table, plain: Sequence[str], verdict: int) -> bool:
 
 def _failed_is_verdict(table: Table, index: int) -> bool:
     """Return whether changes that are held against a baseline in figures stand beside column `index`, which tells no tests."""
-    plain = [_plain(head) for head in table.heads]
-    if _plain(table.heads[index]) not in HEADS[Role.VERDICT] or not set(plain) & set(OF_CHANGES):
+    plain = [plain_head(head) for head in table.heads]
+    if plain_head(table.heads[index]) not in HEADS[Role.VERDICT] or not set(plain) & set(OF_CHANGES):
         return False
     if any(TESTED.match(row.cells[index]) for row in table.rows):
         return False
@@ -296,5 +285,6 @@ def _wordiest(table: Table, free: Sequence[int]) -> int | None:
     return next((index for index in free if words(index) >= SHARE), None)
 
 
-def _plain(head: str) -> str:
+def plain_head(head: str) -> str:
+    """Return a head as it is compared: small letters, without marks."""
     return " ".join(re.sub(r"[\W_]+", " ", unicodedata.normalize("NFC", head).lower()).split())

@@ -4,9 +4,9 @@ import dataclasses
 import re
 
 from expctl.imported.document import Table
-from expctl.imported.vocabulary import BASELINE
 
 HEAD = "verdict"
+FIRST = re.compile(r"^\W*baseline\b|\bbaseline\s*:|[-_]baseline$", re.IGNORECASE)
 NO_WORD = "(no word)"
 SHARE = 0.3
 AT_LEAST = 3
@@ -29,7 +29,7 @@ def ruled_inside(table: Table) -> Table | None:
     rows = []
     for row in table.rows:
         word = _word(row.cells[best])
-        first = word or ("baseline" if any(map(BASELINE.match, row.cells)) else NO_WORD)
+        first = word or ("baseline" if any(map(FIRST.search, row.cells)) else NO_WORD)
         rows.append(dataclasses.replace(row, cells=(*row.cells, first)))
     return dataclasses.replace(table, heads=(*table.heads, HEAD), rows=tuple(rows))
 

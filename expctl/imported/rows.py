@@ -13,7 +13,6 @@ from expctl.imported.columns import (
     dialect_of,
     ids_inside,
     name_in_change,
-    why_no_ledger,
 )
 from expctl.imported.document import Document, ParsedLedger, Row, Table, TableRow, Unread
 from expctl.imported.groups import MEANINGS, ruled_by_heading
@@ -21,6 +20,7 @@ from expctl.imported.heads import TRIED
 from expctl.imported.ids import is_range
 from expctl.imported.inside import ruled_inside
 from expctl.imported.prose import read_text
+from expctl.imported.questions import options_for, options_of_table, why_no_ledger
 from expctl.imported.verdicts import Dialect, Pending, rulings, spelled_out
 
 CELL_MAX = 4000
@@ -48,8 +48,9 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
         elif found is None and (inside := ruled_inside(written)):
             table, found = inside, columns_of(inside, given)
         if found is None:
-            why = why_no_ledger(table)
-            skipped_tables.append(Unread(line=table.line, text=one_line(" | ".join(table.heads), 80), why=why))
+            why, options = why_no_ledger(table, given), options_of_table(table, given)
+            text = one_line(" | ".join(table.heads), 80)
+            skipped_tables.append(Unread(line=table.line, text=text, why=why, options=options))
             continue
         words = plain_text(found.words(table.heads))
         columns.append(f"line {table.line}: {words.replace('= verdict', '= the heading', 1) if ruled else words}")
@@ -87,7 +88,9 @@ def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, in
     found = rulings(verdict, dialect) or rulings(spelled_out(verdict), dialect)
     shown = one_line(" | ".join(line.cells), 120)
     if found is None:
-        return Unread(line=line.line, text=shown, why=f"{verdict!r} is not recognised as a verdict")
+        return Unread(
+            line=line.line, text=shown, why=f"{verdict!r} is not recognised as a verdict", options=options_for([verdict])
+        )
     if isinstance(found, Pending):
         return Unread(line=line.line, text=shown, why=found.value)
     if max(map(len, line.cells)) > CELL_MAX:

@@ -200,6 +200,12 @@ def _decides(plain: str) -> bool:
     return False
 
 
+def first_clause(text: str) -> str:
+    """Return the first clause of a cell, which a user may say the meaning of; the whole cell where it has but one."""
+    plain = _bare(text)
+    return _clauses(plain)[0] if plain and not plain.startswith("(") else plain
+
+
 def _clauses(plain: str) -> list[str]:
     return [clause.strip() for clause in CLAUSE.split(plain) if clause.strip()] or [""]
 
