@@ -44,7 +44,7 @@ FAR = 100.0
 SLIPPED = 100.0 * SLIP / 2
 # A small loss for less code needs no question.
 SMALL = 1.0
-CORRECTED = re.compile(r"\b(?:correctness|fix(?:es|ed)?|bug\w*|pass(?:es)? now|wrong results?)\b", re.IGNORECASE)
+CORRECTED = re.compile(r"\b(?:fix(?:es|ed)?|bug\w*|wrong results?)\b", re.IGNORECASE)
 EXPLAINED = re.compile(r"\b(?:simpl\w+|clean\w*|dead code|remove|noise|readab\w+|correctness|fix(?:es|ed)?)\b", re.IGNORECASE)
 
 
