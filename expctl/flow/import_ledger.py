@@ -15,6 +15,7 @@ from expctl.imported.document import Document, ParsedLedger, Unread
 from expctl.imported.given import Given
 from expctl.imported.ids import IdAssignment, assign_ids, entries_of
 from expctl.imported.noise import Noise
+from expctl.imported.questions import hint
 from expctl.imported.records import (
     accepted_texts,
     corrected,
@@ -161,7 +162,7 @@ def check(plan: Plan, options: Options) -> None:
             expected="a table with a column of verdicts (keep, reject, discard, ...) and one of ids or changes",
             found=_listed(reading.skipped_tables) or "no table",
             where=plan.file,
-            hint="expctl import FILE --dry-run shows what was understood",
+            hint=hint(plan.file, reading.skipped_tables, f"expctl import {plan.file} --dry-run shows what was understood"),
         )
     if not plan.target:
         raise Misused(
@@ -178,7 +179,7 @@ def check(plan: Plan, options: Options) -> None:
             expected="a verdict in each row",
             found=_listed(reading.unread),
             where=plan.file,
-            hint="correct these rows, or import the others with --partial",
+            hint=hint(plan.file, reading.unread, "correct these rows, or import the others with --partial"),
         )
     if plan.unknown:
         raise Refused(

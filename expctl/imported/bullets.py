@@ -20,7 +20,8 @@ ABOUT_EXPERIMENTS = re.compile(
     re.IGNORECASE,
 )
 EXPLAINS_WORDS = re.compile(
-    r"legend|lifecycle|states?\b|status(?:es| types| values)|glossary|schema|template|meaning|format|key(?: to\b.*)?\W*$",
+    r"legend|how to read|lifecycle|states?\b|status(?:es| types| values)|glossary|schema|template|meaning|format"
+    r"|key(?: to\b.*)?\W*$",
     re.IGNORECASE,
 )
 MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|cycles|[a-z]+/s)|→|->", re.IGNORECASE)

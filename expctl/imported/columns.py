@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Table
 from expctl.imported.heads import AGAINST, ASKING, CLAIMED, ELSEWHEN, HEADS, MEANING, OF_CHANGES, STRONG, TRIED, Role
-from expctl.imported.verdicts import Dialect, is_answer, speaks_of_verdicts, spelled_out, tells_tests
+from expctl.imported.verdicts import Dialect, is_answer, opens_with_verdict, speaks_of_verdicts, spelled_out, tells_tests
 from expctl.imported.vocabulary import BITS, DECIDED, MARKS, PATTERNS, PENDING
 
 SHARE = 0.6
@@ -18,6 +18,14 @@ MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|c
 UNDONE = re.compile(r"revert|reject|discard|rolled back|dropped|removed|verworfen|zurückgenommen", re.IGNORECASE)
 SHORT_CELL = 60
 LEGEND_MIN = 3
+# `| < 0.5 % | any | DISCARD |` and `| if parity breaks | REVERT |` say what would be decided.
+RULES = re.compile(
+    r"\b(?:decision|verdict|keep|acceptance|promotion) (?:combined )?"
+    r"(?:table|matrix|rules?|criteria|gates?|logic|policy|thresholds?|tree)\b"
+    r"|\bentscheidungs(?:regeln?|tabelle|matrix)\b",
+    re.IGNORECASE,
+)
+CONDITION = re.compile(r"[*`_\s]*(?:if|when|wenn|falls)\b|[*`_\s]*(?:[\w|Δ%.]+\s*){0,4}[<>≤≥]=?\s*[-+±−]?\d", re.IGNORECASE)
 # `ported and kept`, `tested and rejected for this path`
 DONE_AND = re.compile(r"(?:ported|implemented|tested|tried|built|measured|benchmarked) and (?:then )?", re.IGNORECASE)
 WHERE = re.compile(r"\W*|\s+(?:for|in|on|by)\b[^.;]*", re.IGNORECASE)
@@ -68,8 +76,8 @@ NO_MAP = Map()
 
 def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
     """Return the columns of `table` by role; None for a table without verdicts, or with neither ids nor changes."""
-    plain = [_plain(head) for head in table.heads]
-    forced = {role: plain.index(_plain(head)) for role, head in given.heads.items() if _plain(head) in plain}
+    plain = [plain_head(head) for head in table.heads]
+    forced = {role: plain.index(plain_head(head)) for role, head in given.heads.items() if plain_head(head) in plain}
     verdict = forced.get(Role.VERDICT)
     if verdict is None:
         verdict = _verdict_column(table, plain, given)
@@ -127,29 +135,18 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
 
 def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
     """Return how the cells of column `index` state verdicts: whether yes, no, a check mark or `failed` is one there."""
-    head = _plain(table.heads[index])
-    asks = head in ASKING or head == _plain(given.heads.get(Role.VERDICT, "\0"))
+    head = plain_head(table.heads[index])
+    asks = head in ASKING or head == plain_head(given.heads.get(Role.VERDICT, "\0"))
     measured = any(MEASURED.search(cell) for row in table.rows for at, cell in enumerate(row.cells) if at != index)
     cells = [row.cells[index] for row in table.rows]
     decided = any(DECIDED.search(cell) for cell in cells)
-    tried = any(_plain(each) in TRIED for each in table.heads)
-    claimed = any(_plain(each) in CLAIMED for each in table.heads) and not tried
+    tried = any(plain_head(each) in TRIED for each in table.heads)
+    claimed = any(plain_head(each) in CLAIMED for each in table.heads) and not tried
     marks = (asks and not claimed) or (measured and tried and head in HEADS[Role.VERDICT]) or decided
     bits = asks and {cell.strip() for cell in cells} == set(BITS)
     told = any(DECIDED.fullmatch(NO_WORDS.sub("", cell)) for cell in cells) or _failed_is_verdict(table, index)
     tests = tells_tests(cells) and not told
     return Dialect(answers=asks, bits=bits, marks=marks, tests=tests, meanings=given.meanings)
-
-
-def why_no_ledger(table: Table) -> str:
-    """Return in words why `table` is no ledger of experiments, e.g. that too few cells below `Verdict` are verdicts."""
-    for index, head in enumerate(table.heads):
-        cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
-        dialect = dialect_of(table, index)
-        recognised = sum(speaks_of_verdicts(cell, dialect) for cell in cells)
-        if _plain(head) in HEADS[Role.VERDICT] and 0 < recognised < SHARE * len(cells):
-            return f"{recognised} of {len(cells)} cells below {head!r} are recognised as verdicts, too few for a ledger"
-    return "not a ledger, which needs a column of verdicts, and one of ids or changes"
 
 
 def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | None:
@@ -183,6 +180,8 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
             continue  # results, such as `identical` or `neutral`
         if rank == 0 and not all(len(cell) <= SHORT_CELL and DECIDED.search(cell) for cell in recognised):
             continue
+        if rank == 0 and 2 * sum(opens_with_verdict(cell, dialect) is not None for cell in recognised) < len(recognised):
+            continue  # `exit 1, source kept`
         if rank == 1 and _is_feature_table(table, index, recognised):
             continue
         score = share + rank / 4
@@ -199,6 +198,9 @@ def _is_bare(cell: str) -> bool:
 
 def _explains(table: Table, plain: Sequence[str], verdict: int) -> bool:
     """Return whether a table explains the words of verdicts: one word in each row, none twice, and beside it what it means."""
+    cells = [[cell for at, cell in enumerate(row.cells) if at != verdict] for row in table.rows]
+    if RULES.search(table.section) or 2 * sum(any(map(CONDITION.match, each)) for each in cells) > len(cells):
+        return True
     if len(plain) != 2 or verdict != 0:
         return False
     words = [NO_WORDS.sub("", row.cells[verdict]) for row in table.rows]
@@ -208,8 +210,8 @@ def _explains(table: Table, plain: Sequence[str], verdict: int) -> bool:
 
 def _failed_is_verdict(table: Table, index: int) -> bool:
     """Return whether changes that are held against a baseline in figures stand beside column `index`, which tells no tests."""
-    plain = [_plain(head) for head in table.heads]
-    if _plain(table.heads[index]) not in HEADS[Role.VERDICT] or not set(plain) & set(OF_CHANGES):
+    plain = [plain_head(head) for head in table.heads]
+    if plain_head(table.heads[index]) not in HEADS[Role.VERDICT] or not set(plain) & set(OF_CHANGES):
         return False
     if any(TESTED.match(row.cells[index]) for row in table.rows):
         return False
@@ -283,5 +285,6 @@ def _wordiest(table: Table, free: Sequence[int]) -> int | None:
     return next((index for index in free if words(index) >= SHARE), None)
 
 
-def _plain(head: str) -> str:
+def plain_head(head: str) -> str:
+    """Return a head as it is compared: small letters, without marks."""
     return " ".join(re.sub(r"[\W_]+", " ", unicodedata.normalize("NFC", head).lower()).split())

@@ -21,7 +21,8 @@ NO_GAIN = re.compile(
 )
 CLAUSE = re.compile(r"[;.]\s|,\s|\s[-–—]+\s|\bbut\b|\band\b|\bwhile\b")
 CONFOUNDED = re.compile(
-    r"auto-?tun(?:e|er|ing)\b[^.;]{0,30}\b(?:drift(?:ed|s)?|chose|chooses|picked|picks|selected|switched|changed|moved)\b"
+    r"auto-?tun(?:e|er|ing)\b[^.;,]{0,30}\b(?:drift(?:ed|s)?|switched|moved"
+    r"|(?:chose|picked|selected) (?:another|a different|different|other))\b"
     r"|\b(?:config|configuration|tile|clocks?|driver|compiler|machine|gpu|batch size)\b"
     r" (?:also |had |has )?(?:drifted|changed|switched)\b"
     r"|\b(?:with|under|using|used|against|at|on|two) (?:an? )?(?:different|another|other) (?:autotuned )?"
@@ -43,6 +44,7 @@ FAR = 100.0
 SLIPPED = 100.0 * SLIP / 2
 # A small loss for less code needs no question.
 SMALL = 1.0
+CORRECTED = re.compile(r"\b(?:fix(?:es|ed)?|bug\w*|wrong results?)\b", re.IGNORECASE)
 EXPLAINED = re.compile(r"\b(?:simpl\w+|clean\w*|dead code|remove|noise|readab\w+|correctness|fix(?:es|ed)?)\b", re.IGNORECASE)
 
 
@@ -188,6 +190,8 @@ def _compare(row: Row, figure: Figure, of: str, before: Figure, known: Mapping[s
             yield Remark(flaw=Flaw.UNIT_SLIP, line=row.line, rows=(row.label,), text=text)
         return
     worse = worse_by(figure, before, known)
+    if CORRECTED.search(f"{row.change} {row.results()} {row.why}"):
+        return  # kept for what is right, not for what is fast
     if worse < SMALL and EXPLAINED.search(f"{row.change} {row.results()} {row.why}"):
         return
     if worse > 0:

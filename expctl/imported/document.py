@@ -102,11 +102,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """A line of the ledger that was not understood, and why."""
+    """A line of the ledger that was not understood, and why. `options` of the command line would decide it."""
 
     line: int
     text: str
     why: str
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

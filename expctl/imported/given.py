@@ -59,7 +59,9 @@ def given_by(before: Given, maps: Sequence[str], units: Sequence[str]) -> Given:
     """
     columns, verdicts, directions = dict(before.columns), dict(before.verdicts), dict(before.units)
     for word in maps:
-        left, equals, right = (part.strip() for part in word.partition("="))
+        left, equals, right = (part.strip() for part in word.rpartition("="))
+        if right.upper() not in (WAITS, *Verdict):
+            left, equals, right = (part.strip() for part in word.partition("="))
         if right.upper() in (WAITS, *Verdict) and equals and left:
             verdicts[left] = right.upper()
         elif left in list(Role) and right:

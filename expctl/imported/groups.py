@@ -33,6 +33,15 @@ APPLIED = re.compile(rf"\W*(?:{THINGS})\b[^()]*\((?:all )?(?P<verdict>applied|{D
 NOUNS = re.compile(r"\W*(?:\w+ ){0,3}(?P<verdict>discard|reject|revert)(?:s|ions|als)\W*", re.IGNORECASE)
 # Heads of what was changed, below such headings alone
 GAINED = frozenset(("fix", "improvement", "win", "speedup", "tweak"))
+# `What didn't work`, `Ideas that failed, and why`
+GIVEN_UP = re.compile(
+    rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:what|things|{THINGS})(?: (?:that|which|we tried))?"
+    r" (?P<verdict>failed|(?:did(?:n.?t| not)|does(?:n.?t| not)) (?:work|help|pay(?: off)?))(?:,? and why)?\W*",
+    re.IGNORECASE,
+)
+WORKED = re.compile(
+    rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:what|things|{THINGS})(?: (?:that|which))? (?:worked|helped|paid off)\W*", re.IGNORECASE
+)
 BRACKETS = re.compile(r"\s*\([^()]*\)")
 BOTH = re.compile(rf"\b(?:{DONE})\b", re.IGNORECASE)
 MEASURED_SHARE = 1 / 3
@@ -74,6 +83,28 @@ def ruling_of(heading: str) -> re.Match[str] | None:
     """Return what a heading such as `Rejected experiments` gives to all below it, as the group `verdict`; None for others."""
     title = BRACKETS.sub("", heading).strip()
     return BEFORE.fullmatch(title) or AFTER.fullmatch(title) or APPLIED.fullmatch(heading) or NOUNS.fullmatch(title)
+
+
+def ruled_sections(titles: Iterable[str]) -> dict[str, str]:
+    """Return the words that headings such as `Failed experiments` give to all sections below them, by heading.
+
+    `Kept experiments` and `What worked` give one only where another heading says that others failed.
+    """
+    found = {title: _of_sections(title) for title in titles}
+    failed = any(opens_with_verdict(words) is Verdict.REJECT for words in found.values())
+    return {title: words for title, words in found.items() if words and (failed or opens_with_verdict(words) is Verdict.REJECT)}
+
+
+def _of_sections(heading: str) -> str:
+    title = BRACKETS.sub("", heading).strip()
+    if len(set(BOTH.findall(title.lower()))) > 1 and not re.search(r"failed|rejected", title, re.IGNORECASE):
+        return ""
+    if WORKED.fullmatch(title):
+        return "successful"
+    if GIVEN_UP.fullmatch(title):
+        return "failed"
+    found = SUCCESS.fullmatch(title) or ruling_of(heading)
+    return found["verdict"].lower() if found else ""
 
 
 def _decision(cell: str) -> Verdict | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from expctl.imported.document import Section
 from expctl.imported.rules import FORBIDS
 from expctl.imported.verdicts import Dialect, opens_with_verdict, rulings
-from expctl.imported.vocabulary import DECIDED, MARKS
+from expctl.imported.vocabulary import DECIDED, MARKS, PATTERNS
 
 # Headings of sections that tell a part of the experiment above them
 PART = re.compile(
@@ -58,9 +58,17 @@ LOOKS = re.compile(r"\W*baseline\s+\w", re.IGNORECASE)
 TELLS_CHANGE = re.compile(
     r"\W*(?:removed|dropped|merged|applied|committed|landed|shipped)\s+(?:`|(?:the|an?|its|all|both|some|two|three|old|unused)\b)"
 )
-NAMES_FAULT = re.compile(
-    r"\W*(?:regressions?|crash(?:es)?|errors?|timeouts?)\s+(?:and|of|in|tests?|analysis|fix(?:es)?)\b", re.IGNORECASE
+# `Error handling`, `Mixed-precision packing` and `Apply the patch` name what the section is about.
+NOUNS = re.compile(
+    r"regressions?|crash(?:es)?|errors?|timeouts?|mixed|neutral|tie|identical|unchanged|invalid|fail|dead", re.IGNORECASE
 )
+ORDER = re.compile(
+    r"apply|adopt|ship|accept|keep|retain|merge|promote|drop|kill|revert|reject|discard|remove|do not \w+|don.?t \w+",
+    re.IGNORECASE,
+)
+ENDED = re.compile(r"\W*$|\s*[,;:.(!]|\s+[-–—]")
+# A record of a design decision is accepted without an experiment.
+OF_DESIGN = re.compile(r"\W*(?:ADR|RFC|MADR)\W?\d", re.ASCII)
 HEADINGS_MAX = 2
 # `P1 and P2 progress` tells of two.
 SEVERAL = re.compile(r"\W*([A-Za-z]{1,6})-?\d+[a-z]?\s*(?:,|&|\+|and|und)\s*\1-?\d", re.ASCII)
@@ -93,6 +101,8 @@ def read_heading(heading: str, dialect: Dialect, *, marked: bool) -> Heading | N
     `marked`: the document has headings that begin with `✅` and such that begin with `❌`, which then are verdicts.
     """
     text = STAMP.sub("", heading, count=1)
+    if OF_DESIGN.match(text):
+        return None
     if failed := FAILED.fullmatch(text):
         title, name = title_and_name(failed["title"])
         return Heading(words=failed["verdict"], title=title, name=name)
@@ -156,11 +166,23 @@ def _at_end(heading: str, dialect: Dialect) -> str:
     parts = [part for part in SPLIT.split(heading) if part.strip()]
     tail = DATED.sub("", parts[-1]) if len(parts) > 1 else ""
     decided = any(map(DECIDED.fullmatch, COMMAS.split(tail.strip("*_ ")))) and isinstance(rulings(tail, dialect), tuple)
-    if ORDERS.match(tail) or TELLS_CHANGE.match(tail) or NAMES_FAULT.match(tail):
+    if tail.lower().startswith("no change") or ORDERS.match(tail) or TELLS_CHANGE.match(tail) or not _ends_phrase(tail):
         return ""
     told = opens_with_verdict(tail, dialect) and not LOOKS.match(tail)
     capitals = set(CAPITAL_WORD.findall(tail)) if not NONE_OF.search(tail) and isinstance(rulings(tail, dialect), tuple) else ()
     return tail if decided or told or len(capitals) == 1 or DECIDED.match(tail.strip("*_ ")) else ""
+
+
+def _ends_phrase(tail: str) -> bool:
+    """Return whether the word of a verdict that `tail` begins with is one: what follows doesn't make it name something else."""
+    words = [found for _, pattern in PATTERNS if (found := pattern.search(tail))]
+    word = min(words, key=lambda found: (found.start(), -found.end()), default=None)
+    if word is None or (word[0].isupper() and not NOUNS.fullmatch(word[0])):
+        return True
+    rest = tail[word.end() :]
+    if NOUNS.fullmatch(word[0]) or ORDER.fullmatch(word[0]):
+        return bool(ENDED.match(rest))
+    return bool(OF_NOUN.match(rest))
 
 
 def experiments_of(sections: Sequence[Section]) -> list[Section]:

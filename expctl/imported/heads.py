@@ -23,45 +23,47 @@ HEADS = {
     Role.NAME: _heads(
         """id, exp, exp id, experiment id, no, nr, number, run, run id, attempt, iter, iteration, round, pass, index, step,
         trial, version, ver, experiment, commit, sha, hash, revision, rev, checkpoint, job,
-        job id, tag, exp no, nummer, versuch, lauf, kennung, schritt"""
+        job id, tag, exp no, nummer, versuch, lauf, kennung, schritt, 编号, 实验, 轮次, 版本"""
     ),
     Role.VERDICT: _heads(
         """keep, kept, keep reject, verdict, decision, disposition, ruling, retained, landed, adopted, merged, shipped, status,
         outcome, accepted, accept, conclusion, state, action, result, urteil, entscheidung, behalten, bewertung, ausgang, stand,
-        ergebnis"""
+        ergebnis, 状态, 决定, 决策, 判定, 裁决, 结论, 是否保留"""
     ),
     Role.CHANGE: _heads(
         """change, changes, description, idea, optimization, optimisation, modification, hypothesis, what, what changed,
         what was tried, tried, approach, technique, candidate, attempt, probe, title, name, variant, variation, kernel, config,
         configuration, experiment, test, trial, patch, proposal, lever, knob, simplification, branch, item, fix, improvement,
-        änderung, änderungen, idee, beschreibung, maßnahme, was, versuch, ansatz, titel, variante"""
+        änderung, änderungen, idee, beschreibung, maßnahme, was, versuch, ansatz, titel, variante,
+        改动, 变更, 修改, 优化, 假设, 方案, 描述, 内容, 尝试, 想法"""
     ),
     Role.RESULT: _heads(
         """result, results, key result, outcome, measurement, measured, effect, impact, figures, numbers, metric, ergebnis,
-        ergebnisse, messung, gemessen, wirkung, messwert, messwerte, ausgang"""
+        ergebnisse, messung, gemessen, wirkung, messwert, messwerte, ausgang, 结果, 关键结果, 效果, 性能, 指标"""
     ),
     Role.WHY: _heads(
         """why, reason, reasons, note, notes, comment, comments, explanation, because, learning, lesson, takeaway, remark,
         remarks, rationale, analysis, warum, grund, gründe, begründung, bemerkung, bemerkungen, anmerkung, anmerkungen, notiz,
-        notizen, kommentar, erkenntnis"""
+        notizen, kommentar, erkenntnis, 原因, 备注, 说明, 分析, 教训, 结论"""
     ),
-    Role.DATE: _heads("date, day, when, timestamp, time stamp, datum, tag, wann, zeitpunkt"),
+    Role.DATE: _heads("date, day, when, timestamp, time stamp, datum, tag, wann, zeitpunkt, 日期, 时间"),
 }
 # What stands below one of these was tried: check marks beside it say what became of it, and not what is fast enough.
 TRIED = _heads(
     """change, changes, idea, optimization, optimisation, modification, hypothesis, what changed, what was tried, tried,
     approach, technique, candidate, attempt, experiment, trial, probe, patch, proposal, lever, knob, simplification,
     experiments,
-    änderung, idee, maßnahme, versuch, ansatz"""
+    änderung, idee, maßnahme, versuch, ansatz, 假设, 改动, 优化, 方案, 尝试"""
 )
 # What stands below one of these is true or false: a check mark beside it is no decision.
 CLAIMED = _heads(
     """claim, claims, statement, statements, assumption, assumptions, belief, question, questions, requirement, requirements,
-    criterion, criteria, prediction, predictions, expectation, expectations, frage, annahme, behauptung, erwartung"""
+    criterion, criteria, prediction, predictions, expectation, expectations, expected, frage, annahme, behauptung, erwartung"""
 )
 # Columns with these heads hold verdicts, even where few cells are recognised, ...
 STRONG = _heads(
-    "keep, kept, keep reject, verdict, decision, disposition, ruling, urteil, entscheidung, behalten, bewertung, keep or revert"
+    "keep, kept, keep reject, verdict, decision, disposition, ruling, urteil, entscheidung, behalten, bewertung, "
+    "keep or revert, 决定, 决策, 裁决, 是否保留"
 )
 # ... and yes, no or a check mark in a column with these heads is one.
 ASKING = (*STRONG, *_heads("accepted, accept, retained, landed, adopted, merged, shipped, outcome"))

@@ -7,17 +7,12 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.bullets import BULLET, MEASURED, items
 from expctl.imported.document import Line, Row, Ruling, Section
-from expctl.imported.groups import BRACKETS, MEASURED_SHARE, THINGS, ruling_of
+from expctl.imported.groups import BRACKETS, GIVEN_UP, MEASURED_SHARE, THINGS, ruling_of
 from expctl.imported.headings import title_and_name
 from expctl.imported.likeness import may_be_the_same
 from expctl.imported.verdicts import opens_with_verdict
 from expctl.imported.vocabulary import PATTERNS
 
-GIVEN_UP = re.compile(
-    rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:what|things|{THINGS})(?: (?:that|which|we tried))?"
-    r" (?P<verdict>failed|(?:did(?:n.?t| not)|does(?:n.?t| not)) (?:work|help|pay(?: off)?))(?:,? and why)?\W*",
-    re.IGNORECASE,
-)
 NAMES_THINGS = re.compile(rf"\b(?:{THINGS})\b", re.IGNORECASE)
 # `**wider loads** (12 regs): ...` and `**wider loads:** ...` say in bold what was tried.
 BOLD = re.compile(

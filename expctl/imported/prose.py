@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
-from expctl.imported.bullets import DECIDES, LABEL, read_bullets
-from expctl.imported.document import Document, Line, Row, Section, Unread
+from expctl.imported.bullets import DECIDES, LABEL, MEASURED, read_bullets
+from expctl.imported.document import Document, Line, Row, Ruling, Section, Unread
 from expctl.imported.entries import read_entries
+from expctl.imported.groups import MEANINGS, ruled_sections
 from expctl.imported.headings import NUMBERED, Heading, experiments_of, marks_are_verdicts, read_heading
 from expctl.imported.likeness import may_be_the_same
 from expctl.imported.lists import read_list
 from expctl.imported.verdicts import Dialect, Pending, opens_with_verdict, rulings
-from expctl.imported.vocabulary import DECIDED, MARKS
+from expctl.imported.vocabulary import DECIDED
 
 FENCE = re.compile(r"\s*(?:```|~~~)")
 ONLY_LABEL = re.compile(
@@ -48,6 +49,23 @@ ONE_WORD = re.compile(
     re.IGNORECASE,
 )
 IN_LIST = re.compile(r"\s+\S|\d+[.)]\s")
+LEADING_MARK = re.compile(r"^[^\w#]+")
+SEEN = {Verdict.INVALID, Verdict.INCONCLUSIVE, Verdict.NO_OP}
+COUNTED = re.compile(r"\W*#?\d+[a-z]?(?:[.):]|\s+[-–—])\s")
+# What a section below `Failed experiments` or `What worked` says where it is about one
+TELLS_TRIED = re.compile(
+    r"^\W*(?:what was tried|tried|change|idea|hypothesis|approach|result|results|why it \w+)\W*:", re.IGNORECASE | re.MULTILINE
+)
+NOT_KEPT = re.compile(
+    r"\b(?:neutral|reverted|rejected|discarded|abandoned|removed again|inconclusive|marginal|negligible"
+    r"|no (?:\w+ )?(?:gain|improvement|difference|change|benefit|effect|speed-?up)|within (?:the )?noise|slower|disabled)\b",
+    re.IGNORECASE,
+)
+NOT_REJECTED = re.compile(
+    r"\b(?:(?:was|is|were|are|now|later|eventually|finally) (?:kept|landed|merged|shipped|accepted|adopted|enabled|the default)"
+    r"|inconclusive|partial(?:ly)?|still (?:used|in use|running))\b",
+    re.IGNORECASE,
+)
 UNSURE = re.compile(r"\W*(?:inconclusive|undecided|unclear)\b", re.IGNORECASE)
 # `**Attempted and reverted.**`, in a line of its own
 TRIED_AND = re.compile(
@@ -64,6 +82,7 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
     names = {row.name for row in rows if row.name}
     marked = marks_are_verdicts(document.sections)
     told: set[str] = set()
+    groups = ruled_sections([section.title for section in document.sections if section.title != document.title])
     fails = any(DECIDES.search(line.text) for line in document.lines())
     for section in experiments_of(document.sections):
         if section.title == document.title and rows:
@@ -80,6 +99,8 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
             found += entries
             continue
         whole = _section(section, heading, lines, dialect) if heading and heading.name not in names else None
+        if whole is None and section.under in groups and heading:
+            whole = _of_group(section, heading, lines, groups[section.under])
         if whole:
             told.add(section.title)
         found += [whole] if whole else list(read_bullets(section, lines, dialect, names, fails=fails))
@@ -124,6 +145,9 @@ def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect:
         why = made.value if made else f"{words!r} is not recognised as a verdict"
         return Unread(line=section.line, text=plain_text(section.title)[:120], why=why)
     verdicts = {each.verdict for each in made}
+    counted = heading.name or COUNTED.match(LEADING_MARK.sub("", section.title))
+    if not counted and (verdicts & SEEN or (words == section.title[:1] and not TELLS_TRIED.search(_text(lines)))):
+        return None  # `Events - OOM` and `✅ Quick install` are about something else
     told = [opens_with_verdict(text, dialect) for text in stated]
     told += [Verdict.INCONCLUSIVE for text in labelled if UNSURE.match(text)]
     if any(other and {other} != verdicts for other in told):
@@ -141,6 +165,36 @@ def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect:
     )
 
 
+def _of_group(section: Section, heading: Heading, lines: Sequence[Line], words: str) -> Row | None:
+    """Return the experiment of a section below a heading such as `Failed experiments`, whose `words` rule it.
+
+    It must say what was tried or measured, and nothing that may be another verdict.
+    """
+    text = _text(lines)
+    verdict = opens_with_verdict(words) or MEANINGS.get(words)
+    if verdict is None or not (
+        TELLS_TRIED.search(text) or ((heading.name or COUNTED.match(section.title)) and MEASURED.search(text))
+    ):
+        return None
+    if (NOT_KEPT if verdict is Verdict.KEEP else NOT_REJECTED).search(f"{section.title}\n{text}"):
+        return None
+    return Row(
+        line=section.line,
+        name=heading.name,
+        rulings=(Ruling(verdict=verdict, kind=None, words=words),),
+        change=plain_text(heading.title),
+        result=_joined(lines, TELLS_RESULT),
+        why=_joined(lines, TELLS_WHY),
+        date="",
+        figures=(),
+        table=section.line,
+    )
+
+
+def _text(lines: Sequence[Line]) -> str:
+    return "\n".join(line.text for line in lines)
+
+
 def _labelled(lines: Sequence[Line]) -> Iterator[str]:
     """Yield what lines labelled Verdict, Status or Decision say, be it in the line below."""
     changes = sum(bool(TELLS_CHANGE.match(line.text)) for line in lines)
@@ -155,7 +209,7 @@ def _labelled(lines: Sequence[Line]) -> Iterator[str]:
 def _is_stated(text: str, dialect: Dialect) -> bool:
     """Return whether a line labelled Verdict or Status says what was decided, and not only what was seen."""
     made = rulings(text, dialect)
-    decided = DECIDED.search(text) or MARKS.match(text.strip("*_ "))
+    decided = DECIDED.search(text)
     return isinstance(made, Pending) or (isinstance(made, tuple) and decided is not None)
 
 

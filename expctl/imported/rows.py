@@ -13,13 +13,14 @@ from expctl.imported.columns import (
     dialect_of,
     ids_inside,
     name_in_change,
-    why_no_ledger,
 )
 from expctl.imported.document import Document, ParsedLedger, Row, Table, TableRow, Unread
 from expctl.imported.groups import MEANINGS, ruled_by_heading
 from expctl.imported.heads import TRIED
 from expctl.imported.ids import is_range
+from expctl.imported.inside import ruled_inside
 from expctl.imported.prose import read_text
+from expctl.imported.questions import options_for, options_of_table, why_no_ledger
 from expctl.imported.verdicts import Dialect, Pending, rulings, spelled_out
 
 CELL_MAX = 4000
@@ -44,26 +45,29 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
         understood = replace(given, meanings=MEANINGS | dict(given.meanings)) if ruled else given
         if ruled:
             table, found = ruled, columns_of(ruled, understood)
+        elif found is None and (inside := ruled_inside(written)):
+            table, found = inside, columns_of(inside, given)
         if found is None:
-            why = why_no_ledger(table)
-            skipped_tables.append(Unread(line=table.line, text=one_line(" | ".join(table.heads), 80), why=why))
+            why, options = why_no_ledger(table, given), options_of_table(table, given)
+            text = one_line(" | ".join(table.heads), 80)
+            skipped_tables.append(Unread(line=table.line, text=text, why=why, options=options))
             continue
         words = plain_text(found.words(table.heads))
         columns.append(f"line {table.line}: {words.replace('= verdict', '= the heading', 1) if ruled else words}")
         dialect = dialect_of(table, found.verdict, understood)
-        inside = ids_inside(table, found)
+        named_inside = ids_inside(table, found)
         for line in table.rows:
-            made = _row(table, found, line, dialect, inside=inside)
+            made = _row(table, found, line, dialect, inside=named_inside)
             if isinstance(made, Row):
                 rows.append(made)
-            elif made.why == Pending.NO_VERDICT_YET:
+            elif made.why in set(Pending):
                 waiting.append(made)
             elif any(line.cells):
                 unread.append(made)
-    told = read_text(document, rows, Dialect(meanings=given.meanings))
+    told = read_text(document, rows, Dialect(answers=False, meanings=given.meanings))
     for each in told:
         if isinstance(each, Unread):
-            (waiting if each.why == Pending.NO_VERDICT_YET else unread).append(each)
+            (waiting if each.why in set(Pending) else unread).append(each)
     rows = sorted([*rows, *(each for each in told if isinstance(each, Row))], key=lambda row: row.line)
     return ParsedLedger(
         rows=tuple(rows),
@@ -84,7 +88,9 @@ def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, in
     found = rulings(verdict, dialect) or rulings(spelled_out(verdict), dialect)
     shown = one_line(" | ".join(line.cells), 120)
     if found is None:
-        return Unread(line=line.line, text=shown, why=f"{verdict!r} is not recognised as a verdict")
+        return Unread(
+            line=line.line, text=shown, why=f"{verdict!r} is not recognised as a verdict", options=options_for([verdict])
+        )
     if isinstance(found, Pending):
         return Unread(line=line.line, text=shown, why=found.value)
     if max(map(len, line.cells)) > CELL_MAX:

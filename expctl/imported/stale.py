@@ -68,6 +68,8 @@ def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
         meant = [each for each in rows if name and each.name == name]
         if meant and title and section.line not in told and not any(_is_about(title, each, section) for each in meant):
             others.setdefault(name, []).append(section)
+    if len(others) > FEW:
+        return  # the headings count anew
     for name, (section, *more) in others.items():
         used = next(each for each in rows if each.name == name)
         text = (

@@ -11,10 +11,12 @@ from expctl.imported.document import Ruling
 from expctl.imported.hedges import RULED, is_hedged, opens_with_hedge
 from expctl.imported.vocabulary import (
     ANSWERS,
+    BASELINE,
     BITS,
     CLAUSE,
     DECIDED,
     FORBIDDEN,
+    GOOD,
     JOINED,
     KEEPS_OLD,
     KEEPS_OTHER,
@@ -45,6 +47,7 @@ class Pending(StrEnum):
     """Placeholder for the verdict of an experiment that is planned or running."""
 
     NO_VERDICT_YET = "no verdict yet"
+    BASELINE = "a baseline, and no change: --map WORDS=KEEP takes it in"
 
 
 SHORT = 60
@@ -81,13 +84,16 @@ def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending
     answer = ANSWERS.get(_clauses(plain)[0].lower()) if dialect.answers else None
     if not found and answer:
         return (_ruling(answer, _bare(text)),)
+    if not found and BASELINE.fullmatch(plain):
+        return Pending.BASELINE
     if not found:
         waits = PENDING.search(plain) if len(plain) <= SHORT else PENDING.match(plain)
         return Pending.NO_VERDICT_YET if waits or not plain.strip("-–—? ") else None
     parts = [part for part in PARTS.split(plain) if part and not any(other.match(part) for other in KEPT_ELSE)]
     each = [_verdicts(part, dialect)[0] for part in parts]
     if len(found) == len(parts) == 2 and all(len(verdicts) == 1 for verdicts in each) and all(map(_starts_with_verdict, parts)):
-        return None if is_hedged(recognised) else tuple(_ruling(v.pop(), part) for v, part in zip(each, parts, strict=True))
+        hedged = is_hedged(recognised) or any(OF_ANOTHER.match(part) and not part[:2].isupper() for part in parts)
+        return None if hedged else tuple(_ruling(v.pop(), part) for v, part in zip(each, parts, strict=True))
     first = _of_first_clause(plain, dialect)
     if first is not None:
         return (_ruling(first, _bare(text)),)
@@ -109,7 +115,7 @@ def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending
 def speaks_of_verdicts(text: str, dialect: Dialect = PLAIN) -> bool:
     """Return whether a cell may belong to a verdict column, even if its verdict is uncertain or contradictory."""
     plain = _plain(text)
-    if len(text) <= SHORT and (_verdicts(plain, dialect)[0] or PENDING.search(plain)):
+    if len(text) <= SHORT and (_verdicts(plain, dialect)[0] or PENDING.search(plain) or BASELINE.fullmatch(plain)):
         return True
     return rulings(text, dialect) is not None
 
@@ -194,6 +200,12 @@ def _decides(plain: str) -> bool:
     return False
 
 
+def first_clause(text: str) -> str:
+    """Return the first clause of a cell, which a user may say the meaning of; the whole cell where it has but one."""
+    plain = _bare(text)
+    return _clauses(plain)[0] if plain and not plain.startswith("(") else plain
+
+
 def _clauses(plain: str) -> list[str]:
     return [clause.strip() for clause in CLAUSE.split(plain) if clause.strip()] or [""]
 
@@ -222,6 +234,8 @@ def _verdicts(text: str, dialect: Dialect) -> tuple[set[Verdict], str]:
             words.add(verdict)
     if words == {Verdict.INVALID} and marks == {Verdict.REJECT}:
         return words, rest  # `❌ OOM`
+    if marks == {Verdict.KEEP} and not words and not GOOD.match(rest.replace(RULED, "")):
+        return set(), rest  # `✅ done`
     return (words | marks if dialect.marks or words else set()), rest
 
 

@@ -28,10 +28,9 @@ WORDS = (
         Verdict.KEEP,
         r"keep(?! (?:in mind|an eye|track|going|trying)\b)|keeps|kept|keeper|accept|accepted|adopt|adopted|merged"
         r"|landed|ship|shipped|deployed"
-        rf"|retain|retained|committed|{MERGE}|{PROMOTE}|selected|apply|applied"
-        r"|baseline",
+        rf"|retain|retained|committed|{MERGE}|{PROMOTE}|selected|apply|applied",
     ),
-    (Verdict.KEEP, r"behalten|beibehalten|übernommen|angenommen|akzeptiert|ausgangsstand"),
+    (Verdict.KEEP, r"behalten|beibehalten|übernommen|angenommen|akzeptiert"),
     (
         Verdict.REJECT,
         r"reject|rejected|discard|discarded|revert|reverted|drop|dropped|rolled back|backed out|abandoned|scrapped|removed"
@@ -43,9 +42,12 @@ WORDS = (
         r"verworfen|abgelehnt|zurückgenommen|zurückgewiesen|rückgängig|aufgegeben|gescheitert|fehlgeschlagen|durchgefallen",
     ),
     (Verdict.INVALID, r"crash|crashed|oom|invalid|error|timeout|timed out|aborted"),
+    (Verdict.KEEP, r"已?(?:采纳|采用|合并|接受)"),
+    (Verdict.REJECT, r"已?(?:回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并)"),
+    (Verdict.INVALID, r"崩溃|编译失败|超时"),
     (Verdict.INVALID, r"absturz|abgestürzt|abgebrochen|ungültig|fehler|zeitüberschreitung"),
     (Verdict.INCONCLUSIVE, r"inconclusive|undecided|unclear|neutral|mixed|tie|unentschieden|unklar"),
-    (Verdict.NO_OP, r"no[- ]?op|identical|unchanged|identisch|unverändert|wirkungslos"),
+    (Verdict.NO_OP, r"no[- ]?op|identical|unchanged|^no (?:measurable )?change(?=\W|$)|identisch|unverändert|wirkungslos"),
 )  # fmt: skip
 PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for verdict, words in WORDS)
 # Words for what was done, not for what was seen: a long text states its verdict with one of these.
@@ -57,16 +59,28 @@ DECIDED = re.compile(
     r"|dead[- ]end|dead(?=\s*(?:[:;,.]|$))|no[- ]go"
     r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)"
     r"|(?:not|never) (?:kept|adopted|merged|landed|accepted|retained|shipped|committed)|not promoted"
-    r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen)\b",
+    r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen"
+    r"|已?(?:采纳|采用|合并|接受|回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并))\b",
     re.IGNORECASE,
 )
 RESULT_OF_TEST = re.compile(r"\b(?:fail|failed|error|crash|crashed|timeout)\b", re.IGNORECASE)
 PASSED = re.compile(r"\W*(?:pass|passed|passes|ok|success|succeeded|completed?|done)\b", re.IGNORECASE)
 MARKS = re.compile(r"[✓✔✅☑👍✗✘❌✖👎]")
+# `✅ +3 %`, `✅ win` and `✅ (2 runs)` say that something was good; `✅ done` and `✅ exact` do not say that it was kept.
+GOOD = re.compile(
+    r"[\W\d_]*(?:$|[\d.,]+ ?(?:%|x|×)|\(|(?:[a-z]{1,3}/s|ms|us|µs|ns|s|x)\b)"
+    r"|(?!.*\b(?:no|not|never|nicht|kein)\b).*\b(?:wins?|won|supported|confirmed|faster|gains?|better|best|improve\w*|speed-?up"
+    r"|success\w*|helps?|helped|works?|worked|yes|new frontier|ja)\b",
+    re.IGNORECASE,
+)
 PENDING = re.compile(
     r"\b(?:todo|planned|pending|running|queued|wip|in progress|next|open|blocked|tbd|deferred|park(?:ed)?|proposed|untried"
     r"|needs follow-?up|geplant|läuft|offen|ausstehend)\b",
     re.IGNORECASE,
+)
+# A baseline is what changes are held against, and none itself.
+BASELINE = re.compile(
+    r"\W*(?:the |first |initial |stock |original )?(?:baseline|reference|ausgangsstand)\b[^,;]*", re.IGNORECASE
 )
 NO_FAULT = re.compile(
     r"(?<!-)\b(?:no|without|not a) (?:\w+ )?(?:regressions?|failures?|errors?|crash(?:es)?|drops?)\b", re.IGNORECASE

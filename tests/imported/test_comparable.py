@@ -225,3 +225,10 @@ def test_a_small_loss_that_is_explained_is_no_question(change: str, result: str,
 def test_nothing_is_held_against_what_stands_beyond_a_row_that_was_not_understood(verdict: str, *, asked: bool) -> None:
     text = table("P1 | keep | one | 300 us", f"P2 | {verdict} | two | 500 us", "P3 | keep | three | 400 us")
     assert ((Flaw.KEPT_REGRESSION, ("P3",)) in flaws(text)) is asked
+
+
+@pytest.mark.parametrize(("words", "count"), [("correctness fixed", 0), ("correctness pass", 1)])
+def test_what_was_kept_because_it_is_right_needs_no_question(words: str, count: int) -> None:
+    rows = f"| P1 | KEEP | first | 2.0 ms |\n| P2 | KEEP | second: {words} | 2.2 ms |\n"
+    found = remarks(f"| ID | Verdict | Change | Time |\n|---|---|---|---|\n{rows}")
+    assert len([each for each in found if each.flaw is Flaw.KEPT_REGRESSION]) == count

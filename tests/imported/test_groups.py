@@ -82,7 +82,13 @@ def test_a_section_about_a_numbered_row_is_no_experiment_of_its_own(name: str, h
         ("Proven negatives (killed misdirections of the review)", 0),
         ("Rate up by two (with lr3, keep kl3)", 0),
         ("First sweep of seven configs — baseline looks odd", 0),
-        ("Plain loop — baseline", 1),
+        ("Plain loop — baseline", 0),
+        ("8: Error handling of the launcher", 0),
+        ("Idea 9: Mixed-width packing", 0),
+        ("Step 2: Apply the patch", 0),
+        ("ADR-7 wider records — Accepted", 0),
+        ("Wider records — Accepted", 1),
+        ("Wider records — REJECTED so far", 1),
     ],
 )
 def test_what_an_end_of_a_heading_names_is_no_verdict(heading: str, count: int) -> None:

@@ -54,8 +54,15 @@ def test_a_status_that_nobody_foresaw_is_asked_about() -> None:
     assert [(each.line, each.why) for each in reading.unread] == [(2, "'shut for good' is not recognised as a verdict")]
 
 
+def test_what_was_seen_decides_only_in_the_heading_of_an_experiment() -> None:
+    assert read("# Log\n## Events — OOM\nat noon\n") == []
+    assert read("# Log\n## E3: Wider loads — OOM\nat noon\n") == [("E3", "Wider loads", Verdict.INVALID)]
+    assert read("# Log\n## Decision — no change\nas before\n") == []
+
+
 def test_marks_in_headings_need_both_kinds() -> None:
-    both = "# Log\n### ✅ wider loads\nwords\n### ❌ more stages\nwords\n"
+    assert read("# Log\n### ✅ Quick start\nwords\n### ❌ What is missing\nwords\n") == []
+    both = "# Log\n### ✅ wider loads\nResult: 3 ms\n### ❌ more stages\nResult: 4 ms\n"
     assert read(both) == [("", "wider loads", KEEP), ("", "more stages", REJECT)]
     assert read("# Log\n### ✅ wider loads\nwords\n### ✅ more stages\nwords\n") == []
 

@@ -5,7 +5,7 @@ import pytest
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.rows import read_document
 from expctl.imported.tables import read_document as document_of
-from expctl.imported.verdicts import rulings
+from expctl.imported.verdicts import Pending, rulings
 
 KEEP, REJECT = Verdict.KEEP, Verdict.REJECT
 
@@ -142,10 +142,28 @@ def test_words_of_others(cell: str, verdict: Verdict | None) -> None:
     assert (found[0].verdict if isinstance(found, tuple) else None) is verdict
 
 
-def test_half_of_a_change_can_be_kept() -> None:
-    found = rulings("Promote four lanes; reject wider stores")
+def test_two_variants_of_which_one_is_kept_have_no_verdict_together() -> None:
+    assert rulings("Promote four lanes; reject wider stores") is None
+    found = rulings("REJECT config / KEEP infra")
     assert isinstance(found, tuple)
-    assert [each.verdict for each in found] == [KEEP, REJECT]
+    assert [each.verdict for each in found] == [REJECT, KEEP]
+
+
+@pytest.mark.parametrize("cell", ["✅ done", "✅ exact", "✅ active", "✅ calibration of the clock"])
+def test_a_check_mark_before_words_that_decide_nothing_is_none(cell: str) -> None:
+    assert rulings(cell) is None
+
+
+@pytest.mark.parametrize("cell", ["✅", "✅ +3 %", "✅ kept", "✅ a win", "✅ (two runs)"])
+def test_a_check_mark_alone_or_beside_a_gain_is_one(cell: str) -> None:
+    found = rulings(cell)
+    assert isinstance(found, tuple)
+    assert found[0].verdict is KEEP
+
+
+@pytest.mark.parametrize("cell", ["baseline", "Baseline (stock config)", "the baseline"])
+def test_a_baseline_is_no_change(cell: str) -> None:
+    assert rulings(cell) is Pending.BASELINE
 
 
 def test_what_a_bullet_keeps_as_before_is_no_verdict() -> None:
@@ -171,7 +189,7 @@ def test_what_was_taken_out_again(cell: str, verdict: Verdict | None) -> None:
 
 
 def test_a_mark_beside_a_claim_says_whether_it_is_true() -> None:
-    rows = ("| the lanes wait | ✅ true: 3 ms |", "| the queue is full | ❌ measured: never |")
+    rows = ("| the lanes wait | ✅ 3 ms: true |", "| the queue is full | ❌ measured: never |")
     assert read(table("| Claim | Verdict |", *rows)) == []
     assert [verdict for _, _, verdict in read(table("| Change | Verdict |", *rows))] == [KEEP, REJECT]
     decided = ("| the lanes wait | rejected |", "| the queue is full | kept |")

@@ -1,0 +1,63 @@
+"""What to type where a hand-kept ledger isn't understood: the options of `expctl import` that decide it, all at once."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from expctl.domain.text import plain_text
+from expctl.imported.columns import NO_MAP, SHARE, Map, dialect_of, plain_head
+from expctl.imported.document import Table, Unread
+from expctl.imported.heads import HEADS, Role
+from expctl.imported.verdicts import first_clause, rulings, speaks_of_verdicts, spelled_out
+
+VERDICT = "VERDICT"
+WORDS_MAX = 40
+ASKED_MAX = 12
+
+
+def why_no_ledger(table: Table, given: Map = NO_MAP) -> str:
+    """Return in words why `table` is no ledger of experiments, e.g. that too few cells below `Verdict` are verdicts."""
+    for index, head in enumerate(table.heads):
+        cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
+        dialect = dialect_of(table, index, given)
+        recognised = sum(speaks_of_verdicts(cell, dialect) for cell in cells)
+        if plain_head(head) in HEADS[Role.VERDICT] and 0 < recognised < SHARE * len(cells):
+            return f"{recognised} of {len(cells)} cells below {head!r} are recognised as verdicts, too few for a ledger"
+    return "not a ledger, which needs a column of verdicts, and one of ids or changes"
+
+
+def options_for(cells: Iterable[str]) -> tuple[str, ...]:
+    """Return a `--map "WORDS=VERDICT"` for each different text of `cells`, shortened to its first clause.
+
+    None is returned for words that are too long for it, or can't be quoted.
+    """
+    words = dict.fromkeys(first_clause(plain_text(cell)).lower() for cell in cells if cell.strip())
+    return tuple(
+        f'--map "{each}={VERDICT}"' for each in words if each and len(each) <= WORDS_MAX and not re.search(r'["`$\\]', each)
+    )
+
+
+def options_of_table(table: Table, given: Map = NO_MAP) -> tuple[str, ...]:
+    """Return the options that make `table` a ledger: its column of verdicts, and what the words below it mean.
+
+    That is asked only of a column whose head may be that of verdicts, with few different texts; () without one.
+    """
+    for index, head in enumerate(table.heads):
+        cells = [row.cells[index] for row in table.rows if re.search(r"[^\W\d]", row.cells[index])]
+        if plain_head(head) not in HEADS[Role.VERDICT] or len(cells) < SHARE * len(table.rows):
+            continue
+        dialect = dialect_of(table, index, given)
+        unknown = [cell for cell in cells if rulings(cell, dialect) is None and rulings(spelled_out(cell), dialect) is None]
+        asked = options_for(unknown)
+        if 0 < len(asked) <= ASKED_MAX and all(options_for([cell]) for cell in unknown) and len(asked) < len(table.rows):
+            return (f'--map "verdict={plain_text(head)}"', *asked)
+    return ()
+
+
+def hint(file: str, lines: Sequence[Unread], otherwise: str) -> str:
+    """Return what to type next where `lines` of the ledger `file` were not understood; `otherwise` if no option decides it."""
+    options = list(dict.fromkeys(option for line in lines for option in line.options))
+    if not options:
+        return otherwise
+    more = f", and {len(options) - ASKED_MAX} more" if len(options) > ASKED_MAX else ""
+    typed = f"expctl import {file} {' '.join(options[:ASKED_MAX])}{more}"
+    return f"{typed}  with {VERDICT} one of KEEP, REJECT, INCONCLUSIVE, NO-OP, INVALID, or WAIT (none yet); or {otherwise}"

@@ -1,0 +1,43 @@
+"""Where a ledger isn't understood, it is said what to type, and typing it once decides all."""
+
+import re
+
+import pytest
+
+from expctl.domain.experiment.proposal import Verdict
+from expctl.imported.document import ParsedLedger
+from expctl.imported.given import Given, given_by
+from expctl.imported.questions import hint
+from expctl.imported.rows import read_document
+from expctl.imported.tables import read_document as document_of
+
+HEADS = "| # | hypothesis | outcome | ms |\n|---|---|---|---|\n"
+SURE = "| 1 | wide loads | confirmed | 3.0 |\n| 2 | pooled queues | disproved | 3.1 |\n| 3 | two stages | confirmed | 2.9 |\n"
+MIXED = "| 4 | a swizzle | fewer lines, no speedup | 2.9 |\n"
+
+
+def parsed(text: str, *maps: str) -> ParsedLedger:
+    return read_document(document_of(text.encode(), "a.md"), given_by(Given(), maps, ()).map())
+
+
+@pytest.mark.parametrize("text", [HEADS + SURE, HEADS + SURE + MIXED, HEADS + MIXED + "| 5 | a loop | kept | 2.0 |\n"])
+def test_what_is_proposed_decides_all_in_one_round(text: str) -> None:
+    before = parsed(text)
+    options = [option for each in (*before.skipped_tables, *before.unread) for option in each.options]
+    assert options
+    maps = [re.sub(r'--map "(.*)"', r"\1", option).replace("=VERDICT", "=KEEP") for option in options]
+    after = parsed(text, *maps)
+    assert (after.unread, after.skipped_tables) == ((), ())
+    assert len(after.rows) == text.count("\n") - 2
+
+
+def test_the_hint_names_what_to_type_and_what_else() -> None:
+    lines = parsed(HEADS + SURE).skipped_tables
+    words = hint("a.md", lines, "do something else")
+    assert words.startswith('expctl import a.md --map "verdict=outcome" --map "confirmed=VERDICT" --map "disproved=VERDICT"')
+    assert words.endswith("; or do something else")
+    assert hint("a.md", parsed("| a | b |\n|---|---|\n| 1 | 2 |\n").skipped_tables, "do something else") == "do something else"
+
+
+def test_words_with_an_equals_sign_can_be_mapped() -> None:
+    assert given_by(Given(), ["tile=64 wins=KEEP"], ()).map().meanings == {"tile=64 wins": Verdict.KEEP}
