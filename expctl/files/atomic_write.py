@@ -54,5 +54,3 @@ def remove_temporary_files(folder: Path) -> None:
                 remove_tree(temporary)
             else:
                 temporary.unlink(missing_ok=True)
-
-

@@ -136,7 +136,7 @@ class GitReader:
         return full.removeprefix(HEADS) if full.startswith(HEADS) else ""
 
     def is_at(self, commit: str) -> bool:
-        """Is the branch that is checked out at `commit`, as git's files say? False where they can't tell, because it is packed."""
+        """Is the branch that is checked out at `commit`, as git's files say? False where they can't tell (it is packed)."""
         name = self._named_by_head()
         try:
             return bool(name) and (self.place.state.parent / HEADS / name).read_text().strip() == commit
@@ -144,7 +144,7 @@ class GitReader:
             return False
 
     def _named_by_head(self) -> str:
-        """Return the branch that the file HEAD names; "" where git has to be asked: HEAD is detached, or refs are in a table."""
+        """Return the branch that the file HEAD names; "" where git has to be asked: detached, or refs are in a table."""
         try:
             text = (self.place.git_dir / "HEAD").read_text()
         except (OSError, ValueError):
