@@ -203,7 +203,9 @@ def _fleet(
 
 
 def _notifier(place: "Place", command: str) -> "Callable[[object], str] | None":
-    """Return a function that runs `command` with facts as JSON and returns why that failed, or ""; None without a command. Raises Misused."""
+    """Return a function that runs `command` with facts as JSON and returns why that failed, or ""; None without a command.
+    Raises Misused.
+    """
     import shlex
     import shutil
 
