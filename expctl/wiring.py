@@ -731,13 +731,14 @@ def about(git: GitReader, commit: str, path: str) -> "About":
     from expctl.domain.errors import Refused
 
     asked = str(PurePosixPath(path))
-    files = git.list_files(commit, asked)
+    inside = asked != "." and not PurePosixPath(asked).is_absolute() and ".." not in PurePosixPath(asked).parts
+    files = git.list_files(commit, asked) if inside else {}
     if not files:
         raise Refused(
             f"there is no {asked} in this commit",
             code="about-nothing",
             expected="a file or folder of the repository, from its top folder",
-            found=f"no such path in {commit[:10]}",
+            found=f"no such path in {commit[:10]}" if inside else "a path that leads out of it",
             hint=f"git ls-tree -r --name-only {commit[:10]} lists the files",
         )
     texts = git.read_blobs(files.values())

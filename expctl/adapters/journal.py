@@ -104,7 +104,7 @@ def _write(path: Path, text: bytes, *, is_first: bool) -> None:
         _put(file, text)
         os.fsync(file.fileno())
     if is_first:
-        atomic_write.flush_folder(path.parent)
+        atomic_write.flush(path.parent)
 
 
 def _add(path: Path, text: bytes, *, is_first: bool) -> None:  # noqa: ARG001  the signature of `_write`

@@ -203,11 +203,15 @@ def _fleet(
 
 
 def _notifier(place: "Place", command: str) -> "Callable[[object], str] | None":
-    """Return a function that runs `command` with facts as JSON and returns why that failed, or ""; None without a command."""
+    """Return a function that runs `command` with facts as JSON and returns why that failed, or ""; None without a command.
+    Raises Misused.
+    """
     import shlex
+    import shutil
 
     from expctl import wiring
     from expctl.domain.errors import Misused
+    from expctl.domain.text import one_line
 
     try:
         argv = tuple(shlex.split(command))
@@ -219,4 +223,12 @@ def _notifier(place: "Place", command: str) -> "Callable[[object], str] | None":
             found=str(error),
             hint="close the quotes",
         ) from error
+    if argv and shutil.which(argv[0]) is None:  # better now than in the morning
+        raise Misused(
+            "--notify names no program",
+            code="notify-not-found",
+            expected="a program that may be executed: on PATH, or by its path",
+            found=one_line(argv[0], 200),
+            hint="chmod +x makes a script one; docs/NIGHT.md has three",
+        )
     return wiring.notifier(place, argv).tell if argv else None

@@ -51,7 +51,7 @@ def print_step(step: Step) -> None:
 
 
 def facts(step: Step) -> dict[str, object]:
-    """Return one step of `expctl run` as a dict for --json and --notify; its key `event` names the kind, e.g. `verdict`."""
+    """Return one step of `expctl run` as a dict for --json and --notify; its key `event` names the kind, e.g. `outcome`."""
     match step:
         case Outcome(record=record):
             return {

@@ -1,33 +1,49 @@
 """Writes files so that a crash leaves the old or the new contents, never a part of them; and removes folders completely."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from expctl.launcher.removal import remove_tree
 
-__all__ = ["flush", "flush_folder", "remove_temporary_files", "remove_tree", "replace"]
+__all__ = ["flush", "flush_all", "remove_temporary_files", "remove_tree", "replace"]
+
+FLUSHES_AT_ONCE = 16
 
 
-def replace(path: Path, contents: bytes) -> None:
-    """Write `contents` to `path`, atomically and durably (temporary file, fsync, rename, fsync of folder). Raises OSError."""
+def replace(path: Path, contents: bytes, *, durably: bool = True) -> None:
+    """Write `contents` to `path`, atomically and `durably` (temporary file, fsync, rename, fsync of folder). Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         with open(temporary, "wb") as file:
             file.write(contents)
-            file.flush()
-            os.fsync(file.fileno())
+            if durably:
+                file.flush()
+                os.fsync(file.fileno())
         os.rename(temporary, path)
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
-    flush_folder(path.parent)
+    if durably:
+        flush(path.parent)
 
 
 def flush(file: Path) -> None:
-    """Make the contents of `file` durable with fsync."""
-    with open(file, "rb") as opened:
-        os.fsync(opened.fileno())
+    """Make the contents of `file` durable with fsync, or those names in a folder that were created, renamed or removed."""
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def flush_all(paths: Iterable[Path]) -> None:
+    """Make the contents of files, and the names in folders, durable: at once, so that a slow disk is waited for once."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(FLUSHES_AT_ONCE) as flushes:
+        list(flushes.map(flush, paths))
 
 
 def remove_temporary_files(folder: Path) -> None:
@@ -38,12 +54,3 @@ def remove_temporary_files(folder: Path) -> None:
                 remove_tree(temporary)
             else:
                 temporary.unlink(missing_ok=True)
-
-
-def flush_folder(folder: Path) -> None:
-    """Make created, renamed and removed names in `folder` durable with fsync."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

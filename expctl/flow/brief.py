@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -10,12 +10,15 @@ from msgspec.structs import replace
 
 from expctl.domain.brief.compose import Brief, Known, brief_of
 from expctl.domain.brief.rules import rules_now
+from expctl.domain.brief.uncounted import files_of, loops_of, standing_lines, uncounted_lines
 from expctl.domain.experiment.ids import next_number
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.history.baselines import Baseline, baseline_of, standing_epochs
 from expctl.domain.history.epochs import epochs_from
 from expctl.domain.ledger.hot_loop_card import cards, keep_changes, newest_keeps
 from expctl.domain.ledger.record_summary import RecordSummary, given_baselines, in_order, landings, seen_noise, standing
 from expctl.domain.verdict.calibration import Calibration
+from expctl.domain.verdict.side import Side
 from expctl.flow.repository.conditions import conditions_at
 from expctl.flow.repository.hot_loops import known_loops
 from expctl.flow.repository.standing_records import standing_records
@@ -47,8 +50,8 @@ def brief_here(
 ) -> Brief:
     """Return what a proposer must know about the commit `head`, in at most `words_max` words. `machine` maps facts of the
     machine to texts, `loops` holds hot loops that were counted here, `absent` says what targets lack here. With `about`, only
-    rules and findings that touch those files are told. Only summaries of records are read, except for the last ones that timed
-    each target, and KEEPs.
+    rules, findings and predictions that touch those files are told. Only summaries of records are read, except for the last
+    ones that timed each target, and KEEPs.
     """
     protocol = library.protocol(head)
     found = in_order(library.digests(head))
@@ -82,8 +85,10 @@ def brief_here(
         absent=absent,
         cards=cards(protocol, counted, baselines, library.rivals(head), given_baselines(found), keeps, absent),
         changes=keep_changes(keeps),
+        uncounted=tuple(_uncounted(library, head, protocol, {each.target for each in counted}, found)),
         about=about.path if about is not None else "",
         left_out=len(findings) - len(told),
+        untouched=frozenset() if about is None else frozenset(each.id for each in found if not _is_touched(each, about)),
     )
     return brief_of(known, words_max=words_max)
 
@@ -93,6 +98,28 @@ def _in_turn(library: Library, head: str, waiting: Sequence[str]) -> tuple[str, 
     tickets = {name: filing.ticket for name, filing in library.filings(head, waiting).items()}
     kept = [(name, ticket) for name, ticket in tickets.items() if ticket is None or not (ticket.withdrawn or ticket.blocked)]
     return tuple(name for name, _ in sorted(kept, key=lambda each: -each[1].priority if each[1] else 0))
+
+
+def _uncounted(
+    library: Library, head: str, protocol: Protocol, counted: Collection[str], found: Sequence[RecordSummary]
+) -> Iterator[str]:
+    """Yield for each target whose hot loop was never counted which lines its KEEPs wrote, and what the last profile showed."""
+    for name, target in protocol.targets.items():
+        if target.hot_loop is None or name in counted:
+            continue
+        kept = [each.id for each in found if each.verdict is Verdict.KEEP and each.target == name and not each.imported]
+        patches = library.patches(head, kept)
+        profiles = library.profiles(head, kept)
+        last = next((each for each in reversed(kept) if profiles.get(each, {}).get(Side.CANDIDATE)), "")
+        texts = library.texts(head, files_of(patches.values()))
+        worked = standing_lines(patches, texts)
+        loops = loops_of(texts[worked[0].file]) if worked else ()
+        yield from uncounted_lines(name, worked, loops, last, profiles[last][Side.CANDIDATE] if last else ())
+
+
+def _is_touched(found: RecordSummary, about: About) -> bool:
+    said = found.told.sentence.partition("Hypothesis: ")[2] if found.told else ""  # before it stands the target's name
+    return about.touches((), found.title, said)
 
 
 def _elsewhere(ruled: Sequence[Record], about: About) -> frozenset[str]:

@@ -237,7 +237,8 @@ def test_notify_gets_each_outcome_and_may_fail(repository: Foreign, tmp_path: Pa
     assert "note" not in ran.err
     ran = repository.concluded("run", "P1", "--notify", f"{sys.executable} -c exit(1)")
     assert "exited with status 1" in ran.err
-    assert "cannot start" in repository.concluded("run", "P1", "--notify", "/no/such/command").err
+    mistyped = repository.expctl("run", "P1", "--notify", "/no/such/command")
+    assert (mistyped.status, "[notify-not-found]" in mistyped.err) == (2, True)
 
 
 @pytest.mark.parametrize("titles", [("faster",) * 4, ("one", "two", "three", "four")], ids=["one-command", "four-commands"])

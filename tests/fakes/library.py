@@ -146,6 +146,10 @@ class FakeLibrary:
         paths = {name: f"experiments/{name}/profile.json" for name in experiments}
         return {name: profile_of(files[path], where=path) for name, path in paths.items() if path in files}
 
+    def texts(self, commit: str, paths: Iterable[str]) -> dict[str, str]:
+        files = self.workspace.commits[commit].files
+        return {path: files[path].decode() for path in paths if path in files}
+
     def findings(self, commit: str) -> tuple[Finding, ...]:
         return findings_of(self.findings_text(commit), where="findings.yaml")
 

@@ -3,9 +3,9 @@
 import contextlib
 import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from expctl.adapters.git.command import author_of, hermetic_environment, without_git_variables
 from expctl.adapters.git.failures import USAGE, gave_up, git_trouble
@@ -20,6 +20,9 @@ with uninterrupted():  # GitPython calls whatever is raised while it starts a fa
     import git
 
     del os.environ["GIT_PYTHON_REFRESH"], os.environ["GIT_PYTHON_GIT_EXECUTABLE"]
+
+NO_INDEX = "all,-index"
+"""What git shall make durable where the index is a temporary one: it is made again after a loss of power, or copied durably."""
 
 LOST = re.compile("not a valid object|bad object|unable to read|invalid object|missing blob|not a valid .* name")
 
@@ -40,11 +43,11 @@ class GitPlumbing(GitReader):
         """Run git, its environment extended by `env`. Return (exit status, standard output, messages). Raises MachineTrouble if
         the machine (e.g. a full disk), a signal or another git's lock ended it.
         """
+        if env and "GIT_INDEX_FILE" in env:
+            env = {**env, "core.fsync": NO_INDEX}
         source = None
         if stdin is not None:
-            source = tempfile.TemporaryFile()  # noqa: SIM115  closed below; a pipe could block on large patches
-            source.write(stdin)
-            source.seek(0)
+            source = in_memory(stdin)  # a pipe could block on large patches
         try:
             with without_git_variables():
                 status, out, err = self._git.execute(
@@ -92,12 +95,10 @@ class GitPlumbing(GitReader):
 
     def store(self, contents: Sequence[bytes]) -> list[str]:
         """Write blobs by one git process; return their ids."""
-        with tempfile.TemporaryDirectory(prefix=".scratch.", suffix=".new", dir=self.state) as folder:
-            files = [Path(folder, str(number)) for number in range(len(contents))]
-            for file, text in zip(files, contents, strict=True):
-                file.write_bytes(text)
-            names = "".join(f"{file}\n" for file in files).encode(errors="surrogateescape")
-            return self.must(["hash-object", "-w", "--no-filters", "--stdin-paths"], stdin=names).split()
+        with contextlib.ExitStack() as files:
+            opened = [files.enter_context(in_memory(text)) for text in contents]
+            names = "".join(f"/proc/{os.getpid()}/fd/{file.fileno()}\n" for file in opened)
+            return self.must(["hash-object", "-w", "--no-filters", "--stdin-paths"], stdin=names.encode()).split()
 
     def branch_head(self, branch: str) -> str:
         """Return the commit of a branch, whether it is checked out or not. Raises Refused if the branch is gone."""
@@ -158,6 +159,14 @@ class GitPlumbing(GitReader):
     def who_added(self, commit: str, path: str) -> str:
         """Return the author of the commit that added `path`, the newest up to `commit`, as `Name <e-mail>`; "" for none."""
         return self.must(["log", "-1", "--diff-filter=A", "--format=%an <%ae>", commit, "--", path])
+
+
+def in_memory(contents: bytes) -> BinaryIO:
+    """Return an open file of the memory with `contents`, to be read from its begin."""
+    file = open(os.memfd_create("input"), "w+b")  # noqa: SIM115  the caller closes it
+    file.write(contents)
+    file.seek(0)
+    return file
 
 
 def misses_an_object(stderr: str, where: str) -> Refused:

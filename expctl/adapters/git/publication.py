@@ -81,7 +81,8 @@ class Publication:
         return moved
 
     def _write_intent(self, branch: str, old: str, new: str, *, last_step: bool = False) -> None:
-        write_intent(self._intent, Intent(self._ws.tree_name(), str(self._ws.root), branch, old, new, last_step))
+        intent = Intent(self._ws.tree_name(), str(self._ws.root), branch, old, new, last_step)
+        write_intent(self._intent, intent, durably=not last_step)
 
     def _undo_if_elsewhere(self, branch: str, old: str, new: str) -> None:
         try:
@@ -175,13 +176,11 @@ class Publication:
     def _take_lock(self) -> None:
         # A leftover may be a second name of the live index: never write into it.
         self._own_index.unlink(missing_ok=True)
-        self._copy_durably(self._existing_index(), self._own_index)
-        shutil.copymode(self._index, self._own_index)
+        shutil.copy2(self._existing_index(), self._own_index)
         deadline = time.monotonic() + self._lock_wait_s
         while True:
             try:
-                os.link(self._own_index, self._lock)
-                atomic_write.flush_folder(self._lock.parent)
+                os.link(self._own_index, self._lock)  # `stage` makes it durable, before the branch moves
             except FileExistsError:
                 if time.monotonic() > deadline:
                     raise Busy(
@@ -216,7 +215,6 @@ class Publication:
                 "then run the same command again: nothing measured is lost",
             )
         self._ws.must(["read-tree", "-i", "-m", old, new], env=env)
-        self._copy_durably(self._merged, self._own_index)
 
     def _rebuild_index(self, old: str, new: str) -> None:
         # Entries still equal to `old` become those of `new` if HEAD has these. Any other was staged by the user and is kept.
@@ -260,9 +258,10 @@ class Publication:
                 found="the lock of another program" if self._lock.exists() else "no such file",
                 hint="run the same command again: it goes on from there, and nothing measured is lost",
             )
+        # It tells a later index of the user from ours. A loss of power may undo it, but then nobody has written one meanwhile.
         self._write_intent(branch, old, new, last_step=True)
         os.rename(self._lock, self._index)
-        atomic_write.flush_folder(self._index.parent)
+        atomic_write.flush(self._index.parent)
         self._remove_copies()
         self._intent.unlink(missing_ok=True)
 
@@ -272,6 +271,8 @@ class Publication:
 
     def _head_contains(self, new: str) -> bool:
         # If not, the branch has not moved, or the user switched away just before it did.
+        if self._ws.is_at(new):
+            return True
         asked = ["merge-base", "--is-ancestor", new, "HEAD"]
         status, _, stderr = self._ws.call(asked)
         if status not in (0, 1):  # a disk may fail once

@@ -129,9 +129,28 @@ class GitReader:
 
     def branch(self) -> str:
         """Return the name of the branch that is checked out, without `refs/heads/`; empty if HEAD is detached."""
+        if name := self._named_by_head():
+            return name
         # `symbolic-ref --short` would add `heads/` if a tag has the same name.
         full = self._ask(["symbolic-ref", "-q", "HEAD"], accepted=(0, 1)).stdout.decode().strip()
         return full.removeprefix(HEADS) if full.startswith(HEADS) else ""
+
+    def is_at(self, commit: str) -> bool:
+        """Is the branch that is checked out at `commit`, as git's files say? False where they can't tell (it is packed)."""
+        name = self._named_by_head()
+        try:
+            return bool(name) and (self.place.state.parent / HEADS / name).read_text().strip() == commit
+        except (OSError, ValueError):
+            return False
+
+    def _named_by_head(self) -> str:
+        """Return the branch that the file HEAD names; "" where git has to be asked: detached, or refs are in a table."""
+        try:
+            text = (self.place.git_dir / "HEAD").read_text()
+        except (OSError, ValueError):
+            return ""
+        name = text.strip().removeprefix(f"ref: {HEADS}")
+        return "" if name == text.strip() or name == ".invalid" else name
 
     def lacks(self, branch: str) -> bool:
         """Has `branch` commits that HEAD lacks? False if there is no such branch."""

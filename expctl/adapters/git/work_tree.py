@@ -104,9 +104,8 @@ class WorkTreeFiles:
             stdin=names,
             env=env,
         )
-        for path in paths:
-            if not (self._staged / path).is_symlink():
-                atomic_write.flush(self._staged / path)
+        files = [self._staged / path for path in paths if not (self._staged / path).is_symlink()]
+        atomic_write.flush_all([*files, self._ws.place.git_dir])  # in that is the lock of the index, which is new too
 
     def check(self, old: str, new: str) -> None:
         """Raise Refused if a file can't be replaced: a file that git ignores is in the way, a program has it open for writing,
@@ -154,14 +153,11 @@ class WorkTreeFiles:
         self._aside.mkdir(exist_ok=True)
         changes = [change for change in self.changes(old, new) if only is None or str(change.path) in only]
         with opened(self._aside) as aside:
-            for change in sorted(changes, key=lambda each: each.new is not None):  # a folder may become a file
-                with self._folder_of(change, make=change.old is None) as folder:
-                    if folder is not None and change.old is None:
-                        remove_empty_folders(DirEntry(folder, change.path.name))
-                    if folder is not None and self._state(change, read_entry(DirEntry(folder, change.path.name))) is _State.OLD:
-                        self._replace(change, folder, aside)
-                if change.new is None:
-                    self._remove_empty_parents(change)
+            gone = [change for change in changes if change.new is None]
+            self._exchange(gone, aside)
+            for change in gone:  # first, because a folder may become a file
+                self._remove_empty_parents(change)
+            self._exchange([change for change in changes if change.new is not None], aside)
 
     def recover(self) -> bool:
         """Clean up after an `update` that was killed: delete the old versions it set aside, put the user's edits back. Returns
@@ -197,6 +193,23 @@ class WorkTreeFiles:
 
     # ------------------------------------------------------------------ one file
 
+    def _exchange(self, changes: Collection[Change], aside: int) -> None:
+        """Put the new files of `changes` into place; once that is durable, delete what they replace, or put an edit back."""
+        replaced = []
+        for change in changes:
+            with self._folder_of(change, make=change.old is None) as folder:
+                if folder is not None and change.old is None:
+                    remove_empty_folders(DirEntry(folder, change.path.name))
+                if folder is not None and self._state(change, read_entry(DirEntry(folder, change.path.name))) is _State.OLD:
+                    self._replace(change, folder, aside)
+                    replaced.append(change)
+        for change in {change.path.parent: change for change in replaced}.values():
+            with self._folder_of(change) as folder:
+                if folder is not None:
+                    os.fsync(folder)
+        for change in replaced:
+            self._finish_change(change, aside)
+
     def _replace(self, change: Change, folder: int, aside: int) -> None:
         file, entry = DirEntry(folder, change.path.name), DirEntry(aside, str(change.number))
         new = entry if change.new else None
@@ -213,8 +226,6 @@ class WorkTreeFiles:
                 if new:
                     copy(new, beside)
                 exchange(beside if new else None, file, beside, exists=change.old is not None)
-        os.fsync(folder)
-        self._finish_change(change, aside)
 
     def _finish_change(self, change: Change, aside: int, *, died: bool = False) -> None:
         with self._folder_of(change) as folder:

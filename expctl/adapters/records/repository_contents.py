@@ -305,6 +305,11 @@ class GitLibrary:
         found = self._some(commit, experiments, "profile.json")
         return {name: profile_of(text, where=f"{EXPERIMENTS}/{name}/profile.json") for (name, _), text in found.items()}
 
+    def texts(self, commit: str, paths: Iterable[str]) -> Mapping[str, str]:
+        """Return path -> text of those files that `commit` has."""
+        found = self._git.read_blobs(f"{commit}:{path}" for path in paths)
+        return {name.partition(":")[2]: text.decode(errors="replace") for name, text in found.items()}
+
     def samples(self, commit: str, experiment: str, file: str = "samples.jsonl") -> bytes | None:
         """Return the bytes of samples.jsonl or, for a replication, of its samples file `file`; None if it isn't committed."""
         return self._git.read_file(commit, f"{EXPERIMENTS}/{check_id(experiment)}/{file}")

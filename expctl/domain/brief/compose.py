@@ -36,8 +36,8 @@ class Known(Struct, frozen=True, kw_only=True):
     `calibrated`, `seen` (noise found in records) and `begins` (what will make new figures incomparable to old ones) have an
     entry per target, `absent` what each lacks here. `digests` are summaries of all records in branch order. `proposals` are the
     first of the queue, `queued` is how many it has in all. `cards` are what is known of hot loops, `changes` what each KEEP
-    changed there. `about` is the path that the brief was asked for ("": everything), and `left_out` the number of findings that
-    don't touch it.
+    changed there, `uncounted` what is known of loops that weren't counted. `about` is the path that the brief was asked for
+    ("": everything), `left_out` the number of findings that don't touch it, `untouched` the experiments that don't.
     """
 
     protocol: Protocol
@@ -56,8 +56,10 @@ class Known(Struct, frozen=True, kw_only=True):
     next_id: str = "P<N>"
     cards: tuple[HotLoopCard, ...] = ()
     changes: tuple[str, ...] = ()
+    uncounted: tuple[str, ...] = ()
     about: str = ""
     left_out: int = 0
+    untouched: frozenset[str] = frozenset()
 
 
 class Brief(Struct, frozen=True, kw_only=True):
@@ -89,14 +91,14 @@ def brief_of(known: Known, *, words_max: int = WORDS_MAX) -> Brief:
     sections = (
         protocol_section(protocol, known.absent),
         proposing_section(protocol, known.next_id),
-        hot_loop_section(known.cards, known.changes),
+        hot_loop_section(known.cards, known.changes, known.uncounted),
         baseline_section(protocol, known.baselines, given, known.epochs, known.begins),
         noise_section(protocol, known.calibrated, known.seen),
         finding_section(known.findings, known.left_out),
         rule_section(digests, known.rules),
         open_questions(digests, known.findings, known.rules),
         next_section(known.proposals, known.queued),
-        prediction_section(digests, accuracy),
+        prediction_section(digests, accuracy, known.untouched),
     )
     return Brief(
         name=protocol.name,

@@ -13,23 +13,26 @@ if TYPE_CHECKING:
 NONE_ASKED = "protocol.yaml asks for none: a target with `hot_loop:` would be shown (docs/PROTOCOL.md of expctl)."
 
 
-def hot_loop_section(cards: Sequence[HotLoopCard], changes: Sequence[str]) -> Section:
-    """Return the brief's section about hot loops. Cards are never shortened; the lines of source and older KEEPs may be."""
+def hot_loop_section(cards: Sequence[HotLoopCard], changes: Sequence[str], uncounted: Sequence[str] = ()) -> Section:
+    """Return the brief's section about hot loops; `uncounted` tells of those that weren't counted. Cards are never shortened;
+    the lines of source and older KEEPs may be.
+    """
     items = [f"{card.target}, most instructions: {text}" for card in cards for text in card.costly]
     return Section(
         key="hot_loop",
         title="Hot loop",
-        intro=tuple(_intro(cards)),
+        intro=(*_intro(cards, uncounted),),
         items=(*(f"changed by {text}" for text in changes), *items),
         share=0.2,
         more="expctl explain",
     )
 
 
-def _intro(cards: Sequence[HotLoopCard]) -> Iterator[str]:
+def _intro(cards: Sequence[HotLoopCard], uncounted: Sequence[str]) -> Iterator[str]:
     if not cards:
         yield NONE_ASKED
     for card in cards:
         yield from (f"{card.target}: {line}" for line in card.lines)
+    yield from uncounted
     if cards:
         yield "Instructions and cycles of this section are counted from machine code, never timed."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from expctl.domain.brief.word_limit import ITEMS_MAX, Section
@@ -88,11 +88,11 @@ def next_section(proposals: Sequence[Proposal], queued: int) -> Section:
     )
 
 
-def prediction_section(digests: Sequence[RecordSummary], accuracy: Accuracy) -> Section:
+def prediction_section(digests: Sequence[RecordSummary], accuracy: Accuracy, elsewhere: Collection[str] = ()) -> Section:
     """Return the brief's section about predictions: how many came true, then those that didn't, then those that did. Both lists
-    are newest first.
+    are newest first. Those of the ids `elsewhere` are about other files than were asked for, and counted only.
     """
-    told = [(each.id, each.told) for each in digests if each.told]
+    told = [(each.id, each.told) for each in digests if each.told and each.id not in elsewhere]
     order = sorted(told, key=lambda each: (not _is_hit(each[1]), id_order(each[0])), reverse=True)
     items = tuple(each.sentence for _, each in order[:ITEMS_MAX])
     rate = accuracy_text(accuracy)
@@ -102,7 +102,7 @@ def prediction_section(digests: Sequence[RecordSummary], accuracy: Accuracy) -> 
         intro=(f"{rate[0].upper()}{rate[1:]}.",),
         items=items,
         share=0.12,
-        left_out=len(told) - len(items),
+        left_out=sum(each.told is not None for each in digests) - len(items),
     )
 
 

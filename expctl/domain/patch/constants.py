@@ -12,7 +12,7 @@ from expctl.domain.patch.source_items import DIRECTIVE_ENDS, Item
 LITERAL = re.compile(r"\.?\d[\w.']*|true|false|nullptr|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
 GLUE = frozenset("+-*/%&|^~!()<>") | {"<<", ">>", "::"}
 PLACEHOLDER = "_"
-WHOLE = re.compile(r"(?<![\w.'])(0[xX][\da-fA-F']+|0[bB][01']+|0[0-7']*|[1-9][\d']*)[uUlLzZ]{0,3}(?![\w.'])")
+WHOLE = re.compile(r"(?<![\w.'])(0[xX][\da-fA-F'_]+|0[bB][01'_]+|0[0-7']*|[1-9][\d'_]*)[uUlLzZ]{0,3}(?![\w.'])")
 DIGITS_MAX = 100
 
 
@@ -36,7 +36,7 @@ def plain_values(settings: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _decimal(found: re.Match[str]) -> str:
-    digits = found[1].replace("'", "")
+    digits = found[1].replace("'", "").replace("_", "")  # separators, of C++ and of Python
     octal = len(digits) > 1 and digits.isdecimal() and digits[0] == "0"
     return str(int(digits, 8 if octal else 0)) if len(digits) < DIGITS_MAX else found[0]
 

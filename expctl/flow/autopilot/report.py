@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from expctl.domain.errors import Misused
 from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.night import NightEvent, Usage, What
-from expctl.domain.queue.ordering import State
+from expctl.domain.queue.ordering import Entry, State, asked_experiments
 from expctl.flow.repository.pending import read_queue
 
 if TYPE_CHECKING:
@@ -122,9 +122,17 @@ def _learned(library: Library, head: str, new: Sequence[RecordSummary], since: s
 
 
 def _waits(library: Library, head: str, new: Sequence[RecordSummary]) -> list[str]:
-    found = [f"{each.id} is {each.state}: {each.why}" for each in read_queue(library, head).entries() if each.state in PERSON]
+    entries = read_queue(library, head).entries()
+    coming = {each.id for each in entries if each.state in (State.READY, State.WAITING)}
+    needed = [each for each in entries if each.state in PERSON or _is_stuck(each, coming)]
+    found = [f"{each.id} is {each.state}: {each.why}" for each in needed]
     found += [f"{each.id}: {debt}" for each in new for debt in each.debts]
     return found + [f"{each.id} is INCONCLUSIVE: {each.reason}" for each in new if each.verdict is Verdict.INCONCLUSIVE]
+
+
+def _is_stuck(entry: Entry, coming: Collection[str]) -> bool:
+    """Does a proposal wait for what nothing in the queue will bring: an experiment that there isn't, or that is undecided?"""
+    return entry.state is State.WAITING and asked_experiments([entry.proposal]).isdisjoint(coming)
 
 
 def _usage(events: Sequence[NightEvent]) -> Usage:

@@ -32,10 +32,11 @@ def queued_before(
             names = (max(experiments, key=id_order),) if experiments else ()
         open_ones = [name for name in names if experiments.get(name, Verdict.KEEP) is None]
         for name, filing in context.library.filings(head, open_ones).items():
-            if _is_ours(filing, by):
-                queued = context.library.queued(head, name)
-                if content_of(text_of(name), queued.patch if patch is None else patch) == filing.content:
-                    return _proposed(context, head, queued, captured)
+            if not _is_ours(filing, by):
+                continue
+            known = context.library.queued(head, name).patch if patch is None else patch
+            if content_of(text_of(name), known) == filing.content:
+                return _proposed(context, head, context.library.queued(head, name), captured)
         return None
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from expctl.domain.patch.constants import plain_values
 from expctl.domain.patch.identity import ChangeIdentity, identify
 from expctl.domain.patch.source_items import items_of
 from expctl.domain.patch.unified_diff import FileTexts
@@ -166,3 +167,8 @@ def test_a_hostile_text_costs_no_more_than_its_length(piece: str) -> None:
     for path in ("k.h", "k.py"):
         text = piece * (60_000 // len(piece))
         assert change(f"int y;\n{text}\nz", f"{text}\nint x;", path).change
+
+
+@pytest.mark.parametrize("spelled", ["60000", "60_000", "60'000", "0xea60", "0xEA_60", "0b1110'1010'0110'0000", "60000u"])
+def test_a_value_is_the_same_however_its_digits_are_written(spelled: str) -> None:
+    assert plain_values({"kTile": spelled}) == {"kTile": "60000"}

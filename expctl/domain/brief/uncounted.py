@@ -1,0 +1,105 @@
+"""What is known of a hot loop that can't be counted here: the lines that KEEPs wrote, and the last profile. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from expctl.domain.experiment.ids import id_order
+from expctl.domain.patch.unified_diff import parse_diff
+from expctl.domain.text import one_line
+
+if TYPE_CHECKING:
+    from expctl.domain.experiment.record import Fact
+
+FILES, SPANS = 3, 4
+APART = 8
+"""Lines of a source that are further apart than this are two places."""
+LETTERS_LEAST = 8
+"""A shorter line, such as a brace, stands everywhere."""
+FIGURES_MAX = 600
+HEAD_MAX = 70
+_LOOP = re.compile(r"\s*(for|while)\b")
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """The lines of one file at HEAD that KEEPs added: their numbers, and the ids of those KEEPs."""
+
+    file: str
+    lines: tuple[int, ...]
+    by: tuple[str, ...]
+
+
+def files_of(patches: Iterable[bytes]) -> tuple[str, ...]:
+    """Return the files that patches leave changed."""
+    return tuple(sorted({file.new for patch in patches for file in parse_diff(patch) if file.new}))
+
+
+def standing_lines(patches: Mapping[str, bytes], texts: Mapping[str, str]) -> tuple[Standing, ...]:
+    """Return which lines of `texts` (path -> text at HEAD) the KEEPs' `patches` (id -> diff) added, most lines first."""
+    found = []
+    for path, text in texts.items():
+        authors: dict[str, set[str]] = {}
+        for name, patch in patches.items():
+            for hunk in (hunk for file in parse_diff(patch) if file.new == path for hunk in file.hunks):
+                for index in hunk.added:
+                    authors.setdefault(hunk.after[index].strip(), set()).add(name)
+        lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+        kept = [(number, authors[line]) for number, line in lines if len(line) >= LETTERS_LEAST and line in authors]
+        if kept:
+            by = sorted(set().union(*(names for _, names in kept)), key=id_order)
+            found.append(Standing(file=path, lines=tuple(number for number, _ in kept), by=tuple(by)))
+    return tuple(sorted(found, key=lambda each: -len(each.lines)))
+
+
+def loops_of(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Return the longest loops of a source that don't lie in another: first and last line, and the head, as the text shows it.
+    A loop reaches as far as lines are indented further than its head; directives of a preprocessor may stand at the margin.
+    """
+    lines = text.splitlines()
+    found: list[tuple[int, int, str]] = []
+    for number, line in enumerate(lines, 1):
+        if not _LOOP.match(line) or (found and number <= found[-1][1]):
+            continue
+        depth = len(line) - len(line.lstrip())
+        last = number
+        for beyond, below in enumerate(lines[number:], number + 1):
+            if below.strip() and not below.startswith("#") and len(below) - len(below.lstrip()) <= depth:
+                break
+            last = beyond if below.strip() else last
+        found.append((number, last, line.strip()))
+    longest = sorted(found, key=lambda each: each[0] - each[1])[:SPANS]
+    return tuple(sorted(each for each in longest if each[1] > each[0]))
+
+
+def uncounted_lines(
+    target: str, standing: Sequence[Standing], loops: Sequence[tuple[int, int, str]], profiled: str, facts: Sequence[Fact]
+) -> Iterator[str]:
+    """Yield where the hot loop of `target` must be (`loops` are those of the first file of `standing`), and what the last
+    profile there, of the experiment `profiled`, showed.
+    """
+    if standing:
+        at = "; ".join(f"{each.file} lines {_spans(each.lines)} (by {', '.join(each.by)})" for each in standing[:FILES])
+        yield f"{target}: Where KEEPs on it worked, most lines first, as they stand in this commit: {at}."
+    if standing and loops:
+        told_of = "; ".join(f"{first} to {last} `{one_line(head, HEAD_MAX)}`" for first, last, head in loops)
+        yield f"{target}: The longest loops of {standing[0].file}, as it is written: lines {told_of}."
+    told = [each for each in facts if each.unit != "launches"]
+    if told:
+        said = ", ".join(f"{each.name} {each.value:.6g}{f' {each.unit}' if each.unit else ''}" for each in told)
+        yield f"{target}: Profile of {profiled}, as it was kept: {one_line(said, FIGURES_MAX)}."
+
+
+def _spans(lines: Sequence[int]) -> str:
+    spans: list[list[int]] = []
+    for number in lines:
+        if spans and number - spans[-1][1] <= APART:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    longest = sorted(sorted(spans, key=lambda each: each[0] - each[1])[:SPANS])
+    more = " and others" if len(spans) > SPANS else ""
+    return ", ".join(f"{first} to {last}" if first < last else str(first) for first, last in longest) + more
