@@ -70,8 +70,9 @@ def tune(
 
 def _lines(record: "Record", golden: Path | None) -> list[str]:
     from expctl.cli.tune.counts import counts_lines
+    from expctl.domain.experiment.bucket_verdict import bucket_lines
 
-    lines = [f"  {'bucket':<10} {each.text}" for each in record.buckets]
+    lines = [f"  {'bucket':<10} {line}" for line in bucket_lines(record.buckets)]
     lines += [f"  {record.verdict:<10} {reason}" for reason in record.reasons]
     lines += [f"  {'compare':<10} {line}" for line in counts_lines(record, golden)]
     return [*lines, f"  {'record':<10} experiments/{record.id}/record.json"]

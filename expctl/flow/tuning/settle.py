@@ -94,7 +94,7 @@ def _proposal(session: Session, found: Found, taken: Mapping[str, Verdict | None
         id=f"P{next_number(taken)}",
         title=f"Configs of {len(session.shapes)} shapes on {session.setup.name}: {kept} of {buckets} buckets",
         kind=Kind.CONFIG,
-        hypothesis=f"Of {len(session.rule.configs)} configs, screened by bucket, finalists win {kept} contests by the verdict.",
+        hypothesis=f"One of {len(session.rule.configs)} configs is faster than what stands in {kept} of {buckets} buckets.",
         prediction=Prediction(verdict=Verdict.KEEP),
     )
 
