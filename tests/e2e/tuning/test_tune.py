@@ -37,7 +37,7 @@ def tables(repository: Foreign, commit: str = "HEAD") -> dict[str, dict[str, obj
     return {Path(name).name: json.loads(repository.git("show", f"{commit}:{name}")) for name in names}
 
 
-def test_the_hybrid_of_one_family_is_proposed_and_lands(tuned: Foreign) -> None:
+def test_the_hybrid_of_one_family_is_proposed_and_lands(tuned: Foreign, tmp_path: Path) -> None:
     before = tuned.head()
     said = tuned.concluded("tune").out
     found = tables(tuned)
@@ -69,7 +69,11 @@ def test_the_hybrid_of_one_family_is_proposed_and_lands(tuned: Foreign) -> None:
     tuned.concluded("replay", "--all")
     tuned.concluded("ledger", "--check")
     assert "1 KEEPs whose trees are the measured ones" in tuned.concluded("verify").out
-    tuned.concluded("show", "P1")
+    tuned.concluded("show", "P1", "--plot")
+    tuned.concluded("report", "--html", str(tmp_path / "report.html"))
+    page = (tmp_path / "report.html").read_text()
+    assert "P1: rounds of both sides, in pairs" in page
+    assert "256x128x512" in page
     assert tuned.expctl("doctor").status == 0
     choice = tuned.concluded("inspect", TABLES, "--config-for", "100,128,512").out
     assert SPECIAL in choice
