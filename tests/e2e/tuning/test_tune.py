@@ -61,8 +61,11 @@ def test_the_hybrid_of_one_family_is_proposed_and_lands(tuned: Foreign, tmp_path
     assert "7 of 10 shapes keep their config and were not compared" in record["notes"]
     assert record["yardstick"]["kpi"].startswith("16x128x512 (0.1), ")
     assert tuned.concluded("status", "--json").json()["baselines"] == []
+    assert ", 2 quads of " in record["yardstick"]["kpi"]
     candidate = tuned.git("rev-parse", "HEAD^")
     assert record["candidate"] == candidate
+    assert printed_code(tuned.expctl("run", "P1", "--again").err) == "tuning-not-run-again"
+    assert "a tuning, whose sides are configs" in tuned.expctl("tune", "drift", "P1").err
     assert tuned.git("rev-parse", "HEAD^^") == before
     assert all(path.startswith(TABLES) for path in tuned.changed_by(candidate))
     assert not any(path.startswith("src") for path in tuned.changed_by("HEAD"))
@@ -175,6 +178,8 @@ def test_stale_and_malformed_tables_are_refused_with_nothing_changed(tuned: Fore
 def test_what_is_asked_has_to_make_sense(tuned: Foreign) -> None:
     assert printed_code(tuned.expctl("tune", "--shapes", "64x128").err) == "tune-not-readable"
     assert printed_code(tuned.expctl("tune", "--edit", "all").err) == "not-an-edit"
+    assert printed_code(tuned.expctl("tune", "--golden", "nowhere.csv").err) == "file-not-readable"
+    assert not (tuned.root / ".git/expctl/tune").exists()
     tuned.edit_protocol(f"tables: {TABLES}", "tables: elsewhere/cpu/hip/gemm/scaled_mm_a16w8_e5m2")
     assert printed_code(tuned.expctl("tune").err) == "tune-not-described"
 
