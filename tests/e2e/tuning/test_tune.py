@@ -145,6 +145,35 @@ def test_nothing_better_is_a_reject_and_changes_no_table(tuned: Foreign) -> None
     assert tuned.expctl("doctor").status == 0
 
 
+def test_a_shape_that_regresses_beside_the_others_refuses_the_tables(tuned: Foreign) -> None:
+    """Each of 13 buckets has a KEEP; with all of them in one process, one shape is slower with its new config."""
+    late = 'def late(shape):\n    return 2 * NOW if shape == "76x128x512" and len(timed) > 12 else NOW * 65 // 100\n\n\n'
+    path, begin = tuned.root / "bench/benchmark.py", '    if request["do"] == "begin":\n'
+    text = path.read_text().replace("NOW * 65 // 100 if m >= 64", "late(shape) if m >= 64")
+    text = text.replace("calls: dict", f"{late}calls: dict").replace(begin, f'{begin}        timed = request["sizes"]\n')
+    path.write_text(text)
+    tuned.commit("a harness in which sizes disturb one another")
+    shapes = [f"{rows}x128x512" for rows in range(64, 77)]
+    said = tuned.concluded("tune", "--shapes", ",".join(shapes)).out
+    assert tables(tuned) == {}
+    record = tuned.record("P1")
+    assert [each["verdict"] for each in record["buckets"]] == ["KEEP"] * len(shapes)
+    assert record["verdict"] == "REJECT"
+    assert "76x128x512 regresses" in record["reasons"][0]
+    assert "1 regressions and 12 improved of 13 changed shapes" in said
+    tuned.concluded("replay", "--all")
+    tuned.concluded("report", "--html", "report.html")
+
+
+def test_regressions_against_times_of_another_day_are_counted(tuned: Foreign) -> None:
+    rows = [("64x128x512", 700), ("128x128x512", 600), ("16x128x512", 1)]
+    text = "kernel,shape,time_us\n" + "".join(f"gemm,{shape},{time}\n" for shape, time in rows)
+    golden = tuned.root.parent / "golden.csv"
+    golden.write_text(text)
+    said = tuned.concluded("tune", "--golden", str(golden)).out
+    assert "2 regressions before, 1 after, of 2 changed shapes that were timed then" in said
+
+
 def test_two_branches_that_tuned_one_bucket_conflict(tuned: Foreign) -> None:
     tuned.git("branch", "other")
     tuned.concluded("tune", "--shapes", "64x128x512")
