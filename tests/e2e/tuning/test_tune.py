@@ -145,6 +145,21 @@ def test_nothing_better_is_a_reject_and_changes_no_table(tuned: Foreign) -> None
     assert tuned.expctl("doctor").status == 0
 
 
+def test_contests_that_propose_no_table_are_decided_again_on_replay(tuned: Foreign) -> None:
+    path, begin = tuned.root / "bench/benchmark.py", '    if request["do"] == "begin":\n'
+    text = path.read_text().replace("NOW * 65 // 100 if m >= 64", "NOW * (65 if len(timed) > 1 else 120) // 100 if m >= 64")
+    path.write_text(text.replace(begin, f'{begin}        timed = request["sizes"]\n'))
+    tuned.commit("a harness in which a config is fast beside others alone")
+    tuned.concluded("tune", "--shapes", "64x128x512")
+    (bucket,) = tuned.record("P1")["buckets"]
+    assert (bucket["verdict"], bucket["config"]) == ("REJECT", "2,2,2,2,4,4")
+    assert "contests by contests.jsonl: 1" in tuned.concluded("replay", "P1").out
+    path = tuned.root / "experiments/P1/record.json"
+    path.write_text(path.read_text().replace(f'"effect_percent": {bucket["effect_percent"]}', '"effect_percent": -1.5'))
+    tuned.commit("another record")
+    assert "contests.jsonl says something else" in tuned.expctl("replay", "P1").out
+
+
 def test_a_shape_that_regresses_beside_the_others_refuses_the_tables(tuned: Foreign) -> None:
     """Each of 13 buckets has a KEEP; with all of them in one process, one shape is slower with its new config."""
     late = 'def late(shape):\n    return 2 * NOW if shape == "76x128x512" and len(timed) > 12 else NOW * 65 // 100\n\n\n'
