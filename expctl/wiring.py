@@ -246,6 +246,7 @@ def live(place: Place) -> "Live":
     The gate is looked at only while no launch is timed, because looking takes time from the same cores.
     """
     from expctl.adapters.machine.device_lock import MEASURING, WAITING, MachineLock
+    from expctl.adapters.records.tuning_under_way import TUNE, tuning_under_way
     from expctl.flow.live import Live
     from expctl.flow.repository.beside import unmerged
     from expctl.flow.status import GateNow, read_status
@@ -266,14 +267,18 @@ def live(place: Place) -> "Live":
         gate=lambda protocol: (lambda: GateNow(target="")) if timed else gate_now(place, protocol),
         edited=git.is_edited(head, "protocol.yaml"),
     )
-    run = pictures(place, git).under_way(under_way[0].experiment) if under_way else None
+    run = None
+    if under_way:
+        tunes = under_way[0].experiment == TUNE
+        run = tuning_under_way(place.state) if tunes else pictures(place, git).under_way(under_way[0].experiment)
     return Live(status=status, run=run, waits=WAITING in steps, timed=timed)
 
 
 def activity(place: Place) -> tuple[object, ...]:
     """Return a value that changes when a run begins, gets on or ends, or a branch moves. It starts no process."""
     git = place.git_dir
-    files = [place.state / "lock", *sorted((place.state / "journal").glob("*.jsonl")), git / "HEAD", git / "logs" / "HEAD"]
+    journals = sorted(file for folder in ("journal", "tune") for file in (place.state / folder).glob("*.jsonl"))
+    files = [place.state / "lock", *journals, git / "HEAD", git / "logs" / "HEAD"]
     found: list[object] = []
     for file in files:
         with contextlib.suppress(OSError):

@@ -132,9 +132,9 @@ def _print_config(folder: Path, shape: str, as_json: bool) -> None:
         tables = read_folder(folder)
         if not tables.tables:
             raise BadTable(f"{folder}: expected a folder with DEFAULT.json, found none")
-    except BadTable as error:
+        choice = tables.look_up(*map(int, shape.split(",")))
+    except ValueError as error:  # a BadTable, or a number of thousands of digits
         raise refused(error) from error
-    choice = tables.look_up(*map(int, shape.split(",")))
     made_with = dict(tables.tables[choice.file].made_with)
     settings = choice.settings or {}
     facts = {"file": choice.file, "bucket": choice.bucket, "tuned": choice.tuned, "settings": settings, "made_with": made_with}

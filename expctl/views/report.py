@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from expctl.domain.experiment.bucket_verdict import bucket_lines
 from expctl.domain.experiment.control_result import control_text
 from expctl.domain.experiment.figures import interval_text, states_text, throughput_text, time_text, times_text
 from expctl.domain.experiment.proposal import Prediction, Proposal, Verdict
@@ -75,8 +76,8 @@ def record_lines(record: Record, references: Iterable[str] = (), placed: Iterabl
     for waiver in record.waivers:
         kind = "written" if waiver.written else "verified"
         lines += labelled("let pass", f"by the rule of {waiver.rule} ({waiver.level}), {kind}: {waiver.reason}")
-    for each in record.buckets:
-        lines += labelled("bucket", each.text)
+    for line in bucket_lines(record.buckets):
+        lines += labelled("bucket", line)
     return lines + replication_lines(record) + drift_lines(record) + _evidence_lines(record) + _reference_lines(references)
 
 

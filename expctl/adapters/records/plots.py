@@ -14,6 +14,7 @@ from expctl.domain.experiment.proposal import Mode, Proposal
 from expctl.domain.experiment.record import OBJECTIVE, Record
 from expctl.domain.run.costs import costs_of
 from expctl.domain.run.events import Begun, Measured
+from expctl.domain.tuning.benchmark import with_shapes
 from expctl.domain.verdict.interference import counted
 from expctl.domain.verdict.judge import judge
 from expctl.domain.verdict.outlook import outlook_of
@@ -52,6 +53,7 @@ class Pictures:
             record.target,
             procedure.mode if procedure else Mode.GAIN,
             simplify_used_percent=procedure.simplify_used_percent if procedure else 0.0,
+            shapes=tuple(dict.fromkeys(each.size for each in samples)) if record.buckets else (),
         )
         plan = plan.extend() if procedure and procedure.extended else plan
         objective = next((each for each in record.estimates if each.size == OBJECTIVE), None)
@@ -104,8 +106,16 @@ class Pictures:
         return plan.extend() if begun.extends else plan
 
     def _plan(
-        self, base: str, target: str, mode: Mode, *, simplify_used_percent: float, calibrated: Calibrated | None = None
+        self,
+        base: str,
+        target: str,
+        mode: Mode,
+        *,
+        simplify_used_percent: float,
+        calibrated: Calibrated | None = None,
+        shapes: Sequence[str] = (),
     ) -> Plan:
+        """Return the plan by which samples are drawn: of the KPI's sizes, or of `shapes`, which a tuning compares."""
         protocol = self._library.protocol(base)
         benchmark = protocol.targets[target].benchmark if target in protocol.targets else None
         if benchmark is None:
@@ -116,6 +126,7 @@ class Pictures:
                 where=f"commit {base[:10]}",
                 hint="git log -- protocol.yaml shows its history; this run can't be drawn",
             )
+        benchmark = with_shapes(benchmark, shapes) if shapes else benchmark
         return Plan.of(benchmark, protocol.keep, mode, simplify_used_percent=simplify_used_percent, calibrated=calibrated)
 
 

@@ -99,12 +99,24 @@ class Replays:
                 return f"{each.file} {each.bucket}, {each.config}: {CONTESTS} says something else"
         return ""
 
+    def _compare_contests(self, record: Record) -> tuple[str, bool, str]:
+        """Compare the buckets of a tuning that proposed no table, so that nothing but its contests was decided by samples."""
+        protocol = self._library.protocol(record.base)
+        target = protocol.targets.get(record.target)
+        if target is None or target.benchmark is None:
+            return "", True, f"the benchmark of {record.target} is missing"
+        wrong = self._wrong_bucket(record, target.benchmark, protocol.keep)
+        count = sum(bool(each.config) for each in record.buckets)
+        return "", bool(wrong), wrong or f"no table was proposed; contests by {CONTESTS}: {count}"
+
     def _compare(self, record: Record, entry: Record | Replication, number: int) -> tuple[str, bool, str]:
         file = f"samples{f'-{number + 1}' if number else ''}.jsonl"
         raw = self._library.samples(self._commit, record.id, file)
         if entry.samples_sha256 and hashlib.sha256(raw or b"").hexdigest() != entry.samples_sha256:
             return "", True, f"{file} has another SHA-256 than the record says"
         if not was_decided_by_samples(entry):
+            if any(each.config for each in record.buckets):
+                return self._compare_contests(record)
             if raw is None and is_free_keep(record, entry):
                 return "", False, "the same machine code, not decided by samples"
             if entry.verdict is Verdict.KEEP:

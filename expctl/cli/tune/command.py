@@ -7,6 +7,7 @@ import typer
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
+    from expctl.screening.screen import Times
 
 app = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
 Json = Annotated[bool, typer.Option("--json", help="Print facts as JSON; progress goes to standard error.")]
@@ -42,6 +43,7 @@ def tune(
     from expctl import wiring
     from expctl.adapters.machine.signals import Interruption
     from expctl.cli.output import print_json, print_lines
+    from expctl.cli.tune.counts import reference_times
     from expctl.domain.errors import Misused
     from expctl.domain.text import one_line
     from expctl.flow.tuning.tune import Asked, Edit
@@ -57,6 +59,7 @@ def tune(
             hint="for example --edit special",
         )
     asked = Asked(target=target, shapes=tuple(filter(None, shapes.split(","))), edit=Edit(edit), anew=anew)
+    reference = reference_times(golden) if golden else None  # read now: a wrong path shows before, not after the minutes
     place = wiring.here()
     stream = sys.stderr if as_json else sys.stdout
     with Interruption("expctl tune goes on from there") as interruption, ConsoleProgress(stream) as progress:
@@ -65,15 +68,16 @@ def tune(
     if as_json:
         print_json({"record": record}, schema="tune/1")
     else:
-        print_lines(_lines(record, golden))
+        print_lines(_lines(record, reference))
 
 
-def _lines(record: "Record", golden: Path | None) -> list[str]:
+def _lines(record: "Record", reference: "Times | None") -> list[str]:
     from expctl.cli.tune.counts import counts_lines
+    from expctl.domain.experiment.bucket_verdict import bucket_lines
 
-    lines = [f"  {'bucket':<10} {each.text}" for each in record.buckets]
+    lines = [f"  {'bucket':<10} {line}" for line in bucket_lines(record.buckets)]
     lines += [f"  {record.verdict:<10} {reason}" for reason in record.reasons]
-    lines += [f"  {'compare':<10} {line}" for line in counts_lines(record, golden)]
+    lines += [f"  {'compare':<10} {line}" for line in counts_lines(record, reference)]
     return [*lines, f"  {'record':<10} experiments/{record.id}/record.json"]
 
 

@@ -23,7 +23,7 @@ def import_files(source: Path, out: Path, made_with: Mapping[str, str]) -> list[
         raise refused(BadTable(f"{source}: expected files such as gfx950-GEMM-A8W8.json, found none"))
     try:
         return _written(out, imported(files, made_with))
-    except BadTable as error:
+    except ValueError as error:
         raise refused(error) from error
 
 
@@ -39,7 +39,7 @@ def export_files(folder: Path, out: Path) -> list[Path]:
             raise BadTable(f"{folder}: expected a folder with DEFAULT.json, found none")
         files = {each.name: each.read_bytes() for each in sorted(folder.glob("*.json"))}
         return _written(out, exported(folder.resolve().parts[-4], tables.operation, files))
-    except (BadTable, IndexError) as error:
+    except (ValueError, IndexError) as error:
         raise refused(error) from error
 
 
@@ -48,14 +48,14 @@ def refused(error: Exception) -> Refused:
     from expctl.domain.errors import Refused
     from expctl.domain.text import one_line
 
-    where, _, rest = str(error).partition(": expected ")
-    expected, _, found = rest.partition(", found ")
+    where, sign, rest = str(error).partition(": expected ")
+    expected, _, found = rest.partition(", found ") if sign else ("numbers that can be read", "", where)
     return Refused(
         "a table of configs is malformed",
         code="table-malformed",
         expected=one_line(expected),
         found=one_line(found),
-        where=one_line(where),
+        where=one_line(where) if sign else "",
         hint="docs/TUNE.md of expctl describes the format; correct the file, then run the same command again",
     )
 

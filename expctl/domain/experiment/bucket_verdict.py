@@ -1,5 +1,7 @@
 """The verdict on one bucket of a table of configs, in the record of a tuning."""
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from expctl.domain.experiment.machine_times import Count
@@ -24,12 +26,15 @@ class BucketVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     high_percent: float = 0.0
     rounds: Count = 0
 
-    @property
-    def text(self) -> str:
-        """Return the line that `show` and the console print."""
-        what = (
-            f"{self.config} {self.effect_percent:+.2f} % [{self.low_percent:+.2f}, {self.high_percent:+.2f}]"
-            if self.rounds
-            else ""
-        )
-        return f"{self.file} {self.bucket}: {self.verdict} {what or self.reason}"
+
+def bucket_lines(verdicts: Iterable[BucketVerdict]) -> list[str]:
+    """Return the lines that `show` and the console print: one for each contest, then one for a file's buckets without one."""
+    timed: list[str] = []
+    others: dict[tuple[str, str], list[str]] = {}
+    for each in verdicts:
+        if each.rounds:
+            effect = f"{each.effect_percent:+.2f} % [{each.low_percent:+.2f}, {each.high_percent:+.2f}]"
+            timed.append(f"{each.file} {each.bucket}: {each.verdict} {each.config} {effect}")
+        else:
+            others.setdefault((each.file, f"{each.verdict} {each.reason}"), []).append(each.bucket)
+    return [*timed, *(f"{file} {', '.join(buckets)}: {what}" for (file, what), buckets in others.items())]

@@ -16,6 +16,7 @@ HASH_LETTERS = 8
 
 HARNESS, CODE = "harness", "harness code"
 # The parts that the hash `protocol` covers as a whole.
+SIZES_SHOWN = 8
 JUDGES = (HARNESS, CODE, "KPI", "build", "sizes")
 PROTOCOL = "protocol.yaml or harness"
 HASHES = (HARNESS, CODE, PROTOCOL)
@@ -49,8 +50,15 @@ class Change(Struct, frozen=True, kw_only=True):
         return f"{self.what} {self.short(self.before)} -> {self.short(self.after)}"
 
     def short(self, text: str) -> str:
-        """Return a value of this condition for display: hashes are cut to 8 letters."""
-        return text[:HASH_LETTERS] if self.what in HASHES else text
+        """Return a value of this condition for display: hashes are cut to 8 letters, long lists of sizes to their ends."""
+        return text[:HASH_LETTERS] if self.what in HASHES else few_sizes(text) if self.what in ("KPI", "sizes") else text
+
+
+def few_sizes(text: str) -> str:
+    """Return the text of a KPI; of more than SIZES_SHOWN sizes the first and the last."""
+    sizes, sign, rest = text.partition("; ")
+    names = sizes.split(", ")
+    return text if len(names) <= SIZES_SHOWN else f"{len(names)} sizes from {names[0]} to {names[-1]}{sign}{rest}"
 
 
 def comparability_of(

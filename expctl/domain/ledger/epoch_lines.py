@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from expctl.domain.history.comparability import Change, Comparability
+from expctl.domain.history.comparability import Change, Comparability, few_sizes
 from expctl.domain.history.epochs import Epochs
 
 
@@ -20,7 +20,7 @@ def epoch_lines(epochs: Epochs) -> tuple[str, ...]:
 def conditions_text(conditions: Comparability) -> str:
     """Return conditions of measurements as text, e.g. `compiler ziglang 0.16.0, machine EPYC 9354, 32 cores`."""
     shown = ("KPI" if "KPI" in conditions.parts else "sizes", "compiler", "machine", "gpu", "kernel", "driver", "clock policy")
-    return ", ".join(f"{name} {conditions.parts[name]}" for name in shown if name in conditions.parts)
+    return ", ".join(f"{name} {few_sizes(conditions.parts[name])}" for name in shown if name in conditions.parts)
 
 
 def changed_text(begins: Sequence[Change]) -> str:

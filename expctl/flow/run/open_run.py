@@ -225,6 +225,14 @@ def _base(head: str, experiment: str, earlier: Record | None) -> str:
             found=f"origin {earlier.origin}",
             hint=f"expctl show {experiment}",
         )
+    if earlier.buckets:
+        raise Refused(
+            f"{experiment} is a tuning: its sides are tables of one build, and a run times the KPI",
+            code="tuning-not-run-again",
+            expected="an experiment whose patch changes what is built",
+            found=f"verdicts on {len(earlier.buckets)} contests of configs",
+            hint=f"git worktree add -b again ../again {earlier.base[:12]}, then expctl tune there, times its buckets again",
+        )
     return earlier.base
 
 

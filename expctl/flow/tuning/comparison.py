@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from expctl.domain.tuning.benchmark import now, sided
 from expctl.domain.tuning.contest import answer_of, plan_for
 from expctl.domain.tuning.events import Shot
+from expctl.domain.verdict.outlook import outlook_of
 from expctl.domain.verdict.samples import Sample
 from expctl.domain.verdict.samples import Session as Part
 from expctl.domain.verdict.sequential_test import Decision
@@ -40,7 +41,7 @@ def compared(session: Session, key: str, changed: Mapping[str, str]) -> tuple[De
                 names = {"baseline": "tables now", "candidate": "tables proposed"}
                 samples = tuple(replace(each, session=part, config=names[each.side.value]) for each in found)
                 session.add(Shot(samples={key: samples}))
-                setup.context.progress.advance(f"before and after, {part}", number + 1, number + answer.rounds_left)
+                setup.context.progress.outlook(outlook_of(session.samples[key], plan))
                 answer = answer_of(session.samples[key], plan)
     samples = tuple(session.samples[key])
     decision = answer_of(samples, plan)

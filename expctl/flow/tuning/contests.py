@@ -10,6 +10,7 @@ from expctl.domain.tuning.benchmark import now, sided
 from expctl.domain.tuning.contest import Bucket, Contest, answer_of, plan_for
 from expctl.domain.tuning.events import Shot
 from expctl.domain.tuning.verdicts import names_of
+from expctl.domain.verdict.outlook import Outlook, outlook_of
 from expctl.domain.verdict.samples import Sample
 from expctl.domain.verdict.samples import Session as Part
 from expctl.domain.verdict.sequential_test import Decision, MeasureMore
@@ -17,7 +18,6 @@ from expctl.flow.measuring.burn_in import burn_in
 from expctl.flow.tuning.session import Session
 
 TOGETHER = 12  # sizes of one pair of workers, at most
-ROUNDS_OF_A_KEEP = 30  # about, for the time left
 
 
 def shoot_out(session: Session, buckets: Sequence[Bucket], finalists: Mapping[str, Sequence[str]]) -> dict[Contest, Decision]:
@@ -83,10 +83,17 @@ def _measure(session: Session, contests: Sequence[Contest], part: Part) -> None:
 
 
 def _tell_progress(session: Session, contests: Sequence[Contest], part: Part) -> None:
-    done = [each for each in contests if isinstance(_answer(session, each), Decision)]
-    samples = session.samples
-    ms = [max(each.round_ms for each in samples[contest.key]) for contest in contests if contest.key in samples]
-    groups = len(_groups([each for each in contests if each not in done]))
-    measured = min((session.rounds(each.key) for each in contests if each not in done), default=0)
-    left_s = groups * max(0, ROUNDS_OF_A_KEEP - measured) * max(ms, default=0) / 1000
-    session.setup.context.progress.advance(f"contests, {part}, about {left_s / 60:.0f} min left", len(done), len(contests))
+    """Show rounds, contests decided, and the time left until all are: the longest outlook, once for each group that waits."""
+    plans = {each: plan_for(session.setup.benchmark, session.setup.protocol.keep, each.bucket.shapes) for each in contests}
+    waiting = [each for each in contests if not isinstance(_answer(session, each), Decision)]
+    outlooks = [outlook_of(session.samples[each.key], plans[each]) for each in waiting]
+    lefts = [each.left_s for each in outlooks]
+    session.setup.context.progress.outlook(
+        Outlook(
+            session=part,
+            done=max((each.done for each in outlooks if each.session is part), default=0),
+            most=max((each.most for each in outlooks), default=0),
+            estimate=f"{len(contests) - len(waiting)} of {len(contests)} contests decided",
+            left_s=len(_groups(waiting)) * max(left for left in lefts if left is not None) if any(lefts) else None,
+        )
+    )

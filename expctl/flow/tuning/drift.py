@@ -68,9 +68,8 @@ def measure_drift(context: Context, experiment: str) -> Record:
 def _measured_record(context: Context, head: str, experiment: str) -> Record:
     record = context.library.record(head, experiment)
     if record is None or not record.estimates or not record.candidate or record.buckets:
-        raise _refused(
-            experiment, "an experiment whose two commits were timed", "none" if record is None else str(record.verdict)
-        )
+        found = "none" if record is None else "a tuning, whose sides are configs" if record.buckets else str(record.verdict)
+        raise _refused(experiment, "an experiment whose two commits were timed", found)
     if record.drift is not None:
         raise _refused(experiment, "a record without a drift", f"one of {record.drift.date}")
     return record

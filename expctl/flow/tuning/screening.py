@@ -28,7 +28,7 @@ def screen(session: Session, buckets: Sequence[Bucket], configs: Sequence[str]) 
             for number, bucket in enumerate(missing, start=1):
                 known[bucket.key] = _screened(session, bucket, configs)
                 session.add(known[bucket.key])
-                session.setup.context.progress.advance("screen, buckets", number, len(missing))
+                session.setup.context.progress.advance("screen bucket", number, len(missing))
         session.told("screen", f"{len(missing)} buckets, {len(configs)} configs", clock.monotonic_s() - started)
     return {
         bucket.key: finalists([_without(each, known[bucket.key].now) for each in known[bucket.key].launches])

@@ -94,7 +94,7 @@ def _proposal(session: Session, found: Found, taken: Mapping[str, Verdict | None
         id=f"P{next_number(taken)}",
         title=f"Configs of {len(session.shapes)} shapes on {session.setup.name}: {kept} of {buckets} buckets",
         kind=Kind.CONFIG,
-        hypothesis=f"Of {len(session.rule.configs)} configs, screened by bucket, finalists win {kept} contests by the verdict.",
+        hypothesis=f"One of {len(session.rule.configs)} configs is faster than what stands in {kept} of {buckets} buckets.",
         prediction=Prediction(verdict=Verdict.KEEP),
     )
 
@@ -143,6 +143,7 @@ def _record(session: Session, found: Found, proposal: Proposal, candidate: str) 
 def _yardstick(session: Session) -> BenchmarkIdentity:
     """Return what the shapes were measured with: the list stands in it, so that no figure passes for one of the KPI."""
     setup = session.setup
-    target = replace(setup.target, benchmark=with_shapes(setup.benchmark, session.shapes))
+    benchmark = replace(with_shapes(setup.benchmark, session.shapes), quads=session.rule.quads)
+    target = replace(setup.target, benchmark=benchmark)
     protocol = replace(setup.protocol, targets={**setup.protocol.targets, setup.name: target})
     return setup.context.library.benchmark_identity(setup.head, protocol, setup.name)

@@ -40,7 +40,7 @@ from expctl.ports.context import Context
 from expctl.tables.facts import made_here
 from expctl.tables.folder import DEFAULT, Folder, read_files
 from expctl.tables.operations import settings_of
-from expctl.tables.table import BadTable, StaleTable, Table
+from expctl.tables.table import StaleTable, Table
 
 NAME = "tune"
 
@@ -142,15 +142,6 @@ def _tables(setup: Setup, rule: Tune, *, anew: bool) -> tuple[Folder, Folder]:
             emptied = {file: Table(dict.fromkeys(table.buckets), here) for file, table in standing.tables.items()}
             return standing, started(Folder(operation, emptied), rule.shapes, here)
         standing.check_fresh({name: fact for name, fact in here.items() if fact})
-    except BadTable as error:
-        raise Refused(
-            "a table of configs is malformed",
-            code="table-malformed",
-            expected="tables as docs/TUNE.md describes them",
-            found=str(error),
-            where=rule.tables,
-            hint="correct the file and commit",
-        ) from error
     except StaleTable as error:
         raise Refused(
             "the tables were made with something else than is here",
@@ -159,6 +150,15 @@ def _tables(setup: Setup, rule: Tune, *, anew: bool) -> tuple[Folder, Folder]:
             found=str(error),
             where=rule.tables,
             hint="expctl tune --anew starts again from what the build chooses",
+        ) from error
+    except ValueError as error:  # a BadTable, or a number of thousands of digits
+        raise Refused(
+            "a table of configs is malformed",
+            code="table-malformed",
+            expected="tables as docs/TUNE.md describes them",
+            found=str(error),
+            where=rule.tables,
+            hint="correct the file and commit",
         ) from error
     return standing, started(standing, rule.shapes, here)
 

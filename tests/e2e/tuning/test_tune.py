@@ -37,7 +37,7 @@ def tables(repository: Foreign, commit: str = "HEAD") -> dict[str, dict[str, obj
     return {Path(name).name: json.loads(repository.git("show", f"{commit}:{name}")) for name in names}
 
 
-def test_the_hybrid_of_one_family_is_proposed_and_lands(tuned: Foreign) -> None:
+def test_the_hybrid_of_one_family_is_proposed_and_lands(tuned: Foreign, tmp_path: Path) -> None:
     before = tuned.head()
     said = tuned.concluded("tune").out
     found = tables(tuned)
@@ -61,15 +61,22 @@ def test_the_hybrid_of_one_family_is_proposed_and_lands(tuned: Foreign) -> None:
     assert "7 of 10 shapes keep their config and were not compared" in record["notes"]
     assert record["yardstick"]["kpi"].startswith("16x128x512 (0.1), ")
     assert tuned.concluded("status", "--json").json()["baselines"] == []
+    assert ", 2 quads of " in record["yardstick"]["kpi"]
     candidate = tuned.git("rev-parse", "HEAD^")
     assert record["candidate"] == candidate
+    assert printed_code(tuned.expctl("run", "P1", "--again").err) == "tuning-not-run-again"
+    assert "a tuning, whose sides are configs" in tuned.expctl("tune", "drift", "P1").err
     assert tuned.git("rev-parse", "HEAD^^") == before
     assert all(path.startswith(TABLES) for path in tuned.changed_by(candidate))
     assert not any(path.startswith("src") for path in tuned.changed_by("HEAD"))
     tuned.concluded("replay", "--all")
     tuned.concluded("ledger", "--check")
     assert "1 KEEPs whose trees are the measured ones" in tuned.concluded("verify").out
-    tuned.concluded("show", "P1")
+    tuned.concluded("show", "P1", "--plot")
+    tuned.concluded("report", "--html", str(tmp_path / "report.html"))
+    page = (tmp_path / "report.html").read_text()
+    assert "P1: rounds of both sides, in pairs" in page
+    assert "256x128x512" in page
     assert tuned.expctl("doctor").status == 0
     choice = tuned.concluded("inspect", TABLES, "--config-for", "100,128,512").out
     assert SPECIAL in choice
@@ -138,6 +145,50 @@ def test_nothing_better_is_a_reject_and_changes_no_table(tuned: Foreign) -> None
     assert tuned.expctl("doctor").status == 0
 
 
+def test_contests_that_propose_no_table_are_decided_again_on_replay(tuned: Foreign) -> None:
+    path, begin = tuned.root / "bench/benchmark.py", '    if request["do"] == "begin":\n'
+    text = path.read_text().replace("NOW * 65 // 100 if m >= 64", "NOW * (65 if len(timed) > 1 else 120) // 100 if m >= 64")
+    path.write_text(text.replace(begin, f'{begin}        timed = request["sizes"]\n'))
+    tuned.commit("a harness in which a config is fast beside others alone")
+    tuned.concluded("tune", "--shapes", "64x128x512")
+    (bucket,) = tuned.record("P1")["buckets"]
+    assert (bucket["verdict"], bucket["config"]) == ("REJECT", "2,2,2,2,4,4")
+    assert "contests by contests.jsonl: 1" in tuned.concluded("replay", "P1").out
+    path = tuned.root / "experiments/P1/record.json"
+    path.write_text(path.read_text().replace(f'"effect_percent": {bucket["effect_percent"]}', '"effect_percent": -1.5'))
+    tuned.commit("another record")
+    assert "contests.jsonl says something else" in tuned.expctl("replay", "P1").out
+
+
+def test_a_shape_that_regresses_beside_the_others_refuses_the_tables(tuned: Foreign) -> None:
+    """Each of 13 buckets has a KEEP; with all of them in one process, one shape is slower with its new config."""
+    late = 'def late(shape):\n    return 2 * NOW if shape == "76x128x512" and len(timed) > 12 else NOW * 65 // 100\n\n\n'
+    path, begin = tuned.root / "bench/benchmark.py", '    if request["do"] == "begin":\n'
+    text = path.read_text().replace("NOW * 65 // 100 if m >= 64", "late(shape) if m >= 64")
+    text = text.replace("calls: dict", f"{late}calls: dict").replace(begin, f'{begin}        timed = request["sizes"]\n')
+    path.write_text(text)
+    tuned.commit("a harness in which sizes disturb one another")
+    shapes = [f"{rows}x128x512" for rows in range(64, 77)]
+    said = tuned.concluded("tune", "--shapes", ",".join(shapes)).out
+    assert tables(tuned) == {}
+    record = tuned.record("P1")
+    assert [each["verdict"] for each in record["buckets"]] == ["KEEP"] * len(shapes)
+    assert record["verdict"] == "REJECT"
+    assert "76x128x512 regresses" in record["reasons"][0]
+    assert "1 regressions and 12 improved of 13 changed shapes" in said
+    tuned.concluded("replay", "--all")
+    tuned.concluded("report", "--html", "report.html")
+
+
+def test_regressions_against_times_of_another_day_are_counted(tuned: Foreign) -> None:
+    rows = [("64x128x512", 700), ("128x128x512", 600), ("16x128x512", 1)]
+    text = "kernel,shape,time_us\n" + "".join(f"gemm,{shape},{time}\n" for shape, time in rows)
+    golden = tuned.root.parent / "golden.csv"
+    golden.write_text(text)
+    said = tuned.concluded("tune", "--golden", str(golden)).out
+    assert "2 regressions before, 1 after, of 2 changed shapes that were timed then" in said
+
+
 def test_two_branches_that_tuned_one_bucket_conflict(tuned: Foreign) -> None:
     tuned.git("branch", "other")
     tuned.concluded("tune", "--shapes", "64x128x512")
@@ -171,6 +222,8 @@ def test_stale_and_malformed_tables_are_refused_with_nothing_changed(tuned: Fore
 def test_what_is_asked_has_to_make_sense(tuned: Foreign) -> None:
     assert printed_code(tuned.expctl("tune", "--shapes", "64x128").err) == "tune-not-readable"
     assert printed_code(tuned.expctl("tune", "--edit", "all").err) == "not-an-edit"
+    assert printed_code(tuned.expctl("tune", "--golden", "nowhere.csv").err) == "file-not-readable"
+    assert not (tuned.root / ".git/expctl/tune").exists()
     tuned.edit_protocol(f"tables: {TABLES}", "tables: elsewhere/cpu/hip/gemm/scaled_mm_a16w8_e5m2")
     assert printed_code(tuned.expctl("tune").err) == "tune-not-described"
 

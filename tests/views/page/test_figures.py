@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expctl.domain.experiment.figures import time_text
+from expctl.domain.experiment.predictions import accuracy_text
 from expctl.domain.experiment.record import Record
 from expctl.domain.ledger.account import Account, Part
 from expctl.views.ledger.document import render as ledger_text
@@ -122,3 +123,10 @@ def test_rounds_are_those_of_the_picture() -> None:
         expected = [("search", n, v) for n, v in enumerate(each.picture.search, 1)]
         expected += [("confirmation", n, v) for n, v in enumerate(each.picture.confirm, 1)]
         assert told == [(name, str(number), f"{value:+.2f}") for name, number, value in expected]
+
+
+def test_the_sentence_on_predictions_stands_whole() -> None:
+    page, made, _ = page_of(some_records(RECORDS, 3))
+    said = accuracy_text(made.ledger.accuracy)
+    assert said[0].isdecimal()
+    assert f"<p>{said}.</p>" in page
