@@ -129,6 +129,14 @@ COMMANDS: Mapping[str, Command] = {
         before=lambda stage: (stage.root.parent / "log.md").write_text(BY_HAND),
         done=lambda stage: len(stage.proposals()) == 4,  # P1, findings.yaml, two rows
     ),
+    "run": Command(
+        words=("run", "P1", "--wait", "60"),
+        done=lambda stage: '"verdict"' in stage.at_head("experiments/P1/record.json"),
+    ),
+    "calibrate": Command(
+        words=("calibrate", "--rounds", "5", "--wait", "60"),
+        done=lambda stage: any(stage.root.parent.glob(".local/state/expctl/calibrations/*/*.json")),
+    ),
     "ledger": Command(
         words=("ledger",),
         before=lambda stage: (stage.root / "ledger.md").write_text("by hand\n"),
