@@ -30,6 +30,27 @@ BY_HAND = """# Kernel log on gfx1151
 | 1 | wider tiles | +4.0 % | keep |
 | 2 | deeper pipeline | -1.0 % | reject |
 """
+RIVALS = Path(__file__).parents[1] / "e2e" / "rivals" / "script.py"
+RIVALS_STEP = """    rivals:
+      argv: ["{python}", -S, bench/rivals.py, "{artifact}", "{out}"]
+      timeout_s: 60
+"""
+SUITE = """version: 1
+iterations: 10
+gate: {quiet_s: 0, patterns: [], others_percent: 0}
+environments: {here: {}}
+kernels:
+  sum:
+    source: bench/load.py
+    benchmark: bench/times.py
+    argv: ["{python}", "{benchmark}", "{M}", "13", "{times}"]
+    shapes: [{M: 8}, {M: 9}]
+"""
+TIMES = """import sys
+size, calls, times = sys.argv[1:]
+with open(times, "w") as file:
+    file.writelines(f"{100 + int(size)}\\n" for _ in range(int(calls)))
+"""
 PLAIN = {
     "PATH": os.environ["PATH"],
     "LANG": "C.UTF-8",
@@ -70,6 +91,21 @@ class Stage:
         self.edit()
         (self.root.parent / "wide.patch").write_text(self.git("diff"))
         self.git("checkout", "-q", "--", "src")
+
+    def rival(self) -> None:
+        """Commit a step that times rivals."""
+        shutil.copy(RIVALS, self.root / "bench" / "rivals.py")
+        protocol = self.root / "protocol.yaml"
+        protocol.write_text(protocol.read_text().replace("    benchmark:\n", f"{RIVALS_STEP}    benchmark:\n"))
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "rivals")
+
+    def suite(self) -> None:
+        """Commit a list of kernels and shapes."""
+        (self.root / "bench" / "times.py").write_text(TIMES)
+        (self.root / "suite.yaml").write_text(SUITE)
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "suite")
 
     def start(self, words: tuple[str, ...]) -> "subprocess.Popen[str]":
         pipe = subprocess.PIPE
@@ -128,6 +164,25 @@ COMMANDS: Mapping[str, Command] = {
         words=("import", "../log.md", "--target", "gfx1151", "--renumber"),
         before=lambda stage: (stage.root.parent / "log.md").write_text(BY_HAND),
         done=lambda stage: len(stage.proposals()) == 4,  # P1, findings.yaml, two rows
+    ),
+    "run": Command(
+        words=("run", "P1", "--wait", "60"),
+        done=lambda stage: '"verdict"' in stage.at_head("experiments/P1/record.json"),
+    ),
+    "calibrate": Command(
+        words=("calibrate", "--rounds", "5", "--wait", "60"),
+        done=lambda stage: any(stage.root.parent.glob(".local/state/expctl/calibrations/*/*.json")),
+    ),
+    "rivals": Command(
+        words=("rivals", "--wait", "60"),
+        before=lambda stage: stage.rival(),
+        # Each call measures anew: two where the kill came after the commit.
+        done=lambda stage: len(stage.git("ls-tree", "--name-only", "HEAD:experiments/rivals").split()) in (1, 2),
+    ),
+    "suite run": Command(
+        words=("suite", "run", "--env", "here", "--out", "../results", "--replace", "--wait", "60"),
+        before=lambda stage: stage.suite(),
+        done=lambda stage: {"M=8", "M=9"} <= set((stage.root.parent / "results" / "here.csv").read_text().split(",")),
     ),
     "ledger": Command(
         words=("ledger",),

@@ -43,7 +43,7 @@ SEGMENTS = Path("/proc/sysvipc/shm")
 WAITS = f"import os, sys, time; os.write(int(os.environ[sys.argv[1]]), b'ready\\n'); time.sleep({WAIT_S:.0f})"
 PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from expctl.adapters.walls.attempts import main; main(sys.argv[2:])"
 CODE = str(Path(__file__).parents[3])
-OUTLIVES, FILLS = "outlives its launch", "fills the disk"
+OUTLIVES, FILLS = ENDED = ("outlives its launch", "fills the disk")
 
 _libc = ctypes.CDLL(None, use_errno=True)
 

@@ -15,6 +15,7 @@ import pytest
 
 from expctl.adapters.walls import act
 from expctl.adapters.walls.attempts import ACTS
+from expctl.adapters.walls.self_test import ENDED
 from expctl.launcher.capabilities import detect_capabilities
 from expctl.launcher.process import pids
 
@@ -107,11 +108,18 @@ def test_every_act_does_its_harm_where_nothing_holds_it_or_needs_a_right(who: st
 def test_nothing_is_left_and_everything_is_tried() -> None:
     before = set(pids())
     result = tried("nothing", MINE)
-    assert len({each["act"] for each in result["attempts"]}) == len(ACTS) + 2
+    assert len({each["act"] for each in result["attempts"]}) == len(ACTS) + len(ENDED)
     left = [pid for pid in set(pids()) - before if b"expctl-walls" in commandline(pid)]
     assert not left
     shared = Path("/dev/shm").glob("expctl-walls-*")  # named by the process that tries; other tests try at the same time
     assert not [each for each in shared if int(each.name.rpartition("-")[2]) not in pids()]
+
+
+def test_the_page_on_security_says_how_many_acts_are_tried() -> None:
+    page = (ROOT / "docs" / "SECURITY.md").read_text()
+    figures = re.findall(r"try (\d+) acts|(\d+) of (\d+) acts stopped|\d+ of (\d+) acts not stopped", page)
+    everything = len(ACTS) + len(ENDED)
+    assert [int(number) for found in figures for number in found if number] == [everything, *[everything - 1] * 3]
 
 
 def commandline(pid: int) -> bytes:
