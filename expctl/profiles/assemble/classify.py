@@ -63,7 +63,7 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
         KernelClass.COPY,
         r"\bcopy|copy\b|\bcat\b|concat|transpose|permut|contiguous|indexing|\blacpy|append|\bcpy|get rows"
         r"|set rows|gather|scatter|index ?(?:select|put"
-        r"|copy|elementwise)"
+        r"|copy|elementwise|func)"
         r"|\bfill|\bzeros?\b|\bcast|\bconvert|take along|\bpad\b|unpad",
     ),
     (
