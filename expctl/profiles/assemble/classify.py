@@ -29,7 +29,8 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
     (KernelClass.ELEMENTWISE, r"\brope|rotary"),
     (
         KernelClass.ATTENTION,
-        r"\bflash\b|fmha|attention|attn|\b[gm]qa\b|delta rule|\bkkt\b|\bchunk (?:fwd|bwd) kernel|paged ?kv|\bmha\b|\bmla\b|sdpa|\bsage\b"
+        r"\bflash\b|fmha|attention|attn|\b[gm]qa\b|delta rule|\bkkt\b|\bchunk (?:fwd|bwd) kernel"
+        r"|paged ?kv|\bmha\b|\bmla\b|sdpa|\bsage\b"
         r"|split ?kv|decode grouped"
         r"|(?:prefill|decode)\b.{0,60}\bkv ?cache|fused ?softmax ?v",
     ),
@@ -45,7 +46,8 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
         KernelClass.GEMM,
         r"\bcijk|tensile|gemm|gemv|mat ?mul|mul ?mat|matrix (?:vector )?(?:mul|prod)|\b(?:b?add|sp|s)?b?mm\b"
         r"|\b(?:add)?mv\b|nvjet|wv ?split|skinny"
-        r"|marlin|fused moe|\bmoe ?\d\b|\bfc\b|quantized linear|split ?k ?reduce|batched dot|\bdot kernel|\bsyrk|\bsyr2k|\btrmm",
+        r"|marlin|fused moe|\bmoe ?\d\b|\bfc\b|quantized linear"
+        r"|split ?k ?reduce|batched dot|\bdot kernel|\bsyrk|\bsyr2k|\btrmm",
     ),
     (KernelClass.REDUCTION, r"top ?k (?:gating )?soft ?max"),
     (
@@ -90,7 +92,8 @@ _WEAK_RULES: tuple[tuple[KernelClass, str], ...] = (
     (KernelClass.ELEMENTWISE, r"\bgat(?:e|ed|ing)\b|temperature"),
     (KernelClass.ATTENTION, r"\bgdn\b"),
     (KernelClass.REDUCTION, r"\bcub\b|hipcub|rocprim|\bmean\b|norm|\bloss\b|cross entropy"),
-    (KernelClass.COPY, r"\bslice|\bsplit ?\d|\bselect\b|\bexpand|\broll\b|\bflip|\brepeat|\bstack\b|\bpack(?!ed)|unpack|shuffle"),
+    (KernelClass.COPY, r"\bslice|\bsplit ?\d|\bselect\b|\bexpand|\broll\b|\bflip|\brepeat|\bstack\b|\bpack(?!ed)|unpack"
+        r"|shuffle"),
 )  # fmt: skip
 """Words of a library, a kind of instruction or of many operators; they decide only where none of the words above is found."""
 _COMPILED, _WEAK = (tuple((kind, re.compile(pattern)) for kind, pattern in rules) for rules in (_RULES, _WEAK_RULES))
