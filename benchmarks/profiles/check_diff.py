@@ -51,7 +51,7 @@ def near(said: str, value: float | None, unit: str = "") -> bool:
         return False
     digits = len(said.partition(".")[2])
     scale = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}[unit]
-    return abs(float(said) - value / scale) <= max(0.51 * 10**-digits, 0.006 * float(said) if unit or digits == 0 else 0)
+    return bool(abs(float(said) - value / scale) <= max(0.51 * 10**-digits, 0.006 * float(said) if unit or digits == 0 else 0))
 
 
 def ratio_of(sides: Sides, get: Callable[[dict[str, Any]], float | None]) -> float | None:
