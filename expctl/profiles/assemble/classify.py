@@ -29,7 +29,8 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
     (KernelClass.ELEMENTWISE, r"\brope|rotary"),
     (
         KernelClass.ATTENTION,
-        r"\bflash\b|fmha|attention|attn|\b[gm]qa\b|delta rule|paged ?kv|\bmha\b|\bmla\b|sdpa|\bsage\b"
+        r"\bflash\b|fmha|attention|attn|\b[gm]qa\b|delta rule|\bkkt\b|\bchunk (?:fwd|bwd) kernel"
+        r"|paged ?kv|\bmha\b|\bmla\b|sdpa|\bsage\b"
         r"|split ?kv|decode grouped"
         r"|(?:prefill|decode)\b.{0,60}\bkv ?cache|fused ?softmax ?v",
     ),
@@ -45,15 +46,18 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
         KernelClass.GEMM,
         r"\bcijk|tensile|gemm|gemv|mat ?mul|mul ?mat|matrix (?:vector )?(?:mul|prod)|\b(?:b?add|sp|s)?b?mm\b"
         r"|\b(?:add)?mv\b|nvjet|wv ?split|skinny"
-        r"|marlin|fused moe|quantized linear|split ?k ?reduce|batched dot|\bdot kernel|\bsyrk|\bsyr2k|\btrmm",
+        r"|marlin|fused moe|\bmoe ?\d\b|\bfc\b|quantized linear"
+        r"|split ?k ?reduce|batched dot|\bdot kernel|\bsyrk|\bsyr2k|\btrmm",
     ),
+    (KernelClass.REDUCTION, r"top ?k (?:gating )?soft ?max"),
     (
         KernelClass.NORMALISATION,
-        r"(?:layer|rms|batch|group|instance|l2) ?norm|\brms\b|norm gated|gated norm|soft ?max"
+        r"(?:layer|rms|batch|group|instance|l2) ?norm|\brms(?!prop)|norm gated|gated norm|soft ?max"
         r"|\bbn ?(?:fw|bw|fwd|bwd)|\bl[rn]n (?:fwd|bwd|kernel)"
         r"|\bnorm (?:fwd|bwd|fw|bw|forward|backward|kernel|f32|f16)|gamma beta|rowwise moments",
     ),
     (KernelClass.EMBEDDING, r"embed"),
+    (KernelClass.ELEMENTWISE, r"\berf\b|cwise|tensor select"),
     (
         KernelClass.REDUCTION,
         r"top ?k|arg ?sort|a(?:bs ?)?max\b|\basum\b|gumbel|\blan(?:sy|ge|he|tr)\b"
@@ -63,7 +67,7 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
         KernelClass.COPY,
         r"\bcopy|copy\b|\bcat\b|concat|transpose|permut|contiguous|indexing|\blacpy|append|\bcpy|get rows"
         r"|set rows|gather|scatter|index ?(?:select|put"
-        r"|copy|elementwise)"
+        r"|copy|elementwise|func)"
         r"|\bfill|\bzeros?\b|\bcast|\bconvert|take along|\bpad\b|unpad",
     ),
     (
@@ -77,7 +81,7 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
         r"elementwise|elt ?wise|elem ?wise|pointwise|\bprng|\brng\b|\baxp|lin(?:ear)? ?comb|\bsqrt|resiz"
         r"|unary|binary|bin bcast|functor|activation|elu\b|silu\b|swiglu|geglu|sigmoid|\btanh|\badd"
         r"|add\b|\bmul"
-        r"|\bsub|\bdiv|adam|\bsgd|multi tensor|dropout|distribution|philox|\brand|random|scale|quant|bias|optimizer"
+        r"|\bsub|\bdiv|adam|\bsgd|multi tensor|dropout|distribution|philox|\brand|random|scale|scaling|quant|bias|optimizer"
         r"|op ?tensor|mask"
         r"|where|clamp|addition|transform|(?:for ?each|parallel ?for)|upsample|interpolate|\bpow\b|\bexp\b|compare"
         r"|addcmul|lerp",
@@ -85,17 +89,23 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
 )  # fmt: skip
 _WEAK_RULES: tuple[tuple[KernelClass, str], ...] = (
     (KernelClass.GEMM, r"cutlass|tensorop|[cwx]mma|mfma|\bmoe\b|\blinear\b"),
+    (KernelClass.ELEMENTWISE, r"\bgat(?:e|ed|ing)\b|temperature"),
+    (KernelClass.ATTENTION, r"\bgdn\b"),
     (KernelClass.REDUCTION, r"\bcub\b|hipcub|rocprim|\bmean\b|norm|\bloss\b|cross entropy"),
-    (KernelClass.COPY, r"\bslice|\bsplit ?\d|\bselect\b|\bexpand|\broll\b|\bflip|\brepeat|\bstack\b|\bpack|unpack|shuffle"),
+    (KernelClass.COPY, r"\bslice|\bsplit ?\d|\bselect\b|\bexpand|\broll\b|\bflip|\brepeat|\bstack\b|\bpack(?!ed)|unpack"
+        r"|shuffle"),
 )  # fmt: skip
 """Words of a library, a kind of instruction or of many operators; they decide only where none of the words above is found."""
 _COMPILED, _WEAK = (tuple((kind, re.compile(pattern)) for kind, pattern in rules) for rules in (_RULES, _WEAK_RULES))
 NAME_READ = 4000
 """Characters of a name that are looked at; those of templates of templates may have any number."""
-_WRAPPER = re.compile(r"(?:elementwise|index|multi_tensor_apply)_?\w{0,60}kernel")
+_WRAPPER = re.compile(r"(?:elementwise|index|multi_tensor_apply)_?\w{0,60}kernel|parallel_for")
 """Function names that PyTorch gives to every functor it launches; the functor's name tells what it does."""
 _FUNCTORS = (
-    (KernelClass.COPY, re.compile(r"copy_ke|FillFunctor|CopyFunctor|(?:float|half|float16)to(?:float|half|bfloat16)")),
+    (
+        KernelClass.COPY,
+        re.compile(r"copy_ke|FillFunctor|_fill::functor|CopyFunctor|(?:float|half|float16)to(?:float|half|bfloat16)"),
+    ),
     (KernelClass.REDUCTION, re.compile(r"multi_tensor_apply.{0,400}NormFunctor")),
 )
 _FUSED = re.compile(r"^triton_(poi|red|per|for|unk)_fused_*(\w*)")

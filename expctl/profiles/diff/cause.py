@@ -11,7 +11,7 @@ from enum import StrEnum
 from expctl.profiles.diff import work_causes
 from expctl.profiles.diff.kernel_evidence import KernelEvidence
 from expctl.profiles.diff.launch_causes import WORK_PERCENT, shape, size, tile
-from expctl.profiles.diff.noise import clock_change, is_about, ratio, slowdown
+from expctl.profiles.diff.noise import CYCLES_PERCENT, clock_change, is_about, ratio, slowdown
 from expctl.profiles.diff.resource_causes import occupancy, spill
 
 
@@ -51,7 +51,7 @@ def cause_of(before: KernelEvidence, after: KernelEvidence) -> Cause | None:
     """
     if (clock := clock_change(before, after)) is not None and not _is_other_launch(before, after):
         words = f"the clock went from {before.clock_mhz:.0f} to {after.clock_mhz:.0f} MHz ({100 * (clock - 1):+.1f} %)"
-        return Cause(kind=CauseKind.CLOCK, words=f"{words}; the cycles are the same")
+        return Cause(kind=CauseKind.CLOCK, words=f"{words}; {_cycles_words(before, after)}")
     slower = slowdown(before, after)
     if slower is None:
         return None
@@ -65,6 +65,13 @@ def cause_of(before: KernelEvidence, after: KernelEvidence) -> Cause | None:
             more = [rule(before, after, slower) for _, rule in _BESIDES if kind in _REDEFINING]
             return Cause(kind=kind, words="; and ".join([words, *filter(None, more)]))
     return None
+
+
+def _cycles_words(before: KernelEvidence, after: KernelEvidence) -> str:
+    cycles = ratio(before.cycles, after.cycles)
+    if cycles is None or is_about(cycles, CYCLES_PERCENT):
+        return "the cycles are the same"
+    return f"the cycles change by only {100 * (cycles - 1):+.1f} %"
 
 
 def _is_other_launch(before: KernelEvidence, after: KernelEvidence) -> bool:

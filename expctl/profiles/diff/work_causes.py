@@ -76,7 +76,7 @@ def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: floa
     layout = f" ({before.lds_bytes} -> {after.lds_bytes} B of LDS)" if known else ""
     return (
         f"bank conflicts in shared memory {count_text(before.conflicts)} -> {count_text(after.conflicts)}{layout} for the same"
-        f" accesses, which take {100 * (wavefronts - 1):+.1f} % turns"
+        f" accesses, which take {times_text(wavefronts)} the turns"
     )
 
 
