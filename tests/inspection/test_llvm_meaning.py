@@ -71,6 +71,25 @@ def test_an_instruction_is_one_however_it_is_asked_for() -> None:
     assert meaning('call void asm sideeffect "s_setprio 1", "~{memory}"()', "ret void") != builtin
 
 
+@pytest.mark.parametrize(("word", "locality"), [("t0", 3), ("t1", 2), ("t2", 1), ("nta", 0)])
+def test_a_prefetch_in_assembly_is_one_by_the_builtin(word: str, locality: int) -> None:
+    place = "%5 = getelementptr inbounds i8, ptr %2, i64 256"
+    written = f'tail call void asm sideeffect "prefetch{word} $0", "*m,~{{flags}}"(ptr nonnull elementtype(float) %5) #3'
+    asked = f"tail call void @llvm.prefetch.p0(ptr nonnull %5, i32 0, i32 {locality}, i32 1)"
+    other = f"tail call void @llvm.prefetch.p0(ptr nonnull %5, i32 0, i32 {(locality + 1) % 4}, i32 1)"
+    assert meaning(place, written, "ret void") == meaning(place, asked, "ret void") != meaning(place, other, "ret void")
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),  # as clang 21 assembles them for gfx1151
+    [("lgkmcnt(0)", 0xFC07), ("vmcnt(0)", 0x03F7), ("vmcnt(2) lgkmcnt(1)", 0x0817), ("vmcnt(0) & expcnt(0) & lgkmcnt(0)", 0)],
+)
+def test_a_wait_in_words_is_its_number(words: str, number: int) -> None:
+    in_words = meaning(f'call void asm sideeffect "s_waitcnt {words}", "~{{memory}}"()', "ret void")
+    assert in_words == meaning(f"call void @llvm.amdgcn.s.waitcnt(i32 {number})", "ret void")
+    assert in_words != meaning(f"call void @llvm.amdgcn.s.waitcnt(i32 {number ^ 0x10})", "ret void")
+
+
 def test_effects_keep_their_order_and_loads_their_place() -> None:
     first, second = "store i32 %0, ptr %2, align 4", "store i32 %1, ptr %2, align 4"
     assert meaning(first, second, "ret void") != meaning(second, first, "ret void")

@@ -27,6 +27,13 @@ _DROPPED = re.compile(
 )
 _ASM = re.compile(r'asm (sideeffect )?(?:alignstack )?(?:inteldialect )?"((?:[^"\\]|\\.)*)", "([^"]*)"\((.*)\)$')
 _PLAIN_ASM = re.compile(r"^[\s;]*([a-z]\w*)(?:\s+(-?\w+))?[\s;]*$")
+_PREFETCH = re.compile(
+    r'asm sideeffect "prefetch(t0|t1|t2|nta) \$0", "\*m[^"]*"\(ptr (?:nonnull )?elementtype\(\w+\) (%[\w.]+)\).*'
+)
+_LOCALITY = {"t0": 3, "t1": 2, "t2": 1, "nta": 0}
+_WAIT = re.compile(r"s_waitcnt((?: *&? *(?:vmcnt|expcnt|lgkmcnt)\(\d+\))+)")
+_COUNTERS = {"vmcnt": 10, "lgkmcnt": 4, "expcnt": 0}
+_NO_WAIT = 0xFFF7
 _CALL = re.compile(rf"^(?:fastcc |amdgpu_gfx |ccc )*(.*?)(@{NAME}|%\d+)\((.*)\)(.*)$")
 _PURE_GROUP = re.compile(r"^attributes #(\d+) = \{.*memory\(none\)", re.MULTILINE)
 _DECLARED = re.compile(rf"^declare .*?@({NAME})\(.*?#(\d+)$", re.MULTILINE)
@@ -192,6 +199,7 @@ class FunctionReader(Values):
         text = " ".join(word for word in each.text.split(" ")[1:] if word not in MATH)
         if _DROPPED.search(text):
             return ""
+        text = _PREFETCH.sub(lambda found: f"@llvm.prefetch.p0(ptr {found[2]}, i32 0, i32 {_LOCALITY[found[1]]}, i32 1)", text)
         assembly = _ASM.search(text)
         if assembly:
             return self._assembly(text, assembly)
@@ -219,7 +227,8 @@ class FunctionReader(Values):
         return value
 
     def _assembly(self, text: str, match: re.Match[str]) -> str:
-        alone = _PLAIN_ASM.match(match[2].replace("\\0A", " ").replace("\\09", " "))
+        plain = _WAIT.sub(_waitcnt, match[2].replace("\\0A", " ").replace("\\09", " "))
+        alone = _PLAIN_ASM.match(plain)
         if alone and match[1] and not match[4] and all(each.startswith("~") for each in match[3].split(",") if each):
             value = digest("instruction", *(word for word in alone.groups() if word))
             self.effects.append(value)
@@ -234,6 +243,17 @@ class FunctionReader(Values):
     def _parts(self, blocks: Sequence[Block]) -> Mapping[str, int]:
         instructions = (LOCAL.sub("%", self.module.spelt(each.text)) for block in blocks for each in block.body)
         return Counter((*self.function.attributes, *instructions))
+
+
+def _waitcnt(match: re.Match[str]) -> str:
+    """Return `s_waitcnt` with the number of gfx11's encoding (SOPP simm16: vmcnt 15:10, lgkmcnt 9:4, expcnt 2:0) for counters
+    in words; a counter that isn't named is not waited for.
+    """
+    number = _NO_WAIT
+    for name, count in re.findall(r"(\w+)\((\d+)\)", match[1]):
+        most = 7 if name == "expcnt" else 63
+        number = number & ~(most << _COUNTERS[name]) | min(int(count), most) << _COUNTERS[name]
+    return f"s_waitcnt {number}"
 
 
 def _turn(head: int) -> str:
