@@ -1,6 +1,6 @@
-"""Sixty patches against the kernel: thirty spell one of sixteen rejected changes in another way, thirty are honest.
+"""120 patches against the kernel: sixty spell one of sixteen rejected changes in another way, sixty are honest.
 
-A stranger wrote them who had read no matching code, and sixty more that the authors of that code haven't seen. `known` in
+A stranger wrote them who had read no matching code; half of them were unseen until that code was written. `known` in
 pairs.yaml is what the rules answer now, misses included.
 """
 
@@ -28,8 +28,8 @@ from tests.rules_corpus.strangers.corpus import HONEST, REPEAT, unpacked
 from tests.rules_corpus.test_own_rules import CPU_FLAGS, ONE_CONFIG, ROOT, WHO
 
 FOLDER = Path(__file__).parent
-QUICK = ("c010", "c108")
-CAUGHT_LEAST = 27
+QUICK = ("c010", "c084", "c108")
+CAUGHT_LEAST = 54
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +152,7 @@ def test_no_honest_patch_is_refused_and_most_repeats_are() -> None:
     """What was measured, as a whole."""
     repeats = [each for each in pairs().values() if each.kind == REPEAT]
     honest = [each for each in pairs().values() if each.kind == HONEST]
-    assert (len(repeats), len(honest)) == (30, 30)
+    assert (len(repeats), len(honest)) == (60, 60)
     assert [each.name for each in honest if each.known] == []
     assert sum(bool(each.known) for each in repeats) >= CAUGHT_LEAST
     strange = [each.name for each in repeats if each.known and not any(one.startswith(each.rejected) for one in each.known)]
