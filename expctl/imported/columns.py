@@ -25,7 +25,9 @@ RULES = re.compile(
     r"|\bentscheidungs(?:regeln?|tabelle|matrix)\b",
     re.IGNORECASE,
 )
-CONDITION = re.compile(r"[*`_\s]*(?:if|when|wenn|falls)\b|[*`_\s]*(?:[\w|Δ%.]+\s*){0,4}[<>≤≥]=?\s*[-+±−]?\d", re.IGNORECASE)
+CONDITION = re.compile(
+    r"[*`_\s]*(?:if|when|wenn|falls)\b|[*`_\s]*(?:[\w|Δ%.]+\s+){0,3}(?:[\w|Δ%.]+\s*)?[<>≤≥]=?\s*[-+±−]?\d", re.IGNORECASE
+)
 # `ported and kept`, `tested and rejected for this path`
 DONE_AND = re.compile(r"(?:ported|implemented|tested|tried|built|measured|benchmarked) and (?:then )?", re.IGNORECASE)
 WHERE = re.compile(r"\W*|\s+(?:for|in|on|by)\b[^.;]*", re.IGNORECASE)

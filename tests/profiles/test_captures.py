@@ -131,7 +131,7 @@ def test_in_words(diff: Show) -> None:
     assert ["change", "+5.2", "%"] in lines
     assert shown.out.splitlines()[-1] == (
         "  why       tiled_product takes 5.2 % longer: bank conflicts in shared memory 5.2 M -> 13.5 M (8704 -> 8448 B of LDS)"
-        " for the same accesses, which take +7.2 % turns."
+        " for the same accesses, which take 1.07 times the turns."
     )
     silent = diff(CAPTURES / "base.raw.csv.gz", CAPTURES / "again.raw.csv.gz").out
     assert "the time is the same within the noise" in silent
