@@ -55,7 +55,7 @@ def change(patch: bytes) -> Pair:
 
 
 class Rejected:
-    """As much of a record as is asked for."""
+    """A record with the fields alone that rules of two combined changes read."""
 
     def __init__(self, name: str) -> None:
         self.id = name
