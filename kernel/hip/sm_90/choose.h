@@ -24,9 +24,14 @@ inline int pick_mma_config(int m, int n) {
   return kSmallest;
 }
 
+// Few rows take the tile that wastes the fewest; the widest one wants enough tiles for every multiprocessor.
 inline int pick_config(int m, int n) {
-  constexpr int kFewRows = 64;
-  return m > kFewRows && kRingConfigs > 0 ? 0 : pick_mma_config(m, n);
+  constexpr int kWidest = 0, kSmaller = 1, kFewRows[] = {4, 3, 2}, kProcessors = 132;
+  if (kRingConfigs == 0) return pick_mma_config(m, n);
+  for (const int config : kFewRows)
+    if (m <= block_m_of(config)) return config;
+  const i64 tiles = static_cast<i64>(blocks(m, block_m_of(kWidest))) * blocks(n, block_n_of(kWidest));
+  return tiles >= kProcessors ? kWidest : kSmaller;
 }
 
 }  // namespace scaled_mm

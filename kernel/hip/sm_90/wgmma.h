@@ -36,6 +36,9 @@ namespace scaled_mm {
 
 template <int kWidth>
 struct Wgmma;
+SCALED_MM_WGMMA(16, 8, "%8", "%9", "%10", "%11", "%12", "%13")
+SCALED_MM_WGMMA(32, 16, "%16", "%17", "%18", "%19", "%20", "%21")
+SCALED_MM_WGMMA(64, 32, "%32", "%33", "%34", "%35", "%36", "%37")
 SCALED_MM_WGMMA(128, 64, "%64", "%65", "%66", "%67", "%68", "%69")
 
 // Registers and shared memory that were written before are seen by the products that follow.
