@@ -54,6 +54,30 @@ DEVICE void copy_box(u32 to, const CUtensorMap *map, int column, int row, u32 ba
                : "memory");
 }
 
+// The box goes to the same place in each block of the cluster that has a bit in `blocks`, and counts at its barrier there.
+DEVICE void copy_box_to(u32 to, const CUtensorMap *map, int column, int row, u32 barrier, u16 blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], "
+      "[%4], %5;" ::"r"(to),
+      "l"(map), "r"(column), "r"(row), "r"(barrier), "h"(blocks)
+      : "memory");
+}
+
+// Arrives at the same barrier of another block of the cluster. Without .release.cluster, which would be a fence of the whole
+// GPU: nothing that this block wrote is read there.
+DEVICE void arrive_at(u32 barrier, u32 block) {
+  asm volatile(
+      "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
+      "r"(block)
+               : "memory");
+}
+
+// Every thread of the cluster's blocks.
+DEVICE void cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+}
+
 // Back to the matrix, clipped to it, from what this thread's block wrote before publish_to_copies and a barrier.
 DEVICE void store_box(const CUtensorMap *map, u32 from, int column, int row) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map), "r"(from), "r"(column),

@@ -14,14 +14,34 @@ const Kernel kKernels[][kFormats] = {SCALED_MM_MMA_CONFIGS(SCALED_MM_ENTRY)};   
 using RingKernel = void (*)(CUtensorMap, CUtensorMap, Problem, bool);
 struct RingEntry {
   RingKernel kernels[kFormats];   // [b_dtype]
-  int threads, shared_bytes;
+  int threads, shared_bytes, cluster;
 };
 #define SCALED_MM_RING_ENTRY(wm, wn, uk, st, rm, rn)                      \
   {{scaled_mm_e4m3fn_##wm##_##wn##_##uk##_##st##_##rm##_##rn,             \
     scaled_mm_e5m2_##wm##_##wn##_##uk##_##st##_##rm##_##rn},              \
    Ring<wm, wn, uk, st, rm, rn>::threads,                                 \
-   Ring<wm, wn, uk, st, rm, rn>::shared_bytes},
+   Ring<wm, wn, uk, st, rm, rn>::shared_bytes,                            \
+   Ring<wm, wn, uk, st, rm, rn>::cluster},
 const RingEntry kRings[] = {SCALED_MM_RING_CONFIGS(SCALED_MM_RING_ENTRY){}};   // and one that is none: a list is never empty
+
+inline cudaLaunchAttribute cluster_of(const RingEntry &ring) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = static_cast<unsigned>(ring.cluster);
+  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  return attribute;
+}
+
+inline cudaLaunchConfig_t launch_of(const RingEntry &ring, int clusters, cudaLaunchAttribute *attribute, cudaStream_t stream) {
+  cudaLaunchConfig_t launch{};
+  launch.gridDim = dim3(static_cast<unsigned>(clusters * ring.cluster));
+  launch.blockDim = dim3(static_cast<unsigned>(ring.threads));
+  launch.dynamicSmemBytes = static_cast<size_t>(ring.shared_bytes);
+  launch.stream = stream;
+  launch.attrs = attribute;
+  launch.numAttrs = 1;
+  return launch;
+}
 
 inline int launch_mma(int config, int b_dtype, const Problem &problem, cudaStream_t stream) {
   constexpr int kMaxGridY = 65535;
@@ -38,25 +58,45 @@ inline int launch_mma(int config, int b_dtype, const Problem &problem, cudaStrea
   return kOk;
 }
 
-inline int launch_ring(int config, int b_dtype, const Problem &problem, cudaStream_t stream) {
+// How many clusters of a ring fit on the current device at once: some groups of multiprocessors may hold an odd number.
+// Asked once, since the answer takes microseconds; also lets the kernel have its shared memory.
+inline int clusters_at_once(int config, int b_dtype, int *clusters) {
+  constexpr int kDevices = 64;
+  static int known[sizeof(kRings) / sizeof(kRings[0])][kFormats][kDevices] = {};   // 0: not asked
+  int device, processors;
+  if (const int error = checked(cudaGetDevice(&device))) return error;
+  int *const place = device < kDevices ? &known[config][b_dtype][device] : nullptr;
+  if (place != nullptr && *place != 0) {
+    *clusters = *place;
+    return kOk;
+  }
   const RingEntry &ring = kRings[config];
-  const int tile_m = block_m_of(config), tile_n = block_n_of(config);
-  const bool boxes = can_be_boxed(problem.c, problem.n);   // else C is stored half by half
-  CUtensorMap map_a, map_c{};
-  if (const int error = checked(describe_matrix(&map_a, problem.a, problem.k, problem.m, tile_m))) return error;
-  if (boxes)
-    if (const int error = checked(describe_matrix(&map_c, problem.c, problem.n, problem.m, tile_m))) return error;
   const RingKernel kernel = ring.kernels[b_dtype];
   if (const int error = checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ring.shared_bytes)))
     return error;
-  int device, processors;
-  if (const int error = checked(cudaGetDevice(&device))) return error;
   if (const int error = checked(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device))) return error;
+  cudaLaunchAttribute attribute = cluster_of(ring);
+  const cudaLaunchConfig_t launch = launch_of(ring, processors / ring.cluster, &attribute, nullptr);
+  if (const int error = checked(cudaOccupancyMaxActiveClusters(clusters, kernel, &launch))) return error;
+  if (*clusters < 1) return checked(cudaErrorLaunchOutOfResources);
+  if (place != nullptr) *place = *clusters;
+  return kOk;
+}
+
+inline int launch_ring(int config, int b_dtype, const Problem &problem, cudaStream_t stream) {
+  const RingEntry &ring = kRings[config];
+  const int tile_m = block_m_of(config), tile_n = block_n_of(config) * ring.cluster;
+  const bool boxes = can_be_boxed(problem.c, problem.n);   // else C is stored half by half
+  CUtensorMap map_a, map_c{};
+  if (const int error = checked(describe_matrix(&map_a, problem.a, problem.k, problem.m, tile_m / ring.cluster))) return error;
+  if (boxes)
+    if (const int error = checked(describe_matrix(&map_c, problem.c, problem.n, problem.m, tile_m))) return error;
+  int fit;
+  if (const int error = clusters_at_once(config, b_dtype, &fit)) return error;
   const int tiles = blocks(problem.m, tile_m) * blocks(problem.n, tile_n);
-  const dim3 grid(static_cast<unsigned>(tiles < processors ? tiles : processors));
-  kernel<<<grid, dim3(static_cast<unsigned>(ring.threads)), static_cast<size_t>(ring.shared_bytes), stream>>>(map_a, map_c,
-                                                                                                               problem, boxes);
-  return checked(cudaGetLastError());
+  cudaLaunchAttribute attribute = cluster_of(ring);
+  const cudaLaunchConfig_t launch = launch_of(ring, tiles < fit ? tiles : fit, &attribute, stream);
+  return checked(cudaLaunchKernelEx(&launch, ring.kernels[b_dtype], map_a, map_c, problem, boxes));
 }
 
 // Computes the given row blocks, which are at least one. Where the rows of A are no boxes, mma.sync does it.

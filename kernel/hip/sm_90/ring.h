@@ -21,6 +21,7 @@ struct Ring {
   static constexpr bool moves_registers = groups > 1;   // from a whole group, of which one warp copies, to those that multiply
   static constexpr int threads = groups * kGroupThreads + (moves_registers ? kGroupThreads : kWaveLanes);
   static constexpr int tile_m = kFragment * kRepeatM, tile_n = kProductColumns * kRepeatN * groups;
+  static constexpr int cluster = repeat_n;   // blocks side by side along n: each copies its share of A's box to all
   static constexpr int stage_k = kFragment * kUnrollK, steps = stage_k / 32;   // the products of a step are one group
   static constexpr int a_bytes = tile_m * stage_k * 2, b_bytes = tile_n * stage_k;
   static constexpr int c_block_bytes = tile_m * kProductColumns * 2;
@@ -48,6 +49,15 @@ struct RingMemory {
   METHOD u32 c(int block) const { return address + R::c_at + block * R::c_block_bytes; }
   METHOD u32 filled(int stage) const { return address + R::barriers_at + 8 * stage; }
   METHOD u32 emptied(int stage) const { return filled(R::stages + stage); }
+
+  // A warp has read a stage: said to every block that copies into it.
+  METHOD void release(int stage) const {
+    if constexpr (R::cluster == 1) {
+      if (lane_index() == 0) arrive(emptied(stage));
+    } else {
+      if (lane_index() < R::cluster) arrive_at(emptied(stage), lane_index());
+    }
+  }
 };
 
 // Where a warp stands in the ring.
@@ -61,6 +71,18 @@ struct Turn {
 };
 
 struct Tile { int m, n; };   // first row, first column
+
+template <class R>
+DEVICE int cluster_rank() { return static_cast<int>(blockIdx.x) % R::cluster; }
+
+template <class R>
+DEVICE void barrier_of_all() {
+  if constexpr (R::cluster == 1) {
+    __syncthreads();
+  } else {
+    cluster_barrier();
+  }
+}
 
 // What the last warp does: one lane starts the copies, into stages that were read.
 template <class R>
@@ -80,7 +102,12 @@ DEVICE void fill_ring(const CUtensorMap *map_a, const Problem &problem, const Ri
       copy_bytes(memory.b(turn.stage) + i * kPackedBlock,
                  problem.b + packing.place((block < last_block ? block : last_block) * 8, k / 32), kPackedBlock, filled);
     }
-    copy_box(memory.a(turn.stage), map_a, k, tile.m, filled);
+    if constexpr (R::cluster == 1) {
+      copy_box(memory.a(turn.stage), map_a, k, tile.m, filled);
+    } else {
+      const int share = cluster_rank<R>() * (R::tile_m / R::cluster);
+      copy_box_to(memory.a(turn.stage) + share * 128, map_a, k, tile.m + share, filled, (1 << R::cluster) - 1);
+    }
   }
 }
 
@@ -132,7 +159,7 @@ struct GroupTile {
         for (int j = 0; j < R::repeat_n; ++j)
           bytes[j] = *reinterpret_cast<const Piece *>(mine + turn.stage * R::b_bytes + j * kPackedHalf + step * kPackedStep);
         wait_products<R::steps - 1>();   // those that read this set of fragments
-        if (step == R::steps - 1 && before >= 0 && lane_index() == 0) arrive(memory.emptied(before));
+        if (step == R::steps - 1 && before >= 0) memory.release(before);
 #pragma unroll
         for (int j = 0; j < R::repeat_n; ++j) {
           keep_behind(bytes[j]);
@@ -149,7 +176,7 @@ struct GroupTile {
       }
     }
     wait_products<0>();
-    if (lane_index() == 0) arrive(memory.emptied(before));
+    memory.release(before);
 #pragma unroll
     for (int j = 0; j < R::repeat_n; ++j) hold(sums[j]);
   }
@@ -220,17 +247,21 @@ template <class R, Fp8 kFormat>
 DEVICE void compute_ring_tiles(const CUtensorMap *map_a, const CUtensorMap *map_c, const Problem &problem, u8 *raw) {
   const RingMemory<R> memory(raw);
   const int group = __shfl_sync(0xffffffffu, thread_index() / R::kGroupThreads, 0);   // said to be the same for all lanes
-  const int tiles_m = (problem.m + R::tile_m - 1) / R::tile_m, tiles_n = (problem.n + R::tile_n - 1) / R::tile_n;
-  const auto tile_at = [&](int index) { return Tile{index / tiles_n * R::tile_m, index % tiles_n * R::tile_n}; };
-  const int first = static_cast<int>(blockIdx.x), stride = static_cast<int>(gridDim.x), tiles = tiles_m * tiles_n;
+  constexpr int kClusterN = R::tile_n * R::cluster;   // a tile of the cluster; beyond the matrix a block stores nothing
+  const int tiles_m = (problem.m + R::tile_m - 1) / R::tile_m, tiles_n = (problem.n + kClusterN - 1) / kClusterN;
+  const auto tile_at = [&](int index) {
+    return Tile{index / tiles_n * R::tile_m, index % tiles_n * kClusterN + cluster_rank<R>() * R::tile_n};
+  };
+  const int first = static_cast<int>(blockIdx.x) / R::cluster, stride = static_cast<int>(gridDim.x) / R::cluster;
+  const int tiles = tiles_m * tiles_n;
   if (thread_index() == 0) {
     for (int stage = 0; stage < R::stages; ++stage) {
       init_barrier(memory.filled(stage), 1);
-      init_barrier(memory.emptied(stage), R::groups * 4);   // each warp that multiplies
+      init_barrier(memory.emptied(stage), R::groups * 4 * R::cluster);   // each warp that multiplies
     }
     publish_barriers();
   }
-  __syncthreads();
+  barrier_of_all<R>();
   Turn<R> turn;   // goes on from tile to tile
   if (group == R::groups) {
     move_registers<R>(true);
@@ -249,6 +280,7 @@ DEVICE void compute_ring_tiles(const CUtensorMap *map_a, const CUtensorMap *map_
     }
     if (thread == 0) wait_stores_read();   // before the memory is another block's
   }
+  if constexpr (R::cluster > 1) cluster_barrier();   // no block leaves while another may still arrive at its barriers
 }
 
 }  // namespace scaled_mm
