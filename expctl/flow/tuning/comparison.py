@@ -28,10 +28,9 @@ def compared(session: Session, key: str, changed: Mapping[str, str]) -> tuple[De
         {shape: now(shape) for shape in changed},
         {shape: f"{shape}@{config}" for shape, config in changed.items()},
     )
-    for part in Part:
-        answer = answer_of(session.samples.get(key, []), plan)
-        if isinstance(answer, Decision) or answer.session is not part:
-            continue
+    answer = answer_of(session.samples.get(key, []), plan)
+    while not isinstance(answer, Decision):  # a launch that a later one shows as disturbed can send a confirmation back
+        part = answer.session
         with session.measuring():
             if part is Part.CONFIRM:
                 burn_in(setup.context, setup.tools, setup.benchmark, cwd=session.cwd, artifact=session.layouts[0])
@@ -43,8 +42,4 @@ def compared(session: Session, key: str, changed: Mapping[str, str]) -> tuple[De
                 session.add(Shot(samples={key: samples}))
                 setup.context.progress.outlook(outlook_of(session.samples[key], plan))
                 answer = answer_of(session.samples[key], plan)
-    samples = tuple(session.samples[key])
-    decision = answer_of(samples, plan)
-    if not isinstance(decision, Decision):
-        raise TypeError("a comparison ended before its decision")
-    return decision, samples
+    return answer, tuple(session.samples[key])

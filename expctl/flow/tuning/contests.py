@@ -31,16 +31,17 @@ def shoot_out(session: Session, buckets: Sequence[Bucket], finalists: Mapping[st
 
 
 def _decided(session: Session, contests: Sequence[Contest]) -> dict[Contest, Decision]:
-    for part in Part:
-        if any(_wants(session, each, part) for each in contests):
-            with session.measuring():
-                if part is Part.CONFIRM:
-                    setup = session.setup
-                    burn_in(setup.context, setup.tools, setup.benchmark, cwd=session.cwd, artifact=session.layouts[0])
-                while waiting := [each for each in contests if _wants(session, each, part)]:
-                    for together in _groups(waiting):
-                        _measure(session, together, part)
-                    _tell_progress(session, contests, part)
+    while any(_wants(session, each, part) for each in contests for part in Part):
+        for part in Part:
+            if any(_wants(session, each, part) for each in contests):
+                with session.measuring():
+                    if part is Part.CONFIRM:
+                        setup = session.setup
+                        burn_in(setup.context, setup.tools, setup.benchmark, cwd=session.cwd, artifact=session.layouts[0])
+                    while waiting := [each for each in contests if _wants(session, each, part)]:
+                        for together in _groups(waiting):
+                            _measure(session, together, part)
+                        _tell_progress(session, contests, part)
     found = {each: answer for each in contests if isinstance(answer := _answer(session, each), Decision)}
     for contest, decision in found.items():
         session.told("contest", f"{contest.bucket.key}: {contest.config} {decision.verdict}, {decision.reasons[0]}")
