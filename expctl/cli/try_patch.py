@@ -79,6 +79,7 @@ def _lines(tried: Tried, patch: str) -> list[str]:
             *lines,
             f"  fails      an experiment would end {tried.verdict}: {reasons[0]}",
             *(f"             {each}" for each in reasons[1:]),
+            *_meant_for(tried),
         ]
     if tried.rules:
         return [*lines, "  next       another change, or expctl new --precondition 'what is new'"]
@@ -87,4 +88,15 @@ def _lines(tried: Tried, patch: str) -> list[str]:
         *lines,
         "  passes     only the timing is left",
         f"  next       expctl new {change} --title '...' --hypothesis '...'",
+    ]
+
+
+def _meant_for(tried: Tried) -> list[str]:
+    """Say what to do with a change that is for a target which isn't here."""
+    from expctl.domain.experiment.proposal import Verdict
+
+    if tried.verdict is not Verdict.NO_OP or tried.rules or not tried.absent:
+        return []
+    return [
+        "  next       is it for a target that was left out? expctl new, and expctl run ID --target NAME where that target is"
     ]

@@ -50,7 +50,7 @@ class RepositoryLock:
                     expected="one run at a time",
                     found=describe_holder(self.path),
                     where=str(self.path),
-                    hint="expctl status shows what it does; wait for it or stop it with Ctrl-C",
+                    hint="wait for it, or stop it with Ctrl-C where it runs; what a run does, expctl status shows",
                 )
             with _shown(descriptor, experiment, "starting") as held:
                 yield held

@@ -42,14 +42,16 @@ def _lines(protocol: Protocol, next_id: str) -> Iterator[str]:
         f"A proposal is experiments/{next_id}/experiment.yaml and experiments/{next_id}/change.patch (git diff of"
         f" {', '.join(protocol.scope)}); `expctl new --from-diff --title '...' --hypothesis '...' --expect KEEP --gain 0.5,3`"
         " writes both, commits them with the new ledger.md, and undoes the edit; `expctl withdraw` takes one back."
+        " The verdict and gain that you predict are those of the run that times it, on whatever target."
     )
     names = list(FIELDS)
     yield f"experiment.yaml needs {_said(names[:NEEDED])}."
     yield f"It may have {_said(names[NEEDED:])}. Any other field is refused."
     yield (
         "First `expctl try` (or `expctl try my.patch`): it builds every target that can be built here, tests, compares machine"
-        " code and asks the rules, in seconds to minutes, beside whatever runs. `expctl rules check my.patch` asks the rules"
-        " alone."
+        " code and asks the rules, in seconds to minutes, beside a run; but one `try` at a time in all worktrees of a"
+        " clone (exit status 75: wait). A target that isn't here is not compiled: of a change for it alone `try` says NO-OP, and"
+        " it may be proposed all the same. `expctl rules check my.patch` asks the rules alone."
     )
     yield (
         "Time nothing yourself: no benchmark, no loop around a test, no profiler's time. It would disturb what is being"

@@ -23,6 +23,7 @@ LETTERS_LEAST = 8
 FIGURES_MAX = 600
 HEAD_MAX = 70
 _LOOP = re.compile(r"\s*(for|while)\b")
+_MATRIX = re.compile(r"mma(?![a-z])", re.IGNORECASE)
 
 
 class Standing(Struct, frozen=True, kw_only=True):
@@ -55,14 +56,23 @@ def standing_lines(patches: Mapping[str, bytes], texts: Mapping[str, str]) -> tu
     return tuple(sorted(found, key=lambda each: -len(each.lines)))
 
 
-def loops_of(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Return the longest loops of a source that don't lie in another: first and last line, and the head, as the text shows it.
-    A loop reaches as far as lines are indented further than its head; directives of a preprocessor may stand at the margin.
+class Loop(Struct, frozen=True, kw_only=True):
+    """A loop of a source: first and last line, its head as the text shows it, and whether it names matrix instructions."""
+
+    first: int
+    last: int
+    head: str
+    multiplies: bool = False
+
+
+def loops_of(text: str) -> tuple[Loop, ...]:
+    """Return the longest loops of a source that don't lie in another. A loop reaches as far as lines are indented further than
+    its head; directives of a preprocessor may stand at the margin.
     """
     lines = text.splitlines()
-    found: list[tuple[int, int, str]] = []
+    found: list[Loop] = []
     for number, line in enumerate(lines, 1):
-        if not _LOOP.match(line) or (found and number <= found[-1][1]):
+        if not _LOOP.match(line) or (found and number <= found[-1].last):
             continue
         depth = len(line) - len(line.lstrip())
         last = number
@@ -70,13 +80,14 @@ def loops_of(text: str) -> tuple[tuple[int, int, str], ...]:
             if below.strip() and not below.startswith("#") and len(below) - len(below.lstrip()) <= depth:
                 break
             last = beyond if below.strip() else last
-        found.append((number, last, line.strip()))
-    longest = sorted(found, key=lambda each: each[0] - each[1])[:SPANS]
-    return tuple(sorted(each for each in longest if each[1] > each[0]))
+        multiplies = any(_MATRIX.search(each) for each in lines[number - 1 : last])
+        found.append(Loop(first=number, last=last, head=line.strip(), multiplies=multiplies))
+    longest = sorted(found, key=lambda each: each.first - each.last)[:SPANS]
+    return tuple(sorted((each for each in longest if each.last > each.first), key=lambda each: each.first))
 
 
 def uncounted_lines(
-    target: str, standing: Sequence[Standing], loops: Sequence[tuple[int, int, str]], profiled: str, facts: Sequence[Fact]
+    target: str, standing: Sequence[Standing], loops: Sequence[Loop], profiled: str, facts: Sequence[Fact]
 ) -> Iterator[str]:
     """Yield where the hot loop of `target` must be (`loops` are those of the first file of `standing`), and what the last
     profile there, of the experiment `profiled`, showed.
@@ -85,7 +96,10 @@ def uncounted_lines(
         at = "; ".join(f"{each.file} lines {_spans(each.lines)} (by {', '.join(each.by)})" for each in standing[:FILES])
         yield f"{target}: Where KEEPs on it worked, most lines first, as they stand in this commit: {at}."
     if standing and loops:
-        told_of = "; ".join(f"{first} to {last} `{one_line(head, HEAD_MAX)}`" for first, last, head in loops)
+        told_of = "; ".join(
+            f"{each.first} to {each.last} `{one_line(each.head, HEAD_MAX)}`{' (with matrix instructions)' * each.multiplies}"
+            for each in loops
+        )
         yield f"{target}: The longest loops of {standing[0].file}, as it is written: lines {told_of}."
     told = [each for each in facts if each.unit != "launches"]
     if told:

@@ -239,8 +239,15 @@ def _bound(protocol: Protocol, home: str, baseline: Baseline | None, by_hand: st
     else:
         speed = figure.flop / figure.ns / 1e3
         of = [f"{100 * speed / top:.1f} % of the {what}" for top, what in ((ceiling, "bound"), (peak, "peak")) if top and speed]
-        said = f": {', '.join(of)}" if of else "" if peak else "; protocol.yaml names no peak"
+        unknown = "; how far that is from its bound is not known: protocol.yaml names no peak"
+        said = f": {', '.join(of)}" if of else "" if peak else unknown
         yield f"Now on {home} at {main}: {speed_text(figure.flop, figure.ns, figure.low_ns, figure.high_ns)}{said}."
+        if peak and speed and loop is None:
+            yield (
+                f"Bound of {home}, by that figure alone, for its loop isn't counted: the arithmetic, which at the peak would"
+                f" take {100 * speed / peak:.0f} % of the time, so that no change makes it more than {peak / speed:.2f} times"
+                " as fast."
+            )
 
 
 def _rival(rivals: Rivals | None, main: str) -> str:

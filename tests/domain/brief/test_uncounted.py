@@ -1,6 +1,6 @@
 """What the brief says of a hot loop that can't be counted here: lines of KEEPs, loops, the last profile."""
 
-from expctl.domain.brief.uncounted import files_of, loops_of, standing_lines, uncounted_lines
+from expctl.domain.brief.uncounted import Loop, files_of, loops_of, standing_lines, uncounted_lines
 from expctl.domain.experiment.record import Fact
 
 SOURCE = """void multiply(int n) {
@@ -32,8 +32,10 @@ def test_lines_of_keeps_are_those_that_still_stand() -> None:
 
 
 def test_a_loop_ends_where_the_indentation_does() -> None:
-    assert loops_of(SOURCE) == ((2, 5, "for (int k = 0; k < n; ++k) {"),)
-    assert loops_of("for i in x:\n    a()\n\n    b()\nc()\n") == ((1, 4, "for i in x:"),)
+    assert loops_of(SOURCE) == (Loop(first=2, last=5, head="for (int k = 0; k < n; ++k) {"),)
+    assert loops_of("for i in x:\n    a()\n\n    b()\nc()\n") == (Loop(first=1, last=4, head="for i in x:"),)
+    (loop,) = loops_of("for i in x:\n    Wgmma<64>::add(i)\nc()\n")
+    assert loop.multiplies
     assert loops_of("") == ()
 
 
