@@ -50,7 +50,7 @@ def _lines(protocol: Protocol, next_id: str) -> Iterator[str]:
     yield (
         "First `expctl try` (or `expctl try my.patch`): it builds every target that can be built here, tests, compares machine"
         " code and asks the rules, in seconds to minutes, beside a run; but one `try` at a time in all worktrees of a"
-        " clone (exit status 75: wait). A target that isn't here is not compiled: of a change for it alone `try` says NO-OP, and"
+        " clone (exit status 75: wait). A target that isn't here is not compiled: of a change for it alone `try` says NO-OP;"
         " it may be proposed all the same. `expctl rules check my.patch` asks the rules alone."
     )
     yield (

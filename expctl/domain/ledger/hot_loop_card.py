@@ -239,7 +239,7 @@ def _bound(protocol: Protocol, home: str, baseline: Baseline | None, by_hand: st
     else:
         speed = figure.flop / figure.ns / 1e3
         of = [f"{100 * speed / top:.1f} % of the {what}" for top, what in ((ceiling, "bound"), (peak, "peak")) if top and speed]
-        unknown = "; how far that is from its bound is not known: protocol.yaml names no peak"
+        unknown = "; no peak to compare with"
         said = f": {', '.join(of)}" if of else "" if peak else unknown
         yield f"Now on {home} at {main}: {speed_text(figure.flop, figure.ns, figure.low_ns, figure.high_ns)}{said}."
         if peak and speed and loop is None:
