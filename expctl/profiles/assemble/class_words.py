@@ -21,7 +21,11 @@ class Rule:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(K.COPY, "copy_image sub_tensor_op_with_cast to_nchw to_nhwc to_ncdhw to_ndhwc 2nchw 2nhwc 2ncdhw 2ndhwc", r"memcpy|memset|(?:copy|fill)buffer"),
+    Rule(
+        K.COPY,
+        "copy_image sub_tensor_op_with_cast to_nchw to_nhwc to_ncdhw to_ndhwc nchw2nhwc nhwc2nchw ncdhw2ndhwc ndhwc2ncdhw nchw2cnhw cnhw2nchw",
+        r"memcpy|memset|(?:copy|fill)buffer",
+    ),
     Rule(K.ELEMENTWISE, "rope_norm rotary_norm"),
     Rule(
         K.NORMALISATION,
@@ -101,7 +105,7 @@ RULES: tuple[Rule, ...] = (
         " ll_gemm skinny marlin machete fused_moe fused_experts moe_gemm moe_mlp fused_mlp mlp_fused ffn_fused"
         " moe_stage1 moe_stage2 moe1 moe2 stage1_a8w4 stage2_a8w4 fmoe fc qlinear quantized_linear"
         " w4a16 w4a8 w8a8 w8a16 a16w16 a16w4 a16w8 a8w8 a8w4 a4w4 mul_mat mul_mat_vec mul_mat_q mul_mat_f mul_mat_id mmvq mmq mmvf"
-        " mat_mul mat_vec vec_mat mat_mult matrix_mul matrix_multiply matrix_multiplication matrix_vector matrix_product"
+        " mat_mul mat_vec vec_mat mat_mult matrix_mul matrix_mult matrix_multiply matrix_multiplication matrix_vector matrix_product"
         " matmul_ogs split_k_reduce splitk_reduce stream_k streamk_reduce batched_dot dot_general"
         " syrk syr2k syrkx her2k herk hemm symm_kernel symm_hemm trmm trmv symv hemv trsm gbmv sbmv ger bgmv sgmv lora_shrink lora_expand lora_a lora_b"
         " lora_shrink_kernel awq_gemm gptq qgemm exl2_gemm exl3_gemm bitlinear outer_product kron",
@@ -109,7 +113,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         K.REDUCTION,
-        "top_k topk top_p top_k_top_p topp min_p arg_sort argsort amax abs_max asum gumbel cross_entropy xentropy softmax_cross_entropy"
+        "onesweep device_select device_compact device_partition lookback_scan top_k topk top_p top_k_top_p topp min_p arg_sort argsort amax abs_max asum gumbel cross_entropy xentropy softmax_cross_entropy"
         " softmax_xent ce_loss celoss nll_loss loss sampling sampler multinomial sample_token rejection_sample greedy_sample"
         " random_sample topk_gating tensor_reduction_op all_finite vector_norm linalg_vector_norm grad_norm l2norm_reduce nrm2"
         " sum_of_squares iamax iamin lansy lange lanhe lantr beam_search",
@@ -122,10 +126,14 @@ RULES: tuple[Rule, ...] = (
         " norm_forward norm_backward norm_f32 norm_f16 norm_fw norm_bw normalize normalization normalise bn_fw bn_bw bn_fwd bn_bwd"
         " bn_fw_tr bn_bw_tr bn_inf sync_bn bn_finalize gn_fwd gn_bwd gn_cuda ln_fwd ln_bwd ln_kernel ln_f ln_mul ln_add lrn lrn_fwd"
         " gamma_beta beta_gamma rowwise_moments rsqrt_mean welford collect_statistics running_stats fused_ln residual_ln scale_norm"
-        " weight_norm add_rms adarms ada_ln adaln modulate_norm rstd compute_fused_params dyt sparsemax sinkhorn l2norm group_norms cmvn",
-        r"(?:layer|rms(?:n|_n)?|batch|group|instance|qk|add|pre|post|l[12]|weight|renorm)norm|softmax|^rms(?!prop)|normaliz|rmsn",
+        " weight_norm add_rms adarms ada_ln adaln modulate_norm rstd compute_fused_params compute_backward_fused_params compute_internal_gradients cu_compute_grad_input dyt sparsemax sinkhorn l2norm group_norms cmvn",
+        r"(?:layer|rms(?:n|_n)?|batch|group|instance|qk|add|pre|post|l[12]|weight|renorm)norm|softmax|^rms(?!prop|d)|normaliz|rmsn",
     ),
-    Rule(K.EMBEDDING, "embed embeds lookup_table wte wpe tbe word_emb embedding_bag encoder_forward encoder_backward", r"embed"),
+    Rule(
+        K.EMBEDDING,
+        "embed embeds lookup_table wte wpe tbe word_emb embedding_bag sum_and_scatter krn_partial krn_partials partial_segments compute_grad_weight encoder_forward encoder_backward",
+        r"embed",
+    ),
     Rule(
         K.ELEMENTWISE,
         "quant dequant quantize dequantize requantize qdq act_and_mul silu gelu relu elu selu celu glu swiglu geglu reglu mish swish"
@@ -142,16 +150,16 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.COPY,
         "copy copies cpy cat concat concatenate transpose transposed permute permuted permutation contiguous indexing index_select"
-        " index_put index_copy index_fill index_add index_func index_elementwise index gather scatter gathered scattered lacpy append"
+        " index_put index_copy index_fill index_add index_func index_elementwise index_kernel gather scatter gathered scattered lacpy append"
         " fill filled fills zero zeros ones cast casts convert converts conversion cvt take_along take pad padding unpad pad_value"
         " swap_dimension swap_dims swap_first_dims swap_axes swap shuffle shuffles reorder rearrange reorg remap relayout reformat"
         " reformatter pack_tensor unpack deinterleave interleaved_copy pack_qkv split_qkv qkv_split dup_by_rows lowp repeat repeat_interleave expand expand_input_rows flip roll stack"
         " unstack vstack hstack slice slices strided_slice narrow flatten unflatten tile_repeat arange iota linspace eye full_kernel constant_pad"
-        " set_value set_values set_tensor assign identity clone to_copy as_strided unfold fold one_hot split_tensor split_copy"
+        " set_value set_values set_tensor set_zero set_vector set_kernel set_data set_float assign identity clone to_copy as_strided unfold fold one_hot split_tensor split_copy"
         " fp32_to_bf16 f32_to_f16 float_to_half half_to_float f16_to_f32 to_fp16 to_bf16 float2half half2float cuda_cast cuda_d2_d_cpy"
         " remove_padding rebuild_padding merge_heads split_heads transpose_heads pixel_shuffle channel_shuffle space_to_depth"
         " depth_to_space image_merge row_major_to_col32 csr2csc csr2dense dense2csr coo2csr csr2coo jagged_to_dense dense_to_jagged"
-        " padded_dense_to_jagged jagged_to_padded_dense upload download blocked_layout swizzle unswizzle triu tril diag crop reflection_pad"
+        " padded_dense_to_jagged jagged_to_padded_dense upload download blocked_layout swizzle unswizzle triu tril diag_kernel diag_embed crop reflection_pad"
         " replication_pad permute_nd copy_2d broadcast_to",
         r"transpos|permut|copy|concat|memset|gather|scatter|reformat|swizzl|unpad|padding|(?:nchw|nhwc|ncdhw|ndhwc)(?:to|2)?(?:nchw|nhwc|ncdhw|ndhwc)"
         r"|converter|^convert|shuffle(?!d)|zeroize|d2dcpy|^cpy",
@@ -181,11 +189,14 @@ RULES: tuple[Rule, ...] = (
 """Strongest first."""
 
 WEAK_RULES: tuple[Rule, ...] = (
-    Rule(K.GEMM, "linear_kernel linear_fwd linear_bwd linear_forward linear_backward linear_layer lora moe mlp ffn gate_up gateup down_proj up_proj o_proj q_proj qkv_proj proj"),
+    Rule(
+        K.GEMM,
+        "linear_kernel linear_fwd linear_bwd linear_forward linear_backward linear_layer lora moe mlp ffn gate_up gateup down_proj up_proj o_proj q_proj qkv_proj proj",
+    ),
     Rule(K.ELEMENTWISE, "gate gates gated gating glu_fwd update_step"),
     Rule(K.ATTENTION, "gdn kda gla nsa dsa csa mamba swa decode_attn"),
     Rule(K.REDUCTION, "max min any all std var trace prod norm topk mean_pool routing router partition finalize"),
-    Rule(K.COPY, "slice split select select_rows pack set move broadcast full store write compact flatten_kernel"),
+    Rule(K.COPY, "slice split select select_rows pack move broadcast index store write compact flatten_kernel"),
 )
 """Words that are part of many names; they decide where none of the words above is found."""
 

@@ -69,11 +69,10 @@ _MOVING_FUNCTOR = re.compile(
 )
 _MOVING_WRAPPER = re.compile(r"(?<!with_)index|gather|scatter")
 _NORM_FUNCTOR = re.compile(r"multi_tensor_apply.{0,400}NormFunctor")
-_TRITON_ATTENTION = re.compile(r"_(?:fwd|bwd)_kernel\w*|(?:chunk(?:wise)?|parallel)_\w*(?:fwd|bwd)\w*")
+_TRITON_ATTENTION = re.compile(r"_?(?:fwd|bwd)_kernel\w*|(?:chunk(?:wise)?|parallel)_\w*(?:fwd|bwd)\w*")
 """Bare names that Triton's examples give to their attention kernel, and many after them; those of linear attention by chunks."""
 _OLD_CUDNN = re.compile(r"(?:^|_)[a-z]\d*cudnn_")
 """cuDNN's convolutions by an older scheme: the type, the shape of the instruction, `cudnn`."""
-
 
 
 def classify(name: str, operators: Sequence[str] = ()) -> KernelClass:
