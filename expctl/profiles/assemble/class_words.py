@@ -1,9 +1,9 @@
 """The vocabulary of kernel names: which words belong to which class, in the order in which they decide.
 
 A word is written as it is read: `all_reduce` stands for `AllReduce`, `all_reduce` and `allreduce` alike. `parts` are regular
-expressions looked for inside one word, for names that are written together (`vecadd`, `hgemmTN`). The first rule that finds
-anything in a name decides, so that a specific kind of work stands before what is a part of others: an attention kernel
-multiplies, normalises, reduces and copies as well.
+expressions, with spaces between them, that are looked for inside one word, because some names are written together (`vecadd`,
+`hgemmtn`). The first rule that finds anything in a name decides. So a specific kind of work stands before what is a part of
+others: an attention kernel multiplies, normalises, reduces and copies as well.
 """
 
 from dataclasses import dataclass
@@ -23,167 +23,211 @@ class Rule:
 RULES: tuple[Rule, ...] = (
     Rule(
         K.COPY,
-        "copy_image sub_tensor_op_with_cast to_nchw to_nhwc to_ncdhw to_ndhwc nchw2nhwc nhwc2nchw ncdhw2ndhwc ndhwc2ncdhw nchw2cnhw cnhw2nchw",
-        r"memcpy|memset|(?:copy|fill)buffer",
+        """
+        copy_image sub_tensor_op_with_cast to_nchw to_nhwc to_ncdhw to_ndhwc nchw2nhwc nhwc2nchw ncdhw2ndhwc
+        ndhwc2ncdhw nchw2cnhw cnhw2nchw
+        """,
+        r"memcpy memset (?:copy|fill)buffer",
     ),
     Rule(K.ELEMENTWISE, "rope_norm rotary_norm"),
-    Rule(
-        K.NORMALISATION,
-        "norm_rope norm_mrope norm_rotary norm_and_rope norm_rotary_embedding normrope qk_norm_rope rmsnorm_rope rms_norm_mrope",
-    ),
+    Rule(K.NORMALISATION, "norm_rope norm_mrope norm_rotary norm_and_rope rmsnorm_rope"),
     Rule(
         K.ELEMENTWISE,
-        "rope mrope rotary rotary_emb rotary_embedding apply_rotary yarn_rope kn_entry timestep_embedding"
-        " positional_encoding sinusoidal",
-        r"rotary|^rope|rope$",
+        "rope mrope rotary kn_entry timestep_embedding positional_encoding sinusoidal",
+        r"rotary ^rope rope$",
     ),
     Rule(
         K.COPY,
-        "copy_buffer fill_buffer reshape_and_cache concat_and_cache cat_and_cache set_rows get_rows get_row append_kv kv_append"
-        " append_paged_kv_cache append_paged_kv append_paged_kv_mla_cache append_kv_cache write_kv write_kv_cache store_kv"
-        " store_kv_cache set_kv_buffer update_kv_cache kv_cache_update copy_kv_cache copy_blocks swap_blocks gather_cache"
-        " cp_gather kv_scatter cache_scatter cache_write write_cache kv_cache_copy copy_cache kv_copy kv_trans reshape_cache"
-        " fill_kv_cache flatten_kv_cache flatten_kv destindex_copy_kv insert_k_cache gather_kv move_kv kv_transfer"
-        " transfer_kv save_kv load_kv pack_kv unpack_kv process_kv reindex_kv_cache",
+        """
+        copy_buffer fill_buffer reshape_and_cache concat_and_cache cat_and_cache set_rows get_rows get_row append_kv
+        kv_append append_paged_kv write_kv store_kv set_kv_buffer update_kv_cache kv_cache_update copy_kv_cache
+        copy_blocks swap_blocks gather_cache cp_gather kv_scatter cache_scatter cache_write write_cache kv_cache_copy
+        copy_cache kv_copy kv_trans reshape_cache fill_kv_cache flatten_kv destindex_copy_kv insert_k_cache gather_kv
+        move_kv kv_transfer transfer_kv save_kv load_kv pack_kv unpack_kv process_kv reindex_kv_cache
+        """,
     ),
     Rule(
         K.COMMUNICATION,
-        "comm a2a all_reduce all_gather reduce_scatter all_to_all allreduces send_recv sendrecv one_shot two_shot 1shot 2shot"
-        " cross_device_reduce quick_reduce deep_ep multimem nvls symm_mem lamport custom_ar barrier_all notify_dispatch"
-        " cached_notify ring_exchange halo_exchange push_pull_halos p2p_copy peer_to_peer p2p_send p2p_recv nvl_barrier"
-        " low_latency_dispatch low_latency_combine ep_dispatch ep_combine ipc_push ipc_rsag rsag userbuffers ulysses broadcast_ll"
-        " broadcast_nvls pg_broadcast remote_push nvlink_copy kuserbuffers",
-        r"nccl|rccl|msccl|shmem|allreduce|allgather|reducescatter|alltoall|userbuffers",
+        """
+        comm a2a all_reduce all_gather reduce_scatter all_to_all allreduces send_recv one_shot two_shot 1shot 2shot
+        cross_device_reduce quick_reduce deep_ep multimem nvls symm_mem lamport custom_ar barrier_all notify_dispatch
+        cached_notify ring_exchange halo_exchange push_pull_halos p2p_copy peer_to_peer p2p_send p2p_recv nvl_barrier
+        low_latency_dispatch low_latency_combine ep_dispatch ep_combine ipc_push rsag userbuffers ulysses broadcast_ll
+        pg_broadcast remote_push nvlink_copy kuserbuffers
+        """,
+        r"nccl rccl msccl shmem allreduce allgather reducescatter alltoall userbuffers",
     ),
     Rule(K.GEMM, "bmm_chunk_fwd bmm_chunk_bwd"),
     Rule(
         K.ATTENTION,
-        "attention attn fmha mha mqa gqa mla sdpa flash sage mha_fwd mha_bwd flash_fwd flash_bwd flash_attn flash_decode sage_fwd"
-        " split_kv paged_kv paged_kv_cache delta_rule delta_net kkt gdr chunk_fwd chunk_bwd chunk_fwd_kernel chunk_bwd_kernel"
-        " fused_chunk fused_recurrent recurrent_fwd recurrent_bwd wy_repr recompute_w_u recompute_wu solve_tril merge_16x16 fwd_kernel_split_k chunk_gla"
-        " chunk_kda chunk_gdn gla_fwd gla_bwd kda_fwd kda_bwd gsa_fwd rwkv wkv retention lightning mesa_net chunk_gated linear_attn"
-        " fwd_kernel_stage fwd_grouped_kernel grouped_kernel_stage decode_grouped fwd_kernel_alibi bwd_kernel_dkdv bwd_kernel_dq"
-        " bwd_kernel_dkv bwd_kernel_split bwd_kernel_fused bwd_dkdv bwd_dq bwd_dkv bwd_dk_dv dkdv dkdvdq dqkv compute_dq_dk_dv"
-        " pa_prefill pa_decode pa_fwd pa_bf pa_fp merge_state merge_states merge_state_in_place merge_attn_states lse_combine"
-        " combine_lse splitkv_combine fwd_combine fwd_splitkv softmax_v fused_softmax_v prefill_with_kv_cache"
-        " decode_with_kv_cache prefill_with_paged_kv_cache decode_with_paged_kv_cache prefill_with_ragged_kv_cache"
-        " with_kv_cache qk_dot dsa_indexer indexer_logits mqa_logits context_prefill extend_prefill chunk_scaled_dot"
-        " parallel_nsa nsa_fwd nsa_bwd chunk_transform_qk hstu token_att token_att1 token_att2 kn_mla kn_get_mla pa_metadata"
-        " dot_do_o bwd_preprocess intra_chunk inter_chunk chunk_delta delta_h chunk_local_h gated_delta",
-        r"attention|flash(?:attn|fwd|bwd|decode|mla)|attn|fmha|splitkv|pagedkv|xqa",
+        """
+        attention attn fmha mha mqa gqa mla sdpa flash sage split_kv paged_kv delta_rule delta_net kkt gdr chunk_fwd
+        chunk_bwd fused_chunk fused_recurrent recurrent_fwd recurrent_bwd wy_repr recompute_w_u solve_tril merge_16x16
+        fwd_kernel_split_k chunk_gla chunk_kda chunk_gdn gla_fwd gla_bwd kda_fwd kda_bwd gsa_fwd rwkv wkv retention
+        lightning mesa_net chunk_gated fwd_kernel_stage fwd_grouped_kernel grouped_kernel_stage decode_grouped
+        fwd_kernel_alibi bwd_kernel_dq bwd_kernel_dkv bwd_kernel_split bwd_kernel_fused bwd_dq bwd_dkv dkdv dkdvdq
+        dqkv pa_prefill pa_decode pa_fwd pa_bf pa_fp merge_state merge_states lse_combine combine_lse fwd_combine
+        softmax_v prefill_with_ragged_kv_cache with_kv_cache qk_dot dsa_indexer indexer_logits context_prefill
+        extend_prefill chunk_scaled_dot parallel_nsa nsa_fwd nsa_bwd chunk_transform_qk hstu token_att pa_metadata
+        dot_do_o bwd_preprocess intra_chunk inter_chunk chunk_delta delta_h chunk_local_h gated_delta
+        """,
+        r"attention flash(?:attn|fwd|bwd|decode|mla) attn fmha splitkv pagedkv xqa",
     ),
     Rule(
         K.FFT,
         "ifft rfft sp_radix dp_radix hp_radix bluestein stockham twiddle twiddles r2c c2r chirp transpose_rtc",
-        r"fft|^[sdh]pradix|bluestein|stockham",
+        r"fft ^[sdh]pradix bluestein stockham",
     ),
     Rule(
         K.CONVOLUTION,
-        "conv convolution fprop dgrad wgrad wrw igemm_fwd igemm_bwd igemm_wrw igemm_gtc implicit_gemm col2im im2col im3d2col vol2col"
-        " col2vol vol2im row2col col2row winograd depthwise scudnn hcudnn icudnn cudnn_tn cudnn_nn mlir_gen_igemm upfirdn"
-        " upfirdn2d dw_conv conv_transpose im2d2col im3d2col",
-        r"^(?!un)\w*conv(?!er|ex|o$)|winograd|depthwise|im2col|col2im|^[a-z]cudnn",
+        """
+        conv convolution fprop dgrad wgrad wrw igemm_fwd igemm_bwd igemm_gtc implicit_gemm col2im im2col im3d2col
+        vol2col col2vol vol2im row2col col2row winograd depthwise mlir_gen_igemm upfirdn im2d2col
+        """,
+        r"^(?!un)\w*conv(?!er|ex|o$) winograd depthwise im2col col2im ^[a-z]cudnn",
     ),
     Rule(
         K.COPY,
-        "repack interleave weight_repack transform_weights pack_weights permute_weights shuffle_weights preshuffle_weights"
-        " rearrange_kn_weight make_sequential",
+        """
+        repack interleave transform_weights pack_weights permute_weights shuffle_weights preshuffle_weights
+        rearrange_kn_weight make_sequential
+        """,
         r"repack",
     ),
     Rule(
         K.ELEMENTWISE,
-        "quantize_mmq mmq_quant quant_mmq diag_mask grid_sample grid_sampler grid_sampler_2d grid_sampler_3d bilinear_sampler bilinear_sampling zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct act_quant activation_quant quantize_q quant_q",
+        """
+        quantize_mmq mmq_quant quant_mmq diag_mask grid_sample grid_sampler bilinear_sampler bilinear_sampling
+        zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct
+        act_quant activation_quant quantize_q quant_q
+        """,
     ),
     Rule(
         K.REDUCTION,
-        "moe_fused_gate moe_gate fused_gate_topk moe_align moe_align_block_size moe_sort moe_sorting moe_routing moe_topk moe_gating"
-        " experts_gating expert_sort count_expert expert_count moe_sum moe_reduce routing_indices expert_offsets moe_aux_loss align_block_size first_token_offset expert_map",
+        """
+        moe_fused_gate moe_gate fused_gate_topk moe_align moe_sort moe_sorting moe_routing moe_topk moe_gating
+        experts_gating expert_sort count_expert expert_count moe_sum moe_reduce routing_indices expert_offsets
+        moe_aux_loss align_block_size first_token_offset expert_map
+        """,
     ),
     Rule(
         K.GEMM,
-        "cijk tensile mm bmm addmm baddbmm sbmm smm spmm spmv spgemm sddmm mv addmv bmv nvjet wv_split wv_split_k wvsplitkq"
-        " ll_gemm skinny marlin machete fused_moe fused_experts moe_gemm moe_mlp fused_mlp mlp_fused ffn_fused"
-        " moe_stage1 moe_stage2 moe1 moe2 stage1_a8w4 stage2_a8w4 fmoe fc qlinear quantized_linear"
-        " w4a16 w4a8 w8a8 w8a16 a16w16 a16w4 a16w8 a8w8 a8w4 a4w4 mul_mat mul_mat_vec mul_mat_q mul_mat_f mul_mat_id mmvq mmq mmvf"
-        " mat_mul mat_vec vec_mat mat_mult matrix_mul matrix_mult matrix_multiply matrix_multiplication matrix_vector matrix_product"
-        " matmul_ogs split_k_reduce splitk_reduce stream_k streamk_reduce batched_dot dot_general"
-        " syrk syr2k syrkx her2k herk hemm symm_kernel symm_hemm trmm trmv symv hemv trsm gbmv sbmv ger bgmv sgmv lora_shrink lora_expand lora_a lora_b"
-        " lora_shrink_kernel awq_gemm gptq qgemm exl2_gemm exl3_gemm bitlinear outer_product kron",
-        r"gemm(?!a)|gemv|gemt|matmul|mulmat|matvec|nvjet|^cijk|spmv|spmm|sddmm|matrixmul|flatmm|^t?gmm$|(?:csr|coo|bsr|ell|hyb)r?x?m[mv]",
+        """
+        cijk tensile mm bmm addmm baddbmm sbmm smm spmm spmv spgemm sddmm mv addmv bmv nvjet wv_split wvsplitkq skinny
+        marlin machete fused_moe fused_experts moe_mlp fused_mlp mlp_fused ffn_fused moe_stage1 moe_stage2 moe1 moe2
+        fmoe fc qlinear quantized_linear w4a16 w4a8 w8a8 w8a16 a16w16 a16w4 a16w8 a8w8 a8w4 a4w4 mul_mat mmvq mmq mmvf
+        mat_mul mat_vec vec_mat mat_mult matrix_mul matrix_mult matrix_multiply matrix_multiplication matrix_vector
+        matrix_product split_k_reduce stream_k batched_dot dot_general syrk syr2k syrkx her2k herk hemm symm_kernel
+        trmm trmv symv hemv trsm gbmv sbmv ger bgmv sgmv lora_shrink lora_expand lora_a lora_b gptq qgemm bitlinear
+        outer_product kron
+        """,
+        r"""
+        gemm(?!a) gemv gemt matmul mulmat matvec nvjet ^cijk spmv spmm sddmm matrixmul flatmm ^t?gmm$
+        (?:csr|coo|bsr|ell|hyb)r?x?m[mv]
+        """,
     ),
     Rule(
         K.REDUCTION,
-        "onesweep device_select device_compact device_partition lookback_scan top_k topk top_p top_k_top_p topp min_p arg_sort argsort amax abs_max asum gumbel cross_entropy xentropy softmax_cross_entropy"
-        " softmax_xent ce_loss celoss nll_loss loss sampling sampler multinomial sample_token rejection_sample greedy_sample"
-        " random_sample topk_gating tensor_reduction_op all_finite vector_norm linalg_vector_norm grad_norm l2norm_reduce nrm2"
-        " sum_of_squares iamax iamin lansy lange lanhe lantr beam_search",
-        r"topk|crossentropy|xentropy|argmax|argmin|argsort|nllloss|absmax",
+        """
+        onesweep device_select device_compact device_partition lookback_scan top_k top_p min_p arg_sort amax abs_max
+        asum gumbel cross_entropy xentropy softmax_xent loss sampling sampler multinomial sample_token
+        rejection_sample greedy_sample random_sample tensor_reduction_op all_finite vector_norm grad_norm
+        l2norm_reduce nrm2 sum_of_squares iamax iamin lansy lange lanhe lantr beam_search
+        """,
+        r"topk crossentropy xentropy argmax argmin argsort nllloss absmax",
     ),
     Rule(
         K.NORMALISATION,
-        "layer_norm rms_norm batch_norm group_norm instance_norm local_response_norm l2_norm qk_norm q_norm k_norm qkv_norm add_norm"
-        " pre_norm post_norm norm_quant fused_norm norm_gated gated_norm rms soft_max softmax log_softmax norm_kernel norm_fwd norm_bwd"
-        " norm_forward norm_backward norm_f32 norm_f16 norm_fw norm_bw normalize normalization normalise bn_fw bn_bw bn_fwd bn_bwd"
-        " bn_fw_tr bn_bw_tr bn_inf sync_bn bn_finalize gn_fwd gn_bwd gn_cuda ln_fwd ln_bwd ln_kernel ln_f ln_mul ln_add lrn lrn_fwd"
-        " gamma_beta beta_gamma rowwise_moments rsqrt_mean welford collect_statistics running_stats fused_ln residual_ln scale_norm"
-        " weight_norm add_rms adarms ada_ln adaln modulate_norm rstd compute_fused_params compute_backward_fused_params compute_internal_gradients cu_compute_grad_input dyt sparsemax sinkhorn l2norm group_norms cmvn",
-        r"(?:layer|rms(?:n|_n)?|batch|group|instance|qk|add|pre|post|l[12]|weight|renorm)norm|softmax|^rms(?!prop|d)|normaliz|rmsn",
+        """
+        layer_norm batch_norm group_norm instance_norm local_response_norm l2_norm qk_norm q_norm k_norm qkv_norm
+        add_norm pre_norm post_norm norm_quant fused_norm norm_gated gated_norm rms soft_max norm_kernel norm_fwd
+        norm_bwd norm_forward norm_backward norm_f32 norm_f16 norm_fw norm_bw normalize normalization normalise bn_fw
+        bn_bw bn_fwd bn_bwd bn_inf sync_bn bn_finalize gn_fwd gn_bwd gn_cuda ln_fwd ln_bwd ln_kernel ln_f ln_mul
+        ln_add lrn gamma_beta beta_gamma rowwise_moments rsqrt_mean welford collect_statistics running_stats fused_ln
+        residual_ln scale_norm weight_norm adarms ada_ln modulate_norm rstd compute_fused_params
+        compute_backward_fused_params compute_internal_gradients cu_compute_grad_input dyt sparsemax sinkhorn
+        group_norms cmvn
+        """,
+        r"""
+        (?:layer|rms(?:n|_n)?|batch|group|instance|qk|add|pre|post|l[12]|weight|renorm)norm softmax ^rms(?!prop|d)
+        normaliz rmsn
+        """,
     ),
     Rule(
         K.EMBEDDING,
-        "embed embeds lookup_table wte wpe tbe word_emb embedding_bag sum_and_scatter krn_partial krn_partials partial_segments compute_grad_weight encoder_forward encoder_backward",
+        """
+        embed embeds lookup_table wte wpe tbe word_emb sum_and_scatter krn_partial krn_partials partial_segments
+        compute_grad_weight encoder_forward encoder_backward
+        """,
         r"embed",
     ),
     Rule(
         K.ELEMENTWISE,
-        "quant dequant quantize dequantize requantize qdq act_and_mul silu gelu relu elu selu celu glu swiglu geglu reglu mish swish"
-        " sigmoid tanh hardswish hardsigmoid softplus activation leaky leaky_relu prelu softcap act_mul cwise tensor_select erf"
-        " adam adamw sgd lamb adagrad adadelta rmsprop lars ftrl lion nesterov momentum optimizer optim ema_update weight_decay"
-        " dropout philox prng rng curand bernoulli random rand distribution gen_sequenced generate_seed"
-        " elementwise element_wise eltwise elt_wise elem_wise pointwise point_wise bin_bcast op_tensor"
-        " sub_tensor_op op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8 fp8_scale masked_fill"
-        " repetition_penalty repetition_penalties penalties penalty logit_bias logits_bias logits_processor temperature add_bias bias_add"
-        " bias_act bias_gelu mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul apply_scale split_scale",
-        r"quanti|quant$|^quant|dequant|silu|gelu|swiglu|geglu|sigmoid|elementwise|eltwise|elemwise|pointwise|^adamw?|dropout|philox"
-        r"|^curand|leaky|relu6?$|^relu|^prelu|_relu",
+        """
+        quant dequant quantize dequantize requantize qdq silu gelu relu elu selu celu glu swiglu geglu reglu mish
+        swish sigmoid tanh hardswish hardsigmoid softplus activation leaky prelu softcap act_mul cwise tensor_select
+        erf adam adamw sgd lamb adagrad adadelta rmsprop lars ftrl lion nesterov momentum optimizer optim ema_update
+        weight_decay dropout philox prng rng curand bernoulli random rand distribution gen_sequenced generate_seed
+        elementwise eltwise elem_wise pointwise bin_bcast op_tensor sub_tensor_op op_1_d_tensor op_2_d_tensor
+        op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8 fp8_scale masked_fill penalties penalty logit_bias
+        logits_bias logits_processor temperature add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale
+        channel_scale modulate gate_mul apply_scale split_scale
+        """,
+        r"""
+        quanti quant$ ^quant dequant silu gelu swiglu geglu sigmoid elementwise eltwise elemwise pointwise ^adamw?
+        dropout philox ^curand leaky relu6?$ ^relu ^prelu _relu
+        """,
     ),
     Rule(
         K.COPY,
-        "copy copies cpy cat concat concatenate transpose transposed permute permuted permutation contiguous indexing index_select"
-        " index_put index_copy index_fill index_add index_func index_elementwise index_kernel gather scatter gathered scattered lacpy append"
-        " fill filled fills zero zeros ones cast casts convert converts conversion cvt take_along take pad padding unpad pad_value"
-        " swap_dimension swap_dims swap_first_dims swap_axes swap shuffle shuffles reorder rearrange reorg remap relayout reformat"
-        " reformatter pack_tensor unpack deinterleave interleaved_copy pack_qkv split_qkv qkv_split dup_by_rows lowp repeat repeat_interleave expand expand_input_rows flip roll stack"
-        " unstack vstack hstack slice slices strided_slice narrow flatten unflatten tile_repeat arange iota linspace eye full_kernel constant_pad"
-        " set_value set_values set_tensor set_zero set_vector set_kernel set_data set_float assign identity clone to_copy as_strided unfold fold one_hot split_tensor split_copy"
-        " fp32_to_bf16 f32_to_f16 float_to_half half_to_float f16_to_f32 to_fp16 to_bf16 float2half half2float cuda_cast cuda_d2_d_cpy"
-        " remove_padding rebuild_padding merge_heads split_heads transpose_heads pixel_shuffle channel_shuffle space_to_depth"
-        " depth_to_space image_merge row_major_to_col32 csr2csc csr2dense dense2csr coo2csr csr2coo jagged_to_dense dense_to_jagged"
-        " padded_dense_to_jagged jagged_to_padded_dense upload download blocked_layout swizzle unswizzle triu tril diag_kernel diag_embed crop reflection_pad"
-        " replication_pad permute_nd copy_2d broadcast_to",
-        r"transpos|permut|copy|concat|memset|gather|scatter|reformat|swizzl|unpad|padding|(?:nchw|nhwc|ncdhw|ndhwc)(?:to|2)?(?:nchw|nhwc|ncdhw|ndhwc)"
-        r"|converter|^convert|shuffle(?!d)|zeroize|d2dcpy|^cpy",
+        """
+        copy copies cpy cat concat concatenate transpose transposed permute permuted permutation contiguous indexing
+        index_select index_put index_add index_func index_kernel gather scatter gathered scattered lacpy append fill
+        filled fills zero zeros ones cast casts convert converts conversion cvt take pad padding unpad swap shuffle
+        shuffles reorder rearrange reorg remap relayout reformat reformatter pack_tensor unpack deinterleave pack_qkv
+        split_qkv qkv_split dup_by_rows lowp repeat expand flip roll stack unstack vstack hstack slice slices narrow
+        flatten unflatten arange iota linspace eye full_kernel set_value set_values set_tensor set_vector set_kernel
+        set_data set_float assign identity clone as_strided unfold fold one_hot split_tensor f32_to_f16 float_to_half
+        half_to_float f16_to_f32 to_fp16 to_bf16 float2half half2float merge_heads split_heads space_to_depth
+        depth_to_space image_merge row_major_to_col32 csr2csc csr2dense dense2csr coo2csr csr2coo jagged_to_dense
+        dense_to_jagged jagged_to_padded_dense upload download blocked_layout swizzle unswizzle triu tril diag_kernel
+        crop broadcast_to
+        """,
+        r"""
+        transpos permut copy concat memset gather scatter reformat swizzl unpad padding
+        (?:nchw|nhwc|ncdhw|ndhwc)(?:to|2)?(?:nchw|nhwc|ncdhw|ndhwc) converter ^convert shuffle(?!d) zeroize d2dcpy
+        ^cpy
+        """,
     ),
     Rule(
         K.REDUCTION,
-        "reduce reduction reduced sum sums arg_max arg_min argmax argmin cum_sum cumsum cumprod cum_prod cummax scan scans prefix_sum prefix"
-        " sort sorts sorting sorted_merge radix_sort bitonic merge_sort histogram hist bincount bin_count pool pooling maxpool avgpool max_pool"
-        " avg_pool unpooling maxunpool unique segment_reduce segmented sample samples count counts nonzero non_zero mean"
-        " variance var_mean moments dot dotc dotu vdot inner_product scalar_prod norm2 logsumexp lse kl_div jsd mse smooth_l1 ctc"
-        " median mode kthvalue percentile prod_reduce accuracy search_sorted count_nonzero radix_kernel logprobs log_probs",
-        r"reduc|cumsum|cumprod|prefixsum|histogram|pooling|maxpool|avgpool|sort(?!ed)|scan$|^scan|sampling|^sum$|rowsum|colsum|bincount|logsumexp"
-        r"|partialsum|blocksum",
+        """
+        reduce reduction reduced sum sums arg_max arg_min cumprod cummax scan scans prefix sort sorts sorting
+        sorted_merge bitonic histogram hist bincount pool pooling maxpool avgpool unpooling maxunpool unique segmented
+        sample samples count counts nonzero mean variance moments dot dotc dotu vdot inner_product scalar_prod norm2
+        logsumexp lse kl_div jsd mse smooth_l1 ctc median mode kthvalue percentile accuracy search_sorted radix_kernel
+        logprobs
+        """,
+        r"""
+        reduc cumsum cumprod prefixsum histogram pooling maxpool avgpool sort(?!ed) scan$ ^scan sampling ^sum$ rowsum
+        colsum bincount logsumexp partialsum blocksum
+        """,
     ),
     Rule(
         K.ELEMENTWISE,
-        "add adds addition sub subtract mul multiply div divide pow powx exp log log1p log2 sqrt rsqrt abs neg negate sin cos tan sincos atan"
-        " floor ceil round sign clamp clip threshold where mask masked masks fma axpy axpby axpbypcz scal scale scales scaled scaling rescale bias"
-        " saxpy daxpy haxpy triad lin_comb linear_combination act gate_mul reciprocal square sqr cube invert xor compare equal greater less"
-        " logical bitwise lerp addcmul addcdiv residual combine_scale vec_add vector_add vec_scale increment plus_scalar set_bias resize"
-        " interpolate upsample upsampling grid_sample grid_sampler hypot isnan isinf isfinite nan_to_num clamp_min clamp_max min_max maximum"
-        " minimum polynomial transform for_each addcmul apply_op blend saturate had_ff had_hf hadamard fwt mixup token_shift"
-        " mod fmod remainder bias_relu alpha_blend unary binary functor uniform multi_tensor",
-        r"^vec(?:tor)?_?add|vecadd|vecmul|saxpy|daxpy|^axp|bias|resiz|upsample|interpolat|clamp|addmul|muladd|scale$|scal$|^scale|elu$",
+        """
+        add adds addition sub subtract mul multiply div divide pow powx exp log sqrt rsqrt abs neg negate sin cos tan
+        sincos atan floor ceil round sign clamp clip threshold where mask masked masks fma axpy axpby axpbypcz scal
+        scale scales scaled scaling rescale bias saxpy daxpy haxpy triad lin_comb linear_combination act reciprocal
+        square sqr cube invert xor compare equal greater less logical bitwise lerp addcmul addcdiv residual increment
+        plus_scalar resize interpolate upsample upsampling hypot isnan isinf isfinite nan_to_num min_max maximum
+        minimum polynomial transform for_each apply_op blend saturate had_ff had_hf hadamard fwt mixup token_shift mod
+        fmod remainder unary binary functor uniform multi_tensor
+        """,
+        r"""
+        ^vec(?:tor)?_?add vecadd vecmul saxpy daxpy ^axp bias resiz upsample interpolat clamp addmul muladd scale$
+        scal$ ^scale elu$
+        """,
     ),
 )
 """Strongest first."""
@@ -191,17 +235,19 @@ RULES: tuple[Rule, ...] = (
 WEAK_RULES: tuple[Rule, ...] = (
     Rule(
         K.GEMM,
-        "linear_kernel linear_fwd linear_bwd linear_forward linear_backward linear_layer lora moe mlp ffn gate_up gateup down_proj up_proj o_proj q_proj qkv_proj proj",
+        """
+        linear_kernel linear_fwd linear_bwd linear_forward linear_backward linear_layer lora moe mlp ffn gate_up proj
+        """,
     ),
-    Rule(K.ELEMENTWISE, "gate gates gated gating glu_fwd update_step"),
-    Rule(K.ATTENTION, "gdn kda gla nsa dsa csa mamba swa decode_attn"),
-    Rule(K.REDUCTION, "max min any all std var trace prod norm topk mean_pool routing router partition finalize"),
-    Rule(K.COPY, "slice split select select_rows pack move broadcast index store write compact flatten_kernel"),
+    Rule(K.ELEMENTWISE, "gate gates gated gating update_step"),
+    Rule(K.ATTENTION, "gdn kda gla nsa dsa csa mamba swa"),
+    Rule(K.REDUCTION, "max min any all std var trace prod norm routing router partition finalize"),
+    Rule(K.COPY, "split select pack move broadcast index store write compact"),
 )
 """Words that are part of many names; they decide where none of the words above is found."""
 
 LIBRARIES: tuple[Rule, ...] = (
-    Rule(K.GEMM, "cutlass tensorop wmma xmma mma mfma hgmma xdl xdlops simt_sgemm ck", r"[cwx]mma|^mfma|cutlass|tensorop"),
+    Rule(K.GEMM, "cutlass tensorop wmma xmma mma mfma hgmma xdl xdlops simt_sgemm ck", r"[cwx]mma ^mfma cutlass tensorop"),
     Rule(K.REDUCTION, "cub hipcub rocprim"),
 )
 """Libraries and instructions that are used for nearly one kind of work; the last resort."""

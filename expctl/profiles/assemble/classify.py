@@ -33,7 +33,7 @@ class _Vocabulary:
         for rank, rule in enumerate(rules):
             for word in rule.words.split():
                 self._words.setdefault(word.replace("_", ""), rank)
-        self._parts = [(rank, re.compile(rule.parts)) for rank, rule in enumerate(rules) if rule.parts]
+        self._parts = [(rank, re.compile("|".join(rule.parts.split()))) for rank, rule in enumerate(rules) if rule.parts]
         self.part_rank = lru_cache(maxsize=65_536)(self._part_rank)
 
     def _part_rank(self, token: str) -> int:
@@ -70,7 +70,7 @@ _MOVING_FUNCTOR = re.compile(
 _MOVING_WRAPPER = re.compile(r"(?<!with_)index|gather|scatter")
 _NORM_FUNCTOR = re.compile(r"multi_tensor_apply.{0,400}NormFunctor")
 _TRITON_ATTENTION = re.compile(r"_?(?:fwd|bwd)_kernel\w*|(?:chunk(?:wise)?|parallel)_\w*(?:fwd|bwd)\w*")
-"""Bare names that Triton's examples give to their attention kernel, and many after them; those of linear attention by chunks."""
+"""Bare names that Triton's examples give to attention, and many after them; those of linear attention by chunks."""
 _OLD_CUDNN = re.compile(r"(?:^|_)[a-z]\d*cudnn_")
 """cuDNN's convolutions by an older scheme: the type, the shape of the instruction, `cudnn`."""
 
@@ -104,7 +104,7 @@ def _by_name(name: str) -> KernelClass:
         return _class_of_functor(name, base)
     if _OLD_CUDNN.search(base):
         return KernelClass.CONVOLUTION
-    if fused := fused_class(base, lambda words: _WORK.find(words)):
+    if fused := fused_class(base, _WORK.find):
         return fused
     found = _first_found((_tokens(base), _tokens(_arguments(name, head))))
     if found is KernelClass.OTHER and (by_scope := _NAMESPACES.find(_tokens(scope))):

@@ -32,7 +32,7 @@ def fused_class(function: str, find: Find) -> KernelClass | None:
     if inductor := _INDUCTOR.match(function):
         return _inductor(inductor[1], inductor[2], find)
     if myelin := _MYELIN.match(function):
-        return _myelin(words_of(myelin[1]).split(), find)
+        return _myelin(words_of(myelin[1]).split())
     return None
 
 
@@ -54,7 +54,7 @@ def _inductor(form: str, operators: str, find: Find) -> KernelClass:
     return KernelClass.COPY if words and all(word in _MOVES for word in words) else KernelClass.ELEMENTWISE
 
 
-def _myelin(words: Sequence[str], find: Find) -> KernelClass:
+def _myelin(words: Sequence[str]) -> KernelClass:
     known = set(words)
     if known & {"fc", "matmul", "gemm"}:
         return KernelClass.GEMM
