@@ -22,10 +22,17 @@ class Rule:
 
 RULES: tuple[Rule, ...] = (
     Rule(
+        K.OTHER,
+        """
+        init_rng rng_init init_curand curand_init setup_curand curand_setup setup_rng rng_setup init_states init_rand
+        rand_init init_random_states setup_states random_init
+        """,
+    ),
+    Rule(
         K.COPY,
         """
-        copy_image sub_tensor_op_with_cast to_nchw to_nhwc to_ncdhw to_ndhwc nchw2nhwc nhwc2nchw ncdhw2ndhwc
-        ndhwc2ncdhw nchw2cnhw cnhw2nchw
+        copy_image nearest_neighbor upsample_nearest resize_nearest upample_nearest sub_tensor_op_with_cast to_nchw
+        to_nhwc to_ncdhw to_ndhwc nchw2nhwc nhwc2nchw ncdhw2ndhwc ndhwc2ncdhw nchw2cnhw cnhw2nchw
         """,
         r"memcpy memset (?:copy|fill)buffer",
     ),
@@ -43,7 +50,8 @@ RULES: tuple[Rule, ...] = (
         kv_append append_paged_kv write_kv store_kv set_kv_buffer update_kv_cache kv_cache_update copy_kv_cache
         copy_blocks swap_blocks gather_cache cp_gather kv_scatter cache_scatter cache_write write_cache kv_cache_copy
         copy_cache kv_copy kv_trans reshape_cache fill_kv_cache flatten_kv destindex_copy_kv insert_k_cache gather_kv
-        move_kv kv_transfer transfer_kv save_kv load_kv pack_kv unpack_kv process_kv reindex_kv_cache
+        move_kv token_pool write_req kv_transfer transfer_kv save_kv load_kv pack_kv unpack_kv process_kv
+        reindex_kv_cache
         """,
     ),
     Rule(
@@ -75,7 +83,10 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         K.FFT,
-        "ifft rfft sp_radix dp_radix hp_radix bluestein stockham twiddle twiddles r2c c2r chirp transpose_rtc",
+        """
+        ifft rfft sp_radix dp_radix hp_radix bluestein stockham twiddle twiddles r2c c2r chirp transpose_rtc
+        loadstore_modifier real_complex
+        """,
         r"fft ^[sdh]pradix bluestein stockham",
     ),
     Rule(
@@ -83,6 +94,7 @@ RULES: tuple[Rule, ...] = (
         """
         conv convolution fprop dgrad wgrad wrw igemm_fwd igemm_bwd igemm_gtc implicit_gemm col2im im2col im3d2col
         vol2col col2vol vol2im row2col col2row winograd depthwise mlir_gen_igemm upfirdn im2d2col
+        compute_offsets_kernel
         """,
         r"^(?!un)\w*conv(?!er|ex|o$) winograd depthwise im2col col2im ^[a-z]cudnn",
     ),
@@ -129,9 +141,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.REDUCTION,
         """
-        onesweep device_select device_compact device_partition lookback_scan top_k top_p min_p arg_sort amax abs_max
-        asum gumbel cross_entropy xentropy softmax_xent loss sampling sampler multinomial sample_token
-        rejection_sample greedy_sample random_sample tensor_reduction_op all_finite vector_norm grad_norm
+        aten_norm global_norm onesweep device_select device_compact device_partition lookback_scan top_k top_p min_p
+        arg_sort amax abs_max asum gumbel cross_entropy xentropy softmax_xent loss sampling sampler multinomial
+        sample_token rejection_sample greedy_sample random_sample tensor_reduction_op all_finite vector_norm grad_norm
         l2norm_reduce nrm2 sum_of_squares iamax iamin lansy lange lanhe lantr beam_search
         """,
         r"topk crossentropy xentropy argmax argmin argsort nllloss absmax",
@@ -233,21 +245,24 @@ RULES: tuple[Rule, ...] = (
 """Strongest first."""
 
 WEAK_RULES: tuple[Rule, ...] = (
-    Rule(
-        K.GEMM,
-        """
-        linear_kernel linear_fwd linear_bwd linear_forward linear_backward linear_layer lora moe mlp ffn gate_up proj
-        """,
-    ),
+    Rule(K.GEMM, "linear lora moe mlp ffn gate_up proj"),
     Rule(K.ELEMENTWISE, "gate gates gated gating update_step"),
-    Rule(K.ATTENTION, "gdn kda gla nsa dsa csa mamba swa"),
-    Rule(K.REDUCTION, "max min any all std var trace prod norm routing router partition finalize"),
+    Rule(K.ATTENTION, "gdn kda gla nsa dsa csa mamba swa indexer"),
+    Rule(K.NORMALISATION, "norm norms"),
+    Rule(K.REDUCTION, "max min any all std var trace prod routing router finalize"),
     Rule(K.COPY, "split select pack move broadcast index store write compact"),
 )
 """Words that are part of many names; they decide where none of the words above is found."""
 
 LIBRARIES: tuple[Rule, ...] = (
-    Rule(K.GEMM, "cutlass tensorop wmma xmma mma mfma hgmma xdl xdlops simt_sgemm ck", r"[cwx]mma ^mfma cutlass tensorop"),
+    Rule(
+        K.GEMM,
+        """
+        cutlass tensorop wmma xmma mma mfma hgmma xdl xdlops simt_sgemm ck cublas cublaslt cusparse rocblas rocsparse
+        hipblaslt
+        """,
+        r"[cwx]mma ^mfma cutlass tensorop",
+    ),
     Rule(K.REDUCTION, "cub hipcub rocprim"),
 )
 """Libraries and instructions that are used for nearly one kind of work; the last resort."""

@@ -7,7 +7,7 @@ Parameters are never asked: they say what a kernel is given, not what it does.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from expctl.domain.patch.function_name import UNNAMED, function_name
@@ -63,6 +63,8 @@ _WRAPPER = re.compile(
     re.IGNORECASE,
 )
 """Function names that libraries give to every functor they launch; the functor's name tells what it does."""
+_FOR_EACH = re.compile(r"\b(?:ParallelForAgent|__parallel_for)\b")
+"""Thrust's launchers of functors, in template arguments or namespaces."""
 _MOVING_FUNCTOR = re.compile(
     r"copy_ke|(?<!masked_)(?:Fill|Copy|Cast)(?:Functor|Op\b)|OP_Cast|_fill::functor|(?:float|half|float16)to(?:float|half|bfloat16)"
     r"|arange|\bflip_kernel|\broll_|index\w{0,20}_kernel_impl|index_(?:put|copy|fill)|CastTo|uninitialized_copy",
@@ -84,7 +86,7 @@ def classify(name: str, operators: Sequence[str] = ()) -> KernelClass:
     by_name = _by_name(name)
     if not operators or not operators[-1].startswith(("aten::", "c10d::")):
         return by_name
-    by_operator = _first_found((_tokens(operators[-1].partition("::")[2]),))
+    by_operator = _WORK.find(_tokens(operators[-1])) or KernelClass.OTHER
     if by_operator in _PLAIN_WORK:
         if any("embedding" in each for each in operators):
             return KernelClass.EMBEDDING
@@ -100,24 +102,17 @@ def _by_name(name: str) -> KernelClass:
     name = UNNAMED.sub("", unmangled(name[:NAME_READ]))
     head = function_name(name)
     scope, _, base = head.rpartition("::")
-    if _WRAPPER.search(head):
+    if _WRAPPER.search(head) or _FOR_EACH.search(name):
         return _class_of_functor(name, base)
     if _OLD_CUDNN.search(base):
         return KernelClass.CONVOLUTION
     if fused := fused_class(base, _WORK.find):
         return fused
-    found = _first_found((_tokens(base), _tokens(_arguments(name, head))))
-    if found is KernelClass.OTHER and (by_scope := _NAMESPACES.find(_tokens(scope))):
-        return by_scope
-    if found is KernelClass.OTHER and _TRITON_ATTENTION.fullmatch(base):
+    own, arguments, spaces = _tokens(base), _tokens(_arguments(name, head)), _tokens(scope)
+    found = _WORK.find(own) or _WORK.find(arguments) or _NAMESPACES.find(spaces)
+    if found is None and _TRITON_ATTENTION.fullmatch(base):
         return KernelClass.ATTENTION
-    return found
-
-
-def _first_found(segments: Iterable[Sequence[str]]) -> KernelClass:
-    segments = tuple(segments)
-    found = (vocabulary.find(tokens) for vocabulary in (_WORK, _LIBRARIES) for tokens in segments)
-    return next(filter(None, found), KernelClass.OTHER)
+    return found or _LIBRARIES.find([*own, *arguments, *spaces]) or KernelClass.OTHER
 
 
 def _arguments(name: str, head: str) -> str:

@@ -19,7 +19,6 @@ _MOVING = (
 _MOVES = frozenset(_MOVING.split())
 """Words of operators that only move data: a pointwise kernel of nothing else is a copy."""
 _NORMS = re.compile(r"norm|softmax|rsqrt")
-_ACTIVATIONS = re.compile(r"silu|gelu|relu|sigmoid|tanh")
 _QUANTISES = re.compile(r"(?=.*abs)(?=.*(?:amax|max))(?=.*(?:clamp|reciprocal|float8|div))")
 """The largest magnitude and a division or a clamp: a scale is found and applied."""
 _NORM_STEPS = ({"mean", "sqrt"}, {"mean", "rsqr"}, {"max", "exp", "sum"}, {"soft"}, {"mean", "pow"})
@@ -43,7 +42,7 @@ def _inductor(form: str, operators: str, find: Find) -> KernelClass:
     words = [word for word in operators.split("_") if word and not word.isdigit()]
     if form in ("tem", "mm"):
         return find(words) or KernelClass.GEMM
-    if _NORMS.search(operators) and not (form == "poi" and "norm" not in operators and _ACTIVATIONS.search(operators)):
+    if _NORMS.search(operators):
         return KernelClass.NORMALISATION
     if "embedding" in operators:
         return KernelClass.EMBEDDING
