@@ -88,7 +88,8 @@ def named_table(
     shown = [cut_middle(name, max(width - used, least) if width else names.width) for name in (names.head, *names.cells)]
     rows = zip(*(column.aligned() for column in kept), shown, strict=True)
     heads = {column.head for column in kept}
-    return [" " * indent + "  ".join(row) for row in rows], [each.head for each in columns if each.head not in heads and not each.empty]
+    left_out = [each.head for each in columns if each.head not in heads and not each.empty]
+    return [" " * indent + "  ".join(row) for row in rows], left_out
 
 
 def wrapped(line: str, width: int) -> list[str]:
