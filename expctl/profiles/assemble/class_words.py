@@ -31,8 +31,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.COPY,
         """
-        copy_image nearest_neighbor upsample_nearest resize_nearest upample_nearest sub_tensor_op_with_cast to_nchw
-        to_nhwc to_ncdhw to_ndhwc nchw2nhwc nhwc2nchw ncdhw2ndhwc ndhwc2ncdhw nchw2cnhw cnhw2nchw
+        copy_image concat_mla kv_buffer kv_indices kv_indptr transform4d transform_0213 nearest_neighbor
+        upsample_nearest resize_nearest upample_nearest sub_tensor_op_with_cast to_nchw to_nhwc to_ncdhw to_ndhwc
+        nchw2nhwc nhwc2nchw ncdhw2ndhwc ndhwc2ncdhw nchw2cnhw cnhw2nchw
         """,
         r"memcpy memset (?:copy|fill)buffer",
     ),
@@ -47,11 +48,10 @@ RULES: tuple[Rule, ...] = (
         K.COPY,
         """
         copy_buffer fill_buffer reshape_and_cache concat_and_cache cat_and_cache set_rows get_rows get_row append_kv
-        kv_append append_paged_kv write_kv store_kv set_kv_buffer update_kv_cache kv_cache_update copy_kv_cache
-        copy_blocks swap_blocks gather_cache cp_gather kv_scatter cache_scatter cache_write write_cache kv_cache_copy
-        copy_cache kv_copy kv_trans reshape_cache fill_kv_cache flatten_kv destindex_copy_kv insert_k_cache gather_kv
-        move_kv token_pool write_req kv_transfer transfer_kv save_kv load_kv pack_kv unpack_kv process_kv
-        reindex_kv_cache
+        kv_append append_paged_kv write_kv store_kv update_kv_cache kv_cache_update copy_kv_cache copy_blocks
+        swap_blocks gather_cache cp_gather kv_scatter cache_scatter cache_write write_cache kv_cache_copy copy_cache
+        kv_copy kv_trans reshape_cache fill_kv_cache flatten_kv destindex_copy_kv insert_k_cache gather_kv move_kv
+        token_pool write_req kv_transfer transfer_kv save_kv load_kv pack_kv unpack_kv process_kv reindex_kv_cache
         """,
     ),
     Rule(
@@ -94,7 +94,7 @@ RULES: tuple[Rule, ...] = (
         """
         conv convolution fprop dgrad wgrad wrw igemm_fwd igemm_bwd igemm_gtc implicit_gemm col2im im2col im3d2col
         vol2col col2vol vol2im row2col col2row winograd depthwise mlir_gen_igemm upfirdn im2d2col
-        compute_offsets_kernel
+        compute_offsets_kernel compute_b_offsets compute_a_offsets
         """,
         r"^(?!un)\w*conv(?!er|ex|o$) winograd depthwise im2col col2im ^[a-z]cudnn",
     ),
@@ -109,9 +109,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.ELEMENTWISE,
         """
-        quantize_mmq mmq_quant quant_mmq diag_mask grid_sample grid_sampler bilinear_sampler bilinear_sampling
-        zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct
-        act_quant activation_quant quantize_q quant_q
+        sum_arrays loop_select select_fusion quantize_mmq mmq_quant quant_mmq diag_mask grid_sample grid_sampler
+        bilinear_sampler bilinear_sampling zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul
+        gelu_and_mul dequant_marlin reconstruct act_quant activation_quant quantize_q quant_q
         """,
     ),
     Rule(
@@ -141,10 +141,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.REDUCTION,
         """
-        aten_norm global_norm onesweep device_select device_compact device_partition lookback_scan top_k top_p min_p
-        arg_sort amax abs_max asum gumbel cross_entropy xentropy softmax_xent loss sampling sampler multinomial
-        sample_token rejection_sample greedy_sample random_sample tensor_reduction_op all_finite vector_norm grad_norm
-        l2norm_reduce nrm2 sum_of_squares iamax iamin lansy lange lanhe lantr beam_search
+        aten_norm global_norm onesweep device_rle device_segment_fixup device_select device_compact device_partition
+        lookback_scan top_k top_p min_p arg_sort amax abs_max asum gumbel cross_entropy xentropy softmax_xent loss
+        sampling sampler multinomial sample_token rejection_sample greedy_sample random_sample tensor_reduction_op
+        all_finite vector_norm grad_norm l2norm_reduce nrm2 sum_of_squares iamax iamin lansy lange lanhe lantr
+        beam_search
         """,
         r"topk crossentropy xentropy argmax argmin argsort nllloss absmax",
     ),
@@ -177,13 +178,14 @@ RULES: tuple[Rule, ...] = (
         K.ELEMENTWISE,
         """
         quant dequant quantize dequantize requantize qdq silu gelu relu elu selu celu glu swiglu geglu reglu mish
-        swish sigmoid tanh hardswish hardsigmoid softplus activation leaky prelu softcap act_mul cwise tensor_select
-        erf adam adamw sgd lamb adagrad adadelta rmsprop lars ftrl lion nesterov momentum optimizer optim ema_update
-        weight_decay dropout philox prng rng curand bernoulli random rand distribution gen_sequenced generate_seed
-        elementwise eltwise elem_wise pointwise bin_bcast op_tensor sub_tensor_op op_1_d_tensor op_2_d_tensor
-        op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8 fp8_scale masked_fill penalties penalty logit_bias
-        logits_bias logits_processor temperature add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale
-        channel_scale modulate gate_mul apply_scale split_scale
+        swish sigmoid tanh hardswish hardsigmoid softplus activation leaky prelu softcap bnll lstm_unit lstm_acts
+        lstm_cell gru_cell rnn_cell interp2 act_mul cwise tensor_select erf adam adamw sgd lamb adagrad adadelta
+        rmsprop lars ftrl lion nesterov momentum optimizer optim ema_update weight_decay dropout philox prng rng
+        curand bernoulli random rand distribution gen_sequenced generate_seed elementwise eltwise elem_wise pointwise
+        bin_bcast op_tensor sub_tensor_op op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron
+        scaled_fp8 fp8_scale masked_fill penalties penalty logit_bias logits_bias logits_processor temperature
+        add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul
+        apply_scale split_scale
         """,
         r"""
         quanti quant$ ^quant dequant silu gelu swiglu geglu sigmoid elementwise eltwise elemwise pointwise ^adamw?
@@ -196,14 +198,14 @@ RULES: tuple[Rule, ...] = (
         copy copies cpy cat concat concatenate transpose transposed permute permuted permutation contiguous indexing
         index_select index_put index_add index_func index_kernel gather scatter gathered scattered lacpy append fill
         filled fills zero zeros ones cast casts convert converts conversion cvt take pad padding unpad swap shuffle
-        shuffles reorder rearrange reorg remap relayout reformat reformatter pack_tensor unpack deinterleave pack_qkv
-        split_qkv qkv_split dup_by_rows lowp repeat expand flip roll stack unstack vstack hstack slice slices narrow
-        flatten unflatten arange iota linspace eye full_kernel set_value set_values set_tensor set_vector set_kernel
-        set_data set_float assign identity clone as_strided unfold fold one_hot split_tensor f32_to_f16 float_to_half
-        half_to_float f16_to_f32 to_fp16 to_bf16 float2half half2float merge_heads split_heads space_to_depth
-        depth_to_space image_merge row_major_to_col32 csr2csc csr2dense dense2csr coo2csr csr2coo jagged_to_dense
-        dense_to_jagged jagged_to_padded_dense upload download blocked_layout swizzle unswizzle triu tril diag_kernel
-        crop broadcast_to
+        shuffles reorder rearrange arrange reorg remap relayout reformat reformatter pack_tensor unpack deinterleave
+        pack_qkv split_qkv qkv_split dup_by_rows lowp repeat expand flip roll stack unstack vstack hstack slice slices
+        narrow flatten unflatten arange iota linspace eye full_kernel set_value set_values set_tensor set_vector
+        set_kernel set_data set_float assign identity clone as_strided unfold fold one_hot split_tensor f32_to_f16
+        float_to_half half_to_float f16_to_f32 to_fp16 to_bf16 float2half half2float merge_heads split_heads
+        space_to_depth depth_to_space image_merge row_major_to_col32 csr2csc csr2dense dense2csr coo2csr csr2coo
+        jagged_to_dense dense_to_jagged jagged_to_padded_dense upload download blocked_layout swizzle unswizzle triu
+        tril diag_kernel crop broadcast_to
         """,
         r"""
         transpos permut copy concat memset gather scatter reformat swizzl unpad padding
@@ -221,20 +223,20 @@ RULES: tuple[Rule, ...] = (
         logprobs
         """,
         r"""
-        reduc cumsum cumprod prefixsum histogram pooling maxpool avgpool sort(?!ed) scan$ ^scan sampling ^sum$ rowsum
-        colsum bincount logsumexp partialsum blocksum
+        reduc cumsum cumprod prefixsum histogram pooling maxpool avgpool averagepool adaptive(?:max|average)
+        sort(?!ed) scan$ ^scan sampling ^sum$ rowsum colsum bincount logsumexp partialsum blocksum
         """,
     ),
     Rule(
         K.ELEMENTWISE,
         """
-        add adds addition sub subtract mul multiply div divide pow powx exp log sqrt rsqrt abs neg negate sin cos tan
-        sincos atan floor ceil round sign clamp clip threshold where mask masked masks fma axpy axpby axpbypcz scal
-        scale scales scaled scaling rescale bias saxpy daxpy haxpy triad lin_comb linear_combination act reciprocal
-        square sqr cube invert xor compare equal greater less logical bitwise lerp addcmul addcdiv residual increment
-        plus_scalar resize interpolate upsample upsampling hypot isnan isinf isfinite nan_to_num min_max maximum
-        minimum polynomial transform for_each apply_op blend saturate had_ff had_hf hadamard fwt mixup token_shift mod
-        fmod remainder unary binary functor uniform multi_tensor
+        add adds addition sub subtract mul multiply div divide pow powx power exp log sqrt rsqrt abs neg negate sin
+        cos tan sincos atan floor ceil round sign clamp clip threshold where mask masked masks fma axpy axpby axpbypcz
+        scal scale scales scaled scaling rescale bias saxpy daxpy haxpy triad lin_comb linear_combination act
+        reciprocal square sqr cube invert xor compare equal greater less logical bitwise lerp addcmul addcdiv residual
+        increment plus_scalar resize interpolate upsample upsampling hypot isnan isinf isfinite nan_to_num min_max
+        maximum minimum polynomial transform for_each apply_op saturate had_ff had_hf hadamard fwt mixup token_shift
+        mod fmod remainder unary binary functor uniform multi_tensor
         """,
         r"""
         ^vec(?:tor)?_?add vecadd vecmul saxpy daxpy ^axp bias resiz upsample interpolat clamp addmul muladd scale$
