@@ -25,15 +25,16 @@ RULES: tuple[Rule, ...] = (
         K.OTHER,
         """
         init_rng rng_init init_curand curand_init setup_curand curand_setup setup_rng rng_setup init_states init_rand
-        rand_init init_random_states setup_states random_init
+        rand_init init_random_states setup_states random_init empty_kernel gcn_conv gat_conv sage_conv gin_conv
+        graph_conv
         """,
     ),
     Rule(
         K.COPY,
         """
-        copy_image concat_mla kv_buffer kv_indices kv_indptr transform4d transform_0213 nearest_neighbor
-        upsample_nearest resize_nearest upample_nearest sub_tensor_op_with_cast to_nchw to_nhwc to_ncdhw to_ndhwc
-        nchw2nhwc nhwc2nchw ncdhw2ndhwc ndhwc2ncdhw nchw2cnhw cnhw2nchw
+        copy_image tensor_transform transform_tensor concat_mla kv_buffer kv_indices kv_indptr transform4d
+        transform_0213 nearest_neighbor upsample_nearest resize_nearest upample_nearest sub_tensor_op_with_cast
+        to_nchw to_nhwc to_ncdhw to_ndhwc nchw2nhwc nhwc2nchw ncdhw2ndhwc ndhwc2ncdhw nchw2cnhw cnhw2nchw
         """,
         r"memcpy memset (?:copy|fill)buffer",
     ),
@@ -94,7 +95,7 @@ RULES: tuple[Rule, ...] = (
         """
         conv convolution fprop dgrad wgrad wrw igemm_fwd igemm_bwd igemm_gtc implicit_gemm col2im im2col im3d2col
         vol2col col2vol vol2im row2col col2row winograd depthwise mlir_gen_igemm upfirdn im2d2col
-        compute_offsets_kernel compute_b_offsets compute_a_offsets
+        compute_offsets_kernel precompute_indices compute_b_offsets compute_a_offsets
         """,
         r"^(?!un)\w*conv(?!er|ex|o$) winograd depthwise im2col col2im ^[a-z]cudnn",
     ),
@@ -109,9 +110,10 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.ELEMENTWISE,
         """
-        sum_arrays loop_select select_fusion quantize_mmq mmq_quant quant_mmq diag_mask grid_sample grid_sampler
-        bilinear_sampler bilinear_sampling zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul
-        gelu_and_mul dequant_marlin reconstruct act_quant activation_quant quantize_q quant_q
+        sum_arrays loop_select select_fusion sample_uniform sample_normal sample_gamma sample_exponential quantize_mmq
+        mmq_quant quant_mmq diag_mask grid_sample grid_sampler bilinear_sampler bilinear_sampling zero_point
+        silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct act_quant
+        activation_quant quantize_q quant_q
         """,
     ),
     Rule(
@@ -141,11 +143,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.REDUCTION,
         """
-        aten_norm global_norm onesweep device_rle device_segment_fixup device_select device_compact device_partition
-        lookback_scan top_k top_p min_p arg_sort amax abs_max asum gumbel cross_entropy xentropy softmax_xent loss
-        sampling sampler multinomial sample_token rejection_sample greedy_sample random_sample tensor_reduction_op
-        all_finite vector_norm grad_norm l2norm_reduce nrm2 sum_of_squares iamax iamin lansy lange lanhe lantr
-        beam_search
+        aten_norm global_norm onesweep bias_grad calc_bias_diff xent segment_csr segment_coo partition_agent
+        device_rle device_segment_fixup device_select device_compact device_partition lookback_scan top_k top_p min_p
+        arg_sort amax abs_max asum gumbel cross_entropy xentropy loss sampling sampler multinomial sample_token
+        rejection_sample greedy_sample random_sample tensor_reduction_op tensor_tuple_reducer_op all_finite
+        vector_norm grad_norm l2norm_reduce nrm2 sum_of_squares iamax iamin lansy lange lanhe lantr beam_search
         """,
         r"topk crossentropy xentropy argmax argmin argsort nllloss absmax",
     ),
@@ -155,11 +157,11 @@ RULES: tuple[Rule, ...] = (
         layer_norm batch_norm group_norm instance_norm local_response_norm l2_norm qk_norm q_norm k_norm qkv_norm
         add_norm pre_norm post_norm norm_quant fused_norm norm_gated gated_norm rms soft_max norm_kernel norm_fwd
         norm_bwd norm_forward norm_backward norm_f32 norm_f16 norm_fw norm_bw normalize normalization normalise bn_fw
-        bn_bw bn_fwd bn_bwd bn_inf sync_bn bn_finalize gn_fwd gn_bwd gn_cuda ln_fwd ln_bwd ln_kernel ln_f ln_mul
-        ln_add lrn gamma_beta beta_gamma rowwise_moments rsqrt_mean welford collect_statistics running_stats fused_ln
-        residual_ln scale_norm weight_norm adarms ada_ln modulate_norm rstd compute_fused_params
-        compute_backward_fused_params compute_internal_gradients cu_compute_grad_input dyt sparsemax sinkhorn
-        group_norms cmvn
+        bn_bw bn_fwd bn_forward bn_backward bn_training bn_bwd bn_inf sync_bn bn_finalize gn_fwd gn_bwd gn_cuda ln_fwd
+        ln_bwd ln_kernel ln_f ln_mul ln_add lrn gamma_beta beta_gamma rowwise_moments rsqrt_mean welford
+        collect_statistics running_stats fused_ln residual_ln scale_norm weight_norm adarms ada_ln modulate_norm rstd
+        compute_fused_params compute_backward_fused_params compute_internal_gradients cu_compute_grad_input dyt
+        sparsemax sinkhorn group_norms cmvn
         """,
         r"""
         (?:layer|rms(?:n|_n)?|batch|group|instance|qk|add|pre|post|l[12]|weight|renorm)norm softmax ^rms(?!prop|d)
@@ -178,14 +180,14 @@ RULES: tuple[Rule, ...] = (
         K.ELEMENTWISE,
         """
         quant dequant quantize dequantize requantize qdq silu gelu relu elu selu celu glu swiglu geglu reglu mish
-        swish sigmoid tanh hardswish hardsigmoid softplus activation leaky prelu softcap bnll lstm_unit lstm_acts
-        lstm_cell gru_cell rnn_cell interp2 act_mul cwise tensor_select erf adam adamw sgd lamb adagrad adadelta
-        rmsprop lars ftrl lion nesterov momentum optimizer optim ema_update weight_decay dropout philox prng rng
-        curand bernoulli random rand distribution gen_sequenced generate_seed elementwise eltwise elem_wise pointwise
-        bin_bcast op_tensor sub_tensor_op op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron
-        scaled_fp8 fp8_scale masked_fill penalties penalty logit_bias logits_bias logits_processor temperature
-        add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul
-        apply_scale split_scale
+        swish sigmoid tanh hardswish hardsigmoid softplus activation leaky prelu softcap activate gradient_array
+        shortcut gradient_descent interp bnll lstm_unit lstm_acts lstm_cell gru_cell rnn_cell act_mul cwise
+        tensor_select erf adam adamw sgd lamb adagrad adadelta rmsprop lars ftrl lion nesterov momentum optimizer
+        optim ema_update weight_decay dropout philox prng rng curand bernoulli random rand distribution gen_sequenced
+        generate_seed elementwise eltwise elem_wise pointwise bin_bcast op_tensor sub_tensor_op op_1_d_tensor
+        op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8 fp8_scale masked_fill penalties
+        penalty logit_bias logits_bias logits_processor temperature add_bias bias_add bias_act mul_add scale_bias
+        scale_shift shift_scale channel_scale modulate gate_mul apply_scale split_scale
         """,
         r"""
         quanti quant$ ^quant dequant silu gelu swiglu geglu sigmoid elementwise eltwise elemwise pointwise ^adamw?
@@ -199,13 +201,13 @@ RULES: tuple[Rule, ...] = (
         index_select index_put index_add index_func index_kernel gather scatter gathered scattered lacpy append fill
         filled fills zero zeros ones cast casts convert converts conversion cvt take pad padding unpad swap shuffle
         shuffles reorder rearrange arrange reorg remap relayout reformat reformatter pack_tensor unpack deinterleave
-        pack_qkv split_qkv qkv_split dup_by_rows lowp repeat expand flip roll stack unstack vstack hstack slice slices
-        narrow flatten unflatten arange iota linspace eye full_kernel set_value set_values set_tensor set_vector
-        set_kernel set_data set_float assign identity clone as_strided unfold fold one_hot split_tensor f32_to_f16
-        float_to_half half_to_float f16_to_f32 to_fp16 to_bf16 float2half half2float merge_heads split_heads
-        space_to_depth depth_to_space image_merge row_major_to_col32 csr2csc csr2dense dense2csr coo2csr csr2coo
-        jagged_to_dense dense_to_jagged jagged_to_padded_dense upload download blocked_layout swizzle unswizzle triu
-        tril diag_kernel crop broadcast_to
+        pack_qkv split_qkv qkv_split dup_by_rows lowp repeat expand flip roll reverse set_to_value stack unstack
+        vstack hstack slice slices narrow flatten unflatten arange iota linspace eye full_kernel set_value set_values
+        set_tensor set_vector set_kernel set_data set_float assign identity clone as_strided unfold fold one_hot
+        split_tensor f32_to_f16 float_to_half half_to_float f16_to_f32 to_fp16 to_bf16 float2half half2float
+        merge_heads split_heads space_to_depth depth_to_space image_merge row_major_to_col32 csr2csc csr2dense
+        dense2csr coo2csr csr2coo jagged_to_dense dense_to_jagged jagged_to_padded_dense upload download
+        blocked_layout swizzle unswizzle triu tril diag_kernel crop broadcast_to
         """,
         r"""
         transpos permut copy concat memset gather scatter reformat swizzl unpad padding
@@ -247,7 +249,7 @@ RULES: tuple[Rule, ...] = (
 """Strongest first."""
 
 WEAK_RULES: tuple[Rule, ...] = (
-    Rule(K.GEMM, "linear lora moe mlp ffn gate_up proj"),
+    Rule(K.GEMM, "linear lora moe mlp ffn gate_up proj lm_head head_pair qkv down w13"),
     Rule(K.ELEMENTWISE, "gate gates gated gating update_step"),
     Rule(K.ATTENTION, "gdn kda gla nsa dsa csa mamba swa indexer"),
     Rule(K.NORMALISATION, "norm norms"),

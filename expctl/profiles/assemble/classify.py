@@ -58,7 +58,7 @@ _PLAIN_WORK = (KernelClass.COPY, KernelClass.REDUCTION, KernelClass.ELEMENTWISE,
 _WORK, _LIBRARIES = _Vocabulary((*RULES, *WEAK_RULES)), _Vocabulary(LIBRARIES)
 _NAMESPACES = _Vocabulary([rule for rule in RULES if rule.kind not in _PLAIN_WORK])
 _WRAPPER = re.compile(
-    r"(?:elementwise|multi_tensor_apply)_?\w{0,60}kernel|parallel_for\b|pointwise_?apply|mxnet_generic_kernel"
+    r"(?:elementwise|multi_tensor_apply)_?\w{0,60}kernel|parallel_for\b|pointwise_?apply"
     r"|::transform_kernel|foreach_\w{0,40}kernel|(?:unary|binary)_?elementwise",
     re.IGNORECASE,
 )
