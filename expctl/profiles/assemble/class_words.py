@@ -143,11 +143,12 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.REDUCTION,
         """
-        aten_norm global_norm onesweep bias_grad calc_bias_diff xent segment_csr segment_coo partition_agent
-        device_rle device_segment_fixup device_select device_compact device_partition lookback_scan top_k top_p min_p
-        arg_sort amax abs_max asum gumbel cross_entropy xentropy loss sampling sampler multinomial sample_token
-        rejection_sample greedy_sample random_sample tensor_reduction_op tensor_tuple_reducer_op all_finite
-        vector_norm grad_norm l2norm_reduce nrm2 sum_of_squares iamax iamin lansy lange lanhe lantr beam_search
+        aten_norm global_norm onesweep bias_grad calc_bias_diff xent segment_csr segment_coo partition_agent kth_value
+        kth_values gather_median adaptive_average bucketize device_rle device_segment_fixup device_select
+        device_compact device_partition lookback_scan top_k top_p min_p arg_sort amax abs_max asum gumbel
+        cross_entropy xentropy loss sampling sampler multinomial sample_token rejection_sample greedy_sample
+        random_sample tensor_reduction_op tensor_tuple_reducer_op all_finite vector_norm grad_norm l2norm_reduce nrm2
+        sum_of_squares iamax iamin lansy lange lanhe lantr beam_search
         """,
         r"topk crossentropy xentropy argmax argmin argsort nllloss absmax",
     ),
@@ -221,8 +222,7 @@ RULES: tuple[Rule, ...] = (
         reduce reduction reduced sum sums arg_max arg_min cumprod cummax scan scans prefix sort sorts sorting
         sorted_merge bitonic histogram hist bincount pool pooling maxpool avgpool unpooling maxunpool unique segmented
         sample samples count counts nonzero mean variance moments dot dotc dotu vdot inner_product scalar_prod norm2
-        logsumexp lse kl_div jsd mse smooth_l1 ctc median mode kthvalue percentile accuracy search_sorted radix_kernel
-        logprobs
+        logsumexp lse kl_div jsd mse smooth_l1 ctc median mode percentile accuracy search_sorted radix_kernel logprobs
         """,
         r"""
         reduc cumsum cumprod prefixsum histogram pooling maxpool avgpool averagepool adaptive(?:max|average)
@@ -252,6 +252,7 @@ WEAK_RULES: tuple[Rule, ...] = (
     Rule(K.GEMM, "linear lora moe mlp ffn gate_up proj lm_head head_pair qkv down w13"),
     Rule(K.ELEMENTWISE, "gate gates gated gating update_step"),
     Rule(K.ATTENTION, "gdn kda gla nsa dsa csa mamba swa indexer"),
+    Rule(K.COMMUNICATION, "barrier"),
     Rule(K.NORMALISATION, "norm norms"),
     Rule(K.REDUCTION, "max min any all std var trace prod routing router finalize"),
     Rule(K.COPY, "split select pack move broadcast index store write compact"),
