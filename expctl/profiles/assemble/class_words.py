@@ -249,7 +249,7 @@ RULES: tuple[Rule, ...] = (
 """Strongest first."""
 
 WEAK_RULES: tuple[Rule, ...] = (
-    Rule(K.GEMM, "linear lora moe mlp ffn gate_up proj lm_head head_pair qkv down w13"),
+    Rule(K.GEMM, "linear lora moe mlp ffn gate_up proj lm_head head_pair down w13"),
     Rule(K.ELEMENTWISE, "gate gates gated gating update_step"),
     Rule(K.ATTENTION, "gdn kda gla nsa dsa csa mamba swa indexer"),
     Rule(K.COMMUNICATION, "barrier"),
