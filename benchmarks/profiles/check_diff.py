@@ -23,6 +23,7 @@ Sides = tuple[dict[str, Any], dict[str, Any]]
 CYCLES = "expctl__cycles_of_call"
 LOADS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 USED = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio"
+REQUESTS = ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "SQ_INSTS_VMEM_RD", "SQ_INSTS_TEX_LOAD")
 INSTRUCTIONS = ("smsp__inst_executed.sum", "SQ_INSTS")
 SPILLS = ("sass__inst_executed_register_spilling", "derived__local_spilling_requests")
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared"
@@ -83,11 +84,24 @@ def groups(kernel: dict[str, Any]) -> float | None:
     return max(kernel["launches"], key=lambda each: each["total_ns"])["groups"] if kernel["launches"] else None
 
 
-def waiting(kernel: dict[str, Any]) -> float | None:
-    """Percent of their time that warps wait for global or local memory."""
-    stalled = counter(kernel, "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active")
+def waiting(kernel: dict[str, Any], reason: str = "long_scoreboard") -> float | None:
+    """Percent of their time that warps wait, for global or local memory unless another reason is given."""
+    stalled = counter(kernel, f"smsp__average_warps_issue_stalled_{reason}_per_issue_active")
     whole = counter(kernel, "smsp__average_warp_latency_per_inst_issued")
     return None if stalled is None or not whole else 100 * stalled / whole
+
+
+def at_barriers(kernel: dict[str, Any]) -> float | None:
+    """Cycles that warps wait at barriers, over all warps."""
+    stalled = counter(kernel, "smsp__average_warps_issue_stalled_barrier_per_issue_active")
+    issued = counter(kernel, "smsp__inst_issued.sum", "smsp__inst_executed.sum")
+    return None if stalled is None or issued is None else stalled * issued
+
+
+def barrier_unit(kernel: dict[str, Any]) -> float | None:
+    """What is proportional to the instructions of the unit that runs barriers: its use in percent, times cycles."""
+    used, cycles = counter(kernel, "sm__inst_executed_pipe_adu.avg.pct_of_peak_sustained_elapsed"), counter(kernel, CYCLES)
+    return None if used is None or cycles is None else used * cycles
 
 
 def clock(kernel: dict[str, Any]) -> float | None:
@@ -96,6 +110,33 @@ def clock(kernel: dict[str, Any]) -> float | None:
     return cycles / kernel["mean_ns"] * 1e3 if cycles else None
 
 
+def extent(which: str) -> Callable[[dict[str, Any]], str]:
+    """Grid or workgroup as text, without its last axes of size 1."""
+
+    def text(kernel: dict[str, Any]) -> str:
+        return re.sub(r"(?:x1)+$", "", "x".join(map(str, kernel[which] or ())))
+
+    return text
+
+
+def sectors_of_load(kernel: dict[str, Any]) -> float | None:
+    """Sectors that one load instruction of a warp moves."""
+    sectors, loads = counter(kernel, LOADS), counter(kernel, *REQUESTS)
+    return sectors / loads if sectors and loads else None
+
+
+def of_dram(kernel: dict[str, Any]) -> float | None:
+    """Bytes read and written, in any unit."""
+    parts = [counter(kernel, f"dram__bytes_{way}.sum") for way in ("read", "write")]
+    kib = [counter(kernel, name) for name in ("FETCH_SIZE", "WRITE_SIZE")]
+    known = [each for each in (*parts, *kib) if each is not None]
+    return sum(known) if known else None
+
+
+PIPES = {
+    "multiply-adds": "fma", "integers and comparisons": "alu", "special functions and conversions": "xu",
+    "double precision": "fp64", "matrix instructions": "tensor_op_hmma", "loads and stores": "lsu",
+}  # fmt: skip
 FIGURES: tuple[tuple[str, Callable[[dict[str, Any]], float | None]], ...] = (
     (f"registers spill: {PAIR} % of the instructions save and reload them", spilled),
     (f"at {PAIR} registers", lambda kernel: kernel["vgpr"]),
@@ -105,13 +146,29 @@ FIGURES: tuple[tuple[str, Callable[[dict[str, Any]], float | None]], ...] = (
     (f"{PAIR} workgroups", groups),
     (f"measured {PAIR}", lambda kernel: counter(kernel, "sm__warps_active.avg.pct_of_peak_sustained_active")),
     (f"warps wait for global memory {PAIR} % of their time", waiting),
+    (rf"as long at them \({PAIR} % of their time", lambda kernel: waiting(kernel, "barrier")),
+    (f"scratch memory {PAIR}", lambda kernel: kernel["scratch_bytes"]),
+    (f"for the same sectors, {PAIR} each", sectors_of_load),
+    *(
+        (f"the pipe for {words} is busy {PAIR}",
+         lambda kernel, pipe=pipe: counter(kernel, f"sm__inst_executed_pipe_{pipe}.avg.pct_of_peak_sustained_active"))
+        for words, pipe in PIPES.items()
+    ),
     (f"the clock went from {PAIR.replace(' -> ', ' to ')} MHz", clock),
     (f"shared memory {PAIR}", lambda kernel: counter(kernel, CONFLICTS)),
     (f"global loads use {PAIR} of the 32 B", lambda kernel: counter(kernel, USED)),
 )  # fmt: skip
+TEXTS = (
+    (r"problem: ([\dx]+) -> ([\dx]+) in the grid", extent("grid")),
+    (r"workgroups of ([\dx]+) -> ([\dx]+)", extent("workgroup")),
+)
 RATIOS: tuple[tuple[str, Callable[[dict[str, Any]], float | None]], ...] = (
     (f"{NUMBER} times the instructions(?! of the unit)", lambda kernel: counter(kernel, *INSTRUCTIONS)),
+    (f"(?:more|fewer) barriers: {NUMBER} times the instructions of the unit", barrier_unit),
+    (f"warps wait {NUMBER} times(?= as long at them|###| ###)", at_barriers),
     (f"{NUMBER} times the (?:sectors|loads from global)", lambda kernel: counter(kernel, LOADS)),
+    (f"{NUMBER} times the load instructions", lambda kernel: counter(kernel, *REQUESTS)),
+    (f"{NUMBER} times the bytes from and to DRAM", of_dram),
     (f"{NUMBER} times the turns", lambda kernel: counter(kernel, TURNS)),
 )  # fmt: skip
 
@@ -129,6 +186,14 @@ def unsupported(words: str, sides: Sides) -> list[str]:
         for match in re.finditer(form.replace("^", r"(?<=[ (])"), rest):
             bad += [] if both(match, sides, get) else [match[0]]
             rest = rest.replace(match[0], "#" * 3, 1)
+    for form, text in TEXTS:
+        for match in re.finditer(form, rest):
+            bad += [] if tuple(map(text, sides)) == match.groups() else [match[0]]
+            rest = rest.replace(match[0], "###", 1)
+    for match in re.finditer(r"which is (\d+) % busy", rest):
+        busy = [counter(each, "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed") or 0.0 for each in sides]
+        bad += [] if near(match[1], max(busy)) else [match[0]]
+        rest = rest.replace(match[0], "###", 1)
     for form, get in RATIOS:
         for match in re.finditer(form, rest):
             value = ratio_of(sides, get)

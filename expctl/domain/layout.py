@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 NAME_LEAST = 24
 """Characters of a long name that a table shows before it leaves out columns."""
+FUNCTION_LEAST = 6
+"""Characters of a function's name that stay before its arguments."""
 NAME_MOST = 90
 """Characters of a name where the width has no limit."""
 WIDTH_LEAST = 40
@@ -47,10 +49,15 @@ class Column:
 
 
 def cut_middle(text: str, width: int) -> str:
-    """Return `text`, without its middle if it is longer than `width` (0: NAME_MOST) characters: names differ at their ends."""
+    """Return `text`, without its middle if it is longer than `width` (0: NAME_MOST) characters: names differ at their ends.
+    Of `function<arguments>` the arguments stay whole where a beginning of the function fits beside them.
+    """
     width = width or NAME_MOST
     if len(text) <= width:
         return text
+    room = width - 1 - len(text[text.find("<") :])
+    if text.endswith(">") and room >= FUNCTION_LEAST:
+        return f"{text[:room]}…{text[text.find('<') :]}"
     tail = (width - 1) // 2
     return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
 
@@ -70,15 +77,19 @@ def named_table(
     columns: Sequence[Column], names: Column, width: int = 0, *, indent: int = 0, name_least: int = NAME_LEAST
 ) -> tuple[list[str], list[str]]:
     """Return a table as lines, and the headings that were left out so that the lines fit into `width`. The last column is
-    `names`, cut in the middle to no less than `name_least`.
+    `names`, cut in the middle to no less than `name_least`; before one is cut, columns without any value go, and go unsaid.
     """
     least = min(names.width, name_least)
     kept = fitting(columns, max(width - indent - least - 2, 1) if width else 0)
     used = indent + sum(column.width + 2 for column in kept)
+    if width and used + names.width > width:
+        kept = [column for column in kept if not (column.rank and column.empty)]
+        used = indent + sum(column.width + 2 for column in kept)
     shown = [cut_middle(name, max(width - used, least) if width else names.width) for name in (names.head, *names.cells)]
     rows = zip(*(column.aligned() for column in kept), shown, strict=True)
     heads = {column.head for column in kept}
-    return [" " * indent + "  ".join(row) for row in rows], [each.head for each in columns if each.head not in heads]
+    left_out = [each.head for each in columns if each.head not in heads and not each.empty]
+    return [" " * indent + "  ".join(row) for row in rows], left_out
 
 
 def wrapped(line: str, width: int) -> list[str]:

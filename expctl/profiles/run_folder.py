@@ -27,6 +27,7 @@ _OF_ROCPROF_COMPUTE = (
     "rocprofv3 --kernel-trace --pmc FETCH_SIZE WRITE_SIZE --output-format csv -d OUT -- PROGRAM, then name OUT;"
     " rocprof-compute analyze -p FOLDER shows this one"
 )
+_PASS_OF_ROCPROF_COMPUTE = re.compile(r"pmc_perf(?:_\d+)?\.csv")
 _PASS = re.compile(r"(?:pmc|pass)_(\d+)")
 """Matches the folder of one repetition of the program, which rocprofv3 runs once for each group of counters."""
 
@@ -84,8 +85,8 @@ def _folder(path: Path) -> Run:
             lists.append(AgentList(file=file, agents=contents.agents))
     kernels = [each for each in found if each.has_kernels]
     if not kernels and not found:
-        if any((file.parent / "pmc_perf.csv").is_file() for file in files if file.name == "sysinfo.csv"):
-            raise refusals.unknown(path, "a folder of rocprof-compute, which holds no trace of kernels", _OF_ROCPROF_COMPUTE)
+        if any(_PASS_OF_ROCPROF_COMPUTE.fullmatch(file.name) for file in files):
+            raise refusals.unknown(path, "a folder of rocprof-compute (counters of many passes), not read", _OF_ROCPROF_COMPUTE)
         seen = "; ".join(aside[:4]) or "no file that could be one"
         raise refusals.unknown(path, f"a folder with {seen}", hint or "name the profile itself, or profile again")
     run = _chosen(kernels)

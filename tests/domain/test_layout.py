@@ -15,6 +15,11 @@ def test_a_name_keeps_both_ends() -> None:
     assert len(cut_middle("x" * 500, 0)) == 90
 
 
+def test_a_function_is_cut_before_its_arguments() -> None:
+    assert cut_middle("vectorized_elementwise_kernel<CUDAFunctor_add>", 26) == "vectoriz…<CUDAFunctor_add>"
+    assert cut_middle("Kernel2<cutlass_80_tensorop_bf16_s16816gemm>", 20) == "Kernel2<cu…6816gemm>"
+
+
 @given(st.text(alphabet="abc", max_size=100), st.integers(2, 120))
 def test_a_name_fits(name: str, width: int) -> None:
     cut = cut_middle(name, width)
@@ -40,6 +45,11 @@ def test_a_table_without_a_limit_shows_everything() -> None:
         ],
         [],
     )
+
+
+def test_columns_without_a_value_make_room_for_names() -> None:
+    lines, left_out = named_table(COLUMNS, NAMES, 90)
+    assert (lines[2], left_out) == (f"regression   1.25  16x16  {'n' * 60}", [])
 
 
 def test_a_narrow_table_leaves_out_empty_columns_first_then_those_of_a_high_rank() -> None:

@@ -168,3 +168,12 @@ def test_a_folder_of_rocprof_compute_is_known(tmp_path: Path, show: Callable[...
     assert shown.status == 1
     assert "a folder of rocprof-compute" in shown.err
     assert "rocprofv3 --kernel-trace" in shown.err
+    assert "a table of rocprof v2 or rocprof-compute" in show(folder / "pmc_perf.csv").err
+    assert "facts of rocprof-compute" in show(folder / "sysinfo.csv").err
+
+
+def test_a_run_of_rocprof_compute_that_kept_no_dispatch_is_known(tmp_path: Path, show: Callable[..., Any]) -> None:
+    """A filter that matched nothing leaves tables without a row, and no merged one."""
+    for name in ("pmc_perf_0.csv", "SQ_LEVEL_WAVES.csv"):
+        (tmp_path / name).write_text("Dispatch_ID,Kernel_Name\n")
+    assert "a folder of rocprof-compute" in show(tmp_path).err

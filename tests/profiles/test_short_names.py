@@ -19,6 +19,14 @@ def test_templates_keep_what_differs() -> None:
     ]  # fmt: skip
 
 
+def test_a_functor_tells_names_apart_before_a_number_does() -> None:
+    frame = "void at::native::vectorized_elementwise_kernel<{}, at::native::{}<{}> >(int)"
+    names = [frame.format(8, "AbsFunctor", "float"), frame.format(4, "FillFunctor", "int")]
+    assert list(short_names(names).values()) == [
+        "vectorized_elementwise_kernel<AbsFunctor>", "vectorized_elementwise_kernel<FillFunctor>",
+    ]  # fmt: skip
+
+
 def test_tensile_names_keep_operands_and_tile_and_then_what_differs() -> None:
     names = [
         "Cijk_Ailk_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT64x32x256_MI16x16x1_SN_LDSB1_GSU1",

@@ -3,6 +3,8 @@
 import re
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=\d)(?=[A-Z][a-z])")
+_DOT = re.compile(r"(?<=[a-z])DOT(?=[A-Za-z])")
+"""What DaCe writes for the dots of a module's path."""
 _MANGLED = re.compile(r"_ZN?[A-Z]*(?=\d)")
 _LENGTH = re.compile(r"\d{1,3}")
 
@@ -12,7 +14,7 @@ def words_of(name: str) -> str:
 
     The namespaces of fbgemm and flashinfer are left out: their kernels do all kinds of work.
     """
-    spaced = _CAMEL.sub(" ", re.sub(r"[^0-9A-Za-z]+", " ", name))
+    spaced = _CAMEL.sub(" ", re.sub(r"[^0-9A-Za-z]+", " ", _DOT.sub(" ", name)))
     return re.sub(r"\b(?:fbgemm(?: gpu)?|flash ?infer)\b", "", spaced.lower()).strip()
 
 

@@ -37,6 +37,8 @@ _NOT_READ: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("operation", "alloc_flags"), "a scratch memory trace", "give the kernel_trace.csv of the same run"),
     (("kernelname", "gpu-id"), "the table of rocprof v1, which is not read", "profile with rocprofv3 --kernel-trace"),
     (("kernel_name", "gpu_id"), "a table of rocprof v2 or rocprof-compute, not read", "profile with rocprofv3 --kernel-trace"),
+    (("dispatch_id", "arch_vgpr"), "a table of rocprof-compute, not read", "profile with rocprofv3 --kernel-trace"),
+    (("workload_name", "command"), "facts of rocprof-compute about a machine", "profile with rocprofv3 --kernel-trace"),
     (("metric name", "invocations"), "Nsight Compute metrics summed over kernels", "ncu --import REPORT --csv --page raw"),
     (("#", "source"), "the source page of Nsight Compute", "ncu --import REPORT --csv --page raw"),
     (("time (%)", "instances"), "a printed summary of nsys", "nsys export --type sqlite REPORT, and give that"),

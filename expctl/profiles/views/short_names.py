@@ -12,6 +12,9 @@ _TENSILE = re.compile(r"^((?:Custom_)?Cijk_[A-Za-z]+_[A-Za-z]+_[A-Z0-9]+)_(?:\w{
 _WORD = re.compile(r"[A-Za-z_]\w*|\d+")
 _NOISY = "void const unsigned operator std at native detail cuda hip c10 lambda anonymous namespace unnamed TensorIteratorBase"
 _NOISE = frozenset(_NOISY.split())
+_PLAIN_WORDS = "int float double bool long short char true false instance gpu_kernel_impl gpu_kernel_impl_nocast array Array"
+_PLAIN = frozenset(_PLAIN_WORDS.split())
+"""Words that say little; they tell names apart only where no other word does, as numbers do."""
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
@@ -58,13 +61,17 @@ def _told_apart(base: str, members: Sequence[str]) -> dict[str, str]:
     common = Counter(words[members[0]])
     for name in members[1:]:
         common &= Counter(words[name])
-    own = {name: list(dict.fromkeys(_without(words[name], common))) for name in members}
+    own = {name: sorted(dict.fromkeys(_without(words[name], common)), key=_says_little) for name in members}
     most = max(map(len, own.values()))
     for number in range(1, most + 1):
         found = {name: f"{base}<{','.join(own[name][:number])}>" if own[name] else base for name in members}
         if len(set(found.values())) == len(members):
             break
     return found if most else dict.fromkeys(members, base)
+
+
+def _says_little(word: str) -> bool:
+    return word.isdigit() or word in _PLAIN
 
 
 def _without(words: Sequence[str], common: Counter[str]) -> list[str]:

@@ -148,7 +148,12 @@ def _fitted(columns: Sequence[Column], names: Sequence[str], width: int) -> tupl
             return lines, left_out
     elif whole.width <= NAME_MOST:
         return named_table(columns, whole, indent=2)
-    short = apart_when_cut(short_names(names), NAME_LEAST if width else 0)
+    short = short_names(names)
+    lines, left_out = named_table(columns, Column("kernel", [short[name] for name in names]), width, indent=2)
+    begins = lines[0].rindex("kernel")
+    if width and len({line[begins:] for line in lines}) == len(lines):
+        return lines, left_out
+    short = apart_when_cut(short, NAME_LEAST if width else 0)
     return named_table(columns, Column("kernel", [cut_middle(short[name], width) for name in names]), width, indent=2)
 
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from importlib import resources
+from pathlib import PurePath
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
@@ -34,7 +35,8 @@ def page_html(profile: Profile, kernels: Sequence[Kernel], positions: Mapping[st
     style, script = _text("page.css"), _text("page.js")
     shown = sum(len(track.starts) for track in profile.tracks)
     return _environment().from_string(_text("page.html.j2")).render(
-        title=one_line(profile.path, 120),
+        title=one_line(PurePath(profile.path).name, 120),
+        path=one_line(profile.path, 300),
         source=profile.source.value,
         devices=[f"{each.product or each.name} {each.arch}".strip() for each in profile.devices],
         total=time_text(profile.total_ns) if profile.total_ns else "times not recorded",

@@ -5,6 +5,11 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const said = document.getElementById("said");
   const ROW = 22, HEAD = 18, AXIS = 22, LANES = 8;
+  // Black or white, whichever is told better from a class's colour.
+  const inks = data.colours.map(function (colour) {
+    const parts = [1, 3, 5].map(function (at) { return Math.pow(parseInt(colour.slice(at, at + 2), 16) / 255, 2.2); });
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2] > 0.18 ? "#000" : "#fff";
+  });
   let whole = 1;
   // Each track becomes lanes without overlaps; what overlaps more than LANES deep shares the last one.
   const tracks = data.tracks.map(function (track) {
@@ -27,11 +32,17 @@
   let from = 0, to = whole, width = 0, queued = false, hovered = null;
   const context = canvas.getContext("2d");
 
-  function time(ns) {
-    if (ns >= 1e9) return (ns / 1e9).toPrecision(4) + " s";
-    if (ns >= 1e6) return (ns / 1e6).toPrecision(4) + " ms";
-    if (ns >= 1e3) return (ns / 1e3).toPrecision(4) + " us";
-    return Math.round(ns) + " ns";
+  // A time with four digits, or with as many as multiples of `unit` need.
+  function time(ns, unit) {
+    const [size, name] = [[1e9, " s"], [1e6, " ms"], [1e3, " us"]].find(function (each) { return ns >= each[0]; }) || [1, " ns"];
+    if (unit) return (ns / size).toFixed(Math.max(0, Math.ceil(Math.log10(size / unit) - 1e-9))) + name;
+    return size === 1 ? Math.round(ns) + name : (ns / size).toPrecision(4) + name;
+  }
+
+  // The least of 1, 2, 5, 10, 20, ... that isn't below `least` (ns).
+  function step(least) {
+    const power = Math.pow(10, Math.floor(Math.log10(Math.max(least, 1))));
+    return power * [1, 2, 5, 10].find(function (each) { return each * power >= least; });
   }
 
   // The first number, not below `low`, whose end lies behind `at`; ends ascend within a lane.
@@ -72,7 +83,7 @@
           i = end - x < 1 ? Math.max(i + 1, first(lane.ends, from + pixel / scale, i)) : i + 1;
           const room = Math.min(end, width) - left;
           if (room > 60) {
-            context.fillStyle = "#fff";
+            context.fillStyle = inks[data.kinds[kernel]];
             context.fillText(data.names[kernel].slice(0, Math.floor(room / 7) - 1), left + 4, y + 15);
           }
         }
@@ -80,10 +91,13 @@
       }
     }
     context.fillStyle = style.color;
-    for (let i = 0; i <= 4; i++) {
-      const text = time(from + (to - from) * i / 4);
-      context.textAlign = i === 0 ? "left" : i === 4 ? "right" : "center";
-      context.fillText(text, width * i / 4, height - 6);
+    const tick = step((to - from) * 90 / width);
+    context.textAlign = "center";
+    for (let at = Math.ceil(from / tick) * tick; at <= to; at += tick) {
+      const x = (at - from) * scale;
+      context.fillRect(x, height - AXIS, 1, 4);
+      if (x > 30 && x < width - 30) context.fillText(time(at, tick), x, height - 6);
+      else if (at === 0) context.fillText("0", 6, height - 6);
     }
     context.textAlign = "left";
   }

@@ -1,0 +1,64 @@
+"""Classify kernels that a compiler wrote by the operators that their names list."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from expctl.profiles.model.kernel_profile import KernelClass
+from expctl.profiles.model.name_words import words_of
+
+_INDUCTOR = re.compile(r"triton_(poi|red|per|for|unk|tem|mm|spl|split_scan)_fused_*(\w*)")
+"""Of torch's compiler: pointwise, reduction, persistent reduction, foreach, template, and the operators in it."""
+_MYELIN = re.compile(r"__myl_(?:bb\d+_\d+_)?([A-Za-z]+)")
+"""Of TensorRT's compiler: the operators in it, four or so letters each."""
+_MOVING = (
+    "to copy clone cat slice scatter gather select transpose permute view unsafe expand stack constant pad nd fill"
+    " full like zeros ones zero new empty index put split unsqueeze squeeze t lift fresh fused as strided unfold"
+    " repeat roll flip chunk detach alias reshape contiguous cast conc tran move resh slic reve cop fus broadcast in dim"
+    " dynamic update convert concatenate"
+)
+_MOVES = frozenset(_MOVING.split())
+"""Words of operators that only move data: a pointwise kernel of nothing else is a copy."""
+_NORMS = re.compile(r"norm|softmax|rsqrt")
+_QUANTISES = re.compile(r"(?=.*abs)(?=.*(?:amax|max))(?=.*(?:clamp|reciprocal|float8|div))")
+"""The largest magnitude and a division or a clamp: a scale is found and applied."""
+_NORM_STEPS = ({"mean", "sqrt"}, {"mean", "rsqr"}, {"max", "exp", "sum"}, {"soft"}, {"mean", "pow"})
+
+Find = Callable[[Sequence[str]], KernelClass | None]
+
+
+def fused_class(function: str, find: Find) -> KernelClass | None:
+    """Return the class of the function `function` if its name lists fused operators; else None. `find` classifies words."""
+    if inductor := _INDUCTOR.match(function):
+        return _inductor(inductor[1], inductor[2], find)
+    if myelin := _MYELIN.match(function):
+        return _myelin(words_of(myelin[1]).split())
+    return None
+
+
+def _inductor(form: str, operators: str, find: Find) -> KernelClass:
+    """Products and convolutions in the name of a pointwise kernel or a reduction run elsewhere; what is fused with them is
+    their epilogue.
+    """
+    words = [word for word in operators.split("_") if word and not word.isdigit()]
+    if form in ("tem", "mm"):
+        return find(words) or KernelClass.GEMM
+    if _NORMS.search(operators):
+        return KernelClass.NORMALISATION
+    if "embedding" in operators:
+        return KernelClass.EMBEDDING
+    if form == "poi" and "pool" in operators:
+        return KernelClass.REDUCTION
+    if form in ("red", "per", "split_scan", "spl"):
+        return KernelClass.ELEMENTWISE if _QUANTISES.match(operators) else KernelClass.REDUCTION
+    return KernelClass.COPY if words and all(word in _MOVES for word in words) else KernelClass.ELEMENTWISE
+
+
+def _myelin(words: Sequence[str]) -> KernelClass:
+    known = set(words)
+    if known & {"fc", "matmul", "gemm"}:
+        return KernelClass.GEMM
+    if any(steps <= known for steps in _NORM_STEPS):
+        return KernelClass.NORMALISATION
+    if all(word in _MOVES for word in words):
+        return KernelClass.COPY
+    return KernelClass.REDUCTION if known & {"sum", "max", "mean", "min", "redu"} else KernelClass.ELEMENTWISE
