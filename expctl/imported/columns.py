@@ -66,11 +66,12 @@ class Columns:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Map:
     """What the user says about a ledger. `heads` are column heads by role, `meanings` verdicts by words in small letters (None:
-    no verdict yet).
+    no verdict yet), `lines` verdicts by the text of a line.
     """
 
     heads: Mapping[Role, str] = field(default_factory=dict)
     meanings: Mapping[str, Verdict | None] = field(default_factory=dict)
+    lines: Mapping[str, Verdict | None] = field(default_factory=dict)
 
 
 NO_MAP = Map()

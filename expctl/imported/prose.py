@@ -9,14 +9,22 @@ from expctl.domain.text import plain_text
 from expctl.imported.bullets import DECIDES, LABEL, MEASURED, read_bullets
 from expctl.imported.document import Document, Line, Row, Ruling, Section, Unread
 from expctl.imported.entries import read_entries
-from expctl.imported.groups import MEANINGS, ruled_sections
-from expctl.imported.headings import NUMBERED, Heading, experiments_of, marks_are_verdicts, read_heading
+from expctl.imported.groups import NOT_KEPT, NOT_REJECTED, ruled_sections, verdict_of
+from expctl.imported.headings import (
+    COUNTED,
+    NUMBERED,
+    Heading,
+    experiments_of,
+    marks_are_verdicts,
+    outcomes_are_verdicts,
+    read_heading,
+)
+from expctl.imported.items import outside_fences
 from expctl.imported.likeness import may_be_the_same
 from expctl.imported.lists import read_list
 from expctl.imported.verdicts import Dialect, Pending, opens_with_verdict, rulings
 from expctl.imported.vocabulary import DECIDED
 
-FENCE = re.compile(r"\s*(?:```|~~~)")
 ONLY_LABEL = re.compile(
     r"\s*(?:[-*+]\s+)?\W*(?:verdict|decision|outcome|status|conclusion|ruling)\s*(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*",
     re.IGNORECASE,
@@ -51,20 +59,9 @@ ONE_WORD = re.compile(
 IN_LIST = re.compile(r"\s+\S|\d+[.)]\s")
 LEADING_MARK = re.compile(r"^[^\w#]+")
 SEEN = {Verdict.INVALID, Verdict.INCONCLUSIVE, Verdict.NO_OP}
-COUNTED = re.compile(r"\W*#?\d+[a-z]?(?:[.):]|\s+[-–—])\s")
 # What a section below `Failed experiments` or `What worked` says where it is about one
 TELLS_TRIED = re.compile(
     r"^\W*(?:what was tried|tried|change|idea|hypothesis|approach|result|results|why it \w+)\W*:", re.IGNORECASE | re.MULTILINE
-)
-NOT_KEPT = re.compile(
-    r"\b(?:neutral|reverted|rejected|discarded|abandoned|removed again|inconclusive|marginal|negligible"
-    r"|no (?:\w+ )?(?:gain|improvement|difference|change|benefit|effect|speed-?up)|within (?:the )?noise|slower|disabled)\b",
-    re.IGNORECASE,
-)
-NOT_REJECTED = re.compile(
-    r"\b(?:(?:was|is|were|are|now|later|eventually|finally) (?:kept|landed|merged|shipped|accepted|adopted|enabled|the default)"
-    r"|inconclusive|partial(?:ly)?|still (?:used|in use|running))\b",
-    re.IGNORECASE,
 )
 UNSURE = re.compile(r"\W*(?:inconclusive|undecided|unclear)\b", re.IGNORECASE)
 # `**Attempted and reverted.**`, in a line of its own
@@ -81,6 +78,7 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
     found: list[Row | Unread] = []
     names = {row.name for row in rows if row.name}
     marked = marks_are_verdicts(document.sections)
+    outcomes = outcomes_are_verdicts(document.sections)
     told: set[str] = set()
     groups = ruled_sections([section.title for section in document.sections if section.title != document.title])
     fails = any(DECIDES.search(line.text) for line in document.lines())
@@ -89,8 +87,8 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
             continue  # what is said of the whole document
         if section.under in told and not DECIDED.search(section.title):
             continue  # a part of the experiment above it
-        lines = tuple(_outside_fences(section.lines))
-        heading = read_heading(section.title, dialect, marked=marked)
+        lines = tuple(outside_fences(section.lines))
+        heading = read_heading(section.title, dialect, marked=marked, outcomes=outcomes)
         if heading and _tells_of_row(heading, rows):
             told.add(section.title)
             continue
@@ -103,9 +101,10 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
             whole = _of_group(section, heading, lines, groups[section.under])
         if whole:
             told.add(section.title)
-        found += [whole] if whole else list(read_bullets(section, lines, dialect, names, fails=fails))
-        seen = {each.line for each in found}
-        found += (each for each in read_list(section, lines, rows) if each.line not in seen)
+        made = [whole] if whole else list(read_bullets(section, lines, dialect, names, fails=fails))
+        seen = {each.line for each in made}
+        listed = read_list(section, groups, rows) if not whole else ()
+        found += [*made, *(each for each in listed if each.line not in seen)]
     return found
 
 
@@ -116,15 +115,6 @@ def _tells_of_row(heading: Heading, rows: Sequence[Row]) -> bool:
         return False
     names = {number[2], (number[1] or "")[:1].upper() + number[2]}
     return any(row.name in names and may_be_the_same(heading.title[number.end() :], row.change) for row in rows)
-
-
-def _outside_fences(lines: Sequence[Line]) -> Iterator[Line]:
-    fenced = False
-    for line in lines:
-        if FENCE.match(line.text):
-            fenced = not fenced
-        elif not fenced:
-            yield line
 
 
 def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect: Dialect) -> Row | Unread | None:
@@ -140,7 +130,7 @@ def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect:
         if len(stated) != 1 or len(labelled) - len(stated) > 1 + measured:
             return None
         words = stated[0]
-    made = rulings(words, dialect)
+    made = (Ruling(verdict=heading.verdict, kind=None, words=words),) if heading.verdict else rulings(words, dialect)
     if not isinstance(made, tuple):
         why = made.value if made else f"{words!r} is not recognised as a verdict"
         return Unread(line=section.line, text=plain_text(section.title)[:120], why=why)
@@ -171,9 +161,11 @@ def _of_group(section: Section, heading: Heading, lines: Sequence[Line], words: 
     It must say what was tried or measured, and nothing that may be another verdict.
     """
     text = _text(lines)
-    verdict = opens_with_verdict(words) or MEANINGS.get(words)
+    verdict = verdict_of(words)
     if verdict is None or not (
-        TELLS_TRIED.search(text) or ((heading.name or COUNTED.match(section.title)) and MEASURED.search(text))
+        TELLS_TRIED.search(text)
+        or MEASURED.search(section.title)
+        or ((heading.name or NUMBERED.match(section.title) or COUNTED.match(section.title)) and MEASURED.search(text))
     ):
         return None
     if (NOT_KEPT if verdict is Verdict.KEEP else NOT_REJECTED).search(f"{section.title}\n{text}"):
