@@ -36,6 +36,7 @@ NO_EXPERIMENTS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 AT_START = re.compile(r"\W*(?:\d+\W+)?(?:(?:the|an?|initial|stock|original|first)\W+)*(?:baseline|reference)\b", re.IGNORECASE)
+WORD = re.compile(r"[^\W\d_]{2,}")
 BOLD_LINE = re.compile(r"\W{0,6}(?:\*\*|__)(.+?)(?:\*\*|__)\s*(.*)")
 SENTENCE = re.compile(r"(?<=[.!])\s+(?=\W*[A-Z])")
 
@@ -58,9 +59,10 @@ def candidates(document: Document, rows: Sequence[Row], known: Mapping[int, Plac
     found |= _headings(document, tree, taken)
     taken |= set(found)
     found |= _items(document, tree, rows, taken)
+    about = bool(rows) or any(ABOUT_EXPERIMENTS.search(section.title) for section in document.sections)
     for table in document.tables:
         if table.line not in read and not tree.inside(table.line, taken):
-            found |= _rows(table)
+            found |= _rows(table, about=about)
     yield from (Candidate(place=known[line], guess=found[line]) for line in sorted(found) if line in known and line not in read)
 
 
@@ -108,7 +110,7 @@ def _headings(document: Document, tree: _Tree, taken: set[int]) -> dict[int, Ver
         if NO_EXPERIMENTS.search(titles.get(above, "")) and titles[above] != document.title:
             continue
         free = [section for section in members if section.line not in taken and _may_be_one(section)]
-        told = {section.line for section in free if any(map(weigh, tails(section.title)))}
+        told = {section.line for section in free if any(map(weigh, _ends(section.title)))}
         counted = {section.line for section in members if _is_counted(section.title)}
         told_or_taken = told | {section.line for section in members if section.line in taken}
         for section in free:
@@ -116,7 +118,7 @@ def _headings(document: Document, tree: _Tree, taken: set[int]) -> dict[int, Ver
             among = bool(told_or_taken) and (section.line in counted or len(told_or_taken) >= MOST * len(members))
             of_many = about and section.line in counted and len(counted) > 1 and tells_outcome(body)
             if section.line in told or among or of_many or (ruled and (section.line in counted or MEASURED.search(body))):
-                found[section.line] = first_guess([*tails(section.title), *_told_in(section)]) or ruled
+                found[section.line] = first_guess([*_ends(section.title), *_told_in(section)]) or ruled
     # A heading of several is none itself.
     several = {tree.above.get(line, 0) for line in (*found, *taken)} | {
         tree.section(line) for line in taken if line not in titles
@@ -124,11 +126,16 @@ def _headings(document: Document, tree: _Tree, taken: set[int]) -> dict[int, Ver
     return {line: guess for line, guess in found.items() if line not in several}
 
 
+def _ends(title: str) -> list[str]:
+    """Return the parts of a heading where its verdict may stand."""
+    return [*(title[:1] if MARKS.match(title) else ""), *tails(title)]
+
+
 def _may_be_one(section: Section) -> bool:
     title = section.title
     if PART.fullmatch(title) or FORBIDS.search(title) or AT_START.match(title) or not _text(section).strip():
         return False
-    told = NUMBERED.match(title) or any(map(weigh, tails(title)))
+    told = NUMBERED.match(title) or any(map(weigh, _ends(title)))
     return bool(told) or not (GROUP.match(title) or NO_EXPERIMENTS.search(title) or ruling_of_items(title))
 
 
@@ -191,8 +198,10 @@ def _tells(text: str) -> bool:
     return any(map(tells_outcome, [*tails(title), *tails(rest), *SENTENCE.split(rest)[:1], *SENTENCE.split(rest)[-1:]]))
 
 
-def _rows(table: Table) -> dict[int, Verdict | None]:
-    """Return the rows of a table in which many tell an outcome, or whose heading rules them."""
+def _rows(table: Table, *, about: bool) -> dict[int, Verdict | None]:
+    """Return the rows of a table in which many tell an outcome, whose heading rules them, or (`about`: the document is one of
+    experiments) which lists things by ids.
+    """
     plain = [plain_head(head) for head in table.heads]
     if RULES.search(table.section) or NO_EXPERIMENTS.search(table.section) or set(plain) & set(MEANING):
         return {}
@@ -203,9 +212,24 @@ def _rows(table: Table) -> dict[int, Verdict | None]:
     rows = [row for row in table.rows if any(row.cells) and not any(map(FIRST.search, row.cells))]
 
     telling = sum(any(_opens(row.cells[at].strip("*_` ")) for at in order) for row in rows)
-    if not ruled and (telling < 2 or telling < SHARE * len(rows)):
+    if not ruled and (telling < 2 or telling < SHARE * len(rows)) and not (about and _of_ids(table)):
         return {}
     return {row.line: ruled or first_guess(row.cells[at] for at in order) for row in rows}
+
+
+def _of_ids(table: Table) -> bool:
+    """Return whether a table lists things by ids, and says of each in words what it was, and in figures what came of it."""
+    ids = [IDENTIFIED.fullmatch(cell) or cell.isdecimal() for row in table.rows if (cell := row.cells[0].strip("*`#[] "))]
+    named = plain_head(table.heads[0]) in HEADS[Role.NAME] or table.heads[0].strip() == "#"
+    distinct = len({row.cells[0] for row in table.rows})
+    words = sum(sum(len(WORD.findall(cell)) > 1 for cell in row.cells[1:]) > 0 for row in table.rows)
+    return (
+        len(table.rows) > 1
+        and (named or sum(map(bool, ids)) > MOST * len(table.rows))
+        and not (not named and all(row.cells[0].strip("*`#[] ").isdecimal() for row in table.rows))
+        and distinct == len(table.rows)
+        and words > MOST * len(table.rows)
+    )
 
 
 def _opens(cell: str) -> bool:

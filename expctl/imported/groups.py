@@ -71,7 +71,8 @@ NOT_KEPT = re.compile(
 )
 NOT_REJECTED = re.compile(
     r"\b(?:(?:was|is|were|are|now|later|eventually|finally) (?:kept|landed|merged|shipped|accepted|adopted|enabled|the default)"
-    r"|inconclusive|partial(?:ly)?|still (?:used|in use|running))\b",
+    r"|inconclusive|partial(?:ly)?|still (?:used|in use|running)|not (?:yet )?(?:tried|tested|attempted|implemented)|untested"
+    r"|untried|deferred|blocked)\b",
     re.IGNORECASE,
 )
 
@@ -137,7 +138,7 @@ def verdict_of(words: str) -> Verdict | None:
 ELSE = re.compile(
     r"\?|\b(?:if|when|how|why|to|would|should|criteria|rules?|gates?|polic(?:y|ies)|lessons?|patterns?|insights?|summary|overview"
     r"|next|todo|plan(?:ned)?|candidates?|potential|remaining|future|handling|tests?|errors?|runs?|modes?|cases?|baseline|features?"
-    r"|stack|config\w*|frontier)\b|\w\W+(?:\w+\W+){8}\w",
+    r"|stack|config\w*|frontier|launched|trajectory|live)\b|\w\W+(?:\w+\W+){8}\w",
     re.IGNORECASE,
 )
 # Stems with which a heading rules all below it. What this finds is a guess.
@@ -148,7 +149,7 @@ GAVE_UP = re.compile(
     re.IGNORECASE,
 )
 TOOK = re.compile(
-    r"\b(?:kept|keepers?|accepted|adopted|landed|shipped|merged|applied|successful|successes|what (?:worked|helped|paid)"
+    r"\b(?:kept|accepted|adopted|landed|shipped|merged|applied|successful|successes|what (?:worked|helped|paid)"
     r"|that (?:worked|helped|paid)|wins\b|winners?\b|implemented|completed)|^\W*worked\W*$|有效|成功",
     re.IGNORECASE,
 )

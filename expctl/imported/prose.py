@@ -2,14 +2,15 @@
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.bullets import DECIDES, LABEL, MEASURED, read_bullets
 from expctl.imported.document import Document, Line, Row, Ruling, Section, Unread
 from expctl.imported.entries import read_entries
-from expctl.imported.groups import NOT_KEPT, NOT_REJECTED, ruled_sections, verdict_of
+from expctl.imported.groups import NOT_KEPT, NOT_REJECTED, ruled_sections, ruling_of_items, verdict_of
 from expctl.imported.headings import (
     COUNTED,
     NUMBERED,
@@ -23,7 +24,7 @@ from expctl.imported.items import outside_fences
 from expctl.imported.likeness import may_be_the_same
 from expctl.imported.lists import read_list
 from expctl.imported.verdicts import Dialect, Pending, opens_with_verdict, rulings
-from expctl.imported.vocabulary import DECIDED
+from expctl.imported.vocabulary import DECIDED, MARKS
 
 ONLY_LABEL = re.compile(
     r"\s*(?:[-*+]\s+)?\W*(?:verdict|decision|outcome|status|conclusion|ruling)\s*(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*",
@@ -63,6 +64,12 @@ SEEN = {Verdict.INVALID, Verdict.INCONCLUSIVE, Verdict.NO_OP}
 TELLS_TRIED = re.compile(
     r"^\W*(?:what was tried|tried|change|idea|hypothesis|approach|result|results|why it \w+)\W*:", re.IGNORECASE | re.MULTILINE
 )
+# `Phase 2: deeper (2,177 -> 1,486 cycles), tasks 17-24`
+OF_MANY = re.compile(
+    r"\b(?:tasks|opts|optimi[sz]ations|experiments|iterations|iters|runs|items)\s+#?\d+\s*[-–—]\s*\d", re.IGNORECASE
+)
+MARKED_MIN = 3
+EXPLAINS = re.compile(r"\W*(?:legend|glossary|how to read)\b", re.IGNORECASE)
 UNSURE = re.compile(r"\W*(?:inconclusive|undecided|unclear)\b", re.IGNORECASE)
 # `**Attempted and reverted.**`, in a line of its own
 TRIED_AND = re.compile(
@@ -78,9 +85,12 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
     found: list[Row | Unread] = []
     names = {row.name for row in rows if row.name}
     marked = marks_are_verdicts(document.sections)
+    marks = Counter(section.under for section in document.sections if marked and MARKS.match(section.title))
     outcomes = outcomes_are_verdicts(document.sections)
     told: set[str] = set()
-    groups = ruled_sections([section.title for section in document.sections if section.title != document.title])
+    above = {section.title: section.under for section in document.sections}
+    groups = ruled_sections([title for title in above if title != document.title])
+    whole_document = ruled_sections([document.title])
     fails = any(DECIDES.search(line.text) for line in document.lines())
     for section in experiments_of(document.sections):
         if section.title == document.title and rows:
@@ -96,9 +106,14 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
         if entries and not (heading and heading.words):
             found += entries
             continue
-        whole = _section(section, heading, lines, dialect) if heading and heading.name not in names else None
-        if whole is None and section.under in groups and heading:
-            whole = _of_group(section, heading, lines, groups[section.under])
+        among = marks[section.under] >= MARKED_MIN
+        whole = _section(section, heading, lines, dialect, among=among) if heading and heading.name not in names else None
+        outer = [title for title in _outer(section.under, above) if title != document.title or title in whole_document]
+        if isinstance(whole, Row) and any(_contradicts(each, title) for each in whole.rulings for title in outer):
+            continue  # a KEEP below `What didn't work`
+        ruled = next((title for title in outer if title in groups), "")
+        if whole is None and ruled and heading:
+            whole = _of_group(section, heading, lines, groups[ruled])
         if whole:
             told.add(section.title)
         made = [whole] if whole else list(read_bullets(section, lines, dialect, names, fails=fails))
@@ -106,6 +121,19 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
         listed = read_list(section, groups, rows) if not whole else ()
         found += [*made, *(each for each in listed if each.line not in seen)]
     return found
+
+
+def _outer(title: str, above: Mapping[str, str]) -> list[str]:
+    """Return `title` and the headings above it, the innermost first."""
+    found: list[str] = []
+    while title and title not in found:
+        found.append(title)
+        title = above.get(title, "")
+    return found
+
+
+def _contradicts(ruling: Ruling, heading: str) -> bool:
+    return {ruling.verdict, ruling_of_items(heading)} == {Verdict.KEEP, Verdict.REJECT}
 
 
 def _tells_of_row(heading: Heading, rows: Sequence[Row]) -> bool:
@@ -117,8 +145,15 @@ def _tells_of_row(heading: Heading, rows: Sequence[Row]) -> bool:
     return any(row.name in names and may_be_the_same(heading.title[number.end() :], row.change) for row in rows)
 
 
-def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect: Dialect) -> Row | Unread | None:
-    """Return the experiment that a whole section tells: its heading states a verdict, or one line is labelled as such."""
+def _section(
+    section: Section, heading: Heading, lines: Sequence[Line], dialect: Dialect, *, among: bool
+) -> Row | Unread | None:
+    """Return the experiment that a whole section tells: its heading states a verdict, or one line is labelled as such.
+
+    `among`: headings beside it begin with check marks too.
+    """
+    if EXPLAINS.match(section.title):
+        return None
     labelled = list(_labelled(lines))
     stated = [text for text in labelled if _is_stated(text, dialect)]
     words = heading.words
@@ -136,7 +171,7 @@ def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect:
         return Unread(line=section.line, text=plain_text(section.title)[:120], why=why)
     verdicts = {each.verdict for each in made}
     counted = heading.name or COUNTED.match(LEADING_MARK.sub("", section.title))
-    if not counted and (verdicts & SEEN or (words == section.title[:1] and not TELLS_TRIED.search(_text(lines)))):
+    if not counted and (verdicts & SEEN or (words == section.title[:1] and not _tells_tried(lines, among=among))):
         return None  # `Events - OOM` and `✅ Quick install` are about something else
     told = [opens_with_verdict(text, dialect) for text in stated]
     told += [Verdict.INCONCLUSIVE for text in labelled if UNSURE.match(text)]
@@ -155,6 +190,10 @@ def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect:
     )
 
 
+def _tells_tried(lines: Sequence[Line], *, among: bool) -> bool:
+    return bool(TELLS_TRIED.search(_text(lines)) or (among and MEASURED.search(_text(lines))))
+
+
 def _of_group(section: Section, heading: Heading, lines: Sequence[Line], words: str) -> Row | None:
     """Return the experiment of a section below a heading such as `Failed experiments`, whose `words` rule it.
 
@@ -162,10 +201,14 @@ def _of_group(section: Section, heading: Heading, lines: Sequence[Line], words: 
     """
     text = _text(lines)
     verdict = verdict_of(words)
-    if verdict is None or not (
-        TELLS_TRIED.search(text)
-        or MEASURED.search(section.title)
-        or ((heading.name or NUMBERED.match(section.title) or COUNTED.match(section.title)) and MEASURED.search(text))
+    if (
+        OF_MANY.search(section.title)
+        or verdict is None
+        or not (
+            TELLS_TRIED.search(text)
+            or MEASURED.search(section.title)
+            or ((heading.name or NUMBERED.match(section.title) or COUNTED.match(section.title)) and MEASURED.search(text))
+        )
     ):
         return None
     if (NOT_KEPT if verdict is Verdict.KEEP else NOT_REJECTED).search(f"{section.title}\n{text}"):
