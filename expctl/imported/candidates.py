@@ -18,7 +18,7 @@ from expctl.imported.headings import COUNTED, GROUP, IDENTIFIED, NUMBERED, PART,
 from expctl.imported.heads import HEADS, MEANING, Role
 from expctl.imported.inside import FIRST
 from expctl.imported.items import outer_items, outside_fences, parted
-from expctl.imported.outcomes import first_guess, opens_with_outcome, tells_outcome, weigh
+from expctl.imported.outcomes import OUTCOMES, first_guess, tells_outcome, weigh
 from expctl.imported.places import Place
 from expctl.imported.rules import FORBIDS, row_of_rule
 from expctl.imported.vocabulary import DECIDED, MARKS
@@ -26,6 +26,7 @@ from expctl.imported.vocabulary import DECIDED, MARKS
 TEXT_MAX = 4000
 SHARE, MOST = 0.3, 0.5
 WORDS = 4
+SHORT = 80
 # What such a section holds is no experiment.
 NO_EXPERIMENTS = re.compile(
     r"""\b(?:lessons?|insights?|learnings?|learned|summary|conclusions?|next|to-?do|future|plans?|setup|environment|how\ to
@@ -36,7 +37,9 @@ NO_EXPERIMENTS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 AT_START = re.compile(r"\W*(?:\d+\W+)?(?:(?:the|an?|initial|stock|original|first)\W+)*(?:baseline|reference)\b", re.IGNORECASE)
-WORD = re.compile(r"[^\W\d_]{2,}")
+# `Exp-M1: tiles`
+NAMED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|trial)\W*[A-Z]{1,3}-?\d", re.IGNORECASE)
+WORD = re.compile(r"[^\W\d_]{3,}")
 BOLD_LINE = re.compile(r"\W{0,6}(?:\*\*|__)(.+?)(?:\*\*|__)\s*(.*)")
 SENTENCE = re.compile(r"(?<=[.!])\s+(?=\W*[A-Z])")
 
@@ -87,6 +90,14 @@ class _Tree:
         index = bisect_right(self.lines, line)
         return self.lines[index - 1] if index else 0
 
+    def ruling(self, line: int, titles: Mapping[int, str]) -> Verdict | None:
+        """Return the verdict that the heading in `line`, or the innermost one above that gives one, gives to all below it."""
+        while line:
+            if found := ruling_of_items(titles.get(line, "")):
+                return found
+            line = self.above.get(line, 0)
+        return None
+
     def inside(self, line: int, sections: set[int]) -> bool:
         """Return whether `line` stands in one of `sections`, or in a section below one."""
         at = self.section(line)
@@ -106,7 +117,7 @@ def _headings(document: Document, tree: _Tree, taken: set[int]) -> dict[int, Ver
     about = bool(ABOUT_EXPERIMENTS.search(document.title)) or bool(taken)
     found: dict[int, Verdict | None] = {}
     for above, members in groups.items():
-        ruled = ruling_of_items(titles.get(above, ""))
+        ruled = tree.ruling(above, titles)
         if NO_EXPERIMENTS.search(titles.get(above, "")) and titles[above] != document.title:
             continue
         free = [section for section in members if section.line not in taken and _may_be_one(section)]
@@ -135,12 +146,16 @@ def _may_be_one(section: Section) -> bool:
     title = section.title
     if PART.fullmatch(title) or FORBIDS.search(title) or AT_START.match(title) or not _text(section).strip():
         return False
-    told = NUMBERED.match(title) or any(map(weigh, _ends(title)))
-    return bool(told) or not (GROUP.match(title) or NO_EXPERIMENTS.search(title) or ruling_of_items(title))
+    if any(map(weigh, _ends(title))):
+        return True
+    several = ruling_of_items(title) and len(list(outer_items(section, paragraphs=False))) > 1
+    return not several and bool(
+        NUMBERED.match(title) or not (GROUP.match(title) or NO_EXPERIMENTS.search(title) or ruling_of_items(title))
+    )
 
 
 def _is_counted(title: str) -> bool:
-    return bool(NUMBERED.match(title) or COUNTED.match(title) or IDENTIFIED.match(title))
+    return bool(NUMBERED.match(title) or COUNTED.match(title) or IDENTIFIED.match(title) or NAMED.match(title))
 
 
 def _text(section: Section) -> str:
@@ -167,7 +182,7 @@ def _items(document: Document, tree: _Tree, rows: Sequence[Row], taken: set[int]
         forbids = bool(FORBIDS.search(f"{section.title} {above}"))
         free = [(line, text) for line, text in listed if line not in taken and _tells_tried(text)]
         free = [each for each in free if not (forbids and row_of_rule(each[1], rows))]
-        ruled = ruling_of_items(section.title) or ruling_of_items(above) or (Verdict.REJECT if forbids else None)
+        ruled = tree.ruling(section.line, titles) or (Verdict.REJECT if forbids else None)
         about = ABOUT_EXPERIMENTS.search(f"{section.title} {above} {document.title}")
         telling = {line for line, text in listed if line in taken or (about and _tells(text))}
         many = len(telling) > 1 and len(telling) >= MOST * len(listed)
@@ -212,25 +227,23 @@ def _rows(table: Table, *, about: bool) -> dict[int, Verdict | None]:
     rows = [row for row in table.rows if any(row.cells) and not any(map(FIRST.search, row.cells))]
 
     telling = sum(any(_opens(row.cells[at].strip("*_` ")) for at in order) for row in rows)
-    if not ruled and (telling < 2 or telling < SHARE * len(rows)) and not (about and _of_ids(table)):
+    if not ruled and (telling < 2 or telling < SHARE * len(rows)) and not _of_ids(table, about=about):
         return {}
     return {row.line: ruled or first_guess(row.cells[at] for at in order) for row in rows}
 
 
-def _of_ids(table: Table) -> bool:
-    """Return whether a table lists things by ids, and says of each in words what it was, and in figures what came of it."""
-    ids = [IDENTIFIED.fullmatch(cell) or cell.isdecimal() for row in table.rows if (cell := row.cells[0].strip("*`#[] "))]
-    named = plain_head(table.heads[0]) in HEADS[Role.NAME] or table.heads[0].strip() == "#"
-    distinct = len({row.cells[0] for row in table.rows})
-    words = sum(sum(len(WORD.findall(cell)) > 1 for cell in row.cells[1:]) > 0 for row in table.rows)
-    return (
-        len(table.rows) > 1
-        and (named or sum(map(bool, ids)) > MOST * len(table.rows))
-        and not (not named and all(row.cells[0].strip("*`#[] ").isdecimal() for row in table.rows))
-        and distinct == len(table.rows)
-        and words > MOST * len(table.rows)
-    )
+def _of_ids(table: Table, *, about: bool) -> bool:
+    """Return whether a table lists things by ids, and says of most in words what they were.
+
+    `about`: the document is one of experiments; then plain numbers below a head such as `#` are ids too.
+    """
+    first = [row.cells[0].strip("*`#[]~ ") for row in table.rows]
+    named = about and (plain_head(table.heads[0]) in HEADS[Role.NAME] or table.heads[0].strip() == "#")
+    ids = sum(bool(IDENTIFIED.match(cell)) for cell in first)
+    words = sum(any(WORD.search(cell) for cell in row.cells[1:]) for row in table.rows)
+    most = MOST * len(table.rows)
+    return len(first) > 1 and (named or ids > most) and len(set(first)) == len(first) and words > most
 
 
 def _opens(cell: str) -> bool:
-    return bool(MARKS.match(cell) or opens_with_outcome(cell[:TEXT_MAX]) or DECIDED.match(cell))
+    return bool(MARKS.match(cell) or DECIDED.match(cell) or (len(cell) <= SHORT and OUTCOMES.search(cell)))

@@ -16,13 +16,14 @@ from expctl.imported.vocabulary import PATTERNS
 # `Failed` alone may be about tests.
 NAMES_THINGS = re.compile(rf"\b(?:{THINGS}|what|things)\b|{ENDS.pattern}", re.IGNORECASE)
 TITLE_MAX = 120
+LISTED_MIN = 4
 
 
 def read_list(section: Section, ruled: Mapping[str, str], rows: Sequence[Row]) -> Iterator[Row]:
     """Yield an experiment for each item of `section` where its heading, or the one above, is `ruled`: says what became of all.
 
-    Each item says what was tried before a colon or a dash, or in bold, and a third of them has a figure. What tells of one of
-    `rows`, or of another verdict, is left out.
+    Each item says what was tried before a colon or a dash, or in bold; and a third of them has a figure, or most of at least
+    four begin in bold. What tells of one of `rows`, or of another verdict, is left out.
     """
     inherits = section.under in ruled and ruling_of_items(section.title) is verdict_of(ruled[section.under])
     heading = section.under if inherits else section.title
@@ -32,7 +33,9 @@ def read_list(section: Section, ruled: Mapping[str, str], rows: Sequence[Row]) -
         return
     found = [(number, parted(text)) for number, text in outer_items(section, paragraphs=False)]
     told = [(number, title, rest) for number, (title, rest) in found if rest and len(title) <= TITLE_MAX]
-    if sum(bool(MEASURED.search(f"{title} {rest}")) for _, title, rest in told) < MEASURED_SHARE * len(told):
+    bold = sum(text.startswith(("**", "__", "`")) for _, text in outer_items(section, paragraphs=False))
+    listed = verdict is Verdict.REJECT and bold >= LISTED_MIN and bold > len(told) / 2
+    if not listed and sum(bool(MEASURED.search(f"{title} {rest}")) for _, title, rest in told) < MEASURED_SHARE * len(told):
         return
     against = NOT_KEPT if verdict is Verdict.KEEP else NOT_REJECTED
     for number, tried, rest in told:

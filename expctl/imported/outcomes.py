@@ -38,12 +38,17 @@ STEMS = {
 }  # fmt: skip
 STEM = "|".join(rf"(?P<{verdict.name}>{stems})" for verdict, stems in STEMS.items())
 OUTCOMES = re.compile(rf"(?<![A-Za-z0-9_])(?:{STEM})(?![A-Za-z0-9_])", re.IGNORECASE | re.VERBOSE)
-OPENS = re.compile(rf"{LEAD}(?:{STEM})(?:\W*$|\s*[,;:.(!+/&\[–—-])", re.IGNORECASE | re.VERBOSE)
 # An outcome that says in the end of a heading, beside such of the other kind, what became of the change
 SURE = re.compile(
     rf"{LEAD}(?:(?P<KEEP>wins?|winners?|champion|success|breakthrough|improvement|improved|confirmed)"
     r"|(?P<REJECT>lost|loss|losers?|harmful|hurts|worse|slower|refuted|disproved|falsified|regress(?:ion|ed)))"
     r"(?:\W*$|\s*[,;:(\[–—])",
+    re.IGNORECASE,
+)
+# The first clause of a cell below a head such as `Verdict`
+IN_COLUMN = re.compile(
+    r"\W*(?:(?:big|huge|clear|new)\W+)?(?:(?P<KEEP>wins?|winner|better|best|faster|improved|improvement|success|sota)"
+    r"|(?P<REJECT>worse|worst|slower|bad|lost|loss|hurts?|harmful|regression|regressed|no gain))\W*",
     re.IGNORECASE,
 )
 NEGATED = re.compile(
@@ -87,16 +92,24 @@ def seen_in(text: str) -> set[Verdict]:
     return found or marks
 
 
-def opens_with_outcome(text: str) -> Verdict | None:
-    """Return the verdict of a text that begins with an outcome, such as `BIG WIN (base)`, `HARMFUL` or `no gain`."""
-    found = OPENS.match(text)
-    return Verdict[found.lastgroup or ""] if found else None
-
-
 def sure_outcome(text: str) -> Verdict | None:
     """Return KEEP or REJECT for a text that is an outcome and little else: `BIG WIN (base)`, `HARMFUL`, `LOST (both)`."""
     found = SURE.match(text)
     return Verdict[found.lastgroup or ""] if found else None
+
+
+def outcome_of_cell(cell: str) -> Verdict | None:
+    """Return KEEP or REJECT for a cell below a head such as `Verdict` that begins with an outcome: `BEST`, `worse: 3 % slower`.
+
+    None where a later clause tells the other one, or what was done.
+    """
+    first, *others = [part for part in CLAUSE.split(cell[:TEXT_MAX].replace("*", "")) if part.strip()] or [""]
+    found = IN_COLUMN.fullmatch(first)
+    if not found or any(DECIDED.search(part) for part in others):
+        return None
+    verdict = Verdict[found.lastgroup or ""]
+    other = {Verdict.KEEP, Verdict.REJECT} - {verdict}
+    return None if any(seen_in(part) & other for part in others) else verdict
 
 
 def tells_outcome(text: str) -> bool:

@@ -13,7 +13,7 @@ from expctl.imported.groups import MEANINGS, ruled_by_heading
 from expctl.imported.heads import TRIED
 from expctl.imported.ids import is_range
 from expctl.imported.inside import ruled_inside
-from expctl.imported.outcomes import weigh
+from expctl.imported.outcomes import outcome_of_cell, weigh
 from expctl.imported.places import cell_of, name_of, places, row_of
 from expctl.imported.prose import read_text
 from expctl.imported.questions import line_option, options_for, options_of_table, why_no_ledger
@@ -21,6 +21,11 @@ from expctl.imported.verdicts import Dialect, Pending, rulings, spelled_out
 
 CELL_MAX = 4000
 SHOWN_MAX = 120
+# `keep | baseline, as it was` keeps nothing; `baseline + wider loads` and `baseline with two stages` are changes.
+IS_BASELINE = re.compile(
+    r"\W*(?:(?:the|first|initial|stock|original|unmodified)\W+)*baseline\b(?!\s*(?:[+&]|->|→|with\b|and\b|plus\b|minus\b))",
+    re.IGNORECASE,
+)
 
 
 def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
@@ -116,6 +121,8 @@ def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, in
     """Return the experiment of a line; `inside`: its id begins the cell of the change."""
     verdict = cell_of(line, columns.verdict)
     found = rulings(verdict, dialect) or rulings(spelled_out(verdict), dialect)
+    if not found and dialect.outcomes and (outcome := outcome_of_cell(verdict)):
+        found = (Ruling(verdict=outcome, kind=None, words=verdict),)
     shown = one_line(" | ".join(line.cells), 120)
     if found is None:
         why = f"{verdict!r} is not recognised as a verdict"
@@ -128,4 +135,8 @@ def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, in
         return Unread(line=line.line, text=shown, why="the row has neither an id nor a change")
     if is_range(name := name_of(line, columns)):
         return Unread(line=line.line, text=shown, why=f"{name!r} is a range of ids: one experiment is one row, or `P3, P4`")
+    kept = all(each.verdict is Verdict.KEEP and not re.search("baseline", each.words, re.IGNORECASE) for each in found)
+    if kept and IS_BASELINE.match(cell_of(line, columns.change)):
+        options = (line_option(line.line, Verdict.KEEP),)
+        return Unread(line=line.line, text=shown, why=Pending.BASELINE.value, options=options)
     return row_of(table, columns, line, found, inside=inside)

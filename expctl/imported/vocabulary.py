@@ -49,6 +49,7 @@ WORDS = (
     (Verdict.INCONCLUSIVE, r"inconclusive|undecided|unclear|neutral|mixed|tie|unentschieden|unklar"),
     (Verdict.NO_OP, r"no[- ]?op|identical|unchanged|^no (?:measurable )?change(?=\W|$)|identisch|unverändert|wirkungslos"),
 )  # fmt: skip
+OPEN = re.compile(r"\b(?:inconclusive|undecided|unclear|mixed|unentschieden|unklar)\b", re.IGNORECASE)
 PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for verdict, words in WORDS)
 # Words for what was done, not for what was seen: a long text states its verdict with one of these.
 DECIDED = re.compile(
