@@ -138,7 +138,7 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
 
 
 def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
-    """Return how the cells of column `index` state verdicts: whether yes, no, a check mark, `failed` or `better` is one there."""
+    """Return how the cells of column `index` state verdicts: whether yes, a check mark, `failed`, `better` is one there."""
     head = plain_head(table.heads[index])
     asks = head in ASKING or head == plain_head(given.heads.get(Role.VERDICT, "\0"))
     measured = any(MEASURED.search(cell) for row in table.rows for at, cell in enumerate(row.cells) if at != index)

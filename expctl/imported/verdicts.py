@@ -60,8 +60,7 @@ class Dialect:
     """How a column's cells state verdicts. `answers`: yes and no are verdicts; `bits`: 1 and 0 are; `marks`: check marks are.
 
     `tests`: the column says which tests passed, so `failed` is no verdict; `outcomes`: `better` and `worse` are verdicts there.
-    `meanings` are verdicts by words that the user gave,
-    in small letters; None stands for an experiment without a verdict yet.
+    `meanings` are verdicts by words that the user gave, in small letters; None stands for an experiment without a verdict yet.
     """
 
     answers: bool = True
