@@ -73,7 +73,10 @@ def given_by(before: Given, maps: Sequence[str], units: Sequence[str], document:
     asked = read_document(document, made.map()).asked()
     lines = {each.line: str(each.guess) for each in asked if each.guess} if PROPOSED in of_lines else {}
     for word in of_lines:
-        if found := LINES.fullmatch(word):
+        found = LINES.fullmatch(word)
+        if found and found[2].upper() not in (WAITS, *Verdict):
+            raise _refused(word)
+        if found:
             for line in _lines(found[1], word, {each.line for each in asked}, set(known)):
                 lines[line] = found[2].upper()
     said = {known[line].key: verdict for line, verdict in lines.items() if line in known}
@@ -90,7 +93,7 @@ def _lines(numbers: str, word: str, asked: set[int], known: set[int]) -> Iterato
         if not found or not found <= known:
             raise Misused(
                 "--map names a line that can hold no experiment",
-                code="map-unclear",
+                code="map-line-unknown",
                 expected="the line of a heading, of an item of a list or of a row; a range takes the lines asked about",
                 found=f"{word}: {part.strip()}",
                 hint="expctl import FILE --dry-run lists the lines that are asked about",

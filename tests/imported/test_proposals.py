@@ -115,9 +115,17 @@ def test_a_person_may_correct_what_was_understood_and_say_that_nothing_is_decide
     assert [each.line for each in found.waiting] == [4]
 
 
-@pytest.mark.parametrize("word", ["line 2=KEEP", "line 99=KEEP", "lines 8-9=KEEP", "line 5=GOOD"])
-def test_a_line_that_can_be_no_experiment_is_refused(word: str) -> None:
-    with refuses("map-unclear") as caught:
+@pytest.mark.parametrize(
+    ("word", "code"),
+    [
+        ("line 2=KEEP", "map-line-unknown"),
+        ("line 99=KEEP", "map-line-unknown"),
+        ("lines 8-9=KEEP", "map-line-unknown"),
+        ("line 3=GOOD", "map-unclear"),
+    ],
+)
+def test_a_line_that_can_be_no_experiment_is_refused(word: str, code: str) -> None:
+    with refuses(code) as caught:
         parsed("# Log\n\n- wider loads\n", word)
     assert word in caught.value.found
 
