@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.bullets import ALONE, DID
@@ -112,21 +112,23 @@ def ruling_of(heading: str) -> re.Match[str] | None:
     return BEFORE.fullmatch(title) or AFTER.fullmatch(title) or APPLIED.fullmatch(heading) or NOUNS.fullmatch(title)
 
 
-def ruled_sections(titles: Iterable[str]) -> dict[str, str]:
-    """Return the words that headings such as `Failed experiments` give to all sections below them, by heading.
+def ruled_sections(above: Mapping[str, str]) -> dict[str, str]:
+    """Return the words that headings such as `Failed experiments` give to all sections below them, by heading. `above` gives
+    for each heading the one it stands below.
 
     `Kept experiments` and `What worked` give one only where another heading says that others failed; headings in other words
-    (`Wins of session 2`, `More dead ends`) only where there are such of both kinds.
+    (`Wins of session 2`, `More dead ends`) only where such of both kinds stand beside each other.
     """
-    titles = list(titles)
-    found = {title: _of_sections(title) for title in titles}
+    found = {title: _of_sections(title) for title in above}
     failed = any(verdict_of(words) is Verdict.REJECT for words in found.values())
     ruled = {title: words for title, words in found.items() if words and (failed or verdict_of(words) is Verdict.REJECT)}
-    stems = {title: verdict for title in titles if not ELSE.search(title) and (verdict := ruling_of_items(title))}
-    if {Verdict.KEEP, Verdict.REJECT} <= {*stems.values(), *map(verdict_of, ruled.values())}:
-        said = {Verdict.KEEP: "successful", Verdict.REJECT: "unsuccessful"}
-        ruled = {title: said[verdict] for title, verdict in stems.items()} | ruled
-    return ruled
+    stems = {title: verdict for title in above if not ELSE.search(title) and (verdict := ruling_of_items(title))}
+    beside: dict[str, set[Verdict | None]] = {}
+    for title, verdict in (*stems.items(), *((title, verdict_of(words)) for title, words in ruled.items())):
+        beside.setdefault(above[title], set()).add(verdict)
+    said = {Verdict.KEEP: "successful", Verdict.REJECT: "unsuccessful"}
+    both = {title: said[verdict] for title, verdict in stems.items() if {*said} <= beside[above[title]]}
+    return both | ruled
 
 
 def verdict_of(words: str) -> Verdict | None:

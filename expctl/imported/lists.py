@@ -15,6 +15,7 @@ from expctl.imported.vocabulary import PATTERNS
 
 # `Failed` alone may be about tests.
 NAMES_THINGS = re.compile(rf"\b(?:{THINGS}|what|things)\b|{ENDS.pattern}", re.IGNORECASE)
+FILE = re.compile(r"[`*]*[\w./-]+\.\w{1,5}[`*]*", re.ASCII)
 TITLE_MAX = 120
 LISTED_MIN = 4
 

@@ -89,8 +89,8 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
     outcomes = outcomes_are_verdicts(document.sections)
     told: set[str] = set()
     above = {section.title: section.under for section in document.sections}
-    groups = ruled_sections([title for title in above if title != document.title])
-    whole_document = ruled_sections([document.title])
+    groups = ruled_sections({title: under for title, under in above.items() if title != document.title})
+    whole_document = ruled_sections({document.title: ""})
     fails = any(DECIDES.search(line.text) for line in document.lines())
     for section in experiments_of(document.sections):
         if section.title == document.title and rows:

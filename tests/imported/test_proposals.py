@@ -151,7 +151,7 @@ def test_proposals_are_found_in_linear_time() -> None:
         text += (
             f"### Experiment 1: {'no gain ' * size}\n{'faster ' * size}\n| a | Notes |\n|---|---|\n" + "| b | slower |\n" * size
         )
-        before = time.perf_counter()
+        before = time.process_time()
         assert len(parsed(text).proposals) >= size
-        took.append(time.perf_counter() - before)
+        took.append(time.process_time() - before)
     assert took[1] < 10 * took[0]
