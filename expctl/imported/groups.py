@@ -37,7 +37,7 @@ NOUNS = re.compile(r"\W*(?:\w+ ){0,3}(?P<verdict>discard|reject|revert)(?:s|ions
 # `Dead ends`, `Negative results`
 ENDS = re.compile(
     r"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:\w+ )?"
-    r"(?P<verdict>dead[- ]ends?|negative results|failures|non-?starters|eliminations|no-gos)"
+    r"(?P<verdict>dead[- ]ends?|negative results|non-?starters|eliminations|no-gos)"
     r"(?:,? and why|(?: (?:in|on|by|for|from) .*)?)\W*",
     re.IGNORECASE,
 )
@@ -147,12 +147,13 @@ ELSE = re.compile(
 GAVE_UP = re.compile(
     r"\b(?:reject|revert|discard|abandon|drop(?:ped)?\b|fail|unsuccessful|negative results?|dead[- ]ends?|eliminat|ruled out"
     r"|refut|disprov|lost\b|losers?\b|no[- ]gos?\b|non-?starters?|not worth|harmful|backed out|rolled back)"
-    r"|n.?t (?:work|help|pay|pan)|not (?:to )?(?:work|help|pay|keep)|失败|放弃|无效",
+    r"|\b(?:did|does|do)(?:n.?t| not) (?:work|help|pay|pan)|not (?:to )?(?:work|help|pay|keep)|失败|放弃|无效",
     re.IGNORECASE,
 )
 TOOK = re.compile(
     r"\b(?:kept|accepted|adopted|landed|shipped|merged|applied|successful|successes|what (?:worked|helped|paid)"
-    r"|that (?:worked|helped|paid)|wins\b|winners?\b|implemented|completed)|^\W*worked\W*$|有效|成功",
+    r"|that (?:worked|helped|paid)|wins\b|winners?\b"
+    r"|(?:implemented|completed) (?:optimi[sz]ations|experiments|changes|ideas))|^\W*worked\W*$|有效|成功",
     re.IGNORECASE,
 )
 

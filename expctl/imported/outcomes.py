@@ -52,7 +52,7 @@ IN_COLUMN = re.compile(
     re.IGNORECASE,
 )
 NEGATED = re.compile(
-    r"(?:\b(?:no|not|never|without|nor|neither|zero|hardly|nicht|kein\w*)|n.t|[不无没])\W*(?:\w+\W+){0,2}$", re.IGNORECASE
+    r"(?:\b(?:no|not|never|without|nor|neither|zero|hardly|nicht|kein\w*)|n['’]t\b|[不无没])\W*(?:\w+\W+){0,2}$", re.IGNORECASE
 )
 NEAR = 32
 
