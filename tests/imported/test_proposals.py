@@ -155,3 +155,15 @@ def test_proposals_are_found_in_linear_time() -> None:
         assert len(parsed(text).proposals) >= size
         took.append(time.process_time() - before)
     assert took[1] < 10 * took[0]
+
+
+def test_a_workflow_is_no_list_of_what_did_not_work() -> None:
+    listed = "- **Branch** often: 3 % faster\n- **Notify** the user: 2 ms\n"
+    found = parsed(f"# Log\n## Development Workflow\n{listed}## Applied changes\n- **A**: 3 ms\n")
+    assert not {3, 4} & {row.line for row in found.rows}
+    both = parsed(f"# Log\n## Wins of session 2\n{listed}## More dead ends\n- **A swizzle**: 1 % slower\n")
+    assert [(row.line, row.rulings[0].verdict) for row in both.rows] == [
+        (3, Verdict.KEEP),
+        (4, Verdict.KEEP),
+        (6, Verdict.REJECT),
+    ]
