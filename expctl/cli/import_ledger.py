@@ -35,7 +35,11 @@ def import_ledger(
     renumber: Annotated[bool, typer.Option("--renumber", help="Give rows whose id is taken the next free numbers.")] = False,
     maps: Annotated[
         list[str] | None,
-        typer.Option("--map", metavar="ROLE=HEAD|WORDS=VERDICT", help="What a column holds, or what its words mean; is kept."),
+        typer.Option(
+            "--map",
+            metavar="ROLE=HEAD|WORDS=VERDICT|line N=VERDICT|proposed",
+            help="What a column holds, what its words mean, what a line is, or: all is as proposed; is kept.",
+        ),
     ] = None,
     unit: Annotated[
         list[str] | None, typer.Option(metavar="UNIT=higher|lower", help="Which direction of a unit is better; is kept.")
@@ -62,7 +66,8 @@ def import_ledger(
 
     _check_numbers(peak, noise)
     before = _kept(file)
-    given = given_by(before, maps or [], unit or [])
+    document = read_document(contents(file, "the ledger", bytes_max=BYTES_MAX), str(file))
+    given = given_by(before, maps or [], unit or [], document)
     options = Options(
         target=target,
         peak_tflops=peak,
@@ -73,7 +78,6 @@ def import_ledger(
         given=given,
         accept=tuple(accept or ()),
     )
-    document = read_document(contents(file, "the ledger", bytes_max=BYTES_MAX), str(file))
     place = wiring.here()
     if dry_run:
         git = wiring.reader(place)
@@ -93,7 +97,7 @@ def import_ledger(
 
 
 def _plan_lines(plan: "Plan") -> list[str]:
-    from expctl.imported.terminal import audit_lines, record_lines, split_lines, summary_line, unread_lines
+    from expctl.imported.terminal import audit_lines, proposed_lines, record_lines, split_lines, summary_line, unread_lines
 
     reading = plan.reading
     return [
@@ -103,6 +107,7 @@ def _plan_lines(plan: "Plan") -> list[str]:
         *split_lines(plan.naming),
         f"  {summary_line(plan.records)}",
         *unread_lines("not understood:", reading.unread),
+        *proposed_lines(reading),
         *unread_lines("not concluded, so not imported:", reading.waiting),
         *unread_lines("no ledger:", reading.skipped_tables),
         *unread_lines("do-not-repeat lines without a row:", plan.unruled),
@@ -130,7 +135,7 @@ def _keep(file: Path, given: "Given") -> None:
 
     if str(file) == "-":
         return
-    said = {"columns": given.columns, "verdicts": given.verdicts, "units": given.units}
+    said = {"columns": given.columns, "verdicts": given.verdicts, "lines": given.lines, "units": given.units}
     text = yaml.safe_dump({name: part for name, part in said.items() if part}, allow_unicode=True, sort_keys=False)
     atomic_write.replace(file.with_name(file.name + SUFFIX), text.encode())
 

@@ -162,7 +162,7 @@ def check(plan: Plan, options: Options) -> None:
             expected="a table with a column of verdicts (keep, reject, discard, ...) and one of ids or changes",
             found=_listed(reading.skipped_tables) or "no table",
             where=plan.file,
-            hint=hint(plan.file, reading.skipped_tables, f"expctl import {plan.file} --dry-run shows what was understood"),
+            hint=hint(plan.file, reading.skipped_tables, _or_proposed(plan, "--dry-run shows what was understood")),
         )
     if not plan.target:
         raise Misused(
@@ -179,7 +179,7 @@ def check(plan: Plan, options: Options) -> None:
             expected="a verdict in each row",
             found=_listed(reading.unread),
             where=plan.file,
-            hint=hint(plan.file, reading.unread, "correct these rows, or import the others with --partial"),
+            hint=hint(plan.file, reading.unread, _or_proposed(plan, "--partial imports the others")),
         )
     if plan.unknown:
         raise Refused(
@@ -201,6 +201,13 @@ def check(plan: Plan, options: Options) -> None:
             where=plan.file,
             hint="--renumber gives these rows the next free ids; each record then names its row",
         )
+
+
+def _or_proposed(plan: Plan, otherwise: str) -> str:
+    """Return what else to type: that the verdicts that are proposed are right, where there are any; and `otherwise`."""
+    guesses = sum(each.guess is not None for each in plan.reading.asked())
+    taken = f"--map proposed takes the {guesses} verdicts that --dry-run lists; " if guesses else ""
+    return f"expctl import {plan.file} {taken}{otherwise}"
 
 
 def _updated(

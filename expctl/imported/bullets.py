@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.document import Line, Row, Section
-from expctl.imported.headings import IDENTIFIED, NUMBERED, SPLIT, title_and_name
+from expctl.imported.headings import IDENTIFIED, NUMBERED, SPLIT, read_heading, title_and_name
+from expctl.imported.items import BOLD, items, parted
 from expctl.imported.rules import FORBIDS
 from expctl.imported.verdicts import Dialect, opens_with_verdict, rulings
 from expctl.imported.vocabulary import DECIDED
 
-CONTINUED = re.compile(r"\s+\S")
 CHECKBOX = re.compile(r"\[[ xX]\]\s+")
 ABOUT_EXPERIMENTS = re.compile(
     r"experiment|attempt|tried|optimi[sz]ation|ledger|history|results?\b|kept|reverted|rejected|discarded|hypothes[ei]s|probes?\b"
@@ -60,10 +60,23 @@ DECIDES = re.compile(r"(?:^\s+|\.\s+)Kept\.")
 # `Kill: slower than 3 ms` says when it would be done.
 WOULD = re.compile(r"kill|promote|demote|merge", re.IGNORECASE)
 DONE_AND = re.compile(r"(?:completed|implemented|done|tested|tried|measured|built) (?:and|but) ", re.IGNORECASE)
+# `Kept after the rerun: ...`, `Major kept win: ...`, in a list of such
+LEADS = re.compile(
+    r"(?P<lead>\W*(?:[\w-]+ ){0,2}?"
+    r"(?P<verdict>kept|retained|landed|merged|accepted|reverted|rejected|discarded|dropped|abandoned)"
+    r"(?: [^:]{0,60})?):\s+(?P<rest>\S.*)",
+    re.IGNORECASE,
+)
+LED_MIN = 4
+TAKEN_BACK = re.compile(
+    r"\b(?:later|then|subsequently|since|eventually|finally|was|were) (?:\w+ )?"
+    r"(?:reverted|removed|rolled back|dropped|discarded)\b"
+    r"|\b(?:reverted|rolled back|discarded) (?:later|afterwards?|again|in)\b",
+    re.IGNORECASE,
+)
 NEAR = 200
 LABELLED = re.compile(r"^\W*\[([A-Za-z ]+)\]\W*\s")
 ROW_MAX = 4000
-BULLET = re.compile(r"(\s*)(?:[-*+]|\d+[.)])\s+(\S.*)")
 # `Verdict: kept`, `**Decision.** Reverted, ...` and `- **Status:** rejected` below the heading of an experiment
 LABEL = re.compile(
     r"\s*(?:[-*+]\s+)?\W*(?:final\s+)?(?:verdict|decision|disposition|outcome|status|result|conclusion|ruling|urteil|entscheidung)"
@@ -82,7 +95,9 @@ def read_bullets(
     if FORBIDS.search(section.title) or EXPLAINS_WORDS.search(section.title):
         return
     about = bool(ABOUT_EXPERIMENTS.search(f"{section.title} {section.under}"))
-    for line, text in items(lines):
+    listed = list(items(lines))
+    led = _lead_with_verdicts([text for _, text, _ in listed])
+    for line, text, paragraph in listed:
         bare = CHECKBOX.sub("", text)
         known = IDENTIFIED.match(bare)
         if (
@@ -92,7 +107,10 @@ def read_bullets(
             or TELLS_CHANGE.match(text)
         ):
             continue
-        parted = _parted(FAILED.sub(rf"\1{STANDS_FOR_FAILED}.", bare) if fails else bare, dialect)
+        whole = FAILED.sub(rf"\1{STANDS_FOR_FAILED}.", bare) if fails else bare
+        leads = LEADS.fullmatch(bare) if led else None
+        headed = _led(leads) or _headed(bare, dialect)
+        parted = headed or (_parted(whole, dialect) if not paragraph else None)
         if parted is None:
             continue
         change, words, rest = parted
@@ -103,7 +121,7 @@ def read_bullets(
         if (
             isinstance(made, tuple)
             and made[0].verdict is Verdict.KEEP
-            and (LOST.search(f"{section.title} {bare}") or TEST_SAW.search(bare))
+            and ((TAKEN_BACK if leads else LOST).search(f"{section.title} {bare}") or TEST_SAW.search(bare))
         ):
             continue  # it tells of several attempts, or says both
         if not isinstance(made, tuple) or not re.search(r"\w\W+\w", title or name) or name in names:
@@ -121,22 +139,25 @@ def read_bullets(
         )
 
 
-def items(lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
-    """Yield (line number, text) of each bullet, its continued lines joined."""
-    open_at, text = 0, ""
-    for line in lines:
-        bullet = BULLET.fullmatch(line.text)
-        if bullet:
-            if open_at:
-                yield open_at, text
-            open_at, text = line.number, bullet[2]
-        elif open_at and CONTINUED.match(line.text):
-            text += " " + line.text.strip()
-        elif open_at:
-            yield open_at, text
-            open_at = 0
-    if open_at:
-        yield open_at, text
+def _lead_with_verdicts(texts: Sequence[str]) -> bool:
+    """Return whether half of a list's items, and at least four, begin with a verdict: `Kept: ...`, `Dropped again: ...`."""
+    led = sum(bool(LEADS.fullmatch(text)) for text in texts)
+    return led >= LED_MIN and led >= len(texts) / 2
+
+
+def _led(found: re.Match[str] | None) -> tuple[str, str, str] | None:
+    """Split a bullet of such a list as `_parted` does; None where two verdicts stand before the colon."""
+    if not found or len(DECIDED.findall(found["lead"])) != 1:
+        return None
+    return found["rest"], found["verdict"], found["rest"]
+
+
+def _headed(text: str, dialect: Dialect) -> tuple[str, str, str] | None:
+    """Split a bullet whose bold beginning, or whose number, ends as a heading does, with a verdict, as `_parted` does."""
+    bold = BOLD.match(text)
+    title, rest = (bold["bold"], bold["rest"]) if bold else parted(text) if NUMBERED.match(text) else ("", "")
+    heading = read_heading(title.rstrip(" :."), dialect, marked=False) if title else None
+    return (heading.title, heading.words, rest) if heading and heading.words else None
 
 
 def _parted(text: str, dialect: Dialect) -> tuple[str, str, str] | None:

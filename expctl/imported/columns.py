@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Table
 from expctl.imported.heads import AGAINST, ASKING, CLAIMED, ELSEWHEN, HEADS, MEANING, OF_CHANGES, STRONG, TRIED, Role
+from expctl.imported.outcomes import outcome_of_cell
 from expctl.imported.verdicts import Dialect, is_answer, opens_with_verdict, speaks_of_verdicts, spelled_out, tells_tests
 from expctl.imported.vocabulary import BITS, DECIDED, MARKS, PATTERNS, PENDING
 
@@ -66,11 +67,12 @@ class Columns:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Map:
     """What the user says about a ledger. `heads` are column heads by role, `meanings` verdicts by words in small letters (None:
-    no verdict yet).
+    no verdict yet), `lines` verdicts by the text of a line.
     """
 
     heads: Mapping[Role, str] = field(default_factory=dict)
     meanings: Mapping[str, Verdict | None] = field(default_factory=dict)
+    lines: Mapping[str, Verdict | None] = field(default_factory=dict)
 
 
 NO_MAP = Map()
@@ -136,7 +138,7 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
 
 
 def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
-    """Return how the cells of column `index` state verdicts: whether yes, no, a check mark or `failed` is one there."""
+    """Return how the cells of column `index` state verdicts: whether yes, a check mark, `failed`, `better` is one there."""
     head = plain_head(table.heads[index])
     asks = head in ASKING or head == plain_head(given.heads.get(Role.VERDICT, "\0"))
     measured = any(MEASURED.search(cell) for row in table.rows for at, cell in enumerate(row.cells) if at != index)
@@ -148,7 +150,8 @@ def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
     bits = asks and {cell.strip() for cell in cells} == set(BITS)
     told = any(DECIDED.fullmatch(NO_WORDS.sub("", cell)) for cell in cells) or _failed_is_verdict(table, index)
     tests = tells_tests(cells) and not told
-    return Dialect(answers=asks, bits=bits, marks=marks, tests=tests, meanings=given.meanings)
+    outcomes = head in STRONG and measured and not claimed
+    return Dialect(answers=asks, bits=bits, marks=marks, tests=tests, outcomes=outcomes, meanings=given.meanings)
 
 
 def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | None:
@@ -164,7 +167,9 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
         if set(head.split()) & ELSEWHEN:
             continue
         dialect = dialect_of(table, index, given)
-        recognised = [cell for cell in cells if speaks_of_verdicts(cell, dialect)]
+        recognised = [
+            cell for cell in cells if speaks_of_verdicts(cell, dialect) or (dialect.outcomes and outcome_of_cell(cell))
+        ]
         share = len(recognised) / len(cells) if cells else 0.0
         rank = (
             2

@@ -102,12 +102,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """A line of the ledger that was not understood, and why. `options` of the command line would decide it."""
+    """A line of the ledger that was not understood, and why. `options` of the command line would decide it; `guess` is the
+    verdict that its words let one guess, None without one.
+    """
 
     line: int
     text: str
     why: str
     options: tuple[str, ...] = ()
+    guess: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +118,8 @@ class ParsedLedger:
     """The contents of a hand-kept ledger: `rows` are its experiments.
 
     `columns` are sentences on how each table's columns were understood, `waiting` rows without a verdict yet, `unread` lines
-    that were not understood, `skipped_tables` the tables that are no ledger.
+    that were not understood, `skipped_tables` the tables that are no ledger. `proposals` are lines that may be experiments: a
+    person says what they are.
     """
 
     rows: tuple[Row, ...]
@@ -123,3 +127,8 @@ class ParsedLedger:
     waiting: tuple[Unread, ...]
     unread: tuple[Unread, ...]
     skipped_tables: tuple[Unread, ...]
+    proposals: tuple[Unread, ...] = ()
+
+    def asked(self) -> tuple[Unread, ...]:
+        """Return the lines for which a person is to say a verdict, in order."""
+        return tuple(sorted((*self.unread, *self.proposals), key=lambda each: each.line))

@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.bullets import ALONE, DID
@@ -10,7 +10,10 @@ from expctl.imported.document import Table
 from expctl.imported.verdicts import opens_with_verdict
 
 HEAD = "verdict"
-DONE = "accepted|adopted|kept|retained|landed|shipped|merged|rejected|reverted|discarded|abandoned|dropped|failed"
+DONE = (
+    "accepted|adopted|kept|retained|landed|shipped|merged|rejected|reverted|discarded|abandoned|dropped|failed|eliminated|refuted"
+    "|disproved|ruled[- ]out|unsuccessful"
+)
 THINGS = (
     "changes|experiments|optimi[sz]ations|attempts|ideas|approaches|candidates|hypotheses|variants|techniques|kernels|levers"
     "|improvements|wins|speed-?ups|tweaks|fixes"
@@ -31,6 +34,13 @@ AFTER = re.compile(
 APPLIED = re.compile(rf"\W*(?:{THINGS})\b[^()]*\((?:all )?(?P<verdict>applied|{DONE})\)\W*", re.IGNORECASE)
 # `Notable discards`
 NOUNS = re.compile(r"\W*(?:\w+ ){0,3}(?P<verdict>discard|reject|revert)(?:s|ions|als)\W*", re.IGNORECASE)
+# `Dead ends`, `Negative results`
+ENDS = re.compile(
+    r"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:\w+ )?"
+    r"(?P<verdict>dead[- ]ends?|negative results|non-?starters|eliminations|no-gos)"
+    r"(?:,? and why|(?: (?:in|on|by|for|from) .*)?)\W*",
+    re.IGNORECASE,
+)
 # Heads of what was changed, below such headings alone
 GAINED = frozenset(("fix", "improvement", "win", "speedup", "tweak"))
 # `What didn't work`, `Ideas that failed, and why`
@@ -42,12 +52,29 @@ GIVEN_UP = re.compile(
 WORKED = re.compile(
     rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:what|things|{THINGS})(?: (?:that|which))? (?:worked|helped|paid off)\W*", re.IGNORECASE
 )
+# `Demodulators (what worked)`
+IN_BRACKETS = re.compile(r"\(((?:what|things)\b[^()]*)\)\W*$", re.IGNORECASE)
 BRACKETS = re.compile(r"\s*\([^()]*\)")
 BOTH = re.compile(rf"\b(?:{DONE})\b", re.IGNORECASE)
 MEASURED_SHARE = 1 / 3
 # `Successful experiments` were kept where another heading says that others were not.
 SUCCESS = re.compile(rf"\W*(?P<verdict>successful|winning) (?:\w+ )?(?:{THINGS})\W*", re.IGNORECASE)
-MEANINGS = {"successful": Verdict.KEEP, "winning": Verdict.KEEP}
+MEANINGS = {
+    **dict.fromkeys(("successful", "winning"), Verdict.KEEP),
+    **dict.fromkeys(("eliminated", "refuted", "disproved", "ruled out", "unsuccessful"), Verdict.REJECT),
+}
+# What an item says that is of no KEEP, or of no REJECT
+NOT_KEPT = re.compile(
+    r"\b(?:neutral|reverted|rejected|discarded|abandoned|removed again|inconclusive|marginal|negligible"
+    r"|no (?:\w+ )?(?:gain|improvement|difference|change|benefit|effect|speed-?up)|within (?:the )?noise|slower|disabled)\b",
+    re.IGNORECASE,
+)
+NOT_REJECTED = re.compile(
+    r"\b(?:(?:was|is|were|are|now|later|eventually|finally) (?:kept|landed|merged|shipped|accepted|adopted|enabled|the default)"
+    r"|inconclusive|partial(?:ly)?|still (?:used|in use|running)|not (?:yet )?(?:tried|tested|attempted|implemented)|untested"
+    r"|untried|deferred|blocked)\b",
+    re.IGNORECASE,
+)
 
 
 def ruled_by_heading(
@@ -71,7 +98,7 @@ def ruled_by_heading(
         return None
     if not any(" ".join(head.lower().split()) in tried | GAINED for head in table.heads):
         return None
-    against = {Verdict.KEEP, Verdict.REJECT} - {opens_with_verdict(words) or MEANINGS.get(words)}
+    against = {Verdict.KEEP, Verdict.REJECT} - {verdict_of(words)}
     rows = tuple(
         dataclasses.replace(row, cells=(*row.cells, "" if against & {*map(_decision, row.cells)} else words))
         for row in table.rows
@@ -85,23 +112,67 @@ def ruling_of(heading: str) -> re.Match[str] | None:
     return BEFORE.fullmatch(title) or AFTER.fullmatch(title) or APPLIED.fullmatch(heading) or NOUNS.fullmatch(title)
 
 
-def ruled_sections(titles: Iterable[str]) -> dict[str, str]:
-    """Return the words that headings such as `Failed experiments` give to all sections below them, by heading.
+def ruled_sections(above: Mapping[str, str]) -> dict[str, str]:
+    """Return the words that headings such as `Failed experiments` give to all sections below them, by heading. `above` gives
+    for each heading the one it stands below.
 
-    `Kept experiments` and `What worked` give one only where another heading says that others failed.
+    `Kept experiments` and `What worked` give one only where another heading says that others failed; headings in other words
+    (`Wins of session 2`, `More dead ends`) only where such of both kinds stand beside each other.
     """
-    found = {title: _of_sections(title) for title in titles}
-    failed = any(opens_with_verdict(words) is Verdict.REJECT for words in found.values())
-    return {title: words for title, words in found.items() if words and (failed or opens_with_verdict(words) is Verdict.REJECT)}
+    found = {title: _of_sections(title) for title in above}
+    failed = any(verdict_of(words) is Verdict.REJECT for words in found.values())
+    ruled = {title: words for title, words in found.items() if words and (failed or verdict_of(words) is Verdict.REJECT)}
+    stems = {title: verdict for title in above if not ELSE.search(title) and (verdict := ruling_of_items(title))}
+    beside: dict[str, set[Verdict | None]] = {}
+    for title, verdict in (*stems.items(), *((title, verdict_of(words)) for title, words in ruled.items())):
+        beside.setdefault(above[title], set()).add(verdict)
+    said = {Verdict.KEEP: "successful", Verdict.REJECT: "unsuccessful"}
+    both = {title: said[verdict] for title, verdict in stems.items() if {*said} <= beside[above[title]]}
+    return both | ruled
+
+
+def verdict_of(words: str) -> Verdict | None:
+    """Return the verdict of the words of a heading that rules all below it."""
+    return opens_with_verdict(words) or MEANINGS.get(words)
+
+
+# A heading of a plan, of rules, or of one experiment gives no verdict to what stands below it.
+ELSE = re.compile(
+    r"\?|\b(?:if|when|how|why|to|would|should|criteria|rules?|gates?|polic(?:y|ies)|lessons?|patterns?|insights?|summary|overview"
+    r"|next|todo|plan(?:ned)?|candidates?|potential|remaining|future|handling|tests?|errors?|runs?|modes?|cases?|baseline|features?"
+    r"|stack|config\w*|frontier|launched|trajectory|live)\b|\w\W+(?:\w+\W+){8}\w",
+    re.IGNORECASE,
+)
+# Stems with which a heading rules all below it. What this finds is a guess.
+GAVE_UP = re.compile(
+    r"\b(?:reject|revert|discard|abandon|drop(?:ped)?\b|fail|unsuccessful|negative results?|dead[- ]ends?|eliminat|ruled out"
+    r"|refut|disprov|lost\b|losers?\b|no[- ]gos?\b|non-?starters?|not worth|harmful|backed out|rolled back)"
+    r"|\b(?:did|does|do)(?:n.?t| not) (?:work|help|pay|pan)|not (?:to )?(?:work|help|pay|keep)|失败|放弃|无效",
+    re.IGNORECASE,
+)
+TOOK = re.compile(
+    r"\b(?:kept|accepted|adopted|landed|shipped|merged|applied|successful|successes|what (?:worked|helped|paid)"
+    r"|that (?:worked|helped|paid)|wins\b|winners?\b"
+    r"|(?:implemented|completed) (?:optimi[sz]ations|experiments|changes|ideas))|^\W*worked\W*$|有效|成功",
+    re.IGNORECASE,
+)
+
+
+def ruling_of_items(heading: str) -> Verdict | None:
+    """Return the verdict that a heading such as `Dead ends` or `Decoder (what worked)` lets one guess for all below it."""
+    found = {verdict for verdict, stems in ((Verdict.REJECT, GAVE_UP), (Verdict.KEEP, TOOK)) if stems.search(heading)}
+    return found.pop() if len(found) == 1 else None
 
 
 def _of_sections(heading: str) -> str:
     title = BRACKETS.sub("", heading).strip()
+    if said := IN_BRACKETS.search(heading):
+        return "failed" if GIVEN_UP.fullmatch(said[1]) else "successful" if WORKED.fullmatch(said[1]) else ""
     if len(set(BOTH.findall(title.lower()))) > 1 and not re.search(r"failed|rejected", title, re.IGNORECASE):
         return ""
     if WORKED.fullmatch(title):
         return "successful"
-    if GIVEN_UP.fullmatch(title):
+    if GIVEN_UP.fullmatch(title) or ENDS.fullmatch(title):
         return "failed"
     found = SUCCESS.fullmatch(title) or ruling_of(heading)
     return found["verdict"].lower() if found else ""

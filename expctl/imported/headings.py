@@ -5,14 +5,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Section
+from expctl.imported.outcomes import sure_outcome
 from expctl.imported.rules import FORBIDS
 from expctl.imported.verdicts import Dialect, opens_with_verdict, rulings
 from expctl.imported.vocabulary import DECIDED, MARKS, PATTERNS
 
 # Headings of sections that tell a part of the experiment above them
 PART = re.compile(
-    r"\W*(?:results?|analysis|correctness|validation|verification|measurements?|methodology|method|setup|summary|decision|verdict"
+    r"\W*(?:key |main |final )?(?:results?|analysis|correctness"
+    r"|validation|verification|measurements?|methodology|method|setup|summary|decision|verdict"
     r"|conclusions?|outcome|findings?|discussion|numbers|benchmarks?|evidence|implementation|changes?|hypothesis|rationale|notes?"
     r"|why .*|ergebnisse?|auswertung)\W*",
     re.IGNORECASE,
@@ -31,7 +34,7 @@ OF_NOUN = re.compile(
     r"|despite|again|so|here|later|earlier|now|default|\W)|\s*[,;:.(]",
     re.IGNORECASE,
 )
-COMMAS = re.compile(r"\s*[,;(（，；：。]\s*")
+COMMAS = re.compile(r"\s*[,;(（，；：。]\s*|\s+and\s+")
 # `all five REJECTED`, in the last part of a heading
 CAPITAL_WORD = re.compile(r"(?<![\w-])(?:KEPT|LANDED|REJECTED|REVERTED|DISCARDED|ABANDONED|ACCEPTED|MERGED|ADOPTED)(?![\w-])")
 NONE_OF = re.compile(r"\b(?:none|not|never|no|nor|nothing|neither|if|unless|until)\b", re.IGNORECASE)
@@ -70,10 +73,13 @@ ENDED = re.compile(r"\W*$|\s*[,;:.(!]|\s+[-–—]")
 # A record of a design decision is accepted without an experiment.
 OF_DESIGN = re.compile(r"\W*(?:ADR|RFC|MADR)\W?\d", re.ASCII)
 HEADINGS_MAX = 2
+OUTCOMES_MIN = 2
+TAIL_MAX = 400
 # `P1 and P2 progress` tells of two.
 SEVERAL = re.compile(r"\W*([A-Za-z]{1,6})-?\d+[a-z]?\s*(?:,|&|\+|and|und)\s*\1-?\d", re.ASCII)
 DATED = re.compile(r"\s*\([^()]*\)\s*$")
 NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|step|trial)\W*(\d+[a-z]?)\b", re.IGNORECASE)
+COUNTED = re.compile(r"\W*#?\d+[a-z]?(?:[.):]|\s+[-–—])\s")
 KEPT_MARKS = "✓✔✅☑👍"
 IDENTIFIED = re.compile(
     r"\W*(?:(?P<id>[A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?|#\d+)\b(?!\.\d)|`?(?P<hash>[0-9a-f]{7,40})\b`?)", re.ASCII
@@ -88,17 +94,21 @@ SPLIT = re.compile(r"\s+[-–—]+\s+|\s*[–—]\s*|:\s+|:\*\*\s*|\s*(?:→|->|
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
-    """What a heading says: the words of a verdict ("": none), what was tried, and the experiment's id ("": none)."""
+    """What a heading says: the words of a verdict ("": none), what was tried, and the experiment's id ("": none). `verdict` is
+    that of an outcome, None where the words state one.
+    """
 
     words: str
     title: str
     name: str
+    verdict: Verdict | None = None
 
 
-def read_heading(heading: str, dialect: Dialect, *, marked: bool) -> Heading | None:
+def read_heading(heading: str, dialect: Dialect, *, marked: bool, outcomes: bool = False) -> Heading | None:
     """Return what `heading` says of one experiment; None for that of several, or of rules.
 
-    `marked`: the document has headings that begin with `✅` and such that begin with `❌`, which then are verdicts.
+    `marked`: the document has headings that begin with `✅` and such that begin with `❌`, which then are verdicts; `outcomes`:
+    it has such that end with `— BIG WIN`, and such that end with `— HARMFUL`.
     """
     text = STAMP.sub("", heading, count=1)
     if OF_DESIGN.match(text):
@@ -115,13 +125,35 @@ def read_heading(heading: str, dialect: Dialect, *, marked: bool) -> Heading | N
         return None
     number = NUMBERED.match(text)
     at_end = Heading(words=words, title=title, name=name or (number[1] if number else ""))
-    return _at_start(text, marked=marked) or _in_brackets(text) or at_end
+    found = _at_start(text, marked=marked) or _in_brackets(text) or at_end
+    tail = next(filter(sure_outcome, tails(text)), "") if outcomes and not found.words else ""
+    if tail:
+        title, name = title_and_name(text[: text.rindex(tail)].rstrip(" ([-–—:"))
+        return Heading(words=tail, title=title, name=name, verdict=sure_outcome(tail))
+    return found
 
 
 def marks_are_verdicts(sections: Sequence[Section]) -> bool:
     """Return whether some headings begin with `✅` and others with `❌`."""
     marks = {mark for section in sections for mark in MARKS.findall(section.title[:1])}
     return bool(marks & set(KEPT_MARKS)) and bool(marks - set(KEPT_MARKS))
+
+
+def tails(title: str) -> list[str]:
+    """Return the parts of a heading, or of the bold part of an item, where a verdict may stand: at its end, and in brackets."""
+    title = title[-TAIL_MAX:]
+    bracket = BRACKETED.search(title)
+    parts = [part for part in SPLIT.split(title) if part.strip()]
+    found = [bracket[1]] if bracket else []
+    return [*found, *([parts[-1]] if len(parts) > 1 else [])]
+
+
+def outcomes_are_verdicts(sections: Sequence[Section]) -> bool:
+    """Return whether headings end with outcomes of both kinds, `— BIG WIN` and `— HARMFUL`, or a verdict for one of them."""
+    ends = [tail for section in sections for tail in tails(section.title)]
+    seen = [verdict for tail in ends if (verdict := sure_outcome(tail))]
+    decided = [verdict for tail in ends if DECIDED.search(tail) and (verdict := opens_with_verdict(tail))]
+    return len(seen) >= OUTCOMES_MIN and {Verdict.KEEP, Verdict.REJECT} <= {*seen, *decided}
 
 
 def _at_start(heading: str, *, marked: bool) -> Heading | None:

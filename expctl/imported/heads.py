@@ -28,23 +28,24 @@ HEADS = {
     Role.VERDICT: _heads(
         """keep, kept, keep reject, verdict, decision, disposition, ruling, retained, landed, adopted, merged, shipped, status,
         outcome, accepted, accept, conclusion, state, action, result, urteil, entscheidung, behalten, bewertung, ausgang, stand,
-        ergebnis, 状态, 决定, 决策, 判定, 裁决, 结论, 是否保留"""
+        ergebnis, 状态, 决定, 决策, 判定, 裁决, 结论, 是否保留, 状態, 判定, 結論"""
     ),
     Role.CHANGE: _heads(
         """change, changes, description, idea, optimization, optimisation, modification, hypothesis, what, what changed,
         what was tried, tried, approach, technique, candidate, attempt, probe, title, name, variant, variation, kernel, config,
         configuration, experiment, test, trial, patch, proposal, lever, knob, simplification, branch, item, fix, improvement,
         änderung, änderungen, idee, beschreibung, maßnahme, was, versuch, ansatz, titel, variante,
-        改动, 变更, 修改, 优化, 假设, 方案, 描述, 内容, 尝试, 想法"""
+        改动, 变更, 修改, 优化, 假设, 方案, 描述, 内容, 尝试, 想法,
+        案, 手, 中身, 施策, 変更, 改善"""
     ),
     Role.RESULT: _heads(
         """result, results, key result, outcome, measurement, measured, effect, impact, figures, numbers, metric, ergebnis,
-        ergebnisse, messung, gemessen, wirkung, messwert, messwerte, ausgang, 结果, 关键结果, 效果, 性能, 指标"""
+        ergebnisse, messung, gemessen, wirkung, messwert, messwerte, ausgang, 结果, 关键结果, 效果, 性能, 指标, 結果, 効果"""
     ),
     Role.WHY: _heads(
         """why, reason, reasons, note, notes, comment, comments, explanation, because, learning, lesson, takeaway, remark,
         remarks, rationale, analysis, warum, grund, gründe, begründung, bemerkung, bemerkungen, anmerkung, anmerkungen, notiz,
-        notizen, kommentar, erkenntnis, 原因, 备注, 说明, 分析, 教训, 结论"""
+        notizen, kommentar, erkenntnis, 原因, 备注, 说明, 分析, 教训, 结论, メモ, 理由, 備考"""
     ),
     Role.DATE: _heads("date, day, when, timestamp, time stamp, datum, tag, wann, zeitpunkt, 日期, 时间"),
 }

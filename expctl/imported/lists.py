@@ -1,58 +1,64 @@
-"""Find lists whose heading says that all their items were given up, e.g. `What didn't work`."""
+"""Find lists whose heading says what became of all their items, e.g. `What didn't work`."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
-from expctl.imported.bullets import BULLET, MEASURED, items
-from expctl.imported.document import Line, Row, Ruling, Section
-from expctl.imported.groups import BRACKETS, GIVEN_UP, MEASURED_SHARE, THINGS, ruling_of
-from expctl.imported.headings import title_and_name
+from expctl.imported.bullets import MEASURED
+from expctl.imported.document import Row, Ruling, Section
+from expctl.imported.groups import ENDS, MEANINGS, MEASURED_SHARE, NOT_KEPT, NOT_REJECTED, THINGS, ruling_of_items, verdict_of
+from expctl.imported.headings import PART, title_and_name
+from expctl.imported.items import outer_items, parted
 from expctl.imported.likeness import may_be_the_same
-from expctl.imported.verdicts import opens_with_verdict
 from expctl.imported.vocabulary import PATTERNS
 
-NAMES_THINGS = re.compile(rf"\b(?:{THINGS})\b", re.IGNORECASE)
-# `**wider loads** (12 regs): ...` and `**wider loads:** ...` say in bold what was tried.
-BOLD = re.compile(
-    r"(?:\*\*|__)(?P<change>.+?)(?:\*\*|__)\s*(?:\([^()]*\))?\s*(?:[:.]|[-–—]+\s|(?<=[:.]\*\*)\s)\s*(?P<rest>\S.*)"
-)
+# `Failed` alone may be about tests.
+NAMES_THINGS = re.compile(rf"\b(?:{THINGS}|what|things)\b|{ENDS.pattern}", re.IGNORECASE)
+FILE = re.compile(r"[`*]*[\w./-]+\.\w{1,5}[`*]*", re.ASCII)
+TITLE_MAX = 120
+LISTED_MIN = 4
 
 
-def read_list(section: Section, lines: Sequence[Line], rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield an experiment for each item below a heading that says that all were given up.
+def read_list(section: Section, ruled: Mapping[str, str], rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield an experiment for each item of `section` where its heading, or the one above, is `ruled`: says what became of all.
 
-    Each says in bold what was tried, and a third of them has a figure. What tells of one of `rows`, or says that something was
-    kept, is left out.
+    Each item says what was tried before a colon or a dash, or in bold; and a third of them has a figure, or most of at least
+    four begin in bold. What tells of one of `rows`, or of another verdict, is left out.
     """
-    words = _given_up(section.title)
-    outer = [line for line in lines if not (BULLET.fullmatch(line.text) and line.text[:1].isspace())]
-    found = [(number, item) for number, text in items(outer) if (item := BOLD.fullmatch(text))]
-    measured = sum(bool(MEASURED.search(item[0])) for _, item in found)
-    if not words or measured < MEASURED_SHARE * len(found):
+    inherits = section.under in ruled and ruling_of_items(section.title) is verdict_of(ruled[section.under])
+    heading = section.under if inherits else section.title
+    words = ruled.get(heading, "")
+    verdict = verdict_of(words)
+    if verdict is None or not (NAMES_THINGS.search(heading) or words in MEANINGS):
         return
-    for number, item in found:
-        change, name = title_and_name(item["change"])
-        kept = any(verdict is Verdict.KEEP and pattern.search(item["rest"]) for verdict, pattern in PATTERNS)
-        if kept or not change or any(may_be_the_same(item["change"], row.change) for row in rows):
+    found = [(number, parted(text)) for number, text in outer_items(section, paragraphs=False)]
+    told = [(number, title, rest) for number, (title, rest) in found if rest and len(title) <= TITLE_MAX]
+    bold = sum(text.startswith(("**", "__", "`")) for _, text in outer_items(section, paragraphs=False))
+    listed = verdict is Verdict.REJECT and bold >= LISTED_MIN and bold > len(told) / 2
+    if not listed and sum(bool(MEASURED.search(f"{title} {rest}")) for _, title, rest in told) < MEASURED_SHARE * len(told):
+        return
+    against = NOT_KEPT if verdict is Verdict.KEEP else NOT_REJECTED
+    for number, tried, rest in told:
+        change, name = title_and_name(tried)
+        other = {Verdict.KEEP, Verdict.REJECT} - {verdict}
+        decided = any(found in other and pattern.search(rest) for found, pattern in PATTERNS)
+        if (
+            PART.fullmatch(tried)
+            or decided
+            or against.search(rest)
+            or not change
+            or any(may_be_the_same(tried, row.change) for row in rows)
+        ):
             continue
         yield Row(
             line=number,
             name=name,
-            rulings=(Ruling(verdict=Verdict.REJECT, kind=None, words=words),),
+            rulings=(Ruling(verdict=verdict, kind=None, words=words),),
             change=plain_text(change),
-            result=plain_text(item["rest"]),
+            result=plain_text(rest),
             why="",
             date="",
             figures=(),
             table=section.line,
         )
-
-
-def _given_up(heading: str) -> str:
-    """Return the words of a heading that reject all below it; "" for others."""
-    title = BRACKETS.sub("", heading).strip()
-    found = GIVEN_UP.fullmatch(title) or (ruling_of(heading) if NAMES_THINGS.search(title) else None)
-    given_up = found and (found.re is GIVEN_UP or opens_with_verdict(found["verdict"]) is Verdict.REJECT)
-    return found["verdict"] if found and given_up else ""

@@ -2,21 +2,30 @@
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.bullets import DECIDES, LABEL, MEASURED, read_bullets
 from expctl.imported.document import Document, Line, Row, Ruling, Section, Unread
 from expctl.imported.entries import read_entries
-from expctl.imported.groups import MEANINGS, ruled_sections
-from expctl.imported.headings import NUMBERED, Heading, experiments_of, marks_are_verdicts, read_heading
+from expctl.imported.groups import NOT_KEPT, NOT_REJECTED, ruled_sections, ruling_of_items, verdict_of
+from expctl.imported.headings import (
+    COUNTED,
+    NUMBERED,
+    Heading,
+    experiments_of,
+    marks_are_verdicts,
+    outcomes_are_verdicts,
+    read_heading,
+)
+from expctl.imported.items import outside_fences
 from expctl.imported.likeness import may_be_the_same
 from expctl.imported.lists import read_list
 from expctl.imported.verdicts import Dialect, Pending, opens_with_verdict, rulings
-from expctl.imported.vocabulary import DECIDED
+from expctl.imported.vocabulary import DECIDED, MARKS
 
-FENCE = re.compile(r"\s*(?:```|~~~)")
 ONLY_LABEL = re.compile(
     r"\s*(?:[-*+]\s+)?\W*(?:verdict|decision|outcome|status|conclusion|ruling)\s*(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*",
     re.IGNORECASE,
@@ -51,21 +60,16 @@ ONE_WORD = re.compile(
 IN_LIST = re.compile(r"\s+\S|\d+[.)]\s")
 LEADING_MARK = re.compile(r"^[^\w#]+")
 SEEN = {Verdict.INVALID, Verdict.INCONCLUSIVE, Verdict.NO_OP}
-COUNTED = re.compile(r"\W*#?\d+[a-z]?(?:[.):]|\s+[-–—])\s")
 # What a section below `Failed experiments` or `What worked` says where it is about one
 TELLS_TRIED = re.compile(
     r"^\W*(?:what was tried|tried|change|idea|hypothesis|approach|result|results|why it \w+)\W*:", re.IGNORECASE | re.MULTILINE
 )
-NOT_KEPT = re.compile(
-    r"\b(?:neutral|reverted|rejected|discarded|abandoned|removed again|inconclusive|marginal|negligible"
-    r"|no (?:\w+ )?(?:gain|improvement|difference|change|benefit|effect|speed-?up)|within (?:the )?noise|slower|disabled)\b",
-    re.IGNORECASE,
+# `Phase 2: deeper (2,177 -> 1,486 cycles), tasks 17-24`
+OF_MANY = re.compile(
+    r"\b(?:tasks|opts|optimi[sz]ations|experiments|iterations|iters|runs|items)\s+#?\d+\s*[-–—]\s*\d", re.IGNORECASE
 )
-NOT_REJECTED = re.compile(
-    r"\b(?:(?:was|is|were|are|now|later|eventually|finally) (?:kept|landed|merged|shipped|accepted|adopted|enabled|the default)"
-    r"|inconclusive|partial(?:ly)?|still (?:used|in use|running))\b",
-    re.IGNORECASE,
-)
+MARKED_MIN = 3
+EXPLAINS = re.compile(r"\W*(?:legend|glossary|how to read)\b", re.IGNORECASE)
 UNSURE = re.compile(r"\W*(?:inconclusive|undecided|unclear)\b", re.IGNORECASE)
 # `**Attempted and reverted.**`, in a line of its own
 TRIED_AND = re.compile(
@@ -81,16 +85,20 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
     found: list[Row | Unread] = []
     names = {row.name for row in rows if row.name}
     marked = marks_are_verdicts(document.sections)
+    marks = Counter(section.under for section in document.sections if marked and MARKS.match(section.title))
+    outcomes = outcomes_are_verdicts(document.sections)
     told: set[str] = set()
-    groups = ruled_sections([section.title for section in document.sections if section.title != document.title])
+    above = {section.title: section.under for section in document.sections}
+    groups = ruled_sections({title: under for title, under in above.items() if title != document.title})
+    whole_document = ruled_sections({document.title: ""})
     fails = any(DECIDES.search(line.text) for line in document.lines())
     for section in experiments_of(document.sections):
         if section.title == document.title and rows:
             continue  # what is said of the whole document
         if section.under in told and not DECIDED.search(section.title):
             continue  # a part of the experiment above it
-        lines = tuple(_outside_fences(section.lines))
-        heading = read_heading(section.title, dialect, marked=marked)
+        lines = tuple(outside_fences(section.lines))
+        heading = read_heading(section.title, dialect, marked=marked, outcomes=outcomes)
         if heading and _tells_of_row(heading, rows):
             told.add(section.title)
             continue
@@ -98,15 +106,34 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
         if entries and not (heading and heading.words):
             found += entries
             continue
-        whole = _section(section, heading, lines, dialect) if heading and heading.name not in names else None
-        if whole is None and section.under in groups and heading:
-            whole = _of_group(section, heading, lines, groups[section.under])
+        among = marks[section.under] >= MARKED_MIN
+        whole = _section(section, heading, lines, dialect, among=among) if heading and heading.name not in names else None
+        outer = [title for title in _outer(section.under, above) if title != document.title or title in whole_document]
+        if isinstance(whole, Row) and any(_contradicts(each, title) for each in whole.rulings for title in outer):
+            continue  # a KEEP below `What didn't work`
+        ruled = next((title for title in outer if title in groups), "")
+        if whole is None and ruled and heading:
+            whole = _of_group(section, heading, lines, groups[ruled])
         if whole:
             told.add(section.title)
-        found += [whole] if whole else list(read_bullets(section, lines, dialect, names, fails=fails))
-        seen = {each.line for each in found}
-        found += (each for each in read_list(section, lines, rows) if each.line not in seen)
+        made = [whole] if whole else list(read_bullets(section, lines, dialect, names, fails=fails))
+        seen = {each.line for each in made}
+        listed = read_list(section, groups | whole_document, rows) if not whole else ()
+        found += [*made, *(each for each in listed if each.line not in seen)]
     return found
+
+
+def _outer(title: str, above: Mapping[str, str]) -> list[str]:
+    """Return `title` and the headings above it, the innermost first."""
+    found: list[str] = []
+    while title and title not in found:
+        found.append(title)
+        title = above.get(title, "")
+    return found
+
+
+def _contradicts(ruling: Ruling, heading: str) -> bool:
+    return {ruling.verdict, ruling_of_items(heading)} == {Verdict.KEEP, Verdict.REJECT}
 
 
 def _tells_of_row(heading: Heading, rows: Sequence[Row]) -> bool:
@@ -118,17 +145,15 @@ def _tells_of_row(heading: Heading, rows: Sequence[Row]) -> bool:
     return any(row.name in names and may_be_the_same(heading.title[number.end() :], row.change) for row in rows)
 
 
-def _outside_fences(lines: Sequence[Line]) -> Iterator[Line]:
-    fenced = False
-    for line in lines:
-        if FENCE.match(line.text):
-            fenced = not fenced
-        elif not fenced:
-            yield line
+def _section(
+    section: Section, heading: Heading, lines: Sequence[Line], dialect: Dialect, *, among: bool
+) -> Row | Unread | None:
+    """Return the experiment that a whole section tells: its heading states a verdict, or one line is labelled as such.
 
-
-def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect: Dialect) -> Row | Unread | None:
-    """Return the experiment that a whole section tells: its heading states a verdict, or one line is labelled as such."""
+    `among`: headings beside it begin with check marks too.
+    """
+    if EXPLAINS.match(section.title):
+        return None
     labelled = list(_labelled(lines))
     stated = [text for text in labelled if _is_stated(text, dialect)]
     words = heading.words
@@ -140,13 +165,13 @@ def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect:
         if len(stated) != 1 or len(labelled) - len(stated) > 1 + measured:
             return None
         words = stated[0]
-    made = rulings(words, dialect)
+    made = (Ruling(verdict=heading.verdict, kind=None, words=words),) if heading.verdict else rulings(words, dialect)
     if not isinstance(made, tuple):
         why = made.value if made else f"{words!r} is not recognised as a verdict"
         return Unread(line=section.line, text=plain_text(section.title)[:120], why=why)
     verdicts = {each.verdict for each in made}
     counted = heading.name or COUNTED.match(LEADING_MARK.sub("", section.title))
-    if not counted and (verdicts & SEEN or (words == section.title[:1] and not TELLS_TRIED.search(_text(lines)))):
+    if not counted and (verdicts & SEEN or (words == section.title[:1] and not _tells_tried(lines, among=among))):
         return None  # `Events - OOM` and `✅ Quick install` are about something else
     told = [opens_with_verdict(text, dialect) for text in stated]
     told += [Verdict.INCONCLUSIVE for text in labelled if UNSURE.match(text)]
@@ -165,15 +190,25 @@ def _section(section: Section, heading: Heading, lines: Sequence[Line], dialect:
     )
 
 
+def _tells_tried(lines: Sequence[Line], *, among: bool) -> bool:
+    return bool(TELLS_TRIED.search(_text(lines)) or (among and MEASURED.search(_text(lines))))
+
+
 def _of_group(section: Section, heading: Heading, lines: Sequence[Line], words: str) -> Row | None:
     """Return the experiment of a section below a heading such as `Failed experiments`, whose `words` rule it.
 
     It must say what was tried or measured, and nothing that may be another verdict.
     """
     text = _text(lines)
-    verdict = opens_with_verdict(words) or MEANINGS.get(words)
-    if verdict is None or not (
-        TELLS_TRIED.search(text) or ((heading.name or COUNTED.match(section.title)) and MEASURED.search(text))
+    verdict = verdict_of(words)
+    if (
+        OF_MANY.search(section.title)
+        or verdict is None
+        or not (
+            TELLS_TRIED.search(text)
+            or MEASURED.search(section.title)
+            or ((heading.name or NUMBERED.match(section.title) or COUNTED.match(section.title)) and MEASURED.search(text))
+        )
     ):
         return None
     if (NOT_KEPT if verdict is Verdict.KEEP else NOT_REJECTED).search(f"{section.title}\n{text}"):

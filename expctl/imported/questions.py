@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.columns import NO_MAP, SHARE, Map, dialect_of, plain_head
 from expctl.imported.document import Table, Unread
@@ -51,6 +52,11 @@ def options_of_table(table: Table, given: Map = NO_MAP) -> tuple[str, ...]:
         if 0 < len(asked) <= ASKED_MAX and all(options_for([cell]) for cell in unknown) and len(asked) < len(table.rows):
             return (f'--map "verdict={plain_text(head)}"', *asked)
     return ()
+
+
+def line_option(line: int, guess: Verdict | None) -> str:
+    """Return the option that says what one line of the ledger is, with `guess` for the verdict."""
+    return f'--map "line {line}={guess or VERDICT}"'
 
 
 def hint(file: str, lines: Sequence[Unread], otherwise: str) -> str:

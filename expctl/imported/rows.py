@@ -1,32 +1,31 @@
 """Turn the tables of a hand-kept ledger into experiments: each table line becomes a Row, or is listed with a reason why not."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import one_line, plain_text
-from expctl.imported.columns import (
-    MEASURED,
-    NO_MAP,
-    Columns,
-    Map,
-    columns_of,
-    dialect_of,
-    ids_inside,
-    name_in_change,
-)
-from expctl.imported.document import Document, ParsedLedger, Row, Table, TableRow, Unread
+from expctl.imported.candidates import candidates
+from expctl.imported.columns import MEASURED, NO_MAP, Columns, Map, columns_of, dialect_of, ids_inside
+from expctl.imported.document import Document, ParsedLedger, Row, Ruling, Table, TableRow, Unread
 from expctl.imported.groups import MEANINGS, ruled_by_heading
 from expctl.imported.heads import TRIED
 from expctl.imported.ids import is_range
 from expctl.imported.inside import ruled_inside
+from expctl.imported.outcomes import outcome_of_cell, weigh
+from expctl.imported.places import cell_of, name_of, places, row_of
 from expctl.imported.prose import read_text
-from expctl.imported.questions import options_for, options_of_table, why_no_ledger
+from expctl.imported.questions import line_option, options_for, options_of_table, why_no_ledger
 from expctl.imported.verdicts import Dialect, Pending, rulings, spelled_out
 
 CELL_MAX = 4000
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?", re.ASCII)
-
-NO_NAME = ("-", "–", "—", "none", "n/a", "na", "null", "nil", "tbd", "?")
+SHOWN_MAX = 120
+# `keep | baseline, as it was` keeps nothing; `baseline + wider loads` and `baseline with two stages` are changes.
+IS_BASELINE = re.compile(
+    r"\W*(?:(?:the|first|initial|stock|original|unmodified)\W+)*baseline\b(?!\s*(?:[+&]|->|→|with\b|and\b|plus\b|minus\b))",
+    re.IGNORECASE,
+)
 
 
 def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
@@ -38,6 +37,7 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
     waiting: list[Unread] = []
     unread: list[Unread] = []
     skipped_tables: list[Unread] = []
+    read: set[int] = set()
     titles = [section.title for section in document.sections]
     for written in document.tables:
         table, found = written, columns_of(written, given)
@@ -54,6 +54,7 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
             continue
         words = plain_text(found.words(table.heads))
         columns.append(f"line {table.line}: {words.replace('= verdict', '= the heading', 1) if ruled else words}")
+        read |= {table.line, *(row.line for row in table.rows)}
         dialect = dialect_of(table, found.verdict, understood)
         named_inside = ids_inside(table, found)
         for line in table.rows:
@@ -68,57 +69,74 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
     for each in told:
         if isinstance(each, Unread):
             (waiting if each.why in set(Pending) else unread).append(each)
-    rows = sorted([*rows, *(each for each in told if isinstance(each, Row))], key=lambda row: row.line)
-    return ParsedLedger(
-        rows=tuple(rows),
+    rows += (each for each in told if isinstance(each, Row))
+    parsed = ParsedLedger(
+        rows=tuple(sorted(rows, key=lambda row: row.line)),
         columns=tuple(columns),
         waiting=tuple(waiting),
         unread=tuple(unread),
         skipped_tables=tuple(skipped_tables),
     )
+    return _with_lines(parsed, document, given.lines, read)
+
+
+def _with_lines(parsed: ParsedLedger, document: Document, said: Mapping[str, Verdict | None], read: set[int]) -> ParsedLedger:
+    """Return what was read with what a person `said` of single lines, and with the lines that may be experiments beside."""
+    known = places(document)
+    told = {line: said[place.key] for line, place in known.items() if place.key in said}
+    before = {row.line: row for row in parsed.rows}
+    rows = [row for row in parsed.rows if row.line not in told]
+    waiting = [each for each in parsed.waiting if each.line not in told]
+    unread = [each for each in parsed.unread if each.line not in told]
+    for line, verdict in told.items():
+        row = before.get(line) or known[line].make()
+        words = " / ".join(each.words for each in row.rulings) or f"{verdict} by --map"
+        if verdict:
+            rows.append(replace(row, rulings=(Ruling(verdict=verdict, kind=None, words=words),)))
+        else:
+            text = one_line(known[line].text, SHOWN_MAX)
+            waiting.append(Unread(line=line, text=text, why=Pending.NO_VERDICT_YET.value))
+    rows.sort(key=lambda row: row.line)
+    settled = read | {each.line for each in (*waiting, *unread)}
+    found = candidates(document, rows, known, settled)
+    return replace(
+        parsed,
+        rows=tuple(rows),
+        waiting=tuple(waiting),
+        unread=tuple(replace(each, options=each.options or (line_option(each.line, each.guess),)) for each in unread),
+        proposals=tuple(
+            Unread(
+                line=each.place.line,
+                text=one_line(each.place.text, SHOWN_MAX),
+                why="it may be an experiment",
+                options=(line_option(each.place.line, each.guess),),
+                guess=each.guess,
+            )
+            for each in found
+        ),
+    )
 
 
 def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, inside: bool) -> Row | Unread:
     """Return the experiment of a line; `inside`: its id begins the cell of the change."""
-
-    def cell(index: int | None) -> str:
-        return plain_text(line.cells[index]) if index is not None else ""
-
-    verdict = cell(columns.verdict)
+    verdict = cell_of(line, columns.verdict)
     found = rulings(verdict, dialect) or rulings(spelled_out(verdict), dialect)
+    if not found and dialect.outcomes and (outcome := outcome_of_cell(verdict)):
+        found = (Ruling(verdict=outcome, kind=None, words=verdict),)
     shown = one_line(" | ".join(line.cells), 120)
     if found is None:
-        return Unread(
-            line=line.line, text=shown, why=f"{verdict!r} is not recognised as a verdict", options=options_for([verdict])
-        )
+        why = f"{verdict!r} is not recognised as a verdict"
+        return Unread(line=line.line, text=shown, why=why, options=options_for([verdict]), guess=weigh(verdict))
     if isinstance(found, Pending):
         return Unread(line=line.line, text=shown, why=found.value)
     if max(map(len, line.cells)) > CELL_MAX:
         return Unread(line=line.line, text=shown, why=f"a cell of more than {CELL_MAX} characters")
-    if not re.search(r"\w", cell(columns.change) + cell(columns.name)):
+    if not re.search(r"\w", cell_of(line, columns.change) + cell_of(line, columns.name)):
         return Unread(line=line.line, text=shown, why="the row has neither an id nor a change")
-    name = _without_markup(cell(columns.name))
-    if is_range(name):
+    if is_range(name := name_of(line, columns)):
         return Unread(line=line.line, text=shown, why=f"{name!r} is a range of ids: one experiment is one row, or `P3, P4`")
-    date = DATE.fullmatch(cell(columns.date))
-    figures = [(plain_text(table.heads[index]), cell(index)) for index in columns.figures if cell(index)]
-    if columns.date is not None and not date and cell(columns.date):
-        figures.append((plain_text(table.heads[columns.date]), cell(columns.date)))
-    if columns.name is None and inside:
-        name = name_in_change(cell(columns.change))
-    return Row(
-        line=line.line,
-        name=name,
-        rulings=found,
-        change=cell(columns.change),
-        result=cell(columns.result),
-        why=cell(columns.why),
-        date=date[0] if date else "",
-        figures=tuple(figures),
-        table=table.line,
-    )
-
-
-def _without_markup(name: str) -> str:
-    bare = name.strip("`*# ")
-    return "" if bare.lower() in NO_NAME or not re.search(r"\w", bare) else bare
+    kept = all(each.verdict is Verdict.KEEP and not re.search("baseline", each.words, re.IGNORECASE) for each in found)
+    if kept and IS_BASELINE.match(cell_of(line, columns.change)):
+        options = (line_option(line.line, Verdict.KEEP),)
+        return Unread(line=line.line, text=shown, why=Pending.BASELINE.value, options=options)
+    return row_of(table, columns, line, found, inside=inside)

@@ -26,7 +26,7 @@ def rules_by_row(document: Document, rows: Sequence[Row]) -> tuple[dict[int, str
     rules: dict[int, str] = {}
     unread: list[Unread] = []
     for line in _bullets(document):
-        row = _row_of(line.text, rows)
+        row = row_of_rule(line.text, rows)
         text = plain_text(line.text)
         if row is None:
             unread.append(Unread(line=line.number, text=one_line(text, 100), why="matches no single row of the ledger"))
@@ -44,7 +44,7 @@ def _bullets(document: Document) -> Iterator[Line]:
                     yield Line(number=line.number, text=found[1])
 
 
-def _row_of(text: str, rows: Sequence[Row]) -> Row | None:
+def row_of_rule(text: str, rows: Sequence[Row]) -> Row | None:
     """Return the row that a do-not-repeat text is about, matched by id, code or words in common; None unless just one fits."""
     named = [row for row in rows if row.name and re.search(rf"(?<![\w-]){re.escape(row.name)}(?![\w-])", text)]
     if named:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from expctl.domain.experiment.proposal import Kind
 from expctl.domain.experiment.record import Record
 from expctl.domain.text import one_line, plain_text
-from expctl.imported.document import Unread
+from expctl.imported.document import ParsedLedger, Unread
 from expctl.imported.ids import IdAssignment, NamedEntry
 from expctl.imported.remarks import Remark
 
@@ -52,8 +52,25 @@ def summary_line(records: Sequence[Record]) -> str:
 
 def unread_lines(label: str, lines: Sequence[Unread]) -> list[str]:
     """Return `label` and below it a line for each of `lines`, which were left out of an import; [] if there are none."""
-    shown = [f"    line {each.line:<4} {plain_text(each.text)}  ({plain_text(each.why)})" for each in lines]
+    shown = [
+        " ".join((f"    line {each.line:<4} {plain_text(each.text)}  ({plain_text(each.why)})", *map(plain_text, each.options)))
+        for each in lines
+    ]
     return [f"  {label}", *shown] if shown else []
+
+
+def proposed_lines(reading: ParsedLedger) -> list[str]:
+    """Return what a person is asked about single lines, with the options that say it as it seems, and the share understood."""
+    asked, read = reading.asked(), len(reading.rows)
+    shown = [f"    {each.options[0]:<27} {plain_text(each.text)}" for each in reading.proposals if each.options]
+    lines = ["  may be experiments; as it seems:", *shown] if shown else []
+    if asked:
+        share = read / (read + len(asked))
+        lines.append(f"  understood {read} of {read + len(asked)} lines that are or may be experiments ({share:.0%})")
+        lines.append(
+            '  --map proposed takes all that is proposed; --map "line N=VERDICT", --map "lines N-M=VERDICT" correct it'
+        )
+    return lines
 
 
 def audit_lines(remarks: Sequence[Remark], roofline: str) -> list[str]:

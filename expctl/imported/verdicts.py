@@ -31,6 +31,7 @@ from expctl.imported.vocabulary import (
     NO_FAULT,
     NOT_OF_NOUN,
     OF_ANOTHER,
+    OPEN,
     PARTS,
     PASSED,
     PATTERNS,
@@ -58,14 +59,15 @@ FEW = 3
 class Dialect:
     """How a column's cells state verdicts. `answers`: yes and no are verdicts; `bits`: 1 and 0 are; `marks`: check marks are.
 
-    `tests`: the column says which tests passed, so `failed` is no verdict. `meanings` are verdicts by words that the user gave,
-    in small letters; None stands for an experiment without a verdict yet.
+    `tests`: the column says which tests passed, so `failed` is no verdict; `outcomes`: `better` and `worse` are verdicts there.
+    `meanings` are verdicts by words that the user gave, in small letters; None stands for an experiment without a verdict yet.
     """
 
     answers: bool = True
     bits: bool = False
     marks: bool = True
     tests: bool = False
+    outcomes: bool = False
     meanings: Mapping[str, Verdict | None] = field(default_factory=dict)
 
 
@@ -74,8 +76,15 @@ PLAIN = Dialect()
 
 def rulings(text: str, dialect: Dialect = PLAIN) -> tuple[Ruling, ...] | Pending | None:
     """Return the verdict that the cell `text` states, or two for `REJECT config / KEEP infra`. Returns Pending if the
-    experiment isn't finished, and None if the verdict is uncertain, contradictory or not recognised.
+    experiment isn't finished, and None if the verdict is uncertain, contradictory or not recognised. So is `neutral` alone: to
+    some it is INCONCLUSIVE, to others nothing changed.
     """
+    found = _rulings(text, dialect)
+    flat = isinstance(found, tuple) and found[0].verdict is Verdict.INCONCLUSIVE and not OPEN.search(text)
+    return None if flat and _meant(_plain(text), dialect) is None else found
+
+
+def _rulings(text: str, dialect: Dialect) -> tuple[Ruling, ...] | Pending | None:
     plain = _without_orders(_plain(text), dialect)
     meant = _meant(plain, dialect)
     if meant is not None:

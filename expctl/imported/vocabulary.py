@@ -42,13 +42,14 @@ WORDS = (
         r"verworfen|abgelehnt|zurückgenommen|zurückgewiesen|rückgängig|aufgegeben|gescheitert|fehlgeschlagen|durchgefallen",
     ),
     (Verdict.INVALID, r"crash|crashed|oom|invalid|error|timeout|timed out|aborted"),
-    (Verdict.KEEP, r"已?(?:采纳|采用|合并|接受)"),
-    (Verdict.REJECT, r"已?(?:回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并)"),
+    (Verdict.KEEP, r"已?(?:采纳|采用|合并|接受)|採用(?:済み?)?"),
+    (Verdict.REJECT, r"已?(?:回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并)|不採用|却下|棄却|撤回"),
     (Verdict.INVALID, r"崩溃|编译失败|超时"),
     (Verdict.INVALID, r"absturz|abgestürzt|abgebrochen|ungültig|fehler|zeitüberschreitung"),
     (Verdict.INCONCLUSIVE, r"inconclusive|undecided|unclear|neutral|mixed|tie|unentschieden|unklar"),
     (Verdict.NO_OP, r"no[- ]?op|identical|unchanged|^no (?:measurable )?change(?=\W|$)|identisch|unverändert|wirkungslos"),
 )  # fmt: skip
+OPEN = re.compile(r"\b(?:inconclusive|undecided|unclear|mixed|unentschieden|unklar)\b", re.IGNORECASE)
 PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for verdict, words in WORDS)
 # Words for what was done, not for what was seen: a long text states its verdict with one of these.
 DECIDED = re.compile(
@@ -60,7 +61,7 @@ DECIDED = re.compile(
     r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)"
     r"|(?:not|never) (?:kept|adopted|merged|landed|accepted|retained|shipped|committed)|not promoted"
     r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen"
-    r"|已?(?:采纳|采用|合并|接受|回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并))\b",
+    r"|已?(?:采纳|采用|合并|接受|回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并)|不?採用|却下|棄却|撤回)\b",
     re.IGNORECASE,
 )
 RESULT_OF_TEST = re.compile(r"\b(?:fail|failed|error|crash|crashed|timeout)\b", re.IGNORECASE)

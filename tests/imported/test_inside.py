@@ -70,6 +70,12 @@ def test_a_title_rules_no_sections() -> None:
     assert verdicts("# What didn't work\n\n## 1. Pooled queues\n\n**Result:** 3 ms\n") == []
 
 
+def test_a_verdict_that_contradicts_its_heading_is_none() -> None:
+    text = "## What didn't work\n### A status line\n**Tried:** one.\n**Status:** The code was kept.\n"
+    assert verdicts(f"# Log\n{text}") == []
+    assert verdicts(f"# What didn't work\n{text.replace('## What', '## How')}") == []
+
+
 def test_heads_and_words_in_chinese() -> None:
     rows = "| M1 | wider loads | ✅ done | 3 ms | ok |\n| M2 | two stages | ✅ KEEP | 2 ms | ok |\n"
     rows += "| M3 | a loop | ❌ crash | - | - |\n"

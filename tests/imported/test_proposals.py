@@ -1,0 +1,169 @@
+"""What may be an experiment is proposed, in the order of the file; a person says of single lines what they are."""
+
+import time
+
+import pytest
+
+from expctl.domain.experiment.proposal import Verdict
+from expctl.imported.document import ParsedLedger
+from expctl.imported.given import Given, given_by
+from expctl.imported.rows import read_document
+from expctl.imported.tables import read_document as document_of
+from tests.refusals import refuses
+
+LOG = """# Optimisation log
+
+### Experiment 1: wider loads
+One instruction for four.
+**Kept**: 3.1 ms, was 3.4 ms.
+
+### Experiment 2: a third stage
+Registers spill, it went back: 3.6 ms.
+
+### Experiment 3: pooled queues
+3.0 ms, faster than before.
+
+## What we will do next
+- a fourth stage, if it is faster
+"""
+TABLE = """# Sweep
+| Tile | ms | Notes |
+|---|---|---|
+| 64x64 | 3.4 | baseline |
+| 128x64 | 3.1 | winner (+9 %) |
+| 64x128 | 3.5 | slower than 128x64 |
+| 256x64 | 4.1 | too large |
+"""
+LISTED = """# Notes on the kernel
+## Dead ends
+- A swizzle of the columns, the banks conflict
+- Two waves for each row, because they wait
+"""
+
+
+def parsed(text: str, *maps: str, name: str = "a.md") -> ParsedLedger:
+    document = document_of(text.encode(), name)
+    return read_document(document, given_by(Given(), maps, (), document).map())
+
+
+def proposed(text: str) -> list[tuple[int, Verdict | None]]:
+    return [(each.line, each.guess) for each in parsed(text).proposals]
+
+
+def test_headings_beside_one_that_states_a_verdict_are_proposed() -> None:
+    assert [row.line for row in parsed(LOG.replace("**Kept**:", "**Decision:** kept.")).rows] == [3]
+    assert proposed(LOG.replace("**Kept**:", "**Decision:** kept."))[0] == (7, Verdict.REJECT)
+    assert (10, Verdict.KEEP) in proposed(LOG)
+    assert 14 not in dict(proposed(LOG)), "a plan is no experiment"
+
+
+def test_rows_of_a_table_that_tells_outcomes_are_proposed() -> None:
+    assert proposed(TABLE) == [(5, Verdict.KEEP), (6, Verdict.REJECT), (7, Verdict.REJECT)]
+
+
+def test_items_below_a_heading_that_rules_them_are_proposed() -> None:
+    assert proposed(LISTED) == [(3, Verdict.REJECT), (4, Verdict.REJECT)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# A tool\n## Features\n- faster than others\n- works on Linux\n## Usage\n1. install it\n2. run it\n",
+        "# A kernel\n| Size | ms | TFLOP/s |\n|---|---|---|\n| 1024 | 0.1 | 20 |\n| 2048 | 0.6 | 28 |\n",
+        "# Log\n## Lessons learned\n- bank conflicts make it slower\n- the best tile is not the largest\n",
+        "# Log\n## Decision table\n| Gain | Verdict |\n|---|---|\n| < 1 % | slower, reject it |\n| > 1 % | winner |\n",
+    ],
+)
+def test_what_is_no_experiment_is_not_proposed(text: str) -> None:
+    assert proposed(text) == []
+
+
+def test_a_person_says_what_a_line_is() -> None:
+    found = parsed(LOG, "line 3=KEEP", "lines 7,10=REJECT")
+    assert [(row.line, row.rulings[0].verdict) for row in found.rows] == [
+        (3, Verdict.KEEP),
+        (7, Verdict.REJECT),
+        (10, Verdict.REJECT),
+    ]
+    assert found.rows[1].change == "Experiment 2: a third stage"
+    assert found.proposals == ()
+    assert [row.name for row in parsed("| id | ms |\n|---|---|\n| E7 | 3 |\n", "line 3=KEEP").rows] == ["E7"]
+
+
+def test_all_that_is_proposed_can_be_taken_and_corrected_at_once() -> None:
+    found = parsed(TABLE, "proposed", "line 7=INVALID")
+    assert [(row.change, row.rulings[0].verdict) for row in found.rows] == [
+        ("128x64", Verdict.KEEP),
+        ("64x128", Verdict.REJECT),
+        ("256x64", Verdict.INVALID),
+    ]
+    assert [row.line for row in parsed(TABLE, "lines 5-6=KEEP").rows] == [5, 6], "a range takes what is asked about"
+    assert [row.line for row in parsed(TABLE, "lines 1-6=KEEP").rows] == [5, 6]
+
+
+def test_what_was_said_of_a_line_holds_when_the_file_grows() -> None:
+    document = document_of(TABLE.encode(), "a.md")
+    given = given_by(Given(), ["line 6=REJECT"], (), document)
+    longer = document_of(f"# More\n\n{TABLE}".encode(), "a.md")
+    assert [row.line for row in read_document(longer, given.map()).rows] == [8]
+
+
+def test_a_person_may_correct_what_was_understood_and_say_that_nothing_is_decided() -> None:
+    text = "| id | change | verdict |\n|---|---|---|\n| E1 | wider loads | kept |\n| E2 | a loop | reverted |\n"
+    found = parsed(text, "line 3=REJECT", "line 4=WAIT")
+    assert [(row.name, row.rulings[0].verdict, row.rulings[0].words) for row in found.rows] == [("E1", Verdict.REJECT, "kept")]
+    assert [each.line for each in found.waiting] == [4]
+
+
+@pytest.mark.parametrize(
+    ("word", "code"),
+    [
+        ("line 2=KEEP", "map-line-unknown"),
+        ("line 99=KEEP", "map-line-unknown"),
+        ("lines 8-9=KEEP", "map-line-unknown"),
+        ("line 3=GOOD", "map-unclear"),
+    ],
+)
+def test_a_line_that_can_be_no_experiment_is_refused(word: str, code: str) -> None:
+    with refuses(code) as caught:
+        parsed("# Log\n\n- wider loads\n", word)
+    assert word in caught.value.found
+
+
+def test_outcomes_of_both_kinds_are_verdicts_where_headings_end_with_them() -> None:
+    text = "# Log\n### Timing diversity — BIG WIN\n+9 %\n### Gain — SMALL WIN (+16)\n+1 %\n### Pre-emphasis — HARMFUL\n-3 %\n"
+    rows = [(row.change, row.rulings[0].verdict) for row in parsed(text).rows]
+    assert rows == [("Timing diversity", Verdict.KEEP), ("Gain", Verdict.KEEP), ("Pre-emphasis", Verdict.REJECT)]
+    assert parsed("# Log\n### Tests — SUCCESS\nall\n### Release — SUCCESS\nyes\n").rows == ()
+
+
+def test_a_paragraph_in_bold_that_ends_as_a_heading_does_is_an_experiment() -> None:
+    text = "# Optimisation log\n\n**Iter 4 — unrolled by 4: REVERTED.** it fell from 25.8\nto 21.1 GFLOP/s.\n\n**Setup:** a\n"
+    assert [(row.line, row.change, row.rulings[0].verdict) for row in parsed(text).rows] == [
+        (3, "Iter 4 — unrolled by 4", Verdict.REJECT)
+    ]
+
+
+def test_proposals_are_found_in_linear_time() -> None:
+    took = []
+    for size in (1000, 4000):
+        text = "# Log of experiments\n" + "".join(f"- a change {n}: slower, {'x ' * 20}\n" for n in range(size))
+        text += (
+            f"### Experiment 1: {'no gain ' * size}\n{'faster ' * size}\n| a | Notes |\n|---|---|\n" + "| b | slower |\n" * size
+        )
+        before = time.process_time()
+        assert len(parsed(text).proposals) >= size
+        took.append(time.process_time() - before)
+    assert took[1] < 10 * took[0]
+
+
+def test_a_workflow_is_no_list_of_what_did_not_work() -> None:
+    listed = "- **Branch** often: 3 % faster\n- **Notify** the user: 2 ms\n"
+    found = parsed(f"# Log\n## Development Workflow\n{listed}## Applied changes\n- **A**: 3 ms\n")
+    assert not {3, 4} & {row.line for row in found.rows}
+    both = parsed(f"# Log\n## Wins of session 2\n{listed}## More dead ends\n- **A swizzle**: 1 % slower\n")
+    assert [(row.line, row.rulings[0].verdict) for row in both.rows] == [
+        (3, Verdict.KEEP),
+        (4, Verdict.KEEP),
+        (6, Verdict.REJECT),
+    ]
