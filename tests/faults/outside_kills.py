@@ -35,6 +35,14 @@ RIVALS_STEP = """    rivals:
       argv: ["{python}", -S, bench/rivals.py, "{artifact}", "{out}"]
       timeout_s: 60
 """
+TUNED = Path(__file__).parents[1] / "e2e" / "tuning" / "benchmark.py"
+TABLES = "src/configs/cpu/hip/gemm/scaled_mm_a16w8_e5m2"
+TUNE_STEP = f"""    tune:
+      tables: {TABLES}
+      configs: ["2,2,2,2,4,4"]
+      shapes: [64x128x512, 64x512x128]
+      quads: 2
+"""
 SUITE = """version: 1
 iterations: 10
 gate: {quiet_s: 0, patterns: [], others_percent: 0}
@@ -99,6 +107,19 @@ class Stage:
         protocol.write_text(protocol.read_text().replace("    benchmark:\n", f"{RIVALS_STEP}    benchmark:\n"))
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "rivals")
+
+    def tuning(self) -> None:
+        """Commit what to tune, and a benchmark whose times are known."""
+        shutil.copy(TUNED, self.root / "bench" / "benchmark.py")
+        protocol = self.root / "protocol.yaml"
+        protocol.write_text(protocol.read_text().replace("    benchmark:\n", f"{TUNE_STEP}    benchmark:\n"))
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "tuning")
+
+    def second(self) -> None:
+        """Queue another change."""
+        self.edit()
+        self.well("new", "P2", "--from-diff", *WORDS)
 
     def suite(self) -> None:
         """Commit a list of kernels and shapes."""
@@ -169,6 +190,16 @@ COMMANDS: Mapping[str, Command] = {
         words=("run", "P1", "--wait", "60"),
         done=lambda stage: '"verdict"' in stage.at_head("experiments/P1/record.json"),
     ),
+    "run --all": Command(
+        words=("run", "--all", "--wait", "60"),
+        before=lambda stage: stage.second(),
+        done=lambda stage: all('"verdict"' in stage.at_head(f"experiments/{name}/record.json") for name in ("P1", "P2")),
+    ),
+    "tune": Command(
+        words=("tune", "--wait", "60"),
+        before=lambda stage: stage.tuning(),
+        done=lambda stage: "P3" not in stage.proposals() and bool(stage.at_head(f"{TABLES}/DEFAULT.json")),
+    ),
     "calibrate": Command(
         words=("calibrate", "--rounds", "5", "--wait", "60"),
         done=lambda stage: any(stage.root.parent.glob(".local/state/expctl/calibrations/*/*.json")),
@@ -180,7 +211,7 @@ COMMANDS: Mapping[str, Command] = {
         done=lambda stage: len(stage.git("ls-tree", "--name-only", "HEAD:experiments/rivals").split()) in (1, 2),
     ),
     "suite run": Command(
-        words=("suite", "run", "--env", "here", "--out", "../results", "--replace", "--wait", "60"),
+        words=("suite", "run", "--env", "here", "--out", "../results", "--wait", "60"),
         before=lambda stage: stage.suite(),
         done=lambda stage: {"M=8", "M=9"} <= set((stage.root.parent / "results" / "here.csv").read_text().split(",")),
     ),
