@@ -485,12 +485,14 @@ def suite_run(
     name: str,
     progress: "Progress",
     *,
+    before: "Callable[[Mapping[str, object]], Sequence[CaseTimes]]",
     told: "Callable[[Mapping[str, object], Sequence[CaseTimes]], None]",
     stop_requested: Callable[[], bool] = lambda: False,
     wait_s: float | None = None,
 ) -> None:
-    """Time `cases` of a suite in its environment `name`. After each case, `told` gets the facts of the environment and all
-    times so far. It works in a state folder of its own; raises Busy while another suite is timed in this repository.
+    """Time `cases` of a suite in its environment `name`, but for those of which `before` returns times, once it is given the
+    facts of the environment. After each case, `told` gets these facts and all times so far, in the order of `cases`. It works
+    in a state folder of its own; raises Busy while another suite is timed in this repository.
     """
     from msgspec.structs import replace
 
@@ -516,6 +518,9 @@ def suite_run(
         end_survivors(mark)
         here = {key: text for key, text in machine().items() if key != "python"}  # the environment has its own
         facts = {"captured": SystemClock().date(), **environment_facts(environment, checkouts), "machine": here}
+        found = {(each.kernel, each.shape): each for each in before(facts)}
+        keys = {(each.kernel, each.shape): each for each in cases}
+        left = [each for key, each in keys.items() if key not in found]
         has_protocol = git.place.head and git.read_file(git.head(), "protocol.yaml") is not None
         rule = suite.gate or (library(git).protocol(git.head()).gate if has_protocol else Gate())
         machine_gate = gate(apart, waiter.rule(rule), experiment=f"suite {name}", told=waiter.told)
@@ -527,12 +532,11 @@ def suite_run(
             watch=machine_gate.watch,
             tick=progress.tick,
         )
-        found: list[CaseTimes] = []
         out = apart.state / "out"
         try:
             for each in measure(
                 suite,
-                cases,
+                left,
                 commands=commands,
                 gate=machine_gate,
                 folder=out,
@@ -540,8 +544,8 @@ def suite_run(
                 clock=SystemClock(),
                 stop_requested=stop_requested,
             ):
-                found.append(each)
-                told(facts, found)
+                found[each.kernel, each.shape] = each
+                told(facts, [found[key] for key in keys if key in found])
         finally:
             atomic_write.remove_tree(out)
 
@@ -586,13 +590,15 @@ def asking(place: Place) -> "Callable[[Context, str], Proposed | NothingProposed
 
 def tune_tools(place: Place) -> "TuneTools":
     """Return what `expctl tune` needs beside a context."""
+    from typing import get_args
+
     from expctl.adapters.journal import FileJournal
     from expctl.adapters.proposers.sweep_search import search_for
     from expctl.adapters.records.proposal_file import proposal_bytes
-    from expctl.domain.tuning.events import Gated, Screened, Shot
+    from expctl.domain.tuning.events import TuneEvent
     from expctl.flow.tuning.tune import TuneTools
 
-    kinds = {kind.__name__: kind for kind in (Gated, Screened, Shot)}
+    kinds = {kind.__name__: kind for kind in get_args(TuneEvent)}
     return TuneTools(journal=FileJournal(place.state / "tune", kinds=kinds), search=search_for, write=proposal_bytes)
 
 

@@ -94,7 +94,7 @@ def write(root: Path, protocol: Protocol) -> tuple[str, ...]:
     wanted = documents(protocol, _text(root, AGENTS))
     for path in found:
         try:
-            atomic_write.replace(root / path, wanted[path].encode())
+            atomic_write.replace_for_user(root / path, wanted[path].encode())
         except OSError as error:
             raise _unfit(path, str(error.strerror)) from error
     return found

@@ -137,7 +137,7 @@ def _keep(file: Path, given: "Given") -> None:
         return
     said = {"columns": given.columns, "verdicts": given.verdicts, "lines": given.lines, "units": given.units}
     text = yaml.safe_dump({name: part for name, part in said.items() if part}, allow_unicode=True, sort_keys=False)
-    atomic_write.replace(file.with_name(file.name + SUFFIX), text.encode())
+    atomic_write.replace_for_user(file.with_name(file.name + SUFFIX), text.encode())
 
 
 def _check_numbers(peak: float, noise: float | None) -> None:

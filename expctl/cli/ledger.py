@@ -70,7 +70,7 @@ def ledger(
                     found=str(file),
                     hint=ledger_mend(file),
                 )
-            atomic_write.replace(file, text)
+            atomic_write.replace_for_user(file, text)
         with after("ledger.md is up to date"):
             print_lines([f"ledger.md {'is up to date' if same else 'written'}"])
     if as_json:
@@ -87,7 +87,7 @@ def _counted(place: Place) -> tuple[HotLoop, ...]:
     found = count_loops(place)
     file = place.root / FILE
     file.parent.mkdir(exist_ok=True)
-    atomic_write.replace(file, hot_loops_bytes(found))
+    atomic_write.replace_for_user(file, hot_loops_bytes(found))
     return found
 
 

@@ -115,8 +115,16 @@ def write_file(file: Path, contents: bytes) -> None:
         if file.exists() and not file.is_file():
             file.write_bytes(contents)
         else:
-            atomic_write.replace(file, contents)
+            atomic_write.replace_for_user(file, contents)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise _not_writable(file, str(getattr(error, "strerror", None) or error)) from error
+
+
+def remove_file(file: Path) -> None:
+    """Remove a file that the user named, if it is there. Raises Refused if it can't be removed."""
+    try:
+        file.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
         raise _not_writable(file, str(getattr(error, "strerror", None) or error)) from error
 
 

@@ -36,15 +36,17 @@ def run(
 ) -> None:
     """Time every kernel and shape of suite.yaml in the environment NAME, each in 3 to 5 processes, on a quiet machine.
 
-    Writes NAME.csv and NAME.json after each kernel and shape, which `expctl compare` reads. Exit 1 if one could not be timed.
+    Writes NAME.csv and NAME.json after each kernel and shape, which `expctl compare` reads. After a kill, the same command goes
+    on with what is left. Exit 1 if one could not be timed.
     """
     import sys
 
     from expctl import wiring
     from expctl.adapters.machine.signals import Interruption
-    from expctl.cli.output import print_json, print_lines, terminal_width, write_file
+    from expctl.cli.output import print_json, print_lines, remove_file, terminal_width, write_file
     from expctl.domain.errors import ExitStatus
     from expctl.suite.results import environment_json, results_csv
+    from expctl.suite.resume import identity, timed_before
     from expctl.suite.terminal import files_lines, times_lines
     from expctl.views.console import ConsoleProgress
 
@@ -52,22 +54,32 @@ def run(
     read = file or place.root / "suite.yaml"
     found = wiring.suite_in(read)
     cases = _chosen(found, env, kernel or [], read)
-    results, environment = _files(out, env, replace)
+    results, environment = out / f"{env}.csv", out / f"{env}.json"
+    asked = {"timed_on": found.timed_on, "timed_by": found.trace[0] if found.trace else "the benchmark"}
+    asked |= {"warmups": str(found.warmups), "iterations": str(found.iterations), "cases": identity(cases)}
     times: tuple[CaseTimes, ...] = ()
+
+    def before(facts: "Mapping[str, object]") -> "Sequence[CaseTimes]":
+        nonlocal times
+        times = () if replace else timed_before(results, environment, env, {**asked, **facts}, cases)
+        if times:
+            progress.step("suite", f"{len(times)} of {len(cases)} were timed before; --replace times them again")
+        return times
 
     def told(facts: "Mapping[str, object]", so_far: "Sequence[CaseTimes]") -> None:
         nonlocal times
+        if not times:  # of another environment they are never beside the facts of this one
+            remove_file(results)
         times = tuple(so_far)
-        asked = {"timed_on": found.timed_on, "timed_by": found.trace[0] if found.trace else "the benchmark"}
-        asked |= {"warmups": str(found.warmups), "iterations": str(found.iterations)}
-        write_file(results, results_csv(found, times))
         write_file(environment, environment_json(env, {**asked, **facts}, times))
+        write_file(results, results_csv(found, times))
 
     with (
-        Interruption("expctl suite run --replace starts over; what is written so far stays") as interruption,
+        Interruption("the same command goes on with the kernels and shapes that are left") as interruption,
         ConsoleProgress(sys.stderr if as_json else sys.stdout) as progress,
     ):
-        wiring.suite_run(place, found, cases, env, progress, told=told, stop_requested=interruption.requested, wait_s=wait)
+        stop = interruption.requested
+        wiring.suite_run(place, found, cases, env, progress, before=before, told=told, stop_requested=stop, wait_s=wait)
     if as_json:
         print_json({"env": env, "times": times, "results": str(results), "environment": str(environment)}, schema="suite/1")
     else:
@@ -110,18 +122,3 @@ def _chosen(suite: "Suite", env: str, kernels: "Sequence[str]", file: Path) -> "
                     hint=f"expctl suite run {option} {next(iter(known))}",
                 )
     return tuple(each for each in cases_of(suite) if not kernels or each.kernel in kernels)
-
-
-def _files(out: Path, env: str, replace: bool) -> tuple[Path, Path]:
-    from expctl.domain.errors import Refused
-
-    results, environment = out / f"{env}.csv", out / f"{env}.json"
-    if not replace and (there := [str(path) for path in (results, environment) if path.exists()]):
-        raise Refused(
-            f"results of {env} are there already",
-            code="suite-results-exist",
-            expected="a folder without them",
-            found=", ".join(there),
-            hint="--out OTHER keeps them, --replace measures them again",
-        )
-    return results, environment

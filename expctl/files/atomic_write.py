@@ -1,12 +1,13 @@
 """Writes files so that a crash leaves the old or the new contents, never a part of them; and removes folders completely."""
 
+import glob
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from expctl.launcher.removal import remove_tree
 
-__all__ = ["flush", "flush_all", "remove_temporary_files", "remove_tree", "replace"]
+__all__ = ["flush", "flush_all", "remove_temporary_files", "remove_tree", "replace", "replace_for_user"]
 
 FLUSHES_AT_ONCE = 16
 
@@ -27,6 +28,15 @@ def replace(path: Path, contents: bytes, *, durably: bool = True) -> None:
         raise
     if durably:
         flush(path.parent)
+
+
+def replace_for_user(path: Path, contents: bytes) -> None:
+    """As `replace`, in a folder of the user's: removes there what killed calls for this file have left. Raises OSError."""
+    for temporary in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
+        pid = temporary.name.split(".")[-2]
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            temporary.unlink(missing_ok=True)
+    replace(path, contents)
 
 
 def flush(file: Path) -> None:

@@ -47,7 +47,10 @@ PRELOADED = (
     *("expctl.adapters.sensors.amd_smi", "expctl.adapters.sensors.gpus", "expctl.adapters.sensors.nvidia_smi"),
     *("expctl.adapters.sensors.cpu_clock", "expctl.adapters.sensors.cpu_load", "expctl.adapters.sensors.device_holders"),
     *("expctl.adapters.sensors.process_patterns", "expctl.adapters.sensors.suspend", "expctl.launcher.capabilities"),
-    *("expctl.targets.rocm", "expctl.targets.sm_90", "psutil", "jinja2", "tests.faults.planted_defects"),
+    *("expctl.targets.rocm", "expctl.targets.sm_90", "psutil", "jinja2"),
+    *("tests.faults.planted_defects", "tests.faults.planted_in_commands"),
+    *("expctl.cli.new", "expctl.cli.queue", "expctl.cli.withdraw", "expctl.cli.finding", "expctl.cli.ledger"),
+    *("expctl.cli.suite", "expctl.suite.measure", "expctl.cli.rivals", "expctl.cli.calibrate", "expctl.cli.import_ledger"),
 )
 
 

@@ -23,7 +23,8 @@ from expctl.wiring import mark_of
 from tests.faults.fault_lab import Attempt, Scene
 
 RESUME_S = 2.0
-WRITTEN = ("src/kernel", "experiments/", "ledger.md")  # what expctl may write of the user's tree
+# What expctl may write of the user's tree.
+WRITTEN = ("src/kernel", "src/configs/", "experiments/", "ledger.md", "results/", "AGENTS.md", ".agents/")
 BUG = 3
 CONCLUDED, REFUSED, BUSY, INTERRUPTED = 0, 1, 75, 130
 
@@ -110,7 +111,7 @@ def _violations(scene: Scene, expected: Expected, head: str) -> tuple[str, ...]:
         *_verdict(scene, expected, head, record, library),
         *_in_time(scene, expected),
         *_tested(scene, record),
-        *_statuses(scene, record),
+        *_statuses(scene, expected.experiment, record),
     )
 
 
@@ -216,6 +217,8 @@ def _verdict(scene: Scene, expected: Expected, head: str, record: Record | None,
         yield f"6: rounds are missing: {sorted(rounds)}"
     protocol, proposal = library.protocol(head), next(iter(library.some_proposals(head, [record.id])))
     target = protocol.targets[record.target]
+    if record.buckets:
+        return  # its sides are configs, of sizes that protocol.yaml doesn't name: `replay` is asked by the class
     if not was_decided_by_samples(record) or target.benchmark is None:
         return
     if record.procedure is None:
@@ -257,13 +260,16 @@ def _tested(scene: Scene, record: Record | None) -> Iterator[str]:
         yield f"8: the test passed another artifact: {record.test.summary}; the kernel is {kernel.strip()}"
 
 
-def _statuses(scene: Scene, record: Record | None) -> Iterator[str]:
+def _statuses(scene: Scene, experiment: str, record: Record | None) -> Iterator[str]:
     """(9) The exit status tells the truth, and never that it is a bug."""
-    runs = [each for each in scene.attempts if each.words[0] == "run"]
+    runs = [each for each in scene.attempts if each.words[:2] == ("run", experiment)]
+    for each in scene.attempts:
+        if each not in runs and each.words[0] != "doctor":
+            yield from _status(each, None)
     for number, each in enumerate(runs, 1):
         was_replaced = number < len(runs) and re.search(r"\bINVALID\b", each.said)  # the next run was a new attempt
         yield from _status(each, None if was_replaced else record)
-    if record is None and CONCLUDED in [each.status for each in scene.attempts if each.words[0] == "run"]:
+    if record is None and CONCLUDED in [each.status for each in runs]:
         yield "9: exit status 0 without a record"
 
 

@@ -7,6 +7,7 @@ Prints a line for each violation and one for each command; exits 1 after a viola
 """
 
 import argparse
+import json
 import os
 import shutil
 import signal
@@ -34,6 +35,14 @@ RIVALS = Path(__file__).parents[1] / "e2e" / "rivals" / "script.py"
 RIVALS_STEP = """    rivals:
       argv: ["{python}", -S, bench/rivals.py, "{artifact}", "{out}"]
       timeout_s: 60
+"""
+TUNED = Path(__file__).parents[1] / "e2e" / "tuning" / "benchmark.py"
+TABLES = "src/configs/cpu/hip/gemm/scaled_mm_a16w8_e5m2"
+TUNE_STEP = f"""    tune:
+      tables: {TABLES}
+      configs: ["2,2,2,2,4,4"]
+      shapes: [64x128x512, 64x512x128]
+      quads: 2
 """
 SUITE = """version: 1
 iterations: 10
@@ -100,6 +109,19 @@ class Stage:
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "rivals")
 
+    def tuning(self) -> None:
+        """Commit what to tune, and a benchmark whose times are known."""
+        shutil.copy(TUNED, self.root / "bench" / "benchmark.py")
+        protocol = self.root / "protocol.yaml"
+        protocol.write_text(protocol.read_text().replace("    benchmark:\n", f"{TUNE_STEP}    benchmark:\n"))
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "tuning")
+
+    def second(self) -> None:
+        """Queue another change."""
+        self.edit()
+        self.well("new", "P2", "--from-diff", *WORDS)
+
     def suite(self) -> None:
         """Commit a list of kernels and shapes."""
         (self.root / "bench" / "times.py").write_text(TIMES)
@@ -140,6 +162,13 @@ def _queued(stage: Stage) -> bool:
     return {"P1", "P2"} <= set(stage.proposals()) and "P3" not in stage.proposals() and FASTER not in stage.git("diff")
 
 
+def _has_ended(stage: Stage, experiment: str) -> bool:
+    """It has a record; or its ticket says that what another one has landed is in its way."""
+    if "record.json" in stage.git("ls-tree", "--name-only", f"HEAD:experiments/{experiment}").split():
+        return True
+    return bool(json.loads(stage.at_head(f"experiments/{experiment}/queued.json")).get("blocked"))
+
+
 COMMANDS: Mapping[str, Command] = {
     "new ID": Command(words=("new", "P2", "--from-diff", *WORDS), before=lambda stage: stage.edit(), done=_queued),
     "new": Command(words=("new", "--from-diff", *WORDS), before=lambda stage: stage.edit(), done=_queued),
@@ -169,6 +198,17 @@ COMMANDS: Mapping[str, Command] = {
         words=("run", "P1", "--wait", "60"),
         done=lambda stage: '"verdict"' in stage.at_head("experiments/P1/record.json"),
     ),
+    "run --all": Command(
+        words=("run", "--all", "--wait", "60"),
+        before=lambda stage: stage.second(),
+        done=lambda stage: all(_has_ended(stage, name) for name in ("P1", "P2")),
+    ),
+    "tune": Command(
+        words=("tune", "--wait", "60"),
+        before=lambda stage: stage.tuning(),
+        # A kill after its very end, while Python exits, is answered by another tuning, which finds nothing better.
+        done=lambda stage: "P4" not in stage.proposals() and bool(stage.at_head(f"{TABLES}/DEFAULT.json")),
+    ),
     "calibrate": Command(
         words=("calibrate", "--rounds", "5", "--wait", "60"),
         done=lambda stage: any(stage.root.parent.glob(".local/state/expctl/calibrations/*/*.json")),
@@ -180,7 +220,7 @@ COMMANDS: Mapping[str, Command] = {
         done=lambda stage: len(stage.git("ls-tree", "--name-only", "HEAD:experiments/rivals").split()) in (1, 2),
     ),
     "suite run": Command(
-        words=("suite", "run", "--env", "here", "--out", "../results", "--replace", "--wait", "60"),
+        words=("suite", "run", "--env", "here", "--out", "../results", "--wait", "60"),
         before=lambda stage: stage.suite(),
         done=lambda stage: {"M=8", "M=9"} <= set((stage.root.parent / "results" / "here.csv").read_text().split(",")),
     ),

@@ -22,19 +22,15 @@ class Trial:
     total: int
     defect: str = ""
 
-    def begin(self, stage: str, experiment: str, *verdicts: str) -> "Story":
-        """A fresh copy of a stage, with the defect that is planted in this trial."""
-        plain_s = self.plain_s(stage, experiment)
+    def begin(self, stage: str, experiment: str, *verdicts: str, words: tuple[str, ...] = ()) -> "Story":
+        """A fresh copy of a stage, with the defect that is planted in this trial. `words` are the command, if not `run`."""
+        plain_s = self.lab.plain_s(stage, words or ("run", experiment))
         scene = self.lab.scene(stage, defect=self.defect)
         key = (str(self.lab.folder), stage)
         if key not in BEFORE:
             BEFORE[key] = user_state(scene), scene.ref("refs/heads/main")
         user, old = BEFORE[key]
         return Story(scene, Expected(experiment=experiment, verdicts=verdicts, user=user, old=old, plain_s=plain_s))
-
-    def plain_s(self, stage: str, experiment: str) -> float:
-        """How long the command takes here undisturbed."""
-        return self.lab.plain_s(stage, ("run", experiment))
 
     def one_of(self, calls: int) -> int:
         """A call from 1 to `calls`: even over the class, at random within a share."""

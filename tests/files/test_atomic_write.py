@@ -1,5 +1,7 @@
 """What interrupted writes leave is removed, and nothing else."""
 
+import os
+import subprocess
 from pathlib import Path
 
 from expctl.files import atomic_write
@@ -18,3 +20,15 @@ def test_leftovers_are_files_or_folders(tmp_path: Path) -> None:
     atomic_write.remove_temporary_files(kept)
     assert [file.name for file in kept.iterdir()] == ["index"]
     assert (outside / "file").read_text() == "kept"
+
+
+def test_what_a_killed_call_left_beside_a_file_of_the_user_goes_with_the_next_one(tmp_path: Path) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    left, alive = (tmp_path / f".ledger.md.{pid}.new" for pid in (ended.pid, os.getppid()))
+    other = tmp_path / ".notes.md.new"
+    for each in (left, alive, other):
+        each.write_text("half")
+    atomic_write.replace_for_user(tmp_path / "ledger.md", b"whole")
+    assert (tmp_path / "ledger.md").read_bytes() == b"whole"
+    assert [each.exists() for each in (left, alive, other)] == [False, True, True]

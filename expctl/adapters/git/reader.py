@@ -171,9 +171,10 @@ class GitReader:
             return committed is not None or file.is_file()
         return file.read_bytes() != committed and self.blob_on_disk(path) != self.blob_of(committed)
 
-    def has_changes(self) -> bool:
-        """Return whether tracked files of the work tree or the index differ from HEAD."""
-        return bool(self._ask(["status", "--porcelain", "--untracked-files=no"], user_config=True).stdout)
+    def edits(self) -> str:
+        """Return 12 hex digits that hash how tracked files differ from HEAD; "" where none does."""
+        found = self._ask(["diff", "--binary", "--no-ext-diff", "--no-textconv", "HEAD"], user_config=True).stdout
+        return hashlib.sha256(found).hexdigest()[:12] if found else ""
 
     def blob_of(self, contents: bytes, path: str = "") -> str:
         """Return the blob id of `contents`; with `path`, after the filters that git applies to a file of that path."""

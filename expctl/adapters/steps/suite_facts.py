@@ -48,7 +48,7 @@ def environment_facts(
 def _commit(folder: Path) -> dict[str, str]:
     try:
         git = GitReader(locate(folder))
-        commit, branch = git.head(), git.branch()
+        commit, branch, edits = git.head(), git.branch(), git.edits()
     except (Refused, OSError) as error:
         found = error.found if isinstance(error, Refused) else str(error.strerror)
         raise Refused(
@@ -59,8 +59,7 @@ def _commit(folder: Path) -> dict[str, str]:
             where=str(folder),
             hint="correct `checkouts` of this environment",
         ) from error
-    changed = "yes" if git.has_changes() else "no"
-    return {"commit": commit, "branch": branch or "(detached)", "edited": changed}
+    return {"commit": commit, "branch": branch or "(detached)", "edited": f"yes ({edits})" if edits else "no"}
 
 
 def _masked(name: str, value: str) -> str:

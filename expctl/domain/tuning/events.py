@@ -30,4 +30,12 @@ class Shot(Struct, frozen=True, kw_only=True):
     samples: Mapping[str, tuple[Sample, ...]]
 
 
-TuneEvent = Gated | Screened | Shot
+class Landing(Struct, frozen=True, kw_only=True):
+    """The branch is about to move to `commit`, the record of `experiment`. `asked` hashes what the command was asked for."""
+
+    experiment: str
+    commit: str
+    asked: str
+
+
+TuneEvent = Gated | Screened | Shot | Landing

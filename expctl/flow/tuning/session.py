@@ -27,7 +27,8 @@ Searching = Callable[[Tune, Sequence[Combination]], Search]
 class TuneJournal(Port):
     """Keeps the events of unfinished tunings on disk, in order."""
 
-    def read(self, experiment: str) -> tuple[TuneEvent, ...]: ...  # noqa: D102 - as the journal of runs
+    def unfinished(self) -> tuple[str, ...]: ...  # noqa: D102 - as the journal of runs
+    def read(self, experiment: str) -> tuple[TuneEvent, ...]: ...  # noqa: D102 - as above
     def append(self, experiment: str, event: TuneEvent) -> None: ...  # noqa: D102 - as above
     def forget(self, experiment: str) -> None: ...  # noqa: D102 - as above
 
@@ -41,6 +42,7 @@ class Session:
     shapes: tuple[str, ...]
     journal: TuneJournal
     key: str
+    asked: str
     search: Searching
     cwd: Path
     artifact: Artifact

@@ -15,6 +15,7 @@ from expctl.domain.experiment.record import SCHEMA, BenchmarkIdentity, Origin, R
 from expctl.domain.experiment.record import Test as TestFacts
 from expctl.domain.run.step_result import TestReport
 from expctl.domain.tuning.benchmark import with_shapes
+from expctl.domain.tuning.events import Landing
 from expctl.domain.verdict.interference import taint_notes
 from expctl.domain.verdict.judge import estimates_of, tail_flags
 from expctl.domain.verdict.machine_states import times_by_state
@@ -76,6 +77,7 @@ def settle(session: Session, branch: str, found: Found, write: Callable[[Proposa
         }
         files |= {f"{folder}/samples.jsonl": context.samples_bytes(found.samples)} if found.samples else {}
         commit = workspace.commit_files(parent=parent, files=files, message=record_message(record), date=context.clock.date())
+        session.add(Landing(experiment=proposal.id, commit=commit, asked=session.asked))
         if workspace.publish(branch=branch, old=head, new=commit):
             return record
     return settle(session, branch, found, write)  # a person has committed in this moment

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+import msgspec
+
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.experiment.record import Record
@@ -12,6 +14,7 @@ from expctl.domain.protocol.model import inside
 from expctl.domain.protocol.tune import Tune
 from expctl.domain.run.step_result import Failed, TestReport
 from expctl.domain.tuning.contest import Bucket, Contest
+from expctl.domain.tuning.events import Landing
 from expctl.domain.tuning.hybrid import (
     Winners,
     assembled,
@@ -85,12 +88,15 @@ def tune(context: Context, tools: TuneTools, asked: Asked) -> Record:
         name = preflight.choose_targets(protocol, made.toolchains, asked.target).deciding
         setup = Setup(context=context, protocol=protocol, tools=made, head=head, name=name)
         rule = _rule(setup, asked)
+        what = _digest({"rule": msgspec.json.encode((name, rule, asked.edit, asked.anew))})
+        if (landed := _landed(context, tools.journal, branch, what)) is not None:
+            return landed
         identity = context.workspace.files_identity(head, ("protocol.yaml", *protocol.harness))
         context.progress.title(NAME, f"configs of {len(rule.shapes)} shapes", base=head, target=name, protocol=identity)
         holder.show("measure")
         try:
             standing, before = _tables(setup, rule, anew=asked.anew)
-            session = _session(setup, rule, tools, asked)
+            session = _session(setup, rule, tools, asked, what)
             test = _tested(session)
             control = show_control(setup, then="nothing was tuned")
             found = replace(_found(session, standing, before, asked.edit), test=test, control=control)
@@ -99,6 +105,19 @@ def tune(context: Context, tools: TuneTools, asked: Asked) -> Record:
             context.workspace.remove_check_outs()
         tools.journal.forget(session.key)
         return record
+
+
+def _landed(context: Context, journal: TuneJournal, branch: str, asked: str) -> Record | None:
+    """Return the record of a tuning that was `asked` for, published, and killed before its journal was forgotten; None if there
+    is none. Journals of all that were published are forgotten.
+    """
+    found = None
+    for key in journal.unfinished():
+        for event in journal.read(key):
+            if isinstance(event, Landing) and context.workspace.is_ancestor(event.commit, f"refs/heads/{branch}"):
+                found = event.experiment if event.asked == asked else found
+                journal.forget(key)
+    return context.library.record(context.workspace.head(), found) if found else None
 
 
 def _rule(setup: Setup, asked: Asked) -> Tune:
@@ -163,7 +182,7 @@ def _tables(setup: Setup, rule: Tune, *, anew: bool) -> tuple[Folder, Folder]:
     return standing, started(standing, rule.shapes, here)
 
 
-def _session(setup: Setup, rule: Tune, tools: TuneTools, asked: Asked) -> Session:
+def _session(setup: Setup, rule: Tune, tools: TuneTools, asked: Asked, what: str) -> Session:
     cwd = setup.check_out(setup.head, Side.BASELINE)
     setup.context.progress.working("build", setup.name)
     built = setup.build(setup.head, cwd)
@@ -178,6 +197,7 @@ def _session(setup: Setup, rule: Tune, tools: TuneTools, asked: Asked) -> Sessio
         shapes=rule.shapes,
         journal=tools.journal,
         key=key,
+        asked=what,
         search=tools.search,
         cwd=cwd,
         artifact=built[0],

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 import venv
 from pathlib import Path
 
@@ -98,6 +99,60 @@ def test_a_benchmark_that_fails(repository: Foreign) -> None:
     assert answer.status == 1
     assert "no such shape" in answer.out
     assert "failed" in json.loads((repository.root / "elsewhere/tot.json").read_text())
+
+
+@pytest.mark.parametrize("rows", [0, 3, 6])
+def test_the_same_command_goes_on_after_a_kill(repository: Foreign, rows: int) -> None:
+    """Killed as soon as so many rows are written; what was timed is not timed again, and the files are those of one run."""
+    repository.concluded("suite", "run", "--env", "tot", "--out", "whole")
+    counts = 'open("count", "a").write("x")\nimport time; time.sleep(0.3)\n'
+    repository.write("bench/suite.py", BENCH.replace("size, calls", f"{counts}size, calls"))
+    repository.write(
+        "suite.yaml",
+        (repository.root / "suite.yaml").read_text().replace("  tot: {", f"  tot: {{writable: [{repository.root}], "),
+    )
+    repository.commit("a benchmark that counts how often it is started")
+    file, count = repository.root / "results/tot.csv", repository.root / "count"
+    started = repository.start("suite", "run", "--env", "tot")
+    until = time.monotonic() + 60
+    while (len(file.read_text().splitlines()) - 1 if file.exists() else -1) < rows and not (rows == 0 and count.exists()):
+        assert time.monotonic() < until, repository.said()
+        time.sleep(0.01)
+    started.kill()
+    started.wait()
+    before = len(count.read_text())
+    said = repository.concluded("suite", "run", "--env", "tot").out
+    assert len(count.read_text()) - before == 6 - rows
+    assert ("were timed before" in said) == bool(rows)
+    assert file.read_bytes() == (repository.root / "whole/tot.csv").read_bytes()
+    assert sorted(path.name for path in file.parent.iterdir()) == ["tot.csv", "tot.json"]
+    assert "2 of 2 were timed before" in repository.concluded("suite", "run", "--env", "tot").out
+    assert len(count.read_text()) - before == 6 - rows
+    repository.concluded("suite", "run", "--env", "tot", "--replace")
+    assert len(count.read_text()) - before == 12 - rows
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "found"),
+    [
+        ("bench/load.py", "", "# edited\n", "repository_edited"),
+        ("suite.yaml", "shapes: [{M: 8},", "shapes: [{M: 7},", "cases"),
+        ("suite.yaml", "iterations: 10", "iterations: 11", "iterations"),
+        ("results/tot.csv", "sum,M=8,", "sum,M=80,", "times of sum M=80"),
+        ("results/tot.csv", ",129.6,", ",half,", "half"),
+        ("results/tot.csv", "kernel,", "", "other columns"),
+        ("results/tot.json", "{", "", "tot.json"),
+    ],
+)
+def test_results_of_something_else_are_not_gone_on_with(repository: Foreign, path: str, old: str, new: str, found: str) -> None:
+    repository.concluded("suite", "run", "--env", "tot")
+    file = repository.root / path
+    file.write_text(file.read_text().replace(old, new, 1))
+    files = [(repository.root / f"results/tot.{kind}").read_bytes() for kind in ("csv", "json")]
+    refused = repository.expctl("suite", "run", "--env", "tot")
+    assert (printed_code(refused.err), refused.status) == ("suite-results-exist", 1)
+    assert found in refused.err
+    assert files == [(repository.root / f"results/tot.{kind}").read_bytes() for kind in ("csv", "json")]
 
 
 def test_coverage(repository: Foreign) -> None:
