@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from expctl.adapters.walls.self_test import try_walls
-from expctl.launcher import containment, landlock
+from expctl.launcher import devices, landlock
 from expctl.launcher.kernel import prctl
 from expctl.launcher.landlock import PR_SET_NO_NEW_PRIVS
 from expctl.launcher.system_calls import (
@@ -51,7 +51,7 @@ def mask(names: list[str]) -> None:
         elif name.startswith("landlock="):
             landlock.version = partial(int, name.partition("=")[2])  # type: ignore[assignment]
         elif name == "gpu":
-            containment._gpus = lambda: (Path("/dev/null"),)  # type: ignore[assignment]
+            devices.gpus = lambda: (Path("/dev/null"),)  # type: ignore[assignment]
     program.append(Instruction(RETURN, ALLOW))
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     Filter(program).enter()

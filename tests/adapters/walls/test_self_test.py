@@ -66,11 +66,12 @@ def standing(result: dict[str, Any], mask: str = "nothing") -> set[str]:
     gpu, names = "gpu" in mask, mask.split(",")
     said = result["confinement"]
     landlock = int(found[1]) if (found := re.search(r"landlock (\d+)", said)) else 0
-    spaces, calls = "own mounts" in said, "seccomp" not in names and "all" not in names
+    spaces, processes, calls = "own mounts" in said, "own processes" in said, "seccomp" not in names and "all" not in names
     since = {act.LANDLOCK: 1, act.CUT: 3, act.TCP: 4, act.SCOPES: 6}
     found_here = {wall for wall, version in since.items() if landlock >= version}
     found_here |= {act.LANDLOCK_CPU} if landlock and not gpu else set()
     found_here |= ({act.SPACES} if spaces else set()) | ({act.CALLS} if calls else set())
+    found_here |= {act.PROCESSES} if processes else set()
     return found_here | ({act.SPACES_CPU} if spaces and not gpu else set()) | ({act.CALLS_CPU} if calls and not gpu else set())
 
 
