@@ -24,7 +24,7 @@ NOBODY = 65534
 MINE, ORDINARY = "as I am", "as an ordinary user"
 # A mask of namespaces forbids unshare itself, so that this act has nothing to do.
 OF_THE_MASK = "makes namespaces of its own"
-MASKS = ["nothing", "landlock", "namespaces", "seccomp", "landlock=5", "all"]
+MASKS = ["nothing", "landlock", "namespaces", "processes", "seccomp", "landlock=5", "all"]
 MORE = [
     "landlock=3,namespaces",
     "landlock=2,namespaces",
@@ -33,7 +33,7 @@ MORE = [
     "namespaces,seccomp",
     "gpu",
 ]
-MORE += ["gpu,landlock", "gpu,seccomp"]
+MORE += ["gpu,landlock", "gpu,seccomp", "gpu,processes", "processes,seccomp", "landlock,processes"]
 
 
 @functools.cache
@@ -86,8 +86,9 @@ def test_what_is_open_is_what_the_missing_feature_alone_stops(mask: str, who: st
     if "namespaces" not in mask and mask != "all":
         without.add(OF_THE_MASK)
     assert opened(result) == {name for name in without if not by[name] & here}
+    words = {"landlock": "landlock", "namespaces": "own mounts", "processes": "own processes", "seccomp": "own calls"}
     for name in mask.split(","):  # the mask was in the way
-        word = {"landlock": "landlock", "namespaces": "own mounts", "seccomp": "own calls"}.get(name)
+        word = words.get(name)
         assert word is None or word not in result["confinement"]
 
 
