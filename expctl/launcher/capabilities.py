@@ -8,9 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from expctl.launcher import landlock
+from expctl.launcher import devices, landlock
 from expctl.launcher.control_group import home_of_groups
-from expctl.launcher.namespaces import Entry, entry_here
+from expctl.launcher.namespaces import Entry, can_be_entered, entry_here
 from expctl.launcher.system_calls import can_filter
 
 SWITCH = "EXPCTL_UNCONFINED"
@@ -19,14 +19,16 @@ SIGNALS_SINCE, TRUNCATE_SINCE = 6, 3
 
 class Capabilities(Struct, frozen=True, kw_only=True):
     """What the Linux kernel offers here to confine child processes. `landlock` is the version of Landlock (0: none), `entry`
-    how namespaces can be made, `groups` whether control groups can, `filters_calls` whether system calls can be forbidden;
-    `switched_off` tells that the user forbids confinement.
+    how namespaces can be made, `groups` whether control groups can, `filters_calls` whether system calls can be forbidden,
+    `own_processes` whether a launch can have a pid namespace and a /proc of its own; `switched_off` tells that the user forbids
+    confinement.
     """
 
     landlock: int
     entry: Entry
     groups: bool
     filters_calls: bool = False
+    own_processes: bool = False
     switched_off: bool = False
 
     @property
@@ -41,8 +43,9 @@ class Capabilities(Struct, frozen=True, kw_only=True):
         if not self.confines_writes:
             return "unconfined: no Landlock, no namespaces"
         mounts = ["own mounts", "own network"] if self.entry is not Entry.NONE else []
+        processes = ["own processes"] if self.own_processes and mounts else []
         calls = ["own calls"] if self.filters_calls else []
-        return ", ".join([*([f"landlock {self.landlock}"] if self.landlock else []), *mounts, *calls])
+        return ", ".join([*([f"landlock {self.landlock}"] if self.landlock else []), *mounts, *processes, *calls])
 
     def gaps(self) -> tuple[str, ...]:
         """Return a sentence for each thing that can't be forbidden to child processes here, e.g. using the network."""
@@ -56,6 +59,8 @@ class Capabilities(Struct, frozen=True, kw_only=True):
             found.append(f"Landlock {self.landlock or 'is missing'}: children can send signals to processes of yours")
         if 0 < self.landlock < TRUNCATE_SINCE and self.entry is Entry.NONE:
             found.append(f"Landlock {self.landlock}: children can cut off files that they can't write")
+        if self.entry is not Entry.NONE and not self.own_processes:
+            found.append("no pid namespace: children see and number processes of yours")
         if not self.filters_calls:
             found.append("no filter of system calls: children can change limits, priority and cores of your other processes")
         return tuple(found)
@@ -74,11 +79,15 @@ def detect_capabilities() -> Capabilities:
 def _detected() -> Capabilities:
     folder = Path(tempfile.mkdtemp(prefix="expctl-trial."))
     try:
+        entry, processes = entry_here(folder)
+        if processes and devices.has_gpu():  # whose /proc is another
+            processes = can_be_entered(entry, folder, processes=True, gpu=True)
         return Capabilities(
             landlock=landlock.version(),
-            entry=entry_here(folder),
+            entry=entry,
             groups=home_of_groups() is not None,
             filters_calls=can_filter(),
+            own_processes=processes,
         )
     finally:
         shutil.rmtree(folder, ignore_errors=True)

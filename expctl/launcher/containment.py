@@ -6,26 +6,27 @@ times as long (docs/SECURITY.md).
 """
 
 import contextlib
-import functools
 import os
 import resource
+import threading
 from collections.abc import Hashable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
+from expctl.launcher import devices
 from expctl.launcher.capabilities import detect_capabilities
 from expctl.launcher.control_group import make_group
 from expctl.launcher.kernel import prctl
 from expctl.launcher.landlock import PR_SET_NO_NEW_PRIVS, Ruleset
 from expctl.launcher.launch import Launch
-from expctl.launcher.namespaces import PROCESSES, SHARED_MEMORY, Entry, WritableMounts, end_with
+from expctl.launcher.namespaces import PROCESSES, SHARED_MEMORY, Entry, WritableMounts
+from expctl.launcher.own_processes import OUTSIDE, end_with
 from expctl.launcher.privileges import keep_few
+from expctl.launcher.process import children_of
 from expctl.launcher.system_calls import Filter, call_filter
 
 FILE_BYTES_MAX = 1 << 30
 NOT_CONFINED = 126
-
-PLAIN_DEVICES = ("null", "zero", "full", "random", "urandom")
-GPU_DEVICES = ("kfd", "dri/*", "nvidia*", "nvidia-caps/*")
 
 MOUNTS_MAX = 8
 _mounts: dict[Hashable, WritableMounts] = {}
@@ -37,7 +38,7 @@ class Containment:
     """
 
     def __init__(self, launch: Launch) -> None:
-        self._launch, self._runner, self._gpu = launch, os.getpid(), has_gpu()
+        self._launch, self._runner, self._gpu = launch, os.getpid(), devices.has_gpu()
         hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
         self._file_bytes = FILE_BYTES_MAX if hard == resource.RLIM_INFINITY else min(hard, FILE_BYTES_MAX)
         self._mounts: WritableMounts | None = None
@@ -45,10 +46,11 @@ class Containment:
         self._calls: Filter | None = None
         if launch.limits is not None:
             here, folders = detect_capabilities(), (*launch.watched, *launch.limits.shared)
-            self._mounts = _mounts_for(here.entry, folders, gpu=self._gpu)
+            self._mounts = _mounts_for(here.entry, folders, processes=here.own_processes, gpu=self._gpu)
+            self._mounts.users += 1
             if here.landlock:
                 shared_memory = (SHARED_MEMORY,) if here.entry is Entry.NONE and self._gpu else ()
-                writable = (*folders, *_plain_devices(), *_gpus(), *shared_memory)
+                writable = (*folders, *devices.plain_devices(), *devices.gpus(), *shared_memory)
                 self._ruleset = Ruleset(writable=writable, tcp=launch.limits.counters or here.entry is not Entry.NONE)
             if here.filters_calls:
                 self._calls = call_filter(counters=launch.limits.counters, gpu=self._gpu)
@@ -59,7 +61,8 @@ class Containment:
         error and the process exits with status 126.
         """
         try:
-            end_with(self._runner)
+            starts_inside = self._mounts is not None and self._mounts.starts_inside
+            end_with(OUTSIDE if starts_inside else self._runner)
             if self.group is not None:
                 with contextlib.suppress(OSError):
                     self.group.join()
@@ -72,6 +75,20 @@ class Containment:
         except OSError as error:
             os.write(2, f"expctl: this child could not be confined: {error}\n".encode())
             os._exit(NOT_CONFINED)
+
+    def starting(self) -> AbstractContextManager[None]:
+        """Return a context in which the parent starts the child. Raises OSError."""
+        return self._mounts.starting() if self._mounts is not None else contextlib.nullcontext()
+
+    def orphans(self) -> tuple[int, ...]:
+        """Return the pids of what the launch left behind in its pid namespace."""
+        first = self._mounts.first if self._mounts is not None else None
+        return children_of(first) if first is not None else ()
+
+    def ended(self) -> None:
+        """Tell that the launch has ended, or could not be started."""
+        if self._mounts is not None:
+            self._mounts.users -= 1
 
     def release(self) -> None:
         """Close the descriptors that were opened in the parent for the child."""
@@ -102,28 +119,17 @@ class Containment:
         self._ruleset.enter()
 
 
-def _mounts_for(entry: Entry, folders: Sequence[Path], *, gpu: bool) -> WritableMounts:
-    """Return namespaces in which only `folders` are writable, reusing those of an earlier launch with the same folders. At most
-    MOUNTS_MAX of them are kept. Raises OSError.
+def _mounts_for(entry: Entry, folders: Sequence[Path], *, processes: bool, gpu: bool) -> WritableMounts:
+    """Return namespaces in which only `folders` are writable, reusing those of an earlier launch of this thread with the same
+    folders. At most MOUNTS_MAX that no launch uses are kept. Raises OSError.
     """
-    key = (entry, gpu, *((str(folder), folder.stat().st_dev, folder.stat().st_ino) for folder in folders))
+    facts = ((str(folder), folder.stat().st_dev, folder.stat().st_ino) for folder in folders)
+    key = (threading.get_native_id(), entry, processes, gpu, *facts)
+    if key in _mounts and not _mounts[key].users and _mounts[key].has_own_processes and _mounts[key].first is None:
+        _mounts.pop(key).close()  # something killed the process by which they live
     if key not in _mounts:
-        if len(_mounts) >= MOUNTS_MAX:
-            _mounts.pop(next(iter(_mounts))).close()
-        _mounts[key] = WritableMounts(entry, folders, gpu=gpu)
+        unused = [name for name, mounts in _mounts.items() if not mounts.users]
+        if len(_mounts) >= MOUNTS_MAX and unused:
+            _mounts.pop(unused[0]).close()
+        _mounts[key] = WritableMounts(entry, folders, processes=processes, gpu=gpu)
     return _mounts[key]
-
-
-def has_gpu() -> bool:
-    """Return whether this machine has the device files of a GPU, beside which children may write and call a little more."""
-    return bool(_gpus())
-
-
-@functools.cache
-def _plain_devices() -> tuple[Path, ...]:
-    return tuple(path for name in PLAIN_DEVICES if (path := Path("/dev") / name).exists())
-
-
-@functools.cache
-def _gpus() -> tuple[Path, ...]:
-    return tuple(path for pattern in GPU_DEVICES for path in sorted(Path("/dev").glob(pattern)) if not path.is_dir())

@@ -6,7 +6,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -14,7 +14,8 @@ from expctl.launcher.containment import Containment
 from expctl.launcher.control_group import kill_group, pids_in, remove_group
 from expctl.launcher.kernel import prctl
 from expctl.launcher.launch import Launch
-from expctl.launcher.namespaces import end_with
+from expctl.launcher.namespaces import makers
+from expctl.launcher.own_processes import end_with
 from expctl.launcher.process import POLL_S, Identity, await_end, children_of, family_of, identity_of
 
 GRACE_S = (2.0, 1.0)  # after INT, after TERM; then KILL
@@ -82,20 +83,22 @@ class Running:
             become_subreaper()
         self._others = frozenset(children_of(os.getpid()))
         containment = Containment(launch)
-        self._group = containment.group
+        self._group, self._containment = containment.group, containment
         try:
-            self.process = subprocess.Popen(
-                list(launch.argv),
-                cwd=launch.cwd,
-                env=dict(launch.environment),
-                stdin=subprocess.PIPE if stdin is None else stdin,
-                stdout=stdout,
-                stderr=subprocess.STDOUT if stderr is None else stderr,
-                pass_fds=pass_fds,
-                start_new_session=True,
-                preexec_fn=containment.enter,  # noqa: PLW1509  see containment.py
-            )
+            with containment.starting():
+                self.process = subprocess.Popen(
+                    list(launch.argv),
+                    cwd=launch.cwd,
+                    env=dict(launch.environment),
+                    stdin=subprocess.PIPE if stdin is None else stdin,
+                    stdout=stdout,
+                    stderr=subprocess.STDOUT if stderr is None else stderr,
+                    pass_fds=pass_fds,
+                    start_new_session=True,
+                    preexec_fn=containment.enter,  # noqa: PLW1509  see containment.py
+                )
         except BaseException:
+            containment.ended()
             if self._group is not None:
                 self._group.remove()
             raise
@@ -155,7 +158,8 @@ class Running:
         self._ended = True
         self.status(self._kill_wait_s)
         _live.discard(self.process.pid)
-        orphans = _end_orphans(self._others, self._kill_wait_s) if self._adopts else ()
+        orphans = _end_orphans(self._others, self._kill_wait_s, self._containment.orphans) if self._adopts else ()
+        self._containment.ended()
         left = tuple({*orphans, *await_end(before, self._kill_wait_s)})
         if self._group is not None:
             self._group.close()
@@ -172,13 +176,15 @@ def undead() -> tuple[Identity, ...]:
     return tuple(_undead)
 
 
-def _end_orphans(others: frozenset[int], wait_s: float) -> tuple[Identity, ...]:
+def _end_orphans(others: frozenset[int], wait_s: float, more: Callable[[], Sequence[int]]) -> tuple[Identity, ...]:
     """Kill this process's children that it didn't start, i.e. orphaned descendants of a child; return those that still run.
-    `others` are pids of children that existed before that child and are spared. It tries for at most `wait_s` seconds.
+    `others` are pids of children that existed before that child and are spared; `more` returns orphans that it can't
+    adopt. It tries for at most `wait_s` seconds.
     """
     deadline = time.monotonic() + wait_s
     known = {each.pid for each in _undead}
-    while strays := [pid for pid in children_of(os.getpid()) if pid not in _live | known | others]:
+    spared = known | others
+    while strays := [pid for pid in (*children_of(os.getpid()), *more()) if pid not in _live | spared | makers()]:
         families = [found for stray in strays for pid in family_of(stray) if (found := identity_of(pid)) is not None]
         for each in families:
             each.send(signal.SIGKILL)

@@ -119,6 +119,7 @@ STARTS = re.compile(r"\b(?:os|posix|pty|asyncio)\.(?:fork|exec\w+|spawn\w+|posix
 # Two start no program: they read in parts. The attempts are made by a child that the launcher has started.
 FORKS = {
     "expctl/launcher/namespaces.py",
+    "expctl/launcher/own_processes.py",
     "expctl/adapters/index/parallel.py",
     "expctl/profiles/readers/split_read.py",
     "expctl/adapters/walls/attempts.py",

@@ -19,10 +19,10 @@ from expctl.adapters.child.arguments import child_environment
 from expctl.adapters.child.contained_process import MARK, RESULT_FD, Child, ChildLimits, Launch, TimedOut, log_tail
 from expctl.adapters.child.redaction import known_secrets
 from expctl.domain.protocol.model import Environment
-from expctl.launcher import containment
+from expctl.launcher import containment, devices
 from expctl.launcher.capabilities import Capabilities, detect_capabilities
 from expctl.launcher.namespaces import Entry
-from expctl.launcher.process import identity_of
+from expctl.launcher.process import pids
 from tests.hostile.table import TABLE, snapshot
 
 SHARED = Path("/dev/shm/expctl-hostile")
@@ -125,6 +125,13 @@ def run(user: User, program: list[str], limits: ChildLimits | None) -> str:
     return log.read_text(errors="replace")
 
 
+def commandline(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 def argv_of(case: dict[str, str]) -> list[str]:
     return [sys.executable, "-c", PRELUDE + case["python"]] if "python" in case else ["/bin/sh", "-c", case["sh"]]
 
@@ -168,7 +175,7 @@ def test_a_launch(name: str, layer: str, user: User, monkeypatch: pytest.MonkeyP
         pytest.skip(f"UNCONFINED: this kernel offers {here.words()}, which does not stop what {name}")
     monkeypatch.setattr(containment, "detect_capabilities", lambda: here)
     if layer == BESIDE_A_GPU:
-        monkeypatch.setattr(containment, "_gpus", lambda: (Path("/dev/null"),))
+        monkeypatch.setattr(devices, "gpus", lambda: (Path("/dev/null"),))
     before = user.facts()
     said = run(user, argv_of(case), ChildLimits(scratch=(user.scratch,)))
     assert user.facts() == before, said
@@ -176,16 +183,15 @@ def test_a_launch(name: str, layer: str, user: User, monkeypatch: pytest.MonkeyP
     assert "says_not" not in case or case["says_not"] not in said, said
     assert "leaves_not" not in case or not list(user.scratch.glob(case["leaves_not"]))
     if "ends" in case:
-        pids = [int(word) for word in (user.scratch / case["ends"]).read_text().split()]
-        assert pids
-        assert [pid for pid in pids if identity_of(pid) is not None] == []
+        assert (user.scratch / case["ends"]).read_text().split()
+        assert [pid for pid in pids() if str(user.scratch / case["ends"]).encode() in commandline(pid)] == []
 
 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_a_thread_can_be_named_beside_a_gpu(layer: str, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """CUDA does so when it starts, and doesn't start where that fails."""
     monkeypatch.setattr(containment, "detect_capabilities", lambda: replace(detect_capabilities(), **LAYERS[layer]))
-    monkeypatch.setattr(containment, "_gpus", lambda: (Path("/dev/null"),))
+    monkeypatch.setattr(devices, "gpus", lambda: (Path("/dev/null"),))
     naming = (
         "import os, threading; open(f'/proc/self/task/{threading.get_native_id()}/comm', 'w').write('cuda'); print('named')"
     )

@@ -7,16 +7,22 @@ from expctl.launcher.namespaces import Entry
 
 
 def made(landlock: int, entry: Entry, **more: bool) -> Capabilities:
-    return Capabilities(landlock=landlock, entry=entry, groups=False, **{"filters_calls": True, **more})
+    return Capabilities(
+        landlock=landlock,
+        entry=entry,
+        groups=False,
+        **{"filters_calls": True, "own_processes": entry is not Entry.NONE, **more},
+    )
 
 
 @pytest.mark.parametrize(
     ("here", "words", "gaps"),
     [
-        (made(7, Entry.PRIVILEGED), "landlock 7, own mounts, own network, own calls", []),
-        (made(6, Entry.AS_USER), "landlock 6, own mounts, own network, own calls", []),
-        (made(5, Entry.AS_USER), "landlock 5, own mounts, own network, own calls", ["signals"]),
-        (made(0, Entry.AS_USER), "own mounts, own network, own calls", ["signals"]),
+        (made(7, Entry.PRIVILEGED), "landlock 7, own mounts, own network, own processes, own calls", []),
+        (made(6, Entry.AS_USER), "landlock 6, own mounts, own network, own processes, own calls", []),
+        (made(7, Entry.AS_USER, own_processes=False), "landlock 7, own mounts, own network, own calls", ["no pid namespace"]),
+        (made(5, Entry.AS_USER), "landlock 5, own mounts, own network, own processes, own calls", ["signals"]),
+        (made(0, Entry.AS_USER), "own mounts, own network, own processes, own calls", ["signals"]),
         (made(7, Entry.NONE), "landlock 7, own calls", ["the network"]),
         (made(2, Entry.NONE), "landlock 2, own calls", ["the network", "signals", "cut off files"]),
         (made(0, Entry.NONE), "unconfined: no Landlock, no namespaces", ["unconfined: this kernel has neither"]),

@@ -25,8 +25,10 @@ from expctl.domain.errors import Busy
 from expctl.domain.protocol.model import Environment
 from expctl.domain.protocol.step import Step
 from expctl.domain.run.step_result import Failed
+from expctl.launcher.capabilities import detect_capabilities
 from expctl.launcher.control_group import groups_of, home_of_groups
-from expctl.launcher.process import Identity, boot_id, identity_of, state_of
+from expctl.launcher.namespaces import makers
+from expctl.launcher.process import Identity, boot_id, identity_of, pids, state_of
 from tests.refusals import refuses
 
 SLEEPS = (sys.executable, "-c", "import time; time.sleep(60)")
@@ -72,8 +74,17 @@ def written(room: Path) -> int:
     return sum(path.stat().st_blocks * 512 for path in room.iterdir())
 
 
-def pids_in(room: Path) -> list[int]:
-    return [int(word) for word in (room / "pids").read_text().split()]
+def alive_in(room: Path) -> list[int]:
+    """The pids of those that have the folder in their command line; those that they know themselves by are of a namespace."""
+    assert len((room / "pids").read_text().split()) == 2
+    return [pid for pid in pids() if str(room).encode() in commandline(pid)]
+
+
+def commandline(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def test_a_stubborn_family_is_gone_soon_after_its_timeout(stubborn: Callable[..., Child], tmp_path: Path) -> None:
@@ -82,8 +93,7 @@ def test_a_stubborn_family_is_gone_soon_after_its_timeout(stubborn: Callable[...
             child.wait(time.monotonic() + 1)
         timeout = time.monotonic()
     assert time.monotonic() - timeout < 5
-    pids = pids_in(tmp_path / "room")
-    assert (len(pids), [pid for pid in pids if identity_of(pid) is not None]) == (2, [])
+    assert alive_in(tmp_path / "room") == []
     assert list(groups_of("stubborn")) == []
 
 
@@ -93,7 +103,7 @@ def test_ten_gigabytes_stay_under_the_cap(stubborn: Callable[..., Child], tmp_pa
     with stubborn(0, cap) as child, pytest.raises(TooMuch, match="wrote more than 256 MiB to the disk and was ended"):
         child.wait(began + 60)
     assert cap // 2 <= written(tmp_path / "room") < cap
-    assert [pid for pid in pids_in(tmp_path / "room") if identity_of(pid) is not None] == []
+    assert alive_in(tmp_path / "room") == []
 
 
 def test_files_without_a_name_count(tmp_path: Path) -> None:
@@ -206,7 +216,7 @@ def test_a_step_that_cannot_be_killed_says_nothing_about_the_build(tmp_path: Pat
 
 
 def pids_of(mark: str) -> Iterator[int]:
-    from expctl.launcher.process import carries, pids
+    from expctl.launcher.process import carries
 
     yield from (pid for pid in pids() if carries(pid, f"{MARK}={mark}".encode()))
 
@@ -215,15 +225,82 @@ def test_no_process_that_makes_namespaces_outlives_a_runner_that_died_at_its_for
     """The runner is killed between the fork and the prctl of its child, which then has another parent already."""
     program = (
         "import os, signal, sys, time\n"
-        "from expctl.launcher import namespaces\n"
-        "late = namespaces.prctl\n"
+        "from expctl.launcher import namespaces, own_processes\n"
+        "late = own_processes.prctl\n"
         "def slow(*words):\n"
         "    while os.getppid() == runner: time.sleep(0.01)\n"
         "    return late(*words)\n"
-        "namespaces.prctl, runner = slow, os.getpid()\n"
+        "own_processes.prctl, runner = slow, os.getpid()\n"
         "if os.fork() == 0: time.sleep(0.3); os.kill(runner, signal.SIGKILL); os._exit(0)\n"
-        "namespaces._made(lambda: None, ())\n"
+        "namespaces._Maker(lambda: None, lambda: None, forks=False)\n"
     )
     runner = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
     out, _ = runner.communicate(timeout=10)  # ends when nobody holds its output any more
     assert (runner.returncode, out) == (-signal.SIGKILL, b"")
+
+
+def test_what_a_launch_left_ends_with_the_runner_although_it_is_unmarked_and_in_another_session(tmp_path: Path) -> None:
+    """The runner is killed, and nobody looks: the namespace ends, where there is one."""
+    if not detect_capabilities().own_processes:
+        pytest.skip(f"UNTRIED: no pid namespaces here ({detect_capabilities().words()})")
+    sign = f"left-by-{os.getpid()}-{tmp_path.name}"
+    leaves = f"setsid env -i {sys.executable} -c 'import time; time.sleep(60)' {sign} & sleep 60"
+    program = (
+        "import os, sys, time\n"
+        "from pathlib import Path\n"
+        "from expctl.launcher import containment\n"
+        "from expctl.adapters.child.contained_process import Child, ChildLimits, Launch\n"
+        "containment.make_group = lambda mark: None\n"
+        "folder = Path(sys.argv[1])\n"
+        "launch = Launch(argv=['/bin/sh', '-c', sys.argv[2]], cwd=folder, environment={'PATH': os.environ['PATH']},\n"
+        "                log=folder / 'log', limits=ChildLimits(scratch=(folder / 'scratch',)))\n"
+        "with Child(launch) as child: child.wait(time.monotonic() + 60)\n"
+    )
+    runner = subprocess.Popen([sys.executable, "-c", program, str(tmp_path), leaves])
+    deadline = time.monotonic() + 20
+    while not (left := left_with(sign)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    runner.kill()
+    runner.wait()
+    assert left
+    while left_with(sign) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert left_with(sign) == []
+
+
+def left_with(sign: str) -> list[int]:
+    return [pid for pid in pids() if commandline(pid).endswith(sign.encode() + b"\0") and commandline(pid).startswith(b"/")]
+
+
+def test_a_launch_sees_its_own_processes_alone_and_ends_as_it_did(tmp_path: Path) -> None:
+    if not detect_capabilities().own_processes:
+        pytest.skip(f"UNTRIED: no pid namespaces here ({detect_capabilities().words()})")
+    limits, log = ChildLimits(scratch=(tmp_path / "scratch",)), tmp_path / "log"
+    for program, status in (("ls /proc; exit 7", 7), ("kill -TERM $$", -signal.SIGTERM), ("kill -KILL $$", -signal.SIGKILL)):
+        argv = ["/bin/sh", "-c", program]
+        with Child(Launch(argv=argv, cwd=tmp_path, environment={"PATH": os.environ["PATH"]}, log=log, limits=limits)) as child:
+            assert child.wait(time.monotonic() + 20) == status
+    assert len([name for name in log.read_text().split() if name.isdigit()]) <= 4
+
+
+def test_namespaces_whose_first_process_was_killed_are_made_again(tmp_path: Path) -> None:
+    limits, log = ChildLimits(scratch=(tmp_path / "scratch",)), tmp_path / "log"
+    launch = Launch(argv=["/bin/true"], cwd=tmp_path, environment={}, log=log, limits=limits)
+    for _ in range(2):
+        with Child(launch) as child:
+            assert child.wait(time.monotonic() + 20) == 0
+        for maker in makers():
+            os.kill(maker, signal.SIGKILL)
+        time.sleep(0.2)
+
+
+def test_it_can_be_stopped_and_goes_on(tmp_path: Path) -> None:
+    limits = ChildLimits(scratch=(tmp_path / "scratch",))
+    argv = ["/bin/sh", "-c", "sleep 0.3; exit 5"]
+    launch = Launch(argv=argv, cwd=tmp_path, environment={"PATH": os.environ["PATH"]}, log=tmp_path / "log", limits=limits)
+    with Child(launch) as child:
+        os.killpg(child.pid, signal.SIGSTOP)
+        with pytest.raises(TimedOut):
+            child.wait(time.monotonic() + 1)
+        os.killpg(child.pid, signal.SIGCONT)
+        assert child.wait(time.monotonic() + 20) == 5

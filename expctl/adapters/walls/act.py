@@ -15,6 +15,7 @@ TCP = "Landlock 4 (Linux 6.7)"
 SCOPES = "Landlock 6 (Linux 6.12)"
 SPACES = "namespaces (root, or user namespaces)"
 SPACES_CPU = "namespaces, where there is no GPU"
+PROCESSES = "a pid namespace (namespaces, and a /proc of its own)"
 CALLS = "a filter of system calls (seccomp)"
 CALLS_CPU = "a filter of system calls, where there is no GPU"
 RIGHTS = "fewer capabilities, no new privileges"
@@ -26,7 +27,7 @@ class Victims(NamedTuple):
     """What the self-test made for its acts: folders, this act's own among them (`folder`), processes, sockets, shared memory.
 
     `descriptor` is one that the process `bystander` holds; `port` and `packets` are ports of the loopback that are listened to,
-    `free` is one that nobody uses; `network` is the inode of the runner's network namespace.
+    `free` is one that nobody uses; `network` and `numbers` are the inodes of the runner's network and pid namespace.
     """
 
     folder: str
@@ -39,6 +40,7 @@ class Victims(NamedTuple):
     free: int
     nameless: str
     network: int
+    numbers: int
     segment: int
     shared: str
     results: int

@@ -11,6 +11,7 @@ from expctl.adapters.walls.act import (
     LANDLOCK_CPU,
     LAUNCHER,
     LIMITS,
+    PROCESSES,
     RIGHTS,
     SPACES,
     SPACES_CPU,
@@ -95,7 +96,7 @@ def _through_hard_link(on: Victims) -> None:
     Path(link).write_text("x")
 
 
-@act("writes by way of the runner's root folder", LANDLOCK, SPACES, RIGHTS)
+@act("writes by way of the runner's root folder", PROCESSES, LANDLOCK, SPACES, RIGHTS)
 def _through_root(on: Victims) -> None:
     Path(f"/proc/{on.runner}/root{on.file}").write_text("x")
 
@@ -170,7 +171,7 @@ def _open_group(_: Victims) -> None:
     os.close(os.open(found, os.O_WRONLY))
 
 
-@act("writes what /proc has of another process", LANDLOCK_CPU, SPACES_CPU)
+@act("writes what /proc has of another process", PROCESSES, LANDLOCK_CPU, SPACES_CPU)
 def _write_process(on: Victims) -> None:
     Path(f"/proc/{on.bystander}/oom_score_adj").write_text("900")
 

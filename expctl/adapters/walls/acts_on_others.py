@@ -15,6 +15,7 @@ from expctl.adapters.walls.act import (
     CALLS,
     CALLS_CPU,
     LANDLOCK,
+    PROCESSES,
     RIGHTS,
     SCOPES,
     SPACES,
@@ -89,102 +90,112 @@ def _remove_segment(on: Victims) -> None:
     call("shmctl", SHMCTL, on.segment, IPC_RMID, 0)
 
 
-@act("signals a process of the user", SCOPES)
+@act("sees a process of the user", PROCESSES)
+def _see(on: Victims) -> None:
+    os.stat(f"/proc/{on.bystander}")
+
+
+@act("signals a process of the user", PROCESSES, SCOPES)
 def _signal(on: Victims) -> None:
     os.kill(on.bystander, signal.SIGURG)
 
 
-@act("signals the runner", SCOPES)
+@act("signals the runner", PROCESSES, SCOPES)
 def _signal_runner(on: Victims) -> None:
     os.kill(on.runner, 0)
 
 
-@act("signals a group of processes", SCOPES)
+@act("signals a group of processes", PROCESSES, SCOPES)
 def _signal_group(on: Victims) -> None:
     os.killpg(on.bystander, signal.SIGURG)
 
 
-@act("signals a process by its descriptor", SCOPES, CALLS)
+@act("signals a process by its descriptor", PROCESSES, SCOPES, CALLS)
 def _signal_by_descriptor(on: Victims) -> None:
     signal.pidfd_send_signal(os.pidfd_open(on.bystander), signal.SIGURG)
 
 
-@act("limits a process of the user", CALLS)
+@act("limits a process of the user", PROCESSES, CALLS)
 def _limit(on: Victims) -> None:
     resource.prlimit(on.bystander, resource.RLIMIT_FSIZE, (10, 10))
 
 
-@act("limits the runner", CALLS)
+@act("limits the runner", PROCESSES, CALLS)
 def _limit_runner(on: Victims) -> None:
     resource.prlimit(on.runner, resource.RLIMIT_FSIZE)
 
 
-@act("changes the priority of a process", CALLS_CPU)
+@act("changes the priority of a process", PROCESSES, CALLS_CPU)
 def _slow(on: Victims) -> None:
     os.setpriority(os.PRIO_PROCESS, on.bystander, 19)
 
 
-@act("changes the priority of a group of processes", CALLS_CPU)
+@act("changes the priority of a group of processes", PROCESSES, CALLS_CPU)
 def _slow_group(on: Victims) -> None:
     os.setpriority(os.PRIO_PGRP, on.bystander, 19)
 
 
-@act("changes the disk priority of a process", CALLS_CPU)
+@act("changes the disk priority of a process", PROCESSES, CALLS_CPU)
 def _slow_disk(on: Victims) -> None:
     call("ioprio_set", IOPRIO_SET, PROCESS, on.bystander, IDLE)
 
 
-@act("moves a process to other cores", CALLS_CPU)
+@act("moves a process to other cores", PROCESSES, CALLS_CPU)
 def _move_cores(on: Victims) -> None:
     os.sched_setaffinity(on.bystander, os.sched_getaffinity(0))
 
 
-@act("changes the scheduler of a process", CALLS_CPU)
+@act("changes the scheduler of a process", PROCESSES, CALLS_CPU)
 def _idle(on: Victims) -> None:
     os.sched_setscheduler(on.bystander, os.SCHED_IDLE, os.sched_param(0))
 
 
-@act("changes what the scheduler knows of a process", CALLS_CPU)
+@act("changes what the scheduler knows of a process", PROCESSES, CALLS_CPU)
 def _set_parameter(on: Victims) -> None:
     os.sched_setparam(on.bystander, os.sched_param(0))
 
 
-@act("traces a process", LANDLOCK, SPACES, RIGHTS, CALLS)
+@act("traces a process", PROCESSES, LANDLOCK, SPACES, RIGHTS, CALLS)
 def _trace(on: Victims) -> None:
     checked(_libc.ptrace(PTRACE_SEIZE, on.bystander, None, None), "ptrace")
 
 
-@act("reads the memory of a process", LANDLOCK, SPACES, RIGHTS)
+@act("reads the memory of a process", PROCESSES, LANDLOCK, SPACES, RIGHTS)
 def _read_memory(on: Victims) -> None:
     _memory(PROCESS_READ, on.bystander)
 
 
-@act("writes the memory of the runner", LANDLOCK, SPACES, RIGHTS)
+@act("writes the memory of the runner", PROCESSES, LANDLOCK, SPACES, RIGHTS)
 def _write_memory(on: Victims) -> None:
     _memory(PROCESS_WRITE, on.runner)
 
 
-@act("opens the memory of a process in /proc", LANDLOCK, SPACES, RIGHTS)
+@act("opens the memory of a process in /proc", PROCESSES, LANDLOCK, SPACES, RIGHTS)
 def _open_memory(on: Victims) -> None:
     os.close(os.open(f"/proc/{on.bystander}/mem", os.O_RDWR))
 
 
-@act("reads the environment of the runner", LANDLOCK, SPACES, RIGHTS)
+@act("reads the environment of the runner", PROCESSES, LANDLOCK, SPACES, RIGHTS)
 def _read_environment(on: Victims) -> None:
     Path(f"/proc/{on.runner}/environ").read_bytes()
 
 
-@act("opens the result descriptor of another launch", LANDLOCK, SPACES, RIGHTS)
+@act("reads the environment of the first process", LANDLOCK, SPACES, RIGHTS)
+def _read_first_environment(_: Victims) -> None:
+    Path("/proc/1/environ").read_bytes()
+
+
+@act("opens the result descriptor of another launch", PROCESSES, LANDLOCK, SPACES, RIGHTS)
 def _open_results(on: Victims) -> None:
     os.close(os.open(f"/proc/{on.bystander}/fd/{on.descriptor}", os.O_WRONLY))
 
 
-@act("takes the result descriptor of another launch", LANDLOCK, SPACES, RIGHTS, CALLS)
+@act("takes the result descriptor of another launch", PROCESSES, LANDLOCK, SPACES, RIGHTS, CALLS)
 def _take_results(on: Victims) -> None:
     call("pidfd_getfd", FORBIDDEN["pidfd_getfd"], os.pidfd_open(on.bystander), on.descriptor, 0)
 
 
-@act("compares two processes", LANDLOCK, SPACES, RIGHTS, CALLS)
+@act("compares two processes", PROCESSES, LANDLOCK, SPACES, RIGHTS, CALLS)
 def _compare(on: Victims) -> None:
     call("kcmp", FORBIDDEN["kcmp"], on.runner, on.bystander, 1, 0, 0)
 
@@ -232,7 +243,7 @@ def _clone(_: Victims) -> None:
         os._exit(0)
 
 
-@act("leaves its mounts for the runner's", LANDLOCK, SPACES, RIGHTS, CALLS)
+@act("leaves its mounts for the runner's", PROCESSES, LANDLOCK, SPACES, RIGHTS, CALLS)
 def _leave_mounts(on: Victims) -> None:
     call("setns", FORBIDDEN["setns"], os.open(f"/proc/{on.runner}/ns/mnt", os.O_RDONLY), 0)
 

@@ -20,11 +20,14 @@ DONE, LACKING = "done", "lacking"
 ABSENT = (errno.ENOSYS, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT, errno.EOPNOTSUPP, errno.ESOCKTNOSUPPORT)
 CHUNK, CHUNKS = 1 << 20, 2048
 STAYS_S = 120
+STAYS = "-stays"
+NOBODY = (1 << 22) - 1  # above any pid that Linux gives out by default
 
 
 def main(words: list[str]) -> None:
-    """Do what the runner asks: `try RESULTS VICTIMS FOLDERS` or `stay RESULTS FILE`. RESULTS is the variable with the number of
-    the result channel. VICTIMS (the fields of Victims but `folder` and `results`) and FOLDERS (that of each act) are JSON.
+    """Do what the runner asks: `try RESULTS VICTIMS FOLDERS` or `stay RESULTS FILE SIGN`. RESULTS is the variable with the
+    number of the result channel. VICTIMS (the fields of Victims but `folder` and `results`) and FOLDERS (that of each act) are
+    JSON. The command line of the process that stays ends with SIGN and STAYS.
     """
     results = int(os.environ[words[1]])
     if words[0] == "try":
@@ -34,7 +37,7 @@ def main(words: list[str]) -> None:
             said = json.dumps([tried.name, _outcome(tried, victims._replace(folder=folders[tried.name]))])
             os.write(victims.results, said.encode() + b"\n")
         return
-    _leave_a_process(results)
+    _leave_a_process(results, words[3] + STAYS)
     with open(words[2], "wb", buffering=0) as file:
         for _ in range(CHUNKS):
             file.write(bytes(CHUNK))
@@ -60,7 +63,7 @@ def _outcome(tried: Act, victims: Victims) -> str:
 def _attempt(tried: Act, victims: Victims) -> NoReturn:
     said = DONE
     try:
-        tried.attempt(victims)
+        tried.attempt(_outside(victims))
     except Absent:
         said = LACKING
     except OSError as error:
@@ -72,9 +75,17 @@ def _attempt(tried: Act, victims: Victims) -> NoReturn:
         os._exit(0)
 
 
-def _leave_a_process(results: int) -> None:
-    """Start a process that leaves session and mark behind and ignores what ends others. Say its pid on the result channel, and
-    return when it runs its own program.
+def _outside(victims: Victims) -> Victims:
+    """Return `victims` without those pids that in a pid namespace of its own are processes of this launch."""
+    if os.stat("/proc/self/ns/pid").st_ino == victims.numbers:
+        return victims
+    runner, bystander = (NOBODY if os.path.exists(f"/proc/{pid}") else pid for pid in (victims.runner, victims.bystander))
+    return victims._replace(runner=runner, bystander=bystander)
+
+
+def _leave_a_process(results: int, sign: str) -> None:
+    """Start a process that leaves session and mark behind and ignores what ends others. Return when it runs its own program,
+    with `sign` in its command line, and say so on the result channel.
     """
     reading, writing = os.pipe()  # closed by exec
     if os.fork() == 0:
@@ -82,11 +93,11 @@ def _leave_a_process(results: int) -> None:
         if os.fork() == 0:
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
-            os.write(results, b"%d\n" % os.getpid())
-            os.execve(sys.executable, [sys.executable, "-ISc", STAY], {})  # noqa: S606
+            os.execve(sys.executable, [sys.executable, "-ISc", STAY, sign], {})  # noqa: S606
         os._exit(0)
     os.close(writing)
     os.read(reading, 1)
+    os.write(results, b"stays\n")
 
 
 STAY = f"import time; time.sleep({STAYS_S})"

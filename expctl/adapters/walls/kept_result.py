@@ -14,7 +14,7 @@ from expctl.adapters.walls.self_test import try_walls
 from expctl.domain.machine.walls import Walls
 from expctl.files import checked_json
 from expctl.launcher import capabilities
-from expctl.launcher.containment import has_gpu
+from expctl.launcher.devices import has_gpu
 from expctl.launcher.process import boot_id
 
 FACTS = ("CapEff", "CapPrm", "CapBnd", "NoNewPrivs", "Seccomp", "Seccomp_filters")

@@ -29,11 +29,11 @@ from expctl.adapters.child.contained_process import (
 )
 from expctl.adapters.walls.act import LAUNCHER, Act
 from expctl.adapters.walls.acts_on_others import HOST
-from expctl.adapters.walls.attempts import ACTS, DONE, LACKING
+from expctl.adapters.walls.attempts import ACTS, DONE, LACKING, STAYS
 from expctl.domain.errors import MachineTrouble
 from expctl.domain.machine.walls import Attempt, Outcome, Walls
 from expctl.launcher.capabilities import detect_capabilities
-from expctl.launcher.process import identity_of
+from expctl.launcher.process import identity_of, pids
 
 WAIT_S = 60.0
 DISK_BYTES = 8 << 20
@@ -96,6 +96,7 @@ def _tried(folder: Path, *, confined: bool) -> tuple[Attempt, ...]:
             "free": _unused_port(),
             "nameless": nameless.getsockname()[1:].decode(),
             "network": os.stat("/proc/self/ns/net").st_ino,
+            "numbers": os.stat("/proc/self/ns/pid").st_ino,
             "segment": segment,
             "shared": str(shared),
         }
@@ -133,11 +134,11 @@ def _judged(tried: Act, said: str, *, changed: bool) -> Attempt:
 def _ended(folder: Path) -> tuple[Attempt, ...]:
     """Launch a child that leaves a process behind and fills the disk; return what became of both."""
     big, stays, how = folder / "scratch" / "big", None, "nothing ended it"
-    with Child(_launch(folder, "stay", RESULT_FD, str(big), confined=True)) as child:
+    with Child(_launch(folder, "stay", RESULT_FD, str(big), folder.name, confined=True)) as child:
         child.close_input()
         try:
-            for line in child.lines(time.monotonic() + FILLED_S):
-                stays = identity_of(int(line))
+            for _ in child.lines(time.monotonic() + FILLED_S):
+                stays = next((identity_of(pid) for pid in pids() if _ends_with(pid, folder.name + STAYS)), None)
         except TooMuch as error:
             how = str(error)
         except TimedOut:
@@ -150,6 +151,13 @@ def _ended(folder: Path) -> tuple[Attempt, ...]:
         Attempt(act=FILLS, outcome=fills, how=how, by=(LAUNCHER,)),
         Attempt(act=OUTLIVES, outcome=outlives, how="it lives" if outlives is Outcome.OPEN else "killed", by=(LAUNCHER,)),
     )
+
+
+def _ends_with(pid: int, word: str) -> bool:
+    """Return whether the command line of the process `pid` ends with the word `word`."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().endswith(b"\0" + word.encode() + b"\0")
+    return False
 
 
 def _made(folder: Path) -> str:

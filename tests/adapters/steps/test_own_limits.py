@@ -33,7 +33,8 @@ def limits(tmp_path: Path) -> Iterator[StepRunner]:
 def test_it_is_found_and_undone_where_no_filter_stops_it(
     limits: StepRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(containment, "detect_capabilities", lambda: replace(detect_capabilities(), filters_calls=False))
+    here = replace(detect_capabilities(), filters_calls=False, own_processes=False)
+    monkeypatch.setattr(containment, "detect_capabilities", lambda: here)
     found = try_out(limits, MEDDLES + CASE + OK, tmp_path)
     assert isinstance(found, Failed)
     assert not found.fault

@@ -17,6 +17,8 @@ from expctl.domain.protocol.step import LimitedStep
 from expctl.domain.run.step_result import Failed
 from expctl.domain.run.step_result import TestReport as Passed
 from expctl.domain.verdict.samples import Sample, Side, round_effects
+from expctl.launcher import containment
+from expctl.launcher.capabilities import detect_capabilities
 from tests.fakes.run import FakeProgress
 
 SAY = """
@@ -438,8 +440,12 @@ def test_a_pair_keeps_its_layout(runner: StepRunner, tmp_path: Path) -> None:
     assert seen == [(0, 0), (0, 0), (1, 2), (1, 2), (0, 4), (0, 4)]
 
 
-def test_a_pair_lives_for_as_many_rounds_as_the_protocol_says(measure: Measure, runner: StepRunner, tmp_path: Path) -> None:
+def test_a_pair_lives_for_as_many_rounds_as_the_protocol_says(
+    measure: Measure, runner: StepRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each round is two workers that time two sizes; a check ends all rounds of a pair but its last."""
+    here = replace(detect_capabilities(), own_processes=False)  # by their pids they are told apart
+    monkeypatch.setattr(containment, "detect_capabilities", lambda: here)
     notes = tmp_path / "notes"
     note = f"open({str(notes)!r}, 'a').write(f'{{os.getpid()}} WORD\\n')"
     times, check, end = (note.replace("WORD", word) for word in ("time", "check", "end"))

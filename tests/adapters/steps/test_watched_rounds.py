@@ -116,18 +116,18 @@ READY_TOGETHER = """
 import json, os, sys, time
 from pathlib import Path
 def say(**line): os.write(int(os.environ["EXPCTL_RESULT_FD"]), json.dumps(line).encode() + b"\\n")
-folder = Path(sys.argv[1]).parent
+folder, me = Path(sys.argv[1]).parent, os.urandom(4).hex()  # both sides may have the same pid, in namespaces
 for line in sys.stdin:
     request = json.loads(line)
     if request["do"] == "begin":
-        (folder / f"begun-{os.getpid()}").touch()
+        (folder / f"begun-{me}").touch()
         while len(list(folder.glob("begun-*"))) < 4: time.sleep(0.01)   # none is ready before all have begun
         say(event="ready")
     elif request["do"] == "time":
-        with (folder / "timed").open("a") as log: log.write(f"{os.getpid()} {request['iterations']}\\n")
+        with (folder / "timed").open("a") as log: log.write(f"{me} {request['iterations']}\\n")
         say(event="sample", size=request["size"], ns=[1000] * request["iterations"])
     else:
-        (folder / f"ended-{os.getpid()}").touch()
+        (folder / f"ended-{me}").touch()
         while len(list(folder.glob("ended-*"))) < 4: time.sleep(0.01)   # nor ends one before all are asked to
         break
 say(event="end", ok=True)

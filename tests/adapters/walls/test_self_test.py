@@ -24,7 +24,7 @@ NOBODY = 65534
 MINE, ORDINARY = "as I am", "as an ordinary user"
 # A mask of namespaces forbids unshare itself, so that this act has nothing to do.
 OF_THE_MASK = "makes namespaces of its own"
-MASKS = ["nothing", "landlock", "namespaces", "seccomp", "landlock=5", "all"]
+MASKS = ["nothing", "landlock", "namespaces", "processes", "seccomp", "landlock=5", "all"]
 MORE = [
     "landlock=3,namespaces",
     "landlock=2,namespaces",
@@ -33,7 +33,7 @@ MORE = [
     "namespaces,seccomp",
     "gpu",
 ]
-MORE += ["gpu,landlock", "gpu,seccomp"]
+MORE += ["gpu,landlock", "gpu,seccomp", "gpu,processes", "processes,seccomp", "landlock,processes"]
 
 
 @functools.cache
@@ -66,11 +66,12 @@ def standing(result: dict[str, Any], mask: str = "nothing") -> set[str]:
     gpu, names = "gpu" in mask, mask.split(",")
     said = result["confinement"]
     landlock = int(found[1]) if (found := re.search(r"landlock (\d+)", said)) else 0
-    spaces, calls = "own mounts" in said, "seccomp" not in names and "all" not in names
+    spaces, processes, calls = "own mounts" in said, "own processes" in said, "seccomp" not in names and "all" not in names
     since = {act.LANDLOCK: 1, act.CUT: 3, act.TCP: 4, act.SCOPES: 6}
     found_here = {wall for wall, version in since.items() if landlock >= version}
     found_here |= {act.LANDLOCK_CPU} if landlock and not gpu else set()
     found_here |= ({act.SPACES} if spaces else set()) | ({act.CALLS} if calls else set())
+    found_here |= {act.PROCESSES} if processes else set()
     return found_here | ({act.SPACES_CPU} if spaces and not gpu else set()) | ({act.CALLS_CPU} if calls and not gpu else set())
 
 
@@ -85,8 +86,9 @@ def test_what_is_open_is_what_the_missing_feature_alone_stops(mask: str, who: st
     if "namespaces" not in mask and mask != "all":
         without.add(OF_THE_MASK)
     assert opened(result) == {name for name in without if not by[name] & here}
+    words = {"landlock": "landlock", "namespaces": "own mounts", "processes": "own processes", "seccomp": "own calls"}
     for name in mask.split(","):  # the mask was in the way
-        word = {"landlock": "landlock", "namespaces": "own mounts", "seccomp": "own calls"}.get(name)
+        word = words.get(name)
         assert word is None or word not in result["confinement"]
 
 
