@@ -228,8 +228,9 @@ def mark_of(place: Place) -> str:
 
 
 def running(place: Place) -> "tuple[Running, ...]":
-    """Return the run that is under way in the repository; if there is none, the runs that were interrupted."""
+    """Return the run that is under way in the repository; if there is none, the runs and tunings that were interrupted."""
     from expctl.adapters.machine.lock_holder import read_holder
+    from expctl.domain.tuning.name import TUNE
     from expctl.flow.status import Running
 
     for lock in (place.state / "lock", place.state / "fleet" / "lock"):
@@ -237,6 +238,7 @@ def running(place: Place) -> "tuple[Running, ...]":
         if holder is not None and holder.alive():
             return (Running(experiment=holder.experiment, step=holder.step, pid=holder.pid, alive=True),)
     left = sorted(path.stem for path in (place.state / "journal").glob("*.jsonl"))
+    left += [TUNE] if any((place.state / TUNE).glob("*.jsonl")) else []
     return tuple(Running(experiment=name, step="interrupted", pid=0, alive=False) for name in left)
 
 
@@ -246,7 +248,8 @@ def live(place: Place) -> "Live":
     The gate is looked at only while no launch is timed, because looking takes time from the same cores.
     """
     from expctl.adapters.machine.device_lock import MEASURING, WAITING, MachineLock
-    from expctl.adapters.records.tuning_under_way import TUNE, tuning_under_way
+    from expctl.adapters.records.tuning_under_way import tuning_under_way
+    from expctl.domain.tuning.name import TUNE
     from expctl.flow.live import Live
     from expctl.flow.repository.beside import unmerged
     from expctl.flow.status import GateNow, read_status
@@ -590,10 +593,11 @@ def tune_tools(place: Place) -> "TuneTools":
     from expctl.adapters.proposers.sweep_search import search_for
     from expctl.adapters.records.proposal_file import proposal_bytes
     from expctl.domain.tuning.events import Gated, Screened, Shot
+    from expctl.domain.tuning.name import TUNE
     from expctl.flow.tuning.tune import TuneTools
 
     kinds = {kind.__name__: kind for kind in (Gated, Screened, Shot)}
-    return TuneTools(journal=FileJournal(place.state / "tune", kinds=kinds), search=search_for, write=proposal_bytes)
+    return TuneTools(journal=FileJournal(place.state / TUNE, kinds=kinds), search=search_for, write=proposal_bytes)
 
 
 def night(place: Place) -> "NightFile":

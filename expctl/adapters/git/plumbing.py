@@ -93,13 +93,6 @@ class GitPlumbing(GitReader):
         """Return the first parent of a commit. Raises MachineTrouble for a root commit."""
         return self.must(["rev-parse", f"{commit}^"])
 
-    def store(self, contents: Sequence[bytes]) -> list[str]:
-        """Write blobs by one git process; return their ids."""
-        with contextlib.ExitStack() as files:
-            opened = [files.enter_context(in_memory(text)) for text in contents]
-            names = "".join(f"/proc/{os.getpid()}/fd/{file.fileno()}\n" for file in opened)
-            return self.must(["hash-object", "-w", "--no-filters", "--stdin-paths"], stdin=names.encode()).split()
-
     def branch_head(self, branch: str) -> str:
         """Return the commit of a branch, whether it is checked out or not. Raises Refused if the branch is gone."""
         commit = self.ref(f"refs/heads/{branch}")
