@@ -69,7 +69,7 @@ def with_files(into: Objects, trees: Mapping[str, Tree], files: Mapping[str, byt
     if "" not in trees:
         raise LookupError("")
     tree = _write(into, trees, "", {tuple(path.split("/")): blobs[_bytes(path)] for path in files})
-    changes = []
+    changes: list[Change] = []
     for path in sorted(files, key=_bytes):  # as git lists them
         folder, _, name = path.rpartition("/")
         old, new = trees.get(folder, {}).get(_bytes(name)), Entry(FILE, blobs[_bytes(path)])
