@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from expctl.adapters.git.known_objects import KnownObjects
 from expctl.adapters.git.reader import GitReader, Place, locate
 
 if TYPE_CHECKING:
@@ -68,7 +69,12 @@ def here() -> Place:
 
 def reader(place: Place) -> GitReader:
     """Return a reader of the files in a repository's commits."""
-    return GitReader(place)
+    return GitReader(place, _known(place.state.parent))
+
+
+@functools.lru_cache(maxsize=4)
+def _known(git: Path) -> KnownObjects:  # noqa: ARG001  one for each repository
+    return KnownObjects()
 
 
 def options_patch(
@@ -644,7 +650,7 @@ def context(
 
     _ready_to_launch()
     waiter = Waiter(progress, stop_requested, wait_s)
-    workspace = GitWorkspace(place)
+    workspace = GitWorkspace(place, _known(place.state.parent))
     capabilities = confinement()
     facts = machine() | {"confinement": capabilities.words()}
     return Context(

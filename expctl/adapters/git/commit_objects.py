@@ -11,25 +11,13 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
+from expctl.adapters.git.known_objects import FOLDER, Entry, KnownObjects, Tree
 from expctl.adapters.git.tree_changes import Change, Item
 
-FOLDER, FILE = b"40000", b"100644"
+FILE = b"100644"
 KINDS = {"commit": 1, "tree": 2, "blob": 3}  # in a pack
-ENTRIES = {20: re.compile(rb"(\d+) ([^\0]+)\0(.{20})", re.DOTALL), 32: re.compile(rb"(\d+) ([^\0]+)\0(.{32})", re.DOTALL)}
-"""Entries of a tree, by the bytes of an id: of SHA-1, of SHA-256."""
 GITS_DATE = re.compile(r"\d+ [+-]\d{4}")
-
-
-class Entry(NamedTuple):
-    """What a tree holds under a name: mode, as bytes of octal digits without zeros in front, and id."""
-
-    mode: bytes
-    id: bytes
-
-
-Tree = dict[bytes, Entry]
 
 
 class Objects:
@@ -45,6 +33,11 @@ class Objects:
         self._found[name] = (kind, contents)
         return name
 
+    def remember(self, known: KnownObjects) -> None:
+        """Keep all of them in `known`."""
+        for name, (kind, contents) in self._found.items():
+            known.keep(name.hex(), kind.encode(), contents)
+
     def pack(self) -> bytes:
         """Return all of them as a pack, in the order in which they were added."""
         parts = [b"PACK", struct.pack(">II", 2, len(self._found))]
@@ -53,11 +46,6 @@ class Objects:
             parts += [_head(KINDS[kind], len(contents)), zlib.compress(contents, 0)]
         pack = b"".join(parts)
         return pack + self._digest(pack, usedforsecurity=False).digest()
-
-
-def entries_of(tree: bytes, like: str) -> Tree:
-    """Return name -> entry of the contents of a git tree; `like` is an id of the same repository."""
-    return {name: Entry(mode, found) for mode, name, found in ENTRIES[len(like) // 2].findall(tree)}
 
 
 def with_files(into: Objects, trees: Mapping[str, Tree], files: Mapping[str, bytes]) -> tuple[str, list[Change]]:

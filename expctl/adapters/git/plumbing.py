@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from expctl.adapters.git.command import author_of, hermetic_environment, without_git_variables
 from expctl.adapters.git.failures import USAGE, gave_up, git_trouble
+from expctl.adapters.git.known_objects import KnownObjects
 from expctl.adapters.git.reader import GitReader, Place, locate
 from expctl.adapters.machine.signals import uninterrupted
 from expctl.domain.errors import Refused
@@ -30,8 +31,8 @@ LOST = re.compile("not a valid object|bad object|unable to read|invalid object|m
 class GitPlumbing(GitReader):
     """A GitReader that can also run commands which change the repository. Creating one makes expctl's state folder."""
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place)
+    def __init__(self, place: Place, known: KnownObjects | None = None) -> None:
+        super().__init__(place, known)
         self.root = place.root
         self.state = place.state
         self._git = git.Git(str(place.root))

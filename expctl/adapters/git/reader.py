@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from expctl.adapters.git.command import Answer, run_git
+from expctl.adapters.git.known_objects import FOLDER, KnownObjects
 from expctl.adapters.git.objects import GitObjects
 from expctl.adapters.git.patch_header import with_headers
 from expctl.domain.errors import Refused
@@ -103,8 +104,8 @@ def _no_repository(start: Path, stderr: str) -> Refused:
 class GitReader(GitObjects):
     """Reads files, trees and refs from the commits of one repository."""
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place.root, foreign=place.foreign)
+    def __init__(self, place: Place, known: KnownObjects | None = None) -> None:
+        super().__init__(place.root, foreign=place.foreign, known=known)
         self.place = place
         self._listings: dict[tuple[str, ...], bytes] = {}
         self._trees: dict[tuple[str, str], str] = {}
@@ -184,7 +185,7 @@ class GitReader(GitObjects):
 
     def list_files(self, commit: str, folder: str) -> dict[str, str]:
         """Return path -> blob id of every file below `folder` in `commit`."""
-        if folder.endswith("/") and self._is_absent(commit, folder):
+        if folder.endswith("/") and self.known.id_of(f"{commit}:{folder}") == "":
             return {}
         entries = (line.split("\t", 1) for line in self.listing(commit, (folder,)).decode(errors="surrogateescape").split("\0"))
         return {path: head.split()[2] for head, path in (entry for entry in entries if len(entry) == 2)}
@@ -199,6 +200,15 @@ class GitReader(GitObjects):
         """Return name -> tree id in `new` of the folders directly in tree `old` or `new` that differ; "" for one gone in `new`.
         None if git has lost one of the two trees.
         """
+        before, after = self.known.entries(old), self.known.entries(new)
+        if before is not None and after is not None:
+            names = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
+            pairs = [(name, before.get(name), after.get(name)) for name in names]
+            return {
+                name.decode(errors="surrogateescape"): now.id.hex() if now and now.mode == FOLDER else ""
+                for name, was, now in pairs
+                if FOLDER in (was and was.mode, now and now.mode)
+            }
         answer = self._ask(["diff-tree", "-z", "--raw", "--no-renames", "--no-abbrev", old, new], accepted=(0, 1, 128))
         if answer.returncode:
             return None

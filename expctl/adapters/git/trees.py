@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from secrets import token_hex
 
 from expctl.adapters.git.failures import conflict_of, gave_up
+from expctl.adapters.git.known_objects import KnownObjects
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.reader import OBJECT, Place
 from expctl.adapters.git.three_way import NO_BLOB, merge_into_index
@@ -22,8 +23,8 @@ PLAIN_DIFF = (
 class GitTrees(GitPlumbing):
     """Makes trees in one git repository, each in an index of its own."""
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place)
+    def __init__(self, place: Place, known: KnownObjects | None = None) -> None:
+        super().__init__(place, known)
         self._read_tree: tuple[str, bytes] | None = None  # a commit, and the index that git made of it
 
     def candidate_tree(self, base: str, patch: bytes) -> str | Failed:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from expctl.adapters.git.captured_changes import CapturedChanges
-from expctl.adapters.git.commit_objects import Objects, commit_text, entries_of, folders_of, with_files
+from expctl.adapters.git.commit_objects import Objects, commit_text, folders_of, with_files
 from expctl.adapters.git.failures import gave_up, unfit_index
+from expctl.adapters.git.known_objects import KnownObjects
 from expctl.adapters.git.objects import lost_object
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.publication import Publication
@@ -30,8 +31,8 @@ AUTHOR = "{NAME} <{EMAIL}>".format_map(IDENTITY)
 class GitWorkspace(GitTrees):
     """Changes one git repository. Its methods raise MachineTrouble if git fails although the repository is sound."""
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place)
+    def __init__(self, place: Place, known: KnownObjects | None = None) -> None:
+        super().__init__(place, known)
         self.check_outs = CheckOuts(self)
         self.campaign = ""
         self._changed: dict[tuple[str, str], tuple[ChangedFile, ...]] = {}
@@ -55,7 +56,7 @@ class GitWorkspace(GitTrees):
 
     def modes(self, commit: str, folder: str = "") -> dict[str, str]:
         """Return name -> git mode of the entries of a folder ("": the root) of `commit`, a full id; none if it isn't there."""
-        found = entries_of(self.trees(commit, [folder]).get(folder, b""), commit)
+        found = self.folders(commit, [folder]).get(folder, {})
         return {name.decode(errors="surrogateescape"): entry.mode.decode().zfill(6) for name, entry in found.items()}
 
     def unfinished_operation(self) -> str:
@@ -132,7 +133,7 @@ class GitWorkspace(GitTrees):
         """Commit the tree of `parent` with `files` (path -> contents) written into it; return the commit's id. No ref moves.
         The parent of the new commit is `parent`, or both of `merged`. It is signed if the user asks for that (signing.py).
         """
-        before = {folder: entries_of(tree, parent) for folder, tree in self.trees(parent, folders_of(files)).items()}
+        before = self.folders(parent, folders_of(files))
         new, parents = Objects(parent), merged or (parent,)
         try:
             tree, changes = with_files(new, before, files)
@@ -146,6 +147,8 @@ class GitWorkspace(GitTrees):
         if signing:
             commit = self._commit(tree=tree, parents=parents, message=message, date=date, signing=signing)
         self._made[parent, commit] = changes
+        new.remember(self.known)
+        self.known.name(f"{commit}:", tree)
         return commit
 
     def publish(self, *, branch: str, old: str, new: str, captured: Sequence[str] = (), tree: str = "") -> bool:

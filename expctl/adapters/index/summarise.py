@@ -59,7 +59,7 @@ class Summariser(Struct, frozen=True, kw_only=True):
         at_once = [tree for _, tree in folders] if len(folders) == 1 else []  # most often a new proposal
         asked = [*(f"{tree}:record.json" for _, tree in folders), *(f"{tree}:experiment.yaml" for tree in at_once)]
         if at_once:
-            self.reader.read_ahead(asked, at_once)
+            self.reader.read_ahead([*asked, *at_once])
         texts = self.reader.read_blobs(asked)
         alone = [tree for _, tree in folders if f"{tree}:record.json" not in texts]
         self.reader.check_absent(alone, "record.json")

@@ -87,8 +87,8 @@ class GitLibrary:
         waiting, shown = self._index.ask(commit, queries.trees_to_read_ahead)
         names = [f"{commit}:{path}" for path in (PROTOCOL, FINDINGS, BLIND, HOT_LOOPS)]
         names += [f"{tree}:{file}" for tree in waiting for file in (*PROPOSAL, RECORD)]
-        folders = (f"{commit}:", f"{commit}:{EXPERIMENTS}") if extends else ()
-        self._git.read_ahead([*names, *(f"{tree}:{RECORD}" for tree in shown)], folders)
+        names += [f"{commit}:", f"{commit}:{EXPERIMENTS}"] if extends else []
+        self._git.read_ahead([*names, *(f"{tree}:{RECORD}" for tree in shown)])
 
     def identity(self, commit: str, paths: Sequence[str]) -> str:
         """Return one SHA-256 of the names, modes and contents of all files at or below `paths` in `commit`."""
