@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from expctl.adapters.git.known_objects import KnownObjects
 from expctl.adapters.git.reader import GitReader, Place, locate
 
 if TYPE_CHECKING:
@@ -68,7 +69,12 @@ def here() -> Place:
 
 def reader(place: Place) -> GitReader:
     """Return a reader of the files in a repository's commits."""
-    return GitReader(place)
+    return GitReader(place, _known(place.state.parent))
+
+
+@functools.lru_cache(maxsize=4)
+def _known(git: Path) -> KnownObjects:  # noqa: ARG001  one for each repository
+    return KnownObjects()
 
 
 def options_patch(
@@ -228,8 +234,9 @@ def mark_of(place: Place) -> str:
 
 
 def running(place: Place) -> "tuple[Running, ...]":
-    """Return the run that is under way in the repository; if there is none, the runs that were interrupted."""
+    """Return the run that is under way in the repository; if there is none, the runs and tunings that were interrupted."""
     from expctl.adapters.machine.lock_holder import read_holder
+    from expctl.domain.tuning.name import TUNE
     from expctl.flow.status import Running
 
     for lock in (place.state / "lock", place.state / "fleet" / "lock"):
@@ -237,6 +244,7 @@ def running(place: Place) -> "tuple[Running, ...]":
         if holder is not None and holder.alive():
             return (Running(experiment=holder.experiment, step=holder.step, pid=holder.pid, alive=True),)
     left = sorted(path.stem for path in (place.state / "journal").glob("*.jsonl"))
+    left += [TUNE] if any((place.state / TUNE).glob("*.jsonl")) else []
     return tuple(Running(experiment=name, step="interrupted", pid=0, alive=False) for name in left)
 
 
@@ -246,7 +254,8 @@ def live(place: Place) -> "Live":
     The gate is looked at only while no launch is timed, because looking takes time from the same cores.
     """
     from expctl.adapters.machine.device_lock import MEASURING, WAITING, MachineLock
-    from expctl.adapters.records.tuning_under_way import TUNE, tuning_under_way
+    from expctl.adapters.records.tuning_under_way import tuning_under_way
+    from expctl.domain.tuning.name import TUNE
     from expctl.flow.live import Live
     from expctl.flow.repository.beside import unmerged
     from expctl.flow.status import GateNow, read_status
@@ -596,10 +605,11 @@ def tune_tools(place: Place) -> "TuneTools":
     from expctl.adapters.proposers.sweep_search import search_for
     from expctl.adapters.records.proposal_file import proposal_bytes
     from expctl.domain.tuning.events import TuneEvent
+    from expctl.domain.tuning.name import TUNE
     from expctl.flow.tuning.tune import TuneTools
 
     kinds = {kind.__name__: kind for kind in get_args(TuneEvent)}
-    return TuneTools(journal=FileJournal(place.state / "tune", kinds=kinds), search=search_for, write=proposal_bytes)
+    return TuneTools(journal=FileJournal(place.state / TUNE, kinds=kinds), search=search_for, write=proposal_bytes)
 
 
 def night(place: Place) -> "NightFile":
@@ -646,7 +656,7 @@ def context(
 
     _ready_to_launch()
     waiter = Waiter(progress, stop_requested, wait_s)
-    workspace = GitWorkspace(place)
+    workspace = GitWorkspace(place, _known(place.state.parent))
     capabilities = confinement()
     facts = machine() | {"confinement": capabilities.words()}
     return Context(

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
+from expctl.domain.experiment.history import History
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Verdict
 from expctl.domain.experiment.record import (
     SCHEMA,
@@ -16,7 +17,6 @@ from expctl.domain.experiment.record import (
     ChangedCondition,
     Estimate,
     Fact,
-    History,
     Origin,
     Procedure,
     Record,

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from expctl.adapters.git.reader import Place
-    from expctl.flow.autopilot.run_all import Budget
+    from expctl.flow.autopilot.budget import Budget
     from expctl.flow.autopilot.steps import Step
     from expctl.ports.context import Context
 
@@ -31,14 +31,16 @@ def run(
     blind: Annotated[
         int, typer.Option(min=0, metavar="N", help="Run N blind slots now: HEAD against itself, or with a planted slow-down.")
     ] = 0,
-    max_experiments: Annotated[int, typer.Option(min=0, help="With --all: stop after so many verdicts.")] = 0,
-    max_hours: Annotated[float, typer.Option(min=0, help="With --all: start nothing after so many hours.")] = 0.0,
-    stop_after: Annotated[int, typer.Option(min=0, help="With --all: stop after so many REJECTs without a KEEP between.")] = 0,
+    max_experiments: Annotated[int | None, typer.Option(min=1, help="With --all: stop after so many verdicts.")] = None,
+    max_hours: Annotated[float | None, typer.Option(min=0, help="With --all: start nothing after so many hours.")] = None,
+    stop_after: Annotated[
+        int | None, typer.Option(min=1, help="With --all: stop after so many REJECTs without a KEEP between.")
+    ] = None,
     propose: Annotated[
         int, typer.Option(min=0, metavar="N", help="With --all: ask the proposer up to N times when nothing else can run.")
     ] = 0,
-    max_tokens: Annotated[int, typer.Option(min=0, help="With --propose: don't ask again after so many tokens.")] = 0,
-    max_money: Annotated[float, typer.Option(min=0, help="With --propose: don't ask again after so much money.")] = 0.0,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="With --propose: don't ask again after so many tokens.")] = None,
+    max_money: Annotated[float | None, typer.Option(min=0, help="With --propose: don't ask again after so much money.")] = None,
     branch: Annotated[
         str | None, typer.Option(metavar="NAME", help="With --all: land on this branch; yours and your files stay as they are.")
     ] = None,
@@ -65,7 +67,7 @@ def run(
     from expctl.cli.run_report import facts, step_printer
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.ids import check_id
-    from expctl.flow.autopilot.run_all import Budget
+    from expctl.flow.autopilot.budget import Budget
     from expctl.flow.run.experiment import Outcome
     from expctl.views.console import ConsoleProgress
 
@@ -79,7 +81,12 @@ def run(
             hint="expctl status lists the queued experiments",
         )
     budget = Budget(
-        experiments=max_experiments, hours=max_hours, rejects=stop_after, proposals=propose, tokens=max_tokens, money=max_money
+        experiments=max_experiments or 0,
+        hours=max_hours or 0.0,
+        rejects=stop_after or 0,
+        proposals=propose,
+        tokens=max_tokens or 0,
+        money=max_money or 0.0,
     )
     if branch is not None and not branch.strip():
         raise Misused("--branch has no name", code="branch-without-name", expected="--branch NAME", found="an empty word")
@@ -123,14 +130,15 @@ def run(
             found="--again" if again else "--all" if everything else "--blind",
             hint="expctl run P16 --extend",
         )
-    if not math.isfinite(max_hours + max_money):
-        raise Misused(
-            "--max-hours and --max-money take numbers",
-            code="not-a-budget",
-            expected="a finite number",
-            found=f"{max_hours}, {max_money}",
-            hint="expctl run --all --max-hours 8",
-        )
+    for option, limit in (("--max-hours", max_hours), ("--max-money", max_money)):
+        if limit is not None and not 0 < limit < math.inf:
+            raise Misused(
+                f"{option} takes a number above 0",
+                code="not-a-budget",
+                expected="a finite number above 0; without the option there is no limit",
+                found=f"{limit:g}",
+                hint=f"expctl run --all {option} 8",
+            )
     place = wiring.here()
     on_step = step_printer(as_json, _notifier(place, notify))
     done: list[object] = []

@@ -80,7 +80,7 @@ def _lines(stock: Status) -> list[str]:
     lines += ["epoch", *(_epoch(each) for each in stock.epochs)] if stock.epochs else []
     lines.append("running")
     for running in stock.running:
-        who = f"pid {running.pid}" if running.alive else f"its runner is gone; expctl run {running.experiment} resumes it"
+        who = f"pid {running.pid}" if running.alive else f"its runner is gone; {running.resumed_by} resumes it"
         lines.append(f"  {running.experiment:<10} {running.step}   {who}")
     lines += [] if stock.running else ["  nothing"]
     lines.append("queue")

@@ -10,6 +10,7 @@ from msgspec import Struct
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of, standing_epochs
 from expctl.domain.history.blind import BlindRates, blind_rates
 from expctl.domain.queue.ordering import Entry, State
+from expctl.domain.tuning.name import TUNE
 from expctl.flow.repository.conditions import conditions_at
 from expctl.flow.repository.pending import read_queue
 from expctl.flow.repository.standing_records import standing_records
@@ -24,12 +25,17 @@ if TYPE_CHECKING:
 
 
 class Running(Struct, frozen=True, kw_only=True):
-    """An experiment with an unfinished run: its step and process. `alive` is False if that process is gone."""
+    """An experiment with an unfinished run, or a tuning (`tune`): its step and process. `alive` is False if that is gone."""
 
     experiment: str
     step: str
     pid: int
     alive: bool
+
+    @property
+    def resumed_by(self) -> str:
+        """Return the command that goes on where it was."""
+        return "expctl tune, with the same options," if self.experiment == TUNE else f"expctl run {self.experiment}"
 
 
 class Waiting(Struct, frozen=True, kw_only=True):

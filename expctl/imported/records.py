@@ -5,8 +5,9 @@ from collections.abc import Container, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from expctl.domain.experiment.history import History
 from expctl.domain.experiment.proposal import Kind, Verdict
-from expctl.domain.experiment.record import History, Origin, Record, Rule
+from expctl.domain.experiment.record import Origin, Record, Rule
 from expctl.domain.protocol.model import NumberKind, Protocol
 from expctl.domain.text import one_line
 from expctl.imported.document import Document

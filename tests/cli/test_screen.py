@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from benchmarks.scale.history import samples_like
 from expctl.cli.night.screen import watch_texts, watch_words
 from expctl.domain.machine.interference import Foreign
+from expctl.domain.tuning.name import TUNE
 from expctl.domain.verdict.outlook import outlook_of
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.plot_data import Caption, picture_of
@@ -107,6 +108,8 @@ def test_without_a_run_and_after_a_kill() -> None:
     dead = replace(STATUS, running=(Running(experiment="P7", step="interrupted", pid=0, alive=False),))
     shown = screen(replace(LIVE, status=dead))
     assert "its runner is gone; expctl run P7 resumes it" in shown
+    tuning = replace(STATUS, running=(Running(experiment=TUNE, step="interrupted", pid=0, alive=False),))
+    assert "its runner is gone; expctl tune, with the same options, resumes it" in screen(replace(LIVE, status=tuning))
     assert " left" not in shown
 
 

@@ -5,6 +5,7 @@ import threading
 from pathlib import Path
 
 from expctl.cli.output import check_other_file, write_file
+from expctl.cli.tune.files import import_files
 from tests.refusals import refuses
 
 
@@ -22,6 +23,16 @@ def test_a_folder_or_no_name_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, Path(), Path("a\0b")):
         with refuses("file-not-writable"):
             write_file(path, b"facts")
+
+
+def test_tables_go_where_a_folder_can_be_made_or_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "gfx950-GEMM.json").write_text('{"any": {"A": 1}}')
+    facts = {"compiler": "c", "driver": "", "device": "d"}
+    (made,) = import_files(tmp_path, tmp_path / "new" / "folder", facts)
+    assert made.is_file()
+    for folder in (Path("/proc/x"), tmp_path / "gfx950-GEMM.json"):
+        with refuses("file-not-writable"):
+            import_files(tmp_path, folder, facts)
 
 
 def test_what_is_read_isn_t_written_over(tmp_path: Path) -> None:

@@ -206,6 +206,8 @@ CASES: dict[str, tuple[Prepare, str, str]] = {
     "option without a value": (given("run", "P1", "--target"), "usage", "--target"),
     "negative budget": (given("run", "--all", "--max-hours", "-1"), "usage", "max-hours"),
     "no budget": (given("run", "--all", "--max-hours", "nan"), "not-a-budget", "nan"),
+    "budget of nothing": (given("run", "--all", "--max-experiments", "0"), "usage", "x>=1"),
+    "budget of no time": (given("run", "--all", "--max-hours", "0"), "not-a-budget", "above 0"),
     "the queue again": (given("run", "--all", "--again"), "again-without-ids", ""),
     "id of ten digits": (given("run", "P1234567890"), "not-an-experiment-id", "9 digits"),
     "architecture without a probe": (given("rules", "--arch", "gfx1250"), "arch-without-probe", ""),

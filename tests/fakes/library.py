@@ -40,7 +40,7 @@ class FakeLibrary:
     queue: dict[str, tuple[Proposal, bytes]] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
 
-    def read_ahead(self, commit: str) -> None:
+    def read_ahead(self, commit: str, *, extends: bool = False) -> None:  # noqa: ARG002
         assert commit in self.workspace.commits
 
     def protocol(self, commit: str) -> Protocol:

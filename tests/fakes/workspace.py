@@ -72,8 +72,10 @@ class FakeWorkspace:
         files = self.commits[commit].files
         return {path: path for path in files if path == folder or path.startswith(f"{folder.rstrip('/')}/")}
 
-    def root_modes(self, commit: str) -> dict[str, str]:
-        return {path.split("/")[0]: "040000" if "/" in path else "100644" for path in self.commits[commit].files}
+    def modes(self, commit: str, folder: str = "") -> dict[str, str]:
+        above = f"{folder}/" if folder else ""
+        inside = [path.removeprefix(above) for path in self.commits[commit].files if path.startswith(above)]
+        return {path.split("/")[0]: "040000" if "/" in path else "100644" for path in inside}
 
     def parent(self, commit: str) -> str:
         return self.commits[commit].parent

@@ -12,6 +12,7 @@ import json
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
@@ -72,6 +73,9 @@ class Stage:
             pass
         runner.kill()
         runner.wait()
+        until = time.monotonic() + 60  # a git that it had started goes on to its end
+        while any((self.repository.root / ".git/expctl").glob("*.lock")) and time.monotonic() < until:
+            time.sleep(0.02)
 
     def copy(self, folder: Path) -> Foreign:
         """Copy the repository into `folder`, which is made."""

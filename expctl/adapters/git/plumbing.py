@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from expctl.adapters.git.command import author_of, hermetic_environment, without_git_variables
 from expctl.adapters.git.failures import USAGE, gave_up, git_trouble
+from expctl.adapters.git.known_objects import KnownObjects
 from expctl.adapters.git.reader import GitReader, Place, locate
 from expctl.adapters.machine.signals import uninterrupted
 from expctl.domain.errors import Refused
@@ -30,8 +31,8 @@ LOST = re.compile("not a valid object|bad object|unable to read|invalid object|m
 class GitPlumbing(GitReader):
     """A GitReader that can also run commands which change the repository. Creating one makes expctl's state folder."""
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place)
+    def __init__(self, place: Place, known: KnownObjects | None = None) -> None:
+        super().__init__(place, known)
         self.root = place.root
         self.state = place.state
         self._git = git.Git(str(place.root))
@@ -92,13 +93,6 @@ class GitPlumbing(GitReader):
     def parent(self, commit: str) -> str:
         """Return the first parent of a commit. Raises MachineTrouble for a root commit."""
         return self.must(["rev-parse", f"{commit}^"])
-
-    def store(self, contents: Sequence[bytes]) -> list[str]:
-        """Write blobs by one git process; return their ids."""
-        with contextlib.ExitStack() as files:
-            opened = [files.enter_context(in_memory(text)) for text in contents]
-            names = "".join(f"/proc/{os.getpid()}/fd/{file.fileno()}\n" for file in opened)
-            return self.must(["hash-object", "-w", "--no-filters", "--stdin-paths"], stdin=names.encode()).split()
 
     def branch_head(self, branch: str) -> str:
         """Return the commit of a branch, whether it is checked out or not. Raises Refused if the branch is gone."""

@@ -23,7 +23,8 @@ from expctl.adapters.git.failures import gave_up, unfit_index
 from expctl.adapters.git.plumbing import GitPlumbing, misses_an_object
 from expctl.adapters.git.publication_intent import PUBLISHED, Intent, logged_intent, read_intent, write_intent
 from expctl.adapters.git.reader import locate
-from expctl.adapters.git.work_tree import Item, WorkTreeFiles
+from expctl.adapters.git.tree_changes import Change, Item
+from expctl.adapters.git.work_tree import WorkTreeFiles
 from expctl.adapters.machine.signals import uninterrupted
 from expctl.domain.errors import Busy, Refused
 from expctl.files import atomic_write, checked_json
@@ -38,7 +39,14 @@ class Publication:
     after a kill the next run completes or undoes it.
     """
 
-    def __init__(self, workspace: GitPlumbing, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
+    def __init__(
+        self,
+        workspace: GitPlumbing,
+        *,
+        lock_wait_s: float = LOCK_WAIT_S,
+        known: Mapping[tuple[str, str], list[Change]] | None = None,
+    ) -> None:
+        """Make one for the work tree of `workspace`. `known` has what differs between two commits, so that git isn't asked."""
         self._ws = workspace
         self._lock_wait_s = lock_wait_s
         self._index = workspace.place.git_dir / "index"
@@ -46,7 +54,7 @@ class Publication:
         self._own_index = workspace.state / "publication.index"
         self._merged = workspace.state / "publication.merged"
         self._intent = workspace.state / "publication.json"
-        self._files = WorkTreeFiles(workspace)
+        self._files = WorkTreeFiles(workspace, known)
 
     def publish(self, *, branch: str, old: str, new: str) -> bool:
         """Move `branch` from commit `old` to `new`. Return False, with nothing changed, if the branch is no longer at `old`.
@@ -68,7 +76,7 @@ class Publication:
         if is_here:
             self._files.check(old, new)
             self._merge(old, new)
-            self._files.stage(old, new)
+            self._files.stage(old, new, index=self._merged)
         else:
             self._refuse_elsewhere(branch)
         moved = self._move_branch(branch, old, new)
@@ -197,11 +205,12 @@ class Publication:
     def _merge(self, old: str, new: str) -> None:
         self._copy_to_merge()
         env = {"GIT_INDEX_FILE": str(self._merged)}
-        check = ["read-tree", "-n", "-m", "-u", old, new]
-        status, _, stderr = self._ws.call(check, env=env)
+        # Refused are files that differ from their entry in the index; those without one were looked at by `check`.
+        merge = ["read-tree", "-m", old, new]
+        status, _, stderr = self._ws.call(merge, env=env)
         if status:  # perhaps for files that were written anew and are as before
             self._ws.call(["update-index", "-q", "--refresh"], env=env)
-            status, _, stderr = self._ws.call(check, env=env)
+            status, _, stderr = self._ws.call(merge, env=env)
         if status and not self._ws.ref(new):
             raise misses_an_object(stderr, str(self._ws.root))
         if status:
@@ -214,7 +223,6 @@ class Publication:
                 hint="git stash sets it aside, expctl new --from-diff queues it; "
                 "then run the same command again: nothing measured is lost",
             )
-        self._ws.must(["read-tree", "-i", "-m", old, new], env=env)
 
     def _rebuild_index(self, old: str, new: str) -> None:
         # Entries still equal to `old` become those of `new` if HEAD has these. Any other was staged by the user and is kept.

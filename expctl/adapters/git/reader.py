@@ -1,14 +1,15 @@
 """Read a git repository by calling git: enough for `status`, without loading GitPython, which takes about 60 ms."""
 
 import hashlib
-import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from expctl.adapters.git.command import Answer, run_git
+from expctl.adapters.git.known_objects import FOLDER, KnownObjects
+from expctl.adapters.git.objects import GitObjects
 from expctl.adapters.git.patch_header import with_headers
 from expctl.domain.errors import Refused
 
@@ -100,12 +101,12 @@ def _no_repository(start: Path, stderr: str) -> Refused:
     )
 
 
-class GitReader:
+class GitReader(GitObjects):
     """Reads files, trees and refs from the commits of one repository."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, known: KnownObjects | None = None) -> None:
+        super().__init__(place.root, foreign=place.foreign, known=known)
         self.place = place
-        self._ahead: dict[str, bytes | None] = {}
         self._listings: dict[tuple[str, ...], bytes] = {}
         self._trees: dict[tuple[str, str], str] = {}
 
@@ -115,6 +116,8 @@ class GitReader:
 
     def head(self) -> str:
         """Return the commit that HEAD names now. Raises Refused if there is no commit yet."""
+        if self.place.head and self.is_at(self.place.head):
+            return self.place.head
         answer = self._ask(["rev-parse", "--verify", "-q", "HEAD^{commit}"], accepted=(0, 1, 128))
         if answer.returncode:
             raise Refused(
@@ -183,6 +186,8 @@ class GitReader:
 
     def list_files(self, commit: str, folder: str) -> dict[str, str]:
         """Return path -> blob id of every file below `folder` in `commit`."""
+        if folder.endswith("/") and self.known.id_of(f"{commit}:{folder}") == "":
+            return {}
         entries = (line.split("\t", 1) for line in self.listing(commit, (folder,)).decode(errors="surrogateescape").split("\0"))
         return {path: head.split()[2] for head, path in (entry for entry in entries if len(entry) == 2)}
 
@@ -196,45 +201,21 @@ class GitReader:
         """Return name -> tree id in `new` of the folders directly in tree `old` or `new` that differ; "" for one gone in `new`.
         None if git has lost one of the two trees.
         """
+        before, after = self.known.entries(old), self.known.entries(new)
+        if before is not None and after is not None:
+            names = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
+            pairs = [(name, before.get(name), after.get(name)) for name in names]
+            return {
+                name.decode(errors="surrogateescape"): now.id.hex() if now and now.mode == FOLDER else ""
+                for name, was, now in pairs
+                if FOLDER in (was and was.mode, now and now.mode)
+            }
         answer = self._ask(["diff-tree", "-z", "--raw", "--no-renames", "--no-abbrev", old, new], accepted=(0, 1, 128))
         if answer.returncode:
             return None
         words = answer.stdout.decode(errors="surrogateescape").split("\0")
         entries = [(head.split(), name) for head, name in zip(words[::2], words[1::2], strict=False)]
         return {name: head[3] if head[1] == "040000" else "" for head, name in entries if "040000" in (head[0][1:], head[1])}
-
-    def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
-        """Return key -> contents for each of `blobs`, a blob id or `commit:path`; missing ones are left out. Calls git once."""
-        wanted = dict.fromkeys(blobs)
-        known = {name: text for name in wanted if (text := self._ahead.get(name)) is not None}
-        names = [name for name in wanted if name not in self._ahead]
-        return known | (self._read(names) if names else {})
-
-    def read_ahead(self, blobs: Iterable[str]) -> None:
-        """Read all `blobs` (COMMIT:PATH or TREE:PATH, ids in full) by one git process, so that later `read_blobs` need none."""
-        wanted = tuple(blobs)
-        found = self.read_blobs(wanted)
-        self._ahead |= {name: found.get(name) for name in wanted}  # an absent one isn't asked for again
-
-    def check_absent(self, trees: Sequence[str], name: str) -> None:
-        """Raise Refused if one of `trees` has a file `name`: git calls a lost blob missing, as it does a file that was
-        never there.
-        """
-        found = self._read(trees, kind=b"tree") if trees else {}
-        for tree in trees:
-            if f" {name}\0".encode() in found.get(tree, f" {name}\0".encode()):
-                raise lost_object(f"{tree}:{name}", str(self.place.root))
-
-    def _read(self, names: Sequence[str], kind: bytes = b"blob") -> dict[str, bytes]:
-        with open(os.memfd_create("names"), "w+b") as wanted:
-            wanted.write("".join(f"{name}\n" for name in names).encode())
-            wanted.seek(0)
-            answer = run_git(self.place.root, ["cat-file", "--batch", "--buffer"], wanted, user_config=self.place.foreign)
-        return dict(_batch(answer.stdout, names, kind))
-
-    def read_file(self, commit: str, path: str) -> bytes | None:
-        """Return the contents of one file of a commit; None if it doesn't exist."""
-        return self.read_blobs([f"{commit}:{path}"]).get(f"{commit}:{path}")
 
     def tree_of(self, commit: str, folder: str) -> str:
         """Return the tree id of a folder of a commit; empty if there is no such folder."""
@@ -295,30 +276,3 @@ class GitReader:
         self, arguments: Sequence[str], stdin: bytes = b"", *, accepted: Sequence[int] = (0,), user_config: bool = False
     ) -> Answer:
         return run_git(self.place.root, arguments, stdin, accepted=accepted, user_config=user_config or self.place.foreign)
-
-
-def lost_object(name: str, where: str) -> Refused:
-    """Return the error for an object that a commit names and git has lost."""
-    return Refused(
-        "git has lost an object of this repository",
-        code="git-object-lost",
-        expected="every file that HEAD names",
-        found=f"{name} is missing",
-        where=where,
-        hint="git fsck lists what is missing; git fetch --refetch from a clone that has it brings it back",
-    )
-
-
-def _batch(output: bytes, names: Sequence[str], kind: bytes) -> Iterable[tuple[str, bytes]]:
-    # An entry of `git cat-file --batch` is `oid type size LF contents LF`, or `name missing LF`.
-    position = 0
-    for name in names:
-        end = output.index(b"\n", position)
-        words = output[position:end].rsplit(b" ", 2)
-        position = end + 1
-        if words[-1] in (b"missing", b"ambiguous"):
-            continue
-        size = int(words[-1])
-        if words[-2] == kind:
-            yield name, output[position : position + size]
-        position += size + 1

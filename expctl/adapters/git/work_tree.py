@@ -12,10 +12,10 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import Enum
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import TypedDict
 
 from expctl.adapters.git.atomic_exchange import (
     LINK,
@@ -40,31 +40,21 @@ from expctl.adapters.git.open_beneath import folder_beneath, opened
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.publication_intent import Intent, read_intent, write_intent
 from expctl.adapters.git.reader import locate
+from expctl.adapters.git.tree_changes import Change, Item, changes_in
 from expctl.domain.errors import Refused
 from expctl.files import atomic_write, checked_json
 from expctl.launcher.kernel import RENAME_EXCHANGE, renameat2
 
 STAYS = (errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EBUSY)
 """Error numbers for a file that was created or removed meanwhile, or that is a mount point: it is left as it is."""
-SUBMODULE = "160000"
 
 
-class Item(NamedTuple):
-    """What a git tree holds at a path: file mode and blob id."""
+class _Call(TypedDict):
+    """The arguments of GitPlumbing.call."""
 
-    mode: str
-    blob: str
-
-
-class Change(NamedTuple):
-    """A path that differs between two git trees, with its entry in either (None: absent). `number` is its position in the list
-    of all differing paths.
-    """
-
-    number: int
-    path: PurePosixPath
-    old: Item | None
-    new: Item | None
+    arguments: list[str]
+    stdin: bytes
+    env: dict[str, str]
 
 
 class _State(Enum):
@@ -76,9 +66,9 @@ class _State(Enum):
 class WorkTreeFiles:
     """Changes the user's files from one git tree to another; temporary files are publication.* in expctl's state folder."""
 
-    def __init__(self, workspace: GitPlumbing) -> None:
+    def __init__(self, workspace: GitPlumbing, known: Mapping[tuple[str, str], list[Change]] | None = None) -> None:
         self._ws = workspace
-        self._changes: dict[tuple[str, str], list[Change]] = {}  # between commits or trees, by their ids
+        self._changes = dict(known or {})  # between commits or trees, by their ids
         self._staged = workspace.state / "publication.files"
         self._aside = workspace.state / "publication.aside"
         self._step = workspace.state / "publication.step"
@@ -86,26 +76,31 @@ class WorkTreeFiles:
         self._index = workspace.state / "publication.staging"
         self._rescued = workspace.state / "edits"
 
-    def stage(self, old: str, new: str) -> None:
-        """Write the files of tree `new` that differ from tree `old` to the staging folder. The work tree is not touched."""
-        atomic_write.remove_tree(self._staged)
-        for leftover in (self._index, self._index.with_name(f"{self._index.name}.lock")):
-            leftover.unlink(missing_ok=True)
-        env = {"GIT_INDEX_FILE": str(self._index), **NOT_SPARSE}
-        paths = [str(change.path) for change in self.changes(old, new) if change.new]
-        self._ws.must(["read-tree", new], env=env)
-        names = "".join(f"{path}\0" for path in paths).encode(errors="surrogateescape")
-        # From an empty folder, so that attributes are those of `new`, not those that lie in the work tree.
-        atomic_write.remove_tree(self._empty)
-        self._empty.mkdir()
-        env |= {"GIT_DIR": str(self._ws.place.git_dir), "GIT_WORK_TREE": str(self._empty)}
-        self._ws.must(
-            ["-C", str(self._empty), "checkout-index", "-f", "-q", "-z", "--stdin", f"--prefix={self._staged}/"],
-            stdin=names,
-            env=env,
-        )
+    def stage(self, old: str, new: str, *, index: Path | None = None) -> None:
+        """Write the files of tree `new` that differ from tree `old` to the staging folder. The work tree is not touched.
+        `index` is an index in which these files are as in `new`; without one, git makes it.
+        """
+        paths = [change.path for change in self.changes(old, new) if change.new]
+        if index is None or self._ws.call(**self._staging(paths, index))[0]:  # git leaves out what it was told to skip
+            for leftover in (self._index, self._index.with_name(f"{self._index.name}.lock")):
+                leftover.unlink(missing_ok=True)
+            self._ws.must(["read-tree", new], env={"GIT_INDEX_FILE": str(self._index), **NOT_SPARSE})
+            self._ws.must(**self._staging(paths, self._index))
         files = [self._staged / path for path in paths if not (self._staged / path).is_symlink()]
         atomic_write.flush_all([*files, self._ws.place.git_dir])  # in that is the lock of the index, which is new too
+
+    def _staging(self, paths: Collection[PurePosixPath], index: Path) -> _Call:
+        """Empty the staging folder, and return the call of git that writes `paths` there as they are in `index`."""
+        atomic_write.remove_tree(self._staged)
+        # From an empty folder, so that attributes are those of the index, not those that lie in the work tree.
+        atomic_write.remove_tree(self._empty)
+        self._empty.mkdir()
+        where = {"GIT_DIR": str(self._ws.place.git_dir), "GIT_WORK_TREE": str(self._empty)}
+        return {
+            "arguments": ["-C", str(self._empty), "checkout-index", "-f", "-q", "-z", "--stdin", f"--prefix={self._staged}/"],
+            "stdin": "".join(f"{path}\0" for path in paths).encode(errors="surrogateescape"),
+            "env": {"GIT_INDEX_FILE": str(index), **NOT_SPARSE, **where},
+        }
 
     def check(self, old: str, new: str) -> None:
         """Raise Refused if a file can't be replaced: a file that git ignores is in the way, a program has it open for writing,
@@ -300,12 +295,7 @@ class WorkTreeFiles:
         """Return the paths that differ between two trees, without submodules."""
         if (old, new) in self._changes:
             return self._changes[old, new]
-        raw = self._ws.must(["diff-tree", "-r", "-z", "--no-renames", "--no-abbrev", "--raw", old, new]).split("\0")
-        found = []
-        for number, (head, path) in enumerate(zip(raw[::2], raw[1::2], strict=False)):
-            old_mode, new_mode, old_blob, new_blob, _ = head.removeprefix(":").split()
-            if SUBMODULE not in (old_mode, new_mode):
-                found.append(Change(number, PurePosixPath(path), _item(old_mode, old_blob), _item(new_mode, new_blob)))
+        found = changes_in(self._ws.must(["diff-tree", "-r", "-z", "--no-renames", "--no-abbrev", "--raw", old, new]))
         self._changes[old, new] = found
         return found
 
@@ -319,10 +309,6 @@ class WorkTreeFiles:
                     os.rmdir(change.path.parts[end - 1], dir_fd=above)
                 except OSError:
                     return
-
-
-def _item(mode: str, blob: str) -> Item | None:
-    return Item(mode, blob) if blob.strip("0") else None  # git writes zeros for an absent file
 
 
 def _beside(folder: int, change: Change) -> DirEntry:

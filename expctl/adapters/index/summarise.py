@@ -58,6 +58,8 @@ class Summariser(Struct, frozen=True, kw_only=True):
         """Return the summaries of `folders`, in order. Raises Refused on a damaged or lost record."""
         at_once = [tree for _, tree in folders] if len(folders) == 1 else []  # most often a new proposal
         asked = [*(f"{tree}:record.json" for _, tree in folders), *(f"{tree}:experiment.yaml" for tree in at_once)]
+        if at_once:
+            self.reader.read_ahead([*asked, *at_once])
         texts = self.reader.read_blobs(asked)
         alone = [tree for _, tree in folders if f"{tree}:record.json" not in texts]
         self.reader.check_absent(alone, "record.json")

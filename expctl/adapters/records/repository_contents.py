@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import blind_of, profile_of, record_in, record_of, rivals_of, samples_of, typed_json
-from expctl.adapters.git.reader import EXPERIMENTS, lost_object
+from expctl.adapters.git.objects import lost_object
+from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index import queries
 from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.yaml_cache import YamlCache
@@ -79,11 +80,14 @@ class GitLibrary:
             )
         return self._kept.read({PROTOCOL: text}, Protocol, _protocol_of)[PROTOCOL]  # type: ignore[no-any-return]
 
-    def read_ahead(self, commit: str) -> None:
-        """Read protocol, findings, queue and newest records by one git process now, because most commands need them later."""
+    def read_ahead(self, commit: str, *, extends: bool = False) -> None:
+        """Read protocol, findings, queue and newest records by one git process now, because most commands need them later.
+        `extends`: a commit is to be made upon this one, so its folders are read as well.
+        """
         waiting, shown = self._index.ask(commit, queries.trees_to_read_ahead)
         names = [f"{commit}:{path}" for path in (PROTOCOL, FINDINGS, BLIND, HOT_LOOPS)]
         names += [f"{tree}:{file}" for tree in waiting for file in (*PROPOSAL, RECORD)]
+        names += [f"{commit}:", f"{commit}:{EXPERIMENTS}"] if extends else []
         self._git.read_ahead([*names, *(f"{tree}:{RECORD}" for tree in shown)])
 
     def identity(self, commit: str, paths: Sequence[str]) -> str:

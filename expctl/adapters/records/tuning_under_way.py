@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
+from expctl.domain.tuning.name import TUNE
 from expctl.domain.verdict.under_way import UnderWay
-
-TUNE = "tune"
-"""What a tuning is called where an experiment has its id: in locks, and as the folder of its journals."""
 
 
 def tuning_under_way(state: Path) -> UnderWay | None:

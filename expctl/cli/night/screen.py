@@ -76,7 +76,7 @@ def _run_texts(live: Live, passed_s: float) -> Iterator[tuple[str, str]]:
 def _step(running: Running) -> str:
     if running.alive:
         return f"step {running.step}, pid {running.pid}"
-    return f"its runner is gone; expctl run {running.experiment} resumes it"
+    return f"its runner is gone; {running.resumed_by} resumes it"
 
 
 def _border(picture: Picture) -> str:

@@ -61,8 +61,8 @@ def refused(error: Exception) -> Refused:
 
 
 def _written(out: Path, files: Mapping[str, bytes]) -> list[Path]:
-    from expctl.files.atomic_write import replace
+    from expctl.cli.output import write_file
 
     for name, raw in files.items():
-        replace(out / name, raw)
+        write_file(out / name, raw)
     return [out / name for name in files]

@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from expctl.domain.experiment.bucket_verdict import BucketVerdict
 from expctl.domain.experiment.control_result import ControlResult
+from expctl.domain.experiment.history import History
 from expctl.domain.experiment.machine_times import Count, TimesOfSize
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Probe, Verdict
@@ -158,15 +159,6 @@ class Waiver(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     level: str
     reason: str
     written: bool
-
-
-class History(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The texts of one row of an imported, hand-written ledger; `result` has its figures."""
-
-    change: str
-    result: str
-    why: str
-    corrections: tuple[str, ...] = ()
 
 
 class BenchmarkIdentity(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -6,6 +6,7 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from expctl.domain.protocol.boundaries import LOOKS
+from expctl.domain.protocol.ledger_layout import LedgerLayout
 from expctl.domain.protocol.options import OptionsRule
 from expctl.domain.protocol.proposer import Proposer
 from expctl.domain.protocol.step import LimitedStep, Step
@@ -264,12 +265,6 @@ class PatchLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     files: int = 20
     bytes: int = 1_000_000
-
-
-class LedgerLayout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Layout of ledger.md: path of a Jinja2 `template` in the repository, empty for the built-in one."""
-
-    template: str = ""
 
 
 class Protocol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -9,6 +9,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.text import one_line
 from expctl.flow.autopilot.blind_slot import DRAW, BlindOutcome, Chance, blind_slot, check_not_kept
+from expctl.flow.autopilot.budget import Budget
 from expctl.flow.autopilot.campaign import Campaign
 from expctl.flow.autopilot.campaign_account import CampaignAccount
 from expctl.flow.autopilot.preconditions import explaining_os_errors
@@ -24,21 +25,6 @@ from expctl.ports.proposers import NightLog
 
 BUSY_PAUSE_S, BUSY_LOOKS = 5.0, 25
 FAULTS_IN_A_ROW = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """When `run --all` stops: after so many verdicts (`experiments`), hours, or REJECTs in a row (`rejects`); 0 is no limit.
-    `proposals` is how often the proposer may be asked for experiments; 0 is never. It isn't asked again once its calls have
-    cost so many `tokens` or so much `money`, as it reports them.
-    """
-
-    experiments: int = 0
-    hours: float = 0.0
-    rejects: int = 0
-    proposals: int = 0
-    tokens: int = 0
-    money: float = 0.0
 
 
 Ask = Callable[[Context, str], Proposed | NothingProposed | SweepFinished]

@@ -22,6 +22,7 @@ def queued_before(
     because they became a patch, only `experiment` or else the newest proposal is looked at, and its words tell.
     """
     with publishing(context, experiment or "new") as head:
+        context.library.read_ahead(head, extends=True)  # for the proposal that follows, too
         experiments = context.library.experiments(head)
         scope = context.library.protocol(head).scope
         captured = context.workspace.dirty(scope) if patch is None else ()

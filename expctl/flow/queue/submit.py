@@ -81,7 +81,7 @@ def _publish(
     """Commit the proposal, or return what has to be asked before, if that isn't what was `answered`."""
     workspace = context.workspace
     with publishing(context, proposal.id) as head:
-        context.library.read_ahead(head)
+        context.library.read_ahead(head, extends=True)
         protocol = context.library.protocol(head)
         branch = _check(context, protocol, proposal.id, head, captures=patch is None)
         preflight.check_tree(workspace, protocol, head)

@@ -79,7 +79,7 @@ def check_tree(workspace: Workspace, protocol: Protocol, commit: str) -> None:
     """Raise Refused if `commit` lacks a path of the harness, or has a ledger.md or `experiments` of the wrong kind. ledger.md
     must be a file or absent, `experiments` a folder or absent.
     """
-    modes = workspace.root_modes(commit)
+    modes = workspace.modes(commit)
     found = [
         f"{name} has git mode {modes[name]}"
         for name, mode in (("ledger.md", REGULAR), ("experiments", FOLDER))
@@ -104,8 +104,8 @@ def check_tree(workspace: Workspace, protocol: Protocol, commit: str) -> None:
 
 def check_free(workspace: Workspace, commit: str, *experiments: str) -> None:
     """Raise Refused if `commit` has a file with the name of a folder of one of `experiments`."""
-    listed = workspace.list_files(commit, "experiments")
-    in_the_way = [path for path in (f"experiments/{experiment}" for experiment in experiments) if path in listed]
+    modes = workspace.modes(commit, "experiments")
+    in_the_way = [f"experiments/{each}" for each in experiments if modes.get(each, FOLDER) != FOLDER]
     if in_the_way:
         raise Refused(
             "a file is where the folder of an experiment has to be",

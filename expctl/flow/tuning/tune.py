@@ -25,6 +25,7 @@ from expctl.domain.tuning.hybrid import (
     files_of,
     started,
 )
+from expctl.domain.tuning.name import TUNE
 from expctl.domain.tuning.verdicts import bucket_verdicts
 from expctl.domain.verdict.samples import Side
 from expctl.domain.verdict.sequential_test import Decision
@@ -44,8 +45,6 @@ from expctl.tables.facts import made_here
 from expctl.tables.folder import DEFAULT, Folder, read_files
 from expctl.tables.operations import settings_of
 from expctl.tables.table import StaleTable, Table
-
-NAME = "tune"
 
 
 class Edit(StrEnum):
@@ -79,12 +78,12 @@ def tune(context: Context, tools: TuneTools, asked: Asked) -> Record:
 
     Raises Refused, Busy, ControlFailed or Interrupted; what was measured by then is in the journal and not measured again.
     """
-    with context.locks.measuring(experiment=NAME) as holder:
+    with context.locks.measuring(experiment=TUNE) as holder:
         clean_up_dead_runs(context)
         head = context.workspace.head()
         protocol = context.library.protocol(head)
-        branch = preflight.check_workspace(context.workspace, protocol.scope, NAME)
-        made = context.tools_for(protocol, NAME)
+        branch = preflight.check_workspace(context.workspace, protocol.scope, TUNE)
+        made = context.tools_for(protocol, TUNE)
         name = preflight.choose_targets(protocol, made.toolchains, asked.target).deciding
         setup = Setup(context=context, protocol=protocol, tools=made, head=head, name=name)
         rule = _rule(setup, asked)
@@ -92,7 +91,7 @@ def tune(context: Context, tools: TuneTools, asked: Asked) -> Record:
         if (landed := _landed(context, tools.journal, branch, what)) is not None:
             return landed
         identity = context.workspace.files_identity(head, ("protocol.yaml", *protocol.harness))
-        context.progress.title(NAME, f"configs of {len(rule.shapes)} shapes", base=head, target=name, protocol=identity)
+        context.progress.title(TUNE, f"configs of {len(rule.shapes)} shapes", base=head, target=name, protocol=identity)
         holder.show("measure")
         try:
             standing, before = _tables(setup, rule, anew=asked.anew)

@@ -39,3 +39,9 @@ def lanes_of(bits: int) -> Flags:
 def bits_of(lanes: Flags) -> int:
     """Return (32,) flags as a 32-bit lane mask, lane 0 in bit 0."""
     return int.from_bytes(np.packbits(lanes, bitorder="little").tobytes(), "little")
+
+
+def masks_of(lanes: Flags) -> list[int]:
+    """Return the flags of several waves, (waves * 32,), as a 32-bit lane mask of each."""
+    masks: list[int] = np.packbits(lanes, bitorder="little").view(np.uint32).tolist()
+    return masks

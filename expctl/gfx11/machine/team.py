@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Flags, Indices, Words, lanes_of
+from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Flags, Indices, Words, lanes_of, masks_of
 from expctl.gfx11.machine.in_flight import InFlight
 from expctl.gfx11.machine.waits import Counter, Operation, Waits
 from expctl.gfx11.machine.wave import SCALAR_KEY
@@ -183,7 +183,7 @@ class Team(InFlight):
 
     def narrow_exec(self, result: Flags) -> None:
         """Keep those active lanes active whose flag in `result` is set."""
-        masks = _words(result & self.lanes)
+        masks = masks_of(result & self.lanes)
         if masks.count(masks[0]) == len(masks):
             self.set_exec(masks[0])
             return
@@ -195,7 +195,7 @@ class Team(InFlight):
 
     def put_mask(self, index: int, result: Flags) -> None:
         """Write flags of the lanes as each wave's mask in scalar register `index`; inactive lanes get 0."""
-        masks = _words(result & self.lanes)
+        masks = masks_of(result & self.lanes)
         for scalars, bits in zip(self._scalars, masks, strict=True):
             scalars[index] = bits
         self._new.discard(index)
@@ -256,7 +256,7 @@ class Team(InFlight):
         for counter, operations in self.waits.under_way.items():
             for operation in operations:
                 if id(operation) not in copies:
-                    copies[id(operation)] = [operation.with_tags(tags) for tags in self._tags_with_tagss(operation)]
+                    copies[id(operation)] = [operation.with_tags(tags) for tags in self._tags_by_wave(operation)]
                 for wave, copy in zip(self.waves, copies[id(operation)], strict=True):
                     wave.waits.under_way[counter].append(copy)
         for key, operation in self.pending.items():
@@ -265,7 +265,7 @@ class Team(InFlight):
                 wave.dirty.add(key)
         self.pending, self.waits = {}, Waits()
 
-    def _tags_with_tagss(self, operation: Operation) -> list[list[int]]:
+    def _tags_by_wave(self, operation: Operation) -> list[list[int]]:
         each = len(operation.tags) // len(self.waves)
         return [operation.tags[i * each : (i + 1) * each] for i in range(len(self.waves))]
 
@@ -296,8 +296,3 @@ class Team(InFlight):
         self.waits = waits
         self.pending = {key: operation for key, operation in pending[0].items() if operation is not None}
         return True
-
-
-def _words(flags: Flags) -> list[int]:
-    found: list[int] = np.packbits(flags, bitorder="little").view(np.uint32).tolist()
-    return found

@@ -17,8 +17,9 @@ from expctl.adapters.codec.record_codec import (
     samples_of,
 )
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.history import History
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Proposal, Verdict
-from expctl.domain.experiment.record import Artifact, Estimate, Fact, History, Origin, Record, Replication, Rule
+from expctl.domain.experiment.record import Artifact, Estimate, Fact, Origin, Record, Replication, Rule
 from expctl.domain.experiment.record import Test as Tried
 from expctl.domain.protocol.model import NumberKind, Protocol, Style
 from expctl.domain.verdict.samples import Sample, Side

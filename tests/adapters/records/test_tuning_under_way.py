@@ -3,18 +3,17 @@
 from pathlib import Path
 
 from expctl.adapters.journal import FileJournal
-from expctl.adapters.records.tuning_under_way import TUNE, tuning_under_way
+from expctl.adapters.records.tuning_under_way import tuning_under_way
 from expctl.domain.tuning.events import Gated, Screened, Shot
+from expctl.domain.tuning.name import TUNE
 from expctl.domain.verdict.under_way import UnderWay
-from expctl.flow.tuning.tune import NAME
 
 
 def test_buckets_and_rounds_are_counted(tmp_path: Path) -> None:
-    assert NAME == TUNE
     assert tuning_under_way(tmp_path) is None
-    journal = FileJournal(tmp_path / NAME, kinds={kind.__name__: kind for kind in (Gated, Screened, Shot)})
+    journal = FileJournal(tmp_path / TUNE, kinds={kind.__name__: kind for kind in (Gated, Screened, Shot)})
     journal.extend("sm_90-rows-0a1b", [Gated(configs=("1,8,2,2,8,2",), dropped={}), Screened(bucket="any", launches=({},))])
-    one = UnderWay(id=NAME, title="buckets screened: 1, rounds of finalists: 0", target="sm_90-rows", since="")
+    one = UnderWay(id=TUNE, title="buckets screened: 1, rounds of finalists: 0", target="sm_90-rows", since="")
     assert tuning_under_way(tmp_path) == one
     journal.extend("sm_90-rows-0a1b", [Screened(bucket="M_LEQ_1", launches=({},)), Shot(samples={}), Shot(samples={})])
     found = tuning_under_way(tmp_path)

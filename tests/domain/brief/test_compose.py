@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from expctl.domain.brief.compose import WORDS_MAX, Known, brief_of
 from expctl.domain.brief.rules import rules_now
 from expctl.domain.brief.text import brief_text
+from expctl.domain.experiment.history import History
 from expctl.domain.experiment.noise import Calibrated, Noise
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.record import (
@@ -14,7 +15,6 @@ from expctl.domain.experiment.record import (
     Estimate,
     EvidenceKind,
     Finding,
-    History,
     Origin,
     Record,
     Rule,

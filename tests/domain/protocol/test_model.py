@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from expctl.domain.protocol.inconsistencies import inconsistencies
+from expctl.domain.protocol.ledger_layout import LedgerLayout
 from expctl.domain.protocol.model import (
     Benchmark,
     Build,
@@ -13,7 +14,6 @@ from expctl.domain.protocol.model import (
     Control,
     Gate,
     KeepRule,
-    LedgerLayout,
     NumberKind,
     Protocol,
     Size,

@@ -110,6 +110,7 @@ def test_killed_three_times_it_ends_with_the_same_tables(tuned: Foreign, tmp_pat
         assert started.poll() is None, other.said()
         started.send_signal(signal.SIGKILL)
         started.wait()
+    assert "tune       interrupted   its runner is gone; expctl tune" in other.concluded("status").out
     said = other.concluded("tune").out
     assert "goes on after" in said
     assert tables(other) == tables(tuned)

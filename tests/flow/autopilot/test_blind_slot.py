@@ -14,7 +14,8 @@ from expctl.domain.protocol.model import Control, KeepRule, Protocol
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Sample, Side
 from expctl.flow.autopilot.blind_slot import BlindOutcome, blind_slot, run_blind
-from expctl.flow.autopilot.run_all import Budget, run_all
+from expctl.flow.autopilot.budget import Budget
+from expctl.flow.autopilot.run_all import run_all
 from expctl.flow.repository.ledger_inputs import read_ledger
 from tests.fakes.measuring import FakeControls, FakeSteps
 from tests.fakes.stage import BENCHMARK, PROTOCOL, Stage, patch_to

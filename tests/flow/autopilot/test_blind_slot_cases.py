@@ -15,7 +15,7 @@ from expctl.domain.protocol.model import BurnInRule, Control, KeepRule, NumberKi
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Sample, Side
 from expctl.flow.autopilot.blind_slot import blind_slot, run_blind
-from expctl.flow.autopilot.run_all import Budget
+from expctl.flow.autopilot.budget import Budget
 from expctl.flow.repository.ledger_inputs import read_ledger
 from tests.fakes.measuring import FakeSteps
 from tests.fakes.stage import Stage

@@ -9,7 +9,8 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.history.blind import Truth
 from expctl.domain.verdict.samples import Side
 from expctl.flow.autopilot.blind_slot import blind_slot, run_blind
-from expctl.flow.autopilot.run_all import Budget, run_all
+from expctl.flow.autopilot.budget import Budget
+from expctl.flow.autopilot.run_all import run_all
 from tests.fakes.stage import Stage
 from tests.flow.autopilot.test_blind_slot import given, slots
 from tests.flow.autopilot.test_run_all import go, nobody, said

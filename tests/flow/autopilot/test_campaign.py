@@ -2,8 +2,9 @@
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.run.step_result import Failed
+from expctl.flow.autopilot.budget import Budget
 from expctl.flow.autopilot.campaign import Campaign
-from expctl.flow.autopilot.run_all import Budget, run_all
+from expctl.flow.autopilot.run_all import run_all
 from expctl.flow.queue.edit_queue import prioritise, withdraw
 from expctl.flow.repository.campaign import follow, seen_from
 from expctl.flow.run.experiment import run_experiment

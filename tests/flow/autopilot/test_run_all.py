@@ -9,8 +9,9 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import INVALID_RETRIES, Entry, State
 from expctl.domain.run.step_result import Failed
 from expctl.flow.autopilot.blind_slot import BlindOutcome, Chance
+from expctl.flow.autopilot.budget import Budget
 from expctl.flow.autopilot.campaign import WentBeside
-from expctl.flow.autopilot.run_all import BUSY_PAUSE_S, Ask, Budget, run_all
+from expctl.flow.autopilot.run_all import BUSY_PAUSE_S, Ask, run_all
 from expctl.flow.autopilot.steps import Ended, NothingProposed, Skipped, Step, SweepFinished
 from expctl.flow.queue.edit_queue import Rebased, prioritise, withdraw
 from expctl.flow.queue.submit import Proposed

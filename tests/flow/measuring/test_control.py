@@ -13,7 +13,8 @@ from expctl.domain.protocol.model import Benchmark, Control
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Sample, Side
 from expctl.flow.audit.commit_comparison import compare_commits
-from expctl.flow.autopilot.run_all import Budget, run_all
+from expctl.flow.autopilot.budget import Budget
+from expctl.flow.autopilot.run_all import run_all
 from expctl.flow.autopilot.steps import NothingProposed, SweepFinished
 from expctl.flow.measuring.control import slowed_commit
 from expctl.flow.measuring.setup import Setup

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.history import History
 from expctl.domain.experiment.machine_times import MachineState, SideTime, TimesOfSize
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.record import (
@@ -16,7 +17,6 @@ from expctl.domain.experiment.record import (
     Estimate,
     EvidenceKind,
     Finding,
-    History,
     Origin,
     Record,
     Replication,
@@ -27,10 +27,10 @@ from expctl.domain.experiment.record import (
 from expctl.domain.history.baselines import Baseline, Figure
 from expctl.domain.ledger.model import ledger_of
 from expctl.domain.ledger.record_summary import summary_of
+from expctl.domain.protocol.ledger_layout import LedgerLayout
 from expctl.domain.protocol.model import (
     Benchmark,
     Build,
-    LedgerLayout,
     NumberKind,
     Protocol,
     ResourceLimits,

@@ -1,0 +1,114 @@
+"""Make trees without a check-out: a patch applied or merged, folders of one commit put into another."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from secrets import token_hex
+
+from expctl.adapters.git.failures import conflict_of, gave_up
+from expctl.adapters.git.known_objects import KnownObjects
+from expctl.adapters.git.plumbing import GitPlumbing
+from expctl.adapters.git.reader import OBJECT, Place
+from expctl.adapters.git.three_way import NO_BLOB, merge_into_index
+from expctl.domain.patch.merge import Merged, Whose
+from expctl.domain.patch.unified_diff import no_diff
+from expctl.domain.run.step_result import Failed
+
+# Options of diff for a patch that git can apply again, whatever the repository's configuration says.
+PLAIN_DIFF = (
+    *("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary", "-U3", "--submodule=short"),
+    *("--src-prefix=a/", "--dst-prefix=b/"),
+)
+
+
+class GitTrees(GitPlumbing):
+    """Makes trees in one git repository, each in an index of its own."""
+
+    def __init__(self, place: Place, known: KnownObjects | None = None) -> None:
+        super().__init__(place, known)
+        self._read_tree: tuple[str, bytes] | None = None  # a commit, and the index that git made of it
+
+    def candidate_tree(self, base: str, patch: bytes) -> str | Failed:
+        """Return the id of the tree of `base` with `patch` applied, or Failed if it doesn't apply. Checks nothing out."""
+        if fault := no_diff(patch):
+            return Failed(reason=fault)
+        with self.fresh_index(base) as env:
+            status, _, stderr = self.call(["apply", "--cached", "--whitespace=nowarn", "-"], stdin=patch, env=env)
+            if status:
+                return Failed(reason=stderr.splitlines()[0].removeprefix("error: ") if stderr else "git apply refused it")
+            return self.must(["write-tree"], env=env)
+
+    def rebased_tree(self, base: str, patch: bytes, *, origin: str) -> str | Failed:
+        """Return the id of the tree of `base` with `patch` applied by three-way merge, or Failed if they conflict.
+
+        The merge base is `origin`, the commit that the patch was made on. If that is "" or missing, the file versions whose ids
+        the patch names serve instead.
+        """
+        if fault := no_diff(patch):
+            return Failed(reason=fault)
+        known = bool(origin) and self.call(["cat-file", "-e", f"{origin}^{{commit}}"])[0] == 0
+        if known:
+            made = self.candidate_tree(origin, patch)
+            if isinstance(made, Failed):
+                return made
+            patch = self.difference(origin, made)
+        with self.fresh_index(base) as env:
+            status, _, stderr = self.call(["apply", "--cached", "--3way", "--whitespace=nowarn", "-"], stdin=patch, env=env)
+            if status:
+                why = conflict_of(stderr, "the same lines of {} changed meanwhile")
+                return Failed(reason=why or "git apply --3way refused it")
+            return self.must(["write-tree"], env=env)
+
+    def merged_tree(
+        self, base: str, ours: str, theirs: str, *, name: str, whose: Callable[[str], Whose] = lambda _: Whose.BOTH
+    ) -> Merged:
+        """Merge the trees `ours` and `theirs`, both made from `base`. Conflict markers call theirs `name`."""
+        with self.fresh_index(ours) as env:
+            return merge_into_index(self, env, base=base, ours=ours, theirs=theirs, name=name, whose=whose)
+
+    def difference(self, old: str, new: str) -> bytes:
+        """Return the patch that turns tree `old` into `new`, in a form that `candidate_tree` can apply."""
+        status, patch, stderr = self.call(["diff-tree", "-p", *PLAIN_DIFF, old, new])
+        if status:
+            raise gave_up("diff-tree", stderr, str(self.root))
+        return patch
+
+    def tree_with(self, head: str, other: str, paths: Sequence[str]) -> str:
+        """Return the id of a new tree: that of commit `head`, with everything at or below `paths` as in commit `other`."""
+        gone = [f"0 {NO_BLOB}\t{path}" for each in paths for path in self.list_files(head, each)]
+        there = self.must(["ls-tree", "-r", "-z", other, "--", *paths]).split("\0")
+        entries = "".join(f"{entry}\0" for entry in (*gone, *there) if entry)
+        with self.fresh_index(head) as env:
+            self.must(["update-index", "-z", "--index-info"], stdin=entries.encode(errors="surrogateescape"), env=env)
+            return self.must(["write-tree"], env=env)
+
+    def reapplied_tree(self, tree: str, commit: str, paths: Sequence[str]) -> str | Failed:
+        """Return the id of a new tree: `tree` with the changes that `commit` made in `paths`; or Failed if they conflict. It is
+        a three-way merge as for a cherry-pick: the merge base is the first parent of `commit`, renamed files are followed.
+        """
+        status, patch, stderr = self.call(["diff", *PLAIN_DIFF, "--find-renames", f"{commit}^", commit, "--", *paths])
+        if status:
+            raise gave_up("diff", stderr, str(self.root))
+        with self.fresh_index(tree) as env:
+            apply = ["apply", "--cached", "--3way", "--whitespace=nowarn", "-"]
+            status, _, stderr = self.call(apply, stdin=patch, env=env) if patch else (0, b"", "")
+            if status:
+                return Failed(reason=conflict_of(stderr, "conflict in {}") or "git apply --3way refused it")
+            return self.must(["write-tree"], env=env)
+
+    @contextmanager
+    def fresh_index(self, commit: str) -> Iterator[dict[str, str]]:
+        """Make an index of `commit` within the block, and yield the environment in which git uses it: one of our own, so that
+        neither the user's is touched nor that of another expctl.
+        """
+        index = self.state / f".scratch.{token_hex(8)}.new"
+        env = {"GIT_INDEX_FILE": str(index)}
+        try:
+            if self._read_tree and self._read_tree[0] == commit:
+                index.write_bytes(self._read_tree[1])
+            else:
+                self.must(["read-tree", commit], env=env)
+                self._read_tree = (commit, index.read_bytes()) if OBJECT.fullmatch(commit) else None
+            yield env
+        finally:
+            for file in (index, index.with_name(f"{index.name}.lock")):
+                file.unlink(missing_ok=True)
