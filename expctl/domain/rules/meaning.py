@@ -33,18 +33,24 @@ class View(StrEnum):
 
 
 class Version(NamedTuple):
-    """A version of the sources: those of a commit, with a patch (empty: as they are)."""
+    """A version of the sources: those of a commit, with a patch (empty: as they are), and what another one that is for the same
+    commit changes `beside` it.
+    """
 
     commit: str
     patch: bytes = b""
+    beside: bytes = b""
 
 
 class Wanted(NamedTuple):
-    """What is to be compiled: a version of the sources, for a target, to be read in one way."""
+    """What is to be compiled: a version of the sources, for a target, to be read in one way. With `alone`, for the first of the
+    target's configs, which is quicker; for targets alone that have some.
+    """
 
     version: Version
     target: str
     view: View = View.MEANING
+    alone: bool = False
 
 
 class Compiled(Struct, frozen=True, kw_only=True):

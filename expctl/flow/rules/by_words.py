@@ -99,7 +99,7 @@ def _match(meanings: Meanings, record: Record, commit: str, patch: bytes, now: C
         return None
     lines += assembly_as_builtins(lines)
     lines += [
-        line for change in _changes(meanings, commit, patch, judges[:1], View.MEANING) for line in change.fault.split("\n")
+        line for change in _changes(meanings, commit, patch, judges[:1], View.REGIONS) for line in change.fault.split("\n")
     ]
     void = void_patterns(record, now)
     patterns = tuple(each for each in rule.forbids if each not in void and forbidden(each, lines))

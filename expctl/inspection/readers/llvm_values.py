@@ -13,6 +13,8 @@ from expctl.inspection.readers.llvm_text import Instruction, closing, split_list
 LOCAL = re.compile(r"%\d+\b")
 ARMS_MOST = 6
 MATH = frozenset({"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"})
+CASTS = tuple("zext sext uitofp sitofp trunc fpext fptrunc bitcast addrspacecast".split())  # noqa: SIM905
+BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "bfloat": 16, "float": 32, "double": 64}
 OPERATIONS = tuple("add sub mul shl lshr ashr sdiv udiv srem urem xor or and fadd fsub fmul fdiv".split())  # noqa: SIM905
 _COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "fadd", "fmul"})
 _SWAPPED = {"ugt": "ult", "sgt": "slt", "uge": "ule", "sge": "sle", "ogt": "olt", "oge": "ole"}
@@ -29,6 +31,7 @@ class Values(Numbers):
         super().__init__()
         self.module = module
         self.values: dict[str, str] = {}
+        self.made_of: dict[str, tuple[str, int]] = {}
 
     def _operand(self, text: str) -> str:
         text = text.strip()
@@ -92,7 +95,8 @@ class Values(Numbers):
         op, predicate, rest = words[0], words[1], " ".join(words[2:])
         kind = text_type(rest)
         texts = split_list(rest[len(kind) :])
-        if op == "icmp" and _SCALAR.match(kind) and predicate in _ORDERS:
+        ordered = _ORDERS if _SCALAR.match(kind) else ("eq", "ne") if kind.startswith("ptr") else ()
+        if op == "icmp" and predicate in ordered:
             return self._order(predicate, *(self._as_sum(text) for text in texts))
         if predicate in _SWAPPED:
             predicate, texts = _SWAPPED[predicate], texts[::-1]
@@ -158,7 +162,27 @@ class Values(Numbers):
             return self._named(bit if word == "zext" else Sum(0).plus(bit, -1))
         if source.startswith(("i32 ", "i64 ")) and target in ("i32", "i64", "float", "double"):
             return self._named(self._as_sum(source[4:]))
-        return digest(word, self._typed(source), self.module.spelt(target))
+        kind = text_type(source)
+        if word == "addrspacecast":
+            return self._operand(source[len(kind) :])
+        value = digest(word, self._typed(source), self.module.spelt(target))
+        if word in ("zext", "sext", "trunc", "bitcast") and kind in BITS and target in BITS:
+            self.made_of[value] = self._operand(source[len(kind) :]), min(BITS[kind], BITS[target])
+        return value
+
+    def _low_bits(self, value: str, bits: int) -> str:
+        """Return the value of which one is a wider, narrower or otherwise named form, as far as its low `bits` are the same."""
+        while value in self.made_of and self.made_of[value][1] >= bits:
+            value = self.made_of[value][0]
+        return value
+
+    def _negative(self, each: Instruction) -> str:
+        text = " ".join(word for word in each.text.split(" ")[1:] if word not in MATH)
+        kind = text_type(text)
+        one = text[len(kind) :].strip()
+        if not _SCALAR.match(kind):
+            return digest("fneg", self.module.spelt(kind), self._operand(one))
+        return self._named(Sum(0).plus(self._as_sum(one), -1))
 
     def _alloca(self, each: Instruction) -> str:
         """Memory of the function itself, whatever it has room for."""
