@@ -19,6 +19,8 @@ _DROPPED = re.compile(
 )
 _CALL = re.compile(rf"^(?:fastcc |amdgpu_gfx |ccc )*(.*?)(@{NAME}|%\d+)\((.*)\)(.*)$")
 _SCALAR_STORE = re.compile(rf"store (volatile )?({'|'.join(BITS)}) (\S+), (.*)$")
+_UNSIGNED = re.compile(r"llvm\.u(?=m(?:in|ax)\.)")
+"""Numbers are taken as not negative."""
 _PLACE = re.compile(r", ptr(?: addrspace\(\d+\))? (%\d+)")
 _SAME = re.compile(r"=[a-z],0(?:,~|$)")
 """Constraints of assembly that gives back what it takes, if it does nothing."""
@@ -38,6 +40,7 @@ class Effects(Values):
         self.effects: list[str] = []
         self.hints: list[str] = []
         self.accesses: dict[int, list[Access]] = {}
+        self.free: dict[str, str] = {}
 
     def _load(self, each: Instruction) -> str:
         self._reach(each.text, is_store=False)
@@ -97,8 +100,10 @@ class Effects(Values):
         arguments = [self._typed(one) for one in listed]
         if _SYMMETRIC.match(name):
             arguments[:2] = sorted(arguments[:2])
-        target = self.module.of_global(name) if callee[0] == "@" else self._operand(callee)
+        target = _UNSIGNED.sub("llvm.s", self.module.of_global(name)) if callee[0] == "@" else self._operand(callee)
         value = digest("call", target, self.module.spelt(kind.strip()), *arguments)
+        if target.startswith(("llvm.smax.", "llvm.smin.")):
+            self._limit(value, target, kind.strip(), arguments)
         if name.startswith("llvm.prefetch"):
             self.hints.append(value)  # which may be anywhere in its block, and in any order
             return value
@@ -109,6 +114,15 @@ class Effects(Values):
         if name not in self.module.pure or kind.strip() == "void":
             self.effects.append(value)
         return value
+
+    def _limit(self, value: str, target: str, kind: str, arguments: Sequence[str]) -> None:
+        """Remember what a number is if it is at least 1 anyhow, as that of the turns of a loop which is left at its end."""
+        if target.startswith("llvm.smax.") and f"{kind} 1" in arguments:
+            self.free[value] = next(each for each in arguments if each != f"{kind} 1").partition(" ")[2]
+        within = [self.free.get(each.partition(" ")[2], "") for each in arguments]
+        if target.startswith("llvm.smin.") and any(within):
+            freed = sorted(f"{kind} {inner}" if inner else each for each, inner in zip(arguments, within, strict=True))
+            self.free[value] = digest("call", target, self.module.spelt(kind), *freed)
 
     def _bound(self, value: str, given: str) -> None:
         """Remember that a value is at most what the only argument is."""

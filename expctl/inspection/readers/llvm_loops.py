@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from expctl.inspection.readers.llvm_flow import successors
 from expctl.inspection.readers.llvm_sums import Sum, as_exact
 from expctl.inspection.readers.llvm_text import NAME, Block, Instruction, split_list, text_type
 
@@ -44,10 +45,9 @@ def counted_values(blocks: Sequence[Block], order: Mapping[str, int]) -> dict[st
         for each in block.body:
             pairs = _PAIR.findall(each.text) if each.text.startswith(("phi i32 ", "phi i64 ", "phi ptr ")) else []
             back = [pair for pair in pairs if order.get(pair[1], -1) >= head]
-            if len(pairs) == 2 and len(back) == 1:
-                (first,) = (value for value, label in pairs if label != back[0][1])
-                if _grows(each.result, back[0][0], head, made):
-                    found[each.result] = Counted(block.label, first, back[0][0])
+            firsts = {value for value, label in pairs if label != back[0][1]} if len(back) == 1 else set()
+            if len(firsts) == 1 and _grows(each.result, back[0][0], head, made):
+                found[each.result] = Counted(block.label, firsts.pop(), back[0][0])
     return found
 
 
@@ -56,6 +56,27 @@ class Access(NamedTuple):
 
     is_store: bool
     place: Sum
+
+
+def loop_body(head: Block, blocks: Sequence[Block], order: Mapping[str, int]) -> tuple[Block, ...]:
+    """Return the blocks of the loop that begins with `head`, if it has no loop in it and is left at its end alone; else ()."""
+    before: dict[str, list[Block]] = {block.label: [] for block in blocks}
+    for block in blocks:
+        for label in successors(block):
+            before[label].append(block)
+    ends = [block for block in before[head.label] if order[block.label] >= order[head.label]]
+    body, todo = {head.label: head}, ends[:]
+    while todo:
+        block = todo.pop()
+        if block.label not in body:
+            body[block.label] = block
+            todo += before[block.label]
+    stays = all(
+        {*successors(block)} <= body.keys() and all(order[label] > order[block.label] for label in successors(block))
+        for block in body.values()
+        if block not in ends
+    )
+    return tuple(body.values()) if len(ends) == 1 and stays else ()
 
 
 def last_turn(test: Growing, turn: str, *, leaves_if: bool) -> Sum | None:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 from expctl.inspection.readers.llvm_assembly import as_builtin
 from expctl.inspection.readers.llvm_effects import Effects
-from expctl.inspection.readers.llvm_flow import in_one_form, successors
-from expctl.inspection.readers.llvm_loops import Counted, counted_values, last_turn, runs_backwards
+from expctl.inspection.readers.llvm_flow import in_one_form
+from expctl.inspection.readers.llvm_loops import Counted, counted_values, last_turn, loop_body, runs_backwards
 from expctl.inspection.readers.llvm_module import Surroundings
 from expctl.inspection.readers.llvm_sums import Sum, digest
 from expctl.inspection.readers.llvm_text import NAME, Block, Function, Instruction, Module, split_list
@@ -87,24 +88,33 @@ class FunctionReader(Effects):
             each.result: digest("phi", str(self.order[block.label]), each.text.split(" [")[0]) for block, each in phis
         }
         counted = [(block, each) for block, each in phis if each.result in self.counted]
-        for _ in range(2 * ROUNDS_MOST if counted else 0):  # what others are made of comes first: they remember what it was
-            self._round(blocks)
-            found = {each.result: self._phi(block, each) for block, each in counted}
-            if found.items() <= self.values.items() and not self._turn_round(blocks):
-                break
-            self.values |= found
+        written = self._settled(blocks, counted)  # what others are made of comes first: they remember what it was
         distinct = 0
-        for _ in range(ROUNDS_MOST):
-            written = self._round(blocks)
+        for _ in range(ROUNDS_MOST if phis else 0):
             found = {each.result: self._phi(block, each) for block, each in phis}
             self.values |= found
+            written = self._round(blocks)
             now = len(set(found.values()))
-            if now == distinct or not phis:
+            if now == distinct:
                 break
             distinct = now
-        written = self._round(blocks)
+        if counted:
+            written = self._settled(blocks, counted)
+        while inside := self._turn_round(blocks):
+            counted += [(block, each) for block, each in phis if self.order[block.label] in inside]
+            written = self._settled(blocks, counted)
         kinds = " ".join(self.module.spelt(kind) for _, kind in self.function.parameters)
         return digest(self.function.head, *self.function.attributes, kinds, *written), self._parts(blocks)
+
+    def _settled(self, blocks: Sequence[Block], counted: Sequence[tuple[Block, Instruction]]) -> list[str]:
+        """Say what loops count by what stands before them now, and return what blocks do then."""
+        for _ in range(ROUNDS_MOST):
+            written = self._round(blocks)
+            found = {each.result: self._phi(block, each) for block, each in counted}
+            if found.items() <= self.values.items():
+                break
+            self.values |= found
+        return written
 
     def _round(self, blocks: Sequence[Block]) -> list[str]:
         written = []
@@ -167,20 +177,27 @@ class FunctionReader(Effects):
             last = last_turn(self.tests[condition], _turn(back[0]), leaves_if=leaves_if)
             if last is None:
                 return ""
+            terms = (self._of(self.free.get(term, term)).times(Sum(by)) for term, by in last.terms)
+            last = reduce(Sum.plus, terms, Sum(last.constant))
             self.lasts[back[0]] = last
             if not last.terms and last.constant >= 0:
                 self.bounds[_turn(back[0])] = last.constant
         return digest("br", "turns", self.lasts[back[0]].text(), str(back[0]), labels[0 if leaves_if else 1])
 
-    def _turn_round(self, blocks: Sequence[Block]) -> bool:
-        """Let loops of one block that go downwards through memory go upwards; was there any?"""
-        count = len(self.backwards)
-        for at, block in enumerate(blocks):
+    def _turn_round(self, blocks: Sequence[Block]) -> set[int]:
+        """Let loops that go downwards through memory, each turn by itself, go upwards; return the blocks in them."""
+        found: set[int] = set()
+        for block in blocks:
+            at = self.order[block.label]
             phis = [each.result for each in block.body if each.text.startswith("phi ")]
-            alone = at in self.lasts and block.label in successors(block) and all(each in self.counted for each in phis)
-            if alone and not self.acting[at] and runs_backwards(self.accesses.get(at, ()), _turn(at)):
+            if at not in self.lasts or at in self.backwards or not all(each in self.counted for each in phis):
+                continue
+            inside = [self.order[each.label] for each in loop_body(block, blocks, self.order)]
+            accesses = [access for each in inside for access in self.accesses.get(each, ())]
+            if not any(self.acting[each] for each in inside) and runs_backwards(accesses, _turn(at)):
                 self.backwards.add(at)
-        return len(self.backwards) > count
+                found |= {*inside}
+        return found
 
     def _switch(self, each: Instruction) -> str:
         head = split_list(each.text[7:])[0]
@@ -207,6 +224,7 @@ _METHODS = {
     **dict.fromkeys(CASTS, FunctionReader._cast),
     "store": FunctionReader._store,
     "fneg": FunctionReader._negative,
+    "freeze": FunctionReader._frozen,
     **dict.fromkeys(("fence", "atomicrmw", "cmpxchg", "ret", "unreachable"), FunctionReader._effect),
     "getelementptr": FunctionReader._address,
     "select": FunctionReader._select,

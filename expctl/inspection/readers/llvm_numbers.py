@@ -32,6 +32,11 @@ class Numbers:
             return None
         return value.constant + sum(self.bounds[term] * by for term, by in value.terms)
 
+    def _is_multiple(self, value: Sum, size: int) -> bool:
+        """Is a sum a multiple of a power of two, as far as its factors tell?"""
+        lows = [by * (mask & -mask) for term, by in value.terms for _, mask in [self.masks.get(term, (None, 1))]]
+        return all(each % size == 0 for each in (value.constant, *lows))
+
     def _computed(self, op: str, one: Sum, other: Sum, kind: str) -> Sum | None:
         """Return a sum for what can be one; None for other operations."""
         by = other.constant if not other.terms else None
@@ -52,6 +57,8 @@ class Numbers:
             return one.times(other)
         if not isinstance(by, int):
             return None
+        if op in ("or", "xor") and by > 0 and self._is_multiple(one, 1 << by.bit_length()):
+            return one.plus(other)
         if op == "shl" and 0 <= by < 64:
             return one.times(Sum(1 << by))
         if op == "xor" and by == -1:
@@ -79,8 +86,12 @@ class Numbers:
         most = self._most(value)
         if not mask or (most is not None and most < mask & -mask):
             return Sum(0)
-        if most is not None and mask & (mask + 1) == 0 and most <= mask:
-            return value.times(Sum(factor))
+        if most is not None:  # bits that it can't have don't matter
+            top = (1 << math.ceil(most).bit_length()) - 1
+            gone = top & ~mask
+            if not gone:
+                return value.times(Sum(factor))
+            mask = (1 << bits) - 1 - gone if gone & (gone + 1) == 0 else mask & top
         low = mask - (1 << (bits - 1))
         if low > 0 and low & (low + 1) == 0:  # the remainder of a number with a sign, which counts as none
             mask = low
@@ -188,14 +199,16 @@ class Numbers:
                 return less.plus(self._masked(held, (1 << width) - 1 - mask, width).times(Sum(-by)))
         return made
 
+    def _of(self, value: str) -> Sum:
+        """Return the sum that has a name."""
+        return self.sums.get(value) or Sum(0, ((value, 1),))
+
     def _named(self, made: Sum) -> str:
         """Return the name of a sum: that of its only term, if it is nothing else."""
         made = self._rounded(made)
         if not made.constant and len(made.terms) == 1 and made.terms[0][1] == 1:
             return made.terms[0][0]
-        if not made.terms:
-            return str(made.constant)
-        value = digest("sum", made.text())
+        value = digest("sum", made.text()) if made.terms else str(made.constant)
         self.sums[value] = made
         return value
 

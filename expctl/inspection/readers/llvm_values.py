@@ -20,6 +20,7 @@ _COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "fadd", "fmul"})
 _SWAPPED = {"ugt": "ult", "sgt": "slt", "uge": "ule", "sge": "sle", "ogt": "olt", "oge": "ole"}
 _NEGATED = {"ne": "eq", "ule": "ult", "sle": "slt", "une": "oeq"}
 _NESTED = re.compile(r"\[(\d+) x \[(\d+) x ([^\[\]]*)\]\]")
+_SMALL = frozenset({"i8", "i16"})
 _SCALAR = re.compile(r"(?:i(?:32|64)|float|double)$")
 _ORDERS = frozenset({"eq", "ne", "slt", "sle", "sgt", "sge"})
 
@@ -51,7 +52,9 @@ class Values(Numbers):
 
     def _arithmetic(self, each: Instruction) -> str:
         op, kind, one, other, flags = _operands(each.text)
-        if _SCALAR.match(kind) and (made := self._computed(op, self._as_sum(one), self._as_sum(other), kind)) is not None:
+        sums = self._as_sum(one), self._as_sum(other)
+        small = kind in _SMALL and all(self._fits(each, kind) for each in sums)
+        if (small or _SCALAR.match(kind)) and (made := self._computed(op, *sums, kind)) is not None:
             return self._named(made)
         values = [self._operand(one), self._operand(other)]
         if op == "xor" and kind == "i1" and other.strip() == "true":
@@ -65,8 +68,17 @@ class Values(Numbers):
         constant = number(text)
         if constant is not None:
             return Sum(constant)
-        value = self._operand(text)
-        return self.sums.get(value) or Sum(0, ((value, 1),))
+        return self._of(self._operand(text))
+
+    def _fits(self, made: Sum, kind: str) -> bool:
+        """Is a number known to be one of a type, and not negative?"""
+        most = self._most(made)
+        return most is not None and most < 1 << BITS[kind] - 1
+
+    def _frozen(self, each: Instruction) -> str:
+        """A number stays what it is."""
+        kind = text_type(each.text[7:])
+        return self._operand(each.text[7 + len(kind) :])
 
     def _address(self, each: Instruction) -> str:
         return self._pointer(each.text.removeprefix("getelementptr ").strip())
@@ -77,7 +89,7 @@ class Values(Numbers):
         held = base[len(text_type(base)) :].strip()
         nested = held.startswith("getelementptr (")
         value = self._pointer(held.removeprefix("getelementptr ")) if nested else self._operand(held)
-        made = self.sums.get(value) or Sum(0, ((value, 1),))
+        made = self._of(value)
         current = self.module.type(kind) if kind.startswith("%") else kind
         for place, index in enumerate(indices):
             place_in = index[len(text_type(index)) :].strip()
@@ -163,6 +175,10 @@ class Values(Numbers):
         if source.startswith(("i32 ", "i64 ")) and target in ("i32", "i64", "float", "double"):
             return self._named(self._as_sum(source[4:]))
         kind = text_type(source)
+        if word in ("zext", "sext", "trunc") and kind in BITS and target in BITS:
+            made = self._as_sum(source[len(kind) :])
+            if self._fits(made, min(kind, target, key=BITS.__getitem__)):
+                return self._named(made)
         if word == "addrspacecast":
             return self._operand(source[len(kind) :])
         value = digest(word, self._typed(source), self.module.spelt(target))
