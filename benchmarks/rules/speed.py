@@ -24,18 +24,14 @@ from tests.rules_corpus.test_own_rules import FOLDER, ROOT, repository
 
 WARM_MS_MOST, COLD_S_MOST = 100.0, 10.0
 PATCHES = FOLDER / "patches"
-KNOWN = {
-    "known by its patch": ROOT / "experiments" / "P17" / "change.patch",
-    "known by its values": PATCHES / "P3-repeat.patch",
-}
-"""Refused without a compiler."""
+ELSEWHERE = "--- /dev/null\n+++ b/docs/note.md\n@@ -0,0 +1 @@\n+A note.\n"
 COMPILED = {
-    "gfx1151": ("P7-honest", "P2-honest"),
-    "cpu": ("P17-honest", "P17-repeat"),
-    "sm_90": ("P33-honest", "P33-repeat"),
-    "all targets": ("P19-honest", "P25-honest"),
+    "gfx1151": ("head", "P7-honest", "P2-honest"),
+    "cpu": ("head", "P17-honest", "P17-repeat"),
+    "all targets": ("head", "P19-honest", "P25-honest"),
+    "sm_90": ("ring", "P33-honest", "P33-repeat"),
 }
-"""By the target whose code they change: the first patch, and the next one."""
+"""By the target whose code they change: the kernel, the first patch for it, and the next one."""
 
 
 class Cost(NamedTuple):
@@ -91,16 +87,20 @@ def main(repeats: int, cases: list[str]) -> int:
         slow.extend([name] if too_slow else [])
         print(f"{name:22} {what:6} {cost}{f'  more than {most_s:g} s' if too_slow else ''}", flush=True)
 
+    print(f"{'patch':22} {'':6} {'passed':>10} {'processors':>10}  preprocessed + compiled")
     with tempfile.TemporaryDirectory() as folder:
-        root = repository(Path(folder) / "repository", "head", set(), is_short=False).root
-        checked(root, KNOWN["known by its patch"])  # the index of records is made at the first question
-        print(f"{'patch':22} {'':6} {'passed':>10} {'processors':>10}  preprocessed + compiled")
-        for name, patch in KNOWN.items():
+        roots = {name: repository(Path(folder) / name, name, set(), is_short=False).root for name in ("head", "ring")}
+        note = Path(folder) / "note.patch"
+        note.write_text(ELSEWHERE)
+        for root in roots.values():
+            checked(root, note)  # the index of records is made at the first question
+        for name, patch in (("known by its patch", ROOT / "experiments" / "P17" / "change.patch"), ("of no source", note)):
             if not cases or name in cases:
-                row(name, "", again(root, patch, repeats), WARM_MS_MOST / 1000)
-        for name, pair in COMPILED.items():
+                row(name, "", again(roots["head"], patch, repeats), WARM_MS_MOST / 1000)
+        for name, (state, *pair) in COMPILED.items():
             if (cases and name not in cases) or (name == "sm_90" and not shutil.which("nvcc")):
                 continue
+            root = roots[state]
             shutil.rmtree(root / ".git" / "expctl" / "meanings", ignore_errors=True)
             first, other = (PATCHES / f"{each}.patch" for each in pair)
             row(name, "cold", checked(root, first), COLD_S_MOST)
@@ -112,6 +112,6 @@ def main(repeats: int, cases: list[str]) -> int:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join((*KNOWN, *COMPILED)))
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(COMPILED))
     given = parser.parse_args()
     sys.exit(main(given.repeats, given.cases))

@@ -71,9 +71,19 @@ class CompiledVersions:
         """Return the targets whose sources can be compiled and read here, in the order of the protocol."""
         return tuple(name for name, versions in self._versions.items() if versions is not None)
 
+    def here(self, versions: Sequence[tuple[Version, str]]) -> tuple[bool, ...]:
+        """Is each version to be had for its target: is its commit here, and do its patches fit?"""
+        with ThreadPoolExecutor(AT_A_TIME) as pool:
+            return tuple(name is not None for name in pool.map(self._key, (Wanted(*each) for each in versions)))
+
     def differ(self, one: Version, other: Version, target: str) -> bool:
         """Is the preprocessed source of `target` another one in two versions? If not, no compiler tells them apart."""
-        first, second = (self._key(Wanted(each, target)) for each in (one, other))
+        folders = self._folders(target)
+        made = [changed_files(self._git, each, folders) for each in (one, other) if each.commit == one.commit]
+        if len(made) == 2 and made[0] == made[1]:
+            return False
+        with ThreadPoolExecutor(AT_A_TIME) as pool:
+            first, second = pool.map(self._key, (Wanted(one, target), Wanted(other, target)))
         return first != second
 
     def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:

@@ -135,6 +135,12 @@ def share_percent(rejected: CompiledChange, candidate: CompiledChange) -> int:
     return 100 * sum((did & _difference(candidate)).values()) // max(sum(did.values()), 1)
 
 
+def union_percent(one: CompiledChange, other: CompiledChange, candidate: CompiledChange) -> int:
+    """Return how much of what two changes do together another one does, and nothing else, 0 to 100."""
+    did, does = _difference(one) + _difference(other), _difference(candidate)
+    return 100 * sum((did & does).values()) // max(sum((did | does).values()), 1)
+
+
 def _difference(change: CompiledChange) -> Counter[tuple[str, str, bool]]:
     """Count the instructions that a change adds to a function (True), and those that it removes (False)."""
     old, new = (_instructions(side) for side in (change.before, change.after))

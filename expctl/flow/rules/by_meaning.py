@@ -25,6 +25,7 @@ from expctl.domain.rules.meaning import (
     likeness,
     near_percent,
     share_percent,
+    union_percent,
 )
 
 if TYPE_CHECKING:
@@ -113,8 +114,10 @@ def _other_percent(meanings: Meanings, rejected: Pair, candidate: Pair, target: 
     if first_alone(meanings.protocol.targets[target]) is None:
         return None
     found = _both(meanings, rejected, candidate, target, View.MEANING, alone=True)
-    if found is None or any(each.fault for each in found) or _answer({target: found}) is not Likeness.OTHER:
+    if found is None or _answer({target: found}) is not Likeness.OTHER:
         return None
+    if any(each.fault for each in found):
+        return None if all(each.fault for each in found) else 0
     percent = near_percent(*found)
     return None if _otherwise(meanings, rejected, candidate, target, percent, alone=True) else percent
 
@@ -195,6 +198,8 @@ def by_meaning(
             continue
         start = record.base if rulebook.misfits(commit, old) else commit
         rejected.append((record, Pair(before=Version(start), after=Version(start, old)), judges))
+    there = meanings.here([(version, judges[0]) for _, pair, judges in rejected for version in pair.versions])
+    rejected = [each for each, *is_here in zip(rejected, there[::2], there[1::2], strict=True) if all(is_here)]
     first = [
         (version, judges[0]) for _, pair, judges in rejected for change in (pair, candidate) for version in change.versions
     ]
@@ -224,9 +229,11 @@ def _combined(
         fits = pair.before == candidate.before
         made = _both(meanings, pair, candidate, judges[0], View.MEANING, alone=alone) if fits else None
         if made is not None and (share := share_percent(*made)) >= COMBINED_FROM_PERCENT:
-            shares.append((share, each))
-    likely = [each for _, each in sorted(shares, key=lambda share: -share[0])[:COMBINED_MOST]]
-    for (one, first, here), (other, second, there) in combinations(likely, 2):
+            shares.append((share, each, made))
+    likely = [each[1:] for each in sorted(shares, key=lambda share: -share[0])[:COMBINED_MOST]]
+    for ((one, first, here), made), ((other, second, there), beside) in combinations(likely, 2):
+        if here[0] == there[0] and union_percent(made[0], beside[0], made[1]) < COMBINED_FROM_PERCENT:
+            continue
         both = Version(candidate.before.commit, first.after.patch, second.after.patch)
         targets = tuple(dict.fromkeys((*here, *there)))
         found = resemblance(meanings, Pair(before=candidate.before, after=both), candidate, targets)
@@ -234,8 +241,8 @@ def _combined(
             said = _likeness(found)
             pairs = ((one, other), (other, one))
             return tuple(
-                Match(record=record, level=found.level, likeness=f"{said}, together with {beside.id}")
-                for record, beside in pairs
+                Match(record=record, level=found.level, likeness=f"{said}, together with {with_it.id}")
+                for record, with_it in pairs
             )
     return ()
 
