@@ -80,6 +80,34 @@ def downwards(*body: str, step: str = "-2") -> str:
     return meaning(*TO_THE_END, *walks, *body, *end)
 
 
+def test_a_loop_that_runs_once_at_least_has_the_turns_that_it_is_asked_for() -> None:
+    least = ("%12 = call i32 @llvm.smax.i32(i32 %1, i32 1)", "%13 = call i32 @llvm.umin.i32(i32 %12, i32 16)")
+    plain = ("%13 = call i32 @llvm.smin.i32(i32 %1, i32 16)",)
+
+    def upwards(*count: str) -> str:
+        return loop(*count, *UPWARDS[:5], "%11 = zext i32 %13 to i64", UPWARDS[6])
+
+    assert upwards(*least) == upwards(*plain)
+    assert upwards(least[0].replace("i32 1)", "i32 2)"), least[1]) != upwards(*plain)
+
+
+@pytest.mark.parametrize(("second", "is_counted"), [("0", True), ("1", False)])
+def test_a_loop_counts_that_begins_alike_wherever_it_is_entered(second: str, is_counted: bool) -> None:
+    def entered(test: str) -> str:
+        ways = (
+            "%19 = icmp eq i32 %0, 0",
+            "br i1 %19, label %20, label %turn",
+            "20:",
+            "fence seq_cst",
+            "br label %turn",
+            "turn:",
+        )
+        phi = f"%4 = phi i64 [ 0, %3 ], [ {second}, %20 ], [ %8, %turn ]"
+        return meaning(*ways, phi, *INDEXED, f"%9 = icmp {test}", "br i1 %9, label %done, label %turn", "done:", "ret void")
+
+    assert (entered("eq i64 %8, 16") == entered("ugt i64 %4, 14")) is is_counted
+
+
 READ, WRITTEN = ("%5 = load i16, ptr %7, align 2", "%10 = add i16 %5, 3"), "store i16 %10, ptr %7, align 2"
 
 

@@ -7,6 +7,8 @@ from expctl.inspection.readers.compiled_functions import own_statements, read_fu
 HEAD = """; ModuleID
 target triple = "amdgcn-amd-amdhsa"
 declare i32 @llvm.smin.i32(i32, i32) #1
+declare i32 @llvm.smax.i32(i32, i32) #1
+declare i32 @llvm.umin.i32(i32, i32) #1
 declare void @llvm.amdgcn.s.setprio(i16) #2
 """
 TAIL = "attributes #1 = { nounwind memory(none) }\nattributes #2 = { nounwind }\n"
@@ -153,6 +155,32 @@ def test_bits_that_a_small_number_has_not_are_zero(value: tuple[str, ...], is_ze
 
     nothing = stored(*THREAD, "%7 = xor i32 1, 1")
     assert (stored(*THREAD, *value) == nothing) is is_zero
+
+
+def test_a_small_number_is_one_in_a_small_type() -> None:
+    small = "%8 = lshr i32 %4, 8", "%9 = trunc i32 %8 to i16", "%10 = srem i16 %9, 2", "%5 = sext i16 %10 to i32"
+    plain = "%8 = freeze i32 %4", "%9 = lshr i32 %8, 8", "%5 = and i32 %9, 1"
+    assert meaning(*THREAD, *small, STORE, "ret void") == meaning(*THREAD, *plain, STORE, "ret void")
+    large = [each.replace("%4", "%0") for each in small]
+    assert meaning(*large, STORE, "ret void") != meaning(*[each.replace("%4", "%0") for each in plain], STORE, "ret void")
+
+
+@pytest.mark.parametrize(("factor", "is_same"), [(5, True), (4, False)])
+def test_a_bit_below_a_multiple_is_added(factor: int, is_same: bool) -> None:
+    one, other = (
+        meaning(f"%4 = shl i32 %0, {factor}", f"%5 = {op} i32 %4, 16", STORE, "ret void") for op in ("xor", "or disjoint")
+    )
+    assert (one == other) is is_same
+
+
+def test_a_choice_is_made_of_what_is_computed_after_it_in_the_text() -> None:
+    """An optimiser's blocks, joined into one, may have the choice first."""
+    ways = "br i1 %4, label %7, label %8"
+    arms = ("7:", "%10 = add i32 %1, 3", "br label %9", "8:", "%11 = add i32 %1, 4", "br label %9")
+    split = meaning(CHOICE, ways, *arms, "9:", "%5 = phi i32 [ %10, %7 ], [ %11, %8 ]", STORE, "ret void")
+    assert split == meaning(
+        CHOICE, "%5 = select i1 %4, i32 %10, i32 %11", "%10 = add i32 %1, 3", "%11 = add i32 %1, 4", STORE, "ret void"
+    )
 
 
 def test_effects_keep_their_order_and_loads_their_place() -> None:

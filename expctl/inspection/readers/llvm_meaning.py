@@ -143,9 +143,9 @@ class FunctionReader(Effects):
     def _phi(self, block: Block, each: Instruction) -> str:
         if (counted := self.counted.get(each.result)) is not None:
             step = self._as_sum(counted.following).plus(self._as_sum(each.result), -1)
-            head = self.order[counted.head]
-            turn = Sum(0, ((_turn(head), 1),))
-            turn = self.lasts[head].plus(turn, -1) if head in self.backwards else turn
+            at = self.order[counted.head]
+            turn = Sum(0, ((_turn(at), 1),))
+            turn = self.lasts[at].plus(turn, -1) if at in self.backwards else turn
             return self._named(self._as_sum(counted.first).plus(step.times(turn)))
         head, _, _ = each.text.partition(" [")
         pairs = re.findall(rf"\[ (.*?), %({NAME}) \]", each.text)
