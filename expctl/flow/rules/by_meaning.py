@@ -37,10 +37,8 @@ if TYPE_CHECKING:
 COMBINED_FROM_PERCENT = 30
 """A change that does this much of what each of two rejected ones does may be both of them."""
 COMBINED_MOST = 4
-PLAIN_FROM_PERCENT, CODE_FROM_PERCENT = 10, 30
-"""From this likeness on, two changes are compared in a plainer form, too, and by machine code, which is the slower half of
-compiling.
-"""
+CODE_FROM_PERCENT = 30
+"""From this likeness on, machine code is compared too: it is the slower half of compiling."""
 
 
 class Pair(Struct, frozen=True, kw_only=True):
@@ -128,7 +126,7 @@ def _otherwise(
     meanings: Meanings, rejected: Pair, candidate: Pair, target: str, percent: int, *, alone: bool = False
 ) -> Level | None:
     """Return the level at which two changes are one where their optimised functions differ, which have `percent` in common."""
-    for view, level, least in ((View.CODE, Level.CODE, CODE_FROM_PERCENT), (View.PLAIN, Level.MEANING, PLAIN_FROM_PERCENT)):
+    for view, level, least in ((View.CODE, Level.CODE, CODE_FROM_PERCENT), (View.PLAIN, Level.MEANING, 0)):
         if percent >= least:
             found = _both(meanings, rejected, candidate, target, view, alone=alone)
             if found is not None and _answer({target: found}) is Likeness.SAME:
