@@ -2,6 +2,7 @@
 
 import glob
 import os
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,7 +16,7 @@ FLUSHES_AT_ONCE = 16
 def replace(path: Path, contents: bytes, *, durably: bool = True) -> None:
     """Write `contents` to `path`, atomically and `durably` (temporary file, fsync, rename, fsync of folder). Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_native_id()}.new")
     try:
         with open(temporary, "wb") as file:
             file.write(contents)

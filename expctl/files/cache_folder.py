@@ -23,7 +23,7 @@ class CacheFolder:
 
     def put(self, name: str, contents: bytes) -> None:
         """Keep an entry, atomically; the oldest fifth goes once there are more than `most`. Raises OSError."""
-        atomic_write.replace(self._folder / (name + ENDING), _hash_of(contents) + b"\n" + contents)
+        atomic_write.replace(self._folder / (name + ENDING), _hash_of(contents) + b"\n" + contents, durably=False)
         there = [*self._folder.iterdir()]
         if len(there) > self._most:
             with contextlib.suppress(FileNotFoundError):  # another process removes the same ones

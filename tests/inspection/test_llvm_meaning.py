@@ -7,6 +7,8 @@ from expctl.inspection.readers.compiled_functions import own_statements, read_fu
 HEAD = """; ModuleID
 target triple = "amdgcn-amd-amdhsa"
 declare i32 @llvm.smin.i32(i32, i32) #1
+declare i32 @llvm.smax.i32(i32, i32) #1
+declare i32 @llvm.umin.i32(i32, i32) #1
 declare void @llvm.amdgcn.s.setprio(i16) #2
 """
 TAIL = "attributes #1 = { nounwind memory(none) }\nattributes #2 = { nounwind }\n"
@@ -88,6 +90,97 @@ def test_a_wait_in_words_is_its_number(words: str, number: int) -> None:
     in_words = meaning(f'call void asm sideeffect "s_waitcnt {words}", "~{{memory}}"()', "ret void")
     assert in_words == meaning(f"call void @llvm.amdgcn.s.waitcnt(i32 {number})", "ret void")
     assert in_words != meaning(f"call void @llvm.amdgcn.s.waitcnt(i32 {number ^ 0x10})", "ret void")
+
+
+@pytest.mark.parametrize(("bits", "name"), [("", ""), (" slc dlc", ", !nontemporal !4")])
+def test_a_store_in_assembly_is_one_with_its_cache_bits(bits: str, name: str) -> None:
+    value = ("%5 = fptrunc float 1.0 to half", "%6 = bitcast half %5 to i16")
+    text = f'call void asm sideeffect "global_store_b16 $0, $1, off{bits}", "v,v,~{{memory}}"(ptr %7, i32 %8)'
+    place = "%7 = addrspacecast ptr addrspace(1) %4 to ptr"
+    tail = f"{TAIL}!4 = !{{i32 1}}\n"
+    at = "%4 = inttoptr i32 %0 to ptr addrspace(1)"
+    written = meaning(*value, at, place, "%8 = zext i16 %6 to i32", text, "ret void", tail=tail)
+    asked = meaning(value[0], at, f"store half %5, ptr addrspace(1) %4, align 2{name}", "ret void", tail=tail)
+    other = ", !nontemporal !4" if not name else ""
+    assert (
+        written == asked != meaning(value[0], at, f"store half %5, ptr addrspace(1) %4, align 2{other}", "ret void", tail=tail)
+    )
+
+
+def test_a_store_in_assembly_with_other_bits_is_itself() -> None:
+    text = 'call void asm sideeffect "global_store_b16 $0, $1, off{}", "v,v,~{{memory}}"(ptr %2, i32 %0)'
+    plain = "%4 = trunc i32 %0 to i16", "store i16 %4, ptr addrspace(1) %2, align 2", "ret void"
+    assert meaning(text.format(" glc"), "ret void") not in (meaning(text.format(""), "ret void"), meaning(*plain))
+    assert meaning(text.format(""), "ret void") == meaning(*plain)
+
+
+def test_what_is_asked_for_in_words_counts_as_the_instruction() -> None:
+    def parts(text: str) -> object:
+        return read_functions("meaning", f"{HEAD}define void @f() #2 {{\n  {text}\n  ret void\n}}\n{TAIL}")[1]
+
+    by_builtin = parts("tail call void @llvm.amdgcn.s.setprio(i16 2)")
+    assert parts('tail call void asm sideeffect "s_setprio 2", "~{memory}"() #2') == by_builtin
+    assert parts('tail call void asm sideeffect "s_setprio 3", "~{memory}"() #2') != by_builtin
+
+
+@pytest.mark.parametrize(("power", "is_same"), [(8, True), (-3, False), (7, False)])
+def test_a_power_of_two_by_ldexp_is_a_factor(power: int, is_same: bool) -> None:
+    def scaled(*body: str) -> str:
+        return meaning("%4 = sitofp i32 %0 to float", *body, "store float %5, ptr %2, align 4", "ret void")
+
+    by_call = scaled(f"%5 = tail call float @llvm.ldexp.f32.i32(float %4, i32 {power})")
+    assert (by_call == scaled("%5 = fmul float %4, 2.560000e+02")) is is_same
+    assert by_call == scaled(f"%5 = fmul float {2.0**power:e}, %4")
+    minus = scaled("%6 = fneg float %4", f"%5 = call float @llvm.ldexp.f32.i32(float %6, i32 {power})")
+    assert minus == scaled(f"%6 = fmul float %4, {2.0**power:e}", "%5 = fneg float %6") != by_call
+
+
+THREAD = "%6 = call i32 @llvm.amdgcn.workitem.id.x()", '%4 = call i32 asm "", "=v,0"(i32 %6)'
+
+
+@pytest.mark.parametrize(
+    ("value", "is_zero"),
+    [
+        (("%7 = sdiv i32 %4, 1024",), True),
+        (("%7 = sdiv i32 %4, 512",), False),
+        (("%8 = add i32 %4, 1", "%7 = sdiv i32 %8, 1024"), False),
+        (("%8 = shl i32 %4, 4", "%9 = and i32 %8, 4095", "%7 = lshr i32 %9, 12"), True),
+        (("%8 = add i32 %4, -1", "%7 = sdiv i32 %8, 4096"), False),
+        (("%8 = lshr i32 %0, 31", "%7 = and i32 %8, 1"), False),
+    ],
+)
+def test_bits_that_a_small_number_has_not_are_zero(value: tuple[str, ...], is_zero: bool) -> None:
+    def stored(*body: str) -> str:
+        return meaning(*body, "%5 = xor i32 %7, 1", STORE, "ret void")
+
+    nothing = stored(*THREAD, "%7 = xor i32 1, 1")
+    assert (stored(*THREAD, *value) == nothing) is is_zero
+
+
+def test_a_small_number_is_one_in_a_small_type() -> None:
+    small = "%8 = lshr i32 %4, 8", "%9 = trunc i32 %8 to i16", "%10 = srem i16 %9, 2", "%5 = sext i16 %10 to i32"
+    plain = "%8 = freeze i32 %4", "%9 = lshr i32 %8, 8", "%5 = and i32 %9, 1"
+    assert meaning(*THREAD, *small, STORE, "ret void") == meaning(*THREAD, *plain, STORE, "ret void")
+    large = [each.replace("%4", "%0") for each in small]
+    assert meaning(*large, STORE, "ret void") != meaning(*[each.replace("%4", "%0") for each in plain], STORE, "ret void")
+
+
+@pytest.mark.parametrize(("factor", "is_same"), [(5, True), (4, False)])
+def test_a_bit_below_a_multiple_is_added(factor: int, is_same: bool) -> None:
+    one, other = (
+        meaning(f"%4 = shl i32 %0, {factor}", f"%5 = {op} i32 %4, 16", STORE, "ret void") for op in ("xor", "or disjoint")
+    )
+    assert (one == other) is is_same
+
+
+def test_a_choice_is_made_of_what_is_computed_after_it_in_the_text() -> None:
+    """An optimiser's blocks, joined into one, may have the choice first."""
+    ways = "br i1 %4, label %7, label %8"
+    arms = ("7:", "%10 = add i32 %1, 3", "br label %9", "8:", "%11 = add i32 %1, 4", "br label %9")
+    split = meaning(CHOICE, ways, *arms, "9:", "%5 = phi i32 [ %10, %7 ], [ %11, %8 ]", STORE, "ret void")
+    assert split == meaning(
+        CHOICE, "%5 = select i1 %4, i32 %10, i32 %11", "%10 = add i32 %1, 3", "%11 = add i32 %1, 4", STORE, "ret void"
+    )
 
 
 def test_effects_keep_their_order_and_loads_their_place() -> None:

@@ -21,6 +21,7 @@ import msgspec
 from expctl.adapters.child.arguments import child_environment, fill
 from expctl.adapters.rules.version_files import changed_files, version_files
 from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
+from expctl.domain.protocol.alone import first_alone
 from expctl.domain.protocol.model import Environment
 from expctl.domain.rules.compile_fault import compile_fault
 from expctl.domain.rules.meaning import Compiled, Version, View, Wanted
@@ -32,11 +33,11 @@ from expctl.launcher.launch import ChildLimits
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
-    from expctl.domain.protocol.model import Protocol, Target, Toolchain
+    from expctl.domain.protocol.model import Build, Protocol, Target, Toolchain
     from expctl.ports.measuring import Recipe
 
 AT_A_TIME = 2
-FORMAT = 9
+FORMAT = 10
 """Of what is kept: what was read otherwise is compiled anew."""
 READER = "expctl.inspection.readers.compiled_functions"
 
@@ -70,9 +71,19 @@ class CompiledVersions:
         """Return the targets whose sources can be compiled and read here, in the order of the protocol."""
         return tuple(name for name, versions in self._versions.items() if versions is not None)
 
+    def here(self, versions: Sequence[tuple[Version, str]]) -> tuple[bool, ...]:
+        """Is each version to be had for its target: is its commit here, and do its patches fit?"""
+        with ThreadPoolExecutor(AT_A_TIME) as pool:
+            return tuple(name is not None for name in pool.map(self._key, (Wanted(*each) for each in versions)))
+
     def differ(self, one: Version, other: Version, target: str) -> bool:
         """Is the preprocessed source of `target` another one in two versions? If not, no compiler tells them apart."""
-        first, second = (self._key(Wanted(each, target)) for each in (one, other))
+        folders = self._folders(target)
+        made = [changed_files(self._git, each, folders) for each in (one, other) if each.commit == one.commit]
+        if len(made) == 2 and made[0] == made[1]:
+            return False
+        with ThreadPoolExecutor(AT_A_TIME) as pool:
+            first, second = pool.map(self._key, (Wanted(one, target), Wanted(other, target)))
         return first != second
 
     def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:
@@ -101,8 +112,8 @@ class CompiledVersions:
         """Return the name under which what is compiled is kept: that of its preprocessed source, so that a patch which doesn't
         reach a target needs no compiler. None if the patch doesn't fit, the commit isn't here, or nothing can be written.
         """
-        version, target, view = wanted
-        build, folders = self.protocol.targets[target].build, self._folders(target)
+        version, target, view, _ = wanted
+        build, folders = self._build(wanted), self._folders(target)
         if not self._recipes[build.toolchain].listing(build, out=Path(), view=view):
             return None
         changes = changed_files(self._git, version, folders) if self._is_here(version.commit) else None
@@ -113,7 +124,7 @@ class CompiledVersions:
         own = _hash(FORMAT, msgspec.to_builtins(build), dict(self._versions[target] or {}), sources, made)
         kept = self._sources.get(own)
         if kept is None:
-            kept = (self._preprocessed(version_files(self._git, version, folders) or {}, target) or own).encode()
+            kept = (self._preprocessed(version_files(self._git, version, folders) or {}, target, build) or own).encode()
             self._sources.put(own, kept)
         return _hash(kept.decode(), view, *([msgspec.to_builtins(build)] if view is View.CODE else []))
 
@@ -127,8 +138,11 @@ class CompiledVersions:
         source = Path(self.protocol.targets[target].build.source)
         return tuple(dict.fromkeys((*self.protocol.scope, str(source.parent))))
 
-    def _preprocessed(self, files: Mapping[str, bytes], target: str) -> str:
-        build = self.protocol.targets[target].build
+    def _build(self, wanted: Wanted) -> Build:
+        target = self.protocol.targets[wanted.target]
+        return (first_alone(target) if wanted.alone else None) or target.build
+
+    def _preprocessed(self, files: Mapping[str, bytes], target: str, build: Build) -> str:
         recipe = self._recipes[build.toolchain]
         with self._tree(files) as (tree, out):
             command = recipe.listing(build, out=out / "source", view=View.SOURCE)
@@ -143,12 +157,13 @@ class CompiledVersions:
     def _made(self, name: str, wanted: Wanted) -> Compiled:
         if (kept := self._compiled.get(name)) is not None:
             return msgspec.json.decode(kept, type=Compiled)
-        made = self._compile(*wanted)
+        made = self._compile(wanted)
         self._compiled.put(name, msgspec.json.encode(made))
         return made
 
-    def _compile(self, version: Version, target: str, view: View) -> Compiled:
-        build = self.protocol.targets[target].build
+    def _compile(self, wanted: Wanted) -> Compiled:
+        version, target, view, _ = wanted
+        build = self._build(wanted)
         files = version_files(self._git, version, self._folders(target)) or {}
         with self._tree(files) as (tree, out):
             listing, answer = out / "listing", out / "answer"

@@ -11,7 +11,7 @@ import msgspec
 from expctl.domain.rules.told import Told
 from expctl.files.cache_folder import CacheFolder
 
-FORMAT = 5
+FORMAT = 6
 """Of what is kept, and of how rules compare: what was told by another one is asked again."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from expctl.domain.patch.both_changes import with_both
 from expctl.domain.patch.unified_diff import parse_diff, texts_of
 
 if TYPE_CHECKING:
@@ -24,14 +25,31 @@ def version_files(git: GitReader, version: Version, folders: Sequence[str]) -> M
 
 
 def changed_files(git: GitReader, version: Version, folders: Sequence[str]) -> Mapping[str, bytes | None] | None:
-    """Return path -> new contents (None: gone) of the files below `folders` that the patch of a version changes. None if the
-    patch doesn't fit them.
+    """Return path -> new contents (None: gone) of the files below `folders` that the patches of a version change. None if they
+    don't fit them, or change the same lines.
     """
-    diffs = [each for each in parse_diff(version.patch) if _is_below(each.old, folders) or _is_below(each.new, folders)]
-    names = {f"{version.commit}:{each.old}": each.old for each in diffs if each.old}
+    made = _changed(git, version.commit, version.patch, folders)
+    beside = _changed(git, version.commit, version.beside, folders) if version.beside else {}
+    if made is None or beside is None:
+        return None
+    twice = {path: f"{version.commit}:{path}" for path in made if path in beside and made[path] != beside[path]}
+    old = git.read_blobs(twice.values()) if twice else {}
+    for path, name in twice.items():
+        texts = (old.get(name), made[path], beside[path])
+        decoded = [each.decode(errors="surrogateescape") for each in texts if each is not None]
+        both = with_both(*decoded) if len(decoded) == len(texts) else None
+        if both is None:
+            return None
+        beside = {**beside, path: both.encode(errors="surrogateescape")}
+    return {**made, **beside}
+
+
+def _changed(git: GitReader, commit: str, patch: bytes, folders: Sequence[str]) -> Mapping[str, bytes | None] | None:
+    diffs = [each for each in parse_diff(patch) if _is_below(each.old, folders) or _is_below(each.new, folders)]
+    names = {f"{commit}:{each.old}": each.old for each in diffs if each.old}
     old = {names[name]: text for name, text in git.read_blobs(names).items()} if names else {}
     files: dict[str, bytes | None] = {}
-    for diff in diffs:  # one after another: of two patches in a row, the second is for what the first has made
+    for diff in diffs:
         held = files.get(diff.old, old.get(diff.old)) if diff.old else b""
         if held is None:
             return None

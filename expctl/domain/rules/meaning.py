@@ -33,18 +33,24 @@ class View(StrEnum):
 
 
 class Version(NamedTuple):
-    """A version of the sources: those of a commit, with a patch (empty: as they are)."""
+    """A version of the sources: those of a commit, with a patch (empty: as they are), and what another one that is for the same
+    commit changes `beside` it.
+    """
 
     commit: str
     patch: bytes = b""
+    beside: bytes = b""
 
 
 class Wanted(NamedTuple):
-    """What is to be compiled: a version of the sources, for a target, to be read in one way."""
+    """What is to be compiled: a version of the sources, for a target, to be read in one way. With `alone`, for the first of the
+    target's configs, which is quicker; for targets alone that have some.
+    """
 
     version: Version
     target: str
     view: View = View.MEANING
+    alone: bool = False
 
 
 class Compiled(Struct, frozen=True, kw_only=True):
@@ -127,6 +133,12 @@ def share_percent(rejected: CompiledChange, candidate: CompiledChange) -> int:
     """Return how much of what a rejected change does to instructions another one does too, 0 to 100, whatever else it does."""
     did = _difference(rejected)
     return 100 * sum((did & _difference(candidate)).values()) // max(sum(did.values()), 1)
+
+
+def union_percent(one: CompiledChange, other: CompiledChange, candidate: CompiledChange) -> int:
+    """Return how much of what two changes do together another one does, and nothing else, 0 to 100."""
+    did, does = _difference(one) + _difference(other), _difference(candidate)
+    return 100 * sum((did & does).values()) // max(sum((did | does).values()), 1)
 
 
 def _difference(change: CompiledChange) -> Counter[tuple[str, str, bool]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from expctl.domain.protocol.alone import first_alone
 from expctl.domain.rules.match_levels import Level, failing_target_of
 from expctl.domain.rules.matching import LIKENESS, Match
 from expctl.domain.rules.meaning import (
@@ -24,6 +25,7 @@ from expctl.domain.rules.meaning import (
     likeness,
     near_percent,
     share_percent,
+    union_percent,
 )
 
 if TYPE_CHECKING:
@@ -77,6 +79,10 @@ def resemblance(meanings: Meanings, rejected: Pair, candidate: Pair, targets: Se
     """Compare two changes on `targets`, quick ones first, with no more compiling than it takes to tell them apart. A target
     finds them the same if one of its views does: what an optimiser does with two spellings may differ, a proof is one.
     """
+    for target in targets:
+        percent = _other_percent(meanings, rejected, candidate, target)
+        if percent is not None:
+            return Resemblance(level=None, targets=(), percent=percent)
     seen: dict[str, tuple[CompiledChange, CompiledChange]] = {}
     levels: dict[str, Level] = {}
     for target in targets:
@@ -103,11 +109,26 @@ def resemblance(meanings: Meanings, rejected: Pair, candidate: Pair, targets: Se
     return Resemblance(level=weakest, targets=tuple(levels), percent=100)
 
 
-def _otherwise(meanings: Meanings, rejected: Pair, candidate: Pair, target: str, percent: int) -> Level | None:
+def _other_percent(meanings: Meanings, rejected: Pair, candidate: Pair, target: str) -> int | None:
+    """Return how much two changes have in common that one config tells apart; None where it doesn't, or none is built alone."""
+    if first_alone(meanings.protocol.targets[target]) is None:
+        return None
+    found = _both(meanings, rejected, candidate, target, View.MEANING, alone=True)
+    if found is None or _answer({target: found}) is not Likeness.OTHER:
+        return None
+    if any(each.fault for each in found):
+        return None if all(each.fault for each in found) else 0
+    percent = near_percent(*found)
+    return None if _otherwise(meanings, rejected, candidate, target, percent, alone=True) else percent
+
+
+def _otherwise(
+    meanings: Meanings, rejected: Pair, candidate: Pair, target: str, percent: int, *, alone: bool = False
+) -> Level | None:
     """Return the level at which two changes are one where their optimised functions differ, which have `percent` in common."""
     for view, level, least in ((View.CODE, Level.CODE, CODE_FROM_PERCENT), (View.PLAIN, Level.MEANING, 0)):
         if percent >= least:
-            found = _both(meanings, rejected, candidate, target, view)
+            found = _both(meanings, rejected, candidate, target, view, alone=alone)
             if found is not None and _answer({target: found}) is Likeness.SAME:
                 return level
     return None
@@ -118,11 +139,11 @@ Seen = Mapping[str, tuple[CompiledChange, CompiledChange]]
 
 
 def _both(
-    meanings: Meanings, rejected: Pair, candidate: Pair, target: str, view: View
+    meanings: Meanings, rejected: Pair, candidate: Pair, target: str, view: View, *, alone: bool = False
 ) -> tuple[CompiledChange, CompiledChange] | None:
     """Return both changes as `target` sees them; None where a patch doesn't fit, or the state before it doesn't compile."""
     versions = (*rejected.versions, *candidate.versions)
-    old, new, base, changed = meanings.compiled([Wanted(each, target, view) for each in versions])
+    old, new, base, changed = meanings.compiled([Wanted(each, target, view, alone) for each in versions])
     if old is None or new is None or base is None or changed is None or old.fault or base.fault:
         return None
     return CompiledChange(before=old, after=new), CompiledChange(before=base, after=changed)
@@ -177,10 +198,13 @@ def by_meaning(
             continue
         start = record.base if rulebook.misfits(commit, old) else commit
         rejected.append((record, Pair(before=Version(start), after=Version(start, old)), judges))
+    there = meanings.here([(version, judges[0]) for _, pair, judges in rejected for version in pair.versions])
+    rejected = [each for each, *is_here in zip(rejected, there[::2], there[1::2], strict=True) if all(is_here)]
     first = [
         (version, judges[0]) for _, pair, judges in rejected for change in (pair, candidate) for version in change.versions
     ]
-    meanings.compiled([Wanted(version, target) for version, target in first])  # all of them, several at a time
+    alone = {name for _, name in first if first_alone(meanings.protocol.targets[name]) is not None}
+    meanings.compiled([Wanted(version, name, alone=name in alone) for version, name in first])  # several at a time
     matches, near = [], []  # type: list[Match], list[Near]
     for record, pair, judges in rejected:
         found = resemblance(meanings, pair, candidate, judges)
@@ -197,24 +221,28 @@ def by_meaning(
 def _combined(
     meanings: Meanings, rejected: Sequence[tuple[Record, Pair, tuple[str, ...]]], candidate: Pair
 ) -> tuple[Match, ...]:
-    """Return two rejected changes that are, one put on the other, the same as `candidate`; () if no two are."""
+    """Return two rejected changes that are, one beside the other, the same as `candidate`; () if no two are."""
     shares = []
     for each in rejected:
         _, pair, judges = each
-        made = _both(meanings, pair, candidate, judges[0], View.MEANING) if pair.before == candidate.before else None
+        alone = first_alone(meanings.protocol.targets[judges[0]]) is not None
+        fits = pair.before == candidate.before
+        made = _both(meanings, pair, candidate, judges[0], View.MEANING, alone=alone) if fits else None
         if made is not None and (share := share_percent(*made)) >= COMBINED_FROM_PERCENT:
-            shares.append((share, each))
-    likely = [each for _, each in sorted(shares, key=lambda share: -share[0])[:COMBINED_MOST]]
-    for (one, first, here), (other, second, there) in combinations(likely, 2):
-        both = Version(candidate.before.commit, first.after.patch + b"\n" + second.after.patch)
+            shares.append((share, each, made))
+    likely = [each[1:] for each in sorted(shares, key=lambda share: -share[0])[:COMBINED_MOST]]
+    for ((one, first, here), made), ((other, second, there), beside) in combinations(likely, 2):
+        if here[0] == there[0] and union_percent(made[0], beside[0], made[1]) < COMBINED_FROM_PERCENT:
+            continue
+        both = Version(candidate.before.commit, first.after.patch, second.after.patch)
         targets = tuple(dict.fromkeys((*here, *there)))
         found = resemblance(meanings, Pair(before=candidate.before, after=both), candidate, targets)
         if found.level is not None:
             said = _likeness(found)
             pairs = ((one, other), (other, one))
             return tuple(
-                Match(record=record, level=found.level, likeness=f"{said}, together with {beside.id}")
-                for record, beside in pairs
+                Match(record=record, level=found.level, likeness=f"{said}, together with {with_it.id}")
+                for record, with_it in pairs
             )
     return ()
 

@@ -21,6 +21,7 @@ from expctl.flow.rules.by_meaning import Near, by_meaning, judging_targets
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
     from expctl.domain.rules.current_facts import CurrentFacts
+    from expctl.domain.rules.words import CheckedWords
     from expctl.ports.rules import Meanings, Rulebook
 
 AFTER = ", once the preprocessor is done"
@@ -99,7 +100,7 @@ def _match(meanings: Meanings, record: Record, commit: str, patch: bytes, now: C
         return None
     lines += assembly_as_builtins(lines)
     lines += [
-        line for change in _changes(meanings, commit, patch, judges[:1], View.MEANING) for line in change.fault.split("\n")
+        line for change in _changes(meanings, commit, patch, judges[:1], View.REGIONS) for line in change.fault.split("\n")
     ]
     void = void_patterns(record, now)
     patterns = tuple(each for each in rule.forbids if each not in void and forbidden(each, lines))
@@ -124,13 +125,24 @@ def _changes(meanings: Meanings, commit: str, patch: bytes, targets: Sequence[st
     return found
 
 
-def stands_elsewhere(rulebook: Rulebook, commit: str, patch: bytes, match: Match) -> bool:
-    """Does a forbidden pattern match, but what the rule says of a place isn't so? False where no compiler can tell."""
+def stands_elsewhere(rulebook: Rulebook, commit: str, patch: bytes, now: CurrentFacts, match: Match) -> bool:
+    """Does a forbidden pattern match, but what the rule says of a place isn't so? False where no compiler can tell. The answer
+    is kept as that of `compiled_matches` is.
+    """
     words = checked_words(match.record.rule) if match.record.rule is not None and match.level is Level.PATTERN else None
-    meanings = rulebook.meanings(commit) if words is not None and words.region and not rulebook.misfits(commit, patch) else None
-    if meanings is None or words is None or not meanings.targets():
+    if words is None or not words.region or rulebook.misfits(commit, patch):
         return False
-    record = match.record
+
+    def ask() -> tuple[Told, ...]:
+        return (Told(id=match.record.id),) if _stands_elsewhere(rulebook, commit, patch, match.record, words) else ()
+
+    return bool(rulebook.told(commit, patch, now, ask, own_id=f"the place of {match.record.id}"))
+
+
+def _stands_elsewhere(rulebook: Rulebook, commit: str, patch: bytes, record: Record, words: CheckedWords) -> bool:
+    meanings = rulebook.meanings(commit)
+    if meanings is None or not meanings.targets():
+        return False
     judges = judging_targets(meanings.protocol, meanings.targets(), failing_target_of(record), record.target)[:1]
     changes = _changes(meanings, commit, patch, judges, View.REGIONS)
     return bool(changes) and not any(change.fault or says(words, change) for change in changes)

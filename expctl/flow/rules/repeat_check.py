@@ -57,7 +57,7 @@ def check_patch(
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     now = rulebook.circumstances(commit, architectures(protocol, targets))
     found = without_void_patterns(matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id), now)
-    waivers = _waivers_of([each for each in found if not stands_elsewhere(rulebook, commit, patch, each)], now, proposal)
+    waivers = _waivers_of([each for each in found if not stands_elsewhere(rulebook, commit, patch, now, each)], now, proposal)
     if waivers:
         return waivers
     found, _ = compiled_matches(rulebook, commit, patch, now, own_id=proposal.id)
@@ -119,7 +119,7 @@ def matching_rules(rulebook: Rulebook, commit: str, patch: bytes) -> KnownRules:
     known = tuple(
         (match, changed_conditions(match.record, now, match.level))
         for match in without_void_patterns(found, now)
-        if not stands_elsewhere(rulebook, commit, patch, match)
+        if not stands_elsewhere(rulebook, commit, patch, now, match)
     )
     if any(not changed for _, changed in known):
         return KnownRules(known, ())

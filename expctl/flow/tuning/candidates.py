@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from expctl.domain.experiment.record import Artifact
+from expctl.domain.protocol.alone import with_macro
 from expctl.domain.protocol.model import Target
 from expctl.domain.run.resource_limits import exceeded
 from expctl.domain.run.step_result import Available, Failed
@@ -67,7 +68,5 @@ def _alone(setup: Setup, session: Session, name: str, config: str) -> Artifact |
 
 
 def _with_macro(target: Target, macro: str, config: str) -> Target:
-    flags = [flag for flag in target.build.flags if not flag.startswith(f"-D{macro}=")]
-    build = replace(target.build, flags=(*flags, f"-D{macro}={config}"))
     benchmark = replace(target.benchmark, layouts=1) if target.benchmark else None
-    return replace(target, build=build, benchmark=benchmark)
+    return replace(target, build=with_macro(target.build, macro, config), benchmark=benchmark)

@@ -19,6 +19,8 @@ _NOTHING = re.compile(
     r"@llvm\.(?:lifetime|assume|dbg|experimental\.noalias|invariant|s?min|s?max|u?min|u?max|fabs|fma|fmuladd)\b"
 )
 _ENTRY = re.compile(rf"\[ (.*?), %({NAME}) \]")
+_LOCAL = re.compile(r"%\d+\b")
+_IN_PLACE = ("phi ", "load ", "alloca ")
 _FIRST_CHOICE = 900000
 ROUNDS = 4
 
@@ -42,7 +44,27 @@ def in_one_form(blocks: Sequence[Block]) -> list[Block]:
         _leave_out(first, held)
         _choose(held)
         _join(held)
-    return _ordered(first, {label: Block(label, tuple(body)) for label, body in held.items()})
+    return _ordered(first, {label: Block(label, tuple(_computed_first(body))) for label, body in held.items()})
+
+
+def _computed_first(body: Sequence[Instruction]) -> Iterator[Instruction]:
+    """Yield instructions, each after those of the block that compute what it takes, which a choice may have been put before."""
+    waiting = {each.result: each for each in body if each.result and not each.text.startswith(_IN_PLACE)}
+    waiting = {name: each for name, each in waiting.items() if not _acts(each.text)}
+
+    def needed(each: Instruction) -> Iterator[Instruction]:
+        for name in _LOCAL.findall(each.text):
+            if name in waiting:
+                yield from needed(waiting.pop(name))
+        yield each
+
+    for each in body:
+        if each.text.startswith("phi "):
+            yield each
+        elif each.result in waiting:
+            yield from needed(waiting.pop(each.result))
+        elif not each.result or each.text.startswith(_IN_PLACE) or _acts(each.text):
+            yield from needed(each)
 
 
 def _predecessors(held: dict[str, list[Instruction]]) -> dict[str, list[str]]:

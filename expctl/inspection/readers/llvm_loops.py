@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
-from expctl.inspection.readers.llvm_sums import Sum
+from expctl.inspection.readers.llvm_flow import successors
+from expctl.inspection.readers.llvm_sums import Sum, as_exact
 from expctl.inspection.readers.llvm_text import NAME, Block, Instruction, split_list, text_type
 
 STEPS_MOST = 8
@@ -43,11 +45,74 @@ def counted_values(blocks: Sequence[Block], order: Mapping[str, int]) -> dict[st
         for each in block.body:
             pairs = _PAIR.findall(each.text) if each.text.startswith(("phi i32 ", "phi i64 ", "phi ptr ")) else []
             back = [pair for pair in pairs if order.get(pair[1], -1) >= head]
-            if len(pairs) == 2 and len(back) == 1:
-                (first,) = (value for value, label in pairs if label != back[0][1])
-                if _grows(each.result, back[0][0], head, made):
-                    found[each.result] = Counted(block.label, first, back[0][0])
+            firsts = {value for value, label in pairs if label != back[0][1]} if len(back) == 1 else set()
+            if len(firsts) == 1 and _grows(each.result, back[0][0], head, made):
+                found[each.result] = Counted(block.label, firsts.pop(), back[0][0])
     return found
+
+
+class Access(NamedTuple):
+    """What a loop reads, or writes (`is_store`), and where."""
+
+    is_store: bool
+    place: Sum
+
+
+def loop_body(head: Block, blocks: Sequence[Block], order: Mapping[str, int]) -> tuple[Block, ...]:
+    """Return the blocks of the loop that begins with `head`, if it has no loop in it and is left at its end alone; else ()."""
+    before: dict[str, list[Block]] = {block.label: [] for block in blocks}
+    for block in blocks:
+        for label in successors(block):
+            before[label].append(block)
+    ends = [block for block in before[head.label] if order[block.label] >= order[head.label]]
+    body, todo = {head.label: head}, ends[:]
+    while todo:
+        block = todo.pop()
+        if block.label not in body:
+            body[block.label] = block
+            todo += before[block.label]
+    stays = all(
+        {*successors(block)} <= body.keys() and all(order[label] > order[block.label] for label in successors(block))
+        for block in body.values()
+        if block not in ends
+    )
+    return tuple(body.values()) if len(ends) == 1 and stays else ()
+
+
+def last_turn(test: Growing, turn: str, *, leaves_if: bool) -> Sum | None:
+    """Return the number of the last turn, from 0, of a loop that is left if the test at its end is `leaves_if`; None if that
+    can't be told. It is taken as left at some time. `turn` is the term of its number in the sum.
+    """
+    count = turns(test, turn, leaves_if=leaves_if)
+    if count is not None:
+        return Sum(count)
+    step = dict(test.sum.terms).get(turn, 0)
+    rest = test.sum.plus(Sum(0, ((turn, step),)), -1)
+    if not step or not rest.terms or _depends(rest, turn):
+        return None
+    if test.is_zero:
+        return rest.times(Sum(as_exact(-1 / step))) if leaves_if else None
+    if leaves_if:
+        return Sum(0).plus(rest, -1) if step == 1 else None
+    return rest.plus(Sum(1)) if step == -1 else None
+
+
+def runs_backwards(accesses: Sequence[Access], turn: str) -> bool:
+    """Does a loop go downwards through memory, each turn by itself, so that it may as well go upwards? Memory of different
+    bases is different.
+    """
+    steps = [dict(each.place.terms).get(turn, 0) for each in accesses]
+    if max(steps, default=0) > 0 or not min(steps, default=0) or any(_depends(each.place, turn, least=2) for each in accesses):
+        return False
+    if any(each.is_store and not step for each, step in zip(accesses, steps, strict=True)):
+        return False
+    gaps = (one.place.plus(two.place, -1) for one, two in combinations(accesses, 2) if one.is_store or two.is_store)
+    return not any(gap.constant and not gap.terms for gap in gaps)
+
+
+def _depends(of: Sum, turn: str, least: int = 1) -> bool:
+    """Is the number of the turn in the terms of a sum, in products of at least so many factors?"""
+    return any(turn in term.split("*") and term.count("*") + 1 >= least for term, _ in of.terms)
 
 
 def turns(test: Growing, turn: str, *, leaves_if: bool) -> int | None:

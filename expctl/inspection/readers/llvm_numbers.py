@@ -6,13 +6,16 @@ Arithmetic is taken as exact, and what is divided or masked as not negative.
 from __future__ import annotations
 
 import math
+import operator
 
 from expctl.inspection.readers.llvm_loops import Growing
 from expctl.inspection.readers.llvm_sums import Sum, as_exact, digest
 
+_BITWISE = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
+
 
 class Numbers:
-    """Sums of one function by the name of their value, and what is known of bits and conditions."""
+    """Sums of one function by the name of their value, and what is known of bits, conditions, and the most that a value is."""
 
     def __init__(self) -> None:
         self.sums: dict[str, Sum] = {}
@@ -21,10 +24,26 @@ class Numbers:
         self.tests: dict[str, Growing] = {}
         self.zeros: dict[str, str] = {}
         self.bits: set[str] = set()
+        self.bounds: dict[str, float] = {}
+
+    def _most(self, value: Sum) -> float | None:
+        """Return what a sum is at most if it is at least 0 for sure; None where that can't be told."""
+        if value.constant < 0 or any(by < 0 or term not in self.bounds for term, by in value.terms):
+            return None
+        return value.constant + sum(self.bounds[term] * by for term, by in value.terms)
+
+    def _is_multiple(self, value: Sum, size: int) -> bool:
+        """Is a sum a multiple of a power of two, as far as its factors tell?"""
+        lows = [by * (mask & -mask) for term, by in value.terms for _, mask in [self.masks.get(term, (None, 1))]]
+        return all(each % size == 0 for each in (value.constant, *lows))
 
     def _computed(self, op: str, one: Sum, other: Sum, kind: str) -> Sum | None:
         """Return a sum for what can be one; None for other operations."""
         by = other.constant if not other.terms else None
+        if op in _BITWISE and not one.terms and isinstance(one.constant, int) and isinstance(by, int):
+            return Sum(_BITWISE[op](one.constant, by))
+        if op in ("xor", "or") and Sum(0) in (one, other):
+            return one.plus(other)
         if op in ("and", "xor"):
             for value, sign in ((one, other), (other, one)):
                 if not sign.constant and len(sign.terms) == 1 and sign.terms[0][1] == -1 and sign.terms[0][0] in self.bits:
@@ -38,6 +57,8 @@ class Numbers:
             return one.times(other)
         if not isinstance(by, int):
             return None
+        if op in ("or", "xor") and by > 0 and self._is_multiple(one, 1 << by.bit_length()):
+            return one.plus(other)
         if op == "shl" and 0 <= by < 64:
             return one.times(Sum(1 << by))
         if op == "xor" and by == -1:
@@ -62,8 +83,15 @@ class Numbers:
             mask = int((mask if factor < 1 else mask % (1 << bits)) / factor)
             value = Sum(0, ((value.terms[0][0], 1),))
         mask %= 1 << bits
-        if not mask:
+        most = self._most(value)
+        if not mask or (most is not None and most < mask & -mask):
             return Sum(0)
+        if most is not None:  # bits that it can't have don't matter
+            top = (1 << math.ceil(most).bit_length()) - 1
+            gone = top & ~mask
+            if not gone:
+                return value.times(Sum(factor))
+            mask = (1 << bits) - 1 - gone if gone & (gone + 1) == 0 else mask & top
         low = mask - (1 << (bits - 1))
         if low > 0 and low & (low + 1) == 0:  # the remainder of a number with a sign, which counts as none
             mask = low
@@ -88,6 +116,7 @@ class Numbers:
             return Sum(value.constant & mask).plus(whole).times(Sum(factor))
         made = digest("bits", value.text(), str(mask))
         self.masks[made] = (value, mask)
+        self.bounds[made] = min(mask, mask if most is None else most)
         if mask == 1:
             self.bits.add(made)
         return Sum(0, ((made, 1),)).plus(whole).times(Sum(factor))
@@ -132,6 +161,7 @@ class Numbers:
         else:
             value = digest("number", value)
             self.bits.add(value)
+            self.bounds[value] = 1
         bit = Sum(0, ((value, 1),))
         return Sum(1).plus(bit, -1) if negated else bit
 
@@ -169,14 +199,16 @@ class Numbers:
                 return less.plus(self._masked(held, (1 << width) - 1 - mask, width).times(Sum(-by)))
         return made
 
+    def _of(self, value: str) -> Sum:
+        """Return the sum that has a name."""
+        return self.sums.get(value) or Sum(0, ((value, 1),))
+
     def _named(self, made: Sum) -> str:
         """Return the name of a sum: that of its only term, if it is nothing else."""
         made = self._rounded(made)
         if not made.constant and len(made.terms) == 1 and made.terms[0][1] == 1:
             return made.terms[0][0]
-        if not made.terms:
-            return str(made.constant)
-        value = digest("sum", made.text())
+        value = digest("sum", made.text()) if made.terms else str(made.constant)
         self.sums[value] = made
         return value
 

@@ -13,11 +13,14 @@ from expctl.inspection.readers.llvm_text import Instruction, closing, split_list
 LOCAL = re.compile(r"%\d+\b")
 ARMS_MOST = 6
 MATH = frozenset({"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"})
+CASTS = tuple("zext sext uitofp sitofp trunc fpext fptrunc bitcast addrspacecast".split())  # noqa: SIM905
+BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "bfloat": 16, "float": 32, "double": 64}
 OPERATIONS = tuple("add sub mul shl lshr ashr sdiv udiv srem urem xor or and fadd fsub fmul fdiv".split())  # noqa: SIM905
 _COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "fadd", "fmul"})
 _SWAPPED = {"ugt": "ult", "sgt": "slt", "uge": "ule", "sge": "sle", "ogt": "olt", "oge": "ole"}
 _NEGATED = {"ne": "eq", "ule": "ult", "sle": "slt", "une": "oeq"}
 _NESTED = re.compile(r"\[(\d+) x \[(\d+) x ([^\[\]]*)\]\]")
+_SMALL = frozenset({"i8", "i16"})
 _SCALAR = re.compile(r"(?:i(?:32|64)|float|double)$")
 _ORDERS = frozenset({"eq", "ne", "slt", "sle", "sgt", "sge"})
 
@@ -29,6 +32,7 @@ class Values(Numbers):
         super().__init__()
         self.module = module
         self.values: dict[str, str] = {}
+        self.made_of: dict[str, tuple[str, int]] = {}
 
     def _operand(self, text: str) -> str:
         text = text.strip()
@@ -48,7 +52,9 @@ class Values(Numbers):
 
     def _arithmetic(self, each: Instruction) -> str:
         op, kind, one, other, flags = _operands(each.text)
-        if _SCALAR.match(kind) and (made := self._computed(op, self._as_sum(one), self._as_sum(other), kind)) is not None:
+        sums = self._as_sum(one), self._as_sum(other)
+        small = kind in _SMALL and all(self._fits(each, kind) for each in sums)
+        if (small or _SCALAR.match(kind)) and (made := self._computed(op, *sums, kind)) is not None:
             return self._named(made)
         values = [self._operand(one), self._operand(other)]
         if op == "xor" and kind == "i1" and other.strip() == "true":
@@ -62,8 +68,17 @@ class Values(Numbers):
         constant = number(text)
         if constant is not None:
             return Sum(constant)
-        value = self._operand(text)
-        return self.sums.get(value) or Sum(0, ((value, 1),))
+        return self._of(self._operand(text))
+
+    def _fits(self, made: Sum, kind: str) -> bool:
+        """Is a number known to be one of a type, and not negative?"""
+        most = self._most(made)
+        return most is not None and most < 1 << BITS[kind] - 1
+
+    def _frozen(self, each: Instruction) -> str:
+        """A number stays what it is."""
+        kind = text_type(each.text[7:])
+        return self._operand(each.text[7 + len(kind) :])
 
     def _address(self, each: Instruction) -> str:
         return self._pointer(each.text.removeprefix("getelementptr ").strip())
@@ -74,7 +89,7 @@ class Values(Numbers):
         held = base[len(text_type(base)) :].strip()
         nested = held.startswith("getelementptr (")
         value = self._pointer(held.removeprefix("getelementptr ")) if nested else self._operand(held)
-        made = self.sums.get(value) or Sum(0, ((value, 1),))
+        made = self._of(value)
         current = self.module.type(kind) if kind.startswith("%") else kind
         for place, index in enumerate(indices):
             place_in = index[len(text_type(index)) :].strip()
@@ -92,7 +107,8 @@ class Values(Numbers):
         op, predicate, rest = words[0], words[1], " ".join(words[2:])
         kind = text_type(rest)
         texts = split_list(rest[len(kind) :])
-        if op == "icmp" and _SCALAR.match(kind) and predicate in _ORDERS:
+        ordered = _ORDERS if _SCALAR.match(kind) else ("eq", "ne") if kind.startswith("ptr") else ()
+        if op == "icmp" and predicate in ordered:
             return self._order(predicate, *(self._as_sum(text) for text in texts))
         if predicate in _SWAPPED:
             predicate, texts = _SWAPPED[predicate], texts[::-1]
@@ -158,7 +174,31 @@ class Values(Numbers):
             return self._named(bit if word == "zext" else Sum(0).plus(bit, -1))
         if source.startswith(("i32 ", "i64 ")) and target in ("i32", "i64", "float", "double"):
             return self._named(self._as_sum(source[4:]))
-        return digest(word, self._typed(source), self.module.spelt(target))
+        kind = text_type(source)
+        if word in ("zext", "sext", "trunc") and kind in BITS and target in BITS:
+            made = self._as_sum(source[len(kind) :])
+            if self._fits(made, min(kind, target, key=BITS.__getitem__)):
+                return self._named(made)
+        if word == "addrspacecast":
+            return self._operand(source[len(kind) :])
+        value = digest(word, self._typed(source), self.module.spelt(target))
+        if word in ("zext", "sext", "trunc", "bitcast") and kind in BITS and target in BITS:
+            self.made_of[value] = self._operand(source[len(kind) :]), min(BITS[kind], BITS[target])
+        return value
+
+    def _low_bits(self, value: str, bits: int) -> str:
+        """Return the value of which one is a wider, narrower or otherwise named form, as far as its low `bits` are the same."""
+        while value in self.made_of and self.made_of[value][1] >= bits:
+            value = self.made_of[value][0]
+        return value
+
+    def _negative(self, each: Instruction) -> str:
+        text = " ".join(word for word in each.text.split(" ")[1:] if word not in MATH)
+        kind = text_type(text)
+        one = text[len(kind) :].strip()
+        if not _SCALAR.match(kind):
+            return digest("fneg", self.module.spelt(kind), self._operand(one))
+        return self._named(Sum(0).plus(self._as_sum(one), -1))
 
     def _alloca(self, each: Instruction) -> str:
         """Memory of the function itself, whatever it has room for."""

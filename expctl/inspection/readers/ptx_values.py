@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from expctl.inspection.readers.llvm_sums import Sum, digest
 
@@ -26,6 +27,8 @@ _NEGATED = {"ne": "eq", "ge": "lt", "le": "gt"}
 _SETP = re.compile(r"setp\.(\w+)\.([sub]\d+)$")
 _NUMBER = re.compile(r"-?\d+$")
 _VARYING = re.compile(r"%(?:clock|globaltimer)")
+_ADDRESS = re.compile(rf"\[({_REGISTER.pattern})\+?(-?\d+)?\]")
+_GIVES_NONE = frozenset({"st", "bra", "bar", "ret", "red", "call", "stmatrix", "cp", "fence", "membar"})
 _ALONE = re.compile(r"asm (?:\{ ?)?([^;{}]*(?:\{[^;{}]*\}[^;{}]*)*);(?: ?\})?$")
 ASM = "asm "
 """Begins the line of a whole piece of inline assembly."""
@@ -37,7 +40,10 @@ def block_hashes(lines: Sequence[str]) -> list[str]:
     """
     reader = _Reader([_plain(line) for line in lines])
     for _ in range(ROUNDS):
+        before = reader.names
         made = reader.round()
+        if reader.names == before:
+            break
     return made
 
 
@@ -77,13 +83,12 @@ class _Reader:
         if line.startswith(ASM):
             self._assembly(line)
             return
-        match = _INSTRUCTION.match(line)
-        if match is None or line.startswith((".", "{", "}")):
+        parsed = _parsed(line)
+        if parsed is None or line.startswith((".", "{", "}")):
             self.effects.append(digest(self._filled(line)))
             return
-        sign, predicate, op, text = match.groups()
+        sign, predicate, op, text, operands = parsed
         given = _given(line)
-        operands = _split(text)
         word = op.partition(".")[0]
         if word == "bra":
             test, is_not = self._test(predicate, is_not=bool(sign)) if predicate else ("", False)
@@ -187,7 +192,9 @@ class _Reader:
     def _filled(self, text: str) -> str:
         if _REGISTER.fullmatch(text):
             return self._value(text)
-        address = re.fullmatch(rf"\[({_REGISTER.pattern})\+?(-?\d+)?\]", text)
+        if "%" not in text:
+            return text
+        address = _ADDRESS.fullmatch(text)
         if address:
             return f"[{self._named(self._as_sum(address[1]).plus(Sum(int(address[2] or 0))))}]"
         return _REGISTER.sub(lambda found: self._value(found[0]), text)
@@ -199,35 +206,34 @@ def _plain(line: str) -> str:
     return alone[1] if alone and alone[1].partition(".")[0] in (*_PURE, "ldmatrix") else line
 
 
-def _given(line: str) -> list[str]:
+@cache
+def _parsed(line: str) -> tuple[str, str, str, str, tuple[str, ...]] | None:
+    """Return the sign and register of a predicate, the instruction, its operands as text, and each of them."""
+    match = _INSTRUCTION.match(line)
+    return None if match is None else (match[1] or "", match[2] or "", match[3], match[4], _split(match[4]))
+
+
+@cache
+def _given(line: str) -> tuple[str, ...]:
     """Return the registers that an instruction sets; none for inline assembly, of which we can't tell."""
-    match = None if line.startswith(ASM) else _INSTRUCTION.match(line)
-    if match is None or match[3].partition(".")[0] in (
-        "st",
-        "bra",
-        "bar",
-        "ret",
-        "red",
-        "call",
-        "stmatrix",
-        "cp",
-        "fence",
-        "membar",
-    ):
-        return []
-    first = _split(match[4])[:1]
-    return _REGISTER.findall(first[0]) if first and not first[0].startswith("[") else []
+    parsed = None if line.startswith(ASM) else _parsed(line)
+    if parsed is None or parsed[2].partition(".")[0] in _GIVES_NONE:
+        return ()
+    first = parsed[4][:1]
+    return tuple(_REGISTER.findall(first[0])) if first and not first[0].startswith("[") else ()
 
 
-def _split(text: str) -> list[str]:
+def _split(text: str) -> tuple[str, ...]:
     """Split operands at the commas that stand in no bracket; `%p1|%p2` are one."""
+    if not any(letter in text for letter in "{[("):
+        return tuple(each.strip() for each in text.split(","))
     parts, depth, start = [], 0, 0
     for at, letter in enumerate(text):
         depth += (letter in "{[(") - (letter in "}])")
         if letter == "," and not depth:
             parts.append(text[start:at].strip())
             start = at + 1
-    return [*parts, text[start:].strip()]
+    return (*parts, text[start:].strip())
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:

@@ -83,12 +83,22 @@ def test_changes_are_near_where_machine_code_cannot_be_compared(tmp_path: Path) 
     assert (found.level, found.percent) == (None, 60)
 
 
-def test_a_patch_on_a_patch_is_for_what_the_first_has_made(tmp_path: Path) -> None:
+def test_of_two_patches_beside_each_other_each_is_for_the_commit(tmp_path: Path) -> None:
     made, commit, patches = versions(tmp_path)
-    second = patches["near"].replace(b"-mul.lo.s32 \t%r4, %r1, 3;", b"-mul.lo.s32 \t%r4, %r1, 5;").replace(b"-add", b"-sub")
-    first, both, near = (
-        Version(commit, patch) for patch in (patches["rejected"], patches["rejected"] + b"\n" + second, patches["near"])
+    diff = "--- a/{0}\n+++ b/{0}\n@@ -6,3 +6,3 @@\n add.s32 \t%r1, %r2, %r3;\n-{1}\n+{2}\n st.global.u32 \t[%rd1], %r4;\n"
+    factor, name = (diff.format(SOURCE, "mul.lo.s32 \t%r4, %r1, 3;", f"mul.lo.s32 \t%r4, %r1, {by};").encode() for by in (5, 7))
+    first = f"--- a/{SOURCE}\n+++ b/{SOURCE}\n@@ -6 +6 @@\n-add.s32 \t%r1, %r2, %r3;\n+sub.s32 \t%r1, %r2, %r3;\n".encode()
+    both, together, twice, other = made.compiled(
+        [
+            Wanted(each, "sm_90")
+            for each in (
+                Version(commit, first, factor),  # whose context the first one changes
+                Version(commit, patches["rejected"]),
+                Version(commit, factor, factor),
+                Version(commit, factor, name),
+            )
+        ]
     )
-    one, two, alone = made.compiled([Wanted(each, "sm_90") for each in (first, both, near)])
-    assert one != two == alone is not None
-    assert made.compiled([Wanted(Version(commit, second), "sm_90")]) == (None,)
+    assert both == together is not None
+    assert twice == made.compiled([Wanted(Version(commit, factor), "sm_90")])[0] is not None
+    assert other is None

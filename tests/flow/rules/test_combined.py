@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.domain.protocol.model import Protocol
+from expctl.domain.protocol.tune import Tune
 from expctl.domain.rules.match_levels import Level
 from expctl.domain.rules.meaning import Compiled, Version, View, Wanted
 from expctl.flow.rules.by_meaning import Pair, Resemblance, _combined, resemblance
@@ -26,13 +28,15 @@ DOES: Mapping[bytes, Mapping[str, int]] = {
 class Compilers:
     """Functions are what DOES says; in the plain form, spaces around a patch make no other function of it."""
 
-    protocol: Protocol = PROTOCOL
-
-    def __init__(self) -> None:
+    def __init__(self, protocol: Protocol = PROTOCOL) -> None:
         self.asked: list[Wanted] = []
+        self.protocol = protocol
 
     def targets(self) -> tuple[str, ...]:
         return ("cpu",)
+
+    def here(self, versions: Sequence[tuple[Version, str]]) -> tuple[bool, ...]:
+        return tuple(True for _ in versions)
 
     def differ(self, one: Version, other: Version, target: str) -> bool:  # noqa: ARG002
         return one != other
@@ -42,7 +46,8 @@ class Compilers:
         return tuple(self._one(each) for each in wanted)
 
     def _one(self, wanted: Wanted) -> Compiled | None:
-        patch = wanted.version.patch
+        _, patch, beside = wanted.version
+        patch += b"\n" + beside if beside else b""
         parts = DOES.get(patch.strip(), {})
         if not parts:
             return None
@@ -92,3 +97,31 @@ def test_the_plainer_form_is_not_asked_for_what_is_the_same_anyway() -> None:
     made = Compilers()
     assert resemblance(made, change(A), change(A), ["cpu"]).level is Level.MEANING
     assert {each.view for each in made.asked} == {View.MEANING}
+
+
+def of_configs(*flags: str) -> Compilers:
+    """Compilers for a target of which one config can be built alone."""
+    target = PROTOCOL.targets["cpu"]
+    tune = Tune(tables="src/tables", configs=("1,2", "2,2"), shapes=("1x2x3",), define="CONFIG")
+    build = replace(target.build, flags=(*target.build.flags, *flags))
+    return Compilers(replace(PROTOCOL, targets={"cpu": replace(target, tune=tune, build=build)}))
+
+
+def test_one_config_is_enough_to_tell_two_changes_apart() -> None:
+    made = of_configs()
+    found = resemblance(made, change(A), change(B), ["cpu"])
+    assert (found.level, {each.alone for each in made.asked}) == (None, {True})
+    assert found == resemblance(Compilers(), change(A), change(B), ["cpu"])
+
+
+def test_what_one_config_calls_the_same_is_asked_of_all() -> None:
+    for candidate in (A, b"a "):
+        made = of_configs()
+        assert resemblance(made, change(A), change(candidate), ["cpu"]).level is Level.MEANING
+        assert {each.alone for each in made.asked} == {True, False}
+
+
+def test_a_target_that_is_built_for_one_config_is_asked_at_once() -> None:
+    made = of_configs("-DCONFIG=1,2")
+    assert resemblance(made, change(A), change(B), ["cpu"]).level is None
+    assert {each.alone for each in made.asked} == {False}

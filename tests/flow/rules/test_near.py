@@ -30,6 +30,9 @@ class Compilers:
     def targets(self) -> tuple[str, ...]:
         return ("cpu",)
 
+    def here(self, versions: Sequence[tuple[Version, str]]) -> tuple[bool, ...]:
+        return tuple(True for _ in versions)
+
     def differ(self, one: Version, other: Version, target: str) -> bool:  # noqa: ARG002
         return one != other
 

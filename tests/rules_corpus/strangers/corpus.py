@@ -107,6 +107,10 @@ class Recorded:
         """Return the names of the targets of the protocol."""
         return tuple(self.protocol.targets)
 
+    def here(self, versions: Sequence[tuple[Version, str]]) -> tuple[bool, ...]:
+        """All are."""
+        return tuple(True for _ in versions)
+
     def differ(self, one: Version, other: Version, target: str) -> bool:  # noqa: ARG002  the port's signature
         """Whatever was recorded is compared."""
         return True
@@ -135,6 +139,10 @@ class Recording:
     def targets(self) -> tuple[str, ...]:
         """Return the names of the targets that compile here."""
         return self._meanings.targets()
+
+    def here(self, versions: Sequence[tuple[Version, str]]) -> tuple[bool, ...]:
+        """As the compilers say."""
+        return self._meanings.here(versions)
 
     def differ(self, one: Version, other: Version, target: str) -> bool:  # noqa: ARG002  the port's signature
         """Nothing is left out, so that all is recorded that may be asked for."""

@@ -1,0 +1,20 @@
+"""How a target is built for one config alone, by the macro that `tune: define` of protocol.yaml names."""
+
+from msgspec.structs import replace
+
+from expctl.domain.protocol.model import Build, Target
+
+
+def with_macro(build: Build, macro: str, config: str) -> Build:
+    """Return how a config is built alone."""
+    flags = [flag for flag in build.flags if not flag.startswith(f"-D{macro}=")]
+    return replace(build, flags=(*flags, f"-D{macro}={config}"))
+
+
+def first_alone(target: Target) -> Build | None:
+    """Return how the first of a target's configs is built alone; None if it can't be, or a config is built alone anyway."""
+    tune = target.tune
+    if tune is None or not tune.define or not tune.configs:
+        return None
+    is_alone = any(flag.startswith(f"-D{tune.define}=") for flag in target.build.flags)
+    return None if is_alone else with_macro(target.build, tune.define, tune.configs[0])
