@@ -2,8 +2,10 @@
 
 import hashlib
 import re
+import shutil
 import signal
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -37,12 +39,20 @@ NEXT = "expctl run P1 --extend goes on from these samples"
 
 
 @pytest.fixture
-def undecided(repository: Foreign) -> Foreign:
-    """P1 ended INCONCLUSIVE after the three rounds that the protocol gives it."""
+def undecided(repository: Foreign, tmp_path: Path) -> Foreign:
+    """P1 ended INCONCLUSIVE after the three rounds that the protocol gives it. Their noise is drawn from a secret seed: about once
+    in a hundred it is so small that three rounds are a KEEP, and then all begins again.
+    """
     repository.write("bench/benchmark.py", BENCHMARK)
     repository.edit_protocol("rounds: 10", "rounds: 3")
     repository.queue("P1", KERNEL)
-    said = repository.concluded("run", "P1").out
+    before = shutil.copytree(repository.root, tmp_path / "before the run", symlinks=True)
+    for _ in range(4):
+        said = repository.concluded("run", "P1").out
+        if repository.record("P1")["verdict"] != "KEEP":
+            break
+        shutil.rmtree(repository.root)
+        shutil.copytree(before, repository.root, symlinks=True)
     assert repository.record("P1")["verdict"] == "INCONCLUSIVE", said
     assert NEXT in said
     return repository
