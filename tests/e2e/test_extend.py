@@ -40,8 +40,8 @@ NEXT = "expctl run P1 --extend goes on from these samples"
 
 @pytest.fixture
 def undecided(repository: Foreign, tmp_path: Path) -> Foreign:
-    """P1 ended INCONCLUSIVE after the three rounds that the protocol gives it. Their noise is drawn from a secret seed: about once
-    in a hundred it is so small that three rounds are a KEEP, and then all begins again.
+    """P1 ended INCONCLUSIVE after the three rounds that the protocol gives it. Their noise is drawn from a secret seed: about
+    once in a hundred it is so small that three rounds are a KEEP, and then all begins again.
     """
     repository.write("bench/benchmark.py", BENCHMARK)
     repository.edit_protocol("rounds: 10", "rounds: 3")
