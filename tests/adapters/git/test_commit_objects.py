@@ -42,7 +42,7 @@ def of_either_hash(request: pytest.FixtureRequest, tmp_path: Path) -> Repository
 
 
 def by_git(workspace: GitWorkspace, repository: Repository, files: dict[str, bytes], message: str) -> str:
-    """The same commit, of the same parent, by git's own commands."""
+    """Return the commit of a tree and a parent that git's own commands make, to compare with."""
     env = {"GIT_INDEX_FILE": str(repository.root.parent / "index")}
     workspace.must(["read-tree", repository.head()], env=env)
     for path, contents in files.items():
