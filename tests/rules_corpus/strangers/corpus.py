@@ -141,7 +141,7 @@ class Recording:
         return self._meanings.targets()
 
     def here(self, versions: Sequence[tuple[Version, str]]) -> tuple[bool, ...]:
-        """Return for each version of a target whether it can be had here, as the compilers of this machine say, not the kept answers."""
+        """Return for each version of a target whether it can be had on this machine: its compilers are asked."""
         return self._meanings.here(versions)
 
     def differ(self, one: Version, other: Version, target: str) -> bool:  # noqa: ARG002  the port's signature
