@@ -132,6 +132,7 @@ def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" =
         probe=partial(_probe, place, tries),
         compilers=partial(_compilers, place, git) if tries else None,
         machine=machine,
+        absent=absent_targets,
         assumed=assumed,
         answers=KeptAnswers(place.state / "meanings" / "answers") if tries else None,
     )
@@ -272,6 +273,7 @@ def live(place: Place) -> "Live":
         branch=git.branch(),
         running=under_way,
         machine=machine(),
+        absent=absent_targets,
         beside=unmerged(git),
         gate=lambda protocol: (lambda: GateNow(target="")) if timed else gate_now(place, protocol),
         edited=git.is_edited(head, "protocol.yaml"),

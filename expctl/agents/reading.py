@@ -58,6 +58,7 @@ def status(place: Place, taken: arguments.Arguments) -> answers.StatusAnswer:  #
         branch=git.branch(),
         running=wiring.running(place),
         machine=wiring.machine(),
+        absent=wiring.absent_targets,
         beside=unmerged(git),
         gate=lambda protocol: wiring.gate_now(place, protocol),
         edited=git.is_edited(head, "protocol.yaml"),

@@ -39,6 +39,7 @@ def status(
         branch=git.branch(),
         running=wiring.running(place),
         machine=wiring.machine(),
+        absent=wiring.absent_targets,
         beside=unmerged(git),
         gate=lambda protocol: wiring.gate_now(place, protocol),
         edited=git.is_edited(head, "protocol.yaml"),

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from expctl.domain.brief.compose import Brief, Known, brief_of
 from expctl.domain.brief.rules import rules_now
-from expctl.domain.brief.uncounted import files_of, loops_of, standing_lines, uncounted_lines
+from expctl.domain.brief.uncounted import Uncounted, files_of, loops_of, standing_lines, uncounted_lines
 from expctl.domain.experiment.ids import next_number
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.history.baselines import Baseline, baseline_of, standing_epochs
@@ -50,12 +50,12 @@ def brief_here(
 ) -> Brief:
     """Return what a proposer must know about the commit `head`, in at most `words_max` words. `machine` maps facts of the
     machine to texts, `loops` holds hot loops that were counted here, `absent` says what targets lack here. With `about`, only
-    rules, findings and predictions that touch those files are told. Only summaries of records are read, except for the last
-    ones that timed each target, and KEEPs.
+    rules, findings and predictions that touch those files are told, and the hot loops there, if there are any. Only summaries
+    of records are read, except for the last ones that timed each target, and KEEPs.
     """
     protocol = library.protocol(head)
     found = in_order(library.digests(head))
-    conditions = conditions_at(library, head, protocol, machine)
+    conditions = conditions_at(library, head, protocol, machine, absent)
     known_epochs = epochs_from(each for summary in found for each in summary.measurings)
     kept = newest_keeps(found)
     records = standing_records(library, head, {*standing(found).values(), *kept})
@@ -68,6 +68,10 @@ def brief_here(
     epochs = known_epochs.at(conditions, standing_in)
     waiting = _in_turn(library, head, library.waiting(head))
     counted = known_loops(library, head, protocol, loops)
+    uncounted = tuple(_uncounted(library, head, protocol, {each.target for each in counted}, found))
+    loop_cards = cards(protocol, counted, baselines, library.rivals(head), given_baselines(found), keeps, absent)
+    at = {each.target: each.files for each in loop_cards} | {each.target: each.files for each in uncounted}
+    near = {name for name, files in at.items() if about is None or about.touches(files)} or set(at)
     known = Known(
         protocol=protocol,
         head=head,
@@ -83,9 +87,9 @@ def brief_here(
         rules=rules if about is None else replace(rules, elsewhere=_elsewhere(rulebook.ruled(head), about)),
         next_id=f"P{next_number(library.experiments(head))}",
         absent=absent,
-        cards=cards(protocol, counted, baselines, library.rivals(head), given_baselines(found), keeps, absent),
+        cards=tuple(each for each in loop_cards if each.target in near),
         changes=keep_changes(keeps),
-        uncounted=tuple(_uncounted(library, head, protocol, {each.target for each in counted}, found)),
+        uncounted=tuple(line for each in uncounted if each.target in near for line in each.lines),
         about=about.path if about is not None else "",
         left_out=len(findings) - len(told),
         untouched=frozenset() if about is None else frozenset(each.id for each in found if not _is_touched(each, about)),
@@ -102,7 +106,7 @@ def _in_turn(library: Library, head: str, waiting: Sequence[str]) -> tuple[str, 
 
 def _uncounted(
     library: Library, head: str, protocol: Protocol, counted: Collection[str], found: Sequence[RecordSummary]
-) -> Iterator[str]:
+) -> Iterator[Uncounted]:
     """Yield for each target whose hot loop was never counted which lines its KEEPs wrote, and what the last profile showed."""
     for name, target in protocol.targets.items():
         if target.hot_loop is None or name in counted:
@@ -114,7 +118,8 @@ def _uncounted(
         texts = library.texts(head, files_of(patches.values()))
         worked = standing_lines(patches, texts)
         loops = loops_of(texts[worked[0].file]) if worked else ()
-        yield from uncounted_lines(name, worked, loops, last, profiles[last][Side.CANDIDATE] if last else ())
+        lines = uncounted_lines(name, worked, loops, last, profiles[last][Side.CANDIDATE] if last else ())
+        yield Uncounted(target=name, files=tuple(each.file for each in worked), lines=tuple(lines))
 
 
 def _is_touched(found: RecordSummary, about: About) -> bool:

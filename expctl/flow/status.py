@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -109,19 +109,21 @@ def read_status(
     branch: str,
     running: tuple[Running, ...],
     machine: Mapping[str, str],
+    absent: Callable[[Protocol], Collection[str]],
     gate: Callable[[Protocol], Callable[[], GateNow]],
     edited: bool = False,
     beside: str = "",
 ) -> Status:
     """Read what `expctl status` prints about the commit `head`. `gate` begins to look at what blocks a measurement, and returns
-    a function that says it; `machine` holds facts of this machine; `edited` and `beside` are fields of the answer.
+    a function that says it; `machine` holds facts of this machine, `absent` names targets that it lacks; `edited` and `beside`
+    are fields of the answer.
     """
     protocol = library.protocol(head)
     looked, totals = gate(protocol), library.stock(head)
     records = library.some_records(head, totals.newest)
     timed = standing_records(library, head, totals.standing.values())
     baselines = tuple(baseline_of(target, timed[name], totals.landings) for target, name in sorted(totals.standing.items()))
-    conditions = conditions_at(library, head, protocol, machine)
+    conditions = conditions_at(library, head, protocol, machine, absent(protocol))
     epochs = totals.epochs.at(conditions, standing_epochs(totals.epochs, timed, baselines))
     blind = blind_rates(library.blind_slots(head), conditions)
     queue = tuple(_waiting(each) for each in read_queue(library, head).entries() if each.state is not State.WITHDRAWN)

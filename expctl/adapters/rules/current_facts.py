@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from expctl.domain.rules.current_facts import ProbeAnswer
 
 AskTool = Callable[[str], str]
+AbsentTargets = Callable[["Protocol"], Collection[str]]
 TryProbe = Callable[["Probe"], "ProbeAnswer"]
 
 
 class RepositoryFacts:
     """The facts of one commit and this machine that decide whether do-not-repeat rules hold. `assumed` (name -> value, from the
-    option --assume) replaces some of them.
+    option --assume) replaces some of them. What of this machine would begin an epoch doesn't count for targets that are
+    `absent` here: they are measured elsewhere.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class RepositoryFacts:
         machine: Callable[[], Mapping[str, str]],
         tool: AskTool,
         probe: TryProbe,
+        absent: AbsentTargets,
         judges: frozenset[str] | None = None,
         assumed: Mapping[str, str] | None = None,
     ) -> None:
@@ -49,6 +52,7 @@ class RepositoryFacts:
         self._machine = machine
         self._tool = tool
         self._probe = probe
+        self._absent = absent
         self._judges = judges
         self._assumed = assumed or {}
         self._texts: dict[str, str] = {}
@@ -135,7 +139,8 @@ class RepositoryFacts:
     def _comparability(self, target: str) -> Comparability:
         if target not in self._comparable:
             known = target in self._protocol.targets
-            found = self._library.comparability(self._commit, self._protocol, target, self._machine()) if known else None
+            machine = {} if target in self._absent(self._protocol) else self._machine()
+            found = self._library.comparability(self._commit, self._protocol, target, machine) if known else None
             self._comparable[target] = found or Comparability()
         return self._comparable[target]
 

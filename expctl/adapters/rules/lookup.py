@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
     from expctl.adapters.index.record_index import RecordIndex
     from expctl.adapters.records.repository_contents import GitLibrary
-    from expctl.adapters.rules.current_facts import AskTool, RepositoryFacts, TryProbe
+    from expctl.adapters.rules.current_facts import AbsentTargets, AskTool, RepositoryFacts, TryProbe
     from expctl.adapters.rules.kept_answers import KeptAnswers
     from expctl.domain.experiment.record import Record
     from expctl.domain.protocol.model import Protocol
@@ -44,8 +44,8 @@ FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 
 class RuleLookup:
     """Looks up do-not-repeat rules in commits of one repository. `machine` returns the facts of this machine that a record
-    stores, `compilers` what compiles for the targets of a protocol, `answers` keep what they told; `assumed` (name -> value)
-    replaces current facts.
+    stores, `absent` which targets of a protocol it can't measure, `compilers` what compiles for the targets of a protocol,
+    `answers` keep what they told; `assumed` (name -> value) replaces current facts.
     """
 
     def __init__(
@@ -57,6 +57,7 @@ class RuleLookup:
         probe: TryProbe,
         compilers: Callable[[Protocol], Meanings] | None = None,
         machine: Callable[[], Mapping[str, str]] = dict,
+        absent: AbsentTargets = lambda _: (),
         assumed: Mapping[str, str] | None = None,
         answers: KeptAnswers | None = None,
     ) -> None:
@@ -66,6 +67,7 @@ class RuleLookup:
         self._probe = probe
         self._compilers = compilers
         self._machine = machine
+        self._absent = absent
         self._assumed = assumed
         self._answers = answers
         self._meanings: dict[str, Meanings] = {}
@@ -152,6 +154,7 @@ class RuleLookup:
             machine=self._machine,
             tool=self._tool,
             probe=self._probe,
+            absent=self._absent,
             judges=architectures,
             assumed=self._assumed,
         )

@@ -41,6 +41,7 @@ def _lines(protocol: Protocol, next_id: str) -> Iterator[str]:
     yield (
         f"A proposal is experiments/{next_id}/experiment.yaml and experiments/{next_id}/change.patch (git diff of"
         f" {', '.join(protocol.scope)}); `expctl new --from-diff --title '...' --hypothesis '...' --expect KEEP --gain 0.5,3`"
+        " (a loss: `--expect REJECT --gain=-3,-0.5`)"
         " writes both, commits them with the new ledger.md, and undoes the edit; `expctl withdraw` takes one back."
         " The verdict and gain that you predict are those of the run that times it, on whatever target."
     )

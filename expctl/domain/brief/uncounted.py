@@ -34,6 +34,14 @@ class Standing(Struct, frozen=True, kw_only=True):
     by: tuple[str, ...]
 
 
+class Uncounted(Struct, frozen=True, kw_only=True):
+    """What `lines` say of the hot loop of `target`; `files` are those that KEEPs wrote, the one with most lines first."""
+
+    target: str
+    files: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
 def files_of(patches: Iterable[bytes]) -> tuple[str, ...]:
     """Return the files that patches leave changed."""
     return tuple(sorted({file.new for patch in patches for file in parse_diff(patch) if file.new}))

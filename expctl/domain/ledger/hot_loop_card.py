@@ -61,10 +61,10 @@ def keep_changes(records: Sequence[Record]) -> tuple[str, ...]:
 
 
 def _changed(record: Record) -> str:
-    parts = []
+    parts: dict[str, None] = {}  # targets that share a build say the same of it
     for text in record.profile:
         if not any(text.endswith(each) for each in NOTHING_NEW):
-            parts += [part for part in text.split(", ") if "->" in part or "nothing" in part]
+            parts |= dict.fromkeys(part for part in text.split(", ") if "->" in part or "nothing" in part)
     return one_line("; ".join(parts), CHANGE_MAX) if parts else "no figure of builds or profile changed"
 
 

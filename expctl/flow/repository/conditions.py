@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from expctl.domain.history.comparability import Comparability
     from expctl.domain.protocol.model import Protocol
@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 
 
 def conditions_at(
-    library: Library, commit: str, protocol: Protocol, environment: Mapping[str, str]
+    library: Library, commit: str, protocol: Protocol, environment: Mapping[str, str], absent: Collection[str] = ()
 ) -> dict[str, Comparability]:
     """Return, for each target that may decide, the conditions of a measurement at `commit`. `environment` maps facts of the
-    machine to texts.
+    machine to texts. The targets `absent` can't be measured on it, so that its facts say nothing about their next run.
     """
-    return {name: library.comparability(commit, protocol, name, environment) for name in protocol.decides}
+    return {
+        name: library.comparability(commit, protocol, name, {} if name in absent else environment) for name in protocol.decides
+    }

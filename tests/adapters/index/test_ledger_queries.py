@@ -195,7 +195,9 @@ def test_status_reads_the_records_that_it_shows_and_no_others(case: Case) -> Non
         reader = Counting(case.reader())
         library = GitLibrary(reader, RecordIndex(reader, case.file))
         gate = GateNow(target="")
-        stock = read_status(library, head=reader.head(), branch="main", running=(), machine={}, gate=lambda _: lambda: gate)
+        stock = read_status(
+            library, head=reader.head(), branch="main", running=(), machine={}, absent=lambda _: (), gate=lambda _: lambda: gate
+        )
         return stock, [name for name in reader.asked if name.endswith("record.json")]
 
     first, _ = status()

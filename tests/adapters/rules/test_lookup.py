@@ -209,7 +209,9 @@ def measured_here(repository: Repository) -> str:
     return conclude(repository, replace(PLAIN, base=base, protocol=protocol, yardstick=judged_by, environment={"cpu": "A"}))
 
 
-def changes_of(repository: Repository, experiment: str = "P1", cpu: str = "A", **assumed: str) -> list[str]:
+def changes_of(
+    repository: Repository, experiment: str = "P1", cpu: str = "A", absent: tuple[str, ...] = (), **assumed: str
+) -> list[str]:
     workspace = GitWorkspace(locate(repository.root))
     made = RuleLookup(
         workspace,
@@ -217,6 +219,7 @@ def changes_of(repository: Repository, experiment: str = "P1", cpu: str = "A", *
         tool=lambda _: "",
         probe=lambda _: ProbeAnswer(passes=False, said="no"),
         machine=lambda: {"cpu": cpu},
+        absent=lambda _: absent,
         assumed=assumed,
     )
     changed = made.circumstances(repository.head()).epoch_changes(experiment)
@@ -229,6 +232,7 @@ def test_a_measurement_stands_until_its_epoch_ends(repository: Repository) -> No
     assert changes_of(repository) == []
     assert changes_of(repository, "P9") == [], "of what nobody measured nothing has changed"
     assert changes_of(repository, cpu="B") == ["machine A -> B"]
+    assert changes_of(repository, cpu="B", absent=("cpu",)) == [], "it isn't measured on B"
     assert changes_of(repository, epoch="another") == ["cpu 1 -> another"]
     repository.write("protocol.yaml", "# a comment\n" + PROTOCOL)
     repository.write("bench/run.py", b'"""Times."""\n' + HARNESS)

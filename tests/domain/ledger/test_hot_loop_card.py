@@ -6,7 +6,7 @@ from expctl.domain.experiment.hot_loop import CountedLoop, HotLoop, LoopLine
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Fact
 from expctl.domain.history.baselines import Baseline, Figure
-from expctl.domain.ledger.hot_loop_card import cards
+from expctl.domain.ledger.hot_loop_card import cards, keep_changes
 from expctl.domain.protocol.model import Benchmark, Build, HotLoopRule, NumberKind, Protocol, Size, Target, Toolchain
 from tests.domain.ledger.test_model import measured
 
@@ -95,3 +95,9 @@ def test_a_loop_that_loads_more_than_it_multiplies_is_bound_by_that() -> None:
     assert "Bound by loading" in text
     assert "at most 80 % of the multiply-adds" in text
     assert "cycles stalled in the back end n=256 30 %" in text
+
+
+def test_what_two_targets_say_alike_of_a_keep_is_told_once() -> None:
+    alike = tuple(f"{name}: vgpr = 248, code 94720 -> 95488 B (+0.8 %)" for name in ("gpu", "rows"))
+    (said,) = keep_changes([replace(measured("P1", Verdict.KEEP), profile=(*alike, "time 5 -> 4 us (-20.0 %)"))])
+    assert said.endswith("): code 94720 -> 95488 B (+0.8 %); time 5 -> 4 us (-20.0 %)")
