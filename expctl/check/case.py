@@ -21,6 +21,7 @@ from expctl.domain.text import one_line
 Reference = Callable[[dict[str, Any], dict[str, int]], Mapping[str, Any]]
 """(arrays by name as they are before the launch, shapes) -> expected arrays by name."""
 AXES_MOST = 3
+EXTENTS_MOST = 32
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -211,6 +212,8 @@ def _argument_problems(path: str, argument: Argument, case: Case) -> Iterator[tu
         yield f"{path}.name", "a name has letters, digits and _"
     if argument.is_array == (argument.value is not None):
         yield path, "expected shape for an array, or value for a scalar; found " + ("both" if argument.is_array else "neither")
+    if len(argument.shape or ()) > EXTENTS_MOST:
+        yield f"{path}.shape", f"expected at most {EXTENTS_MOST} extents, found {len(argument.shape or ())}"
     for i, extent in enumerate(argument.shape or ()):
         yield from _arithmetic(f"{path}.shape[{i}]", extent, case)
     for expression in values_of_scalar(argument):

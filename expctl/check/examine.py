@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from expctl.check.case import Case, refusal
@@ -71,7 +71,8 @@ def examine(
     drawn = None
     if found.findings and plan.fuzz_shapes and all(each.kind != ENDLESS for each in found.findings):
         drawn, shapes = shapes, shrunk(shapes, case.vary, _shows(runner, found.findings[0]))
-        found = runner.run(shapes, plan.orders)
+        smallest = runner.run(shapes, plan.orders)
+        notes, found = (*notes, *_others(found, smallest, drawn)), smallest
     result = Examined(
         file=plain_text(str(file.file)),
         kernel=str(signature.cpp_name),
@@ -103,11 +104,25 @@ def _fuzzed(runner: KernelRunner, case: Case, plan: Plan, first: Trial) -> tuple
         if trial.findings:
             return trial, drawn, tuple(notes)
         if not notes:
-            at = ", ".join(f"{name} = {extent}" for name, extent in drawn.items())
-            notes = [f"{note} (at {at})" for note in trial.notes]
+            notes = [f"{note} (at {_named(drawn)})" for note in trial.notes]
     if skipped:
         notes.append(f"{skipped} of the drawn shapes can't be launched: an extent, the grid or an argument has no value there")
     return first, case.shapes, tuple(notes)
+
+
+def _others(shown: Trial, smallest: Trial, shapes: Shapes) -> Iterator[str]:
+    """Yield a sentence for the findings `shown` at `shapes` that the smallest shape doesn't have."""
+    known = {each.identity for each in smallest.findings}
+    others = [each for each in shown.findings if each.identity not in known]
+    if others:
+        told = [
+            f"{each.kind}{f' in {each.array}' if each.array else f' at {each.place}' if each.place else ''}" for each in others
+        ]
+        yield f"at {_named(shapes)} also: {'; '.join(told)}"
+
+
+def _named(shapes: Shapes) -> str:
+    return ", ".join(f"{name} = {extent}" for name, extent in shapes.items())
 
 
 def _shows(runner: KernelRunner, finding: Finding) -> Callable[[Shapes], bool]:

@@ -61,10 +61,16 @@ def unwritten_outputs(case: Case, found: Interpretation) -> Iterator[str]:
             yield f"{_element(argument, first)} was never written; {many}"
 
 
-def differing_orders(case: Case, found: Sequence[Interpretation]) -> Iterator[str]:
-    """Yield a sentence for each output that is not the same, within its limit, in all orders."""
+def unexpected_outputs(case: Case, expected: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence for the outputs of which a reference says nothing."""
+    if names := [each.name for each in case.arguments if each.role is not Role.IN and each.name not in expected]:
+        yield f"the reference says nothing of {', '.join(names)}"
+
+
+def differing_orders(case: Case, expected: Mapping[str, Any], found: Sequence[Interpretation]) -> Iterator[str]:
+    """Yield a sentence for each output that is not the same, within its limit, in all orders, but for `expected` ones."""
     for argument in case.arguments:
-        if not argument.is_array or argument.role is Role.IN:
+        if not argument.is_array or argument.role is Role.IN or argument.name in expected:
             continue
         first, *others = (values_of(each.outputs[argument.name], argument.dtype) for each in found)
         for other in others:

@@ -26,9 +26,9 @@ from expctl.inspection.readers.parameter_types import Member, ParameterType, par
 from expctl.inspection.readers.read_file import ASSEMBLIES, DEFAULT_ARCH, SOURCES
 
 _COERCED = ".coerce"  # of a pointer that clang takes to be one to global memory
-_WORKITEM_ID = re.compile(
-    r"^\s*\.amdhsa_kernel\s+(\S+)\s*$(?:(?!\.end_amdhsa_kernel).)*?_vgpr_workitem_id\s+([012])\b", re.M | re.S
-)
+_DESCRIPTOR = re.compile(r"^\s*\.amdhsa_kernel\s+(\S+)\s*$(.*?)\.end_amdhsa_kernel", re.M | re.S)
+_WORKITEM_ID = re.compile(r"_vgpr_workitem_id\s+([012])\b")
+_WORKGROUP_ID = re.compile(r"_sgpr_workgroup_id_([yz])\s+1\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +57,8 @@ class Signature:
     """The block that the source asks for, empty if any is allowed."""
     axes: int = 1
     """How many of a thread's x, y, z the kernel reads; 1 where there is no assembly text."""
+    group_axes: int = 1
+    """The same of a workgroup's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,10 +224,17 @@ def _of_text(path: Path, text: str, compiler: str) -> KernelFile:
     parsed = parse_assembly(text, where)
     check_target(parsed.arch, where)
     entries = {str(entry.get(".name", "")): entry for entry in metadata_of(text, where)}
-    axes = {found[1]: int(found[2]) + 1 for found in _WORKITEM_ID.finditer(text)}
-    kernels = tuple(_signature(entries[each.name], where, axes.get(each.name, 1)) for each in parsed.kernels)
+    axes = {found[1]: _axes(found[2]) for found in _DESCRIPTOR.finditer(text)}
+    kernels = tuple(_signature(entries[each.name], where, *axes.get(each.name, (1, 1))) for each in parsed.kernels)
     notes = (difference(parsed.arch),) if difference(parsed.arch) else ()
     return KernelFile(file=path, arch=parsed.arch, compiler=compiler, assembly=text, kernels=kernels, notes=notes)
+
+
+def _axes(descriptor: str) -> tuple[int, int]:
+    """Return how many axes of a thread and of a workgroup a kernel reads."""
+    thread = _WORKITEM_ID.search(descriptor)
+    groups = ("xyz".index(axis) + 1 for axis in _WORKGROUP_ID.findall(descriptor))
+    return int(thread[1]) + 1 if thread else 1, max(groups, default=1)
 
 
 def _of_code_object(path: Path, data: bytes, options: Options) -> KernelFile:
@@ -242,7 +251,7 @@ def _of_code_object(path: Path, data: bytes, options: Options) -> KernelFile:
     return KernelFile(file=path, arch=parsed.arch, compiler="", assembly="", kernels=kernels, code=data)
 
 
-def _signature(entry: Mapping[str, Any], where: str, axes: int = 1) -> Signature:
+def _signature(entry: Mapping[str, Any], where: str, axes: int = 1, group_axes: int = 1) -> Signature:
     symbol = str(entry[".name"])
     cpp_name = demangled(symbol)
     check_waves(int(entry.get(".wavefront_size", WAVE)), plain_text(cpp_name.name), where)
@@ -257,6 +266,7 @@ def _signature(entry: Mapping[str, Any], where: str, axes: int = 1) -> Signature
         most_threads=int(entry.get(".max_flat_workgroup_size", 1024)),
         needs_block=tuple(int(each) for each in entry.get(".reqd_workgroup_size", ())),
         axes=axes,
+        group_axes=group_axes,
     )
 
 

@@ -82,7 +82,7 @@ def proposal(file: KernelFile, kernel: Signature) -> str:
         f"{which}"
         f"shapes: {{{', '.join(f'{name}: {value}' for name, value in shapes.items())}}}\n"
         f"vary: {{{', '.join(f'{name}: [1, {2 * value}]' for name, value in shapes.items())}}}   # for --fuzz-shapes\n"
-        f"grid: [{', '.join(_grid(list(shapes), block))}]   # workgroups\n"
+        f"grid: [{', '.join(_grid(list(shapes), block, kernel.group_axes))}]   # workgroups\n"
         f"block: [{', '.join(map(str, block))}]   # threads{doubt}\n"
         f"{extra}arguments:{written}\n"
     )
@@ -137,10 +137,14 @@ def _words(options: Options | None) -> list[str]:
     return several + [word for key, value, is_told in single if is_told for word in (key, value)]
 
 
-def _grid(shapes: list[str], block: tuple[int, ...]) -> list[str]:
-    """Return an expression for each axis: x counts along the last of the shapes, y along the one before."""
-    whole = [(name, extent) for name, extent in zip(reversed(shapes), block, strict=False) if extent > 1]
-    return [f'"({name} + {extent - 1}) // {extent}"' for name, extent in whole] or [shapes[-1]]
+def _grid(shapes: list[str], block: tuple[int, ...], axes: int) -> list[str]:
+    """Return an expression for each axis, at least `axes` while shapes last: x counts along the last of them, y along the one
+    before.
+    """
+    extents = [*block, 1, 1][:3]
+    many = max(axes, *(axis for axis, extent in enumerate(extents, 1) if extent > 1), 1)
+    named = list(zip(reversed(shapes), extents, strict=False))[:many]
+    return [f'"({name} + {extent - 1}) // {extent}"' if extent > 1 else name for name, extent in named]
 
 
 def _numbers(kernel: Signature, names: list[str]) -> Iterator[tuple[str, Parameter | Member]]:

@@ -117,6 +117,10 @@ def _bad_ranges(placed: list[tuple[str, Argument]], launch: Launch) -> Iterator[
 
 
 def _too_large(case: Case, launch: Launch) -> Iterator[Problem]:
-    sizes = [prod(launch.extents[each.name]) * each.dtype.stored.itemsize for each in case.arguments if each.is_array]
+    arrays = [each for each in case.arguments if each.is_array]
+    extents = [
+        [max(extent, 1) for extent in launch.extents[each.name]] for each in arrays
+    ]  # numpy takes none too large beside 0
+    sizes = [prod(shape) * each.dtype.stored.itemsize for shape, each in zip(extents, arrays, strict=True)]
     if sum(sizes) > BYTES_MAX:
         yield "arguments", f"{sum(sizes)} bytes of arrays, the most are {BYTES_MAX}"

@@ -14,7 +14,7 @@ from expctl.check.case_file import Description
 from expctl.check.dtypes import values_of
 from expctl.check.findings import Finding, FindingLog
 from expctl.check.fit import guessed, misfits
-from expctl.check.judge import changed_inputs, differing_orders, unwritten_outputs, wrong_results
+from expctl.check.judge import changed_inputs, differing_orders, unexpected_outputs, unwritten_outputs, wrong_results
 from expctl.check.kernel_file import KernelFile, Signature, lds_variables, short_name, text_of
 from expctl.check.places import Places
 from expctl.check.reference import expected_outputs
@@ -91,7 +91,9 @@ class KernelRunner:
         if log.found:
             tried = min(len(done) + 1, orders)
             return Trial(findings=log.all(), orders=tried, outputs=self._outputs(done[0]) if done else {})
-        notes = [*unwritten_outputs(self._case, done[0]), *(differing_orders(self._case, done) if not expected else ())]
+        notes = [*unwritten_outputs(self._case, done[0]), *differing_orders(self._case, expected, done)]
+        if self._description.reference is not None:
+            notes += unexpected_outputs(self._case, expected)
         outputs = self._outputs(done[0])
         return Trial(findings=(), orders=orders, notes=tuple(notes), outputs=outputs, written=done[0].written)
 

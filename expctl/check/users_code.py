@@ -5,11 +5,13 @@ It answers first what the file defines, then what `reference` returns for each r
 
 from __future__ import annotations
 
+import os
 import pickle
 import runpy
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
@@ -42,7 +44,10 @@ class Defined:
 
 
 def serve(descriptor: int, file: str, seconds_most: float) -> None:
-    """Run `file` and answer over the socket `descriptor`. What it runs may import what lies beside it."""
+    """Run `file` and answer over the socket `descriptor`, as long as it is open. What it runs may import what lies beside it; a
+    process that it forks ends where it would answer.
+    """
+    process = os.getpid()
     sys.path.insert(0, str(Path(file).resolve().parent))
     reference: Any = None
 
@@ -52,14 +57,16 @@ def serve(descriptor: int, file: str, seconds_most: float) -> None:
         reference = names.get("reference")
         return Defined(case=names.get("case"), has_reference=reference is not None, is_function=callable(reference))
 
-    with Connection(descriptor) as connection:
-        connection.send_bytes(_answered(define, file, seconds_most))
+    def answer(work: Callable[[], Any]) -> None:
+        answered = _answered(work, file, seconds_most)
+        if os.getpid() != process:
+            os._exit(0)
+        connection.send_bytes(answered)
+
+    with suppress(EOFError, OSError), Connection(descriptor) as connection:
+        answer(define)
         while True:
-            try:
-                request = connection.recv()
-            except (EOFError, OSError):
-                return
-            connection.send_bytes(_answered(partial(reference, *request), file, seconds_most))
+            answer(partial(reference, *connection.recv()))
 
 
 def _answered(work: Callable[[], Any], file: str, seconds_most: float) -> bytes:

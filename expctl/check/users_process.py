@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import struct
 import sys
 import weakref
 from collections.abc import Mapping
@@ -38,6 +40,7 @@ class UsersProcess:
     def __init__(self, path: Path, where: str) -> None:
         self._where = where
         self._pipe, theirs = Pipe()
+        _limit(self._pipe, SECONDS_MOST + BESIDE_S)
         words = (str(theirs.fileno()), str(path), str(SECONDS_MOST), *map(str, sys.path))
         launch = Launch(
             argv=(sys.executable, "-P", "-u", "-c", START, *words),
@@ -62,8 +65,9 @@ class UsersProcess:
         try:
             for request in requests:
                 self._pipe.send(request)
-            in_time = self._pipe.poll(SECONDS_MOST + BESIDE_S)
-            answer: Answer = self._pipe.recv() if in_time else Answer(error=f"it goes on after {SECONDS_MOST:g} seconds")
+            answer: Answer = self._pipe.recv()
+        except BlockingIOError:
+            answer = Answer(error=f"it goes on after {SECONDS_MOST:g} seconds")
         except (EOFError, OSError):
             answer = Answer(error=f"{self._ending()}, before it came to its end")
         except Exception as error:  # noqa: BLE001  objects of the file's own classes can't be read here, for any reason
@@ -87,6 +91,14 @@ class UsersProcess:
             where=f"{self._where}:{answer.line}" if answer.line else self._where,
             hint="correct that line, and run again",
         )
+
+
+def _limit(pipe: Connection, seconds: float) -> None:
+    """Let no reading and no writing wait longer than this: BlockingIOError."""
+    time = struct.pack("@ll", *divmod(round(seconds * 1e6), 1_000_000))
+    with socket.socket(fileno=os.dup(pipe.fileno())) as same:
+        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            same.setsockopt(socket.SOL_SOCKET, option, time)
 
 
 def _end(pipe: Connection, running: Running) -> None:

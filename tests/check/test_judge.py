@@ -7,7 +7,7 @@ import pytest
 
 from expctl.check.buffers import values_for
 from expctl.check.case import Case, case_of
-from expctl.check.judge import changed_inputs, differing_orders, unwritten_outputs, wrong_results
+from expctl.check.judge import changed_inputs, differing_orders, unexpected_outputs, unwritten_outputs, wrong_results
 from expctl.check.resolved import resolve
 from expctl.gfx11.launch import Interpretation
 from expctl.gfx11.machine.counts import Counts
@@ -100,6 +100,13 @@ def test_a_changed_input_is_named_and_a_nan_that_stayed_is_none() -> None:
 
 def test_orders_that_differ_beyond_the_limit() -> None:
     case = case_with("f32")
-    assert list(differing_orders(case, [after(ONE), after(ONE + np.float32(1e-6))])) == []
-    (note,) = differing_orders(case, [after(ONE), after(ONE), after(ONE * 2)])
+    assert list(differing_orders(case, {}, [after(ONE), after(ONE + np.float32(1e-6))])) == []
+    (note,) = differing_orders(case, {}, [after(ONE), after(ONE), after(ONE * 2)])
     assert note == "y[0, 0] depends on the order of waves: 1 and 2; 6 of 6 elements are so"
+    assert list(differing_orders(case, {"y": ONE}, [after(ONE), after(ONE * 2)])) == []
+
+
+def test_an_output_that_the_reference_leaves_out_is_noted() -> None:
+    case = case_with("f32")
+    assert list(unexpected_outputs(case, {"y": ONE})) == []
+    assert list(unexpected_outputs(case, {})) == ["the reference says nothing of y"]

@@ -16,7 +16,7 @@ SOURCE = """\
 template <class T, int N> __global__ void fill(T *__restrict__ out, T value) { out[blockIdx.x * N + threadIdx.x] = value; }
 template __global__ void fill<_Float16, 8>(_Float16 *, _Float16);
 extern "C" __global__ void __launch_bounds__(64) plane(const float4 *x, float *y, long rows, unsigned char flag) {
-    y[threadIdx.y * rows + threadIdx.x] = x[threadIdx.x].y + flag;
+    y[threadIdx.y * rows + blockIdx.z] = x[threadIdx.x].y + flag;
 }
 """
 OPTIONS = Options(arch="")
@@ -57,6 +57,7 @@ def test_kernels_of_a_source(read: KernelFile) -> None:
         ("value", "_Float16", 2, False),
     ]
     assert (fill.axes, plane.axes, plane.most_threads) == (1, 2, 64)
+    assert (fill.group_axes, plane.group_axes) == (1, 3)
     assert {each.type for each in plane.parameters} == {""}
 
 

@@ -17,7 +17,9 @@ from expctl.inspection.device_compiler import Options
 from tests.refusals import refuses
 
 
-def kernel(symbol: str, *names: str, axes: int = 1, most: int = 1024, block: tuple[int, ...] = ()) -> Signature:
+def kernel(
+    symbol: str, *names: str, axes: int = 1, groups: int = 1, most: int = 1024, block: tuple[int, ...] = ()
+) -> Signature:
     """A kernel with the parameters that its symbol says; a pointer has 8 bytes, anything else 4."""
     cpp_name = demangled(symbol)
     types = cpp_name.parameters or ("",) * len(names)
@@ -25,7 +27,15 @@ def kernel(symbol: str, *names: str, axes: int = 1, most: int = 1024, block: tup
         Parameter(name=name, type=each, size=8 if "*" in each else 4, is_pointer="*" in each)
         for name, each in zip(names or ("",) * len(types), types, strict=True)
     )
-    return Signature(symbol=symbol, cpp_name=cpp_name, parameters=parameters, most_threads=most, needs_block=block, axes=axes)
+    return Signature(
+        symbol=symbol,
+        cpp_name=cpp_name,
+        parameters=parameters,
+        most_threads=most,
+        needs_block=block,
+        axes=axes,
+        group_axes=groups,
+    )
 
 
 def file_of(*kernels: Signature, path: Path = Path("k.hip")) -> KernelFile:
@@ -66,6 +76,14 @@ def test_a_kernel_of_two_axes() -> None:
     assert facts["shapes"] == {"m": 33, "n": 33, "k": 33}
     assert (facts["grid"], facts["block"]) == (["(k + 15) // 16", "(n + 15) // 16"], [16, 16])
     assert facts["arguments"][6] == {"name": "alpha", "dtype": "f32", "value": 1}
+
+
+@pytest.mark.parametrize(
+    ("groups", "grid"), [(1, ["(k + 31) // 32"]), (2, ["(k + 31) // 32", "n"]), (3, ["(k + 31) // 32", "n", "m"])]
+)
+def test_workgroups_lie_along_every_axis_that_the_kernel_reads(groups: int, grid: list[str]) -> None:
+    wave = kernel(GEMM.symbol, *(each.name for each in GEMM.parameters), groups=groups, block=(32, 1, 1))
+    assert yaml.safe_load(proposal(file_of(wave), wave))["grid"] == grid
 
 
 @pytest.mark.parametrize(

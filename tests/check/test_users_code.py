@@ -60,6 +60,29 @@ def test_it_has_to_come_to_its_end(text: str, tmp_path: Path) -> None:
     assert ("by signal 9" if "kill" in text else "with status 0") in caught.value.found
 
 
+@pytest.mark.parametrize("place", ["os.fork()", "def reference(arrays, shapes):\n    os.fork()\n    return dict(shapes)"])
+def test_one_process_answers_where_it_forks(place: str, tmp_path: Path) -> None:
+    text = "def reference(arrays, shapes): return dict(shapes)\n" if "def" not in place else ""
+    reference = read_case(written(tmp_path, f"import os\n{text}{place}")).reference
+    assert reference is not None
+    assert [reference({}, {"n": n}) for n in (3, 4)] == [{"n": 3}, {"n": 4}]
+
+
+def test_it_may_close_what_it_answers_by(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with refuses("case-failed"):
+        read_case(written(tmp_path, "import os\nos.closerange(3, 99)"))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_bytes_of_its_own_are_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(users_process, "SECONDS_MOST", 0.5)
+    monkeypatch.setattr(users_process, "BESIDE_S", 1.5)
+    write = "import os\nfor i in range(3, 30):\n    try: os.write(i, b'of my own')\n    except OSError: pass"
+    with refuses("case-failed") as caught:
+        read_case(written(tmp_path, write))
+    assert caught.value.found == "it goes on after 0.5 seconds"
+
+
 def test_a_reference_has_to_come_to_its_end(tmp_path: Path) -> None:
     reference = read_case(written(tmp_path, "import os\ndef reference(arrays, shapes): os._exit(0)")).reference
     assert reference is not None
