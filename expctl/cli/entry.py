@@ -1,5 +1,6 @@
 """Entry point of the command `expctl`; it handles Ctrl-C before anything else is imported."""
 
+import os
 import resource
 import signal
 import sys
@@ -18,6 +19,7 @@ def main() -> None:
     # Where files may not grow, Python would store bytecode that is cut off, and every later command would fail on it.
     sys.dont_write_bytecode |= resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY
     sys.unraisablehook = _interrupt_again
+    _open_closed()
     try:
         try:
             from expctl.cli.app import main as run
@@ -29,6 +31,13 @@ def main() -> None:
     except KeyboardInterrupt:  # raised outside of `guard`, before or after the command
         print("\nInterrupted", file=sys.stderr)
         sys.exit(130)
+
+
+def _open_closed() -> None:
+    """Open /dev/null where a standard stream was closed: the next file would get its number, and what is printed there."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  pathlib takes long to import; open for good
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signature of a handler

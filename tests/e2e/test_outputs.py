@@ -55,6 +55,18 @@ def test_a_closed_output_is_none(trace: Path) -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+KERNEL = "#include <hip/hip_runtime.h>\n__global__ void k(float *o) { o[threadIdx.x] = 1; }\n"
+CASE = "block: [64]\nshapes: {n: 64}\ngrid: [1]\narguments:\n  - {name: o, dtype: f32, shape: [n], role: out}\n"
+
+
+def test_a_check_with_a_closed_standard_error(tmp_path: Path) -> None:
+    (tmp_path / "k.hip").write_text(KERNEL)
+    (tmp_path / "case.yaml").write_text(CASE)
+    words = f'"{sys.executable}" -m expctl check k.hip --launch case.yaml 2>&-'
+    ended = subprocess.run(["/bin/sh", "-c", words], cwd=tmp_path, capture_output=True, text=True)
+    assert (ended.returncode, "nothing found" in ended.stdout) == (0, True), ended.stdout
+
+
 def unread(words: tuple[str, ...], **options: Any) -> tuple[int, bytes]:
     """Exit status and standard error of expctl whose standard output nobody reads."""
     reading, writing = os.pipe()

@@ -69,6 +69,11 @@ class AtomicOp:
         """Return whether it is a compare-and-swap, whose data are two values."""
         return self.evaluate is None
 
+    @property
+    def replaces(self) -> bool:
+        """Return whether it is an exchange, whose new value does not depend on the old one."""
+        return self.evaluate is _LESS["swap"]
+
 
 def _op(name: str, kind: str, bits: int) -> AtomicOp:
     dtype = np.dtype((_WIDE if bits == 64 else _KINDS)[kind])
@@ -194,13 +199,15 @@ def global_update(exchange: Exchange, addresses: Source) -> Run:
         pieces, lanes, states = reach(wave, line, addresses, op.width, does="updates")
         where = pieces.bytes()
         memory, log = wave.group.memory, wave.group.device.log
-        if where.size and (states == UNDEFINED).any():
-            first = int(where[(states == UNDEFINED).any(axis=1)][0, 0])
+        unknown: Flags = (states == UNDEFINED).any(axis=1)
+        if unknown.any() and not op.replaces:
+            first = int(where[unknown][0, 0])
             wave.fault(FaultKind.UNINITIALISED, line, f"updates what nothing wrote, {memory.describe(first + BASE)}")
         if unclear and (unwritten := exchange.read(wave.vector_undefined, lanes).any(axis=1)).any():
             place = memory.describe(int(where[unwritten][0, 0]) + BASE)
             wave.fault(FaultKind.UNINITIALISED, line, f"a value that nothing wrote goes to memory, at {place}")
-        _write_back(wave, target, op, lanes, _update(memory.data, where, op, exchange.read(wave.vector, lanes)))
+        old = _update(memory.data, where, op, exchange.read(wave.vector, lanes))
+        _write_back(wave, target, op, lanes, old, unknown)
         memory.states[where] = DEFINED
         tag = log.begin(wave.group.access(line, wave.index))
         wave.exchange(((-1, place) for place in pieces.where.tolist()), acquires=target is not None)
@@ -238,10 +245,15 @@ def _lds_update(exchange: Exchange, base: int, offset: int) -> Run:
         plan = planned(wave, line, wave.u32[base], part)
         where = plan.pieces.bytes()
         unknown: Anything = lds.undefined[where].any(axis=1)
+        left = np.zeros_like(unknown) if op.replaces else unknown
         if unclear:
-            unknown |= exchange.read(wave.vector_undefined, plan.lanes).any(axis=1)
+            given = exchange.read(wave.vector_undefined, plan.lanes).any(axis=1)
+            unknown, left = unknown | given, left | given
         old = _update(lds.data, where, op, exchange.read(wave.vector, plan.lanes))
-        lds.undefined[where[unknown]] = 0xFF
+        if op.replaces:
+            lds.undefined[where] = np.where(left, 0xFF, 0)[:, None]  # of lanes at one place the last one stays
+        else:
+            lds.undefined[where[left]] = 0xFF
         _write_back(wave, target, op, plan.lanes, old, unknown)
         tag = lds.log.begin(group.access(line, wave.index))
         wave.exchange(((group.index, place) for place in plan.pieces.where.tolist()), acquires=target is not None)
