@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 
 from expctl.domain.text import plain_text
 from expctl.imported.document import Line, Row, Section
+from expctl.imported.fields import Field, field_of, words_of
 from expctl.imported.headings import title_and_name
+from expctl.imported.items import Item, parted, tree
 from expctl.imported.verdicts import Dialect, rulings
+from expctl.imported.vocabulary import DECIDED
 
 LABELLED = re.compile(
     r"(?P<indent>\s*)(?:[-*+]\s+)?(?:\*\*|__)?(?P<label>[A-Za-z][A-Za-z ]{0,24}?)(?:\*\*|__)?:(?:\*\*|__)?\s+(?P<words>\S.*)"
@@ -77,3 +80,28 @@ def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:
             last = []
     if entry:
         yield entry
+
+
+def read_nested(section: Section, lines: Sequence[Line], dialect: Dialect) -> Iterator[tuple[Row, frozenset[int]]]:
+    """Yield an experiment for each item of a list inside which one part is labelled as its decision, and the lines of it all."""
+    for item in (each for outer in tree(lines) for each in outer.all()):
+        parts = [(field_of(each.text), words_of(each.text)) for each in item.inside]
+        decided = [words for field, words in parts if field is Field.DECISION]
+        made = rulings(decided[0], dialect) if len(decided) == 1 and field_of(item.text) in (None, Field.CHANGE) else None
+        if not isinstance(made, tuple) or not DECIDED.search(decided[0]):
+            continue
+        title, rest = parted(words_of(item.text) if field_of(item.text) else item.text)
+        change, name = title_and_name(title)
+        told = {field: "; ".join(words for kind, words in parts if kind is field) for field in (Field.RESULT, Field.WHY)}
+        row = Row(
+            line=item.line,
+            name=name,
+            rulings=made,
+            change=plain_text(change or title),
+            result=plain_text(told[Field.RESULT] or rest),
+            why=plain_text(told[Field.WHY] or decided[0]),
+            date="",
+            figures=(),
+            table=section.line,
+        )
+        yield row, frozenset(each.line for each in item.all())

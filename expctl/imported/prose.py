@@ -9,7 +9,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.bullets import DECIDES, LABEL, MEASURED, read_bullets
 from expctl.imported.document import Document, Line, Row, Ruling, Section, Unread
-from expctl.imported.entries import read_entries
+from expctl.imported.entries import read_entries, read_nested
 from expctl.imported.groups import NOT_KEPT, NOT_REJECTED, ruled_sections, ruling_of_items, verdict_of
 from expctl.imported.headings import (
     COUNTED,
@@ -106,8 +106,14 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
         if entries and not (heading and heading.words):
             found += entries
             continue
+        nested = dict(read_nested(section, lines, dialect))
+        if nested:
+            found += nested
+            inside = frozenset[int]().union(*nested.values())
+            lines = tuple(line for line in lines if line.number not in inside)
         among = marks[section.under] >= MARKED_MIN
-        whole = _section(section, heading, lines, dialect, among=among) if heading and heading.name not in names else None
+        one = heading and heading.name not in names and not nested
+        whole = _section(section, heading, lines, dialect, among=among) if heading and one else None
         outer = [title for title in _outer(section.under, above) if title != document.title or title in whole_document]
         if isinstance(whole, Row) and any(_contradicts(each, title) for each in whole.rulings for title in outer):
             continue  # a KEEP below `What didn't work`

@@ -86,7 +86,7 @@ BASELINE = re.compile(
 NO_FAULT = re.compile(
     r"(?<!-)\b(?:no|without|not a) (?:\w+ )?(?:regressions?|failures?|errors?|crash(?:es)?|drops?)\b", re.IGNORECASE
 )
-PARTS = re.compile(r"\s*[/;+]\s*")
+PARTS = re.compile(r"\s+[/+]\s+|\s*;\s*|(?<=^[A-Z]{4})/|(?<=^[A-Z]{6})/")
 CLAUSE = re.compile(r"[;:.](?=\s|$)|,\s|[（），；：。]|\s[-–—]+\s|[–—]|[()\[\]]|\s*(?:→|->|=>)\s*")
 # Words that may stand before the verdict in its clause.
 LEAD = (
