@@ -13,6 +13,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.bullets import ABOUT_EXPERIMENTS, LABEL, MEASURED
 from expctl.imported.columns import RULES, plain_head
 from expctl.imported.document import Document, Row, Section, Table
+from expctl.imported.fields import field_of, tells_one
 from expctl.imported.groups import ruling_of_items
 from expctl.imported.headings import COUNTED, GROUP, IDENTIFIED, NUMBERED, PART, experiments_of, tails
 from expctl.imported.heads import HEADS, MEANING, Role
@@ -33,7 +34,7 @@ NO_EXPERIMENTS = re.compile(
     |methodology|background|overview|glossary|legend|references?|appendix|goals?|rules?|protocol|criteria|gates?|usage|hardware
     |open\ questions?|(?:key\ )?takeaways?|files?|structure|instructions?|contents?|notes?\ on|recommend\w*|status|principles?
     |current\ (?:state|best)|not\ (?:yet\ )?(?:tried|tested)|ideas\ (?:to|for)|backlog|queue|targets?|constraints?|invariants?
-    |profil\w+|breakdown|commands?|key\ findings?)\b""",
+    |profil\w+|breakdown|commands?|key\ findings?|guiding|priorities)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 AT_START = re.compile(r"\W*(?:\d+\W+)?(?:(?:the|an?|initial|stock|original|first)\W+)*(?:baseline|reference)\b", re.IGNORECASE)
@@ -53,10 +54,10 @@ class Candidate:
 
 
 def candidates(document: Document, rows: Sequence[Row], known: Mapping[int, Place], read: set[int]) -> Iterator[Candidate]:
-    """Yield the lines of `document` that may be experiments beside `rows`; `known` are its places by line, `read` the lines of
-    tables that were understood.
+    """Yield the lines of `document` that may be experiments beside `rows`; `known` are its places by line, `read` the lines
+    that were understood, of tables and of sections about their rows.
     """
-    taken = {row.line for row in rows}
+    taken = {row.line for row in rows} | (read & {section.line for section in document.sections})
     tree = _Tree.of(document)
     found: dict[int, Verdict | None] = {}
     found |= _headings(document, tree, taken)
@@ -122,14 +123,23 @@ def _headings(document: Document, tree: _Tree, taken: set[int]) -> dict[int, Ver
             continue
         free = [section for section in members if section.line not in taken and _may_be_one(section)]
         told = {section.line for section in free if any(map(weigh, _ends(section.title)))}
+        whole = {section.line for section in free if tells_one(outside_fences(section.lines)) and tells_outcome(_text(section))}
         counted = {section.line for section in members if _is_counted(section.title)}
-        told_or_taken = told | {section.line for section in members if section.line in taken}
+        known = told | {section.line for section in members if section.line in taken}
+        if about or len(whole) > 1:
+            known |= whole
+        many = len(known) >= MOST * len(members)
+        of_many = about and len(counted) > 1
+        asked = set()
         for section in free:
             body = _text(section)
-            among = bool(told_or_taken) and (section.line in counted or len(told_or_taken) >= MOST * len(members))
-            of_many = about and section.line in counted and len(counted) > 1 and tells_outcome(body)
-            if section.line in told or among or of_many or (ruled and (section.line in counted or MEASURED.search(body))):
-                found[section.line] = first_guess([*_ends(section.title), *_told_in(section)]) or ruled
+            line = section.line
+            among = (known and (line in counted or many)) or (of_many and line in counted and tells_outcome(body))
+            if line in known or among or (ruled and (line in counted or MEASURED.search(body))):
+                asked.add(line)
+        if len(asked & counted) > 1 and len(asked & counted) >= MOST * len(counted):
+            asked |= counted & {section.line for section in free}
+        found |= {each.line: first_guess([*_ends(each.title), *_told_in(each)]) or ruled for each in free if each.line in asked}
     # A heading of several is none itself.
     several = {tree.above.get(line, 0) for line in (*found, *taken)} | {
         tree.section(line) for line in taken if line not in titles
@@ -178,7 +188,7 @@ def _items(document: Document, tree: _Tree, rows: Sequence[Row], taken: set[int]
         plans = NO_EXPERIMENTS.search(section.title) and section.title != document.title
         if plans or tree.inside(section.line, taken):
             continue
-        listed = [(line, text[:TEXT_MAX]) for line, text in outer_items(section) if not LABEL.fullmatch(text)]
+        listed = [(line, text[:TEXT_MAX]) for line, text in outer_items(section) if not field_of(text)]
         forbids = bool(FORBIDS.search(f"{section.title} {above}"))
         free = [(line, text) for line, text in listed if line not in taken and _tells_tried(text)]
         free = [each for each in free if not (forbids and row_of_rule(each[1], rows))]

@@ -150,7 +150,7 @@ def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
     bits = asks and {cell.strip() for cell in cells} == set(BITS)
     told = any(DECIDED.fullmatch(NO_WORDS.sub("", cell)) for cell in cells) or _failed_is_verdict(table, index)
     tests = tells_tests(cells) and not told
-    outcomes = head in STRONG and measured and not claimed
+    outcomes = head in STRONG and measured and not claimed and _of_changes(table)
     return Dialect(answers=asks, bits=bits, marks=marks, tests=tests, outcomes=outcomes, meanings=given.meanings)
 
 
@@ -183,6 +183,8 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
         if rank == 1 and len(bare) > 1 and all(map(_is_bare, bare)):
             needed = SHARE_STRONG  # `REVERTED` alone in a cell is no result
         told = sum(_tells_decision(cell, dialect) for cell in recognised)
+        if rank == 2 and not told and not any(is_answer(cell) for cell in cells) and not _of_changes(table):
+            continue  # what became of sizes and inputs, such as `OOM`
         if rank < 2 and 2 * told < len(recognised) and not _failed_is_verdict(table, index):
             continue  # results, such as `identical` or `neutral`
         if rank == 0 and not all(len(cell) <= SHORT_CELL and DECIDED.search(cell) for cell in recognised):
@@ -195,6 +197,11 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
         if recognised and share >= needed and (best is None or score > best[0]):
             best = (score, index)
     return best[1] if best else None
+
+
+def _of_changes(table: Table) -> bool:
+    """Return whether a column of a table has a head that names changes or experiments."""
+    return any(plain_head(head) in {*OF_CHANGES, *HEADS[Role.CHANGE]} for head in table.heads)
 
 
 def _is_bare(cell: str) -> bool:

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.bullets import ALONE, DID
 from expctl.imported.document import Table
+from expctl.imported.headings import tails
 from expctl.imported.verdicts import opens_with_verdict
+from expctl.imported.vocabulary import DECIDED, MARKS
 
 HEAD = "verdict"
 DONE = (
@@ -122,13 +124,19 @@ def ruled_sections(above: Mapping[str, str]) -> dict[str, str]:
     found = {title: _of_sections(title) for title in above}
     failed = any(verdict_of(words) is Verdict.REJECT for words in found.values())
     ruled = {title: words for title, words in found.items() if words and (failed or verdict_of(words) is Verdict.REJECT)}
-    stems = {title: verdict for title in above if not ELSE.search(title) and (verdict := ruling_of_items(title))}
+    several = (title for title in above if not ELSE.search(title) and not _of_one(title))
+    stems = {title: verdict for title in several if (verdict := ruling_of_items(title))}
     beside: dict[str, set[Verdict | None]] = {}
     for title, verdict in (*stems.items(), *((title, verdict_of(words)) for title, words in ruled.items())):
         beside.setdefault(above[title], set()).add(verdict)
     said = {Verdict.KEEP: "successful", Verdict.REJECT: "unsuccessful"}
     both = {title: said[verdict] for title, verdict in stems.items() if {*said} <= beside[above[title]]}
     return both | ruled
+
+
+def _of_one(title: str) -> bool:
+    """Return whether a heading ends with what became of one change, e.g. `wider loads — ✅ faster`."""
+    return any(MARKS.search(tail) or DECIDED.match(tail) for tail in tails(title))
 
 
 def verdict_of(words: str) -> Verdict | None:

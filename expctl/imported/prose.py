@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.bullets import DECIDES, LABEL, MEASURED, read_bullets
-from expctl.imported.document import Document, Line, Row, Ruling, Section, Unread
+from expctl.imported.document import Again, Document, Line, Row, Ruling, Section, Unread
 from expctl.imported.entries import read_entries, read_nested
 from expctl.imported.groups import NOT_KEPT, NOT_REJECTED, ruled_sections, ruling_of_items, verdict_of
 from expctl.imported.headings import (
@@ -78,11 +78,11 @@ TRIED_AND = re.compile(
 )
 
 
-def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list[Row | Unread]:
+def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list[Row | Unread | Again]:
     """Return the experiments told in bullets and sections, and those that wait for a verdict. A section about one of `rows`,
-    the experiments of tables, tells no other. Lines in fences are not read.
+    the experiments of tables, tells no other, but the same Again. Lines in fences are not read.
     """
-    found: list[Row | Unread] = []
+    found: list[Row | Unread | Again] = []
     names = {row.name for row in rows if row.name}
     marked = marks_are_verdicts(document.sections)
     marks = Counter(section.under for section in document.sections if marked and MARKS.match(section.title))
@@ -99,8 +99,9 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
             continue  # a part of the experiment above it
         lines = tuple(outside_fences(section.lines))
         heading = read_heading(section.title, dialect, marked=marked, outcomes=outcomes)
-        if heading and _tells_of_row(heading, rows):
+        if heading and (same := _row_told_of(heading, section, rows)):
             told.add(section.title)
+            found.append(_again(section, same, _section(section, heading, lines, dialect, among=True)))
             continue
         entries = read_entries(section, lines, dialect)
         if entries and not (heading and heading.words):
@@ -142,13 +143,23 @@ def _contradicts(ruling: Ruling, heading: str) -> bool:
     return {ruling.verdict, ruling_of_items(heading)} == {Verdict.KEEP, Verdict.REJECT}
 
 
-def _tells_of_row(heading: Heading, rows: Sequence[Row]) -> bool:
-    """Return whether a heading begins with the number of a table's row and speaks of the same change."""
+def _row_told_of(heading: Heading, section: Section, rows: Sequence[Row]) -> Row | None:
+    """Return the row of a table with whose id or number a heading begins, where both speak of the same change."""
     number = LEADING_NUMBER.match(heading.title)
-    if not number:
-        return False
-    names = {number[2], (number[1] or "")[:1].upper() + number[2]}
-    return any(row.name in names and may_be_the_same(heading.title[number.end() :], row.change) for row in rows)
+    names = {number[2], (number[1] or "")[:1].upper() + number[2]} if number else {heading.name}
+    title = heading.title[number.end() :] if number else heading.title
+    body = "" if number else _text(section.lines)
+    return next((row for row in rows if row.name and row.name in names and may_be_the_same(title, row.change, body)), None)
+
+
+def _again(section: Section, row: Row, told: Row | Unread | None) -> Again | Unread:
+    """Return that `section` tells of `row` once more; where it states another verdict, nobody knows which one holds."""
+    verdicts = [{each.verdict for each in made.rulings} for made in (row, told) if isinstance(made, Row)]
+    text = plain_text(section.title)[:120]
+    if len(verdicts) > 1 and verdicts[0] != verdicts[1]:
+        why = f"it states {'/'.join(sorted(verdicts[1]))}, but the row of line {row.line} {'/'.join(sorted(verdicts[0]))}"
+        return Unread(line=section.line, text=text, why=why)
+    return Again(line=section.line, text=text, row=row.line)
 
 
 def _section(

@@ -8,7 +8,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import one_line, plain_text
 from expctl.imported.candidates import candidates
 from expctl.imported.columns import MEASURED, NO_MAP, Columns, Map, columns_of, dialect_of, ids_inside
-from expctl.imported.document import Document, ParsedLedger, Row, Ruling, Table, TableRow, Unread
+from expctl.imported.document import Again, Document, ParsedLedger, Row, Ruling, Table, TableRow, Unread
 from expctl.imported.groups import MEANINGS, ruled_by_heading
 from expctl.imported.heads import TRIED
 from expctl.imported.ids import is_range
@@ -76,6 +76,7 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
         waiting=tuple(waiting),
         unread=tuple(unread),
         skipped_tables=tuple(skipped_tables),
+        again=tuple(each for each in told if isinstance(each, Again)),
     )
     return _with_lines(parsed, document, given.lines, read)
 
@@ -84,6 +85,7 @@ def _with_lines(parsed: ParsedLedger, document: Document, said: Mapping[str, Ver
     """Return what was read with what a person `said` of single lines, and with the lines that may be experiments beside."""
     known = places(document)
     told = {line: said[place.key] for line, place in known.items() if place.key in said}
+    again = tuple(each for each in parsed.again if each.line not in told)
     before = {row.line: row for row in parsed.rows}
     rows = [row for row in parsed.rows if row.line not in told]
     waiting = [each for each in parsed.waiting if each.line not in told]
@@ -97,11 +99,12 @@ def _with_lines(parsed: ParsedLedger, document: Document, said: Mapping[str, Ver
             text = one_line(known[line].text, SHOWN_MAX)
             waiting.append(Unread(line=line, text=text, why=Pending.NO_VERDICT_YET.value))
     rows.sort(key=lambda row: row.line)
-    settled = read | {each.line for each in (*waiting, *unread)}
+    settled = read | {each.line for each in (*waiting, *unread, *again)}
     found = candidates(document, rows, known, settled)
     return replace(
         parsed,
         rows=tuple(rows),
+        again=again,
         waiting=tuple(waiting),
         unread=tuple(replace(each, options=each.options or (line_option(each.line, each.guess),)) for each in unread),
         proposals=tuple(

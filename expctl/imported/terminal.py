@@ -62,8 +62,10 @@ def unread_lines(label: str, lines: Sequence[Unread]) -> list[str]:
 def proposed_lines(reading: ParsedLedger) -> list[str]:
     """Return what a person is asked about single lines, with the options that say it as it seems, and the share understood."""
     asked, read = reading.asked(), len(reading.rows)
+    lines = [f"    line {each.line:<4} {plain_text(each.text)}  (the row of line {each.row})" for each in reading.again]
+    lines = ["  told once more:", *lines] if lines else []
     shown = [f"    {each.options[0]:<27} {plain_text(each.text)}" for each in reading.proposals if each.options]
-    lines = ["  may be experiments; as it seems:", *shown] if shown else []
+    lines += ["  may be experiments; as it seems:", *shown] if shown else []
     if asked:
         share = read / (read + len(asked))
         lines.append(f"  understood {read} of {read + len(asked)} lines that are or may be experiments ({share:.0%})")

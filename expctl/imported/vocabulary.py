@@ -71,7 +71,7 @@ MARKS = re.compile(r"[✓✔✅☑👍✗✘❌✖👎]")
 GOOD = re.compile(
     r"[\W\d_]*(?:$|[\d.,]+ ?(?:%|x|×)|\(|(?:[a-z]{1,3}/s|ms|us|µs|ns|s|x)\b)"
     r"|(?!.*\b(?:no|not|never|nicht|kein)\b).*\b(?:wins?|won|supported|confirmed|faster|gains?|better|best|improve\w*|speed-?up"
-    r"|success\w*|helps?|helped|works?|worked|yes|new frontier|ja)\b",
+    r"|success\w*|helps?|helped|works?|worked|yes|new frontier|ja)\b|^\W*(?:成功|有效|提升|加速|采用)",
     re.IGNORECASE,
 )
 PENDING = re.compile(
