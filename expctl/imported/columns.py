@@ -1,5 +1,6 @@
 """Find out what each column of a hand-kept table holds, by its head, and by its cells where the head is ambiguous."""
 
+import dataclasses
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -9,7 +10,16 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Table
 from expctl.imported.heads import AGAINST, ASKING, CLAIMED, ELSEWHEN, HEADS, MEANING, OF_CHANGES, STRONG, TRIED, Role
 from expctl.imported.outcomes import outcome_of_cell
-from expctl.imported.verdicts import Dialect, is_answer, opens_with_verdict, speaks_of_verdicts, spelled_out, tells_tests
+from expctl.imported.verdicts import (
+    Dialect,
+    is_answer,
+    means_by_map,
+    opens_with_verdict,
+    rulings,
+    speaks_of_verdicts,
+    spelled_out,
+    tells_tests,
+)
 from expctl.imported.vocabulary import BITS, DECIDED, MARKS, PATTERNS, PENDING
 
 SHARE = 0.6
@@ -17,6 +27,7 @@ SHARE_STRONG = 0.3
 SHARE_HEADLESS = 0.9
 MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|cycles|[a-z]+/s)|^[-+~]?\d[\d,.]*$", re.IGNORECASE)
 UNDONE = re.compile(r"revert|reject|discard|rolled back|dropped|removed|verworfen|zurückgenommen", re.IGNORECASE)
+SAID_MIN = 2
 SHORT_CELL = 60
 LEGEND_MIN = 3
 # `| < 0.5 % | any | DISCARD |` and `| if parity breaks | REVERT |` say what would be decided.
@@ -83,7 +94,7 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
     plain = [plain_head(head) for head in table.heads]
     forced = {role: plain.index(plain_head(head)) for role, head in given.heads.items() if plain_head(head) in plain}
     verdict = forced.get(Role.VERDICT)
-    if verdict is None:
+    if verdict is None or not _has_verdicts(table, verdict, given):
         verdict = _verdict_column(table, plain, given)
     if verdict is None or (not forced and _explains(table, plain, verdict)):
         return None
@@ -157,7 +168,8 @@ def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
 def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | None:
     """Return the index of the column that holds the verdicts; None if there is none.
 
-    It is the one with the most cells recognised as verdicts, those with a fitting head (in `plain`) first. They must be 30 % of
+    It is one of which 30 % of the cells begin with words that a user gave; else the one with the most cells recognised as
+    verdicts, those with a fitting head (in `plain`) first. They must be 30 % of
     its cells below a head like Verdict, 60 % below one like Status, and 90 % below any other, which must also be short and say
     what was decided.
     """
@@ -167,6 +179,9 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
         if set(head.split()) & ELSEWHEN:
             continue
         dialect = dialect_of(table, index, given)
+        said = sum(means_by_map(cell, dialect) for cell in cells)
+        if said >= SAID_MIN and said >= SHARE_STRONG * len(cells) and (best is None or best[0] < 2 + said / len(cells)):
+            best = (2 + said / len(cells), index)
         recognised = [
             cell for cell in cells if speaks_of_verdicts(cell, dialect) or (dialect.outcomes and outcome_of_cell(cell))
         ]
@@ -197,6 +212,12 @@ def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | Non
         if recognised and share >= needed and (best is None or score > best[0]):
             best = (score, index)
     return best[1] if best else None
+
+
+def _has_verdicts(table: Table, index: int, given: Map) -> bool:
+    """Return whether a cell of the column that a user named is understood, or the user gave no words that it might say."""
+    dialect = dataclasses.replace(dialect_of(table, index, given), inside=True)
+    return not given.meanings or any(rulings(row.cells[index], dialect) for row in table.rows)
 
 
 def _of_changes(table: Table) -> bool:

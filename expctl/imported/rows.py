@@ -55,7 +55,7 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
         words = plain_text(found.words(table.heads))
         columns.append(f"line {table.line}: {words.replace('= verdict', '= the heading', 1) if ruled else words}")
         read |= {table.line, *(row.line for row in table.rows)}
-        dialect = dialect_of(table, found.verdict, understood)
+        dialect = replace(dialect_of(table, found.verdict, understood), inside=True)
         named_inside = ids_inside(table, found)
         for line in table.rows:
             made = _row(table, found, line, dialect, inside=named_inside)
