@@ -16,7 +16,7 @@ from expctl.imported.document import Document, Row, Section, Table
 from expctl.imported.fields import field_of, tells_one
 from expctl.imported.groups import ruling_of_items
 from expctl.imported.headings import COUNTED, GROUP, IDENTIFIED, NUMBERED, PART, experiments_of, tails
-from expctl.imported.heads import HEADS, MEANING, Role
+from expctl.imported.heads import HEADS, MEANING, OF_CHANGES, TRIED, Role
 from expctl.imported.inside import FIRST
 from expctl.imported.items import outer_items, outside_fences, parted
 from expctl.imported.outcomes import OUTCOMES, first_guess, tells_outcome, weigh
@@ -42,6 +42,7 @@ AT_START = re.compile(r"\W*(?:\d+\W+)?(?:(?:the|an?|initial|stock|original|first
 NAMED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|trial)\W*[A-Z]{1,3}-?\d", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]{3,}")
 BOLD_LINE = re.compile(r"\W{0,6}(?:\*\*|__)(.+?)(?:\*\*|__)\s*(.*)")
+COMMIT = re.compile(r"`(?=[a-f]*\d)[0-9a-f]{7,12}`", re.ASCII)
 SENTENCE = re.compile(r"(?<=[.!])\s+(?=\W*[A-Z])")
 
 
@@ -59,14 +60,20 @@ def candidates(document: Document, rows: Sequence[Row], known: Mapping[int, Plac
     """
     taken = {row.line for row in rows} | (read & {section.line for section in document.sections})
     tree = _Tree.of(document)
-    found: dict[int, Verdict | None] = {}
-    found |= _headings(document, tree, taken)
+    about = bool(rows) or any(ABOUT_EXPERIMENTS.search(section.title) for section in document.sections)
+    tables = {table.line: _rows(table, about=about) for table in document.tables if table.line not in read}
+    of_rows = {tree.section(line) for line, asked in tables.items() if len(asked) > 1}
+    titles = {section.line: section.title for section in document.sections}
+    found: dict[int, Verdict | None] = {
+        line: guess
+        for line, guess in _headings(document, tree, taken).items()
+        if line not in of_rows or _is_counted(titles[line]) or any(map(_decides, _ends(titles[line])))
+    }
     taken |= set(found)
     found |= _items(document, tree, rows, taken)
-    about = bool(rows) or any(ABOUT_EXPERIMENTS.search(section.title) for section in document.sections)
-    for table in document.tables:
-        if table.line not in read and not tree.inside(table.line, taken):
-            found |= _rows(table, about=about)
+    for line, asked in tables.items():
+        if not tree.inside(line, taken):
+            found |= asked
     yield from (Candidate(place=known[line], guess=found[line]) for line in sorted(found) if line in known and line not in read)
 
 
@@ -152,6 +159,10 @@ def _ends(title: str) -> list[str]:
     return [*(title[:1] if MARKS.match(title) else ""), *tails(title)]
 
 
+def _decides(text: str) -> bool:
+    return bool(MARKS.search(text) or DECIDED.search(text))
+
+
 def _may_be_one(section: Section) -> bool:
     title = section.title
     if PART.fullmatch(title) or FORBIDS.search(title) or AT_START.match(title) or not _text(section).strip():
@@ -159,9 +170,7 @@ def _may_be_one(section: Section) -> bool:
     if any(map(weigh, _ends(title))):
         return True
     several = ruling_of_items(title) and len(list(outer_items(section, paragraphs=False))) > 1
-    return not several and bool(
-        NUMBERED.match(title) or not (GROUP.match(title) or NO_EXPERIMENTS.search(title) or ruling_of_items(title))
-    )
+    return not several and bool(NUMBERED.match(title) or not (GROUP.match(title) or NO_EXPERIMENTS.search(title)))
 
 
 def _is_counted(title: str) -> bool:
@@ -228,7 +237,10 @@ def _rows(table: Table, *, about: bool) -> dict[int, Verdict | None]:
     experiments) which lists things by ids.
     """
     plain = [plain_head(head) for head in table.heads]
-    if RULES.search(table.section) or NO_EXPERIMENTS.search(table.section) or set(plain) & set(MEANING):
+    if RULES.search(table.section) or set(plain) & set(MEANING):
+        return {}
+    plans = NO_EXPERIMENTS.search(table.section)
+    if plans and not sum(any(map(COMMIT.search, row.cells)) for row in table.rows) > MOST * len(table.rows):
         return {}
     ruled = ruling_of_items(table.section)
     of = (Role.VERDICT, Role.RESULT, Role.WHY)
@@ -245,14 +257,21 @@ def _rows(table: Table, *, about: bool) -> dict[int, Verdict | None]:
 def _of_ids(table: Table, *, about: bool) -> bool:
     """Return whether a table lists things by ids, and says of most in words what they were.
 
-    `about`: the document is one of experiments; then plain numbers below a head such as `#` are ids too.
+    `about`: the document is one of experiments; then plain numbers below a head such as `#` are ids too, and so are commits in
+    any column, and what stands below a head such as `change` beside figures needs no id.
     """
+    plain = [plain_head(head) for head in table.heads]
     first = [row.cells[0].strip("*`#[]~ ") for row in table.rows]
-    named = about and (plain_head(table.heads[0]) in HEADS[Role.NAME] or table.heads[0].strip() == "#")
-    ids = sum(bool(IDENTIFIED.match(cell)) for cell in first)
-    words = sum(any(WORD.search(cell) for cell in row.cells[1:]) for row in table.rows)
     most = MOST * len(table.rows)
-    return len(first) > 1 and (named or ids > most) and len(set(first)) == len(first) and words > most
+    words = sum(any(WORD.search(cell) for cell in row.cells[1:]) for row in table.rows)
+    named = about and (plain[0] in HEADS[Role.NAME] or table.heads[0].strip() == "#")
+    ids = sum(bool(IDENTIFIED.match(cell)) for cell in first)
+    if len(first) > 1 and (named or ids > most) and len({*first} - {"—", "-", ""}) > most and words > most:
+        return True
+    commits = sum(any(COMMIT.search(cell) for cell in row.cells) for row in table.rows)
+    figures = sum(any(MEASURED.search(cell) for cell in row.cells) for row in table.rows)
+    changes = any(head in TRIED or head in OF_CHANGES for head in plain)
+    return about and len(table.rows) > 1 and (commits > most or (changes and figures > most))
 
 
 def _opens(cell: str) -> bool:

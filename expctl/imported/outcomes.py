@@ -25,16 +25,16 @@ STEMS = {
     Verdict.NO_OP: r"""neutral|negligible|no[-\ ]op|flat|a\ wash
     |(?:no|zero|without)\ (?:\w+\ )?(?:effect|impact|change|difference|value)
     |(?:within|in|inside|below)\ (?:the\ )?(?:\w+\ )?noise|unchanged|identical|tie|marginal\w*|无显著\w*|无变化
-    |持平|差なし|変化なし|ワッシュ""",
+    |持平|差なし|変化なし|ワッシュ|neutr[oa]s?|ruído|sem\ (?:ganho|diferença|efeito)|null|nulo""",
     Verdict.REJECT: r"""lost|loss|loses?|losers?|harm\w*|hurts?|worse\w*|slow(?:er|s|ed|down)\w*|slow-?down|regress\w*|refut\w+
     |disprov\w+|falsif\w+|fail\w*|dead|degrad\w*|unsuccessful|eliminated|abandon\w*|infeasible|incompatible|unsupported
     |not\ (?:worth|viable|possible|supported|helpful|implemented|attempted|needed|applicable)
     |too\ (?:large|small|slow|big|many|much|high|low)|(?:did|does|do)(?:n.?t|\ not)\ (?:work|help|pay|improve|matter)
     |went\ back|undone|disabled|broke|breaks|broken|outweigh\w*|回退|变慢|更慢|失败|无效|退化|放弃
-    |悪化|不採用|凍結|死亡|寝かせ""",
+    |悪化|不採用|凍結|死亡|寝かせ|regrediu|piorou|pior|falhou|empeoró|plus\ lent|mais\ lent[oa]""",
     Verdict.KEEP: r"""wins?|won|winners?|winning|champions?|best|optimal|success\w*|supported|confirmed|improv\w+|faster
     |speed-?ups?|gain(?:s|ed)?|beats?|better|works|worked|helps|helped|paid\ off|enabled|breakthrough|new\ frontier|fixed
-    |implemented|done|recommended|active|in\ production|default|有效|提升|加速|成功|完成|採用|改善|全勝|済""",
+    |implemented|done|recommended|active|in\ production|default|有效|提升|加速|成功|完成|採用|改善|全勝|(?<![\u4e00-\u9fff])済(?![\u4e00-\u9fff])""",
 }  # fmt: skip
 STEM = "|".join(rf"(?P<{verdict.name}>{stems})" for verdict, stems in STEMS.items())
 OUTCOMES = re.compile(rf"(?<![A-Za-z0-9_])(?:{STEM})(?![A-Za-z0-9_])", re.IGNORECASE | re.VERBOSE)

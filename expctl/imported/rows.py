@@ -41,7 +41,8 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
     titles = [section.title for section in document.sections]
     for written in document.tables:
         table, found = written, columns_of(written, given)
-        ruled = ruled_by_heading(written, frozenset(TRIED), MEASURED, titles) if found is None else None
+        heading = ruled_by_heading(written, frozenset(TRIED), MEASURED, titles, given.meanings)
+        ruled = heading if found is None else None
         understood = replace(given, meanings=MEANINGS | dict(given.meanings)) if ruled else given
         if ruled:
             table, found = ruled, columns_of(ruled, understood)
@@ -57,8 +58,9 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
         read |= {table.line, *(row.line for row in table.rows)}
         dialect = replace(dialect_of(table, found.verdict, understood), inside=True)
         named_inside = ids_inside(table, found)
+        of_heading = {row.line: row.cells[-1] for row in heading.rows} if heading and not ruled else {}
         for line in table.rows:
-            made = _row(table, found, line, dialect, inside=named_inside)
+            made = _row(table, found, line, dialect, inside=named_inside, of_heading=of_heading.get(line.line, ""))
             if isinstance(made, Row):
                 rows.append(made)
             elif made.why in set(Pending):
@@ -120,12 +122,19 @@ def _with_lines(parsed: ParsedLedger, document: Document, said: Mapping[str, Ver
     )
 
 
-def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, inside: bool) -> Row | Unread:
-    """Return the experiment of a line; `inside`: its id begins the cell of the change."""
+def _row(
+    table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, inside: bool, of_heading: str = ""
+) -> Row | Unread:
+    """Return the experiment of a line; `inside`: its id begins the cell of the change, `of_heading` are words of the heading,
+    which hold where the cell of the verdict has none.
+    """
     verdict = cell_of(line, columns.verdict)
     found = rulings(verdict, dialect) or rulings(spelled_out(verdict), dialect)
     if not found and dialect.outcomes and (outcome := outcome_of_cell(verdict)):
         found = (Ruling(verdict=outcome, kind=None, words=verdict),)
+    if found is None and of_heading:
+        meanings = MEANINGS | dict(dialect.meanings)
+        found = rulings(of_heading, replace(dialect, meanings=meanings))
     shown = one_line(" | ".join(line.cells), 120)
     if found is None:
         why = f"{verdict!r} is not recognised as a verdict"

@@ -42,8 +42,13 @@ WORDS = (
         r"verworfen|abgelehnt|zurückgenommen|zurückgewiesen|rückgängig|aufgegeben|gescheitert|fehlgeschlagen|durchgefallen",
     ),
     (Verdict.INVALID, r"crash|crashed|oom|invalid|error|timeout|timed out|aborted"),
+    (Verdict.KEEP, r"aceit[oa]s?|mantid[oa]s?|adotad[oa]s?|aceptad[oa]s?|adoptad[oa]s?|adopté(?:e?s)?|conservé(?:e?s)?"),
+    (
+        Verdict.REJECT,
+        r"rejeitad[oa]s?|descartad[oa]s?|revertid[oa]s?|abandonad[oa]s?|rechazad[oa]s?|rejeté(?:e?s)?|abandonné(?:e?s)?|annulé(?:e?s)?",
+    ),
     (Verdict.KEEP, r"已?(?:采纳|采用|合并|接受)|採用(?:済み?)?"),
-    (Verdict.REJECT, r"已?(?:回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并)|不採用|却下|棄却|撤回"),
+    (Verdict.REJECT, r"已?(?:回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并)|不採用(?:確定)?|却下|棄却|見送り|撤回"),
     (Verdict.INVALID, r"崩溃|编译失败|超时"),
     (Verdict.INVALID, r"absturz|abgestürzt|abgebrochen|ungültig|fehler|zeitüberschreitung"),
     (Verdict.INCONCLUSIVE, r"inconclusive|undecided|unclear|neutral|mixed|tie|unentschieden|unklar"),
@@ -61,7 +66,8 @@ DECIDED = re.compile(
     r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)"
     r"|(?:not|never) (?:kept|adopted|merged|landed|accepted|retained|shipped|committed)|not promoted"
     r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen"
-    r"|已?(?:采纳|采用|合并|接受|回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并)|不?採用|却下|棄却|撤回)\b",
+    r"|已?(?:采纳|采用|合并|接受|回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并)|不?採用(?:確定)?|却下|棄却|見送り|撤回"
+    r"|(?:aceit|adotad|rejeitad|descartad|revertid|abandonad|aceptad|adoptad|rechazad)[oa]s?|(?:rejet|abandonn|adopt)é(?:e?s)?)\b",
     re.IGNORECASE,
 )
 RESULT_OF_TEST = re.compile(r"\b(?:fail|failed|error|crash|crashed|timeout)\b", re.IGNORECASE)
