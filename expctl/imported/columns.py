@@ -20,7 +20,7 @@ from expctl.imported.verdicts import (
     spelled_out,
     tells_tests,
 )
-from expctl.imported.vocabulary import BITS, DECIDED, MARKS, PATTERNS, PENDING
+from expctl.imported.vocabulary import BITS, DECIDED, MARKED, MARKS, PATTERNS, PENDING
 
 SHARE = 0.6
 SHARE_STRONG = 0.3
@@ -28,6 +28,7 @@ SHARE_HEADLESS = 0.9
 MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|cycles|[a-z]+/s)|^[-+~]?\d[\d,.]*$", re.IGNORECASE)
 UNDONE = re.compile(r"revert|reject|discard|rolled back|dropped|removed|verworfen|zurückgenommen", re.IGNORECASE)
 SAID_MIN = 2
+DECISIONS = Dialect(answers=False, marks=False)
 SHORT_CELL = 60
 LEGEND_MIN = 3
 # `| < 0.5 % | any | DISCARD |` and `| if parity breaks | REVERT |` say what would be decided.
@@ -78,12 +79,14 @@ class Columns:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Map:
     """What the user says about a ledger. `heads` are column heads by role, `meanings` verdicts by words in small letters (None:
-    no verdict yet), `lines` verdicts by the text of a line.
+    no verdict yet), `lines` verdicts by the text of a line. `marked` are heads below which check marks are verdicts, as other
+    cells bear out.
     """
 
     heads: Mapping[Role, str] = field(default_factory=dict)
     meanings: Mapping[str, Verdict | None] = field(default_factory=dict)
     lines: Mapping[str, Verdict | None] = field(default_factory=dict)
+    marked: frozenset[str] = frozenset()
 
 
 NO_MAP = Map()
@@ -157,12 +160,28 @@ def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
     decided = any(DECIDED.search(cell) for cell in cells)
     tried = any(plain_head(each) in TRIED for each in table.heads)
     claimed = any(plain_head(each) in CLAIMED for each in table.heads) and not tried
-    marks = (asks and not claimed) or (measured and tried and head in HEADS[Role.VERDICT]) or decided
+    marks = (asks and not claimed) or (measured and tried and head in HEADS[Role.VERDICT]) or decided or head in given.marked
     bits = asks and {cell.strip() for cell in cells} == set(BITS)
     told = any(DECIDED.fullmatch(NO_WORDS.sub("", cell)) for cell in cells) or _failed_is_verdict(table, index)
     tests = tells_tests(cells) and not told
     outcomes = head in STRONG and measured and not claimed and _of_changes(table)
     return Dialect(answers=asks, bits=bits, marks=marks, tests=tests, outcomes=outcomes, meanings=given.meanings)
+
+
+def marked_heads(tables: Sequence[Table]) -> frozenset[str]:
+    """Return the heads below which check marks are verdicts, because what stands beside them in one of `tables` bears it out."""
+    heads = ((table, index, plain_head(head)) for table in tables for index, head in enumerate(table.heads) if head)
+    return frozenset(head for table, index, head in heads if _borne_out(table, index))
+
+
+def _borne_out(table: Table, index: int) -> bool:
+    """Return whether crosses in column `index` stand beside cells that begin with a rejection, and nowhere beside a keep."""
+    beside = [
+        {verdict for at, cell in enumerate(row.cells) if at != index and (verdict := opens_with_verdict(cell, DECISIONS))}
+        for row in table.rows
+        if MARKED.get(row.cells[index].strip("*` \ufe0f")) is Verdict.REJECT
+    ]
+    return sum(each == {Verdict.REJECT} for each in beside) >= SAID_MIN and not any(Verdict.KEEP in each for each in beside)
 
 
 def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | None:

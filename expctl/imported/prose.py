@@ -123,7 +123,7 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
             whole = _of_group(section, heading, lines, groups[ruled])
         if whole:
             told.add(section.title)
-        made = [whole] if whole else list(read_bullets(section, lines, dialect, names, fails=fails))
+        made = [whole] if whole else list(read_bullets(section, lines, dialect, rows, fails=fails))
         seen = {each.line for each in made}
         listed = read_list(section, groups | whole_document, rows) if not whole else ()
         found += [*made, *(each for each in listed if each.line not in seen)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import one_line, plain_text
 from expctl.imported.candidates import candidates
-from expctl.imported.columns import MEASURED, NO_MAP, Columns, Map, columns_of, dialect_of, ids_inside
+from expctl.imported.columns import MEASURED, NO_MAP, Columns, Map, columns_of, dialect_of, ids_inside, marked_heads
 from expctl.imported.document import Again, Document, ParsedLedger, Row, Ruling, Table, TableRow, Unread
 from expctl.imported.groups import MEANINGS, ruled_by_heading
 from expctl.imported.heads import TRIED
@@ -39,6 +39,7 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
     skipped_tables: list[Unread] = []
     read: set[int] = set()
     titles = [section.title for section in document.sections]
+    given = replace(given, marked=marked_heads(document.tables))
     for written in document.tables:
         table, found = written, columns_of(written, given)
         heading = ruled_by_heading(written, frozenset(TRIED), MEASURED, titles, given.meanings)
