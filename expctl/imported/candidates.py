@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.bullets import ABOUT_EXPERIMENTS, LABEL, MEASURED
-from expctl.imported.columns import RULES, plain_head
 from expctl.imported.document import Document, Row, Section, Table
 from expctl.imported.fields import field_of, tells_one
 from expctl.imported.groups import ruling_of_items
@@ -22,6 +21,7 @@ from expctl.imported.items import outer_items, outside_fences, parted
 from expctl.imported.outcomes import OUTCOMES, first_guess, tells_outcome, weigh
 from expctl.imported.places import Place
 from expctl.imported.rules import FORBIDS, row_of_rule
+from expctl.imported.verdict_columns import RULES, plain_head
 from expctl.imported.vocabulary import DECIDED, MARKS
 
 TEXT_MAX = 4000

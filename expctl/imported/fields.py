@@ -19,17 +19,18 @@ class Field(StrEnum):
 
 # The first word of a label, or its last one, by what the part tells
 WORDS = {
-    Field.DECISION: r"decisions?|verdict|disposition|outcome|status|ruling|conclusions?|urteil|entscheidung|结论|决定|决策|判定|判断",
-    Field.RESULT: r"""results?|measured|measurements?|impact|effect|numbers|gain|speed-?up|delta|before|after|ergebnis\w*|wirkung
-    |benchmarks?|bench|timings?|perf(?:ormance)?|结果|效果|性能|结果数据""",
-    Field.CHANGE: r"""hypothes[ei]s|changes?|changed|idea|tried|attempt(?:ed)?|experiment|approach|what|implementation|fix|solution|theory
-    |technique|optimi[sz]ation|method|mechanism|action|änderung|idee|versuch|假设|改动|变更|方案|实施|尝试|做法""",
+    Field.DECISION: r"decisions?|verdict|disposition|outcome|status|ruling|conclusions?|urteil|entscheidung|结论|决定|判定",
+    Field.RESULT: r"""results?|measured|measurements?|impact|effect|numbers|gain|speed-?up|delta|before|after|ergebnis\w*
+    |wirkung|benchmarks?|bench|timings?|perf(?:ormance)?|结果|效果|性能""",
+    Field.CHANGE: r"""hypothes[ei]s|changes?|changed|idea|tried|attempt(?:ed)?|experiment|approach|what|implementation|fix
+    |solution|technique|optimi[sz]ation|method|mechanism|action|änderung|idee|versuch|假设|改动|变更|方案|实施|尝试|做法""",
     Field.WHY: r"""why|reasons?|root|cause|rationale|lessons?|learnings?|takeaways?|analysis|explanation|insights?|grund|warum
     |原因|分析|教训|根因""",
     Field.OTHER: r"""context|background|motivation|problem|goal|setup|config(?:uration)?|commands?|files?|commits?|branch|date|time
-    |baseline|cost|correctness|gates?|tests?|validation|verification|observations?|findings?|notes?|caveats?|risks?|next|follow-?up
-    |expected|predict(?:ed|ion)|actual|target|hardware|env(?:ironment)?|profile|evidence|confidence|priority|complexity|effort|plan
-    |summary|tl;dr|bottleneck|scope|details?|source|see|ref(?:erence)?s?|where|when|who|limitations?|remaining|open|问题|背景|文件
+    |baseline|cost|correctness|gates?|tests?|validation|verification|observations?|findings?|notes?|caveats?|risks?
+    |next
+    |follow-?up|expected|predict(?:ed|ion)|actual|target|hardware|env(?:ironment)?|profile|evidence|confidence|priority|complexity|effort
+    |plan|summary|tl;dr|bottleneck|scope|details?|source|see|ref(?:erence)?s?|where|when|who|limitations?|remaining|open|问题|背景|文件
     |备注|说明|目标|ziel|problemstellung""",
 }  # fmt: skip
 OF_WORD = re.compile("|".join(rf"(?P<{field.name}>{words})" for field, words in WORDS.items()), re.IGNORECASE | re.VERBOSE)

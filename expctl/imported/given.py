@@ -7,12 +7,12 @@ from msgspec import Struct
 
 from expctl.domain.errors import Misused
 from expctl.domain.experiment.proposal import Verdict
-from expctl.imported.columns import Map
 from expctl.imported.document import Document
 from expctl.imported.heads import Role
 from expctl.imported.places import places
 from expctl.imported.rows import read_document
 from expctl.imported.units import Better, name_of
+from expctl.imported.verdict_columns import Map
 from expctl.imported.verdicts import said_as
 
 SUFFIX = ".import.yaml"

@@ -38,12 +38,12 @@ HEADS = {
         änderung, änderungen, idee, beschreibung, maßnahme, was, versuch, ansatz, titel, variante,
         改动, 变更, 修改, 优化, 假设, 方案, 描述, 内容, 尝试, 想法,
         案, 手, 中身, 施策, 変更, 改善, 候補, mudança, mudanças, alteração, tentativa, ideia, otimização, cambio, intento,
-        optimización, modification, tentative, stage, step"""
+        optimización"""
     ),
     Role.RESULT: _heads(
         """result, results, key result, outcome, measurement, measured, effect, impact, figures, numbers, metric, ergebnis,
-        ergebnisse, messung, gemessen, wirkung, messwert, messwerte, ausgang, 结果, 关键结果, 效果, 性能, 指标, 結果, 効果, resultado,
-        ganho, efeito, ganancia, résultat, gain"""
+        ergebnisse, messung, gemessen, wirkung, messwert, messwerte, ausgang, 结果, 关键结果, 效果, 性能, 指标, 結果, 効果,
+        resultado, ganho, efeito, ganancia, résultat, gain"""
     ),
     Role.WHY: _heads(
         """why, reason, reasons, note, notes, comment, comments, explanation, because, learning, lesson, takeaway, remark,
@@ -59,7 +59,7 @@ TRIED = _heads(
     approach, technique, candidate, attempt, experiment, trial, probe, patch, proposal, lever, knob, simplification,
     experiments,
     änderung, idee, maßnahme, versuch, ansatz, 假设, 改动, 优化, 方案, 尝试, 案, 手, 施策, 候補, mudança, tentativa, cambio,
-    what, improvement, improvements, stage"""
+    what, improvement, improvements"""
 )
 # What stands below one of these is true or false: a check mark beside it is no decision.
 CLAIMED = _heads(

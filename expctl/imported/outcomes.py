@@ -34,7 +34,8 @@ STEMS = {
     |悪化|不採用|凍結|死亡|寝かせ|regrediu|piorou|pior|falhou|empeoró|plus\ lent|mais\ lent[oa]""",
     Verdict.KEEP: r"""wins?|won|winners?|winning|champions?|best|optimal|success\w*|supported|confirmed|improv\w+|faster
     |speed-?ups?|gain(?:s|ed)?|beats?|better|works|worked|helps|helped|paid\ off|enabled|breakthrough|new\ frontier|fixed
-    |implemented|done|recommended|active|in\ production|default|有效|提升|加速|成功|完成|採用|改善|全勝|(?<![\u4e00-\u9fff])済(?![\u4e00-\u9fff])""",
+    |implemented|done|recommended|active|in\ production|default|有效|提升|加速|成功|完成|採用|改善|全勝
+    |(?<![\u4e00-\u9fff])済(?![\u4e00-\u9fff])""",
 }  # fmt: skip
 STEM = "|".join(rf"(?P<{verdict.name}>{stems})" for verdict, stems in STEMS.items())
 OUTCOMES = re.compile(rf"(?<![A-Za-z0-9_])(?:{STEM})(?![A-Za-z0-9_])", re.IGNORECASE | re.VERBOSE)

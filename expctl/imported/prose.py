@@ -9,7 +9,6 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.bullets import DECIDES, LABEL, MEASURED, read_bullets
 from expctl.imported.document import Again, Document, Line, Row, Ruling, Section, Unread
-from expctl.imported.entries import read_entries, read_nested
 from expctl.imported.groups import NOT_KEPT, NOT_REJECTED, ruled_sections, ruling_of_items, verdict_of
 from expctl.imported.headings import (
     COUNTED,
@@ -22,7 +21,7 @@ from expctl.imported.headings import (
 )
 from expctl.imported.items import outside_fences
 from expctl.imported.likeness import may_be_the_same
-from expctl.imported.lists import read_list
+from expctl.imported.lists import read_entries, read_list, read_nested
 from expctl.imported.verdicts import Dialect, Pending, opens_with_verdict, rulings
 from expctl.imported.vocabulary import DECIDED, MARKS
 

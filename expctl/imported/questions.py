@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
-from expctl.imported.columns import NO_MAP, SHARE, Map, dialect_of, plain_head
 from expctl.imported.document import Table, Unread
 from expctl.imported.heads import HEADS, Role
+from expctl.imported.verdict_columns import NO_MAP, SHARE, Map, dialect_of, plain_head
 from expctl.imported.verdicts import first_clause, rulings, speaks_of_verdicts, spelled_out
 
 VERDICT = "VERDICT"

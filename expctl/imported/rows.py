@@ -7,7 +7,7 @@ from dataclasses import replace
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import one_line, plain_text
 from expctl.imported.candidates import candidates
-from expctl.imported.columns import MEASURED, NO_MAP, Columns, Map, columns_of, dialect_of, ids_inside, marked_heads
+from expctl.imported.columns import Columns, columns_of, ids_inside
 from expctl.imported.document import Again, Document, ParsedLedger, Row, Ruling, Table, TableRow, Unread
 from expctl.imported.groups import MEANINGS, ruled_by_heading
 from expctl.imported.heads import TRIED
@@ -17,6 +17,7 @@ from expctl.imported.outcomes import outcome_of_cell, weigh
 from expctl.imported.places import cell_of, name_of, places, row_of
 from expctl.imported.prose import read_text
 from expctl.imported.questions import line_option, options_for, options_of_table, why_no_ledger
+from expctl.imported.verdict_columns import MEASURED, NO_MAP, Map, dialect_of, marked_heads
 from expctl.imported.verdicts import Dialect, Pending, rulings, spelled_out
 
 CELL_MAX = 4000
@@ -102,7 +103,7 @@ def _with_lines(parsed: ParsedLedger, document: Document, said: Mapping[str, Ver
             text = one_line(known[line].text, SHOWN_MAX)
             waiting.append(Unread(line=line, text=text, why=Pending.NO_VERDICT_YET.value))
     rows.sort(key=lambda row: row.line)
-    settled = read | {each.line for each in (*waiting, *unread, *again)}
+    settled = read | {each.line for each in (*waiting, *unread)} | {each.line for each in again}
     found = candidates(document, rows, known, settled)
     return replace(
         parsed,

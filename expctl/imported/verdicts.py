@@ -188,7 +188,7 @@ def _by_map(verdict: Verdict | None, words: str) -> tuple[Ruling, ...] | Pending
 
 
 def _said_inside(plain: str, meanings: Mapping[str, Verdict | None]) -> set[Verdict | None]:
-    """Return what the words of the user mean in the first clause of `plain` that has some; of words inside others the longer."""
+    """Return what the words of the user mean in the first clause of `plain` that has some; longer words come first."""
     pattern = _any_of(tuple(sorted(meanings, key=len, reverse=True)))
     for clause in (plain, *_clauses(plain)):
         found = {meanings[said_as(match[0])] for match in pattern.finditer(clause)}
