@@ -16,12 +16,11 @@ from expctl.imported.fields import field_of, tells_one
 from expctl.imported.groups import ruling_of_items
 from expctl.imported.headings import COUNTED, GROUP, IDENTIFIED, NUMBERED, PART, experiments_of, tails
 from expctl.imported.heads import HEADS, MEANING, OF_CHANGES, TRIED, Role
-from expctl.imported.inside import FIRST
 from expctl.imported.items import outer_items, outside_fences, parted
 from expctl.imported.outcomes import OUTCOMES, first_guess, tells_outcome, weigh
 from expctl.imported.places import Place
 from expctl.imported.rules import FORBIDS, row_of_rule
-from expctl.imported.verdict_columns import RULES, plain_head
+from expctl.imported.verdict_columns import FIRST, RULES, plain_head
 from expctl.imported.vocabulary import DECIDED, MARKS
 
 TEXT_MAX = 4000

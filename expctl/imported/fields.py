@@ -26,9 +26,9 @@ WORDS = {
     |solution|technique|optimi[sz]ation|method|mechanism|action|änderung|idee|versuch|假设|改动|变更|方案|实施|尝试|做法""",
     Field.WHY: r"""why|reasons?|root|cause|rationale|lessons?|learnings?|takeaways?|analysis|explanation|insights?|grund|warum
     |原因|分析|教训|根因""",
-    Field.OTHER: r"""context|background|motivation|problem|goal|setup|config(?:uration)?|commands?|files?|commits?|branch|date|time
+    Field.OTHER: r"""context|background|motivation|problem|goal|setup|config(?:uration)?|commands?|files?|commits?|branch|date
     |baseline|cost|correctness|gates?|tests?|validation|verification|observations?|findings?|notes?|caveats?|risks?
-    |next
+    |next|time
     |follow-?up|expected|predict(?:ed|ion)|actual|target|hardware|env(?:ironment)?|profile|evidence|confidence|priority|complexity|effort
     |plan|summary|tl;dr|bottleneck|scope|details?|source|see|ref(?:erence)?s?|where|when|who|limitations?|remaining|open|问题|背景|文件
     |备注|说明|目标|ziel|problemstellung""",

@@ -8,8 +8,8 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.bullets import ALONE, DID
 from expctl.imported.document import Table
 from expctl.imported.headings import tails
-from expctl.imported.inside import NO_WORD
 from expctl.imported.outcomes import seen_in
+from expctl.imported.verdict_columns import NO_WORD
 from expctl.imported.verdicts import opens_with_verdict, said_as
 from expctl.imported.vocabulary import DECIDED, MARKS
 

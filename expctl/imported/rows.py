@@ -1,7 +1,6 @@
 """Turn the tables of a hand-kept ledger into experiments: each table line becomes a Row, or is listed with a reason why not."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 
 from expctl.domain.experiment.proposal import Verdict
@@ -12,12 +11,12 @@ from expctl.imported.document import Again, Document, ParsedLedger, Row, Ruling,
 from expctl.imported.groups import MEANINGS, ruled_by_heading
 from expctl.imported.heads import TRIED
 from expctl.imported.ids import is_range
-from expctl.imported.inside import ruled_inside
 from expctl.imported.outcomes import outcome_of_cell, weigh
 from expctl.imported.places import cell_of, name_of, places, row_of
 from expctl.imported.prose import read_text
 from expctl.imported.questions import line_option, options_for, options_of_table, why_no_ledger
-from expctl.imported.verdict_columns import MEASURED, NO_MAP, Map, dialect_of, marked_heads
+from expctl.imported.said import said_of_lines
+from expctl.imported.verdict_columns import MEASURED, NO_MAP, Map, dialect_of, marked_heads, ruled_inside
 from expctl.imported.verdicts import Dialect, Pending, rulings, spelled_out
 
 CELL_MAX = 4000
@@ -82,13 +81,18 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
         skipped_tables=tuple(skipped_tables),
         again=tuple(each for each in told if isinstance(each, Again)),
     )
-    return _with_lines(parsed, document, given.lines, read)
+    return _with_lines(parsed, document, given, read)
 
 
-def _with_lines(parsed: ParsedLedger, document: Document, said: Mapping[str, Verdict | None], read: set[int]) -> ParsedLedger:
-    """Return what was read with what a person `said` of single lines, and with the lines that may be experiments beside."""
+def _with_lines(parsed: ParsedLedger, document: Document, given: Map, read: set[int]) -> ParsedLedger:
+    """Return what was read with what a person said of words and of single lines, and with the lines that may be experiments
+    beside.
+    """
     known = places(document)
-    told = {line: said[place.key] for line, place in known.items() if place.key in said}
+    understood = read.union(*({each.line for each in lines} for lines in (parsed.rows, parsed.waiting, parsed.again)))
+    worded = said_of_lines(document, given.meanings, understood)
+    told = {line: verdict for line, verdict in worded.items() if line in known}
+    told |= {line: given.lines[place.key] for line, place in known.items() if place.key in given.lines}
     again = tuple(each for each in parsed.again if each.line not in told)
     before = {row.line: row for row in parsed.rows}
     rows = [row for row in parsed.rows if row.line not in told]

@@ -48,6 +48,17 @@ TESTED = re.compile(r"\W*(?:pass(?:ed|es)?|ok|completed?|done)\b", re.IGNORECASE
 DIFFERENCE = re.compile(r"[*`~≈ ]*[-+−–±]?\d")
 NO_WORDS = re.compile(r"^\W+|\W+$")
 
+HEAD = "verdict"
+FIRST = re.compile(r"^\W*baseline\b|\bbaseline\s*:|[-_]baseline$", re.IGNORECASE)
+NO_WORD = "(no word)"
+INSIDE_MIN = 3
+# In capitals where a part of the cell begins, or as its last part
+SAID_INSIDE = re.compile(
+    r"(?:(?:^|[:.;,(\[|]\s*|\s[-–—]+\s|(?:→|->)\s*)[*_`\"]*"
+    r"(?P<shouted>KEEP|KEPT|REVERT(?:ED)?|DISCARD(?:ED)?|REJECT(?:ED)?)\b(?!\s*(?:if|unless|\?))"
+    r"|[,;(–—-]\s*(?:and |then |was )?(?P<ends>kept|reverted|discarded|rejected)[)\W]*$)"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Map:
@@ -206,3 +217,29 @@ def _tells_decision(cell: str, dialect: Dialect) -> bool:
 def plain_head(head: str) -> str:
     """Return a head as it is compared: small letters, without marks."""
     return " ".join(re.sub(r"[\W_]+", " ", unicodedata.normalize("NFC", head).lower()).split())
+
+
+def ruled_inside(table: Table) -> Table | None:
+    """Return `table` with a column of the verdicts that the cells of one of its columns contain; None where no column does.
+
+    A row without such a word gets the cell `(no word)`: that the author kept it isn't said.
+    """
+    best = max(range(len(table.heads)), key=lambda index: _count_inside(table, index), default=None)
+    if best is None or _count_inside(table, best) < max(INSIDE_MIN, SHARE_STRONG * len(table.rows)):
+        return None
+    rows = []
+    for row in table.rows:
+        word = _word_inside(row.cells[best])
+        first = word or ("baseline" if any(map(FIRST.search, row.cells)) else NO_WORD)
+        rows.append(dataclasses.replace(row, cells=(*row.cells, first)))
+    return dataclasses.replace(table, heads=(*table.heads, HEAD), rows=tuple(rows))
+
+
+def _count_inside(table: Table, index: int) -> int:
+    return sum(bool(_word_inside(row.cells[index])) for row in table.rows)
+
+
+def _word_inside(cell: str) -> str:
+    """Return the one word of a verdict in a cell; "" without one, or with two."""
+    found = {(match["shouted"] or match["ends"]).lower() for match in SAID_INSIDE.finditer(cell)}
+    return found.pop() if len(found) == 1 else ""
