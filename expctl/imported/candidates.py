@@ -21,6 +21,7 @@ from expctl.imported.outcomes import OUTCOMES, first_guess, tells_outcome, weigh
 from expctl.imported.places import Place
 from expctl.imported.rules import FORBIDS, row_of_rule
 from expctl.imported.verdict_columns import FIRST, RULES, plain_head
+from expctl.imported.verdict_columns import MEASURED as FIGURE
 from expctl.imported.vocabulary import DECIDED, MARKS
 
 TEXT_MAX = 4000
@@ -57,16 +58,19 @@ def candidates(document: Document, rows: Sequence[Row], known: Mapping[int, Plac
     """Yield the lines of `document` that may be experiments beside `rows`; `known` are its places by line, `read` the lines
     that were understood, of tables and of sections about their rows.
     """
-    taken = {row.line for row in rows} | (read & {section.line for section in document.sections})
+    taken = {row.line for row in rows}
+    taken |= read & {each.line for each in document.sections if each.title not in ("", document.title)}
     tree = _Tree.of(document)
     about = bool(rows) or any(ABOUT_EXPERIMENTS.search(section.title) for section in document.sections)
     tables = {table.line: _rows(table, about=about) for table in document.tables if table.line not in read}
-    of_rows = {tree.section(line) for line, asked in tables.items() if len(asked) > 1}
+    several = [line for line, asked in tables.items() if len(asked) > 1]
+    direct = {tree.section(line) for line in several}
+    of_rows = {above for line in several for above in tree.path(line)}
     titles = {section.line: section.title for section in document.sections}
     found: dict[int, Verdict | None] = {
         line: guess
         for line, guess in _headings(document, tree, taken).items()
-        if line not in of_rows or _is_counted(titles[line]) or any(map(_decides, _ends(titles[line])))
+        if line not in of_rows or (line in direct and _is_counted(titles[line])) or any(map(_decides, _ends(titles[line])))
     }
     taken |= set(found)
     found |= _items(document, tree, rows, taken)
@@ -105,14 +109,16 @@ class _Tree:
             line = self.above.get(line, 0)
         return None
 
-    def inside(self, line: int, sections: set[int]) -> bool:
-        """Return whether `line` stands in one of `sections`, or in a section below one."""
+    def path(self, line: int) -> Iterator[int]:
+        """Yield the lines of the headings above `line`, the innermost first."""
         at = self.section(line)
         while at:
-            if at in sections:
-                return True
+            yield at
             at = self.above.get(at, 0)
-        return False
+
+    def inside(self, line: int, sections: set[int]) -> bool:
+        """Return whether `line` stands in one of `sections`, or in a section below one."""
+        return any(at in sections for at in self.path(line))
 
 
 def _headings(document: Document, tree: _Tree, taken: set[int]) -> dict[int, Verdict | None]:
@@ -257,7 +263,7 @@ def _of_ids(table: Table, *, about: bool) -> bool:
     """Return whether a table lists things by ids, and says of most in words what they were.
 
     `about`: the document is one of experiments; then plain numbers below a head such as `#` are ids too, and so are commits in
-    any column, and what stands below a head such as `change` beside figures needs no id.
+    any column, and what stands below a head such as `change` or beside one such as `result`, with figures, needs no id.
     """
     plain = [plain_head(head) for head in table.heads]
     first = [row.cells[0].strip("*`#[]~ ") for row in table.rows]
@@ -268,9 +274,10 @@ def _of_ids(table: Table, *, about: bool) -> bool:
     if len(first) > 1 and (named or ids > most) and len({*first} - {"—", "-", ""}) > most and words > most:
         return True
     commits = sum(any(COMMIT.search(cell) for cell in row.cells) for row in table.rows)
-    figures = sum(any(MEASURED.search(cell) for cell in row.cells) for row in table.rows)
+    figures = sum(any(map(FIGURE.search, row.cells)) for row in table.rows)
     changes = any(head in TRIED or head in OF_CHANGES for head in plain)
-    return about and len(table.rows) > 1 and (commits > most or (changes and figures > most))
+    results = any(head in HEADS[Role.RESULT] or head in HEADS[Role.VERDICT] for head in plain)
+    return about and len(table.rows) > 1 and (commits > most or ((changes or results) and figures > most and words > most))
 
 
 def _opens(cell: str) -> bool:
