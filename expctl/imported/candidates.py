@@ -13,7 +13,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.bullets import ABOUT_EXPERIMENTS, LABEL, MEASURED
 from expctl.imported.document import Document, Row, Section, Table
 from expctl.imported.fields import field_of, tells_one
-from expctl.imported.groups import ruling_of_items
+from expctl.imported.groups import ruled_sections, ruling_of_items
 from expctl.imported.headings import COUNTED, GROUP, IDENTIFIED, NUMBERED, PART, experiments_of, tails
 from expctl.imported.heads import HEADS, MEANING, OF_CHANGES, TRIED, Role
 from expctl.imported.items import outer_items, outside_fences, parted
@@ -123,7 +123,7 @@ class _Tree:
 
 def _headings(document: Document, tree: _Tree, taken: set[int]) -> dict[int, Verdict | None]:
     groups: dict[int, list[Section]] = {}
-    titles = {section.line: section.title for section in document.sections}
+    titles = _titles(document)
     for section in experiments_of(document.sections):
         if section.title and section.title != document.title:
             groups.setdefault(tree.above.get(section.line, 0), []).append(section)
@@ -131,10 +131,11 @@ def _headings(document: Document, tree: _Tree, taken: set[int]) -> dict[int, Ver
     found: dict[int, Verdict | None] = {}
     for above, members in groups.items():
         ruled = tree.ruling(above, titles)
-        if NO_EXPERIMENTS.search(titles.get(above, "")) and titles[above] != document.title:
+        if NO_EXPERIMENTS.search(titles.get(above, "")):
             continue
         free = [section for section in members if section.line not in taken and _may_be_one(section)]
         told = {section.line for section in free if any(map(weigh, _ends(section.title)))}
+        told |= {section.line for section in free if about and ruling_of_items(section.title)}
         whole = {section.line for section in free if tells_one(outside_fences(section.lines)) and tells_outcome(_text(section))}
         counted = {section.line for section in members if _is_counted(section.title)}
         known = told | {section.line for section in members if section.line in taken}
@@ -157,6 +158,12 @@ def _headings(document: Document, tree: _Tree, taken: set[int]) -> dict[int, Ver
         tree.section(line) for line in taken if line not in titles
     }
     return {line: guess for line, guess in found.items() if line not in several}
+
+
+def _titles(document: Document) -> dict[int, str]:
+    """Return the headings by line, but for that of the whole document where it doesn't say what became of all."""
+    rules = ruled_sections({document.title: ""})
+    return {each.line: each.title for each in document.sections if each.title != document.title or each.title in rules}
 
 
 def _ends(title: str) -> list[str]:
@@ -195,7 +202,7 @@ def _told_in(section: Section) -> list[str]:
 
 
 def _items(document: Document, tree: _Tree, rows: Sequence[Row], taken: set[int]) -> dict[int, Verdict | None]:
-    titles = {section.line: section.title for section in document.sections}
+    titles = _titles(document)
     found: dict[int, Verdict | None] = {}
     for section in document.sections:
         above = titles.get(tree.above.get(section.line, 0), "")

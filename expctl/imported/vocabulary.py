@@ -45,8 +45,10 @@ WORDS = (
     (Verdict.KEEP, r"aceit[oa]s?|mantid[oa]s?|adotad[oa]s?|aceptad[oa]s?|adoptad[oa]s?|adopté(?:e?s)?|conservé(?:e?s)?"),
     (
         Verdict.REJECT,
-        r"rejeitad[oa]s?|descartad[oa]s?|revertid[oa]s?|abandonad[oa]s?|rechazad[oa]s?|rejeté(?:e?s)?|abandonné(?:e?s)?|annulé(?:e?s)?",
+        r"rejeitad[oa]s?|descartad[oa]s?|revertid[oa]s?|removid[oa]s?|abandonad[oa]s?|rechazad[oa]s?|scartat[oa]|rifiutat[oa]|rejeté(?:e?s)?|abandonné(?:e?s)?|annulé(?:e?s)?",
     ),
+    (Verdict.KEEP, r"accettat[oa]|mantenut[oa]|принято|оставлено|внедрено|채택(?:됨|함)?"),
+    (Verdict.REJECT, r"отклонено|отвергнуто|откачено|отброшено|기각(?:됨|함)?|폐기(?:됨|함)?"),
     (Verdict.KEEP, r"已?(?:采纳|采用|合并|接受)|採用(?:済み?)?"),
     (Verdict.REJECT, r"已?(?:回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并)"),
     (Verdict.REJECT, r"不採用(?:確定)?|却下|棄却|見送り|撤回"),
@@ -68,7 +70,9 @@ DECIDED = re.compile(
     r"|(?:not|never) (?:kept|adopted|merged|landed|accepted|retained|shipped|committed)|not promoted"
     r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen"
     r"|已?(?:采纳|采用|合并|接受|回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并)|不?採用(?:確定)?|却下|棄却|見送り|撤回"
-    r"|(?:aceit|adotad|rejeitad|descartad|revertid|abandonad|aceptad|adoptad|rechazad)[oa]s?|(?:rejet|abandonn|adopt)é(?:e?s)?)\b",
+    r"|accettat[oa]|scartat[oa]|rifiutat[oa]|mantenut[oa]|принято|оставлено|внедрено|отклонено|отвергнуто|откачено|отброшено"
+    r"|(?:채택|기각|폐기)(?:됨|함)?"
+    r"|(?:aceit|adotad|rejeitad|descartad|revertid|removid|abandonad|aceptad|adoptad|rechazad)[oa]s?|(?:rejet|abandonn|adopt)é(?:e?s)?)\b",
     re.IGNORECASE,
 )
 RESULT_OF_TEST = re.compile(r"\b(?:fail|failed|error|crash|crashed|timeout)\b", re.IGNORECASE)
