@@ -168,7 +168,8 @@ def _titles(document: Document) -> dict[int, str]:
 
 def _ends(title: str) -> list[str]:
     """Return the parts of a heading where its verdict may stand."""
-    return [*(title[:1] if MARKS.match(title) else ""), *tails(title)]
+    ends = (title[:1], title.rstrip("\ufe0f *_")[-1:])
+    return [*(end for end in ends if MARKS.fullmatch(end)), *tails(title)]
 
 
 def _decides(text: str) -> bool:

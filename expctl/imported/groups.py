@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.bullets import ALONE, DID
 from expctl.imported.document import Table
-from expctl.imported.headings import tails
+from expctl.imported.headings import SPLIT, tails
 from expctl.imported.outcomes import seen_in
 from expctl.imported.verdict_columns import NO_WORD
 from expctl.imported.verdicts import opens_with_verdict, said_as
@@ -203,7 +203,8 @@ def _of_sections(heading: str) -> str:
         return ""
     if WORKED.fullmatch(title):
         return "successful"
-    if GIVEN_UP.fullmatch(title) or ENDS.fullmatch(title):
+    # `Dead ends — approaches that were tried`
+    if any(GIVEN_UP.fullmatch(each) or ENDS.fullmatch(each) for each in (title, SPLIT.split(title)[0])):
         return "failed"
     found = SUCCESS.fullmatch(title) or ruling_of(heading)
     return found["verdict"].lower() if found else ""

@@ -67,6 +67,12 @@ TELLS_TRIED = re.compile(
 OF_MANY = re.compile(
     r"\b(?:tasks|opts|optimi[sz]ations|experiments|iterations|iters|runs|items)\s+#?\d+\s*[-–—]\s*\d", re.IGNORECASE
 )
+# A label that tells of a failure
+FAILED = re.compile(
+    r"^\W*why (?:it|this|that|we)? ?(?:was |were )?(?:failed|fails|rejected|reverted|abandoned|dropped|discarded|slower"
+    r"|(?:did|does)(?:n.?t| not) (?:work|help))\b[^:.]{0,40}[:.*]",
+    re.IGNORECASE | re.MULTILINE,
+)
 MARKED_MIN = 3
 EXPLAINS = re.compile(r"\W*(?:legend|glossary|how to read)\b", re.IGNORECASE)
 UNSURE = re.compile(r"\W*(?:inconclusive|undecided|unclear)\b", re.IGNORECASE)
@@ -120,6 +126,8 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
         ruled = next((title for title in outer if title in groups), "")
         if whole is None and ruled and heading:
             whole = _of_group(section, heading, lines, groups[ruled])
+        elif whole is None and heading and set(outer) & set(whole_document) and any(map(FAILED.match, _texts(lines))):
+            whole = _of_group(section, heading, lines, whole_document[document.title])
         if whole:
             told.add(section.title)
         made = [whole] if whole else list(read_bullets(section, lines, dialect, rows, fails=fails))
@@ -223,6 +231,7 @@ def _of_group(section: Section, heading: Heading, lines: Sequence[Line], words: 
         or not (
             TELLS_TRIED.search(text)
             or MEASURED.search(section.title)
+            or FAILED.search(text)
             or ((heading.name or NUMBERED.match(section.title) or COUNTED.match(section.title)) and MEASURED.search(text))
         )
     ):
@@ -242,8 +251,12 @@ def _of_group(section: Section, heading: Heading, lines: Sequence[Line], words: 
     )
 
 
+def _texts(lines: Sequence[Line]) -> Iterator[str]:
+    return (line.text for line in lines)
+
+
 def _text(lines: Sequence[Line]) -> str:
-    return "\n".join(line.text for line in lines)
+    return "\n".join(_texts(lines))
 
 
 def _labelled(lines: Sequence[Line]) -> Iterator[str]:
