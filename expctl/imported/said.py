@@ -36,12 +36,12 @@ def said_of_lines(document: Document, meanings: Meanings, read: Set[int]) -> dic
         for line, text in listed if not whole or ruled else ():
             said = _of_title(parted(text)[0], meanings) or ruled or _in_text(text, meanings)
             if line not in read and len(said) == 1:
-                found[line] = said.pop()
+                (found[line],) = said
         if ruled or section.line in full or any(line.number in found for line in section.lines):
             continue
         said = whole or _in_text(" ".join(line.text.strip() for line in outside_fences(section.lines)), meanings)
         if len(said) == 1:
-            found[section.line] = said.pop()
+            (found[section.line],) = said
     return found
 
 
