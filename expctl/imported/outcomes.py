@@ -52,6 +52,10 @@ IN_COLUMN = re.compile(
     r"|(?P<REJECT>worse|worst|slower|bad|lost|loss|hurts?|harmful|regression|regressed|no gain))\W*",
     re.IGNORECASE,
 )
+BOLD = re.compile(
+    r"\*\*\s*((?:Ship|Keep|Adopt|Merge|Land|Accept|Drop|Revert|Reject|Discard|Kill|Abandon)(?:ped|ted|ed)?|Kept)[.!]?\s*\*\*",
+    re.ASCII,
+)
 NEGATED = re.compile(
     r"(?:\b(?:no|not|never|without|nor|neither|zero|hardly|nicht|kein\w*)|n['’]t\b|[不无没])\W*(?:\w+\W+){0,2}$", re.IGNORECASE
 )
@@ -102,8 +106,11 @@ def sure_outcome(text: str) -> Verdict | None:
 def outcome_of_cell(cell: str) -> Verdict | None:
     """Return KEEP or REJECT for a cell below a head such as `Verdict` that begins with an outcome: `BEST`, `worse: 3 % slower`.
 
-    None where a later clause tells the other one, or what was done.
+    None where a later clause tells the other one, or what was done. In a long cell one word in bold decides: `**Ship.**`.
     """
+    ordered = {made[0].verdict for word in BOLD.findall(cell[:TEXT_MAX]) if isinstance(made := rulings(word), tuple)}
+    if ordered:
+        return ordered.pop() if len(ordered) == 1 else None
     first, *others = [part for part in CLAUSE.split(cell[:TEXT_MAX].replace("*", "")) if part.strip()] or [""]
     found = IN_COLUMN.fullmatch(first)
     if not found or any(DECIDED.search(part) for part in others):

@@ -103,6 +103,22 @@ def test_what_became_of_sizes_is_no_verdict() -> None:
     assert verdicts(text.replace("| Memory |", "| Change |")) != []
 
 
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("A plain change of one line. **Ship.**", [Verdict.KEEP]),
+        ("**Ship**, but tune it for small sizes.", [Verdict.KEEP]),
+        ("It needs two passes. **Drop.**", [Verdict.REJECT]),
+        ("**Ship if** the other one ships.", []),
+        ("**Keep.** Later: **Revert.**", []),
+    ],
+)
+def test_one_word_in_bold_decides_a_long_cell(cell: str, said: list[Verdict]) -> None:
+    rows = f"| a1 | one | -2 % | kept |\n| a2 | two | -3 % | {cell} |\n"
+    found = verdicts(f"# Log\n| commit | change | delta | verdict |\n|---|---|---|---|\n{rows}")
+    assert [verdict for line, verdict in found if line == 5] == said
+
+
 def test_a_run_of_proposals_shares_an_option() -> None:
     text = "# Log of experiments\n## Dead ends\n- A swizzle\n- Two waves\n- Three waves\n"
     assert '    --map "lines 3-5=REJECT"  takes these 3:' in proposed_lines(parsed(text))
