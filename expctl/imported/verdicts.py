@@ -52,8 +52,7 @@ class Pending(StrEnum):
     BASELINE = "a baseline, and no change: --map WORDS=KEEP takes it in"
 
 
-SHORT = 60
-FEW = 3
+SHORT, FEW = 60, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +169,8 @@ def _meant(plain: str, dialect: Dialect) -> tuple[Ruling, ...] | Pending | None:
         if key in dialect.meanings:
             return _by_map(dialect.meanings[key], plain)
     found = _said_inside(plain, dialect.meanings) if dialect.inside else set()
-    return _by_map(found.pop(), plain) if len(found) == 1 else None
+    opens = _of_first_clause(plain, PLAIN) if found else None
+    return _by_map(found.pop(), plain) if len(found) == 1 and opens in {None, *found} else None
 
 
 def means_by_map(text: str, dialect: Dialect) -> bool:

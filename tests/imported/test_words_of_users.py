@@ -40,6 +40,12 @@ def test_words_count_inside_the_cells_of_their_column_the_longer_ones_first() ->
     ]
 
 
+def test_a_cell_that_begins_with_another_verdict_keeps_it() -> None:
+    rows = "| E1 | loads | Reverted: ruled in for reference |\n| E2 | waves | ruled in |\n"
+    text = f"# Log\n| id | change | verdict |\n|---|---|---|\n{rows}"
+    assert verdicts(text, "ruled in=KEEP") == [(4, Verdict.REJECT), (5, Verdict.KEEP)]
+
+
 def test_words_that_recur_are_asked_for() -> None:
     (table,) = parsed(HEAD + GAMES).skipped_tables
     assert table.options[:2] == ('--map "verdict=result"', '--map "h1=VERDICT"')
