@@ -87,7 +87,7 @@ GOOD = re.compile(
 )
 PENDING = re.compile(
     r"\b(?:todo|planned|pending|running|queued|wip|in progress|next|open|blocked|tbd|deferred|park(?:ed)?|proposed|untried"
-    r"|needs follow-?up|geplant|läuft|offen|ausstehend|保留|未着手|待定)\b|[🚧⏳⌛🔄🔜]",
+    r"|needs follow-?up|geplant|läuft|offen|ausstehend|未着手|待定)\b|[🚧⏳⌛🔄🔜]",
     re.IGNORECASE,
 )
 # A baseline is what changes are held against, and none itself.
