@@ -77,7 +77,8 @@ def candidates(document: Document, rows: Sequence[Row], known: Mapping[int, Plac
     for line, asked in tables.items():
         if not tree.inside(line, taken):
             found |= asked
-    yield from (Candidate(place=known[line], guess=found[line]) for line in sorted(found) if line in known and line not in read)
+    lines = sorted(found.keys() & known.keys() - read - {row.line for row in rows})
+    yield from (Candidate(place=known[line], guess=found[line]) for line in lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,8 +56,9 @@ def test_words_that_recur_are_asked_for() -> None:
     assert table.options == ('--map "verdict=result"', '--map "h0=VERDICT"', '--map "h1=VERDICT"')
 
 
-def test_rows_of_results_are_asked_about() -> None:
+def test_rows_of_results_are_asked_about_until_they_are_answered() -> None:
     assert [each.line for each in parsed(HEAD + GAMES).proposals] == [5, 6, 8, 9, 10]
+    assert [each.line for each in parsed(HEAD + GAMES, "lines 5,8=KEEP", "line 9=WAIT").proposals] == [6, 10]
 
 
 def test_rows_that_only_blank_lines_part_from_a_table_are_its_rows() -> None:
