@@ -95,18 +95,23 @@ def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
 
 def marked_heads(tables: Sequence[Table]) -> frozenset[str]:
     """Return the heads below which check marks are verdicts, because cells beside them in one of `tables` bear it out."""
-    heads = ((table, index, plain_head(head)) for table in tables for index, head in enumerate(table.heads) if head)
-    return frozenset(head for table, index, head in heads if _borne_out(table, index))
+    heads = ((table, index, plain_head(head)) for table in tables for index, head in enumerate(table.heads))
+    return frozenset(head for table, index, head in heads if head in HEADS[Role.VERDICT] and _borne_out(table, index))
 
 
 def _borne_out(table: Table, index: int) -> bool:
-    """Return whether crosses in column `index` stand beside cells that begin with a rejection, and nowhere beside a keep."""
-    beside = [
-        {verdict for at, cell in enumerate(row.cells) if at != index and (verdict := opens_with_verdict(cell, DECISIONS))}
-        for row in table.rows
-        if MARKED.get(row.cells[index].strip("*` \ufe0f")) is Verdict.REJECT
-    ]
-    return sum(each == {Verdict.REJECT} for each in beside) >= SAID_MIN and not any(Verdict.KEEP in each for each in beside)
+    """Return whether most crosses in column `index` stand beside cells that begin with a rejection, none beside a keep, and no
+    check mark beside a rejection.
+    """
+    beside: dict[Verdict | None, list[set[Verdict]]] = {Verdict.REJECT: [], Verdict.KEEP: []}
+    for row in table.rows:
+        others = (cell for at, cell in enumerate(row.cells) if at != index)
+        said = {verdict for cell in others if (verdict := opens_with_verdict(cell, DECISIONS))}
+        beside.setdefault(MARKED.get(row.cells[index].strip("*` \ufe0f")), []).append(said)
+    crosses, checks = beside[Verdict.REJECT], beside[Verdict.KEEP]
+    borne = sum(said == {Verdict.REJECT} for said in crosses)
+    against = any(Verdict.KEEP in said for said in crosses) or any(Verdict.REJECT in said for said in checks)
+    return borne >= max(SAID_MIN, SHARE * len(crosses)) and not against
 
 
 def verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | None:

@@ -102,11 +102,11 @@ def _rulings(text: str, dialect: Dialect) -> tuple[Ruling, ...] | Pending | None
         return Pending.NO_VERDICT_YET if waits or not plain.strip("-–—? ") else None
     parts = [part for part in PARTS.split(plain) if part and not any(other.match(part) for other in KEPT_ELSE)]
     each = [_verdicts(part, dialect)[0] for part in parts]
-    if len(found) == len(parts) == 2 and all(len(verdicts) == 1 for verdicts in each) and all(map(_starts_with_verdict, parts)):
+    two = len(found) == len(parts) == 2 and all(part.count("(") == part.count(")") for part in parts)
+    if two and all(len(verdicts) == 1 for verdicts in each) and all(map(_starts_with_verdict, parts)):
         hedged = is_hedged(recognised) or any(OF_ANOTHER.match(part) and not part[:2].isupper() for part in parts)
         return None if hedged else tuple(_ruling(v.pop(), part) for v, part in zip(each, parts, strict=True))
-    first = _of_first_clause(plain, dialect)
-    if first is not None:
+    if (first := _of_first_clause(plain, dialect)) is not None:
         return (_ruling(first, _bare(text)),)
     if Verdict.KEEP in found and (KEEPS_OTHER.match(plain) or KEPT_ASIDE.search(plain)):
         return None

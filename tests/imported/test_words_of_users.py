@@ -101,6 +101,10 @@ def test_crosses_that_rejections_bear_out_are_verdicts(beside: str, count: int) 
     text = f"# 台帳\n\n| 状態 | ID | 候補 | 根拠 |\n|---|---|---|---|\n{rows}"
     found = parsed(text)
     assert len(found.rows) + len(found.waiting) == count
+    lone = text + "".join(f"| ❌ | K{at} | another | GO |\n" for at in range(5, 9))
+    assert parsed(lone).rows == (), "most crosses say that it isn't there yet"
+    done = parsed(text + "| ✅ | K5 | there | **却下** |\n")
+    assert all(row.name != "K1" for row in done.rows), "what is there may be rejected"
 
 
 def test_what_became_of_sizes_is_no_verdict() -> None:
