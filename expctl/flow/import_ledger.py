@@ -39,9 +39,9 @@ NOTHING_GIVEN = Given()
 class Options:
     """Options of `expctl import`. `peak_tflops` (TFLOP/s) and `flop` (size -> operations) override those of protocol.yaml.
 
-    `noise_percent` is the noise of the imported figures; `renumber` gives new ids to rows whose ids are taken; `partial` leaves
-    out rows that can't be read. `given` is what the user says about columns, words and units; `accept` are keys of
-    remarks of the audit that become corrections.
+    `noise_percent` is the noise of the imported figures where the ledger states none; `renumber` gives new ids to rows whose
+    ids are taken; `partial` leaves out rows that can't be read. `given` is what the user says about columns, words and units;
+    `accept` are keys of remarks of the audit that become corrections.
     """
 
     target: str = ""
@@ -89,10 +89,8 @@ def plan_import(library: Library, head: str, document: Document, options: Option
     target = options.target or stated_target(document)
     reading = read_document(document, options.given.map())
     roofline = _roofline(protocol, target, options)
-    percent, source = options.noise_percent, "--noise"
-    if percent is None:
-        percent, source = protocol.keep.worthwhile_percent, "protocol.yaml, keep.worthwhile_percent; the ledger states none"
-    remarks = audit(document, reading.rows, roofline, Noise(percent=percent, source=source), options.given.directions())
+    noise = None if options.noise_percent is None else Noise(percent=options.noise_percent, source="--noise")
+    remarks = audit(document, reading.rows, roofline, noise, options.given.directions())
     rules, unruled = rules_by_row(document, reading.rows)
     naming = assign_ids(tuple(entries_of(reading.rows)), document.name, records, taken, renumber=options.renumber)
     accepted = [remark for remark in remarks if remark.key in options.accept]

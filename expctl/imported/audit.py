@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from expctl.imported.columns import MEASURED
 from expctl.imported.comparisons import confounded, kept_regressions, not_flat
 from expctl.imported.document import Document, Row
 from expctl.imported.figures import Figure, Quantity, figures_in, figures_of, throughput_unit
@@ -12,6 +11,7 @@ from expctl.imported.remarks import Flaw, Remark
 from expctl.imported.roofline import SLIP, Roofline, agrees
 from expctl.imported.stale import reused_ids, stale_sections
 from expctl.imported.units import Better, Part
+from expctl.imported.verdict_columns import MEASURED
 
 # A time without a size may be of a smaller problem than the protocol's: it is reported from this factor of the peak on.
 SIZELESS = 10
@@ -21,19 +21,20 @@ def audit(
     document: Document,
     rows: Sequence[Row],
     roofline: Roofline,
-    fallback_noise: Noise,
+    fallback_noise: Noise | None,
     known: Mapping[str, Better] | None = None,
 ) -> tuple[Remark, ...]:
     """Return all errors found in a hand-kept ledger, sorted by line. `rows` are its experiments, `roofline` the limits that no
-    figure can exceed. `fallback_noise` is used if the ledger states no noise; `known` are units by name and what of them is
-    better.
+    figure can exceed. `fallback_noise` is used if the ledger states no noise; without it no gain is held against noise. `known`
+    are units by name and what of them is better.
     """
     unit = throughput_unit([line.text for line in document.lines()] + [row.results() for row in rows])
     figures = {row.line: figures_of(row, unit, known) for row in rows}
     # An impossible figure is reported as such, and not used in comparisons.
     possible = {line: tuple(each for each in found if not _too_fast(each, roofline)) for line, found in figures.items()}
     stated = stated_noise(document, rows, possible, unit)
-    threshold = min(max((each.percent for each in stated), default=fallback_noise.percent), fallback_noise.percent)
+    least = fallback_noise.percent if fallback_noise else 0.0
+    threshold = min(max((each.percent for each in stated), default=least), least)
     found = [
         *_figure_remarks(document, rows, figures, roofline, unit),
         *(

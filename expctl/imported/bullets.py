@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
-from expctl.imported.document import Line, Row, Section
-from expctl.imported.headings import IDENTIFIED, NUMBERED, SPLIT, read_heading, title_and_name
+from expctl.imported.document import Again, Line, Row, Section
+from expctl.imported.headings import CAPITAL_WORD, IDENTIFIED, NUMBERED, SHOUTED, SPLIT, read_heading, title_and_name
 from expctl.imported.items import BOLD, items, parted
 from expctl.imported.rules import FORBIDS
 from expctl.imported.verdicts import Dialect, opens_with_verdict, rulings
@@ -51,6 +51,11 @@ RULED_ID = re.compile(
 )
 # `PASS. Seen: accepted, cancelled` tells what a test saw.
 TEST_SAW = re.compile(r"\bPASS(?:ED)?\b.*\baccepted,", re.DOTALL)
+# `C1, C2, C3: all neutral` tells of several.
+SENTENCE = re.compile(r"[.;]\s")
+MANY = re.compile(r"\b(?:[A-Za-z]{1,4}-?\d+[a-z]?,\s+){2}", re.ASCII)
+# `2026-02-03 — E1 landed: ...`
+DATE = re.compile(r"\W*\d{4}-\d\d-\d\d\b(?:\s*\([^()]*\))?\s*[:–—-]+\s*", re.ASCII)
 LOST = re.compile(r"\b(?:reverted|rejected|discarded|regressed|lost|refuted|abandoned|rolled back)\b", re.IGNORECASE)
 # What may follow a verdict that begins a bullet
 ALONE = re.compile(r"\W*$|\s*[,;:.(\[]|\s+(?:because|for|as|since|after|by|due|in|on|at|with|and|but)\b", re.IGNORECASE)
@@ -77,6 +82,7 @@ TAKEN_BACK = re.compile(
 NEAR = 200
 LABELLED = re.compile(r"^\W*\[([A-Za-z ]+)\]\W*\s")
 ROW_MAX = 4000
+SHOWN_MAX = 120
 # `Verdict: kept`, `**Decision.** Reverted, ...` and `- **Status:** rejected` below the heading of an experiment
 LABEL = re.compile(
     r"\s*(?:[-*+]\s+)?\W*(?:final\s+)?(?:verdict|decision|disposition|outcome|status|result|conclusion|ruling|urteil|entscheidung)"
@@ -86,31 +92,34 @@ LABEL = re.compile(
 
 
 def read_bullets(
-    section: Section, lines: Sequence[Line], dialect: Dialect, names: set[str], *, fails: bool = False
-) -> Iterator[Row]:
+    section: Section, lines: Sequence[Line], dialect: Dialect, rows: Sequence[Row], *, fails: bool = False
+) -> Iterator[Row | Again]:
     """Yield an experiment for each bullet that says what was tried and, in a part of its own, what was decided.
 
-    `fails`: where other bullets say `Kept.`, `Failed.` is a decision too.
+    One with the id and the verdict of one of `rows`, which stand in tables, tells of that again. `fails`: where other bullets
+    say `Kept.`, `Failed.` is a decision too.
     """
+    names = {row.name for row in rows if row.name}
     if FORBIDS.search(section.title) or EXPLAINS_WORDS.search(section.title):
         return
     about = bool(ABOUT_EXPERIMENTS.search(f"{section.title} {section.under}"))
     listed = list(items(lines))
     led = _lead_with_verdicts([text for _, text, _ in listed])
     for line, text, paragraph in listed:
-        bare = CHECKBOX.sub("", text)
+        bare = DATE.sub("", CHECKBOX.sub("", text), count=1)
         known = IDENTIFIED.match(bare)
         if (
             len(text) > ROW_MAX
             or not (about or known or MEASURED.search(bare[:NEAR]))
             or LABEL.fullmatch(text)
             or TELLS_CHANGE.match(text)
+            or MANY.search(bare[:NEAR])
         ):
             continue
         whole = FAILED.sub(rf"\1{STANDS_FOR_FAILED}.", bare) if fails else bare
         leads = LEADS.fullmatch(bare) if led else None
         headed = _led(leads) or _headed(bare, dialect)
-        parted = headed or (_parted(whole, dialect) if not paragraph else None)
+        parted = headed or _shouted(bare) or (_parted(whole, dialect) if not paragraph else None)
         if parted is None:
             continue
         change, words, rest = parted
@@ -124,7 +133,12 @@ def read_bullets(
             and ((TAKEN_BACK if leads else LOST).search(f"{section.title} {bare}") or TEST_SAW.search(bare))
         ):
             continue  # it tells of several attempts, or says both
-        if not isinstance(made, tuple) or not re.search(r"\w\W+\w", title or name) or name in names:
+        if not isinstance(made, tuple) or not re.search(r"\w\W+\w", title or name):
+            continue
+        if name in names:
+            told = {each.verdict for row in rows if row.name == name for each in row.rulings}
+            if told == {each.verdict for each in made}:
+                yield Again(line=line, text=plain_text(text)[:SHOWN_MAX], row=next(r.line for r in rows if r.name == name))
             continue
         yield Row(
             line=line,
@@ -150,6 +164,15 @@ def _led(found: re.Match[str] | None) -> tuple[str, str, str] | None:
     if not found or len(DECIDED.findall(found["lead"])) != 1:
         return None
     return found["rest"], found["verdict"], found["rest"]
+
+
+def _shouted(text: str) -> tuple[str, str, str] | None:
+    """Split a bullet such as `E7 REJECTED on the real input: ...`, where its first sentence has no second such word."""
+    found = SHOUTED.match(text)
+    first = SENTENCE.split(text, maxsplit=1)[0]
+    if not found or len(CAPITAL_WORD.findall(first)) != 1 or not IDENTIFIED.match(text):
+        return None
+    return f"{found[1]}: {text[found.end() :].strip(' :-–—*_')}", found[2], text[found.end() :]
 
 
 def _headed(text: str, dialect: Dialect) -> tuple[str, str, str] | None:

@@ -1,40 +1,22 @@
 """Find out what each column of a hand-kept table holds, by its head, and by its cells where the head is ambiguous."""
 
 import re
-import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Table
-from expctl.imported.heads import AGAINST, ASKING, CLAIMED, ELSEWHEN, HEADS, MEANING, OF_CHANGES, STRONG, TRIED, Role
-from expctl.imported.outcomes import outcome_of_cell
-from expctl.imported.verdicts import Dialect, is_answer, opens_with_verdict, speaks_of_verdicts, spelled_out, tells_tests
-from expctl.imported.vocabulary import BITS, DECIDED, MARKS, PATTERNS, PENDING
+from expctl.imported.heads import HEADS, Role
+from expctl.imported.verdict_columns import (
+    MEASURED,
+    NO_MAP,
+    SHARE,
+    Map,
+    explains_words,
+    has_verdicts,
+    plain_head,
+    verdict_column,
+)
 
-SHARE = 0.6
-SHARE_STRONG = 0.3
-SHARE_HEADLESS = 0.9
-MEASURED = re.compile(r"\d\s*(?:%|x\b|×|[munµ]?s\b|[kMGT]?(?:FLOPS?|B)\b|fps|cycles|[a-z]+/s)|^[-+~]?\d[\d,.]*$", re.IGNORECASE)
-UNDONE = re.compile(r"revert|reject|discard|rolled back|dropped|removed|verworfen|zurückgenommen", re.IGNORECASE)
-SHORT_CELL = 60
-LEGEND_MIN = 3
-# `| < 0.5 % | any | DISCARD |` and `| if parity breaks | REVERT |` say what would be decided.
-RULES = re.compile(
-    r"\b(?:decision|verdict|keep|acceptance|promotion) (?:combined )?"
-    r"(?:table|matrix|rules?|criteria|gates?|logic|policy|thresholds?|tree)\b"
-    r"|\bentscheidungs(?:regeln?|tabelle|matrix)\b",
-    re.IGNORECASE,
-)
-CONDITION = re.compile(
-    r"[*`_\s]*(?:if|when|wenn|falls)\b|[*`_\s]*(?:[\w|Δ%.]+\s+){0,3}(?:[\w|Δ%.]+\s*)?[<>≤≥]=?\s*[-+±−]?\d", re.IGNORECASE
-)
-# `ported and kept`, `tested and rejected for this path`
-DONE_AND = re.compile(r"(?:ported|implemented|tested|tried|built|measured|benchmarked) and (?:then )?", re.IGNORECASE)
-WHERE = re.compile(r"\W*|\s+(?:for|in|on|by)\b[^.;]*", re.IGNORECASE)
-TESTED = re.compile(r"\W*(?:pass(?:ed|es)?|ok|completed?|done)\b", re.IGNORECASE)
-DIFFERENCE = re.compile(r"[*`~≈ ]*[-+−–±]?\d")
-NO_WORDS = re.compile(r"^\W+|\W+$")
 LEADING_ID = re.compile(r"[\W_]*([A-Za-z]{1,4}-?\d+[a-z]?)(?![\w.=])(?!\s*[+&/])", re.ASCII)
 NAME_MAX = 40
 PROPER_HEAD = re.compile(r"[a-z]|")
@@ -64,28 +46,14 @@ class Columns:
         return ", ".join([*named, *([f"figures = {', '.join(others)}"] if others else [])])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Map:
-    """What the user says about a ledger. `heads` are column heads by role, `meanings` verdicts by words in small letters (None:
-    no verdict yet), `lines` verdicts by the text of a line.
-    """
-
-    heads: Mapping[Role, str] = field(default_factory=dict)
-    meanings: Mapping[str, Verdict | None] = field(default_factory=dict)
-    lines: Mapping[str, Verdict | None] = field(default_factory=dict)
-
-
-NO_MAP = Map()
-
-
 def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
     """Return the columns of `table` by role; None for a table without verdicts, or with neither ids nor changes."""
     plain = [plain_head(head) for head in table.heads]
     forced = {role: plain.index(plain_head(head)) for role, head in given.heads.items() if plain_head(head) in plain}
     verdict = forced.get(Role.VERDICT)
-    if verdict is None:
-        verdict = _verdict_column(table, plain, given)
-    if verdict is None or (not forced and _explains(table, plain, verdict)):
+    if verdict is None or not has_verdicts(table, verdict, given):
+        verdict = verdict_column(table, plain, given)
+    if verdict is None or (not forced and explains_words(table, plain, verdict)):
         return None
     free = [index for index in range(len(plain)) if index != verdict and index not in forced.values()]
 
@@ -137,111 +105,6 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
     return Columns(name=name, verdict=verdict, change=change, result=result, why=why, date=date, figures=tuple(free))
 
 
-def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
-    """Return how the cells of column `index` state verdicts: whether yes, a check mark, `failed`, `better` is one there."""
-    head = plain_head(table.heads[index])
-    asks = head in ASKING or head == plain_head(given.heads.get(Role.VERDICT, "\0"))
-    measured = any(MEASURED.search(cell) for row in table.rows for at, cell in enumerate(row.cells) if at != index)
-    cells = [row.cells[index] for row in table.rows]
-    decided = any(DECIDED.search(cell) for cell in cells)
-    tried = any(plain_head(each) in TRIED for each in table.heads)
-    claimed = any(plain_head(each) in CLAIMED for each in table.heads) and not tried
-    marks = (asks and not claimed) or (measured and tried and head in HEADS[Role.VERDICT]) or decided
-    bits = asks and {cell.strip() for cell in cells} == set(BITS)
-    told = any(DECIDED.fullmatch(NO_WORDS.sub("", cell)) for cell in cells) or _failed_is_verdict(table, index)
-    tests = tells_tests(cells) and not told
-    outcomes = head in STRONG and measured and not claimed
-    return Dialect(answers=asks, bits=bits, marks=marks, tests=tests, outcomes=outcomes, meanings=given.meanings)
-
-
-def _verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | None:
-    """Return the index of the column that holds the verdicts; None if there is none.
-
-    It is the one with the most cells recognised as verdicts, those with a fitting head (in `plain`) first. They must be 30 % of
-    its cells below a head like Verdict, 60 % below one like Status, and 90 % below any other, which must also be short and say
-    what was decided.
-    """
-    best: tuple[float, int] | None = None
-    for index, head in enumerate(plain):
-        cells = [spelled_out(row.cells[index]) for row in table.rows if row.cells[index].strip()]
-        if set(head.split()) & ELSEWHEN:
-            continue
-        dialect = dialect_of(table, index, given)
-        recognised = [
-            cell for cell in cells if speaks_of_verdicts(cell, dialect) or (dialect.outcomes and outcome_of_cell(cell))
-        ]
-        share = len(recognised) / len(cells) if cells else 0.0
-        rank = (
-            2
-            if head in STRONG
-            else 1
-            if head in HEADS[Role.VERDICT] or set(head.split()) & {*STRONG, "status", "outcome"}
-            else 0
-        )
-        needed = (SHARE_HEADLESS, SHARE, SHARE_STRONG)[rank]
-        bare = [DONE_AND.sub("", NO_WORDS.sub("", cell)) for cell in recognised]
-        if rank == 1 and len(bare) > 1 and all(map(_is_bare, bare)):
-            needed = SHARE_STRONG  # `REVERTED` alone in a cell is no result
-        told = sum(_tells_decision(cell, dialect) for cell in recognised)
-        if rank < 2 and 2 * told < len(recognised) and not _failed_is_verdict(table, index):
-            continue  # results, such as `identical` or `neutral`
-        if rank == 0 and not all(len(cell) <= SHORT_CELL and DECIDED.search(cell) for cell in recognised):
-            continue
-        if rank == 0 and 2 * sum(opens_with_verdict(cell, dialect) is not None for cell in recognised) < len(recognised):
-            continue  # `exit 1, source kept`
-        if rank == 1 and _is_feature_table(table, index, recognised):
-            continue
-        score = share + rank / 4
-        if recognised and share >= needed and (best is None or score > best[0]):
-            best = (score, index)
-    return best[1] if best else None
-
-
-def _is_bare(cell: str) -> bool:
-    """Return whether a cell says what was decided, and where or why, but nothing else: `rejected for this path`."""
-    word = DECIDED.match(cell)
-    return bool(PENDING.fullmatch(cell) or (word and WHERE.fullmatch(cell[word.end() :])))
-
-
-def _explains(table: Table, plain: Sequence[str], verdict: int) -> bool:
-    """Return whether a table explains the words of verdicts: one word in each row, none twice, and beside it what it means."""
-    cells = [[cell for at, cell in enumerate(row.cells) if at != verdict] for row in table.rows]
-    if RULES.search(table.section) or 2 * sum(any(map(CONDITION.match, each)) for each in cells) > len(cells):
-        return True
-    if len(plain) != 2 or verdict != 0:
-        return False
-    words = [NO_WORDS.sub("", row.cells[verdict]) for row in table.rows]
-    bare = all(any(pattern.fullmatch(word) for _, pattern in PATTERNS) or PENDING.fullmatch(word) for word in words)
-    return plain[1] in MEANING or (bare and len(words) >= LEGEND_MIN and len(set(words)) == len(words))
-
-
-def _failed_is_verdict(table: Table, index: int) -> bool:
-    """Return whether changes that are held against a baseline in figures stand beside column `index`, which tells no tests."""
-    plain = [plain_head(head) for head in table.heads]
-    if plain_head(table.heads[index]) not in HEADS[Role.VERDICT] or not set(plain) & set(OF_CHANGES):
-        return False
-    if any(TESTED.match(row.cells[index]) for row in table.rows):
-        return False
-    beside = [at for at, head in enumerate(plain) if at != index and head.startswith(AGAINST)]
-    compared = [row for row in table.rows if any(DIFFERENCE.match(row.cells[at]) for at in beside)]
-    return len(compared) >= SHARE * len(table.rows) > 0
-
-
-def _is_feature_table(table: Table, index: int, cells: Sequence[str]) -> bool:
-    """Return whether a table says with check marks what there is: a mark in each cell, no word for what was undone, and nothing
-    measured beside it.
-    """
-    rows = [[cell for at, cell in enumerate(row.cells) if at != index] for row in table.rows]
-    measured = 2 * sum(any(map(MEASURED.search, others)) for others in rows) > len(rows)
-    marked = all(MARKS.match(cell.strip("* ")) for cell in cells)
-    return marked and len(cells) > 1 and not measured and not any(UNDONE.search(cell) for cell in cells)
-
-
-def _tells_decision(cell: str, dialect: Dialect) -> bool:
-    meant = any(words in cell.lower() for words in dialect.meanings)
-    return meant or bool(DECIDED.search(cell)) or is_answer(cell) or bool(PENDING.search(cell))
-
-
 def _name_like(table: Table, index: int) -> bool:
     cells = [row.cells[index].strip("`*# ") for row in table.rows]
     return sum(bool(NAME_LIKE.fullmatch(cell)) for cell in cells) >= SHARE * len(cells) > 0
@@ -290,8 +153,3 @@ def _wordiest(table: Table, free: Sequence[int]) -> int | None:
         return len(told) / len(cells) if cells else 0.0
 
     return next((index for index in free if words(index) >= SHARE), None)
-
-
-def plain_head(head: str) -> str:
-    """Return a head as it is compared: small letters, without marks."""
-    return " ".join(re.sub(r"[\W_]+", " ", unicodedata.normalize("NFC", head).lower()).split())

@@ -114,12 +114,21 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Again:
+    """A section that tells once more of the experiment in line `row`, with its verdict or without one."""
+
+    line: int
+    text: str
+    row: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedLedger:
     """The contents of a hand-kept ledger: `rows` are its experiments.
 
     `columns` are sentences on how each table's columns were understood, `waiting` rows without a verdict yet, `unread` lines
     that were not understood, `skipped_tables` the tables that are no ledger. `proposals` are lines that may be experiments: a
-    person says what they are.
+    person says what they are. `again` are sections about experiments of tables.
     """
 
     rows: tuple[Row, ...]
@@ -128,6 +137,7 @@ class ParsedLedger:
     unread: tuple[Unread, ...]
     skipped_tables: tuple[Unread, ...]
     proposals: tuple[Unread, ...] = ()
+    again: tuple[Again, ...] = ()
 
     def asked(self) -> tuple[Unread, ...]:
         """Return the lines for which a person is to say a verdict, in order."""

@@ -7,12 +7,13 @@ from msgspec import Struct
 
 from expctl.domain.errors import Misused
 from expctl.domain.experiment.proposal import Verdict
-from expctl.imported.columns import Map
 from expctl.imported.document import Document
 from expctl.imported.heads import Role
 from expctl.imported.places import places
 from expctl.imported.rows import read_document
 from expctl.imported.units import Better, name_of
+from expctl.imported.verdict_columns import Map
+from expctl.imported.verdicts import said_as
 
 SUFFIX = ".import.yaml"
 WAITS = "WAIT"
@@ -42,7 +43,7 @@ class Given(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 raise _refused(f"{words}={verdict}")
         return Map(
             heads={Role(role): head for role, head in self.columns.items()},
-            meanings={" ".join(words.lower().split()): _verdict(said) for words, said in self.verdicts.items()},
+            meanings={said_as(words): _verdict(said) for words, said in self.verdicts.items()},
             lines={text: _verdict(said) for text, said in self.lines.items()},
         )
 

@@ -2,17 +2,24 @@
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.bullets import ALONE, DID
 from expctl.imported.document import Table
-from expctl.imported.verdicts import opens_with_verdict
+from expctl.imported.headings import SPLIT, tails
+from expctl.imported.outcomes import seen_in
+from expctl.imported.verdict_columns import NO_WORD
+from expctl.imported.verdicts import opens_with_verdict, said_as
+from expctl.imported.vocabulary import DECIDED, MARKS
 
 HEAD = "verdict"
+SHORT = 60
+NOTHING_SAID: Mapping[str, Verdict | None] = {}
 DONE = (
     "accepted|adopted|kept|retained|landed|shipped|merged|rejected|reverted|discarded|abandoned|dropped|failed|eliminated|refuted"
-    "|disproved|ruled[- ]out|unsuccessful"
+    "|disproved|ruled[- ]out|unsuccessful|aceit[oa]s?|mantid[oa]s?|rejeitad[oa]s?|descartad[oa]s?|revertid[oa]s?|aceptad[oa]s?"
+    "|rechazad[oa]s?|adopté(?:e?s)?|rejeté(?:e?s)?|abandonné(?:e?s)?|採用|不採用|却下|棄却|已采纳|已放弃"
 )
 THINGS = (
     "changes|experiments|optimi[sz]ations|attempts|ideas|approaches|candidates|hypotheses|variants|techniques|kernels|levers"
@@ -20,8 +27,9 @@ THINGS = (
 )
 # `Rejected decode changes`, `Kept ideas and what they taught us`, `Rejected`, `Rejected in this round`
 BEFORE = re.compile(
-    rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:\w+ and )?(?P<verdict>{DONE})"
-    rf"(?: (?:\w+ )?(?:{THINGS})\b.*|(?: (?:in|on|by|for|after) .*)?\W*)",
+    rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:(?:current(?:ly)?|all|other|more|the|our|main|notable|key|explicitly|already) )?"
+    rf"(?:\w+ and )?(?P<verdict>{DONE})"
+    rf"(?: (?:\w+ )?(?:{THINGS})\b.*|(?: (?:in|on|by|for|after|em|por|en|par) .*)?\W*)",
     re.IGNORECASE,
 )
 # `Experiments that were rejected`, `What we tried and reverted`
@@ -72,38 +80,55 @@ NOT_KEPT = re.compile(
 NOT_REJECTED = re.compile(
     r"\b(?:(?:was|is|were|are|now|later|eventually|finally) (?:kept|landed|merged|shipped|accepted|adopted|enabled|the default)"
     r"|inconclusive|partial(?:ly)?|still (?:used|in use|running)|not (?:yet )?(?:tried|tested|attempted|implemented)|untested"
-    r"|untried|deferred|blocked)\b",
+    r"|untried|deferred|blocked|não (?:tentad|testad)[oa]s?|no probad[oa]s?)\b",
     re.IGNORECASE,
 )
 
 
 def ruled_by_heading(
-    table: Table, tried: frozenset[str], measured: re.Pattern[str], others: Iterable[str] = ()
+    table: Table,
+    tried: frozenset[str],
+    measured: re.Pattern[str],
+    others: Iterable[str] = (),
+    meanings: Mapping[str, Verdict | None] = NOTHING_SAID,
 ) -> Table | None:
     """Return `table` with a column of the verdict that its heading gives to all rows; None where the heading gives none.
 
-    The words of the verdict may be such as MEANINGS explains. `others` are all headings of the document.
+    The words of the verdict may be such as MEANINGS explains, or a heading of which the user said in `meanings` what it means.
+    `others` are all headings of the document.
 
-    Only a table with a head of `tried` (such as `experiment`) is one of experiments, and only where a third of its rows has a
-    figure, which `measured` finds. A row that itself tells of another decision gets an empty cell.
+    Without the user's words only a table with a head of `tried` (such as `experiment`) is one of experiments, and only where a
+    third of its rows has a figure, which `measured` finds, or a decision. A row that itself tells of another decision gets no
+    word, nor a rejected one that may have been left undecided.
     """
+    if said_as(table.section) in meanings:
+        rows = tuple(dataclasses.replace(row, cells=(*row.cells, table.section)) for row in table.rows)
+        return dataclasses.replace(table, heads=(*table.heads, HEAD), rows=rows)
     found = ruling_of(table.section)
     success = SUCCESS.fullmatch(table.section)
     given = (opens_with_verdict(each["verdict"]) for each in map(ruling_of, others) if each)
     if success and Verdict.REJECT in given:
         found = success
     words = found["verdict"].lower() if found else ""
-    figures = sum(any(map(measured.search, row.cells)) for row in table.rows)
-    if not words or len(set(BOTH.findall(table.section.lower()))) > 1 or figures < MEASURED_SHARE * len(table.rows):
+    verdict = verdict_of(words)
+    told = sum(any(measured.search(cell) or _decision(cell) for cell in row.cells) for row in table.rows)
+    if verdict is None or len(set(BOTH.findall(table.section.lower()))) > 1 or told < MEASURED_SHARE * len(table.rows):
         return None
     if not any(" ".join(head.lower().split()) in tried | GAINED for head in table.heads):
         return None
-    against = {Verdict.KEEP, Verdict.REJECT} - {verdict_of(words)}
-    rows = tuple(
-        dataclasses.replace(row, cells=(*row.cells, "" if against & {*map(_decision, row.cells)} else words))
-        for row in table.rows
-    )
+    made = (words if rules_row(verdict, row.cells) else NO_WORD for row in table.rows)
+    rows = tuple(dataclasses.replace(row, cells=(*row.cells, word)) for row, word in zip(table.rows, made, strict=True))
     return dataclasses.replace(table, heads=(*table.heads, HEAD), rows=rows)
+
+
+def rules_row(verdict: Verdict, cells: Sequence[str]) -> bool:
+    """Return whether nothing in a row contradicts the `verdict` of the heading above it, and no short cell makes a REJECT
+    doubtful.
+    """
+    against = {Verdict.KEEP, Verdict.REJECT} - {verdict}
+    short = [cell for cell in cells if verdict is Verdict.REJECT and len(cell) <= SHORT]
+    doubtful = any(NOT_REJECTED.search(cell) or Verdict.NO_OP in seen_in(cell) for cell in short)
+    return not doubtful and not any(_decision(cell) in against for cell in cells)
 
 
 def ruling_of(heading: str) -> re.Match[str] | None:
@@ -122,13 +147,19 @@ def ruled_sections(above: Mapping[str, str]) -> dict[str, str]:
     found = {title: _of_sections(title) for title in above}
     failed = any(verdict_of(words) is Verdict.REJECT for words in found.values())
     ruled = {title: words for title, words in found.items() if words and (failed or verdict_of(words) is Verdict.REJECT)}
-    stems = {title: verdict for title in above if not ELSE.search(title) and (verdict := ruling_of_items(title))}
+    several = (title for title in above if not ELSE.search(title) and not _of_one(title))
+    stems = {title: verdict for title in several if (verdict := ruling_of_items(title))}
     beside: dict[str, set[Verdict | None]] = {}
     for title, verdict in (*stems.items(), *((title, verdict_of(words)) for title, words in ruled.items())):
         beside.setdefault(above[title], set()).add(verdict)
     said = {Verdict.KEEP: "successful", Verdict.REJECT: "unsuccessful"}
     both = {title: said[verdict] for title, verdict in stems.items() if {*said} <= beside[above[title]]}
     return both | ruled
+
+
+def _of_one(title: str) -> bool:
+    """Return whether a heading ends with what became of one change, e.g. `wider loads — ✅ faster`."""
+    return any(MARKS.search(tail) or DECIDED.match(tail) for tail in tails(title))
 
 
 def verdict_of(words: str) -> Verdict | None:
@@ -172,7 +203,8 @@ def _of_sections(heading: str) -> str:
         return ""
     if WORKED.fullmatch(title):
         return "successful"
-    if GIVEN_UP.fullmatch(title) or ENDS.fullmatch(title):
+    # `Dead ends — approaches that were tried`
+    if any(GIVEN_UP.fullmatch(each) or ENDS.fullmatch(each) for each in (title, SPLIT.split(title)[0])):
         return "failed"
     found = SUCCESS.fullmatch(title) or ruling_of(heading)
     return found["verdict"].lower() if found else ""

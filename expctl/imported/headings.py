@@ -121,6 +121,8 @@ def read_heading(heading: str, dialect: Dialect, *, marked: bool, outcomes: bool
     if words and bare == text:
         bare = text[: text.rindex(words)]
     title, name = title_and_name(bare)
+    if not title and (bracketed := _in_brackets(text)):
+        return bracketed if bracketed.title and not FORBIDS.search(text) else None
     if not title or GROUP.match(title) or FORBIDS.search(text) or SEVERAL.match(text):
         return None
     number = NUMBERED.match(text)

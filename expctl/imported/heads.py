@@ -28,7 +28,8 @@ HEADS = {
     Role.VERDICT: _heads(
         """keep, kept, keep reject, verdict, decision, disposition, ruling, retained, landed, adopted, merged, shipped, status,
         outcome, accepted, accept, conclusion, state, action, result, urteil, entscheidung, behalten, bewertung, ausgang, stand,
-        ergebnis, 状态, 决定, 决策, 判定, 裁决, 结论, 是否保留, 状態, 判定, 結論"""
+        ergebnis, 状态, 决定, 决策, 判定, 裁决, 结论, 是否保留, 状態, 判定, 結論,
+        採否, estado, decisão, veredito, veredicto, decisión, statut, décision, situação"""
     ),
     Role.CHANGE: _heads(
         """change, changes, description, idea, optimization, optimisation, modification, hypothesis, what, what changed,
@@ -36,16 +37,19 @@ HEADS = {
         configuration, experiment, test, trial, patch, proposal, lever, knob, simplification, branch, item, fix, improvement,
         änderung, änderungen, idee, beschreibung, maßnahme, was, versuch, ansatz, titel, variante,
         改动, 变更, 修改, 优化, 假设, 方案, 描述, 内容, 尝试, 想法,
-        案, 手, 中身, 施策, 変更, 改善"""
+        案, 手, 中身, 施策, 変更, 改善, 候補, mudança, mudanças, alteração, tentativa, ideia, otimização, cambio, intento,
+        optimización"""
     ),
     Role.RESULT: _heads(
         """result, results, key result, outcome, measurement, measured, effect, impact, figures, numbers, metric, ergebnis,
-        ergebnisse, messung, gemessen, wirkung, messwert, messwerte, ausgang, 结果, 关键结果, 效果, 性能, 指标, 結果, 効果"""
+        ergebnisse, messung, gemessen, wirkung, messwert, messwerte, ausgang, 结果, 关键结果, 效果, 性能, 指标, 結果, 効果,
+        resultado, ganho, efeito, ganancia, résultat, gain"""
     ),
     Role.WHY: _heads(
         """why, reason, reasons, note, notes, comment, comments, explanation, because, learning, lesson, takeaway, remark,
         remarks, rationale, analysis, warum, grund, gründe, begründung, bemerkung, bemerkungen, anmerkung, anmerkungen, notiz,
-        notizen, kommentar, erkenntnis, 原因, 备注, 说明, 分析, 教训, 结论, メモ, 理由, 備考"""
+        notizen, kommentar, erkenntnis, 原因, 备注, 说明, 分析, 教训, 结论, メモ, 理由, 備考, lição, razão, motivo,
+        notas, raison, leçon, 根拠"""
     ),
     Role.DATE: _heads("date, day, when, timestamp, time stamp, datum, tag, wann, zeitpunkt, 日期, 时间"),
 }
@@ -54,7 +58,8 @@ TRIED = _heads(
     """change, changes, idea, optimization, optimisation, modification, hypothesis, what changed, what was tried, tried,
     approach, technique, candidate, attempt, experiment, trial, probe, patch, proposal, lever, knob, simplification,
     experiments,
-    änderung, idee, maßnahme, versuch, ansatz, 假设, 改动, 优化, 方案, 尝试"""
+    änderung, idee, maßnahme, versuch, ansatz, 假设, 改动, 优化, 方案, 尝试, 案, 手, 施策, 候補, mudança, tentativa, cambio,
+    what, improvement, improvements"""
 )
 # What stands below one of these is true or false: a check mark beside it is no decision.
 CLAIMED = _heads(

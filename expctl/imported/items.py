@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from expctl.imported.document import Line, Section
+from expctl.imported.fields import field_of
 from expctl.imported.headings import SPLIT
 
 FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -12,7 +14,46 @@ CONTINUED = re.compile(r"\s+\S")
 BOLD = re.compile(r"\W{0,6}(?:\*\*|__)(?P<bold>.+?)(?:\*\*|__)(?P<rest>.*)", re.DOTALL)
 BOLD_START = re.compile(r"(?:\*\*|__)\S")
 BULLET = re.compile(r"(\s*)(?:[-*+]|\d+[.)])\s+(\S.*)")
+NUMBER = re.compile(r"\s*(\d{1,6})[.)]\s")
 TITLE_MAX = 200
+
+
+@dataclass(slots=True, kw_only=True)
+class Item:
+    """An item of a list, and those inside it; `numbered` has a number for its mark."""
+
+    line: int
+    indent: int
+    text: str
+    numbered: bool
+    inside: "list[Item]" = field(default_factory=list)
+
+    def all(self) -> "Iterator[Item]":
+        """Yield the item, and all inside it."""
+        yield self
+        for each in self.inside:
+            yield from each.all()
+
+
+def tree(lines: Sequence[Line]) -> list[Item]:
+    """Return the outermost items of the lists in `lines`, each with those inside it.
+
+    What is indented more stands inside, and so do labelled parts (`- Result: ...`) below a number.
+    """
+    text_of = {line.number: line.text for line in lines}
+    outer: list[Item] = []
+    above: list[Item] = []
+    for number, text, _ in items(lines):
+        item = Item(line=number, indent=_indent(text_of[number]), text=text, numbered=bool(NUMBER.match(text_of[number])))
+        while above and not (above[-1].indent < item.indent or _is_part(item, above[-1])):
+            above.pop()
+        (above[-1].inside if above else outer).append(item)
+        above.append(item)
+    return outer
+
+
+def _is_part(item: Item, of: Item) -> bool:
+    return of.numbered and not item.numbered and item.indent == of.indent and field_of(item.text) is not None
 
 
 def items(lines: Sequence[Line]) -> Iterator[tuple[int, str, bool]]:
@@ -20,9 +61,14 @@ def items(lines: Sequence[Line]) -> Iterator[tuple[int, str, bool]]:
 
     Their continued lines are joined.
     """
-    open_at, parts, paragraph, after_text = 0, [""], False, False
+    open_at, parts, paragraph, after_text, after_line, counted = 0, [""], False, False, False, 0
     for line in lines:
         bullet = BULLET.fullmatch(line.text)
+        number = NUMBER.match(line.text)
+        if number and after_line and int(number[1]) not in (1, counted + 1):
+            bullet = None  # a figure that begins a line
+        counted = int(number[1]) if number and bullet else counted
+        after_line = bool(line.text.strip())
         begins = BOLD_START.match(line.text) and not after_text
         if open_at and (bullet or begins or not (CONTINUED.match(line.text) or (paragraph and line.text.strip()))):
             yield open_at, " ".join(parts), paragraph

@@ -1,23 +1,37 @@
-"""Find lists whose heading says what became of all their items, e.g. `What didn't work`."""
+"""Find the experiments told in lists: below a heading that says what became of all (`What didn't work`), and in labelled parts
+(`Change: ...`, `Result: ...`, `Decision: kept`) that repeat below one heading or stand inside an item.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.bullets import MEASURED
-from expctl.imported.document import Row, Ruling, Section
+from expctl.imported.document import Line, Row, Ruling, Section
+from expctl.imported.fields import Field, field_of, words_of
 from expctl.imported.groups import ENDS, MEANINGS, MEASURED_SHARE, NOT_KEPT, NOT_REJECTED, THINGS, ruling_of_items, verdict_of
 from expctl.imported.headings import PART, title_and_name
-from expctl.imported.items import outer_items, parted
+from expctl.imported.items import outer_items, parted, tree
 from expctl.imported.likeness import may_be_the_same
-from expctl.imported.vocabulary import PATTERNS
+from expctl.imported.verdicts import Dialect, rulings
+from expctl.imported.vocabulary import DECIDED, PATTERNS
 
 # `Failed` alone may be about tests.
 NAMES_THINGS = re.compile(rf"\b(?:{THINGS}|what|things)\b|{ENDS.pattern}", re.IGNORECASE)
 FILE = re.compile(r"[`*]*[\w./-]+\.\w{1,5}[`*]*", re.ASCII)
 TITLE_MAX = 120
 LISTED_MIN = 4
+LABELLED = re.compile(
+    r"(?P<indent>\s*)(?:[-*+]\s+)?(?:\*\*|__)?(?P<label>[A-Za-z][A-Za-z ]{0,24}?)(?:\*\*|__)?:(?:\*\*|__)?\s+(?P<words>\S.*)"
+)
+BEGINS = frozenset(("change", "change attempt", "idea", "attempt", "attempted", "tried", "optimization", "optimisation"))
+DECIDES = frozenset(("decision", "verdict", "outcome", "status", "disposition", "ruling"))
+MEASURES = frozenset(("result", "results", "measured", "measurement", "impact", "effect"))
+EXPLAINS = frozenset(("why", "reason", "rationale", "lesson", "root cause"))
+CONTINUED = re.compile(r"\s+[^\s*+-]")
+AT_LEAST = 2
 
 
 def read_list(section: Section, ruled: Mapping[str, str], rows: Sequence[Row]) -> Iterator[Row]:
@@ -62,3 +76,87 @@ def read_list(section: Section, ruled: Mapping[str, str], rows: Sequence[Row]) -
             figures=(),
             table=section.line,
         )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Entry:
+    line: int
+    parts: dict[str, list[str]] = field(default_factory=dict)
+
+    def words(self, labels: frozenset[str]) -> str:
+        return "; ".join(text for label, texts in self.parts.items() if label in labels for text in texts)
+
+
+def read_entries(section: Section, lines: Sequence[Line], dialect: Dialect) -> list[Row]:
+    """Return an experiment for each run of labelled lines in `lines` that says what was changed and what was decided.
+
+    At least two must do so: one alone is told by its heading. A run with two decisions, or an uncertain one, is left out.
+    """
+    entries = [entry for entry in _entries(lines) if sum(len(entry.parts.get(label, ())) for label in DECIDES) == 1]
+    found = []
+    for entry in entries:
+        words = entry.words(DECIDES)
+        made = rulings(words, dialect)
+        change, name = title_and_name(entry.words(BEGINS))
+        if isinstance(made, tuple) and change:
+            found.append(
+                Row(
+                    line=entry.line,
+                    name=name,
+                    rulings=made,
+                    change=plain_text(change),
+                    result=plain_text(entry.words(MEASURES)),
+                    why=plain_text(entry.words(EXPLAINS) or words),
+                    date="",
+                    figures=(),
+                    table=section.line,
+                )
+            )
+    return found if len(entries) >= AT_LEAST else []
+
+
+def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:
+    """Yield the runs of labelled lines: each begins with a label of BEGINS, and ends before the next one."""
+    entry: _Entry | None = None
+    last: list[str] = []
+    for line in lines:
+        labelled = LABELLED.fullmatch(line.text)
+        if labelled and not labelled["indent"]:
+            label = labelled["label"].lower()
+            if label in BEGINS:
+                if entry:
+                    yield entry
+                entry = _Entry(line=line.number)
+            last = entry.parts.setdefault(label, []) if entry else []
+            last.append(labelled["words"])
+        elif last and CONTINUED.match(line.text):
+            last[-1] += " " + line.text.strip()
+        else:
+            last = []
+    if entry:
+        yield entry
+
+
+def read_nested(section: Section, lines: Sequence[Line], dialect: Dialect) -> Iterator[tuple[Row, frozenset[int]]]:
+    """Yield an experiment for each item of a list inside which one part is labelled as its decision, and all lines of it."""
+    for item in (each for outer in tree(lines) for each in outer.all()):
+        parts = [(field_of(each.text), words_of(each.text)) for each in item.inside]
+        decided = [words for field, words in parts if field is Field.DECISION]
+        made = rulings(decided[0], dialect) if len(decided) == 1 and field_of(item.text) in (None, Field.CHANGE) else None
+        if not isinstance(made, tuple) or not DECIDED.search(decided[0]):
+            continue
+        title, rest = parted(words_of(item.text) if field_of(item.text) else item.text)
+        change, name = title_and_name(title)
+        told = {field: "; ".join(words for kind, words in parts if kind is field) for field in (Field.RESULT, Field.WHY)}
+        row = Row(
+            line=item.line,
+            name=name,
+            rulings=made,
+            change=plain_text(change or title),
+            result=plain_text(told[Field.RESULT] or rest),
+            why=plain_text(told[Field.WHY] or decided[0]),
+            date="",
+            figures=(),
+            table=section.line,
+        )
+        yield row, frozenset(each.line for each in item.all())

@@ -21,7 +21,8 @@ SENTENCE = re.compile(r"[.;]\s")
 CLAUSE = re.compile(r"[.,;:]\s|[()]|\s[-–—]+\s")
 # Sizes and counts don't vary from run to run.
 EXACT = re.compile(
-    r"\b(?:bytes?|[kMG]i?B|gzip\w*|(?:binary|file|wire|download|code) size|gas|instructions?|registers?|[sv]gprs?|alloc\w*)\b",
+    r"\b(?:bytes?|[kMG]i?B|gzip\w*|(?:binary|file|wire|download|code) size|gas|instructions?|registers?|[sv]gprs?|alloc\w*)\b"
+    r"|\bsizes? [-+−–]?\d",
     re.IGNORECASE,
 )
 BRACKETS = re.compile(r"\([^()]*\)")
@@ -108,11 +109,12 @@ def noise_remarks(
     rows: Sequence[Row],
     figures: Mapping[int, tuple[Figure, ...]],
     stated: Sequence[Noise],
-    fallback: Noise,
+    fallback: Noise | None,
     known: Mapping[str, Better],
 ) -> Iterator[tuple[Row, str]]:
     """Yield each row that has a verdict although none of its changes exceeds the noise, and a text that says so. That is the
-    largest of `stated` that holds for the row, else `fallback`. `figures` maps a row's line number to the figures in it.
+    largest of `stated` that holds for the row, else `fallback`; a row for which neither is known is not asked about. `figures`
+    maps a row's line number to the figures in it.
     """
     own = {
         row.line: max(
@@ -131,12 +133,14 @@ def noise_remarks(
 def _inside(
     changed: Iterable[tuple[Row, tuple[tuple[float, str], ...]]],
     figures: Mapping[int, tuple[Figure, ...]],
-    own: Mapping[int, Noise],
+    own: Mapping[int, Noise | None],
     *,
     careful: bool,
 ) -> Iterator[tuple[Row, str]]:
     for row, changes in changed:
         noise = own[row.line]
+        if noise is None:
+            continue
         # A row with figures of several metrics may be decided by another than that of its percentage.
         results = [each for each in figures[row.line] if each.quantity is not Quantity.PERCENT]
         if len({(each.part, each.key) for each in results}) > 1 and _states_percent(figures[row.line]):

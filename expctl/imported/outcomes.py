@@ -25,16 +25,17 @@ STEMS = {
     Verdict.NO_OP: r"""neutral|negligible|no[-\ ]op|flat|a\ wash
     |(?:no|zero|without)\ (?:\w+\ )?(?:effect|impact|change|difference|value)
     |(?:within|in|inside|below)\ (?:the\ )?(?:\w+\ )?noise|unchanged|identical|tie|marginal\w*|无显著\w*|无变化
-    |持平|差なし|変化なし|ワッシュ""",
+    |持平|差なし|変化なし|ワッシュ|neutr[oa]s?|ruído|sem\ (?:ganho|diferença|efeito)|null|nulo""",
     Verdict.REJECT: r"""lost|loss|loses?|losers?|harm\w*|hurts?|worse\w*|slow(?:er|s|ed|down)\w*|slow-?down|regress\w*|refut\w+
     |disprov\w+|falsif\w+|fail\w*|dead|degrad\w*|unsuccessful|eliminated|abandon\w*|infeasible|incompatible|unsupported
     |not\ (?:worth|viable|possible|supported|helpful|implemented|attempted|needed|applicable)
     |too\ (?:large|small|slow|big|many|much|high|low)|(?:did|does|do)(?:n.?t|\ not)\ (?:work|help|pay|improve|matter)
     |went\ back|undone|disabled|broke|breaks|broken|outweigh\w*|回退|变慢|更慢|失败|无效|退化|放弃
-    |悪化|不採用|凍結|死亡|寝かせ""",
+    |悪化|不採用|凍結|死亡|寝かせ|regrediu|piorou|pior|falhou|empeoró|plus\ lent|mais\ lent[oa]""",
     Verdict.KEEP: r"""wins?|won|winners?|winning|champions?|best|optimal|success\w*|supported|confirmed|improv\w+|faster
     |speed-?ups?|gain(?:s|ed)?|beats?|better|works|worked|helps|helped|paid\ off|enabled|breakthrough|new\ frontier|fixed
-    |implemented|done|recommended|active|in\ production|default|有效|提升|加速|成功|完成|採用|改善|全勝|済""",
+    |implemented|done|recommended|active|in\ production|default|有效|提升|加速|成功|完成|採用|改善|全勝
+    |(?<![\u4e00-\u9fff])済(?![\u4e00-\u9fff])""",
 }  # fmt: skip
 STEM = "|".join(rf"(?P<{verdict.name}>{stems})" for verdict, stems in STEMS.items())
 OUTCOMES = re.compile(rf"(?<![A-Za-z0-9_])(?:{STEM})(?![A-Za-z0-9_])", re.IGNORECASE | re.VERBOSE)
@@ -50,6 +51,10 @@ IN_COLUMN = re.compile(
     r"\W*(?:(?:big|huge|clear|new)\W+)?(?:(?P<KEEP>wins?|winner|better|best|faster|improved|improvement|success|sota)"
     r"|(?P<REJECT>worse|worst|slower|bad|lost|loss|hurts?|harmful|regression|regressed|no gain))\W*",
     re.IGNORECASE,
+)
+BOLD = re.compile(
+    r"\*\*\s*((?:Ship|Keep|Adopt|Merge|Land|Accept|Drop|Revert|Reject|Discard|Kill|Abandon)(?:ped|ted|ed)?|Kept)[.!]?\s*\*\*",
+    re.ASCII,
 )
 NEGATED = re.compile(
     r"(?:\b(?:no|not|never|without|nor|neither|zero|hardly|nicht|kein\w*)|n['’]t\b|[不无没])\W*(?:\w+\W+){0,2}$", re.IGNORECASE
@@ -101,8 +106,11 @@ def sure_outcome(text: str) -> Verdict | None:
 def outcome_of_cell(cell: str) -> Verdict | None:
     """Return KEEP or REJECT for a cell below a head such as `Verdict` that begins with an outcome: `BEST`, `worse: 3 % slower`.
 
-    None where a later clause tells the other one, or what was done.
+    None where a later clause tells the other one, or what was done. In a long cell one word in bold decides: `**Ship.**`.
     """
+    ordered = {made[0].verdict for word in BOLD.findall(cell[:TEXT_MAX]) if isinstance(made := rulings(word), tuple)}
+    if ordered:
+        return ordered.pop() if len(ordered) == 1 else None
     first, *others = [part for part in CLAUSE.split(cell[:TEXT_MAX].replace("*", "")) if part.strip()] or [""]
     found = IN_COLUMN.fullmatch(first)
     if not found or any(DECIDED.search(part) for part in others):

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from expctl.domain.text import plain_text
-from expctl.imported.columns import Columns, Map, columns_of, ids_inside, name_in_change, plain_head
+from expctl.imported.columns import Columns, columns_of, ids_inside, name_in_change
 from expctl.imported.document import Document, Row, Ruling, Table, TableRow
 from expctl.imported.headings import title_and_name
 from expctl.imported.heads import HEADS, Role
 from expctl.imported.items import outer_items, parted
+from expctl.imported.verdict_columns import Map, plain_head
 
 KEY_MAX = 110
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?", re.ASCII)

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.bullets import DECIDES, LABEL, MEASURED, read_bullets
-from expctl.imported.document import Document, Line, Row, Ruling, Section, Unread
-from expctl.imported.entries import read_entries
+from expctl.imported.document import Again, Document, Line, Row, Ruling, Section, Unread
 from expctl.imported.groups import NOT_KEPT, NOT_REJECTED, ruled_sections, ruling_of_items, verdict_of
 from expctl.imported.headings import (
     COUNTED,
@@ -22,7 +21,7 @@ from expctl.imported.headings import (
 )
 from expctl.imported.items import outside_fences
 from expctl.imported.likeness import may_be_the_same
-from expctl.imported.lists import read_list
+from expctl.imported.lists import read_entries, read_list, read_nested
 from expctl.imported.verdicts import Dialect, Pending, opens_with_verdict, rulings
 from expctl.imported.vocabulary import DECIDED, MARKS
 
@@ -68,6 +67,12 @@ TELLS_TRIED = re.compile(
 OF_MANY = re.compile(
     r"\b(?:tasks|opts|optimi[sz]ations|experiments|iterations|iters|runs|items)\s+#?\d+\s*[-–—]\s*\d", re.IGNORECASE
 )
+# A label that tells of a failure
+FAILED = re.compile(
+    r"^\W*why (?:it|this|that|we)? ?(?:was |were )?(?:failed|fails|rejected|reverted|abandoned|dropped|discarded|slower"
+    r"|(?:did|does)(?:n.?t| not) (?:work|help))\b[^:.]{0,40}[:.*]",
+    re.IGNORECASE | re.MULTILINE,
+)
 MARKED_MIN = 3
 EXPLAINS = re.compile(r"\W*(?:legend|glossary|how to read)\b", re.IGNORECASE)
 UNSURE = re.compile(r"\W*(?:inconclusive|undecided|unclear)\b", re.IGNORECASE)
@@ -78,11 +83,11 @@ TRIED_AND = re.compile(
 )
 
 
-def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list[Row | Unread]:
+def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list[Row | Unread | Again]:
     """Return the experiments told in bullets and sections, and those that wait for a verdict. A section about one of `rows`,
-    the experiments of tables, tells no other. Lines in fences are not read.
+    the experiments of tables, tells no other, but the same Again. Lines in fences are not read.
     """
-    found: list[Row | Unread] = []
+    found: list[Row | Unread | Again] = []
     names = {row.name for row in rows if row.name}
     marked = marks_are_verdicts(document.sections)
     marks = Counter(section.under for section in document.sections if marked and MARKS.match(section.title))
@@ -99,24 +104,33 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
             continue  # a part of the experiment above it
         lines = tuple(outside_fences(section.lines))
         heading = read_heading(section.title, dialect, marked=marked, outcomes=outcomes)
-        if heading and _tells_of_row(heading, rows):
+        if heading and (same := _row_told_of(heading, section, rows)):
             told.add(section.title)
+            found.append(_again(section, same, _section(section, heading, lines, dialect, among=True)))
             continue
         entries = read_entries(section, lines, dialect)
         if entries and not (heading and heading.words):
             found += entries
             continue
+        nested = dict(read_nested(section, lines, dialect))
+        if nested:
+            found += nested
+            inside = frozenset[int]().union(*nested.values())
+            lines = tuple(line for line in lines if line.number not in inside)
         among = marks[section.under] >= MARKED_MIN
-        whole = _section(section, heading, lines, dialect, among=among) if heading and heading.name not in names else None
+        one = heading and heading.name not in names and not nested
+        whole = _section(section, heading, lines, dialect, among=among) if heading and one else None
         outer = [title for title in _outer(section.under, above) if title != document.title or title in whole_document]
         if isinstance(whole, Row) and any(_contradicts(each, title) for each in whole.rulings for title in outer):
             continue  # a KEEP below `What didn't work`
         ruled = next((title for title in outer if title in groups), "")
         if whole is None and ruled and heading:
             whole = _of_group(section, heading, lines, groups[ruled])
+        elif whole is None and heading and set(outer) & set(whole_document) and any(map(FAILED.match, _texts(lines))):
+            whole = _of_group(section, heading, lines, whole_document[document.title])
         if whole:
             told.add(section.title)
-        made = [whole] if whole else list(read_bullets(section, lines, dialect, names, fails=fails))
+        made = [whole] if whole else list(read_bullets(section, lines, dialect, rows, fails=fails))
         seen = {each.line for each in made}
         listed = read_list(section, groups | whole_document, rows) if not whole else ()
         found += [*made, *(each for each in listed if each.line not in seen)]
@@ -136,13 +150,23 @@ def _contradicts(ruling: Ruling, heading: str) -> bool:
     return {ruling.verdict, ruling_of_items(heading)} == {Verdict.KEEP, Verdict.REJECT}
 
 
-def _tells_of_row(heading: Heading, rows: Sequence[Row]) -> bool:
-    """Return whether a heading begins with the number of a table's row and speaks of the same change."""
+def _row_told_of(heading: Heading, section: Section, rows: Sequence[Row]) -> Row | None:
+    """Return the row of a table with whose id or number a heading begins, where both speak of the same change."""
     number = LEADING_NUMBER.match(heading.title)
-    if not number:
-        return False
-    names = {number[2], (number[1] or "")[:1].upper() + number[2]}
-    return any(row.name in names and may_be_the_same(heading.title[number.end() :], row.change) for row in rows)
+    names = {number[2], (number[1] or "")[:1].upper() + number[2]} if number else {heading.name}
+    title = heading.title[number.end() :] if number else heading.title
+    body = "" if number else _text(section.lines)
+    return next((row for row in rows if row.name and row.name in names and may_be_the_same(title, row.change, body)), None)
+
+
+def _again(section: Section, row: Row, told: Row | Unread | None) -> Again | Unread:
+    """Return that `section` tells of `row` once more; where it states another verdict, nobody knows which one holds."""
+    verdicts = [{each.verdict for each in made.rulings} for made in (row, told) if isinstance(made, Row)]
+    text = plain_text(section.title)[:120]
+    if len(verdicts) > 1 and verdicts[0] != verdicts[1]:
+        why = f"it states {'/'.join(sorted(verdicts[1]))}, but the row of line {row.line} {'/'.join(sorted(verdicts[0]))}"
+        return Unread(line=section.line, text=text, why=why)
+    return Again(line=section.line, text=text, row=row.line)
 
 
 def _section(
@@ -207,6 +231,7 @@ def _of_group(section: Section, heading: Heading, lines: Sequence[Line], words: 
         or not (
             TELLS_TRIED.search(text)
             or MEASURED.search(section.title)
+            or FAILED.search(text)
             or ((heading.name or NUMBERED.match(section.title) or COUNTED.match(section.title)) and MEASURED.search(text))
         )
     ):
@@ -226,8 +251,12 @@ def _of_group(section: Section, heading: Heading, lines: Sequence[Line], words: 
     )
 
 
+def _texts(lines: Sequence[Line]) -> Iterator[str]:
+    return (line.text for line in lines)
+
+
 def _text(lines: Sequence[Line]) -> str:
-    return "\n".join(line.text for line in lines)
+    return "\n".join(_texts(lines))
 
 
 def _labelled(lines: Sequence[Line]) -> Iterator[str]:

@@ -1,18 +1,20 @@
 """What to type where a hand-kept ledger isn't understood: the options of `expctl import` that decide it, all at once."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
-from expctl.imported.columns import NO_MAP, SHARE, Map, dialect_of, plain_head
 from expctl.imported.document import Table, Unread
 from expctl.imported.heads import HEADS, Role
+from expctl.imported.verdict_columns import NO_MAP, SHARE, Map, dialect_of, plain_head
 from expctl.imported.verdicts import first_clause, rulings, speaks_of_verdicts, spelled_out
 
 VERDICT = "VERDICT"
 WORDS_MAX = 40
 ASKED_MAX = 12
+OFTEN_MIN = 2
 
 
 def why_no_ledger(table: Table, given: Map = NO_MAP) -> str:
@@ -40,23 +42,31 @@ def options_for(cells: Iterable[str]) -> tuple[str, ...]:
 def options_of_table(table: Table, given: Map = NO_MAP) -> tuple[str, ...]:
     """Return the options that make `table` a ledger: its column of verdicts, and what the words below it mean.
 
-    That is asked only of a column whose head may be that of verdicts, with few different texts; () without one.
+    That is asked only of a column whose head may be that of verdicts, with few different texts, or with some that most cells
+    begin with; () without one.
     """
     for index, head in enumerate(table.heads):
-        cells = [row.cells[index] for row in table.rows if re.search(r"[^\W\d]", row.cells[index])]
+        cells = [row.cells[index] for row in table.rows if re.search(r"[^\W\d]|[^\x00-\u2fff]", row.cells[index])]
         if plain_head(head) not in HEADS[Role.VERDICT] or len(cells) < SHARE * len(table.rows):
             continue
         dialect = dialect_of(table, index, given)
         unknown = [cell for cell in cells if rulings(cell, dialect) is None and rulings(spelled_out(cell), dialect) is None]
-        asked = options_for(unknown)
-        if 0 < len(asked) <= ASKED_MAX and all(options_for([cell]) for cell in unknown) and len(asked) < len(table.rows):
-            return (f'--map "verdict={plain_text(head)}"', *asked)
+        asked = Counter(option for cell in unknown for option in options_for([cell]))
+        often = {option: count for option, count in asked.items() if count >= OFTEN_MIN}
+        few = len(asked) <= ASKED_MAX and sum(asked.values()) == len(unknown) and len(asked) < len(table.rows)
+        if asked and (few or (len(often) <= ASKED_MAX and sum(often.values()) > len(unknown) / 2)):
+            return (f'--map "verdict={plain_text(head)}"', *(asked if few else often))
     return ()
 
 
 def line_option(line: int, guess: Verdict | None) -> str:
     """Return the option that says what one line of the ledger is, with `guess` for the verdict."""
     return f'--map "line {line}={guess or VERDICT}"'
+
+
+def lines_option(first: int, last: int, guess: Verdict | None) -> str:
+    """Return the option that says what all lines are that are asked about from `first` to `last`."""
+    return f'--map "lines {first}-{last}={guess or VERDICT}"'
 
 
 def hint(file: str, lines: Sequence[Unread], otherwise: str) -> str:

@@ -1,22 +1,22 @@
 """Turn the tables of a hand-kept ledger into experiments: each table line becomes a Row, or is listed with a reason why not."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import one_line, plain_text
 from expctl.imported.candidates import candidates
-from expctl.imported.columns import MEASURED, NO_MAP, Columns, Map, columns_of, dialect_of, ids_inside
-from expctl.imported.document import Document, ParsedLedger, Row, Ruling, Table, TableRow, Unread
+from expctl.imported.columns import Columns, columns_of, ids_inside
+from expctl.imported.document import Again, Document, ParsedLedger, Row, Ruling, Table, TableRow, Unread
 from expctl.imported.groups import MEANINGS, ruled_by_heading
 from expctl.imported.heads import TRIED
 from expctl.imported.ids import is_range
-from expctl.imported.inside import ruled_inside
 from expctl.imported.outcomes import outcome_of_cell, weigh
 from expctl.imported.places import cell_of, name_of, places, row_of
 from expctl.imported.prose import read_text
 from expctl.imported.questions import line_option, options_for, options_of_table, why_no_ledger
+from expctl.imported.said import said_of_lines
+from expctl.imported.verdict_columns import MEASURED, NO_MAP, Map, dialect_of, marked_heads, ruled_inside
 from expctl.imported.verdicts import Dialect, Pending, rulings, spelled_out
 
 CELL_MAX = 4000
@@ -39,9 +39,11 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
     skipped_tables: list[Unread] = []
     read: set[int] = set()
     titles = [section.title for section in document.sections]
+    given = replace(given, marked=marked_heads(document.tables))
     for written in document.tables:
         table, found = written, columns_of(written, given)
-        ruled = ruled_by_heading(written, frozenset(TRIED), MEASURED, titles) if found is None else None
+        heading = ruled_by_heading(written, frozenset(TRIED), MEASURED, titles, given.meanings)
+        ruled = heading if found is None else None
         understood = replace(given, meanings=MEANINGS | dict(given.meanings)) if ruled else given
         if ruled:
             table, found = ruled, columns_of(ruled, understood)
@@ -55,10 +57,11 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
         words = plain_text(found.words(table.heads))
         columns.append(f"line {table.line}: {words.replace('= verdict', '= the heading', 1) if ruled else words}")
         read |= {table.line, *(row.line for row in table.rows)}
-        dialect = dialect_of(table, found.verdict, understood)
+        dialect = replace(dialect_of(table, found.verdict, understood), inside=True)
         named_inside = ids_inside(table, found)
+        of_heading = {row.line: row.cells[-1] for row in heading.rows} if heading and not ruled else {}
         for line in table.rows:
-            made = _row(table, found, line, dialect, inside=named_inside)
+            made = _row(table, found, line, dialect, inside=named_inside, of_heading=of_heading.get(line.line, ""))
             if isinstance(made, Row):
                 rows.append(made)
             elif made.why in set(Pending):
@@ -76,14 +79,21 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
         waiting=tuple(waiting),
         unread=tuple(unread),
         skipped_tables=tuple(skipped_tables),
+        again=tuple(each for each in told if isinstance(each, Again)),
     )
-    return _with_lines(parsed, document, given.lines, read)
+    return _with_lines(parsed, document, given, read)
 
 
-def _with_lines(parsed: ParsedLedger, document: Document, said: Mapping[str, Verdict | None], read: set[int]) -> ParsedLedger:
-    """Return what was read with what a person `said` of single lines, and with the lines that may be experiments beside."""
+def _with_lines(parsed: ParsedLedger, document: Document, given: Map, read: set[int]) -> ParsedLedger:
+    """Return what was read with what a person said of words and of single lines, and with the lines that may be experiments
+    beside.
+    """
     known = places(document)
-    told = {line: said[place.key] for line, place in known.items() if place.key in said}
+    understood = read.union(*({each.line for each in lines} for lines in (parsed.rows, parsed.waiting, parsed.again)))
+    worded = said_of_lines(document, given.meanings, understood)
+    told = {line: verdict for line, verdict in worded.items() if line in known}
+    told |= {line: given.lines[place.key] for line, place in known.items() if place.key in given.lines}
+    again = tuple(each for each in parsed.again if each.line not in told)
     before = {row.line: row for row in parsed.rows}
     rows = [row for row in parsed.rows if row.line not in told]
     waiting = [each for each in parsed.waiting if each.line not in told]
@@ -97,11 +107,12 @@ def _with_lines(parsed: ParsedLedger, document: Document, said: Mapping[str, Ver
             text = one_line(known[line].text, SHOWN_MAX)
             waiting.append(Unread(line=line, text=text, why=Pending.NO_VERDICT_YET.value))
     rows.sort(key=lambda row: row.line)
-    settled = read | {each.line for each in (*waiting, *unread)}
+    settled = read | {each.line for each in (*waiting, *unread)} | {each.line for each in again}
     found = candidates(document, rows, known, settled)
     return replace(
         parsed,
         rows=tuple(rows),
+        again=again,
         waiting=tuple(waiting),
         unread=tuple(replace(each, options=each.options or (line_option(each.line, each.guess),)) for each in unread),
         proposals=tuple(
@@ -117,12 +128,19 @@ def _with_lines(parsed: ParsedLedger, document: Document, said: Mapping[str, Ver
     )
 
 
-def _row(table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, inside: bool) -> Row | Unread:
-    """Return the experiment of a line; `inside`: its id begins the cell of the change."""
+def _row(
+    table: Table, columns: Columns, line: TableRow, dialect: Dialect, *, inside: bool, of_heading: str = ""
+) -> Row | Unread:
+    """Return the experiment of a line; `inside`: its id begins the cell of the change, `of_heading` are words of the heading,
+    which hold where the cell of the verdict has none.
+    """
     verdict = cell_of(line, columns.verdict)
     found = rulings(verdict, dialect) or rulings(spelled_out(verdict), dialect)
     if not found and dialect.outcomes and (outcome := outcome_of_cell(verdict)):
         found = (Ruling(verdict=outcome, kind=None, words=verdict),)
+    if found is None and of_heading:
+        meanings = MEANINGS | dict(dialect.meanings)
+        found = rulings(of_heading, replace(dialect, meanings=meanings))
     shown = one_line(" | ".join(line.cells), 120)
     if found is None:
         why = f"{verdict!r} is not recognised as a verdict"

@@ -1,6 +1,7 @@
 """Parse Markdown tables, or comma- or tab-separated text, into tables of cells and the text around them."""
 
 import csv
+import dataclasses
 import io
 import re
 from pathlib import PurePath
@@ -121,6 +122,11 @@ def _markdown(text: str, name: str) -> Document:
             tables.append(_table(lines, at, end, sections[-1].title))
             at = end
             continue
+        elif not fenced and tables and (end := _continued(lines, at, comments, tables[-1])):
+            rows = _headless_table(lines[at:end], at, "").rows
+            tables[-1] = dataclasses.replace(tables[-1], rows=(*tables[-1].rows, *rows))
+            at = end
+            continue
         elif not fenced and (end := _headless(lines, at, comments)):
             tables.append(_headless_table(lines[at:end], at, sections[-1].title))
             at = end
@@ -164,6 +170,20 @@ def _table(lines: list[str], start: int, end: int, section: str) -> Table:
     heads = _cells(lines[start])
     rows = tuple(_row(number + 1, _cells(lines[number]), len(heads)) for number in range(start + 2, end))
     return Table(line=start + 1, section=section, heads=tuple(heads), rows=rows)
+
+
+def _continued(lines: list[str], start: int, comments: set[int], table: Table) -> int:
+    """Return where the rows end that begin at `start` and belong to `table`: only blank lines stand between; else 0."""
+    last = table.rows[-1].line if table.rows else len(lines)
+    if last > start or any(line.strip() for line in lines[last:start]):
+        return 0
+    end = start
+    while end < len(lines) and end not in comments and PIPED.fullmatch(lines[end]) and not RULE.fullmatch(lines[end]):
+        if len(_cells(lines[end])) != len(table.heads):
+            return 0
+        end += 1
+    ruled = end < len(lines) and "|" in lines[end]
+    return 0 if ruled else end if end > start else 0
 
 
 def _headless(lines: list[str], start: int, comments: set[int]) -> int:

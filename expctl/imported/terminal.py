@@ -1,14 +1,18 @@
 """The result of an import as text: records, lines that were not understood, and the audit."""
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 
-from expctl.domain.experiment.proposal import Kind
+from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Record
 from expctl.domain.text import one_line, plain_text
 from expctl.imported.document import ParsedLedger, Unread
 from expctl.imported.ids import IdAssignment, NamedEntry
+from expctl.imported.questions import lines_option
 from expctl.imported.remarks import Remark
+
+RUN_MIN = 3
 
 
 def record_lines(records: Sequence[Record], naming: IdAssignment) -> list[str]:
@@ -62,8 +66,13 @@ def unread_lines(label: str, lines: Sequence[Unread]) -> list[str]:
 def proposed_lines(reading: ParsedLedger) -> list[str]:
     """Return what a person is asked about single lines, with the options that say it as it seems, and the share understood."""
     asked, read = reading.asked(), len(reading.rows)
-    shown = [f"    {each.options[0]:<27} {plain_text(each.text)}" for each in reading.proposals if each.options]
-    lines = ["  may be experiments; as it seems:", *shown] if shown else []
+    lines = [f"    line {each.line:<4} {plain_text(each.text)}  (the row of line {each.row})" for each in reading.again]
+    lines = ["  told once more:", *lines] if lines else []
+    proposed = {each.line for each in reading.proposals if each.options}
+    shown: list[str] = []
+    for (guess, is_proposed), group in itertools.groupby(asked, key=lambda each: (each.guess, each.line in proposed)):
+        shown += _run_lines(list(group), guess) if is_proposed else []
+    lines += ["  may be experiments; as it seems:", *shown] if shown else []
     if asked:
         share = read / (read + len(asked))
         lines.append(f"  understood {read} of {read + len(asked)} lines that are or may be experiments ({share:.0%})")
@@ -71,6 +80,14 @@ def proposed_lines(reading: ParsedLedger) -> list[str]:
             '  --map proposed takes all that is proposed; --map "line N=VERDICT", --map "lines N-M=VERDICT" correct it'
         )
     return lines
+
+
+def _run_lines(run: Sequence[Unread], guess: Verdict | None) -> list[str]:
+    """Return the lines for a run of proposals with one guess: a few each with its option, more below one option for all."""
+    if len(run) < RUN_MIN:
+        return [f"    {each.options[0]:<27} {plain_text(each.text)}" for each in run]
+    option = lines_option(run[0].line, run[-1].line, guess)
+    return [f"    {option}  takes these {len(run)}:", *(f"      line {each.line:<4} {plain_text(each.text)}" for each in run)]
 
 
 def audit_lines(remarks: Sequence[Remark], roofline: str) -> list[str]:

@@ -4,8 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from expctl.imported.words import clause_before
-
 
 class Better(StrEnum):
     """Which direction of a metric is better."""
@@ -70,6 +68,8 @@ BEFORE_BEFORE = re.compile(
     re.IGNORECASE,
 )
 BEFORE_AFTER = re.compile(r"\s*(?:→|->|=>|to\b)\W{0,3}\d")
+# Ends of clauses, which bound what a word speaks of
+BREAK = re.compile(r"[,;|]\s|[.:]\s|\s[-–—]+\s|[()]")
 SHAPE = re.compile(
     r"\b(?:b|bs|batch|seq|seq_?len|ctx|context|qlen|heads|dim|threads?|workers?|concurrency|dpi|size|tokens|slots?)\s?[=:]?\s?\d+[kK]?\b"
     r"|(?<![\d.])\d+[kK]\b(?=\s*(?:ctx|context|tok|prompt|first|\())|(?<=at )\d+[kK]\b|\b\d+\s?[x×]\s?\d+(?:\s?[x×]\s?\d+)?\b",
@@ -149,3 +149,10 @@ def shapes_in(text: str) -> Sequence[tuple[int, str]]:
 def metric_before(text: str, at: int) -> str:
     """Return the words of the clause before text[at] that say which metric a figure is, e.g. `decode p95`."""
     return " ".join(sorted({word.lower() for word in METRIC.findall(clause_before(text, at, 60))}))
+
+
+def clause_before(text: str, at: int, length: int = 28) -> str:
+    """Return the part of text[:at] that lies in the same clause, at most `length` characters of it."""
+    before = text[max(0, at - length) : at]
+    ends = [found.end() for found in BREAK.finditer(before)]
+    return before[ends[-1] :] if ends else before

@@ -1,5 +1,6 @@
 """Recognise verdicts as people write them: `KEEP baseline`, `discard`, `Reverted: 3 % slower`, `REJECT config / KEEP infra`."""
 
+import functools
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -51,8 +52,7 @@ class Pending(StrEnum):
     BASELINE = "a baseline, and no change: --map WORDS=KEEP takes it in"
 
 
-SHORT = 60
-FEW = 3
+SHORT, FEW = 60, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +61,7 @@ class Dialect:
 
     `tests`: the column says which tests passed, so `failed` is no verdict; `outcomes`: `better` and `worse` are verdicts there.
     `meanings` are verdicts by words that the user gave, in small letters; None stands for an experiment without a verdict yet.
+    `inside`: these words count wherever they stand in a cell, else where it begins.
     """
 
     answers: bool = True
@@ -68,6 +69,7 @@ class Dialect:
     marks: bool = True
     tests: bool = False
     outcomes: bool = False
+    inside: bool = False
     meanings: Mapping[str, Verdict | None] = field(default_factory=dict)
 
 
@@ -100,11 +102,11 @@ def _rulings(text: str, dialect: Dialect) -> tuple[Ruling, ...] | Pending | None
         return Pending.NO_VERDICT_YET if waits or not plain.strip("-–—? ") else None
     parts = [part for part in PARTS.split(plain) if part and not any(other.match(part) for other in KEPT_ELSE)]
     each = [_verdicts(part, dialect)[0] for part in parts]
-    if len(found) == len(parts) == 2 and all(len(verdicts) == 1 for verdicts in each) and all(map(_starts_with_verdict, parts)):
+    two = len(found) == len(parts) == 2 and all(part.count("(") == part.count(")") for part in parts)
+    if two and all(len(verdicts) == 1 for verdicts in each) and all(map(_starts_with_verdict, parts)):
         hedged = is_hedged(recognised) or any(OF_ANOTHER.match(part) and not part[:2].isupper() for part in parts)
         return None if hedged else tuple(_ruling(v.pop(), part) for v, part in zip(each, parts, strict=True))
-    first = _of_first_clause(plain, dialect)
-    if first is not None:
+    if (first := _of_first_clause(plain, dialect)) is not None:
         return (_ruling(first, _bare(text)),)
     if Verdict.KEEP in found and (KEEPS_OTHER.match(plain) or KEPT_ASIDE.search(plain)):
         return None
@@ -159,13 +161,52 @@ def _without_orders(plain: str, dialect: Dialect) -> str:
 
 
 def _meant(plain: str, dialect: Dialect) -> tuple[Ruling, ...] | Pending | None:
+    if not dialect.meanings:
+        return None
     clause = _clauses(plain)[0] if plain else ""
     for words in (plain, clause):
-        key = " ".join(words.lower().split())
+        key = said_as(words)
         if key in dialect.meanings:
-            verdict = dialect.meanings[key]
-            return Pending.NO_VERDICT_YET if verdict is None else (_ruling(verdict, plain),)
-    return None
+            return _by_map(dialect.meanings[key], plain)
+    found = _said_inside(plain, dialect.meanings) if dialect.inside else set()
+    opens = _of_first_clause(plain, PLAIN) if found else None
+    return _by_map(found.pop(), plain) if len(found) == 1 and opens in {None, *found} else None
+
+
+def means_by_map(text: str, dialect: Dialect) -> bool:
+    """Return whether a cell is, or begins with, words of which the user said what they mean."""
+    return _meant(_plain(text), dialect) is not None
+
+
+def said_as(words: str) -> str:
+    """Return words as they are compared with those that a user gave: small letters, and no marks around them."""
+    return " ".join(words.replace("*", "").replace("`", "").lower().split()).rstrip(".:!,; ")
+
+
+def _by_map(verdict: Verdict | None, words: str) -> tuple[Ruling, ...] | Pending:
+    return Pending.NO_VERDICT_YET if verdict is None else (_ruling(verdict, words),)
+
+
+def _said_inside(plain: str, meanings: Mapping[str, Verdict | None]) -> set[Verdict | None]:
+    """Return what the words of the user mean in the first clause of `plain` that has some; longer words come first."""
+    pattern = _any_of(tuple(sorted(meanings, key=len, reverse=True)))
+    for clause in (plain, *_clauses(plain)):
+        found = {meanings[said_as(match[0])] for match in pattern.finditer(clause)}
+        if len(found) == 1 or (found and clause is not plain):
+            return found
+    return set()
+
+
+@functools.lru_cache(maxsize=8)
+def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern for any of `words`, the first that fits; letters don't go on before and behind it."""
+    bounded = (
+        (r"(?<![\w-])" if re.match(r"\w", each, re.ASCII) else "")
+        + r"\s+".join(map(re.escape, each.split()))
+        + (r"(?![\w-])" if re.search(r"\w$", each, re.ASCII) else "")
+        for each in words
+    )
+    return re.compile("|".join(bounded), re.IGNORECASE)
 
 
 def _of_first_clause(plain: str, dialect: Dialect) -> Verdict | None:

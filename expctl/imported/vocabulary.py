@@ -42,8 +42,16 @@ WORDS = (
         r"verworfen|abgelehnt|zurückgenommen|zurückgewiesen|rückgängig|aufgegeben|gescheitert|fehlgeschlagen|durchgefallen",
     ),
     (Verdict.INVALID, r"crash|crashed|oom|invalid|error|timeout|timed out|aborted"),
+    (Verdict.KEEP, r"aceit[oa]s?|mantid[oa]s?|adotad[oa]s?|aceptad[oa]s?|adoptad[oa]s?|adopté(?:e?s)?|conservé(?:e?s)?"),
+    (
+        Verdict.REJECT,
+        r"rejeitad[oa]s?|descartad[oa]s?|revertid[oa]s?|removid[oa]s?|abandonad[oa]s?|rechazad[oa]s?|scartat[oa]|rifiutat[oa]|rejeté(?:e?s)?|abandonné(?:e?s)?|annulé(?:e?s)?",
+    ),
+    (Verdict.KEEP, r"accettat[oa]|mantenut[oa]|принято|оставлено|внедрено|채택(?:됨|함)?"),
+    (Verdict.REJECT, r"отклонено|отвергнуто|откачено|отброшено|기각(?:됨|함)?|폐기(?:됨|함)?"),
     (Verdict.KEEP, r"已?(?:采纳|采用|合并|接受)|採用(?:済み?)?"),
-    (Verdict.REJECT, r"已?(?:回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并)|不採用|却下|棄却|撤回"),
+    (Verdict.REJECT, r"已?(?:回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并)"),
+    (Verdict.REJECT, r"不採用(?:確定)?|却下|棄却|見送り|撤回"),
     (Verdict.INVALID, r"崩溃|编译失败|超时"),
     (Verdict.INVALID, r"absturz|abgestürzt|abgebrochen|ungültig|fehler|zeitüberschreitung"),
     (Verdict.INCONCLUSIVE, r"inconclusive|undecided|unclear|neutral|mixed|tie|unentschieden|unklar"),
@@ -61,7 +69,10 @@ DECIDED = re.compile(
     r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)"
     r"|(?:not|never) (?:kept|adopted|merged|landed|accepted|retained|shipped|committed)|not promoted"
     r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen"
-    r"|已?(?:采纳|采用|合并|接受|回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并)|不?採用|却下|棄却|撤回)\b",
+    r"|已?(?:采纳|采用|合并|接受|回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并)|不?採用(?:確定)?|却下|棄却|見送り|撤回"
+    r"|accettat[oa]|scartat[oa]|rifiutat[oa]|mantenut[oa]|принято|оставлено|внедрено|отклонено|отвергнуто|откачено|отброшено"
+    r"|(?:채택|기각|폐기)(?:됨|함)?"
+    r"|(?:aceit|adotad|rejeitad|descartad|revertid|removid|abandonad|aceptad|adoptad|rechazad)[oa]s?|(?:rejet|abandonn|adopt)é(?:e?s)?)\b",
     re.IGNORECASE,
 )
 RESULT_OF_TEST = re.compile(r"\b(?:fail|failed|error|crash|crashed|timeout)\b", re.IGNORECASE)
@@ -71,12 +82,12 @@ MARKS = re.compile(r"[✓✔✅☑👍✗✘❌✖👎]")
 GOOD = re.compile(
     r"[\W\d_]*(?:$|[\d.,]+ ?(?:%|x|×)|\(|(?:[a-z]{1,3}/s|ms|us|µs|ns|s|x)\b)"
     r"|(?!.*\b(?:no|not|never|nicht|kein)\b).*\b(?:wins?|won|supported|confirmed|faster|gains?|better|best|improve\w*|speed-?up"
-    r"|success\w*|helps?|helped|works?|worked|yes|new frontier|ja)\b",
+    r"|success\w*|helps?|helped|works?|worked|yes|new frontier|ja)\b|^\W*(?:成功|有效|提升|加速|采用)",
     re.IGNORECASE,
 )
 PENDING = re.compile(
     r"\b(?:todo|planned|pending|running|queued|wip|in progress|next|open|blocked|tbd|deferred|park(?:ed)?|proposed|untried"
-    r"|needs follow-?up|geplant|läuft|offen|ausstehend)\b",
+    r"|needs follow-?up|geplant|läuft|offen|ausstehend|未着手|待定)\b|[🚧⏳⌛🔄🔜]",
     re.IGNORECASE,
 )
 # A baseline is what changes are held against, and none itself.
@@ -86,7 +97,7 @@ BASELINE = re.compile(
 NO_FAULT = re.compile(
     r"(?<!-)\b(?:no|without|not a) (?:\w+ )?(?:regressions?|failures?|errors?|crash(?:es)?|drops?)\b", re.IGNORECASE
 )
-PARTS = re.compile(r"\s*[/;+]\s*")
+PARTS = re.compile(r"\s+[/+]\s+|\s*;\s*|(?<=^[A-Z]{4})/|(?<=^[A-Z]{6})/")
 CLAUSE = re.compile(r"[;:.](?=\s|$)|,\s|[（），；：。]|\s[-–—]+\s|[–—]|[()\[\]]|\s*(?:→|->|=>)\s*")
 # Words that may stand before the verdict in its clause.
 LEAD = (

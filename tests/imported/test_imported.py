@@ -105,7 +105,7 @@ def test_what_is_not_understood_is_named() -> None:
 
 
 def test_a_column_of_unknown_verdicts_is_named_and_counted() -> None:
-    text = "| id | Outcome |\n|---|---|\n| P1 | keep |\n| P2 | gardé |\n| P3 | rejeté |\n"
+    text = "| id | Outcome |\n|---|---|\n| P1 | keep |\n| P2 | pidetty |\n| P3 | hylätty |\n"
     (passed,) = of(text)[1].skipped_tables
     assert passed.why == "1 of 3 cells below 'Outcome' are recognised as verdicts, too few for a ledger"
 

@@ -3,10 +3,10 @@
 import pytest
 
 from expctl.domain.experiment.proposal import Verdict
-from expctl.imported.columns import Map
 from expctl.imported.document import ParsedLedger
 from expctl.imported.rows import read_document
 from expctl.imported.tables import read_document as document_of
+from expctl.imported.verdict_columns import Map
 
 KEEP, REJECT = Verdict.KEEP, Verdict.REJECT
 

@@ -71,3 +71,10 @@ def test_who_rejects_what_is_neutral_is_right() -> None:
 def test_what_is_kept_as_a_fix_may_gain_little(change: str, rows: list[str]) -> None:
     text = ROW.format("P1", "100 ms") + f"| P2 | keep | {change} | 99.8 ms |\n"
     assert asked(text) == rows
+
+
+def test_without_any_noise_that_is_stated_no_gain_is_asked_about() -> None:
+    document = document_of(ROW.format("P1", "+0.2 %").encode(), "a.md")
+    rows = read_document(document).rows
+    assert audit(document, rows, Roofline(), None) == ()
+    assert len(audit(document, rows, Roofline(), Noise(percent=0.5, source="--noise"))) == 1
