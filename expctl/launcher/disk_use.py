@@ -44,7 +44,7 @@ class DiskWatch:
             return "nested folders too deep to be looked at"
         if used > self._at_most:
             return f"wrote more than {self._at_most >> 20} MiB to the disk"
-        if _size(self._log) > self._log_at_most:
+        if _length(self._log) > self._log_at_most:
             return f"said more than {self._log_at_most >> 20} MiB"
         return ""
 
@@ -87,6 +87,14 @@ def _unlinked(pid: int) -> int:
             continue
         total += facts.st_blocks * BLOCK_BYTES if stat.S_ISREG(facts.st_mode) and not facts.st_nlink else 0
     return total
+
+
+def _length(file: Path) -> int:
+    """Return the bytes that a reader of `file` has to read, holes among them."""
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
 
 
 def _size(file: Path) -> int:

@@ -8,6 +8,7 @@ from expctl.adapters.init import repository
 from expctl.adapters.init.gpus import amd_arch
 from expctl.adapters.init.repository import Repository, Wishes, first_protocol
 from expctl.domain.protocol.first_protocol import FirstProtocol, Kind
+from expctl.views.scaffold import sample_text
 from tests.refusals import refuses
 
 C = "double total(const double *x, long n) { return n ? x[0] : 0; }\n"
@@ -19,7 +20,8 @@ def found(root: Path, files: dict[str, str], **wishes: str) -> FirstProtocol:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     kind = Kind(wishes.pop("kind")) if "kind" in wishes else None
-    return first_protocol(Repository(root, tuple(sorted(files))), Wishes(kind=kind, **wishes))  # type: ignore[arg-type]
+    seen = Repository(root, tuple(sorted(files)))
+    return first_protocol(seen, Wishes(kind=kind, **wishes), sample=sample_text)  # type: ignore[arg-type]
 
 
 def test_a_makefile_with_a_library_is_the_build(tmp_path: Path) -> None:
