@@ -1,6 +1,5 @@
 """What is started is ended: with all its offspring, in time, before it fills the disk, or it is named."""
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -139,15 +138,6 @@ def test_what_was_too_much_is_given_back(tmp_path: Path) -> None:
 def test_talk_without_end_is_cut_off(tmp_path: Path) -> None:
     launch = Launch(argv=TALKS, cwd=tmp_path, environment={"PATH": os.environ["PATH"]}, log=tmp_path / "log")
     with Child(launch) as child, pytest.raises(TooMuch, match="said more than 32 MiB"):
-        child.wait(time.monotonic() + 30)
-    assert (tmp_path / "log").stat().st_size == 1 << 20
-
-
-@pytest.mark.parametrize("stays", [True, False])
-def test_a_log_of_holes_counts_by_its_length(tmp_path: Path, *, stays: bool) -> None:
-    argv = [sys.executable, "-c", f"import os, time; os.ftruncate(1, 900 << 20); time.sleep(60 if {stays} else 0)"]
-    launch = Launch(argv=argv, cwd=tmp_path, environment={}, log=tmp_path / "log")
-    with Child(launch) as child, pytest.raises(TooMuch) if stays else contextlib.nullcontext():
         child.wait(time.monotonic() + 30)
     assert (tmp_path / "log").stat().st_size == 1 << 20
 

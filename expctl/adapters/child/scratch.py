@@ -2,21 +2,22 @@
 
 import contextlib
 import os
+import stat
 from pathlib import Path
 
 FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def make_below(scratch: Path, *names: str) -> None:
-    """Make the folders `names` below `scratch`, each in the one before. What is no folder in such a place is removed; no
-    link is followed, also while a launch puts one there. Raises OSError.
+    """Make the folders `names` below `scratch`, each in the one before, so that their owner may use them. What is no folder in
+    such a place is removed; no link is followed, also while a launch puts one there. Raises OSError.
     """
     scratch.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as opened:
-        at = os.open(scratch, FOLDER)
+        at = _usable(os.open(scratch, FOLDER))
         opened.callback(os.close, at)
         for name in names:
-            at = _entered(at, name)
+            at = _usable(_entered(at, name))
             opened.callback(os.close, at)
 
 
@@ -30,3 +31,8 @@ def _entered(at: int, name: str) -> int:
         os.unlink(name, dir_fd=at)
     os.mkdir(name, dir_fd=at)
     return os.open(name, FOLDER, dir_fd=at)
+
+
+def _usable(folder: int) -> int:
+    os.chmod(f"/proc/self/fd/{folder}", stat.S_IRWXU)  # fchmod doesn't take a descriptor of a path alone
+    return folder

@@ -89,9 +89,9 @@ class Builder(Struct, frozen=True):
         the build fails. Raises Busy if a process of the build can't be killed, Refused if an interpreter is missing that its
         options name, OSError for a full disk or other trouble of the machine.
         """
-        for folder in PRIVATE:
-            (self.state / folder).mkdir(parents=True, exist_ok=True)
-            (self.state / folder).chmod(stat.S_IRWXU)
+        for each in PRIVATE:
+            (self.state / each).mkdir(parents=True, exist_ok=True)
+            (self.state / each).chmod(stat.S_IRWXU)
         recipe = self.recipes[target.build.toolchain]
         available = self.availability(name, target)
         if isinstance(available, Unavailable):

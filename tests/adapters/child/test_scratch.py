@@ -32,3 +32,13 @@ def test_the_next_launch_gets_folders_of_its_own_and_nobody_elses(tmp_path: Path
         assert folder.resolve() == tmp_path.resolve() / folder.relative_to(tmp_path)
         assert folder.is_dir()
     assert left != "folder" or (place / "kept").exists()
+
+
+def test_what_a_launch_has_closed_is_opened_again(tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    cache_variables(scratch)
+    folders = [scratch / CACHES / "tunableop", scratch / CACHES, scratch]
+    for folder in folders:
+        folder.chmod(0)
+    cache_variables(scratch)
+    assert [folder.stat().st_mode & 0o777 for folder in folders] == [0o700] * 3
