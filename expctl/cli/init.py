@@ -34,7 +34,7 @@ def init(
     from expctl import wiring
     from expctl.adapters.codec import strict_yaml
     from expctl.adapters.init.repository import Wishes, first_protocol, look
-    from expctl.cli.output import print_lines
+    from expctl.cli.output import after, print_lines
     from expctl.domain.errors import Misused, Refused
     from expctl.domain.protocol.inconsistencies import inconsistencies
     from expctl.domain.protocol.model import Protocol
@@ -74,7 +74,8 @@ def init(
         raise _there_already(root)
     written = _write(root, files)
     kept = [name for name in files if name not in written]
-    print_lines([*(f"written  {name}" for name in written), *(f"kept     {name}" for name in kept), *_next(first, written)])
+    with after("the files are written"):
+        print_lines([*(f"written  {name}" for name in written), *(f"kept     {name}" for name in kept), *_next(first, written)])
 
 
 def _there_already(root: "Path") -> "Refused":

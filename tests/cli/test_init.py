@@ -1,5 +1,7 @@
 """`expctl init` that is killed anywhere, and typed again."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -108,3 +110,12 @@ def test_a_project_is_named_where_nothing_says_which_kind_is_meant(repository: R
     (repository.root / "own.c").unlink()
     repository.write("protocol.yaml", "version: 1\n")
     assert getattr(typed(("init",)).exception, "code", "") == "protocol-exists"
+
+
+def test_an_output_that_cannot_be_written_hides_nothing_that_was_done(repository: Repository) -> None:
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "expctl", "init", "--kind", "c"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (ended.returncode, "the files are written, but standard output can't be written" in ended.stderr) == (1, True)
+    assert (repository.root / "protocol.yaml").exists()

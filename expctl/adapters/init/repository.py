@@ -95,7 +95,7 @@ def first_protocol(seen: Repository, wishes: Wishes, *, sample: Callable[[Kind],
     packages += ("pytest",) if tests and kind.is_python and not is_sample else ()
     return FirstProtocol(
         kind=kind,
-        name=seen.root.name,
+        name=os.fsencode(seen.root.name).decode(errors="replace"),
         scope=scope,
         harness=(wishes.harness, *tests),
         tests=tests,

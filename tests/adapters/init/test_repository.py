@@ -1,5 +1,6 @@
 """What `init` finds in a repository."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,9 @@ def test_the_name_of_an_amd_gpu(tmp_path: Path, version: str, name: str) -> None
         (tmp_path / node).mkdir()
         (tmp_path / node / "properties").write_text(text)
     assert amd_arch(tmp_path) == name
+
+
+def test_a_folder_whose_name_is_not_utf_8_gives_a_name_that_can_be_written(tmp_path: Path) -> None:
+    root = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    root.mkdir()
+    assert found(root, {"total.c": C}).name == "caf\N{REPLACEMENT CHARACTER}"
