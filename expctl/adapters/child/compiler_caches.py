@@ -34,5 +34,5 @@ def cache_variables(scratch: Path) -> dict[str, str]:
 def cached_files(scratch: Path) -> frozenset[str]:
     """Return the paths of what compilers have kept below `scratch`."""
     caches = scratch / CACHES
-    found = () if caches.is_symlink() else os.walk(caches)
+    found = () if os.path.islink(caches) else os.walk(caches)  # neither raises where a launch has closed its folder
     return frozenset(os.path.join(at, name) for at, _, names in found for name in names if not name.endswith(BESIDES))

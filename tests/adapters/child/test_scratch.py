@@ -42,3 +42,7 @@ def test_what_a_launch_has_closed_is_opened_again(tmp_path: Path) -> None:
         folder.chmod(0)
     cache_variables(scratch)
     assert [folder.stat().st_mode & 0o777 for folder in folders] == [0o700] * 3
+
+
+def test_caches_that_cannot_be_looked_at_are_none(tmp_path: Path) -> None:
+    assert cached_files(tmp_path / ("x" * 300)) == frozenset()
