@@ -9,6 +9,7 @@ from expctl.domain.protocol.first_protocol import Kind
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from expctl.domain.errors import Refused
     from expctl.domain.protocol.first_protocol import FirstProtocol
 
 
@@ -33,21 +34,13 @@ def init(
     from expctl import wiring
     from expctl.adapters.codec import strict_yaml
     from expctl.adapters.init.repository import Wishes, first_protocol, look
-    from expctl.cli.output import print_lines
+    from expctl.cli.output import after, print_lines
     from expctl.domain.errors import Misused, Refused
     from expctl.domain.protocol.inconsistencies import inconsistencies
     from expctl.domain.protocol.model import Protocol
     from expctl.views.scaffold import harness_text, protocol_text, sample_text
 
     root = wiring.here().root
-    if (root / "protocol.yaml").exists():
-        raise Refused(
-            "there is a protocol.yaml already",
-            code="protocol-exists",
-            expected="a repository without protocol.yaml",
-            found=str(root / "protocol.yaml"),
-            hint="edit it, or move it aside; expctl harness check says whether it works",
-        )
     try:
         words = tuple(shlex.split(build))
     except ValueError as error:
@@ -59,7 +52,12 @@ def init(
             hint='expctl init --build "make kernel.so"',
         ) from error
     wishes = Wishes(kind=kind, source=source, function=function, scope=scope, harness=harness, build=words, artifact=artifact)
-    first = first_protocol(look(root), wishes)
+    try:
+        first = first_protocol(look(root), wishes, sample=sample_text)
+    except Misused:
+        if (root / "protocol.yaml").exists():
+            raise _there_already(root) from None
+        raise
     files = {"protocol.yaml": protocol_text(first), first.script: harness_text(first)}
     if first.is_sample:
         files[first.source] = sample_text(first.kind)
@@ -72,23 +70,43 @@ def init(
             found="\n".join(faults),
             hint="change the options that these lines name; expctl init --help",
         )
+    if (root / "protocol.yaml").exists() and not _are_from_the_same_command(root, files):
+        raise _there_already(root)
     written = _write(root, files)
     kept = [name for name in files if name not in written]
-    print_lines([*(f"written  {name}" for name in written), *(f"kept     {name}" for name in kept), *_next(first, written)])
+    with after("the files are written"):
+        print_lines([*(f"written  {name}" for name in written), *(f"kept     {name}" for name in kept), *_next(first, written)])
+
+
+def _there_already(root: "Path") -> "Refused":
+    from expctl.domain.errors import Refused
+
+    return Refused(
+        "there is a protocol.yaml already",
+        code="protocol-exists",
+        expected="a repository without protocol.yaml",
+        found=str(root / "protocol.yaml"),
+        hint="edit it, or move it aside; expctl harness check says whether it works",
+    )
+
+
+def _are_from_the_same_command(root: "Path", files: dict[str, str]) -> bool:
+    """Return whether each of `files` is missing or as it would be written, as a call leaves them that was killed."""
+    there = [name for name in files if (root / name).exists()]
+    return all((root / name).is_file() and (root / name).read_bytes() == files[name].encode() for name in there)
 
 
 def _write(root: "Path", files: dict[str, str]) -> list[str]:
-    """Write those of `files` that do not exist, and return their names."""
-    written = []
-    for name, text in files.items():
-        file = root / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with open(file, "x", encoding="utf-8") as made:
-                made.write(text)
-        except FileExistsError:
-            continue
-        written.append(name)
+    """Write those of `files` that do not exist, each whole or not at all, and return their names. protocol.yaml is the last:
+    a repository that has one has the rest.
+    """
+    import os
+
+    from expctl.files import atomic_write
+
+    written = [name for name in files if not os.path.lexists(root / name)]
+    for name in sorted(written, key="protocol.yaml".__eq__):
+        atomic_write.replace_for_user(root / name, files[name].encode())
     return written
 
 

@@ -34,7 +34,7 @@ def replace(path: Path, contents: bytes, *, durably: bool = True) -> None:
 def replace_for_user(path: Path, contents: bytes) -> None:
     """Replace a file in a folder of the user's at once, and remove what killed calls for it left there. Raises OSError."""
     for temporary in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
-        pid = temporary.name.split(".")[-2]
+        pid = temporary.name.removeprefix(f".{path.name}.").partition(".")[0]
         if pid.isdigit() and not Path("/proc", pid).exists():
             temporary.unlink(missing_ok=True)
     replace(path, contents)

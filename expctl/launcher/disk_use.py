@@ -24,7 +24,7 @@ class DiskWatch:
         self._log, self._log_at_most = log, log_cap // 2
         self._at_most = cap // 2
         self._next_s = 0.0
-        self._is_deep = False
+        self._is_deep = self._is_closed = False
         self._before = self._used()
         self._free_before = self._free()
 
@@ -36,15 +36,18 @@ class DiskWatch:
         if began < self._next_s:
             return ""
         used = self._used() - self._before
-        if self._free_before - self._free() > self._at_most // 4:  # only then can unlinked files matter
+        taken = self._free_before - self._free()
+        if taken > self._at_most // 4:  # only then can unlinked files matter
             used += sum(_unlinked(pid) for pid in pids())
+        if self._is_closed:
+            used = max(used, taken)
         ended = time.monotonic()
         self._next_s = ended + max(LOOK_EVERY_S, (ended - began) / SHARE_OF_TIME)
         if self._is_deep:
             return "nested folders too deep to be looked at"
         if used > self._at_most:
             return f"wrote more than {self._at_most >> 20} MiB to the disk"
-        if _size(self._log) > self._log_at_most:
+        if _length(self._log) > self._log_at_most:
             return f"said more than {self._log_at_most >> 20} MiB"
         return ""
 
@@ -62,6 +65,7 @@ class DiskWatch:
                             left.append(entry.path)
             except OSError as error:
                 self._is_deep |= error.errno == errno.ENAMETOOLONG
+                self._is_closed |= error.errno == errno.EACCES  # then what the disk has lost tells what is in there
                 continue  # any other error: the folder was removed meanwhile
             if entries > ENTRIES_MAX:
                 return total + self._at_most + 1
@@ -87,6 +91,14 @@ def _unlinked(pid: int) -> int:
             continue
         total += facts.st_blocks * BLOCK_BYTES if stat.S_ISREG(facts.st_mode) and not facts.st_nlink else 0
     return total
+
+
+def _length(file: Path) -> int:
+    """Return the bytes that a reader of `file` has to read, holes among them."""
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
 
 
 def _size(file: Path) -> int:

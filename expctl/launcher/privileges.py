@@ -5,8 +5,10 @@ import ctypes
 from expctl.launcher.kernel import checked
 
 VERSION_3 = 0x20080522
-FILES = (0, 1, 2, 3)
-"""Capabilities over other users' files (DAC, owner), which a build may need; they don't lift the confinement of paths."""
+FILES = (0, 1, 3)
+"""Capabilities over other users' files (DAC, owner), which a build may need; they don't lift the confinement of paths. That to
+open files by their handles (2) does: such a file comes through any mount that is writable, and no path leads to it.
+"""
 LOCK_MEMORY, NICE = 14, 23
 TRACE, ADMINISTER, PERFORMANCE = 19, 21, 38
 """Capabilities that reading a GPU's counters needs."""

@@ -45,6 +45,15 @@ FORBIDDEN = {
     "fsmount": (432, 432),
     "fspick": (433, 433),
     "mount_setattr": (442, 442),
+    "open_tree_attr": (467, 467),
+    "open_by_handle_at": (304, 265),
+    "fanotify_init": (300, 262),
+    "sethostname": (170, 161),
+    "setdomainname": (171, 162),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
 }
 FOR_COUNTERS = ("ptrace", "perf_event_open", "kcmp")
 """What a profiler may need, and so is not forbidden to it."""
@@ -58,7 +67,9 @@ OF_OWN_PID = {
 """Calls whose first argument is a pid."""
 OF_OWN_WHO = {"setpriority": (141, 140, 0), "ioprio_set": (251, 30, 1)}
 """Calls with (kind, who): the kind in the third place stands for a process."""
-CLONE, CLONE3, SOCKET, SECCOMP = (56, 220), (435, 435), (41, 198), (317, 277)
+CLONE, CLONE3, SOCKET, SECCOMP, IOCTL = (56, 220), (435, 435), (41, 198), (317, 277), (16, 29)
+FREEZE, THAW, SHUT_DOWN = 0xC0045877, 0xC0045878, 0x8004587D
+"""Requests of ioctl that stop a whole file system. They take no more than a descriptor for reading and a profiler's rights."""
 NAMESPACES = 0x7E020000  # flags of clone: every CLONE_NEW... but that of time
 AF_PACKET, AF_ALG, AF_VSOCK, INTERNET, SOCK_RAW, SOCK_KIND = 17, 38, 40, (2, 10), 3, 0xF
 X32 = 0x40000000
@@ -144,6 +155,8 @@ def _instructions(column: int, architecture: int, *, counters: bool, gpu: bool) 
             yield from _at(numbers[column], *_only_own(0))
     for number, aarch64, process in () if gpu else OF_OWN_WHO.values():
         yield from _at((number, aarch64)[column], _argument(0), Instruction(EQUAL, process, then=1), refuse, *_only_own(1))
+    requests = [part for each in (FREEZE, THAW, SHUT_DOWN) for part in (Instruction(EQUAL, each, otherwise=1), refuse)]
+    yield from _at(IOCTL[column], _argument(1), *requests)
     families = [part for each in (AF_PACKET, AF_ALG, AF_VSOCK) for part in (Instruction(EQUAL, each, otherwise=1), refuse)]
     raw = (_argument(1), Instruction(AND, SOCK_KIND), Instruction(EQUAL, SOCK_RAW, otherwise=1), refuse)
     is_internet = (Instruction(EQUAL, INTERNET[0], then=1), Instruction(EQUAL, INTERNET[1], otherwise=len(raw)))

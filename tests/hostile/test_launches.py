@@ -177,7 +177,7 @@ def test_a_launch(name: str, layer: str, user: User, monkeypatch: pytest.MonkeyP
     if layer == BESIDE_A_GPU:
         monkeypatch.setattr(devices, "gpus", lambda: (Path("/dev/null"),))
     before = user.facts()
-    said = run(user, argv_of(case), ChildLimits(scratch=(user.scratch,)))
+    said = run(user, argv_of(case), ChildLimits(scratch=(user.scratch,), counters=case.get("counters", False)))
     assert user.facts() == before, said
     assert case.get("says", "") in said
     assert "says_not" not in case or case["says_not"] not in said, said

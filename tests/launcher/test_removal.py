@@ -1,10 +1,15 @@
-"""What a child left is removed, however deep, and nothing that it links to."""
+"""What a child left is counted and removed, however deep, and nothing that it links to."""
 
+import contextlib
+import errno
 import os
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from expctl.adapters.child.contained_process import Child, Launch, TooMuch
 from expctl.launcher import removal
 from expctl.launcher.disk_use import DiskWatch
 from expctl.launcher.removal import empty, remove_tree
@@ -75,3 +80,31 @@ def test_what_lies_too_deep_to_be_looked_at_is_too_much(tmp_path: Path) -> None:
     watch = DiskWatch((tmp_path,), tmp_path / "log", cap=1 << 30, log_cap=1 << 20)
     assert watch.complaint(lambda: ()) == "nested folders too deep to be looked at"
     remove_tree(tmp_path / "room")
+
+
+def test_a_folder_that_its_owner_may_not_read_hides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As an ordinary user meets it; nothing is closed to root."""
+    (tmp_path / "closed").mkdir()
+    look = os.scandir
+
+    def refused(path: str) -> object:
+        if path.endswith("closed"):
+            raise PermissionError(errno.EACCES, "closed", path)
+        return look(path)
+
+    free = [100 << 30]
+    monkeypatch.setattr("expctl.launcher.disk_use.os.scandir", refused)
+    monkeypatch.setattr(DiskWatch, "_free", lambda _: free[0])
+    watch = DiskWatch([tmp_path], tmp_path / "log", cap=4 << 30, log_cap=1 << 20)
+    assert watch.complaint(lambda: ()) == ""
+    watch._next_s, free[0] = 0.0, 97 << 30
+    assert watch.complaint(lambda: ()) == "wrote more than 2048 MiB to the disk"
+
+
+@pytest.mark.parametrize("stays", [True, False])
+def test_a_log_of_holes_counts_by_its_length(tmp_path: Path, *, stays: bool) -> None:
+    argv = [sys.executable, "-c", f"import os, time; os.ftruncate(1, 900 << 20); time.sleep(60 if {stays} else 0)"]
+    launch = Launch(argv=argv, cwd=tmp_path, environment={}, log=tmp_path / "log")
+    with Child(launch) as child, pytest.raises(TooMuch) if stays else contextlib.suppress(TooMuch):
+        child.wait(time.monotonic() + 30)
+    assert (tmp_path / "log").stat().st_size == 1 << 20

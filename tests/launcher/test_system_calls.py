@@ -34,6 +34,8 @@ USUAL = (
     "sched_getaffinity",
     "prctl",
 )
+OF_A_PROFILERS_RIGHTS = ("mount", "open_tree_attr", "open_by_handle_at", "fanotify_init", "sethostname", "swapoff", "quotactl")
+FIFREEZE, FITHAW, SHUTDOWN, TCGETS = 0xC0045877, 0xC0045878, 0x8004587D, 0x5401
 
 
 @cache
@@ -83,7 +85,7 @@ def tables() -> Iterator[tuple[str, tuple[int, ...]]]:
     yield from system_calls.OF_OWN_PID.items()
     yield from ((name, each[:2]) for name, each in system_calls.OF_OWN_WHO.items())
     yield from (("clone", system_calls.CLONE), ("clone3", system_calls.CLONE3), ("socket", system_calls.SOCKET))
-    yield "seccomp", system_calls.SECCOMP
+    yield from (("seccomp", system_calls.SECCOMP), ("ioctl", system_calls.IOCTL))
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -99,7 +101,7 @@ def test_what_is_forbidden_is_refused_and_the_usual_is_not(machine: str) -> None
     assert {name: judge(name, FOREIGN, FOREIGN) for name in USUAL} == dict.fromkeys(USUAL, ALLOWED)
     profiler = Judge(machine, counters=True)
     assert [profiler(name) for name in system_calls.FOR_COUNTERS] == [ALLOWED] * len(system_calls.FOR_COUNTERS)
-    assert profiler("mount") == REFUSED
+    assert {name: profiler(name) for name in OF_A_PROFILERS_RIGHTS} == dict.fromkeys(OF_A_PROFILERS_RIGHTS, REFUSED)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -119,6 +121,15 @@ def test_limits_priority_and_cores_of_the_child_itself_alone(machine: str) -> No
         assert [judge(name, kind, who) for who in (0, OWN, FOREIGN)] == [ALLOWED, ALLOWED, REFUSED], name
         assert judge(name, kind + 1, 0) == REFUSED, name
         assert with_gpu(name, kind, FOREIGN) == ALLOWED, name
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("counters", [False, True])
+def test_no_file_system_is_stopped(machine: str, *, counters: bool) -> None:
+    judge = Judge(machine, counters=counters)
+    assert [judge("ioctl", 3, request) for request in (FIFREEZE, FITHAW, SHUTDOWN)] == [REFUSED] * 3
+    assert judge("ioctl", 3, TCGETS) == ALLOWED
+    assert judge("ioctl", FITHAW & 0xFF, TCGETS, FITHAW) == ALLOWED
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from expctl.adapters.child.contained_process import MARK
+from expctl.adapters.child.scratch import make_below
 from expctl.domain.protocol.model import Environment
 
 PYTHON_VARIABLES = ("PYTHONDONTWRITEBYTECODE", "PYTHONNOUSERSITE", "PYTHONUNBUFFERED")
@@ -22,9 +23,8 @@ def child_environment(environment: Environment, scratch: Path, mark: str) -> dic
 
     They are: those of `shared_variables`, TMPDIR=`scratch`, and EXPCTL_RUN=`mark`, by which survivors of a run are recognised.
     """
-    home = scratch / "home"
-    home.mkdir(parents=True, exist_ok=True)
-    own = {"HOME": str(home), "TMPDIR": str(scratch)}
+    make_below(scratch, "home")
+    own = {"HOME": str(scratch / "home"), "TMPDIR": str(scratch)}
     return {**shared_variables(environment), **own, **environment.set, MARK: mark}
 
 

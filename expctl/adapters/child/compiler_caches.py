@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from expctl.adapters.child.scratch import make_below
+
 FOLDERS = {
     "TORCHINDUCTOR_CACHE_DIR": "inductor",
     "TRITON_CACHE_DIR": "triton",
@@ -24,12 +26,13 @@ BESIDES = (".lock", ".pyc", ".tmp")
 
 def cache_variables(scratch: Path) -> dict[str, str]:
     """Return the variables that put all caches below `scratch`; create their folder."""
+    make_below(scratch, CACHES, "tunableop")
     caches = scratch / CACHES
-    (caches / "tunableop").mkdir(parents=True, exist_ok=True)
     return {name: str(caches / place) for name, place in (FOLDERS | TUNED).items()}
 
 
 def cached_files(scratch: Path) -> frozenset[str]:
     """Return the paths of what compilers have kept below `scratch`."""
-    found = os.walk(scratch / CACHES)
+    caches = scratch / CACHES
+    found = () if os.path.islink(caches) else os.walk(caches)  # neither raises where a launch has closed its folder
     return frozenset(os.path.join(at, name) for at, _, names in found for name in names if not name.endswith(BESIDES))

@@ -223,8 +223,7 @@ class Child:
             self._running.kill()
             for folder in self._launch.limits.scratch if self._launch.limits is not None else ():
                 empty(folder)
-            if self._launch.log.stat().st_size > LOG_BYTES_KEPT:
-                os.truncate(self._launch.log, LOG_BYTES_KEPT)
+            self._cut_log(LOG_BYTES_KEPT)
             raise TooMuch(f"{complaint} and was ended")
 
     def _close(self) -> None:
@@ -232,7 +231,14 @@ class Child:
             self._selector.close()
             os.close(self._results)
             self._results = -1
+            self._cut_log(LOG_BYTES_MAX)  # its last act may have been to make a log of holes
             redact_file(self._launch.log, since=self._said_before)
+
+    def _cut_log(self, most: int) -> None:
+        """Cut off a log that is longer than `most` bytes."""
+        with contextlib.suppress(FileNotFoundError):
+            if self._launch.log.stat().st_size > most:
+                os.truncate(self._launch.log, LOG_BYTES_KEPT)
 
 
 def _signal_name(number: int) -> str:

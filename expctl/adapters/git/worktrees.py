@@ -1,5 +1,6 @@
 """Make and remove the work trees below the state folder in which commits are built and measured."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from expctl.adapters.git.protected_files import ProtectedFiles
 from expctl.files import atomic_write
 
 OURS = "expctl-"  # prefix of their names
+PATTERNS = Path("info", "sparse-checkout")
+"""Where git's folder of a work tree has the patterns of a sparse one, copied from the user's when the tree was made."""
 
 
 class CheckOuts:
@@ -28,15 +31,13 @@ class CheckOuts:
         path = self._state / "checkouts" / f"{OURS}{name}"
         if self.protected.changed(path):
             return path
-        if path.exists() and (path / ".git").exists() and not _patterns(path).exists():
-            status, out, _ = self._git.call(["-C", str(path), "rev-parse", "HEAD"])
-            clean = self._git.call(["-C", str(path), "status", "--porcelain"])[1] == b""
-            if status == 0 and out.decode().strip() == commit and clean:
-                return path
+        if self._is_at(commit, path):
+            return path
         self._remove(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         self._git.must(["worktree", "add", "-q", "--detach", "--force", str(path), commit], env=NOT_SPARSE)
-        _patterns(path).unlink(missing_ok=True)
+        for admin in self._admins(path):
+            (admin / PATTERNS).unlink(missing_ok=True)
         self.protected.protect(path, sealed)
         return path
 
@@ -47,9 +48,25 @@ class CheckOuts:
         for path in {*(folder.iterdir() if folder.is_dir() else ()), *registered.values()}:
             self._remove(path)
 
+    def _is_at(self, commit: str, path: Path) -> bool:
+        """Return whether `path` is a clean work tree at `commit`. A build may have written there: git is told its own
+        folder, so that it reads no configuration of a build's; nor does it enter what a build calls a submodule.
+        """
+        admins = self._admins(path)
+        if len(admins) != 1 or not _leads_to(path / ".git", admins[0]) or (admins[0] / PATTERNS).exists():
+            return False
+        where = {"GIT_DIR": str(admins[0]), "GIT_WORK_TREE": str(path)}
+        status, out, _ = self._git.call(["rev-parse", "HEAD"], env=where)
+        if status or out.decode().strip() != commit:
+            return False
+        return self._git.call(["status", "--porcelain", "--ignore-submodules=dirty"], env=where)[1] == b""
+
+    def _admins(self, path: Path) -> list[Path]:
+        return [admin for admin, worktree in self._registered().items() if worktree == path]
+
     def _remove(self, path: Path) -> None:
         self.protected.release(path)
-        admins = [admin for admin, worktree in self._registered().items() if worktree == path]
+        admins = self._admins(path)
         atomic_write.remove_tree(path)
         for admin in admins:
             atomic_write.remove_tree(admin)
@@ -70,7 +87,11 @@ class CheckOuts:
         return found
 
 
-def _patterns(path: Path) -> Path:
-    # Of a sparse work tree: copied from the user's when the tree was made.
-    admin = (path / ".git").read_text(errors="replace").removeprefix("gitdir: ").strip("\0\n")
-    return Path(admin or path) / "info" / "sparse-checkout"
+def _leads_to(mark: Path, admin: Path) -> bool:
+    """Return whether the file `mark` of a work tree says that git's folder is `admin`."""
+    try:
+        said = mark.read_bytes() if mark.is_file() and not mark.is_symlink() else b""
+    except OSError:
+        return False
+    folder = os.fsdecode(said.rstrip(b"\n").removeprefix(b"gitdir: "))
+    return bool(said) and os.path.normpath(mark.parent.resolve() / folder) == str(admin.resolve())

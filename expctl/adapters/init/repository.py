@@ -71,17 +71,20 @@ def look(root: Path) -> Repository:
     return Repository(root, tuple(path for path in paths if not path.startswith(environments)))
 
 
-def first_protocol(seen: Repository, wishes: Wishes) -> FirstProtocol:
-    """Return what is to be written. Raises Misused where nothing says which kind or which source is meant."""
+def first_protocol(seen: Repository, wishes: Wishes, *, sample: Callable[[Kind], str]) -> FirstProtocol:
+    """Return what is to be written. A source that is as `sample` returns it comes from a call that was killed: it is the sample
+    again. Raises Misused where nothing says which kind or which source is meant.
+    """
     kind = wishes.kind or _kind(seen)
     if wishes.source:
         _check_source(seen, kind, wishes.source)
     sources = [wishes.source] if wishes.source else _sources(seen, kind)
     if kind.is_python and len(sources) > 1:
         raise _several(sources)
-    sketch = _chosen(seen, kind, sources, wishes.function)
-    is_sample = not sources
-    source = f"{wishes.scope or 'src'}/{NAMES[kind]}" if is_sample else sources[0]
+    own = f"{wishes.scope or 'src'}/{NAMES[kind]}"
+    is_sample = not sources or (sources == [own] and not wishes.source and seen.text(own) == sample(kind))
+    sketch = _chosen(seen, kind, [] if is_sample else sources, wishes.function)
+    source = own if is_sample else sources[0]
     scope = (wishes.scope,) if wishes.scope else _scope(kind, sources or [source])
     sketch = sketch or SAMPLES[kind]
     gpu, tests = _gpu(kind), _test_folders(seen)
@@ -92,7 +95,7 @@ def first_protocol(seen: Repository, wishes: Wishes) -> FirstProtocol:
     packages += ("pytest",) if tests and kind.is_python and not is_sample else ()
     return FirstProtocol(
         kind=kind,
-        name=seen.root.name,
+        name=os.fsencode(seen.root.name).decode(errors="replace"),
         scope=scope,
         harness=(wishes.harness, *tests),
         tests=tests,

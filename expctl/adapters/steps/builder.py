@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import signal
+import stat
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -35,6 +36,8 @@ from expctl.ports.measuring import Commands, Recipe
 
 TRITON_CACHE = "triton"  # beside the build, so that what Triton compiles for it can be compared
 FIELDS = 4  # of what is kept about a build; builds that were kept with fewer are made again
+PRIVATE = ("scratch", "build", "artifacts", "checkouts")
+"""Folders of the state in which a candidate leaves files. One of them may be a program with the rights of who owns it."""
 ZIG = (Toolchain.ZIG_CPU, Toolchain.ZIG_GFX)
 ZIG_COMPILES = (("cc",), ("c++",), ("clang",))  # `zig build` runs build.zig
 
@@ -86,6 +89,9 @@ class Builder(Struct, frozen=True):
         the build fails. Raises Busy if a process of the build can't be killed, Refused if an interpreter is missing that its
         options name, OSError for a full disk or other trouble of the machine.
         """
+        for each in PRIVATE:
+            (self.state / each).mkdir(parents=True, exist_ok=True)
+            (self.state / each).chmod(stat.S_IRWXU)
         recipe = self.recipes[target.build.toolchain]
         available = self.availability(name, target)
         if isinstance(available, Unavailable):

@@ -1,11 +1,14 @@
 """Forbidden acts on files outside the scratch folder, on settings of the machine, and against the limits of a child."""
 
+import ctypes
 import os
 import resource
 import stat
+import struct
 from pathlib import Path
 
 from expctl.adapters.walls.act import (
+    CALLS,
     CUT,
     LANDLOCK,
     LANDLOCK_CPU,
@@ -18,10 +21,13 @@ from expctl.adapters.walls.act import (
     Absent,
     Victims,
     act,
+    call,
     refused,
 )
+from expctl.launcher.system_calls import FORBIDDEN
 
 TOO_BIG = 2 << 30
+NAME_TO_HANDLE, AT_CWD, HANDLE_BYTES = (303, 264), -100, 128
 CONTROL_GROUPS = ("/sys/fs/cgroup/cgroup.procs", "/sys/fs/cgroup/cpu/cgroup.procs")
 SETTING, KERNEL_LOG = "/proc/sys/kernel/core_pattern", "/dev/kmsg"
 
@@ -94,6 +100,14 @@ def _through_hard_link(on: Victims) -> None:
     link = os.path.join(on.scratch, "hard")
     os.link(on.file, link)
     Path(link).write_text("x")
+
+
+@act("opens a file by its handle, through its scratch folder", RIGHTS, CALLS)
+def _by_handle(on: Victims) -> None:
+    handle, mount = ctypes.create_string_buffer(struct.pack("Ii", HANDLE_BYTES, 0) + bytes(HANDLE_BYTES)), ctypes.c_int()
+    call("name_to_handle_at", NAME_TO_HANDLE, AT_CWD, on.file.encode(), handle, ctypes.byref(mount), 0)
+    scratch = os.open(on.scratch, os.O_RDONLY)
+    os.write(call("open_by_handle_at", FORBIDDEN["open_by_handle_at"], scratch, handle, os.O_WRONLY), b"x")
 
 
 @act("writes by way of the runner's root folder", PROCESSES, LANDLOCK, SPACES, RIGHTS)

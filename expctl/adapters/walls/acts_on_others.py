@@ -264,7 +264,7 @@ def _change_root(on: Victims) -> None:
     call("chroot", FORBIDDEN["chroot"], on.folder.encode())
 
 
-@act("sets the name of the machine", RIGHTS)
+@act("sets the name of the machine", CALLS, RIGHTS)
 def _set_name(_: Victims) -> None:
     socket.sethostname(socket.gethostname())
 

@@ -157,17 +157,15 @@ def _hunks(lines: list[str], at: int) -> tuple[list[Hunk], int]:
         after: list[str] = []
         added: list[int] = []
         at += 1
-        while at < end and (left[0] > 0 or left[1] > 0):
+        while at < end and (left[0] > 0 or left[1] > 0 or lines[at].startswith("\\")):  # \ No newline at end of file
             sign, text = lines[at][:1] or " ", lines[at][1:]
-            if sign not in "+- ":
+            if sign not in "+- \\":
                 break
             added += [len(after)] if sign == "+" else []
             for wanted, side, index in (("- ", before, 0), ("+ ", after, 1)):
                 if sign in wanted:
                     side.append(text)
                     left[index] -= 1
-            at += 1
-        while at < end and lines[at].startswith("\\"):
             at += 1
         hunk = Hunk(
             start=int(head[1]),

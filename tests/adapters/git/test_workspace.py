@@ -1,6 +1,8 @@
 """Pinning, committing, capturing and checking out, in real repositories."""
 
 import itertools
+import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -417,6 +419,41 @@ def test_a_check_out_is_used_again_until_it_is_edited_or_another_commit_is_wante
     assert (workspace.check_out(pin(workspace, repository), "b") / "src/kernel.txt").read_bytes() == EDITED
 
 
+def plant(folder: Path, *, like: Path, exclude: str, program: Path) -> None:
+    """Make `folder` a repository of a build's: at the same commit as git's folder `like`, and git's filter is `program`."""
+    shutil.copytree(like.parent.parent / "objects", folder / "objects")
+    shutil.copytree(like.parent.parent / "refs", folder / "refs")
+    for name in ("index", "HEAD"):
+        shutil.copy(like / name, folder)
+    (folder / "info").mkdir()
+    (folder / "info/exclude").write_text(f"{exclude}\n")
+    (folder / "info/attributes").write_text("* filter=evil\n")
+    (folder / "config").write_text(
+        f'[core]\n\trepositoryformatversion = 0\n\tbare = false\n[filter "evil"]\n\tclean = touch {program}; cat\n'
+    )
+
+
+@pytest.mark.parametrize("how", ["file", "folder", "link", "gone"])
+def test_git_believes_no_repository_that_a_build_left_in_its_check_out(
+    repository: Repository, workspace: GitWorkspace, tmp_path: Path, how: str
+) -> None:
+    head, ran = repository.head(), tmp_path / "ran"
+    tree = workspace.check_out(head, "c")
+    mark, own = tree / ".git", tree / (".git" if how == "folder" else ".own")
+    mark.unlink()
+    if how != "gone":
+        plant(own, like=workspace.place.git_dir / "worktrees" / tree.name, exclude=f"/{own.name}", program=ran)
+    if how == "file":
+        mark.write_text("gitdir: .own\n")
+    if how == "link":
+        mark.symlink_to(own)
+    os.utime(tree / "src/kernel.txt", (5, 5))
+    assert workspace.check_out(head, "c") == tree
+    assert not ran.exists()
+    assert mark.is_file()
+    assert not (tree / ".own").exists()
+
+
 def test_removed_check_outs_leave_nothing_and_the_users_own_worktrees_stay(
     repository: Repository, workspace: GitWorkspace, tmp_path: Path
 ) -> None:
@@ -441,8 +478,6 @@ def test_check_outs_made_from_a_folder_inside_are_removed_too(repository: Reposi
 
 
 def test_a_check_out_whose_folder_was_deleted_is_made_again(repository: Repository, workspace: GitWorkspace) -> None:
-    import shutil
-
     tree = workspace.check_out(repository.head(), "b")
     shutil.rmtree(tree)
     assert (workspace.check_out(repository.head(), "b") / "src/kernel.txt").read_bytes() == KERNEL

@@ -1,5 +1,6 @@
 """What `init` finds in a repository."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from expctl.adapters.init import repository
 from expctl.adapters.init.gpus import amd_arch
 from expctl.adapters.init.repository import Repository, Wishes, first_protocol
 from expctl.domain.protocol.first_protocol import FirstProtocol, Kind
+from expctl.views.scaffold import sample_text
 from tests.refusals import refuses
 
 C = "double total(const double *x, long n) { return n ? x[0] : 0; }\n"
@@ -19,7 +21,8 @@ def found(root: Path, files: dict[str, str], **wishes: str) -> FirstProtocol:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     kind = Kind(wishes.pop("kind")) if "kind" in wishes else None
-    return first_protocol(Repository(root, tuple(sorted(files))), Wishes(kind=kind, **wishes))  # type: ignore[arg-type]
+    seen = Repository(root, tuple(sorted(files)))
+    return first_protocol(seen, Wishes(kind=kind, **wishes), sample=sample_text)  # type: ignore[arg-type]
 
 
 def test_a_makefile_with_a_library_is_the_build(tmp_path: Path) -> None:
@@ -71,3 +74,9 @@ def test_the_name_of_an_amd_gpu(tmp_path: Path, version: str, name: str) -> None
         (tmp_path / node).mkdir()
         (tmp_path / node / "properties").write_text(text)
     assert amd_arch(tmp_path) == name
+
+
+def test_a_folder_whose_name_is_not_utf_8_gives_a_name_that_can_be_written(tmp_path: Path) -> None:
+    root = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    root.mkdir()
+    assert found(root, {"total.c": C}).name == "caf\N{REPLACEMENT CHARACTER}"

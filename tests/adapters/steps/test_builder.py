@@ -2,6 +2,7 @@
 
 import hashlib
 import shutil
+import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -78,6 +79,18 @@ def test_a_build_writes_its_artifact_and_in_its_own_tree(build: Run, tree: Path)
     made = build(f"open('object.o', 'w'); open(os.environ['HOME'] + '/x', 'w'); {ARTIFACT}")
     assert isinstance(made, Artifact), made
     assert (tree / "object.o").exists()
+
+
+def test_nobody_else_reaches_a_program_that_runs_as_the_user(build: Run, tmp_path: Path) -> None:
+    left = "open(os.environ['HOME'] + '/x', 'w'); [os.chmod(path, 0o6755) for path in (os.environ['HOME'] + '/x', sys.argv[1])]"
+    for folder in ("scratch", "artifacts"):
+        (tmp_path / "state" / folder).mkdir(parents=True)
+    assert isinstance(build(f"{ARTIFACT}; {left}"), Artifact)
+    programs = [path for path in (tmp_path / "state").rglob("*") if path.is_file() and path.stat().st_mode & stat.S_ISUID]
+    assert len(programs) == 2
+    for program in programs:
+        above = [path for path in program.parents if path.is_relative_to(tmp_path / "state")]
+        assert any(not path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO) for path in above), program
 
 
 @confined

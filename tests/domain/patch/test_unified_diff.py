@@ -27,6 +27,15 @@ def test_a_patch_is_applied_to_the_texts_that_it_was_made_for() -> None:
     assert (file.path, file.added, file.whole) == ("k/a.h", (3, 14), True)
 
 
+def test_a_last_line_without_its_end_is_replaced_by_more_lines() -> None:
+    none = b"\\ No newline at end of file\n"
+    hunk = b"@@ -1,2 +1,3 @@\n one\n-two\n" + none + b"+2\n+three\n"
+    for end in (b"", none):
+        files = parse_diff(b"--- a/k/a.h\n+++ b/k/a.h\n" + hunk + end + b"--- a/k/b.h\n+++ b/k/b.h\n@@ -1 +1 @@\n-x\n+y\n")
+        assert (diff_faults(files), [file.path for file in files]) == ((), ["k/a.h", "k/b.h"])
+        assert texts_of(files, {"k/a.h": "one\ntwo"})[0].after.split() == ["one", "2", "three"]
+
+
 def test_hunks_find_their_place_when_lines_moved() -> None:
     moved = "new\nnew\n" + BEFORE
     (file,) = texts_of(parse_diff(PATCH), {"k/a.h": moved})
