@@ -8,11 +8,13 @@ from enum import StrEnum
 import msgspec
 
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.bucket_verdict import BucketVerdict
 from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.experiment.record import Record
 from expctl.domain.protocol.model import inside
 from expctl.domain.protocol.tune import Tune
 from expctl.domain.run.step_result import Failed, TestReport
+from expctl.domain.text import one_line
 from expctl.domain.tuning.contest import Bucket, Contest
 from expctl.domain.tuning.events import Landing
 from expctl.domain.tuning.hybrid import (
@@ -43,7 +45,7 @@ from expctl.flow.tuning.settle import Found, settle
 from expctl.ports.context import Context
 from expctl.tables.facts import made_here
 from expctl.tables.folder import DEFAULT, Folder, read_files
-from expctl.tables.operations import settings_of
+from expctl.tables.operations import config_text, settings_of
 from expctl.tables.table import StaleTable, Table
 
 
@@ -132,19 +134,29 @@ def _rule(setup: Setup, asked: Asked) -> Tune:
         )
     shapes = asked.shapes or rule.shapes
     try:
-        for shape in shapes:
+        for shape in shapes or ("",):
             extents(shape)
         for config in rule.configs:
-            settings_of(config)
+            _check_config(config)
     except ValueError as error:
         raise Refused(
             "a shape or a config to tune can't be read",
             code="tune-not-readable",
-            expected="shapes such as 64x512x128 (MxNxK), and configs such as 1,8,2,2,8,2",
-            found=str(error),
+            expected="shapes such as 64x512x128 (MxNxK), and configs such as 1,8,2,2,8,2, without spaces",
+            found=one_line(str(error), 120),
             hint="correct --shapes, or tune in protocol.yaml, and commit",
         ) from error
     return Tune(**{**{name: getattr(rule, name) for name in Tune.__struct_fields__}, "shapes": tuple(dict.fromkeys(shapes))})
+
+
+def _check_config(config: str) -> None:
+    """Raise ValueError unless `config` is written as a benchmark is asked for it."""
+    try:
+        written = config_text(settings_of(config))
+    except ValueError:
+        written = ""
+    if written != config:
+        raise ValueError(f"the config {config!r}")
 
 
 def _tables(setup: Setup, rule: Tune, *, anew: bool) -> tuple[Folder, Folder]:
@@ -165,7 +177,7 @@ def _tables(setup: Setup, rule: Tune, *, anew: bool) -> tuple[Folder, Folder]:
             "the tables were made with something else than is here",
             code="tune-tables-stale",
             expected="tables of this compiler, driver and device",
-            found=str(error),
+            found=one_line(str(error)),
             where=rule.tables,
             hint="expctl tune --anew starts again from what the build chooses",
         ) from error
@@ -256,11 +268,21 @@ def _found(session: Session, standing: Folder, before: Folder, edit: Edit) -> Fo
     verdicts = bucket_verdicts(buckets, decided)
     for_shapes = changed(before, after, session.shapes)
     if not for_shapes:
-        why = f"none of {len(buckets)} buckets has a config that is shown to be faster than what it has"
-        return Found(verdicts=verdicts, decision=Decision(verdict=Verdict.REJECT, reasons=(why,)))
+        return Found(
+            verdicts=verdicts, decision=Decision(verdict=Verdict.REJECT, reasons=(_nothing_changes(verdicts, len(buckets)),))
+        )
     tables = files_of(standing, after)
     decision, samples = compared(session, f"tables {_digest(tables)}", for_shapes)
     return Found(verdicts=verdicts, decision=decision, samples=samples, tables=tables)
+
+
+def _nothing_changes(verdicts: Sequence[BucketVerdict], buckets: int) -> str:
+    """Say why no table changes: nothing won, or what won stands in the tables, and the benchmark took something else."""
+    kept = sum(each.verdict is Verdict.KEEP for each in verdicts)
+    if kept:
+        won = f"in {kept} of {buckets} buckets the config of the table is faster than what `auto` is"
+        return f"{won}: the benchmark doesn't follow the tables"
+    return f"none of {buckets} buckets has a config that is shown to be faster than what it has"
 
 
 def _digest(files: Mapping[str, bytes]) -> str:
