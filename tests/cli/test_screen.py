@@ -109,7 +109,9 @@ def test_without_a_run_and_after_a_kill() -> None:
     shown = screen(replace(LIVE, status=dead))
     assert "its runner is gone; expctl run P7 resumes it" in shown
     tuning = replace(STATUS, running=(Running(experiment=TUNE, step="interrupted", pid=0, alive=False),))
-    assert "its runner is gone; expctl tune, with the same options, resumes it" in screen(replace(LIVE, status=tuning))
+    assert "its runner is gone; expctl tune with the options that expctl doctor names resumes it" in screen(
+        replace(LIVE, status=tuning)
+    )
     assert " left" not in shown
 
 

@@ -46,7 +46,7 @@ def tune(
     from expctl.cli.tune.counts import reference_times
     from expctl.domain.errors import Misused
     from expctl.domain.text import one_line
-    from expctl.flow.tuning.tune import Asked, Edit
+    from expctl.flow.tuning.asked import Asked, Edit
     from expctl.flow.tuning.tune import tune as tune_shapes
     from expctl.views.console import ConsoleProgress
 

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import msgspec
 
@@ -16,7 +15,7 @@ from expctl.domain.protocol.tune import Tune
 from expctl.domain.run.step_result import Failed, TestReport
 from expctl.domain.text import one_line
 from expctl.domain.tuning.contest import Bucket, Contest
-from expctl.domain.tuning.events import Landing
+from expctl.domain.tuning.events import Landing, TuningBegun
 from expctl.domain.tuning.hybrid import (
     Winners,
     assembled,
@@ -36,6 +35,7 @@ from expctl.flow.measuring.control import show_control
 from expctl.flow.measuring.setup import Setup
 from expctl.flow.repository import preflight
 from expctl.flow.repository.recovery import clean_up_dead_runs
+from expctl.flow.tuning.asked import Asked, Edit
 from expctl.flow.tuning.candidates import gate
 from expctl.flow.tuning.comparison import compared
 from expctl.flow.tuning.contests import shoot_out
@@ -47,23 +47,6 @@ from expctl.tables.facts import made_here
 from expctl.tables.folder import DEFAULT, Folder, read_files
 from expctl.tables.operations import config_text, settings_of
 from expctl.tables.table import StaleTable, Table
-
-
-class Edit(StrEnum):
-    """Which files a tuning may change: those of single pairs of N and K, or DEFAULT.json first, for all that read it."""
-
-    SPECIAL = "special"
-    DEFAULT = "default"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What is asked for: target and shapes ("" and (): as protocol.yaml says), the edit; `anew` replaces stale tables."""
-
-    target: str = ""
-    shapes: tuple[str, ...] = ()
-    edit: Edit = Edit.SPECIAL
-    anew: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +182,8 @@ def _session(setup: Setup, rule: Tune, tools: TuneTools, asked: Asked, what: str
     built = setup.build(setup.head, cwd)
     if isinstance(built, Failed):
         raise _not_ready(setup, "build", built.reason)
-    words = [setup.context.workspace.files_identity(setup.head, setup.protocol.watched), setup.name, *rule.shapes]
+    rests_on = setup.context.workspace.files_identity(setup.head, setup.protocol.watched)
+    words = [rests_on, setup.name, *rule.shapes]
     words += [*rule.configs, rule.order, str(rule.trials), asked.edit, str(asked.anew), built[0].sha256]
     key = f"{setup.name}-{hashlib.sha256(chr(0).join(words).encode()).hexdigest()[:12]}"
     session = Session(
@@ -209,13 +193,17 @@ def _session(setup: Setup, rule: Tune, tools: TuneTools, asked: Asked, what: str
         journal=tools.journal,
         key=key,
         asked=what,
+        begun=TuningBegun(base=setup.head, rests_on=rests_on, command=asked.command),
         search=tools.search,
         cwd=cwd,
         artifact=built[0],
         layouts=built[1],
     )
+    others = [each for each in tools.journal.unfinished() if each != key]
     if session.events:
         session.told("resume", f"goes on after {len(session.events)} steps of an earlier one")
+    elif others:
+        session.told("resume", f"starts anew; {len(others)} other tunings are unfinished, and expctl doctor names them")
     return session
 
 
@@ -245,6 +233,8 @@ def _not_ready(setup: Setup, step: str, reason: str) -> Refused:
 
 def _found(session: Session, standing: Folder, before: Folder, edit: Edit) -> Found:
     """Screen, shoot out, assemble and compare; each part takes what an earlier attempt has left in the journal."""
+    if not session.events:
+        session.add(session.begun)
     configs = gate(session)
     buckets: list[Bucket] = []
     decided: dict[Contest, Decision] = {}

@@ -5,31 +5,9 @@ import signal
 import time
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.foreign import Foreign
+from tests.e2e.tuning.conftest import RULE, SHAPES, SPECIAL, TABLES, WIDE
 from tests.refusals import printed_code
-
-TABLES = "src/configs/cpu/hip/gemm/scaled_mm_a16w8_e5m2"
-SPECIAL = "SCALED_MM-A16W8-E5M2-N=128-K=512.json"
-WIDE = {"WARPS_M": 2, "WARPS_N": 2, "UNROLL_K": 2, "STAGES": 2, "REPEAT_M": 4, "REPEAT_N": 4}
-ROWS = (16, 32, 64, 128, 256)
-SHAPES = [f"{m}x{n}x{k}" for n, k in ((128, 512), (512, 128)) for m in ROWS]
-RULE = f"""    tune:
-      tables: {TABLES}
-      configs: ["2,2,2,2,4,4", "1,2,4,2,2,2"]
-      shapes: [{", ".join(SHAPES)}]
-      quads: 2
-    benchmark:
-"""
-
-
-@pytest.fixture
-def tuned(repository: Foreign) -> Foreign:
-    """A repository whose configs are known, and the harness of a tuning."""
-    repository.write("bench/benchmark.py", Path(__file__).with_name("benchmark.py").read_text())
-    repository.edit_protocol("    benchmark:\n", RULE)
-    return repository
 
 
 def tables(repository: Foreign, commit: str = "HEAD") -> dict[str, dict[str, object]]:
@@ -190,32 +168,6 @@ def test_regressions_against_times_of_another_day_are_counted(tuned: Foreign) ->
     assert "2 regressions before, 1 after, of 2 changed shapes that were timed then" in said
 
 
-def test_a_rule_that_tunes_nothing_is_refused(tuned: Foreign) -> None:
-    good = (tuned.root / "protocol.yaml").read_text()
-    for old, new, code in (
-        ('["2,2,2,2,4,4", "1,2,4,2,2,2"]', "[]", "file-contradicts-itself"),
-        ("quads: 2", "quads: 0", "file-contradicts-itself"),
-        ("quads: 2", "iterations: 0", "file-contradicts-itself"),
-        ("quads: 2", "trials: 0", "file-contradicts-itself"),
-        (f"[{', '.join(SHAPES)}]", "[]", "tune-not-readable"),
-        ("1,2,4,2,2,2", "1,2,4", "tune-not-readable"),
-        ("1,2,4,2,2,2", "1, 2, 4, 2, 2, 2", "tune-not-readable"),
-    ):
-        assert old in good
-        tuned.write("protocol.yaml", good.replace(old, new))
-        tuned.commit("another rule")
-        assert printed_code(tuned.expctl("tune").err) == code, new
-    assert not (tuned.root / ".git/expctl/tune").exists()
-
-
-def test_a_benchmark_that_does_not_follow_the_tables_is_named(tuned: Foreign) -> None:
-    """The stand-in times the build's choice for `auto`, whatever the tables say."""
-    for _ in range(2):
-        tuned.concluded("tune", "--shapes", "64x128x512")
-    (reason,) = tuned.record("P2")["reasons"]
-    assert reason.startswith("in 1 of 1 buckets the config of the table is faster than what `auto` is: the benchmark doesn't")
-
-
 def test_two_branches_that_tuned_one_bucket_conflict(tuned: Foreign) -> None:
     tuned.git("branch", "other")
     tuned.concluded("tune", "--shapes", "64x128x512")
@@ -244,21 +196,6 @@ def test_stale_and_malformed_tables_are_refused_with_nothing_changed(tuned: Fore
     before = tuned.snapshot()
     assert printed_code(tuned.expctl("tune").err) == "table-malformed"
     assert tuned.snapshot() == before
-
-
-SHAPES_THAT_ARE_NONE = ("64x128", "0x1x2", "axbxc", ",", "064x128x512", "6_4x128x512", "64x128x512, 1x1x1", f"{'9' * 5000}x1x1")
-
-
-def test_what_is_asked_has_to_make_sense(tuned: Foreign) -> None:
-    for shapes in SHAPES_THAT_ARE_NONE:
-        refused = tuned.expctl("tune", "--shapes", shapes)
-        assert printed_code(refused.err) == "tune-not-readable"
-        assert "found     the shape '" in refused.err
-    assert printed_code(tuned.expctl("tune", "--edit", "all").err) == "not-an-edit"
-    assert printed_code(tuned.expctl("tune", "--golden", "nowhere.csv").err) == "file-not-readable"
-    assert not (tuned.root / ".git/expctl/tune").exists()
-    tuned.edit_protocol(f"tables: {TABLES}", "tables: elsewhere/cpu/hip/gemm/scaled_mm_a16w8_e5m2")
-    assert printed_code(tuned.expctl("tune").err) == "tune-not-described"
 
 
 def test_the_drift_of_a_change_stands_beside_its_pinned_gain(repository: Foreign) -> None:

@@ -12,7 +12,7 @@ from expctl.domain.machine.interference import BELOW_ITS_CLOCK
 from expctl.domain.protocol.model import Benchmark, KeepRule, Size, Style
 from expctl.domain.protocol.tune import Tune
 from expctl.domain.tuning.contest import Bucket, Contest
-from expctl.domain.tuning.events import TuneEvent
+from expctl.domain.tuning.events import TuneEvent, TuningBegun
 from expctl.domain.verdict.samples import Sample, Side
 from expctl.domain.verdict.samples import Session as Part
 from expctl.domain.verdict.sequential_test import Decision
@@ -78,10 +78,11 @@ def session() -> Made:
     )
     journal: Any = Memory()
     search: Any = None
+    begun = TuningBegun(base="b", rests_on="w", command="expctl tune")
     rule = Tune(tables="t", configs=(CONFIG,), shapes=(SHAPE,))
     return Made(
-        setup=setup, rule=rule, shapes=(SHAPE,), journal=journal, key="here-0", asked="", search=search, cwd=Path(),
-        artifact=Artifact(sha256="0", code="0"), layouts=(Path(),),
+        setup=setup, rule=rule, shapes=(SHAPE,), journal=journal, key="here-0", asked="", begun=begun, search=search,
+        cwd=Path(), artifact=Artifact(sha256="0", code="0"), layouts=(Path(),),
     )  # fmt: skip
 
 
