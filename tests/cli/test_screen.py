@@ -96,6 +96,13 @@ def test_the_gate_names_its_culprit_and_not_the_run_itself() -> None:
     assert "quiet for here; the run waits" in screen(replace(waits, status=STATUS))
 
 
+def test_a_long_title_leaves_room_for_the_target() -> None:
+    assert LIVE.run is not None
+    shown = screen(replace(LIVE, run=replace(LIVE.run, title="wide " * 30, target="sm_90-rows")), width=80)
+    (line,) = [each for each in shown.splitlines() if each.endswith("…, on sm_90-rows")]
+    assert len(line) <= 80
+
+
 def test_what_runs_is_not_in_the_queue() -> None:
     shown = screen(LIVE)
     assert "queue    P8" in shown
