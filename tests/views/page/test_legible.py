@@ -1,6 +1,7 @@
 """Nothing on the page's plots is written over something else, as far as the width of letters is known."""
 
 import re
+from importlib import resources
 
 from msgspec.structs import replace
 
@@ -59,3 +60,28 @@ def test_times_of_iterations_stand_in_the_order_of_the_effects() -> None:
     assert sizes != sorted(sizes)
     page = render(account(found), [replace(whole, spreads=spreads)])
     assert re.findall(r"<figcaption>Times of single iterations at ([^<]+)<", page) == sizes
+
+
+def test_each_colour_of_a_text_stands_out_from_its_paper() -> None:
+    """4.5 to 1, as WCAG asks; axe can't tell it of texts in a plot."""
+    style = (resources.files("expctl.views.page") / "page.css").read_text()
+    blocks = re.split(r"@media", style)
+    light = dict(re.findall(r"--(\w+): (#[0-9a-f]{3,6})", blocks[0]))
+    for block in blocks:
+        palette = {**light, **dict(re.findall(r"--(\w+): (#[0-9a-f]{3,6})", block))}
+        for name in ("ink", "faint", "link", "good", "bad", "open", "other", "one", "two"):
+            for paper in ("paper", "raised"):
+                assert _contrast(palette[paper], palette[name]) >= 4.5, (name, paper, block[:40])
+
+
+def _contrast(one: str, other: str) -> float:
+    """The contrast of two colours."""
+    found = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (found[0] + 0.05) / (found[1] + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * letter for letter in colour[1:])
+    parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
