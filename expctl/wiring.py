@@ -375,8 +375,11 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
     def ledger_is(view: Ledger) -> bool:
         return git.blob_on_disk("ledger.md") == git.blob_of(render(view).encode())
 
+    rests_on = ""
     known = frozenset(path.split("/")[1] for path in git.list_files(head, "experiments") if path.count("/") > 1)
-    found = [*machine_findings(place.state), *StateCheckup(git, known).findings()]
+    with contextlib.suppress(Refused):  # committed_findings reports it
+        rests_on = git.files_identity(head, records.protocol(head).watched)
+    found = [*machine_findings(place.state), *StateCheckup(git, known, rests_on).findings()]
     found += committed_findings(
         records,
         head,

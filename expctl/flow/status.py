@@ -35,7 +35,11 @@ class Running(Struct, frozen=True, kw_only=True):
     @property
     def resumed_by(self) -> str:
         """Return the command that goes on where it was."""
-        return "expctl tune, with the same options," if self.experiment == TUNE else f"expctl run {self.experiment}"
+        return (
+            "expctl tune with the options that expctl doctor names"
+            if self.experiment == TUNE
+            else f"expctl run {self.experiment}"
+        )
 
 
 class Waiting(Struct, frozen=True, kw_only=True):

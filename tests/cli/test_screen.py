@@ -96,6 +96,13 @@ def test_the_gate_names_its_culprit_and_not_the_run_itself() -> None:
     assert "quiet for here; the run waits" in screen(replace(waits, status=STATUS))
 
 
+def test_a_long_title_leaves_room_for_the_target() -> None:
+    assert LIVE.run is not None
+    shown = screen(replace(LIVE, run=replace(LIVE.run, title="wide " * 30, target="sm_90-rows")), width=80)
+    (line,) = [each for each in shown.splitlines() if each.endswith("…, on sm_90-rows")]
+    assert len(line) <= 80
+
+
 def test_what_runs_is_not_in_the_queue() -> None:
     shown = screen(LIVE)
     assert "queue    P8" in shown
@@ -109,7 +116,9 @@ def test_without_a_run_and_after_a_kill() -> None:
     shown = screen(replace(LIVE, status=dead))
     assert "its runner is gone; expctl run P7 resumes it" in shown
     tuning = replace(STATUS, running=(Running(experiment=TUNE, step="interrupted", pid=0, alive=False),))
-    assert "its runner is gone; expctl tune, with the same options, resumes it" in screen(replace(LIVE, status=tuning))
+    assert "its runner is gone; expctl tune with the options that expctl doctor names resumes it" in screen(
+        replace(LIVE, status=tuning)
+    )
     assert " left" not in shown
 
 

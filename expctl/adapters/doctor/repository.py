@@ -8,6 +8,7 @@ import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 from expctl.adapters.git.reader import GitReader
 from expctl.adapters.journal import FileJournal
@@ -16,10 +17,12 @@ from expctl.adapters.machine.lock_holder import read_holder
 from expctl.adapters.records.calibrations import state_folder
 from expctl.domain.checkup import Finding, note, ok, wrong
 from expctl.domain.errors import Refused
+from expctl.domain.tuning.events import TuneEvent, TuningBegun
+from expctl.domain.tuning.name import TUNE
 from expctl.files import cache_folder, checked_json
 
 LOCKS = ("index.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "shallow.lock")
-FOLDERS = ("journal", "scratch", "artifacts", "checkouts", "profiles", "gate")
+FOLDERS = ("journal", TUNE, "scratch", "artifacts", "checkouts", "profiles", "gate")
 JSON_CACHES = ("probes", "hot_loops")
 CACHES = ("answers", "compiled", "sources")
 """Below the folder `meanings`: caches whose files begin with a hash."""
@@ -28,21 +31,22 @@ CLEAR = "expctl doctor --clear"
 
 class StateCheckup:
     """Finds what killed runs left below the git folder. `known` are the ids of all experiments that have a proposal or a
-    record.
+    record, `rests_on` identifies what a tuning of today rests on ("": not known).
     """
 
-    def __init__(self, git: GitReader, known: frozenset[str]) -> None:
-        self._git, self._known = git, known
+    def __init__(self, git: GitReader, known: frozenset[str], rests_on: str = "") -> None:
+        self._git, self._known, self._rests_on = git, known, rests_on
         self._state, self._git_dir = git.place.state, git.place.git_dir
         holder = read_holder(self._state / "lock")
         self._runner = holder if holder is not None and holder.alive() else None
 
     def findings(self) -> Iterator[Finding]:
-        """Yield the findings about journals, refs, work trees and locks: for each of the four its troubles, or one `ok`."""
+        """Yield the findings about journals, refs, work trees and locks: for each kind its troubles, or one `ok`."""
         yield from self._kinds()
         yield from self._damaged()
         for part, look in (
             ("journal", self._journals),
+            ("tunings", self._tunings),
             ("refs", self._refs),
             ("worktrees", self._worktrees),
             ("locks", self._locks),
@@ -100,6 +104,29 @@ class StateCheckup:
             else:
                 last = type(events[-1]).__name__.lower() if events else "its first line is half-written"
                 yield note("journal", f"{experiment} is unfinished ({last}); expctl run {experiment} goes on from there")
+
+    def _tunings(self) -> Iterator[Finding]:
+        kinds = {kind.__name__: kind for kind in get_args(TuneEvent)}
+        journal = FileJournal(self._state / TUNE, heals=False, kinds=kinds)
+        for key in journal.unfinished():
+            file = self._state / TUNE / f"{key}.jsonl"
+            drop = f"rm {_typed(file)}"
+            try:
+                events = journal.read(key)
+            except Refused as refusal:
+                yield wrong("tunings", f"{_shown(file)}: {refusal.message}: {refusal.found}", drop)
+                continue
+            begun = next((each for each in events if isinstance(each, TuningBegun)), None)
+            if self._runner is not None and self._runner.experiment == TUNE:
+                yield note("tunings", f"a tuning runs now (pid {self._runner.pid})")
+            elif begun is None:
+                yield note("tunings", f"a tuning that an older expctl began is unfinished; {drop} gives it up")
+            elif self._rests_on not in ("", begun.rests_on):
+                began = f"a tuning that began at {begun.base[:10]} is unfinished"
+                what = "tables, kernel, harness or protocol are others now: it goes on only on a branch at that commit"
+                yield wrong("tunings", f"{began}, and {what}", drop)
+            else:
+                yield note("tunings", f"a tuning is unfinished; {drop} gives it up, or it goes on with {begun.command}")
 
     def _refs(self) -> Iterator[Finding]:
         folder = self._state.parent / "refs" / "expctl"

@@ -19,6 +19,7 @@ LABEL = 9
 STRIP_FROM, STRIP_MOST = 24, 90
 ROUND_COLUMNS = LABEL + 38
 VERDICT_STYLE = {"KEEP": "green", "REJECT": "red", "INCONCLUSIVE": "yellow"}
+TITLE_MOST = 50  # of what runs: 80 columns have room for its target too
 QUEUE_MOST, LAST_MOST, CULPRITS_MOST, ROUNDS_LEAST = 3, 3, 3, 3
 
 
@@ -63,7 +64,7 @@ def _run_texts(live: Live, passed_s: float) -> Iterator[tuple[str, str]]:
     if not live.status.running:
         yield "nothing runs", ""
     for running in live.status.running:
-        title = f"{one_line(run.title, 60)}, on {run.target}" if run and run.id == running.experiment else ""
+        title = f"{one_line(run.title, TITLE_MOST)}, on {run.target}" if run and run.id == running.experiment else ""
         yield "  ".join(part for part in (running.experiment, title) if part), ""
         left = f", {left_text(outlook.left_s - passed_s)}" if outlook and outlook.left_s is not None and running.alive else ""
         yield _step(running) + left, ""

@@ -46,7 +46,7 @@ def tune(
     from expctl.cli.tune.counts import reference_times
     from expctl.domain.errors import Misused
     from expctl.domain.text import one_line
-    from expctl.flow.tuning.tune import Asked, Edit
+    from expctl.flow.tuning.asked import Asked, Edit
     from expctl.flow.tuning.tune import tune as tune_shapes
     from expctl.views.console import ConsoleProgress
 
@@ -58,7 +58,8 @@ def tune(
             found=one_line(edit, 60),
             hint="for example --edit special",
         )
-    asked = Asked(target=target, shapes=tuple(filter(None, shapes.split(","))), edit=Edit(edit), anew=anew)
+    named = tuple(filter(None, shapes.split(","))) if shapes.strip(",") else (shapes,)  # "," is a shape that can't be read
+    asked = Asked(target=target, shapes=named if shapes else (), edit=Edit(edit), anew=anew)
     reference = reference_times(golden) if golden else None  # read now: a wrong path shows before, not after the minutes
     place = wiring.here()
     stream = sys.stderr if as_json else sys.stdout

@@ -125,6 +125,7 @@ def _target_faults(target: Target) -> list[str]:
         found.append("engaged: expected names of kernels, with * for any rest, found an empty one")
     found.extend(_layout_faults(target))
     found.extend(_burn_in_faults(target))
+    found.extend(_tune_faults(target))
     benchmark = target.benchmark
     if benchmark is not None:
         weights = [size.weight for size in benchmark.sizes]
@@ -148,6 +149,15 @@ def _target_faults(target: Target) -> list[str]:
         if benchmark.together and benchmark.style is Style.FINE:
             found.append("benchmark.together: expected false in style fine, whose workers are always two, found true")
     return found
+
+
+def _tune_faults(target: Target) -> list[str]:
+    rule = target.tune
+    if rule is None:
+        return []
+    counts = {"iterations": rule.iterations, "quads": rule.quads, "trials": rule.trials}
+    found = [f"tune.{name}: expected 1 to 1000, found {count}" for name, count in counts.items() if not 1 <= count <= 1000]
+    return found if rule.configs else [*found, "tune.configs: expected the configs of the build, found none"]
 
 
 def _control_faults(target: Target, scope: tuple[str, ...]) -> list[str]:

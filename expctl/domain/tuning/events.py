@@ -7,6 +7,16 @@ from msgspec import Struct
 from expctl.domain.verdict.samples import Sample
 
 
+class TuningBegun(Struct, frozen=True, kw_only=True):
+    """A tuning began at the commit `base`, by `command`. `rests_on` identifies what is tuned and what judges it there: where a
+    branch has something else, no command goes on with this tuning.
+    """
+
+    base: str
+    rests_on: str
+    command: str
+
+
 class Gated(Struct, frozen=True, kw_only=True):
     """The static gate is passed: the configs that go on, and why each of the others does not."""
 
@@ -38,4 +48,4 @@ class Landing(Struct, frozen=True, kw_only=True):
     asked: str
 
 
-TuneEvent = Gated | Screened | Shot | Landing
+TuneEvent = TuningBegun | Gated | Screened | Shot | Landing

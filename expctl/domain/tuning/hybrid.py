@@ -3,6 +3,7 @@
 A family is a pair of N and K. A new special file starts as a copy of the default, so that it changes what was won and no more.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -11,16 +12,18 @@ from expctl.tables.folder import DEFAULT, Family, Folder, special_name
 from expctl.tables.operations import Settings
 from expctl.tables.table import Table, in_order
 
+SHAPE = re.compile("x".join(["([1-9][0-9]{0,8})"] * 3))
 Winners = Mapping[tuple[str, str], Settings]
 """The config that won a bucket, by file and bucket."""
 
 
 def extents(shape: str) -> tuple[int, int, int]:
     """Return M, N and K of a shape such as 64x512x128. Raises ValueError."""
-    numbers = [int(word) for word in shape.split("x")]
-    if len(numbers) != 3 or min(numbers) < 1:
-        raise ValueError(f"expected MxNxK such as 64x512x128, found {shape!r}")
-    return numbers[0], numbers[1], numbers[2]
+    found = SHAPE.fullmatch(shape)
+    if found is None:
+        raise ValueError(f"the shape {shape!r}")
+    m, n, k = map(int, found.groups())
+    return m, n, k
 
 
 def started(folder: Folder, shapes: Sequence[str], made_with: Mapping[str, str]) -> Folder:

@@ -13,7 +13,7 @@ from expctl.domain.patch.sweep import Combination
 from expctl.domain.protocol.model import Benchmark
 from expctl.domain.protocol.tune import Tune
 from expctl.domain.run.step_result import Failed
-from expctl.domain.tuning.events import Shot, TuneEvent
+from expctl.domain.tuning.events import Shot, TuneEvent, TuningBegun
 from expctl.domain.verdict.samples import Sample, Side
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.measuring.setup import Setup
@@ -43,6 +43,7 @@ class Session:
     journal: TuneJournal
     key: str
     asked: str
+    begun: TuningBegun
     search: Searching
     cwd: Path
     artifact: Artifact

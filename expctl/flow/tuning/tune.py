@@ -3,18 +3,19 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import msgspec
 
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.bucket_verdict import BucketVerdict
 from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.experiment.record import Record
 from expctl.domain.protocol.model import inside
 from expctl.domain.protocol.tune import Tune
 from expctl.domain.run.step_result import Failed, TestReport
+from expctl.domain.text import one_line
 from expctl.domain.tuning.contest import Bucket, Contest
-from expctl.domain.tuning.events import Landing
+from expctl.domain.tuning.events import Landing, TuningBegun
 from expctl.domain.tuning.hybrid import (
     Winners,
     assembled,
@@ -34,6 +35,7 @@ from expctl.flow.measuring.control import show_control
 from expctl.flow.measuring.setup import Setup
 from expctl.flow.repository import preflight
 from expctl.flow.repository.recovery import clean_up_dead_runs
+from expctl.flow.tuning.asked import Asked, Edit
 from expctl.flow.tuning.candidates import gate
 from expctl.flow.tuning.comparison import compared
 from expctl.flow.tuning.contests import shoot_out
@@ -43,25 +45,8 @@ from expctl.flow.tuning.settle import Found, settle
 from expctl.ports.context import Context
 from expctl.tables.facts import made_here
 from expctl.tables.folder import DEFAULT, Folder, read_files
-from expctl.tables.operations import settings_of
+from expctl.tables.operations import config_text, settings_of
 from expctl.tables.table import StaleTable, Table
-
-
-class Edit(StrEnum):
-    """Which files a tuning may change: those of single pairs of N and K, or DEFAULT.json first, for all that read it."""
-
-    SPECIAL = "special"
-    DEFAULT = "default"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What is asked for: target and shapes ("" and (): as protocol.yaml says), the edit; `anew` replaces stale tables."""
-
-    target: str = ""
-    shapes: tuple[str, ...] = ()
-    edit: Edit = Edit.SPECIAL
-    anew: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,19 +117,29 @@ def _rule(setup: Setup, asked: Asked) -> Tune:
         )
     shapes = asked.shapes or rule.shapes
     try:
-        for shape in shapes:
+        for shape in shapes or ("",):
             extents(shape)
         for config in rule.configs:
-            settings_of(config)
+            _check_config(config)
     except ValueError as error:
         raise Refused(
             "a shape or a config to tune can't be read",
             code="tune-not-readable",
-            expected="shapes such as 64x512x128 (MxNxK), and configs such as 1,8,2,2,8,2",
-            found=str(error),
+            expected="shapes such as 64x512x128 (MxNxK), and configs such as 1,8,2,2,8,2, without spaces",
+            found=one_line(str(error), 120),
             hint="correct --shapes, or tune in protocol.yaml, and commit",
         ) from error
     return Tune(**{**{name: getattr(rule, name) for name in Tune.__struct_fields__}, "shapes": tuple(dict.fromkeys(shapes))})
+
+
+def _check_config(config: str) -> None:
+    """Raise ValueError unless `config` is written as a benchmark is asked for it."""
+    try:
+        written = config_text(settings_of(config))
+    except ValueError:
+        written = ""
+    if written != config:
+        raise ValueError(f"the config {config!r}")
 
 
 def _tables(setup: Setup, rule: Tune, *, anew: bool) -> tuple[Folder, Folder]:
@@ -165,7 +160,7 @@ def _tables(setup: Setup, rule: Tune, *, anew: bool) -> tuple[Folder, Folder]:
             "the tables were made with something else than is here",
             code="tune-tables-stale",
             expected="tables of this compiler, driver and device",
-            found=str(error),
+            found=one_line(str(error)),
             where=rule.tables,
             hint="expctl tune --anew starts again from what the build chooses",
         ) from error
@@ -187,7 +182,8 @@ def _session(setup: Setup, rule: Tune, tools: TuneTools, asked: Asked, what: str
     built = setup.build(setup.head, cwd)
     if isinstance(built, Failed):
         raise _not_ready(setup, "build", built.reason)
-    words = [setup.context.workspace.files_identity(setup.head, setup.protocol.watched), setup.name, *rule.shapes]
+    rests_on = setup.context.workspace.files_identity(setup.head, setup.protocol.watched)
+    words = [rests_on, setup.name, *rule.shapes]
     words += [*rule.configs, rule.order, str(rule.trials), asked.edit, str(asked.anew), built[0].sha256]
     key = f"{setup.name}-{hashlib.sha256(chr(0).join(words).encode()).hexdigest()[:12]}"
     session = Session(
@@ -197,13 +193,17 @@ def _session(setup: Setup, rule: Tune, tools: TuneTools, asked: Asked, what: str
         journal=tools.journal,
         key=key,
         asked=what,
+        begun=TuningBegun(base=setup.head, rests_on=rests_on, command=asked.command),
         search=tools.search,
         cwd=cwd,
         artifact=built[0],
         layouts=built[1],
     )
+    others = [each for each in tools.journal.unfinished() if each != key]
     if session.events:
         session.told("resume", f"goes on after {len(session.events)} steps of an earlier one")
+    elif others:
+        session.told("resume", f"starts anew; {len(others)} other tunings are unfinished, and expctl doctor names them")
     return session
 
 
@@ -233,6 +233,8 @@ def _not_ready(setup: Setup, step: str, reason: str) -> Refused:
 
 def _found(session: Session, standing: Folder, before: Folder, edit: Edit) -> Found:
     """Screen, shoot out, assemble and compare; each part takes what an earlier attempt has left in the journal."""
+    if not session.events:
+        session.add(session.begun)
     configs = gate(session)
     buckets: list[Bucket] = []
     decided: dict[Contest, Decision] = {}
@@ -256,11 +258,21 @@ def _found(session: Session, standing: Folder, before: Folder, edit: Edit) -> Fo
     verdicts = bucket_verdicts(buckets, decided)
     for_shapes = changed(before, after, session.shapes)
     if not for_shapes:
-        why = f"none of {len(buckets)} buckets has a config that is shown to be faster than what it has"
-        return Found(verdicts=verdicts, decision=Decision(verdict=Verdict.REJECT, reasons=(why,)))
+        return Found(
+            verdicts=verdicts, decision=Decision(verdict=Verdict.REJECT, reasons=(_nothing_changes(verdicts, len(buckets)),))
+        )
     tables = files_of(standing, after)
     decision, samples = compared(session, f"tables {_digest(tables)}", for_shapes)
     return Found(verdicts=verdicts, decision=decision, samples=samples, tables=tables)
+
+
+def _nothing_changes(verdicts: Sequence[BucketVerdict], buckets: int) -> str:
+    """Say why no table changes: nothing won, or what won stands in the tables, and the benchmark took something else."""
+    kept = sum(each.verdict is Verdict.KEEP for each in verdicts)
+    if kept:
+        won = f"in {kept} of {buckets} buckets the config of the table is faster than what `auto` is"
+        return f"{won}: the benchmark doesn't follow the tables"
+    return f"none of {buckets} buckets has a config that is shown to be faster than what it has"
 
 
 def _digest(files: Mapping[str, bytes]) -> str:

@@ -89,11 +89,13 @@ def _about(part: Part, account: Account) -> dict[str, object]:
     """Return what the template of an experiment needs besides its part."""
     record, compared = part.record, differences(part.profile)
     name, told = record.id, tuple(each.name for each in compared)
+    sizes = dict.fromkeys([*(each.size for each in record.estimates), *(each.size for each in part.spreads)])
+    spread = {each.size for each in part.spreads}
     return {
         "sentence": sentence(record),
         "rounds": rounds_plot(part.picture) if part.picture else "",
         "sizes": sizes_plot(name, record.estimates, record.verdict),
-        "tails": [tails_plot(name, size, part.spreads) for size in dict.fromkeys(each.size for each in part.spreads)],
+        "tails": [tails_plot(name, size, part.spreads) for size in sizes if size in spread],
         "differences": compared,
         "builds": [text for text in record.profile if not text.startswith(told)],
         "lines": record_lines(record, account.ledger.protocol.references),

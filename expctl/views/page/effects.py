@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 FOREST_ROWS = 60
 FOREST_NOTE = "A dot is a KEEP, a diamond a REJECT, a square anything else."
-LEFT, RIGHT, TOP = 330, 730, 34
+LEFT, RIGHT, TOP = 330, 700, 34
 ROW_WIDTH, ROW_HEIGHT = 150, 16
 ROW_PLOT = Markup(
     '<svg class="iv {}" viewBox="0 0 {} {}" aria-hidden="true"><path class="zero" d="M{} 0V{}"/><path d="M{} {}H{}"/>{}</svg>'

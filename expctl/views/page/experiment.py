@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from expctl.domain.verdict.spread import Quantile, SideSpread
 
 LEFT, TOP, HEIGHT = 56, 30, 210
+LETTER = 6.0
+"""Width of a letter of a label, about."""
 GAP = 1.5
 """Distance between search and confirmation, in rounds."""
 PATCH_LINES, PATCH_WIDTH = 300, 200
@@ -64,6 +66,7 @@ def rounds_plot(picture: Picture) -> Markup:
     places = [x_axis.at(n + 1 + (GAP if n >= searched else 0)) for n in range(searched + confirmed)]
     parts = [upright_axis(y_axis, LEFT, WIDTH, "faster than the baseline, %")]
     parts += _borders(picture, places, y_axis)
+    free = 0.0  # from here on nothing is written below the axis
     for values, means, at, kind, name in (
         (picture.search, picture.search_means, places[:searched], "search", "search"),
         (picture.confirm, picture.confirm_means, places[searched:], "confirm", "confirmation"),
@@ -73,7 +76,9 @@ def rounds_plot(picture: Picture) -> Markup:
             told = f"{name}, round {number}: {value:+.2f} %, mean so far {mean:+.2f} %"
             parts.append(mark(told, kind, dot(x, y_axis.at(value), 3) if kind == "search" else diamond(x, y_axis.at(value), 4)))
         if at:
-            parts.append(label(at[0] - 4, TOP + HEIGHT + 16, f"{name}, {len(values)} rounds", "faint"))
+            words, begin = f"{name}, {len(values)} rounds", max(at[0] - 4, free)
+            parts.append(label(begin, TOP + HEIGHT + 16, words, "faint"))
+            free = begin + LETTER * len(words) + 10
     if picture.estimate is not None:
         each, x = picture.estimate, x_axis.at(last + max(0.8, 0.03 * last))
         bar = upright(x, y_axis.at(each.low_percent), y_axis.at(each.high_percent))

@@ -128,7 +128,7 @@ def noise_plot(target: str, seen: Sequence[NoiseSeen]) -> Markup:
             before = each.epoch
         told = f"{each.id}, {each.date[:10]}: sd {each.sd_percent:.2f} %, epoch {each.epoch}"
         parts.append(mark(told, "noise", dot(x, axis.at(each.sd_percent), 3 if len(seen) < 200 else 2)))
-    dates = f"{seen[0].date[:10]} to {seen[-1].date[:10]}"
+    dates = " to ".join(dict.fromkeys((seen[0].date[:10], seen[-1].date[:10])))
     return figure(f"noise-{target}", f"Noise of {target}, {dates}", TOP + 150, parts)
 
 

@@ -60,7 +60,7 @@ def test_buckets_hold_the_shapes_that_are_looked_up_there() -> None:
 
 @pytest.mark.parametrize("shape", ["64x512", "64x512x0", "64x512xk", "", "1x2x3x4"])
 def test_what_is_no_shape(shape: str) -> None:
-    with pytest.raises(ValueError, match=r"expected|invalid"):
+    with pytest.raises(ValueError, match="the shape"):
         extents(shape)
 
 

@@ -5,31 +5,9 @@ import signal
 import time
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.foreign import Foreign
+from tests.e2e.tuning.conftest import RULE, SHAPES, SPECIAL, TABLES, WIDE
 from tests.refusals import printed_code
-
-TABLES = "src/configs/cpu/hip/gemm/scaled_mm_a16w8_e5m2"
-SPECIAL = "SCALED_MM-A16W8-E5M2-N=128-K=512.json"
-WIDE = {"WARPS_M": 2, "WARPS_N": 2, "UNROLL_K": 2, "STAGES": 2, "REPEAT_M": 4, "REPEAT_N": 4}
-ROWS = (16, 32, 64, 128, 256)
-SHAPES = [f"{m}x{n}x{k}" for n, k in ((128, 512), (512, 128)) for m in ROWS]
-RULE = f"""    tune:
-      tables: {TABLES}
-      configs: ["2,2,2,2,4,4", "1,2,4,2,2,2"]
-      shapes: [{", ".join(SHAPES)}]
-      quads: 2
-    benchmark:
-"""
-
-
-@pytest.fixture
-def tuned(repository: Foreign) -> Foreign:
-    """A repository whose configs are known, and the harness of a tuning."""
-    repository.write("bench/benchmark.py", Path(__file__).with_name("benchmark.py").read_text())
-    repository.edit_protocol("    benchmark:\n", RULE)
-    return repository
 
 
 def tables(repository: Foreign, commit: str = "HEAD") -> dict[str, dict[str, object]]:
@@ -218,15 +196,6 @@ def test_stale_and_malformed_tables_are_refused_with_nothing_changed(tuned: Fore
     before = tuned.snapshot()
     assert printed_code(tuned.expctl("tune").err) == "table-malformed"
     assert tuned.snapshot() == before
-
-
-def test_what_is_asked_has_to_make_sense(tuned: Foreign) -> None:
-    assert printed_code(tuned.expctl("tune", "--shapes", "64x128").err) == "tune-not-readable"
-    assert printed_code(tuned.expctl("tune", "--edit", "all").err) == "not-an-edit"
-    assert printed_code(tuned.expctl("tune", "--golden", "nowhere.csv").err) == "file-not-readable"
-    assert not (tuned.root / ".git/expctl/tune").exists()
-    tuned.edit_protocol(f"tables: {TABLES}", "tables: elsewhere/cpu/hip/gemm/scaled_mm_a16w8_e5m2")
-    assert printed_code(tuned.expctl("tune").err) == "tune-not-described"
 
 
 def test_the_drift_of_a_change_stands_beside_its_pinned_gain(repository: Foreign) -> None:
