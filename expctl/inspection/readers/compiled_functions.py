@@ -11,13 +11,15 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from expctl.inspection.readers.llvm_meaning import meanings, pure_functions
 from expctl.inspection.readers.llvm_regions import instructions_by_region
 from expctl.inspection.readers.llvm_sums import digest
 from expctl.inspection.readers.llvm_text import read_module
-from expctl.inspection.readers.ptx_values import ASM, block_hashes
+from expctl.inspection.readers.ptx_lines import ASM
+from expctl.inspection.readers.ptx_values import block_hashes
 
 _FUNCTION = re.compile(r"^\s*\.type\s+([\w.$]+),\s*@function")
 _ENTRY = re.compile(r"^\s*(?:\.visible |\.weak )*\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)")
@@ -91,8 +93,10 @@ def _bodies(text: str, starts: re.Pattern[str]) -> dict[str, list[str]]:
             continue
         words = _instruction(line)
         if words:
-            words = _POOL.sub(lambda match: pools.get(match[0], match[0]), words)
-            body.append(_LABEL_NUMBER.sub(r".L\1", words))
+            if ".L" in words:
+                words = _POOL.sub(lambda match: pools.get(match[0], match[0]), words)
+                words = _LABEL_NUMBER.sub(r".L\1", words)
+            body.append(words)
     return bodies
 
 
@@ -106,9 +110,10 @@ def _ptx_names(function: str, lines: Iterable[str]) -> list[str]:
     def one(found: re.Match[str]) -> str:
         return names.setdefault(found[0], f"{found[1] or '$L'}{len(names)}")
 
-    return [_PTX_NAME.sub(one, own.sub("itself", line)) for line in lines]
+    return [_PTX_NAME.sub(one, own.sub("itself", line) if function in line else line) for line in lines]
 
 
+@cache
 def _instruction(line: str) -> str:
     """Return an instruction, a label, or a line that says what a kernel takes, without comment; empty for anything else."""
     plain = re.split(r"\s[;#]|//", line, maxsplit=1)[0].strip()
