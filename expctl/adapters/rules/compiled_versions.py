@@ -1,4 +1,4 @@
-"""Compile versions of the sources as rules compare them, two at a time, and keep what was read below .git/expctl.
+"""Compile versions of the sources as rules compare them, several at a time, and keep what was read below .git/expctl.
 
 Nothing is linked or run. What is kept is found again by sources and compiler, and may be deleted at any time.
 """
@@ -6,6 +6,7 @@ Nothing is linked or run. What is kept is found again by sources and compiler, a
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from expctl.domain.protocol.model import Build, Protocol, Target, Toolchain
     from expctl.ports.measuring import Recipe
 
-AT_A_TIME = 2
+AT_A_TIME = min(os.cpu_count() or 1, 3) + 1
+"""One more than processors, so that none waits for the last of an odd number; few enough to leave a large machine to others."""
 FORMAT = 10
 """Of what is kept: what was read otherwise is compiled anew."""
 READER = "expctl.inspection.readers.compiled_functions"
@@ -64,6 +66,7 @@ class CompiledVersions:
         for number in range(AT_A_TIME):
             self._free.put(work / str(number))
         self._here: dict[str, bool] = {}
+        self._names: dict[Wanted, str | None] = {}
         self._answers: dict[Toolchain, Mapping[str, str] | None] = {}
         self._versions = {name: self._tools(target) for name, target in protocol.targets.items()}
 
@@ -74,7 +77,7 @@ class CompiledVersions:
     def here(self, versions: Sequence[tuple[Version, str]]) -> tuple[bool, ...]:
         """Is each version to be had for its target: is its commit here, and do its patches fit?"""
         with ThreadPoolExecutor(AT_A_TIME) as pool:
-            return tuple(name is not None for name in pool.map(self._key, (Wanted(*each) for each in versions)))
+            return tuple(name is not None for name in pool.map(self._name, (Wanted(*each) for each in versions)))
 
     def differ(self, one: Version, other: Version, target: str) -> bool:
         """Is the preprocessed source of `target` another one in two versions? If not, no compiler tells them apart."""
@@ -83,7 +86,7 @@ class CompiledVersions:
         if len(made) == 2 and made[0] == made[1]:
             return False
         with ThreadPoolExecutor(AT_A_TIME) as pool:
-            first, second = pool.map(self._key, (Wanted(one, target), Wanted(other, target)))
+            first, second = pool.map(self._name, (Wanted(one, target), Wanted(other, target)))
         return first != second
 
     def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:
@@ -92,7 +95,7 @@ class CompiledVersions:
         """
         once = dict.fromkeys(wanted)
         with ThreadPoolExecutor(AT_A_TIME) as pool:
-            names = dict(zip(once, pool.map(self._key, once), strict=True))
+            names = dict(zip(once, pool.map(self._name, once), strict=True))
             first = {name: each for each, name in reversed(names.items()) if name is not None}
             made = dict(zip(first, pool.map(self._made, first, first.values()), strict=True))
         return tuple(made[name] if (name := names[each]) is not None else None for each in wanted)
@@ -107,6 +110,12 @@ class CompiledVersions:
         return self._answers[target.build.toolchain]
 
     # Which version is which: by commit and patch, and by the preprocessed source.
+
+    def _name(self, wanted: Wanted) -> str | None:
+        """Return what `_key` does, which is asked once."""
+        if wanted not in self._names:
+            self._names[wanted] = self._key(wanted)
+        return self._names[wanted]
 
     def _key(self, wanted: Wanted) -> str | None:
         """Return the name under which what is compiled is kept: that of its preprocessed source, so that a patch which doesn't
