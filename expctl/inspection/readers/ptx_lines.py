@@ -34,7 +34,9 @@ def taken_registers(body: Sequence[str]) -> tuple[str, ...]:
     found: set[str] = set()
     for line in body:
         given = () if line.startswith((ASM, "@")) else given_registers(line)
-        taken |= dict.fromkeys(each for each in REGISTER.findall(line) if each not in found and each not in given)
+        parsed = read_line(line) if given else None
+        read = " ".join(parsed.operands[1:]) if parsed else line
+        taken |= dict.fromkeys(each for each in REGISTER.findall(read) if each not in found)
         found |= {*given}
     return tuple(taken)
 

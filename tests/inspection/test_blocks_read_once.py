@@ -1,0 +1,61 @@
+"""A block is read again only if what it takes has changed, which changes no hash."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from expctl.inspection.readers.compiled_functions import read_functions
+from expctl.inspection.readers.llvm_meaning import FunctionReader
+from expctl.inspection.readers.llvm_text import Block
+from expctl.inspection.readers.ptx_values import _Reader
+from tests.inspection.test_compiled_ptx import HEAD, kernel
+from tests.inspection.test_llvm_loops import INDEXED, loop
+
+ALONE = "add.s32 \t%r{0}, %r90, {0};", "st.global.u32 \t[%rd1], %r{0};", "$L__BB0_{0}:"
+BLOCKS = [line.format(at) for at in range(20) for line in ALONE]
+SEVERAL = ("mov.u32 \t%r50, 0;", "$L__BB0_99:", "add.s32 \t%r50, %r50, 1;", "bra.uni \t$L__BB0_99;")
+PTX = HEAD + kernel("f", *BLOCKS, *SEVERAL)
+
+
+def counted(
+    monkeypatch: pytest.MonkeyPatch, reader: type[_Reader | FunctionReader], read: Callable[[], object]
+) -> tuple[object, int]:
+    steps, step = [], reader._step
+    monkeypatch.setattr(reader, "_step", lambda self, each: steps.append(each) or step(self, each))
+    found = read()
+    monkeypatch.undo()
+    return found, len(steps)
+
+
+def test_ptx(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read() -> object:
+        return read_functions("meaning", PTX)
+
+    found, few = counted(monkeypatch, _Reader, read)
+    block = _Reader._block
+
+    def forgets(self: _Reader, at: int, body: list[str]) -> None:
+        self.read.clear()
+        block(self, at, body)
+
+    monkeypatch.setattr(_Reader, "_block", forgets)
+    again, many = counted(monkeypatch, _Reader, read)
+    assert again == found
+    assert few < many
+
+
+def test_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read() -> object:
+        return loop("%10 = mul i32 %0, %0", *INDEXED, "%9 = icmp eq i64 %8, 16")
+
+    found, few = counted(monkeypatch, FunctionReader, read)
+    whole = FunctionReader._round
+
+    def forgets(self: FunctionReader, blocks: Sequence[Block]) -> list[str]:
+        self.known.clear()
+        return whole(self, blocks)
+
+    monkeypatch.setattr(FunctionReader, "_round", forgets)
+    again, many = counted(monkeypatch, FunctionReader, read)
+    assert again == found
+    assert few < many
