@@ -6,6 +6,7 @@ Nothing is linked or run. What is kept is found again by sources and compiler, a
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import sys
 import tempfile
@@ -194,7 +195,7 @@ class CompiledVersions:
         environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(out / "objects"), "LC_ALL": "C"}
         try:
             ran = captured(
-                fill(command, {"{python}": sys.executable}),
+                fill(_at_once(command), {"{python}": sys.executable}),
                 timeout_s=self.protocol.targets[target].build.timeout_s,
                 environment=environment,
                 cwd=tree,
@@ -220,6 +221,13 @@ class CompiledVersions:
             yield tree, out
         finally:
             self._free.put(folder)
+
+
+def _at_once(command: Sequence[str]) -> Sequence[str]:
+    """Return a command that Python would only hand on to the program of the ziglang wheel as one that starts that program."""
+    found = importlib.util.find_spec("ziglang") if tuple(command[:3]) == ("{python}", "-m", "ziglang") else None
+    program = Path(found.origin).parent / "zig" if found is not None and found.origin is not None else None
+    return (str(program), *command[3:]) if program is not None and program.is_file() else command
 
 
 def _hash(*parts: object) -> str:
