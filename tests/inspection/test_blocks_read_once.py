@@ -1,9 +1,11 @@
-"""A block is read again only if what it takes has changed, which changes no hash."""
+"""A block is read again only if what it takes has changed, a function of PTX if it is another one: no hash changes by it."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
+from expctl.files.cache_folder import CacheFolder
 from expctl.inspection.readers.compiled_functions import read_functions
 from expctl.inspection.readers.llvm_meaning import FunctionReader
 from expctl.inspection.readers.llvm_text import Block
@@ -59,3 +61,11 @@ def test_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
     again, many = counted(monkeypatch, FunctionReader, read)
     assert again == found
     assert few < many
+
+
+def test_a_function_of_ptx_is_read_once_for_all_versions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    kept, other = CacheFolder(tmp_path), kernel("g", "mov.u32 \t%r1, 7;", "st.global.u32 \t[%rd1], %r1;")
+    first = read_functions("meaning", PTX + other, kept)
+    second, steps = counted(monkeypatch, _Reader, lambda: read_functions("meaning", PTX + other.replace("7", "8"), kept))
+    assert (first, second) == (read_functions("meaning", PTX + other), read_functions("meaning", PTX + other.replace("7", "8")))
+    assert steps <= 4 * 2, "g alone is read, in at most four rounds"

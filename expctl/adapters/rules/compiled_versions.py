@@ -60,7 +60,8 @@ class CompiledVersions:
         self._mark = mark
         self.protocol = protocol
         self._environment = Environment()
-        state.mkdir(parents=True, exist_ok=True)
+        self._functions = state / "functions" / str(FORMAT)
+        self._functions.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix="work.", dir=state))
         finalize(self, atomic_write.remove_tree, work)
         self._free: SimpleQueue[Path] = SimpleQueue()
@@ -181,13 +182,14 @@ class CompiledVersions:
             said = self._fails(command, target, tree, out)
             if said:
                 return Compiled(fault=compile_fault(said) or "it does not compile")
-            said = self._fails(("{python}", "-P", "-m", READER, view, str(listing), str(answer)), target, tree, out)
+            reads = ("{python}", "-P", "-m", READER, view, str(listing), str(answer), str(self._functions))
+            said = self._fails(reads, target, tree, out, self._functions)
             if said:
                 raise ValueError(f"{READER} can't read what the compiler of {target} wrote: {said[-400:]}")
             return msgspec.json.decode(answer.read_bytes(), type=Compiled)
 
-    def _fails(self, command: Sequence[str], target: str, tree: Path, out: Path) -> str:
-        """Run a command in `tree`; return what it said if it fails, else nothing."""
+    def _fails(self, command: Sequence[str], target: str, tree: Path, out: Path, *shared: Path) -> str:
+        """Run a command in `tree`, which may write to `out` and `shared`; return what it said if it fails, else nothing."""
         environment = child_environment(self._environment, out, self._mark)
         cache = self._state.parent / "cache" / "zig"
         for folder in (cache, out / "objects"):
@@ -199,7 +201,7 @@ class CompiledVersions:
                 timeout_s=self.protocol.targets[target].build.timeout_s,
                 environment=environment,
                 cwd=tree,
-                limits=ChildLimits(scratch=(out,), shared=(cache,)),
+                limits=ChildLimits(scratch=(out,), shared=(cache, *shared)),
             )
         except Timeout as error:
             return f"error: {error}"
