@@ -111,10 +111,10 @@ def command_without_typer(words: Sequence[str]) -> Callable[[], object] | None:
             from expctl.cli.ledger import ledger
 
             return partial(ledger, check=bool(check))
-        case ["rules", "check", patch] if not patch.startswith("-"):
-            from expctl.cli.rules_check import check as check_rules
+        case ["rules", "check", patch, *json] if not patch.startswith("-") and json in ([], ["--json"]):
+            from expctl.cli.rules_check import check_quickly
 
-            return partial(check_rules, Path(patch))
+            return partial(check_quickly, Path(patch), as_json=bool(json))
         case [verb, *_] if verb not in VERBS and not verb.startswith("-"):
             return partial(_refuse_verb, verb)
     return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +21,20 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
     """Check whether a do-not-repeat rule refuses this patch: exit 0 no, 1 yes. Compiles where words don't tell."""
+    if _refuses(patch, precondition, assume or (), as_json=as_json):
+        import typer
+
+        raise typer.Exit(1)
+
+
+def check_quickly(patch: Path, *, as_json: bool) -> None:
+    """Do what `check` does with a patch and perhaps --json, without typer: importing that takes as long as the answer."""
+    if _refuses(patch, "", (), as_json=as_json):
+        sys.exit(1)
+
+
+def _refuses(patch: Path, precondition: str, assume: Sequence[str], *, as_json: bool) -> bool:
+    """Print the answer as facts or lines; return whether a rule refuses the patch. In lines, raises Refused if one does."""
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Refused
@@ -29,7 +45,7 @@ def check(
 
     contents = user_file.contents(patch, "the patch", bytes_max=PATCH_BYTES_MAX)
     git = wiring.reader(place := wiring.here())
-    head, book = git.found_head(), wiring.rulebook(place, git, assumed(assume or []))
+    head, book = git.found_head(), wiring.rulebook(place, git, assumed(assume))
     misfits = book.misfits(head, contents)
     if misfits is None:
         raise Refused(
@@ -56,11 +72,7 @@ def check(
         ]
         close = [{"rule": each.record.id, "percent": each.percent} for each in near]
         print_json({"refused": refused, "matches": matched, "near": close, "misfits": misfits}, schema="rules-check/1")
-        if refused:
-            import typer
-
-            raise typer.Exit(1)
-        return
+        return refused
     if refused:
         raise refusal(closed[0], "", *closed[1:])
     lines = [
@@ -73,9 +85,10 @@ def check(
     lines += [f"note: close to {each.record.id} ({each.percent} %), {one_line(evidence(each.record), 160)}" for each in near]
     lines += [f"note: it does not fit {one_line(path)} as it is in HEAD; its own lines alone were compared" for path in misfits]
     print_lines(lines)
+    return False
 
 
-def assumed(words: list[str]) -> dict[str, str]:
+def assumed(words: Sequence[str]) -> dict[str, str]:
     """Return condition -> value, from words of --assume such as `ziglang=0.17.0`. Raises Misused for a malformed word."""
     if not words:
         return {}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.cli.app import VERBS, application
+from expctl.cli.app import VERBS, application, main
 from expctl.cli.overview import EXTRAS, GROUPS, SENTENCES, overview_lines
 
 EXPCTL = [sys.executable, "-m", "expctl"]
@@ -149,3 +149,18 @@ def test_a_completion_is_quick(tmp_path: Path) -> None:
 def test_the_completion_script_asks_this_program() -> None:
     shown = expctl("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
     assert (shown.returncode, "_EXPCTL_COMPLETE=complete_bash" in shown.stdout) == (0, True)
+
+
+@pytest.mark.parametrize("words", [("rules", "check", "x.patch"), ("rules", "check", "x.patch", "--json"), ("status",)])
+def test_what_is_asked_all_day_needs_no_typer(words: tuple[str, ...]) -> None:
+    asks = f"import sys, expctl.cli.app as app; print(app.command_without_typer({words}) and 'typer' not in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", asks], capture_output=True, text=True).stdout == "True\n"
+
+
+@pytest.mark.parametrize("more", [(), ("--precondition", "new")])
+def test_a_refused_patch_ends_with_1_with_and_without_typer(monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]) -> None:
+    monkeypatch.setattr("expctl.cli.rules_check._refuses", lambda *_, **__: True)
+    monkeypatch.setattr(sys, "argv", ["expctl", "rules", "check", "x.patch", "--json", *more])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1

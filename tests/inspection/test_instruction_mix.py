@@ -116,3 +116,24 @@ def test_counts_leave_nothing_out_and_follow_the_order_of_the_classes() -> None:
     assert sum(found.values()) == len(NESTED.statements)
     assert found == {"matrix": 1, "other vector ALU": 4, "branch": 5}
     assert list(found) == ["matrix", "other vector ALU", "branch"]
+
+
+FAR = """
+s_mov_b32 s0, 0
+.LBB0_1:
+v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]
+s_cbranch_scc1 .LBB0_3
+s_getpc_b64 s[4:5]
+.Lpost_getpc0:
+s_add_u32 s4, s4, (.LBB0_1-.Lpost_getpc0)&4294967295
+s_addc_u32 s5, s5, (.LBB0_1-.Lpost_getpc0)>>32
+s_setpc_b64 s[4:5]
+.LBB0_3:
+s_endpgm
+"""
+
+
+def test_a_loop_that_a_far_branch_closes_is_a_loop() -> None:
+    found = hot_loop(body(FAR))
+    assert [each.mnemonic for each in found][0::5] == ["v_wmma_f32_16x16x16_f16", "s_setpc_b64"]
+    assert hot_loop(body(FAR.replace("s_setpc_b64 s[4:5]", "s_setpc_b64 s[30:31]"))) == (), "a return"

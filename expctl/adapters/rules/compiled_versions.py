@@ -1,4 +1,4 @@
-"""Compile versions of the sources as rules compare them, two at a time, and keep what was read below .git/expctl.
+"""Compile versions of the sources as rules compare them, several at a time, and keep what was read below .git/expctl.
 
 Nothing is linked or run. What is kept is found again by sources and compiler, and may be deleted at any time.
 """
@@ -6,6 +6,8 @@ Nothing is linked or run. What is kept is found again by sources and compiler, a
 from __future__ import annotations
 
 import hashlib
+import importlib.util
+import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
     from expctl.domain.protocol.model import Build, Protocol, Target, Toolchain
     from expctl.ports.measuring import Recipe
 
-AT_A_TIME = 2
+AT_A_TIME = min(os.cpu_count() or 1, 3) + 1
+"""One more than processors, so that none waits for the last of an odd number; few enough to leave a large machine to others."""
 FORMAT = 10
 """Of what is kept: what was read otherwise is compiled anew."""
 READER = "expctl.inspection.readers.compiled_functions"
@@ -57,13 +60,15 @@ class CompiledVersions:
         self._mark = mark
         self.protocol = protocol
         self._environment = Environment()
-        state.mkdir(parents=True, exist_ok=True)
+        self._functions = state / "functions" / str(FORMAT)
+        self._functions.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix="work.", dir=state))
         finalize(self, atomic_write.remove_tree, work)
         self._free: SimpleQueue[Path] = SimpleQueue()
         for number in range(AT_A_TIME):
             self._free.put(work / str(number))
         self._here: dict[str, bool] = {}
+        self._names: dict[Wanted, str | None] = {}
         self._answers: dict[Toolchain, Mapping[str, str] | None] = {}
         self._versions = {name: self._tools(target) for name, target in protocol.targets.items()}
 
@@ -74,7 +79,7 @@ class CompiledVersions:
     def here(self, versions: Sequence[tuple[Version, str]]) -> tuple[bool, ...]:
         """Is each version to be had for its target: is its commit here, and do its patches fit?"""
         with ThreadPoolExecutor(AT_A_TIME) as pool:
-            return tuple(name is not None for name in pool.map(self._key, (Wanted(*each) for each in versions)))
+            return tuple(name is not None for name in pool.map(self._name, (Wanted(*each) for each in versions)))
 
     def differ(self, one: Version, other: Version, target: str) -> bool:
         """Is the preprocessed source of `target` another one in two versions? If not, no compiler tells them apart."""
@@ -83,7 +88,7 @@ class CompiledVersions:
         if len(made) == 2 and made[0] == made[1]:
             return False
         with ThreadPoolExecutor(AT_A_TIME) as pool:
-            first, second = pool.map(self._key, (Wanted(one, target), Wanted(other, target)))
+            first, second = pool.map(self._name, (Wanted(one, target), Wanted(other, target)))
         return first != second
 
     def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:
@@ -92,7 +97,7 @@ class CompiledVersions:
         """
         once = dict.fromkeys(wanted)
         with ThreadPoolExecutor(AT_A_TIME) as pool:
-            names = dict(zip(once, pool.map(self._key, once), strict=True))
+            names = dict(zip(once, pool.map(self._name, once), strict=True))
             first = {name: each for each, name in reversed(names.items()) if name is not None}
             made = dict(zip(first, pool.map(self._made, first, first.values()), strict=True))
         return tuple(made[name] if (name := names[each]) is not None else None for each in wanted)
@@ -107,6 +112,12 @@ class CompiledVersions:
         return self._answers[target.build.toolchain]
 
     # Which version is which: by commit and patch, and by the preprocessed source.
+
+    def _name(self, wanted: Wanted) -> str | None:
+        """Return what `_key` does, which is asked once."""
+        if wanted not in self._names:
+            self._names[wanted] = self._key(wanted)
+        return self._names[wanted]
 
     def _key(self, wanted: Wanted) -> str | None:
         """Return the name under which what is compiled is kept: that of its preprocessed source, so that a patch which doesn't
@@ -171,13 +182,14 @@ class CompiledVersions:
             said = self._fails(command, target, tree, out)
             if said:
                 return Compiled(fault=compile_fault(said) or "it does not compile")
-            said = self._fails(("{python}", "-P", "-m", READER, view, str(listing), str(answer)), target, tree, out)
+            reads = ("{python}", "-P", "-m", READER, view, str(listing), str(answer), str(self._functions))
+            said = self._fails(reads, target, tree, out, self._functions)
             if said:
                 raise ValueError(f"{READER} can't read what the compiler of {target} wrote: {said[-400:]}")
             return msgspec.json.decode(answer.read_bytes(), type=Compiled)
 
-    def _fails(self, command: Sequence[str], target: str, tree: Path, out: Path) -> str:
-        """Run a command in `tree`; return what it said if it fails, else nothing."""
+    def _fails(self, command: Sequence[str], target: str, tree: Path, out: Path, *shared: Path) -> str:
+        """Run a command in `tree`, which may write to `out` and `shared`; return what it said if it fails, else nothing."""
         environment = child_environment(self._environment, out, self._mark)
         cache = self._state.parent / "cache" / "zig"
         for folder in (cache, out / "objects"):
@@ -185,11 +197,11 @@ class CompiledVersions:
         environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(out / "objects"), "LC_ALL": "C"}
         try:
             ran = captured(
-                fill(command, {"{python}": sys.executable}),
+                fill(_at_once(command), {"{python}": sys.executable}),
                 timeout_s=self.protocol.targets[target].build.timeout_s,
                 environment=environment,
                 cwd=tree,
-                limits=ChildLimits(scratch=(out,), shared=(cache,)),
+                limits=ChildLimits(scratch=(out,), shared=(cache, *shared)),
             )
         except Timeout as error:
             return f"error: {error}"
@@ -211,6 +223,13 @@ class CompiledVersions:
             yield tree, out
         finally:
             self._free.put(folder)
+
+
+def _at_once(command: Sequence[str]) -> Sequence[str]:
+    """Return a command that Python would only hand on to the program of the ziglang wheel as one that starts that program."""
+    found = importlib.util.find_spec("ziglang") if tuple(command[:3]) == ("{python}", "-m", "ziglang") else None
+    program = Path(found.origin).parent / "zig" if found is not None and found.origin is not None else None
+    return (str(program), *command[3:]) if program is not None and program.is_file() else command
 
 
 def _hash(*parts: object) -> str:

@@ -39,6 +39,8 @@ COMBINED_FROM_PERCENT = 30
 COMBINED_MOST = 4
 CODE_FROM_PERCENT = 30
 """From this likeness on, machine code is compared too: it is the slower half of compiling."""
+OTHER_VIEWS = {View.CODE: Level.CODE, View.PLAIN: Level.MEANING}
+"""How two changes are compared that an optimiser makes other code of, and the level at which they are one then."""
 
 
 class Pair(Struct, frozen=True, kw_only=True):
@@ -126,12 +128,22 @@ def _otherwise(
     meanings: Meanings, rejected: Pair, candidate: Pair, target: str, percent: int, *, alone: bool = False
 ) -> Level | None:
     """Return the level at which two changes are one where their optimised functions differ, which have `percent` in common."""
-    for view, level, least in ((View.CODE, Level.CODE, CODE_FROM_PERCENT), (View.PLAIN, Level.MEANING, 0)):
-        if percent >= least:
-            found = _both(meanings, rejected, candidate, target, view, alone=alone)
-            if found is not None and _answer({target: found}) is Likeness.SAME:
-                return level
+    views = _other_views(percent)
+    meanings.compiled(_wanted(rejected, candidate, target, *views, alone=alone))  # several at a time
+    for view in views:
+        found = _both(meanings, rejected, candidate, target, view, alone=alone)
+        if found is not None and _answer({target: found}) is Likeness.SAME:
+            return OTHER_VIEWS[view]
     return None
+
+
+def _other_views(percent: int) -> tuple[View, ...]:
+    """Return the views in which two changes are compared whose optimised functions have `percent` in common."""
+    return tuple(view for view in OTHER_VIEWS if view is not View.CODE or percent >= CODE_FROM_PERCENT)
+
+
+def _wanted(rejected: Pair, candidate: Pair, target: str, *views: View, alone: bool) -> list[Wanted]:
+    return [Wanted(each, target, view, alone) for view in views for each in (*rejected.versions, *candidate.versions)]
 
 
 Seen = Mapping[str, tuple[CompiledChange, CompiledChange]]
@@ -142,8 +154,7 @@ def _both(
     meanings: Meanings, rejected: Pair, candidate: Pair, target: str, view: View, *, alone: bool = False
 ) -> tuple[CompiledChange, CompiledChange] | None:
     """Return both changes as `target` sees them; None where a patch doesn't fit, or the state before it doesn't compile."""
-    versions = (*rejected.versions, *candidate.versions)
-    old, new, base, changed = meanings.compiled([Wanted(each, target, view, alone) for each in versions])
+    old, new, base, changed = meanings.compiled(_wanted(rejected, candidate, target, view, alone=alone))
     if old is None or new is None or base is None or changed is None or old.fault or base.fault:
         return None
     return CompiledChange(before=old, after=new), CompiledChange(before=base, after=changed)
@@ -200,11 +211,7 @@ def by_meaning(
         rejected.append((record, Pair(before=Version(start), after=Version(start, old)), judges))
     there = meanings.here([(version, judges[0]) for _, pair, judges in rejected for version in pair.versions])
     rejected = [each for each, *is_here in zip(rejected, there[::2], there[1::2], strict=True) if all(is_here)]
-    first = [
-        (version, judges[0]) for _, pair, judges in rejected for change in (pair, candidate) for version in change.versions
-    ]
-    alone = {name for _, name in first if first_alone(meanings.protocol.targets[name]) is not None}
-    meanings.compiled([Wanted(version, name, alone=name in alone) for version, name in first])  # several at a time
+    _compile_ahead(meanings, [(pair, candidate, judges[0]) for _, pair, judges in rejected])
     matches, near = [], []  # type: list[Match], list[Near]
     for record, pair, judges in rejected:
         found = resemblance(meanings, pair, candidate, judges)
@@ -216,6 +223,19 @@ def by_meaning(
             near.append(Near(record=record, percent=found.percent))
     matches += () if matches else _combined(meanings, rejected, candidate)
     return tuple(matches), tuple(sorted(near, key=lambda each: -each.percent))
+
+
+def _compile_ahead(meanings: Meanings, asked: Sequence[tuple[Pair, Pair, str]]) -> None:
+    """Compile, several at a time, what comparing changes on a target begins with, then what is asked where they differ."""
+    alone = {name: first_alone(meanings.protocol.targets[name]) is not None for _, _, name in asked}
+    first = [each for old, new, name in asked for each in _wanted(old, new, name, View.MEANING, alone=alone[name])]
+    meanings.compiled(first)
+    later: list[Wanted] = []
+    for old, new, name in asked:
+        found = _both(meanings, old, new, name, View.MEANING, alone=alone[name])
+        if found is not None and _answer({name: found}) is Likeness.OTHER and not any(each.fault for each in found):
+            later += _wanted(old, new, name, *_other_views(near_percent(*found)), alone=alone[name])
+    meanings.compiled(later)
 
 
 def _combined(
@@ -231,12 +251,15 @@ def _combined(
         if made is not None and (share := share_percent(*made)) >= COMBINED_FROM_PERCENT:
             shares.append((share, each, made))
     likely = [each[1:] for each in sorted(shares, key=lambda share: -share[0])[:COMBINED_MOST]]
+    merged = []
     for ((one, first, here), made), ((other, second, there), beside) in combinations(likely, 2):
         if here[0] == there[0] and union_percent(made[0], beside[0], made[1]) < COMBINED_FROM_PERCENT:
             continue
         both = Version(candidate.before.commit, first.after.patch, second.after.patch)
-        targets = tuple(dict.fromkeys((*here, *there)))
-        found = resemblance(meanings, Pair(before=candidate.before, after=both), candidate, targets)
+        merged.append((one, other, Pair(before=candidate.before, after=both), tuple(dict.fromkeys((*here, *there)))))
+    _compile_ahead(meanings, [(change, candidate, targets[0]) for _, _, change, targets in merged])
+    for one, other, change, targets in merged:
+        found = resemblance(meanings, change, candidate, targets)
         if found.level is not None:
             said = _likeness(found)
             pairs = ((one, other), (other, one))

@@ -86,6 +86,10 @@ _CLASSES = tuple(
 
 _ENDS = frozenset(("s_branch", "s_endpgm", "s_endpgm_saved", "s_setpc_b64"))
 """After these, control does not go on with the next instruction."""
+_PAIR = re.compile(r"s\[(\d+):\d+\]$")
+_FAR = re.compile(r"\(([\w.$]+)-\.Lpost_getpc\d+\)&4294967295$")
+_FAR_MOST = 4
+"""How many instructions before `s_setpc_b64` a far branch is looked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,12 +139,27 @@ def hottest(body: Body) -> frozenset[int]:
 
 def flows(body: Body) -> list[Flow]:
     """Return where control goes after each statement."""
-    return [_flow(body, each) for each in body.statements]
+    return [_flow(body, index) for index in range(len(body.statements))]
 
 
-def _flow(body: Body, statement: Statement) -> Flow:
-    target = body.labels.get(statement.operands) if class_of(statement.mnemonic) is InstructionClass.BRANCH else None
-    return Flow(target=target, goes_on=statement.mnemonic not in _ENDS)
+def _flow(body: Body, index: int) -> Flow:
+    statement = body.statements[index]
+    if class_of(statement.mnemonic) is not InstructionClass.BRANCH:
+        return Flow()
+    label = _far_label(body, index) if statement.mnemonic == "s_setpc_b64" else statement.operands
+    return Flow(target=body.labels.get(label), goes_on=statement.mnemonic not in _ENDS)
+
+
+def _far_label(body: Body, index: int) -> str:
+    """Return the label of a branch that is too far for `s_branch`: its distance is added to what s_getpc_b64 gave, in the two
+    registers that `s_setpc_b64` then takes. "" for a return.
+    """
+    registers = _PAIR.match(body.statements[index].operands)
+    if registers is None:
+        return ""
+    before = reversed(body.statements[max(0, index - _FAR_MOST) : index])
+    added = (_FAR.search(each.operands) for each in before if each.operands.startswith(f"s{registers[1]},"))
+    return next((found[1] for found in added if found is not None), "")
 
 
 def _weight(body: Body, loop: frozenset[int], own: frozenset[int]) -> tuple[int, bool, int]:

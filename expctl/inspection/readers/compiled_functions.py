@@ -1,4 +1,4 @@
-"""Read what a compiler wrote, function by function: `python -m ... VIEW FILE ANSWER` for LLVM IR, assembly or PTX.
+"""Read what a compiler wrote, function by function: `python -m ... VIEW FILE ANSWER KEPT` for LLVM IR, assembly or PTX.
 
 The answer is JSON: `functions` has a hash for each function, `parts` counts its instructions. Run as a program, so that two
 files can be read at the same time.
@@ -7,17 +7,21 @@ files can be read at the same time.
 from __future__ import annotations
 
 import json
+import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
+from expctl.files.cache_folder import CacheFolder
 from expctl.inspection.readers.llvm_meaning import meanings, pure_functions
 from expctl.inspection.readers.llvm_regions import instructions_by_region
 from expctl.inspection.readers.llvm_sums import digest
 from expctl.inspection.readers.llvm_text import read_module
-from expctl.inspection.readers.ptx_values import ASM, block_hashes
+from expctl.inspection.readers.ptx_lines import ASM
+from expctl.inspection.readers.ptx_values import block_hashes
 
 _FUNCTION = re.compile(r"^\s*\.type\s+([\w.$]+),\s*@function")
 _ENTRY = re.compile(r"^\s*(?:\.visible |\.weak )*\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)")
@@ -42,8 +46,10 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|::|[^\w\s]')
 Answer = tuple[Mapping[str, str], Mapping[str, Mapping[str, int]]]
 
 
-def read_functions(view: str, text: str) -> Answer:
-    """Return a hash of each function and the counts of its instructions. `view` is that of expctl/domain/rules/meaning.py."""
+def read_functions(view: str, text: str, kept: CacheFolder | None = None) -> Answer:
+    """Return a hash of each function and the counts of its instructions. `view` is that of expctl/domain/rules/meaning.py.
+    Hashes of PTX are looked up in `kept` first, and put there.
+    """
     if view == "regions":
         return {}, instructions_by_region(text)
     if view == "statements":
@@ -55,11 +61,24 @@ def read_functions(view: str, text: str) -> Answer:
         bodies = {name: _ptx_names(name, lines) for name, lines in _bodies(text, _ENTRY).items()}
         parts = {name: Counter(_PTX_NUMBER.sub("", each) for each in lines) for name, lines in bodies.items()}
         whole = _bodies(_PTX_ASM.sub(lambda found: ASM + " ".join(found[1].split()).replace(" ;", ";"), text), _ENTRY)
-        bodies = {name: block_hashes(_ptx_names(name, lines)) for name, lines in whole.items()}
-    else:
-        bodies = _bodies(text, _FUNCTION)
-        parts = {name: Counter(each.split()[0] for each in lines) for name, lines in bodies.items()}
+        return _ptx_hashes({name: _ptx_names(name, lines) for name, lines in whole.items()}, kept), parts
+    bodies = _bodies(text, _FUNCTION)
+    parts = {name: Counter(each.split()[0] for each in lines) for name, lines in bodies.items()}
     return {name: digest(*lines) for name, lines in bodies.items()}, parts
+
+
+def _ptx_hashes(bodies: Mapping[str, Sequence[str]], kept: CacheFolder | None) -> Mapping[str, str]:
+    """Return the hash of each function. Most are the same in several versions of a source, which are often read at the same
+    time: each process goes through them in another order, so that one finds what others have done.
+    """
+    found = {}
+    for name in random.sample(list(bodies), len(bodies)):
+        asked = digest(*bodies[name])
+        held = kept.get(asked) if kept is not None else None
+        found[name] = held.decode() if held is not None else digest(*block_hashes(bodies[name]))
+        if kept is not None and held is None:
+            kept.put(asked, found[name].encode())
+    return {name: found[name] for name in bodies}
 
 
 def own_statements(text: str) -> Iterator[str]:
@@ -91,8 +110,10 @@ def _bodies(text: str, starts: re.Pattern[str]) -> dict[str, list[str]]:
             continue
         words = _instruction(line)
         if words:
-            words = _POOL.sub(lambda match: pools.get(match[0], match[0]), words)
-            body.append(_LABEL_NUMBER.sub(r".L\1", words))
+            if ".L" in words:
+                words = _POOL.sub(lambda match: pools.get(match[0], match[0]), words)
+                words = _LABEL_NUMBER.sub(r".L\1", words)
+            body.append(words)
     return bodies
 
 
@@ -106,9 +127,10 @@ def _ptx_names(function: str, lines: Iterable[str]) -> list[str]:
     def one(found: re.Match[str]) -> str:
         return names.setdefault(found[0], f"{found[1] or '$L'}{len(names)}")
 
-    return [_PTX_NAME.sub(one, own.sub("itself", line)) for line in lines]
+    return [_PTX_NAME.sub(one, own.sub("itself", line) if function in line else line) for line in lines]
 
 
+@cache
 def _instruction(line: str) -> str:
     """Return an instruction, a label, or a line that says what a kernel takes, without comment; empty for anything else."""
     plain = re.split(r"\s[;#]|//", line, maxsplit=1)[0].strip()
@@ -123,9 +145,9 @@ def _pools(text: str) -> Iterator[tuple[str, str]]:
         yield match[1], "{" + ",".join(each for each in data if each and not each.startswith((".section", ".p2align"))) + "}"
 
 
-def main(view: str, source: str, answer: str) -> None:
-    """Read the file `source`, write `answer`."""
-    functions, parts = read_functions(view, Path(source).read_text(errors="surrogateescape"))
+def main(view: str, source: str, answer: str, kept: str) -> None:
+    """Read the file `source`, write `answer`; what was read of functions is in the folder `kept`."""
+    functions, parts = read_functions(view, Path(source).read_text(errors="surrogateescape"), CacheFolder(Path(kept)))
     Path(answer).write_text(json.dumps({"functions": functions, "parts": parts}))
 
 

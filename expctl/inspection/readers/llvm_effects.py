@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from expctl.inspection.readers.llvm_assembly import ASM, as_builtin
 from expctl.inspection.readers.llvm_loops import Access
@@ -72,10 +73,9 @@ class Effects(Values):
             self.accesses.setdefault(self.block, []).append(Access(is_store, self._as_sum(place[1])))
 
     def _call(self, each: Instruction) -> str:
-        text = " ".join(word for word in each.text.split(" ")[1:] if word not in MATH)
-        if _DROPPED.search(text):
+        text = _builtin_call(each.text)
+        if not text:
             return ""
-        text = as_builtin(f"call {text}")
         if text.startswith("store "):
             return self._store(Instruction("", text))
         if text.startswith("instruction "):
@@ -108,7 +108,7 @@ class Effects(Values):
             self.hints.append(value)  # which may be anywhere in its block, and in any order
             return value
         if name.startswith("llvm.amdgcn.workitem.id."):
-            self.bounds[value] = WORKITEMS_MOST - 1
+            self._at_most(value, WORKITEMS_MOST - 1)
         if name.startswith("llvm.amdgcn.readfirstlane"):
             self._bound(value, given)
         if name not in self.module.pure or kind.strip() == "void":
@@ -128,7 +128,7 @@ class Effects(Values):
         """Remember that a value is at most what the only argument is."""
         most = self._most(self._as_sum(given.rpartition(" ")[2]))
         if most is not None:
-            self.bounds[value] = most
+            self._at_most(value, most)
 
     def _scaled(self, name: str, given: Sequence[str]) -> Sum | None:
         """Return a number times a power of two, if that is what a call of ldexp makes of it."""
@@ -144,3 +144,10 @@ class Effects(Values):
         if not match[2] and _SAME.match(match[3]):
             self._bound(value, match[4])
         return value
+
+
+@cache
+def _builtin_call(text: str) -> str:
+    """Return a call as that of a builtin, without flags; empty for one that says something to the optimiser alone."""
+    text = " ".join(word for word in text.split(" ")[1:] if word not in MATH)
+    return "" if _DROPPED.search(text) else as_builtin(f"call {text}")

@@ -64,6 +64,17 @@ def meanings(module: Module, pure: frozenset[str]) -> tuple[Meaning, ...]:
     return tuple(made for name, made in found.items() if functions[name].is_seen)
 
 
+class _Known(NamedTuple):
+    """What a block of a function was read as: `taken` are the values of `names`, which others give, and `learnt` counts what
+    was known of numbers and loops before. It is the same again as long as these are.
+    """
+
+    names: tuple[str, ...]
+    learnt: int
+    taken: list[str]
+    made: str
+
+
 class FunctionReader(Effects):
     """Blocks of one function, with their effects."""
 
@@ -75,6 +86,7 @@ class FunctionReader(Effects):
         self.lasts: dict[int, Sum] = {}
         self.backwards: set[int] = set()
         self.acting: dict[int, bool] = {}
+        self.known: dict[str, _Known] = {}
 
     def read(self) -> tuple[str, Mapping[str, int]]:
         """Return the hash of what the function does, and the counts of its instructions."""
@@ -119,14 +131,23 @@ class FunctionReader(Effects):
     def _round(self, blocks: Sequence[Block]) -> list[str]:
         written = []
         for block in blocks:
-            self.effects, self.hints = [], []
-            self.block = self.order[block.label]
-            self.accesses.pop(self.block, None)
-            for each in block.body:
-                self._step(each)
-            self.acting[self.block] = len(self.effects) != 1 + sum(each.is_store for each in self.accesses.get(self.block, ()))
-            written.append(digest(*self.effects, *sorted(self.hints)))
+            names, before, taken, made = self.known.get(block.label) or _Known(_taken(block), -1, [], "")
+            now = [self.values.get(name, "") for name in names]
+            if before != self.learnt or taken != now:
+                before = self.learnt
+                made = self._block(block)
+                self.known[block.label] = _Known(names, before, now, made)
+            written.append(made)
         return written
+
+    def _block(self, block: Block) -> str:
+        self.effects, self.hints = [], []
+        self.block = self.order[block.label]
+        self.accesses.pop(self.block, None)
+        for each in block.body:
+            self._step(each)
+        self.acting[self.block] = len(self.effects) != 1 + sum(each.is_store for each in self.accesses.get(self.block, ()))
+        return digest(*self.effects, *sorted(self.hints))
 
     def _step(self, each: Instruction) -> None:
         word = each.text.split(" ", 1)[0]
@@ -179,9 +200,10 @@ class FunctionReader(Effects):
                 return ""
             terms = (self._of(self.free.get(term, term)).times(Sum(by)) for term, by in last.terms)
             last = reduce(Sum.plus, terms, Sum(last.constant))
+            self.learnt += self.lasts.get(back[0]) != last
             self.lasts[back[0]] = last
             if not last.terms and last.constant >= 0:
-                self.bounds[_turn(back[0])] = last.constant
+                self._at_most(_turn(back[0]), last.constant)
         return digest("br", "turns", self.lasts[back[0]].text(), str(back[0]), labels[0 if leaves_if else 1])
 
     def _turn_round(self, blocks: Sequence[Block]) -> set[int]:
@@ -196,6 +218,7 @@ class FunctionReader(Effects):
             accesses = [access for each in inside for access in self.accesses.get(each, ())]
             if not any(self.acting[each] for each in inside) and runs_backwards(accesses, _turn(at)):
                 self.backwards.add(at)
+                self.learnt += 1
                 found |= {*inside}
         return found
 
@@ -211,6 +234,13 @@ class FunctionReader(Effects):
         texts = (as_builtin(each.text) for block in blocks for each in block.body)
         instructions = (LOCAL.sub("%", self.module.spelt(text)) for text in texts)
         return Counter((*self.function.attributes, *instructions))
+
+
+def _taken(block: Block) -> tuple[str, ...]:
+    """Return the values that a block takes from others, or from the turn before."""
+    own = {each.result for each in block.body if not each.text.startswith("phi ")}
+    found = dict.fromkeys(name for each in block.body for name in LOCAL.findall(each.text))
+    return tuple(name for name in found if name not in own)
 
 
 def _turn(head: int) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 
 from expctl.inspection.readers.llvm_sums import digest
 from expctl.inspection.readers.llvm_text import NAME, Module, split_list
@@ -26,6 +27,7 @@ class Surroundings:
         self._functions = {each.name: each for each in module.functions}
         self._types: dict[str, str] = {}
         self._globals: dict[str, str] = {}
+        self._sizes: dict[str, tuple[int, int]] = {}
 
     def of_global(self, name: str) -> str:
         """Return the name of what other files may see by it, else the hash of what it is."""
@@ -44,7 +46,8 @@ class Surroundings:
     def spelt(self, text: str) -> str:
         """Return `text` with globals as what they hold, and named types as what they are made of."""
         if "@" in text:
-            text = _GLOBAL.sub(lambda match: self.of_global(match[1]), text)
+            parts = _at_globals(text)
+            text = "".join([self.of_global(part) if at & 1 else part for at, part in enumerate(parts)])
         if "%" in text:
             text = _NAMED_TYPE.sub(lambda match: self.type(match[0]), text)
         return text
@@ -59,7 +62,11 @@ class Surroundings:
 
     def size(self, kind: str) -> tuple[int, int]:
         """Return size and alignment of a type in bytes; (0, 0) where we can't tell."""
-        kind = kind.strip()
+        if kind not in self._sizes:
+            self._sizes[kind] = self._size(kind.strip())
+        return self._sizes[kind]
+
+    def _size(self, kind: str) -> tuple[int, int]:
         if kind.startswith("%"):
             return self.size(self.type(kind))
         if kind.startswith("ptr"):
@@ -97,3 +104,9 @@ class Surroundings:
                 return each, at
             at += size
         raise ValueError(f"{kind} has no member {index}")
+
+
+@cache
+def _at_globals(text: str) -> Sequence[str]:
+    """Split a text at the names of globals, which are every second part."""
+    return _GLOBAL.split(text)

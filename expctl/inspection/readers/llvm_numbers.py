@@ -25,12 +25,19 @@ class Numbers:
         self.zeros: dict[str, str] = {}
         self.bits: set[str] = set()
         self.bounds: dict[str, float] = {}
+        self.learnt = 0
 
     def _most(self, value: Sum) -> float | None:
         """Return what a sum is at most if it is at least 0 for sure; None where that can't be told."""
         if value.constant < 0 or any(by < 0 or term not in self.bounds for term, by in value.terms):
             return None
         return value.constant + sum(self.bounds[term] * by for term, by in value.terms)
+
+    def _at_most(self, value: str, most: float) -> None:
+        """Remember that a value is between 0 and `most`."""
+        if self.bounds.get(value) != most:
+            self.learnt += 1
+        self.bounds[value] = most
 
     def _is_multiple(self, value: Sum, size: int) -> bool:
         """Is a sum a multiple of a power of two, as far as its factors tell?"""
@@ -116,7 +123,7 @@ class Numbers:
             return Sum(value.constant & mask).plus(whole).times(Sum(factor))
         made = digest("bits", value.text(), str(mask))
         self.masks[made] = (value, mask)
-        self.bounds[made] = min(mask, mask if most is None else most)
+        self._at_most(made, min(mask, mask if most is None else most))
         if mask == 1:
             self.bits.add(made)
         return Sum(0, ((made, 1),)).plus(whole).times(Sum(factor))
@@ -161,7 +168,7 @@ class Numbers:
         else:
             value = digest("number", value)
             self.bits.add(value)
-            self.bounds[value] = 1
+            self._at_most(value, 1)
         bit = Sum(0, ((value, 1),))
         return Sum(1).plus(bit, -1) if negated else bit
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable
+from functools import cache
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -31,12 +32,16 @@ class Sum(NamedTuple):
 
     def plus(self, other: Sum, sign: int = 1) -> Sum:
         """Add `other`, or subtract it."""
+        if not other.terms:
+            return Sum(as_exact(self.constant + sign * other.constant), self.terms)
         return _collected(
             self.constant + sign * other.constant, [*self.terms, *((term, sign * by) for term, by in other.terms)]
         )
 
     def times(self, other: Sum) -> Sum:
         """Multiply; where that has very many terms, it is one term."""
+        if not other.terms and other.constant == 1:
+            return self
         if len(self.terms) * len(other.terms) > TERMS_MOST:
             return Sum(0, ((_product(f"({self.text()})", f"({other.text()})"), 1),))
         products = [(_product(one, two), by * to) for one, by in self.terms for two, to in other.terms]
@@ -46,7 +51,7 @@ class Sum(NamedTuple):
 
     def text(self) -> str:
         """Return it as text, the same for the same sum."""
-        return " + ".join([str(self.constant), *(f"{by} {term}" for term, by in self.terms)])
+        return " + ".join([str(self.constant), *[f"{by} {term}" for term, by in self.terms]])
 
 
 def _product(one: str, other: str) -> str:
@@ -57,7 +62,7 @@ def _collected(constant: int | float, terms: Iterable[tuple[str, int | float]]) 
     found: dict[str, int | float] = {}
     for term, by in terms:
         found[term] = found.get(term, 0) + by
-    return Sum(as_exact(constant), tuple(sorted((term, as_exact(by)) for term, by in found.items() if by)))
+    return Sum(as_exact(constant), tuple(sorted([(term, as_exact(by)) for term, by in found.items() if by])))
 
 
 def as_exact(value: float) -> int | float:
@@ -65,6 +70,7 @@ def as_exact(value: float) -> int | float:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+@cache
 def number(text: str) -> int | float | None:
     """Return the value of a constant of a scalar type; None for anything else."""
     if _WHOLE.match(text):

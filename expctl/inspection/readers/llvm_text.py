@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 NAME = r'(?:[\w.$-]+|"[^"]*")'
@@ -127,6 +128,7 @@ def _parameter(text: str) -> tuple[str, str]:
     return (words[-1] if words and words[-1].startswith("%") else "", text_type(" ".join(words)))
 
 
+@cache
 def text_type(text: str) -> str:
     """Return the type at the beginning of `text`, such as `ptr addrspace(3)` or `[4 x i32]`."""
     text = text.strip()
@@ -157,6 +159,7 @@ def closing(text: str, at: int) -> int:
     return len(text) - 1
 
 
+@cache
 def split_list(text: str) -> tuple[str, ...]:
     """Split at the commas that stand in no bracket or quotes."""
     if not text.strip():

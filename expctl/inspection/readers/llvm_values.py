@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from expctl.inspection.readers.llvm_loops import Growing
 from expctl.inspection.readers.llvm_module import Surroundings
@@ -11,6 +12,7 @@ from expctl.inspection.readers.llvm_sums import Sum, digest, number
 from expctl.inspection.readers.llvm_text import Instruction, closing, split_list, text_type
 
 LOCAL = re.compile(r"%\d+\b")
+_NAMES = re.compile(rf"({LOCAL.pattern})")
 ARMS_MOST = 6
 MATH = frozenset({"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"})
 CASTS = tuple("zext sext uitofp sitofp trunc fpext fptrunc bitcast addrspacecast".split())  # noqa: SIM905
@@ -36,13 +38,14 @@ class Values(Numbers):
 
     def _operand(self, text: str) -> str:
         text = text.strip()
-        if LOCAL.fullmatch(text):
+        if text[:1] == "%" and text[1:].isdigit():
             return self.values.get(text, "later")
         return self._spelt(text)
 
     def _spelt(self, text: str) -> str:
-        text = self.module.spelt(text)
-        return LOCAL.sub(lambda match: self.values.get(match[0], "later"), text)
+        parts = _parts(self.module.spelt(text))
+        values = self.values
+        return "".join([values.get(part, "later") if at & 1 else part for at, part in enumerate(parts)])
 
     def _typed(self, text: str) -> str:
         """`i32 %5` as type and value."""
@@ -65,7 +68,7 @@ class Values(Numbers):
 
     def _as_sum(self, text: str) -> Sum:
         text = text.strip()
-        constant = number(text)
+        constant = None if text[:1] == "%" else number(text)
         if constant is not None:
             return Sum(constant)
         return self._of(self._operand(text))
@@ -84,29 +87,23 @@ class Values(Numbers):
         return self._pointer(each.text.removeprefix("getelementptr ").strip())
 
     def _pointer(self, text: str) -> str:
-        text = text[1 : closing(text, 0)] if text.startswith("(") else text
-        kind, base, *indices = split_list(text)
-        held = base[len(text_type(base)) :].strip()
+        kind, held, indices = _address_parts(text)
         nested = held.startswith("getelementptr (")
         value = self._pointer(held.removeprefix("getelementptr ")) if nested else self._operand(held)
         made = self._of(value)
         current = self.module.type(kind) if kind.startswith("%") else kind
         for place, index in enumerate(indices):
-            place_in = index[len(text_type(index)) :].strip()
             if place and current.startswith(("{", "<{")):
-                current, offset = self.module.member(current, int(place_in))
+                current, offset = self.module.member(current, int(index))
                 made = made.plus(Sum(offset))
             else:
                 current = current[1:-1].partition(" x ")[2] if place else current
-                made = made.plus(self._as_sum(place_in).times(Sum(self.module.size(current)[0])))
+                made = made.plus(self._as_sum(index).times(Sum(self.module.size(current)[0])))
             current = self.module.type(current) if current.startswith("%") else current
         return self._named(made)
 
     def _comparison(self, each: Instruction) -> str:
-        words = [word for word in each.text.split(" ") if word not in MATH]
-        op, predicate, rest = words[0], words[1], " ".join(words[2:])
-        kind = text_type(rest)
-        texts = split_list(rest[len(kind) :])
+        op, predicate, kind, texts = _compared(each.text)
         ordered = _ORDERS if _SCALAR.match(kind) else ("eq", "ne") if kind.startswith("ptr") else ()
         if op == "icmp" and predicate in ordered:
             return self._order(predicate, *(self._as_sum(text) for text in texts))
@@ -164,11 +161,7 @@ class Values(Numbers):
 
     def _cast(self, each: Instruction) -> str:
         """A number stays the same in a wider type; so do bits of which nobody asks more."""
-        word, rest = each.text.split(" ", 1)
-        if rest.startswith("nneg "):
-            word, rest = ("sext" if word == "zext" else "sitofp" if word == "uitofp" else word), rest[5:]
-        rest = " ".join(part for part in rest.split(" ") if part not in MATH)
-        source, _, target = rest.rpartition(" to ")
+        word, source, target = _cast_parts(each.text)
         if source.startswith("i1 ") and word in ("zext", "sext") and target in ("i32", "i64"):
             bit = self._as_bit(self._operand(source[3:]))
             return self._named(bit if word == "zext" else Sum(0).plus(bit, -1))
@@ -211,6 +204,41 @@ class Values(Numbers):
         return digest("alloca", flat)
 
 
+@cache
+def _parts(text: str) -> list[str]:
+    """Split a text at the names of values in it, which are every second part."""
+    return _NAMES.split(text)
+
+
+@cache
+def _cast_parts(text: str) -> tuple[str, str, str]:
+    """Split a cast: its name, its operand with the type, and the type that it gives."""
+    word, rest = text.split(" ", 1)
+    if rest.startswith("nneg "):
+        word, rest = ("sext" if word == "zext" else "sitofp" if word == "uitofp" else word), rest[5:]
+    source, _, target = " ".join(part for part in rest.split(" ") if part not in MATH).rpartition(" to ")
+    return word, source, target
+
+
+@cache
+def _compared(text: str) -> tuple[str, str, str, tuple[str, ...]]:
+    """Split a comparison: its name, its predicate, the type and the operands."""
+    words = [word for word in text.split(" ") if word not in MATH]
+    rest = " ".join(words[2:])
+    kind = text_type(rest)
+    return words[0], words[1], kind, split_list(rest[len(kind) :])
+
+
+@cache
+def _address_parts(text: str) -> tuple[str, str, tuple[str, ...]]:
+    """Split an address: the type that its indices count, what it begins at, and the indices."""
+    text = text[1 : closing(text, 0)] if text.startswith("(") else text
+    kind, *typed = split_list(text)
+    base, *indices = (each[len(text_type(each)) :].strip() for each in typed)
+    return kind, base, tuple(indices)
+
+
+@cache
 def _operands(text: str) -> tuple[str, str, str, str, list[str]]:
     """Split an operation with two operands: its name, type, operands and flags of arithmetic."""
     words = text.split(" ")

@@ -9,36 +9,34 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 
 from expctl.inspection.readers.llvm_sums import Sum, digest
+from expctl.inspection.readers.ptx_lines import (
+    ASM,
+    REGISTER,
+    blocks_of,
+    given_registers,
+    is_sum,
+    plain_assembly,
+    read_line,
+    split_at_registers,
+    taken_registers,
+)
 
 ROUNDS = 4
-_REGISTER = re.compile(r"%(?:p|b|rs|rd|rq|r|fd|f|hh|h)\d+\b")
-_INSTRUCTION = re.compile(r"(?:@(!?)(%p\d+)\s+)?([a-z][\w.:]*)\s*(.*?);?$", re.DOTALL)
-_PURE = frozenset(
-    "add sub mul mad fma min max and or xor not shl shr shf prmt cvt cvta mov selp setp set neg abs bfe bfi lop3 rcp "  # noqa: SIM905
-    "sqrt rsqrt ex2 lg2 sin cos rem div popc clz brev dp4a cnot sad copysign tanh mma".split()
-)
 _COMMUTATIVE = frozenset({"add", "mul", "mad", "fma", "min", "max", "and", "or", "xor"})
-_SUMS = re.compile(r"(?:add|sub|mul\.lo|mad\.lo|shl)\.[sub](?:32|64)$|neg\.s(?:32|64)$")
 _NEGATED = {"ne": "eq", "ge": "lt", "le": "gt"}
 _SETP = re.compile(r"setp\.(\w+)\.([sub]\d+)$")
 _NUMBER = re.compile(r"-?\d+$")
-_VARYING = re.compile(r"%(?:clock|globaltimer)")
-_ADDRESS = re.compile(rf"\[({_REGISTER.pattern})\+?(-?\d+)?\]")
-_GIVES_NONE = frozenset({"st", "bra", "bar", "ret", "red", "call", "stmatrix", "cp", "fence", "membar"})
-_ALONE = re.compile(r"asm (?:\{ ?)?([^;{}]*(?:\{[^;{}]*\}[^;{}]*)*);(?: ?\})?$")
-ASM = "asm "
-"""Begins the line of a whole piece of inline assembly."""
+_ADDRESS = re.compile(rf"\[({REGISTER.pattern})\+?(-?\d+)?\]")
 
 
 def block_hashes(lines: Sequence[str]) -> list[str]:
     """Return a hash for each block of a function. `lines` are its instructions, labels and limits, in order; a line that begins
     with ASM is a whole piece of inline assembly.
     """
-    reader = _Reader([_plain(line) for line in lines])
+    reader = _Reader([plain_assembly(line) for line in lines])
     for _ in range(ROUNDS):
         before = reader.names
         made = reader.round()
@@ -51,9 +49,9 @@ class _Reader:
     """Values of one function, by register."""
 
     def __init__(self, lines: Sequence[str]) -> None:
-        self.blocks = list(_blocks(lines))
+        self.blocks = list(blocks_of(lines))
         self.labels = {label: str(at) for at, (label, _) in enumerate(self.blocks) if label}
-        given = Counter(each for _, body in self.blocks for line in body for each in _given(line))
+        given = Counter(each for _, body in self.blocks for line in body for each in given_registers(line))
         self.given = frozenset(given)
         self.several = frozenset(each for each, count in given.items() if count > 1)
         self.names: Mapping[str, str] = {}
@@ -62,15 +60,15 @@ class _Reader:
         self.values: dict[str, str] = {}
         self.here: dict[str, str] = {}
         self.effects: list[str] = []
+        self.takes = [taken_registers(body) for _, body in self.blocks]
+        self.read: dict[int, tuple[list[str], dict[str, str], list[str]]] = {}
 
     def round(self) -> list[str]:
         """Read all blocks, by what registers of several places were set to in the round before."""
         written: list[str] = []
         sets: dict[str, list[str]] = defaultdict(list)
         for at, (_, body) in enumerate(self.blocks):
-            self.here, self.effects = {}, []
-            for line in body:
-                self._step(line)
+            self._block(at, body)
             for register, value in self.here.items():
                 if register in self.several:
                     sets[register].append(digest(str(at), value))
@@ -79,23 +77,32 @@ class _Reader:
         self.names = {register: digest("set", *sorted(values)) for register, values in sets.items()}
         return written
 
+    def _block(self, at: int, body: Sequence[str]) -> None:
+        """Read a block, unless what it takes from others is what it was in the round before."""
+        self.here, self.effects = {}, []
+        taken = [self._value(each) for each in self.takes[at]]
+        if at in self.read and self.read[at][0] == taken:
+            _, self.here, self.effects = self.read[at]
+            return
+        for line in body:
+            self._step(line)
+        self.read[at] = taken, self.here, self.effects
+
     def _step(self, line: str) -> None:
-        if line.startswith(ASM):
-            self._assembly(line)
+        read = read_line(line)
+        if read is None:
+            if line.startswith(ASM):
+                self._assembly(line)
+            else:
+                self.effects.append(digest(self._filled(line)))
             return
-        parsed = _parsed(line)
-        if parsed is None or line.startswith((".", "{", "}")):
-            self.effects.append(digest(self._filled(line)))
-            return
-        sign, predicate, op, text, operands = parsed
-        given = _given(line)
-        word = op.partition(".")[0]
+        sign, predicate, op, word, operands, given, is_pure = read
         if word == "bra":
             test, is_not = self._test(predicate, is_not=bool(sign)) if predicate else ("", False)
             self.effects.append(digest("bra", test, str(is_not), self.labels.get(operands[-1], operands[-1])))
             return
-        if word in _PURE and not predicate and given and not _VARYING.search(text):
-            value = self._computed(op, operands[1:])
+        if is_pure:
+            value = self._computed(op, word, operands[1:])
             for at, each in enumerate(given):
                 self._set(each, value if len(given) == 1 else digest(value, str(at)))
             return
@@ -113,26 +120,24 @@ class _Reader:
             self.values[register] = value
 
     def _assembly(self, line: str) -> None:
-        registers = list(dict.fromkeys(_REGISTER.findall(line)))
+        registers = list(dict.fromkeys(REGISTER.findall(line)))
         numbers = {each: f"${at}" for at, each in enumerate(registers)}
-        value = digest(_REGISTER.sub(lambda found: numbers[found[0]], line), *(self._value(each) for each in registers))
+        value = digest(REGISTER.sub(lambda found: numbers[found[0]], line), *(self._value(each) for each in registers))
         self.effects.append(value)
         for at, each in enumerate(registers):
             self.here[each] = digest(value, str(at), str(len(self.effects)))
             if each not in self.several:
                 self.values.setdefault(each, self.here[each])
 
-    def _computed(self, op: str, operands: Sequence[str]) -> str:
-        word = op.partition(".")[0]
+    def _computed(self, op: str, word: str, operands: Sequence[str]) -> str:
         if word == "mov" and len(operands) == 1:
             return self._filled(operands[0])
-        if _SUMS.match(op):
+        if is_sum(op):
             made = self._sum(word, [self._as_sum(each) for each in operands])
             if made is not None:
                 return self._named(made)
         values = [self._filled(each) for each in operands]
-        compared = _SETP.match(op)
-        if compared:
+        if word == "setp" and (compared := _SETP.match(op)):
             return self._comparison(compared[1], compared[2], values)
         if word in _COMMUTATIVE:
             values[:2] = sorted(values[:2])
@@ -168,10 +173,11 @@ class _Reader:
         return (self.negated[value], not is_not) if value in self.negated else (value, is_not)
 
     def _as_sum(self, text: str) -> Sum:
-        if _NUMBER.match(text):
-            return Sum(int(text))
         value = self._filled(text)
-        return self.sums.get(value) or (Sum(int(value)) if _NUMBER.match(value) else Sum(0, ((value, 1),)))
+        made = self.sums.get(value)
+        if made is None:
+            made = self.sums[value] = Sum(int(value)) if _NUMBER.match(value) else Sum(0, ((value, 1),))
+        return made
 
     def _named(self, made: Sum) -> str:
         if not made.terms:
@@ -190,63 +196,12 @@ class _Reader:
         return self.values.get(register, "later" if register in self.given else register)
 
     def _filled(self, text: str) -> str:
-        if _REGISTER.fullmatch(text):
-            return self._value(text)
         if "%" not in text:
             return text
-        address = _ADDRESS.fullmatch(text)
+        parts = split_at_registers(text)
+        if len(parts) == 3 and not parts[0] and not parts[2]:
+            return self._value(text)
+        address = _ADDRESS.fullmatch(text) if text[0] == "[" else None
         if address:
             return f"[{self._named(self._as_sum(address[1]).plus(Sum(int(address[2] or 0))))}]"
-        return _REGISTER.sub(lambda found: self._value(found[0]), text)
-
-
-def _plain(line: str) -> str:
-    """Return inline assembly of one instruction without effects as that instruction."""
-    alone = _ALONE.match(line)
-    return alone[1] if alone and alone[1].partition(".")[0] in (*_PURE, "ldmatrix") else line
-
-
-@cache
-def _parsed(line: str) -> tuple[str, str, str, str, tuple[str, ...]] | None:
-    """Return the sign and register of a predicate, the instruction, its operands as text, and each of them."""
-    match = _INSTRUCTION.match(line)
-    return None if match is None else (match[1] or "", match[2] or "", match[3], match[4], _split(match[4]))
-
-
-@cache
-def _given(line: str) -> tuple[str, ...]:
-    """Return the registers that an instruction sets; none for inline assembly, of which we can't tell."""
-    parsed = None if line.startswith(ASM) else _parsed(line)
-    if parsed is None or parsed[2].partition(".")[0] in _GIVES_NONE:
-        return ()
-    first = parsed[4][:1]
-    return tuple(_REGISTER.findall(first[0])) if first and not first[0].startswith("[") else ()
-
-
-def _split(text: str) -> tuple[str, ...]:
-    """Split operands at the commas that stand in no bracket; `%p1|%p2` are one."""
-    if not any(letter in text for letter in "{[("):
-        return tuple(each.strip() for each in text.split(","))
-    parts, depth, start = [], 0, 0
-    for at, letter in enumerate(text):
-        depth += (letter in "{[(") - (letter in "}])")
-        if letter == "," and not depth:
-            parts.append(text[start:at].strip())
-            start = at + 1
-    return (*parts, text[start:].strip())
-
-
-def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield blocks with their labels ("": none): they begin at a label and end after a branch."""
-    label, body = "", []  # type: str, list[str]
-    for line in lines:
-        if line.startswith("$") and line.endswith(":"):
-            if body or label:
-                yield label, body
-            label, body = line[:-1], []
-            continue
-        body.append(line)
-        if line.startswith("bra") or (line.startswith("@") and " bra" in line.replace("\t", " ")):
-            yield label, body
-            label, body = "", []
-    yield label, body
+        return "".join([self._value(part) if at & 1 else part for at, part in enumerate(parts)])

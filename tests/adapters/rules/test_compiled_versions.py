@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from expctl.adapters.git.reader import GitReader, locate
-from expctl.adapters.rules.compiled_versions import CompiledVersions
+from expctl.adapters.rules.compiled_versions import CompiledVersions, _at_once
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build, Protocol, Target, Toolchain
 from expctl.domain.rules.meaning import Version, View, Wanted
@@ -102,3 +102,9 @@ def test_of_two_patches_beside_each_other_each_is_for_the_commit(tmp_path: Path)
     assert both == together is not None
     assert twice == made.compiled([Wanted(Version(commit, factor), "sm_90")])[0] is not None
     assert other is None
+
+
+def test_zig_is_started_without_python() -> None:
+    program, *words = _at_once(("{python}", "-m", "ziglang", "cc", "-E"))
+    assert (Path(program).name, words) == ("zig", ["cc", "-E"])
+    assert _at_once(("{python}", "-P", "-m", "x")) == ("{python}", "-P", "-m", "x")

@@ -7,7 +7,8 @@ import pytest
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.rules.match_levels import Level
-from expctl.domain.rules.meaning import Compiled, Version, Wanted
+from expctl.domain.rules.meaning import Compiled, Version, View, Wanted
+from expctl.flow.rules.by_meaning import CODE_FROM_PERCENT, Pair, resemblance
 from expctl.flow.rules.repeat_check import KnownRules, Repeated, check_patch, matching_rules, refusal
 from expctl.flow.run.experiment import run_experiment
 from tests.fakes.rules import FakeRulebook
@@ -86,3 +87,24 @@ def test_other_rules_that_know_it_are_named() -> None:
     ((match, _),) = matching_rules(*book(refuses_near=True), NEAR).matches
     assert "also P1: close by meaning: another change, but 83 %" in refusal(match, "", match).found
     assert "also" not in refusal(match, "").found
+
+
+class Counting(Compilers):
+    """What remembers which views are asked for at a time."""
+
+    def __init__(self) -> None:
+        self.asked: list[set[View]] = []
+
+    def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:
+        self.asked.append({each.view for each in wanted})
+        return super().compiled(wanted)
+
+
+def test_what_tells_changes_apart_is_compiled_at_the_same_time() -> None:
+    compilers = Counting()
+    rejected, near, far = (Pair(before=Version("c"), after=Version("c", patch)) for patch in (REJECTED, NEAR, FAR))
+    assert resemblance(compilers, rejected, near, ["cpu"]).percent == 83
+    assert compilers.asked[:2] == [{View.MEANING}, {View.CODE, View.PLAIN}]
+    compilers.asked.clear()
+    assert resemblance(compilers, rejected, far, ["cpu"]).percent < CODE_FROM_PERCENT
+    assert compilers.asked[:2] == [{View.MEANING}, {View.PLAIN}]
