@@ -132,11 +132,11 @@ def _open(
 
 def _is_outdated(context: Context, events: tuple[Event, ...]) -> bool:
     """Would an unfinished run without rounds measure what its branch no longer has? It would end INVALID, and go by the gate of
-    an older protocol until then.
+    an older protocol until then. One that a device of a fleet has measured is settled as it is.
     """
     workspace = context.workspace
     begun = next(event for event in events if isinstance(event, Begun))
-    if begun.again or begun.extends or any(isinstance(event, Measured) for event in events):
+    if begun.again or begun.extends or begun.device or any(isinstance(event, Measured) for event in events):
         return False
     is_here = workspace.branch() == (workspace.campaign or begun.branch)
     return is_here and workspace.differs(begun.base, workspace.head(), context.library.protocol(begun.base).watched)
