@@ -1,5 +1,6 @@
 """A fleet whose engine is threads: everything but Ray is the real thing, in processes of its own."""
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -77,12 +78,22 @@ def test_a_second_machine_confirms_or_contradicts(tmp_path: Path) -> None:
     assert confirmed["verdict"] == "KEEP"
     (again,) = knobs.repository.record("P2")["replications"]
     assert again["verdict"] == "REJECT"
+    assert blocks(knobs, "P1", "samples.jsonl") == blocks(knobs, "P2", "samples.jsonl") == {"c"}
+    assert blocks(knobs, "P1", "samples-2.jsonl") == blocks(knobs, "P2", "samples-2.jsonl") == {"a"}
+    assert knobs.repository.record("P2")["environment"]["device"] == "c"
+    assert again["environment"]["device"] == "a"
     findings = knobs.repository.git("show", "HEAD:experiments/findings.yaml")
     assert "P2 is contradicted by a second machine" in findings
     assert "P2 is contradicted" in knobs.repository.concluded("brief").out
     knobs.repository.check_nothing_is_left()
     assert knobs.repository.expctl("verify").status == 0
     assert knobs.repository.expctl("replay", "--all").status == 0
+
+
+def blocks(knobs: Knobs, experiment: str, file: str) -> set[str]:
+    """The devices that the samples in a file name."""
+    lines = knobs.repository.git("show", f"HEAD:experiments/{experiment}/{file}").splitlines()
+    return {json.loads(line)["device"] for line in lines}
 
 
 def test_one_machine_confirms_nothing(tmp_path: Path) -> None:

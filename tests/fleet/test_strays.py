@@ -23,6 +23,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.fleet.device import Device
 from expctl.domain.fleet.events import Assigned, GivenUp, Judged
 from expctl.domain.fleet.schedule import Schedule
+from expctl.domain.machine.walls import Walls
 from expctl.domain.run.events import Noted
 from expctl.flow.fleet.attempts import Attempts
 from expctl.flow.fleet.siblings import Siblings
@@ -33,6 +34,7 @@ from tests.fleet.local_engine import LocalEngine
 from tests.fleet.test_local import run
 
 KINDS = EVENTS | {kind.__name__: kind for kind in (Assigned, GivenUp, Judged)}
+WALLS = Judged(facts={}, walls=Walls())
 JOB = Job(repository="r", base="b", branch="main", pack="p", id="P1", attempt=1, device="a")
 
 

@@ -25,7 +25,7 @@ from expctl.domain.run.state_machine import Run, next_action
 from expctl.domain.run.step_result import Available, Failed
 from expctl.domain.run.target_roles import TargetRoles
 from expctl.domain.verdict.plan import Plan
-from expctl.domain.verdict.samples import Side
+from expctl.domain.verdict.samples import Sample, Side
 from expctl.domain.verdict.sequential_test import Decision
 from expctl.flow.measuring.setup import benchmark_of
 from expctl.flow.repository import preflight
@@ -53,9 +53,12 @@ class Attempt(Struct, frozen=True, kw_only=True):
 
 
 def decision_of(context: Context, attempt: Attempt) -> Decision | None:
-    """Return the verdict that follows from the attempt's samples; None if something is missing yet."""
+    """Return the verdict that follows from the attempt's samples; None if something is missing yet, or is not of the device to
+    which the attempt was given.
+    """
     begun = next((event for event in attempt.run if isinstance(event, Begun)), None)
-    if begun is None:
+    devices = {sample.device for sample in _samples(attempt)} | {begun.device if begun is not None else ""}
+    if begun is None or devices != {attempt.assigned.device}:
         return None
     protocol = context.library.protocol(begun.base)
     proposal = context.library.queued(begun.base, begun.id).proposal
@@ -101,9 +104,13 @@ def _has(context: Context, record: Record, attempt: Attempt) -> bool:
     """Has the record what the attempt measured, because an earlier head was killed once it had committed that?"""
     if not attempt.assigned.confirms:
         return record.verdict is not Verdict.INVALID
-    samples = [sample for event in attempt.run if isinstance(event, Measured) for sample in event.samples]
+    samples = _samples(attempt)
     identity = hashlib.sha256(context.samples_bytes(samples)).hexdigest()
     return bool(samples) and any(each.samples_sha256 == identity for each in record.replications)
+
+
+def _samples(attempt: Attempt) -> list[Sample]:
+    return [sample for event in attempt.run if isinstance(event, Measured) for sample in event.samples]
 
 
 def as_measured(context: Context, attempt: Attempt, judged: Judged) -> Context:
