@@ -19,8 +19,9 @@ from typing import Any, get_args
 
 from expctl.adapters.journal import EVENTS, FileJournal
 from expctl.domain.experiment.record import Artifact
+from expctl.domain.fleet.assignment import Assignment
 from expctl.domain.fleet.events import Assigned, FleetEvent, Judged
-from expctl.domain.fleet.schedule import Assignment, Schedule
+from expctl.domain.fleet.schedule import Schedule
 from expctl.domain.machine.walls import Walls
 from expctl.domain.protocol.model import Style
 from expctl.domain.run.events import Begun, Built, Event, Measured, Pinned, Tested

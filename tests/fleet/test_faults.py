@@ -196,6 +196,24 @@ def test_what_was_never_timed_lands_after_the_kernel_has_changed(tmp_path: Path)
     knobs.repository.check_nothing_is_left()
 
 
+def test_a_keep_beside_an_older_kernel_is_confirmed_without_a_search(tmp_path: Path) -> None:
+    knobs = Knobs(tmp_path, 3, sleep_s=0.005)
+    knobs.propose("P2", 1, 0)
+    knobs.propose("P3", 2, 0)
+    engine = Held(knobs, tmp_path)
+    run(knobs, engine)
+    assert knobs.verdicts() == {"P2": "KEEP", "P3": "KEEP"}
+    assert [(job.attempt, job.kept_by) for job in engine.jobs if job.id == "P3"] == [(1, ""), (2, "objective")]
+    whole, short = (knobs.repository.record(name)["procedure"] for name in ("P2", "P3"))
+    assert (whole["search_rounds"], "kept_by" in whole) == (3, False)
+    assert (short["search_rounds"], short["kept_by"], short["confirm_rounds"]) == (0, "objective", whole["confirm_rounds"])
+    assert knobs.repository.expctl("verify").status == 0
+    assert knobs.repository.expctl("replay", "--all").status == 0
+    assert knobs.repository.expctl("show", "P3").status == 0
+    assert knobs.repository.expctl("plot", "P3", "--output", str(tmp_path / "p.svg")).status in (0, 2)
+    knobs.repository.check_nothing_is_left()
+
+
 class Full(LocalEngine):
     """The disk of device b is full."""
 

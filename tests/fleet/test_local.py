@@ -96,6 +96,39 @@ def blocks(knobs: Knobs, experiment: str, file: str) -> set[str]:
     return {json.loads(line)["device"] for line in lines}
 
 
+def test_a_protocol_may_ask_for_a_second_device(tmp_path: Path) -> None:
+    """P1 gains on b alone, P2 everywhere. First there is no second device, and nothing lands; then one joins."""
+    knobs = Knobs(tmp_path, 2, unlike=[("a", 0)], sleep_s=0.005)
+    knobs.repository.edit_protocol("keep: {", "keep: {second_device: true, ")
+    knobs.propose("P1", 0, 0)
+    knobs.propose("P2", 1, 0)
+    steps, said = run(knobs, LocalEngine(tmp_path / "hosts", ("b",), knobs.repository.environment))
+    assert isinstance(steps[-1], Ended)
+    assert "2 ready, 1 KEEPs not confirmed, for want of a second device" in steps[-1].why, said
+    assert knobs.verdicts() == {}
+    engine = LocalEngine(tmp_path / "hosts", ("a", "b"), knobs.repository.environment)
+    _, said = run(knobs, engine)
+    assert knobs.verdicts() == {"P1": "INCONCLUSIVE", "P2": "KEEP"}, said
+    assert knobs.standing() == {"k0": 50, "k1": 0}
+    assert {(job.id, job.device) for job in engine.jobs if job.id} == {("P1+", "a"), ("P2+", "a")}
+    record = knobs.repository.record("P1")
+    assert record["reasons"][0].startswith("not confirmed by a second device: REJECT on device a (cpu) of host-a: ")
+    assert record["procedure"]["contradicted"] in record["reasons"][0]
+    assert [each["verdict"] for each in record["replications"]] == ["REJECT"]
+    kept = knobs.repository.record("P2")
+    assert "confirmed before it landed on device a (cpu) of host-a" in kept["notes"]
+    assert [each["verdict"] for each in kept["replications"]] == ["KEEP"]
+    for text in (knobs.repository.git("show", "HEAD:ledger.md"), knobs.repository.concluded("brief").out):
+        assert "P1 is contradicted by a second machine" in text
+    assert "a second device" in knobs.repository.concluded("brief").out
+    assert knobs.repository.expctl("verify").status == 0
+    assert knobs.repository.expctl("replay", "--all").status == 0
+    assert "not-extendable" in knobs.repository.expctl("run", "P1", "--extend").err
+    knobs.repository.check_nothing_is_left()
+    knobs.propose("P3", 0, 20)
+    assert "second-device-needed" in knobs.repository.expctl("run", "P3").err
+
+
 def test_one_machine_confirms_nothing(tmp_path: Path) -> None:
     knobs = Knobs(tmp_path, 1, sleep_s=0.005)
     knobs.propose("P1", 0, 0)

@@ -14,13 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from expctl.domain.errors import Refused
-from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Artifact, Record
+from expctl.domain.fleet.assignment import experiment_of
 from expctl.domain.fleet.events import Assigned, FleetEvent, Judged
-from expctl.domain.fleet.schedule import experiment_of
 from expctl.domain.protocol.model import Protocol, Target
 from expctl.domain.run.actions import Settle
-from expctl.domain.run.events import Begun, Built, Event, Measured, Noted, Pinned, Publishing
+from expctl.domain.run.events import Begun, Built, Contradicted, Event, Measured, Noted, Pinned, Publishing
 from expctl.domain.run.state_machine import Run, next_action
 from expctl.domain.run.step_result import Available, Failed
 from expctl.domain.run.target_roles import TargetRoles
@@ -56,9 +56,10 @@ def decision_of(context: Context, attempt: Attempt) -> Decision | None:
     """Return the verdict that follows from the attempt's samples; None if something is missing yet, or is not of the device to
     which the attempt was given.
     """
-    begun = next((event for event in attempt.run if isinstance(event, Begun)), None)
-    devices = {sample.device for sample in _samples(attempt)} | {begun.device if begun is not None else ""}
-    if begun is None or devices != {attempt.assigned.device}:
+    begun, assigned = next((event for event in attempt.run if isinstance(event, Begun)), None), attempt.assigned
+    if begun is None or (begun.device, begun.kept_by) != (assigned.device, assigned.kept_by):
+        return None
+    if any(sample.device != assigned.device for sample in _samples(attempt)):
         return None
     protocol = context.library.protocol(begun.base)
     proposal = context.library.queued(begun.base, begun.id).proposal
@@ -68,13 +69,35 @@ def decision_of(context: Context, attempt: Attempt) -> Decision | None:
         proposal.mode,
         simplify_used_percent=begun.simplify_used_percent,
         calibrated=begun.calibrated,
+        kept_by=begun.kept_by,
     )
     action = next_action(Run(kind=proposal.kind, plan=plan, roles=TargetRoles.of(protocol, begun), events=attempt.run))
     return action.decision if isinstance(action, Settle) else None
 
 
-def land(context: Context, attempt: Attempt) -> Outcome | None:
-    """Commit the record of an attempt that is judged; a KEEP lands with it. None if that was done already.
+def needs_second(context: Context, attempt: Attempt, decision: Decision) -> bool:
+    """Does the protocol ask for a second device before this verdict lands? It does so of timed KEEPs."""
+    if decision.verdict is not Verdict.KEEP or not decision.intervals or attempt.assigned.confirms:
+        return False
+    base, name = attempt.assigned.base, attempt.assigned.id
+    kind = context.library.queued(base, name).proposal.kind
+    return kind is not Kind.ANALYSIS and context.library.protocol(base).keep.second_device
+
+
+def _answer(context: Context, second: Attempt) -> Event:
+    """Return what a second device has found of a KEEP, as an event of its run."""
+    decision, assigned = decision_of(context, second), second.assigned
+    where = f"device {assigned.device} ({assigned.kind}) of {assigned.worker}"
+    if decision is None:
+        raise ValueError("only what is judged is an answer")
+    if decision.verdict is Verdict.KEEP:
+        return Noted(text=f"confirmed before it landed on {where}")
+    return Contradicted(why=f"{decision.verdict} on {where}: {decision.reasons[0]}")
+
+
+def land(context: Context, attempt: Attempt, second: Attempt | None = None) -> Outcome | None:
+    """Commit the record of an attempt that is judged; a KEEP lands with it, unless the attempt `second` of another device
+    contradicts it. None if that was done already.
 
     A head that was killed in the middle goes on where git stands. Raises Refused, with nothing landed, if the candidate isn't
     what the head makes of the proposal, or a rule of the repository refuses it meanwhile; Busy.
@@ -91,7 +114,8 @@ def land(context: Context, attempt: Attempt) -> Outcome | None:
         if record is not None and _has(context, record, attempt):
             return None
         _check_candidate(context, attempt)
-        journal.extend(experiment, (*attempt.run, *(Noted(text=text) for text in _notes(attempt))))
+        notes = (*(Noted(text=text) for text in _notes(attempt)), *([_answer(context, second)] if second is not None else []))
+        journal.extend(experiment, (*attempt.run, *notes))
     try:
         return run_experiment(as_measured(context, attempt, judged), experiment, again=bool(assigned.confirms))
     except Refused:

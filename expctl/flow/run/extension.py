@@ -70,6 +70,7 @@ def extend(context: Context, record: Record) -> OpenRun:
         calibrated=procedure.calibrated if procedure else None,
         waivers=record.waivers,
         extends=head,
+        kept_by=procedure.kept_by if procedure else "",
     )
     opened = OpenRun(
         context=context,

@@ -237,7 +237,8 @@ class StepPerformer:
         """
         begins = session is Session.CONFIRM and self._session is not session
         if begins:
-            self._context.progress.step("confirm", "the search is over; the same two commits in fresh check-outs")
+            said = "kept beside an older baseline: no search" if self._opened.begun.kept_by else "the search is over"
+            self._context.progress.step("confirm", f"{said}; the same two commits in fresh check-outs")
             self.release_machine()
             self._context.workspace.remove_check_outs()
         self._session = session

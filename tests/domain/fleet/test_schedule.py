@@ -5,7 +5,8 @@ twice, KEEPs land in the order of the queue, and none lands beside a kernel that
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.fleet.schedule import Assignment, Schedule
+from expctl.domain.fleet.assignment import Assignment
+from expctl.domain.fleet.schedule import Schedule
 
 DEVICES = ("a", "b", "c")
 
