@@ -15,12 +15,12 @@ import pytest
 from expctl import wiring_fleet
 from expctl.adapters.fleet import devices, ray_engine
 from expctl.adapters.fleet.child import lines_of
-from expctl.adapters.fleet.meeting import begin_meeting, only_one_head
+from expctl.adapters.fleet.meeting import Meeting, begin_meeting, only_one_head
 from expctl.adapters.fleet.ray_engine import RayEngine
 from expctl.adapters.fleet.ray_node import check_device
 from expctl.adapters.fleet.wire import heard_bytes, heard_of, job_bytes
 from expctl.adapters.journal import EVENTS, FileJournal
-from expctl.domain.errors import Refused
+from expctl.domain.errors import Busy, Refused
 from expctl.domain.fleet.device import Device
 from expctl.domain.fleet.events import Assigned, GivenUp, Judged
 from expctl.domain.fleet.schedule import Schedule
@@ -213,6 +213,12 @@ def test_a_device_that_two_machines_offer_stays_where_it_is() -> None:
         assert engine._look() == []
         assert engine._actors["a"].node == owner
     assert made.options.call_count == 1
+
+
+def test_a_fleet_that_has_ended_is_told() -> None:
+    with pytest.raises(Busy) as caught:
+        RayEngine(Meeting(address="127.0.0.1:1", token="of one that has ended"))
+    assert caught.value.code == "fleet-head-absent"
 
 
 def test_down_leaves_the_workers_of_other_machines_alone(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from expctl.adapters.fleet.meeting import Meeting
-from expctl.adapters.fleet.ray_node import prepare
+from expctl.adapters.fleet.ray_node import check_reachable, prepare
 from expctl.adapters.fleet.wire import heard_of, job_bytes
 from expctl.domain.errors import Busy
 from expctl.domain.fleet.device import DEVICE, Device
@@ -32,6 +32,7 @@ class RayEngine:
     """Connects to the fleet that meets at `meeting`. Only one may be made in a process. Raises Busy if it can't connect."""
 
     def __init__(self, meeting: Meeting) -> None:
+        check_reachable(meeting)
         prepare(meeting.token)
         import ray
 

@@ -86,7 +86,7 @@ def worker_node(meeting: Meeting, folder: Path, device: Device, own_host: str) -
     """
     prepare(meeting.token)
     os.environ[FOLDER] = str(folder)
-    _check_reachable(meeting)
+    check_reachable(meeting)
     _check_versions(meeting)
     mark = hashlib.sha256(f"{platform.node()}:{folder}".encode()).hexdigest()[:16]
     check_device(_store(meeting).get_all_node_info(timeout=CONNECT_S).values(), device, mark)
@@ -196,7 +196,8 @@ def _store(meeting: Meeting) -> Any:
     return GcsClient(address=meeting.address)
 
 
-def _check_reachable(meeting: Meeting) -> None:
+def check_reachable(meeting: Meeting) -> None:
+    """Raise Busy if nothing listens where the fleet meets. Ray itself would end the process, after a while."""
     host, _, port = meeting.address.rpartition(":")
     try:
         socket.create_connection((host, int(port)), timeout=CONNECT_S).close()
