@@ -330,3 +330,25 @@ def test_a_confirmation_that_is_refused_takes_its_keep_along() -> None:
     assert schedule.failed("1+", check.attempt, retry=False)
     assert len(schedule) == 0
     assert (schedule.next_landing(), schedule.unconfirmed()) == ("", "")
+
+
+def test_a_confirmation_beside_an_older_kernel_confirms_nothing() -> None:
+    schedule = Schedule("0")
+    schedule.enqueue("1")
+    schedule.offer("a")
+    first = schedule.assign()
+    assert first is not None
+    assert schedule.judged("1", first.attempt, keep=True, needs_second=True)
+    schedule.confirm("1", "a")
+    schedule.offer("b")
+    check = schedule.assign()
+    schedule.kernel = "1"  # somebody has committed
+    assert schedule.next_landing() == ""
+    again = schedule.assign()
+    assert check is not None
+    assert again is not None
+    assert (check.id, again.id, again.again) == ("1+", "1", True)
+    assert schedule.judged("1", again.attempt, keep=True, needs_second=True)
+    assert schedule.judged("1+", check.attempt, keep=True)
+    assert schedule.next_landing() == ""
+    assert schedule.unconfirmed() == "1"
