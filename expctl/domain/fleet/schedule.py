@@ -12,7 +12,7 @@ Every operation takes logarithmic time, and what has landed is forgotten: 100,00
 """
 
 import heapq
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -49,7 +49,7 @@ class Schedule:
         self._entries: dict[str, _Entry] = {}
         self._places = 0
         self._waiting: list[tuple[bool, int, str]] = []
-        self._order: list[tuple[int, str]] = []
+        self._order: OrderedDict[str, None] = OrderedDict()
         self._others: deque[str] = deque()
         self._checks: dict[str, None] = {}
         self._idle: dict[str, None] = {}
@@ -71,7 +71,7 @@ class Schedule:
         entry = _Entry(id=experiment, place=self._places, attempt=attempts)
         self._places += 1
         self._entries[experiment] = entry
-        heapq.heappush(self._order, (entry.place, experiment))
+        self._order[experiment] = None
         self._wait(entry)
 
     def confirm(self, experiment: str, device: str, *, attempts: int = 0) -> None:
@@ -129,9 +129,9 @@ class Schedule:
         if retry:
             self._wait(entry)
         else:
-            del self._entries[experiment]
+            self._forget(experiment)
             if entry.unlike:
-                self._entries.pop(experiment_of(experiment), None)
+                self._forget(experiment_of(experiment))
         return True
 
     def landed(self, experiment: str, kernel: str, *, retry: bool = False) -> None:
@@ -144,7 +144,7 @@ class Schedule:
         if retry:
             self._wait(entry)
         else:
-            del self._entries[experiment]
+            self._forget(experiment)
             check = self._entries.get(confirmation_of(experiment))
             if check is not None and check.state is _State.JUDGED:
                 self._others.append(check.id)
@@ -155,7 +155,7 @@ class Schedule:
         if entry is not None and entry.state is _State.WAITS:
             self._forget_begun(entry)
             self._checks.pop(experiment, None)
-            del self._entries[experiment]
+            self._forget(experiment)
 
     # ------------------------------------------------------------------ what to do
 
@@ -210,7 +210,7 @@ class Schedule:
             check is not None and check.state is not _State.RUNS
         ):  # it is of the older kernel; one that runs is dropped at its end
             self._checks.pop(check.id, None)
-            del self._entries[check.id]
+            self._forget(check.id)
         first.again = True
         self._wait(first)
         return ""
@@ -271,7 +271,7 @@ class Schedule:
         if waiting is not None and waiting.state is _State.JUDGED and waiting.beside == beside:
             waiting.answered = True  # it lands first, then this
         elif waiting is not None:
-            del self._entries[entry.id]  # of an older kernel: it confirms nothing any more
+            self._forget(entry.id)  # of an older kernel: it confirms nothing any more
         elif not entry.keep:
             self._others.append(entry.id)
 
@@ -285,10 +285,8 @@ class Schedule:
         return None
 
     def _first(self) -> _Entry | None:
-        while self._order:
-            place, experiment = self._order[0]
-            entry = self._entries.get(experiment)
-            if entry is not None and entry.place == place:
-                return entry
-            heapq.heappop(self._order)
-        return None
+        return self._entries.get(next(iter(self._order), ""))
+
+    def _forget(self, experiment: str) -> None:
+        self._entries.pop(experiment, None)
+        self._order.pop(experiment, None)
