@@ -153,8 +153,8 @@ def journal_cost(folder: Path, experiments: int, rounds: int) -> tuple[float, fl
 
 def landing_of(records: int, count: int) -> Cost:
     """Return what it costs to land in a repository with so many records."""
-    with tempfile.TemporaryDirectory(dir=".", prefix=".fleet-landing-") as folder:
-        return landing_cost(Path(folder).absolute(), history=records, count=count)
+    with tempfile.TemporaryDirectory(prefix="fleet-landing-") as folder:
+        return landing_cost(Path(folder), history=records, count=count)
 
 
 def line(x: list[int], y: list[float]) -> tuple[float, float]:
