@@ -29,10 +29,12 @@ WITHIN_S, KILLS_MOST, HEADS_MOST = 12.0, 4, 12
 MINE = "notes of mine\n"
 
 
-def stage(folder: Path) -> tuple[Knobs, dict[str, str], str]:
-    """The repository that each trial begins with."""
+def stage(folder: Path, *, confirmed: bool) -> tuple[Knobs, dict[str, str], str]:
+    """The repository that each trial begins with. If `confirmed`, its protocol asks for a second device."""
     one, other = (int(name[1:]) - 1 for name in APART)
     knobs = Knobs(folder, COUNT, apart=[(one, other)], sleep_s=0.01)
+    if confirmed:
+        knobs.repository.edit_protocol("keep: {", "keep: {second_device: true, ")
     first = knobs.repository.head()
     wanted = propose_all(knobs, COUNT)
     knobs.repository.write("notes", MINE)
@@ -77,7 +79,9 @@ def play(knobs: Knobs, wanted: dict[str, str], first: str, hosts: Path, draw: ra
     said = (hosts.parent / "said").read_text()
     assert head.returncode == 0, said[-3000:]
     loser = knobs.repository.record(APART[1])
-    check(knobs, wanted, first, said, alone=not any("judged again" in note for note in loser["notes"]))
+    confirmed = "second_device" in (knobs.repository.root / "protocol.yaml").read_text()
+    alone = not any("judged again" in note for note in loser["notes"])
+    check(knobs, wanted, first, said, alone=alone, confirmed=confirmed)
     assert (knobs.repository.root / "notes").read_text() == MINE
     assert knobs.repository.git("status", "--porcelain") == "?? notes"
     return killed
@@ -106,6 +110,7 @@ def main() -> int:
     parser.add_argument("--trials", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--confirmed", action="store_true", help="with a protocol that asks for a second device")
     asked = parser.parse_args()
     started = time.monotonic()
     killed: Counter[str] = Counter()
@@ -113,7 +118,7 @@ def main() -> int:
     shm = "/dev/shm" if Path("/dev/shm").is_dir() else None
     with tempfile.TemporaryDirectory(prefix="kills-", dir=shm) as folder, ThreadPoolExecutor(asked.at_once) as pool:
         (Path(folder) / "stage").mkdir()
-        staged, wanted, first = stage(Path(folder) / "stage")
+        staged, wanted, first = stage(Path(folder) / "stage", confirmed=asked.confirmed)
         seeds = range(asked.seed, asked.seed + asked.trials)
         trials = [pool.submit(trial, staged, wanted, first, Path(folder) / f"trial-{seed}", seed) for seed in seeds]
         for number, each in enumerate(as_completed(trials), 1):
