@@ -209,8 +209,10 @@ def test_a_keep_beside_an_older_kernel_is_confirmed_without_a_search(tmp_path: P
     assert (short["search_rounds"], short["kept_by"], short["confirm_rounds"]) == (0, "objective", whole["confirm_rounds"])
     assert knobs.repository.expctl("verify").status == 0
     assert knobs.repository.expctl("replay", "--all").status == 0
-    assert knobs.repository.expctl("show", "P3").status == 0
-    assert knobs.repository.expctl("plot", "P3", "--output", str(tmp_path / "p.svg")).status in (0, 2)
+    said = " ".join(knobs.repository.concluded("show", "P3").out.split())
+    assert "judged again on top of P2, by a confirmation without a search; beside the older one: KEEP" in said
+    assert knobs.repository.expctl("show", "P3", "--plot", str(tmp_path / "P3.svg")).status == 0
+    assert knobs.repository.expctl("report", "--html", str(tmp_path / "page.html")).status == 0
     knobs.repository.check_nothing_is_left()
 
 

@@ -155,7 +155,8 @@ def _notes(attempt: Attempt) -> Iterator[str]:
     yield f"measured on device {assigned.device} ({assigned.kind}) of {assigned.worker}, attempt {assigned.attempt}"
     if assigned.alone:
         on_top = f"on top of {', '.join(assigned.after)}" if assigned.after else "on the newest baseline"
-        yield f"judged again {on_top}; beside the older one: {assigned.alone}"
+        how = ", by a confirmation without a search" if assigned.kept_by else ""
+        yield f"judged again {on_top}{how}; beside the older one: {assigned.alone}"
 
 
 def _check_candidate(context: Context, attempt: Attempt) -> None:
