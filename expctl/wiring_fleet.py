@@ -157,7 +157,7 @@ def work_on_job(folder: Path, pack: Path) -> None:
     from msgspec.structs import replace
 
     from expctl.adapters.fleet.work import Beating, ToldJournal, work
-    from expctl.domain.fleet.schedule import experiment_of
+    from expctl.domain.fleet.assignment import experiment_of
     from expctl.flow.fleet.on_worker import judge, offer
     from expctl.ports.fleet import Beat, Finished
     from expctl.views.console import ConsoleProgress
@@ -168,7 +168,7 @@ def work_on_job(folder: Path, pack: Path) -> None:
         if not job.id:
             return offer(made, job.target)
         made = replace(made, journal=ToldJournal(made.journal, job, say))
-        judged = judge(made, experiment_of(job.id), job.target, job.events, again=job.again)
+        judged = judge(made, experiment_of(job.id), job.target, job.events, again=job.again, kept_by=job.kept_by)
         return Finished(device=job.device, id=job.id, attempt=job.attempt, judged=judged)
 
     work(folder, pack, do)

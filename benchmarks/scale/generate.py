@@ -192,10 +192,11 @@ def _proposal(name: str, title: str, hypothesis: str, after: str = "") -> bytes:
 
 
 def _patch(name: str) -> bytes:
-    """A change of one line of the kernel."""
+    """A change of one line of the kernel. git wants lines after it, unless it is the last one."""
     return (
-        "diff --git a/src/total.py b/src/total.py\n--- a/src/total.py\n+++ b/src/total.py\n@@ -1,2 +1,2 @@\n"
+        "diff --git a/src/total.py b/src/total.py\n--- a/src/total.py\n+++ b/src/total.py\n@@ -1,4 +1,4 @@\n"
         f" def total(values):\n-    result = 0\n+    result = 0  # {name}\n"
+        "     for value in values:\n         result = result + value * value\n"
     ).encode()
 
 

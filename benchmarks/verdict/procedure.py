@@ -81,12 +81,12 @@ def settle(
     search: np.ndarray, confirm: np.ndarray, plan: Plan, rule: Rule = decide, shift: Shift | None = None, layouts: int = 1
 ) -> Decision:
     """Let the rule ask for what it needs, as a run does. Both arrays are (rounds, 2, sizes), of the robust effects and those on
-    the mean time; unused rounds change nothing.
+    the mean time; unused rounds change nothing. Without a search (Plan.kept_by) the confirmation is all there is.
     """
     rounds = made_rounds(search, plan, shift=shift, layouts=layouts)
     answer = rule(rounds, plan)
     if not isinstance(answer, Decision):
-        ended = next(n for n in SEARCH.looks if _wants_confirmation(rule(rounds[:n], plan)))
+        ended = next(n for n in (0, *SEARCH.looks) if _wants_confirmation(rule(rounds[:n], plan)))
         answer = rule([*rounds[:ended], *made_rounds(confirm, plan, Session.CONFIRM, ended, shift, layouts)], plan)
     if not isinstance(answer, Decision):
         raise TypeError(f"undecided after {len(rounds)} rounds: {answer}")

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from msgspec.structs import replace
 
 from benchmarks.verdict.bars import LONG, allowance, at_most
 from benchmarks.verdict.coverage import coverage
@@ -31,6 +32,7 @@ from benchmarks.verdict.throttling import SHORT as SHORT_OF_SAMPLES
 from benchmarks.verdict.throttling import throttled
 from benchmarks.verdict.traces import RecordedNoise, Trace, recorded
 from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.protocol.model import Style
 from expctl.domain.verdict.sequential_test import decide
 
@@ -42,6 +44,7 @@ EFFECTS = {"no effect": 0.0, "-0.5 %": -0.005, "+0.5 %": 0.005, "+1 %": 0.01}
 COVERED = (-0.01, -0.005, -0.0025, 0.0, 0.0025, 0.005, 0.01)  # true effects whose intervals are looked at
 QUICK = {"+5 %": (math.log(1.05), 14.0), "-20 %": (math.log(0.8), 4.0)}  # true effect, mean rounds of both sessions at most
 HEADS = (*EFFECTS, "rounds at 0", "rounds in all", "sd of a round")
+KEPT_MOST = (0.04, 0.001)  # a confirmation's error by 100 pairs (boundaries.py), and what loses .5 %
 RECORDED_BAR = 0.001  # KEEPs without an effect on recorded noise
 
 
@@ -85,6 +88,22 @@ def simulated(draw: np.random.Generator, machine: Machine, trials: int, rule: Ru
     uncovered = coverage(by_effect, PLAN)
     print()
     return sum(fails) + uncovered
+
+
+def kept_before(draw: np.random.Generator, trials: int) -> int:
+    """Print what a confirmation alone decides of a change that was kept beside an older baseline, on the simulated machines;
+    the number of missed bars.
+    """
+    print(f"{'kept before, confirmed alone':<34}" + "".join(f"{head:>14}" for head in HEADS))
+    plan, fails = replace(PLAN, kept_by=OBJECTIVE), 0
+    for machine in MACHINES:
+        noise = sessions(draw, noise_of(machine), trials)
+        found = tallies(noise, plan, list(EFFECTS.values()))
+        missed = [at_most(bar, each.share, trials).missed for each, bar in zip(found[:2], KEPT_MOST, strict=True)]
+        fails += sum(missed)
+        print(f"{f'  {machine.name}':<34}" + _row(found, _sd_of_rounds(noise), [*missed, False, False, False]))
+    print(f"{'  bar':<34}" + "".join(f"{f'<= {100 * bar:g}':>13} " for bar in KEPT_MOST))
+    return fails
 
 
 def hard(draw: np.random.Generator, trials: int, rule: Rule = decide) -> int:
@@ -160,6 +179,7 @@ def main() -> int:
     draw, started = np.random.default_rng(asked.seed), time.monotonic()
     print(f"share of KEEPs in percent, {trials} trials each, searches of at most {ROUNDS} rounds, seed {asked.seed}\n")
     fails = sum(simulated(draw, machine, trials) for machine in MACHINES)
+    fails += kept_before(draw, trials)
     fails += hard(draw, trials) + quick(draw, trials) + misled(draw, PLAN, trials) + price(draw, PLAN, trials)
     fails += throttled(draw, max(SHORT_OF_SAMPLES, trials // 20))
     for target, traces in recorded().items():

@@ -13,17 +13,20 @@ TIMEOUT_S = 10.0
 
 
 class Notifier:
-    """Runs the user's command `argv` with the user's environment; its input (outcome.json) and log are written to `folder`."""
+    """Runs the user's command `argv` with the environment that this process has now: what is added later, such as the secret of
+    a fleet, is not the command's. Its input (outcome.json) and log are written to `folder`.
+    """
 
     def __init__(self, argv: tuple[str, ...], folder: Path, *, mark: str, timeout_s: float = TIMEOUT_S) -> None:
-        self._argv, self._folder, self._mark, self._timeout_s = argv, folder, mark, timeout_s
+        self._argv, self._folder, self._timeout_s = argv, folder, timeout_s
+        self._environment = {**os.environ, MARK: mark}
 
     def tell(self, outcome: object) -> str:
         """Run the command, with `outcome` as JSON on standard input, for at most `timeout_s`. Return what went wrong, or ""."""
         log, input_ = self._folder / "log", self._folder / "outcome.json"
         atomic_write.replace(input_, json.dumps(encode(outcome), ensure_ascii=True).encode() + b"\n")
         log.unlink(missing_ok=True)
-        launch = Launch(argv=self._argv, cwd=Path.cwd(), environment={**os.environ, MARK: self._mark}, log=log, input=input_)
+        launch = Launch(argv=self._argv, cwd=Path.cwd(), environment=self._environment, log=log, input=input_)
         try:
             with Child(launch) as child:
                 status = child.wait(time.monotonic() + self._timeout_s)

@@ -15,7 +15,7 @@ from expctl.domain.run.events import Event
 class Job(Struct, frozen=True, kw_only=True):
     """What a device is asked to do on the commit `base` of `branch`: to judge the experiment `id`, or, if that is "", to say
     what it offers. `pack` names the objects of git that it may lack in its clone of `repository`. `events` are those of the
-    same attempt so far. `again`: the experiment has a record, and is measured once more as evidence.
+    same attempt so far. `again`: the experiment is measured once more as evidence. `kept_by`: see Begun.
     """
 
     repository: str
@@ -28,6 +28,7 @@ class Job(Struct, frozen=True, kw_only=True):
     device: str = ""
     events: tuple[Event, ...] = ()
     again: bool = False
+    kept_by: str = ""
 
 
 class Present(Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from expctl.adapters.fleet.ray_node import SETTINGS, prepare
 from expctl.adapters.notifier import Notifier
 
 
@@ -30,6 +31,22 @@ def test_it_gets_one_line_of_json(tmp_path: Path) -> None:
 )
 def test_a_failure_is_words(tmp_path: Path, argv: tuple[str, ...], said: str) -> None:
     assert said in told(tmp_path, *argv)
+
+
+def test_it_does_not_get_what_the_process_is_given_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that runs a campaign on a fleet is given the fleet's secret, which Ray reads from the environment."""
+    monkeypatch.setenv("RAY_ADDRESS", "the user's own")
+    heard = tmp_path / "heard"
+    words = "import json, os, sys; json.dump(dict(os.environ), open(sys.argv[1], 'w'))"
+    notifier = Notifier((sys.executable, "-c", words, str(heard)), tmp_path / "notify", mark="test")
+    monkeypatch.setenv("RAY_ADDRESS", "")
+    with monkeypatch.context() as patched:
+        for name in (*SETTINGS, "RAY_AUTH_TOKEN"):
+            patched.setenv(name, "")
+        prepare("the secret")
+        assert notifier.tell({"event": "outcome"}) == ""
+    found = json.loads(heard.read_text())
+    assert {name: text for name, text in found.items() if name.startswith("RAY_")} == {"RAY_ADDRESS": "the user's own"}
 
 
 def test_a_hanging_one_is_ended(tmp_path: Path) -> None:

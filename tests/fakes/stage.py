@@ -87,6 +87,7 @@ class Stage:
     durations: FakeDurations = field(default_factory=FakeDurations)
     circumstances: FakeCircumstances = field(default_factory=FakeCircumstances)
     stops_after: int = -1
+    device: str = ""
     survivors_ended: int = 0
 
     def __post_init__(self) -> None:
@@ -138,6 +139,7 @@ class Stage:
             profile_bytes=profile_bytes,
             ticket_bytes=ticket_bytes,
             render=ledger_text,
+            device=self.device,
         )
 
     def _seen_from(self, branch: str) -> Workspace:

@@ -172,9 +172,10 @@ def play(folder: Path, names: tuple[str, ...], *, count: int, sleep_s: float, tr
     return took_s
 
 
-def check(knobs: Knobs, wanted: dict[str, str], first: str, said: str, *, alone: bool) -> None:
+def check(knobs: Knobs, wanted: dict[str, str], first: str, said: str, *, alone: bool, confirmed: bool = False) -> None:
     """Nothing is lost, nothing landed twice, every KEEP is one commit, and the credits add up to what stands. A worker that is
-    `alone` judges one after the other, so that no experiment is judged twice.
+    `alone` judges one after the other, so that no experiment is judged twice. If the protocol has them `confirmed`, each KEEP
+    has one replication.
     """
     repository = knobs.repository
     assert knobs.verdicts() == wanted, said[-3000:]
@@ -184,7 +185,9 @@ def check(knobs: Knobs, wanted: dict[str, str], first: str, said: str, *, alone:
     pair = "%(trailers:key=Expctl-Record,valueonly,separator=)/%(trailers:key=Expctl-Verdict,valueonly,separator=)"
     told = [line.split("/") for line in repository.git("log", f"--format={pair}", f"{first}..HEAD").splitlines()]
     recorded = [name for name, verdict in told if verdict in ("KEEP", "REJECT")]  # INVALID is none, and is measured again
-    assert sorted(recorded) == sorted(wanted), f"recorded: {recorded}"
+    assert sorted(recorded) == sorted([*wanted, *(kept if confirmed else ())]), f"recorded: {recorded}"
+    replicated = {name: len(repository.record(name).get("replications", ())) for name in kept}
+    assert replicated == dict.fromkeys(kept, int(confirmed)), f"replicated: {replicated}"
     assert {name for name, value in knobs.standing().items() if value == 0} == {f"k{int(name[1:]) - 1}" for name in kept}
     credit = 1.0
     for name in kept:

@@ -2,10 +2,12 @@
 
 Each trial plays three experiments on two devices, kills a head or the process of a job with SIGKILL once to four times at
 random moments, begins the head anew until the queue is empty, and then asks for everything that must hold: records, commits,
-credits, the ledger, the user's files, nothing left behind. `--seed N --trials 1` plays one trial again.
+credits, the ledger, the user's files, nothing left behind. `--seed N --trials 1` plays one trial again. `--at-once` trials run
+side by side, as many as there are cores if it isn't given: a trial mostly waits.
 """
 
 import argparse
+import os
 import random
 import shutil
 import signal
@@ -14,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from expctl.launcher.process import family_of
@@ -26,10 +29,12 @@ WITHIN_S, KILLS_MOST, HEADS_MOST = 12.0, 4, 12
 MINE = "notes of mine\n"
 
 
-def stage(folder: Path) -> tuple[Knobs, dict[str, str], str]:
-    """The repository that each trial begins with."""
+def stage(folder: Path, *, confirmed: bool) -> tuple[Knobs, dict[str, str], str]:
+    """The repository that each trial begins with. If `confirmed`, its protocol asks for a second device."""
     one, other = (int(name[1:]) - 1 for name in APART)
     knobs = Knobs(folder, COUNT, apart=[(one, other)], sleep_s=0.01)
+    if confirmed:
+        knobs.repository.edit_protocol("keep: {", "keep: {second_device: true, ")
     first = knobs.repository.head()
     wanted = propose_all(knobs, COUNT)
     knobs.repository.write("notes", MINE)
@@ -74,7 +79,9 @@ def play(knobs: Knobs, wanted: dict[str, str], first: str, hosts: Path, draw: ra
     said = (hosts.parent / "said").read_text()
     assert head.returncode == 0, said[-3000:]
     loser = knobs.repository.record(APART[1])
-    check(knobs, wanted, first, said, alone=not any("judged again" in note for note in loser["notes"]))
+    confirmed = "second_device" in (knobs.repository.root / "protocol.yaml").read_text()
+    alone = not any("judged again" in note for note in loser["notes"])
+    check(knobs, wanted, first, said, alone=alone, confirmed=confirmed)
     assert (knobs.repository.root / "notes").read_text() == MINE
     assert knobs.repository.git("status", "--porcelain") == "?? notes"
     return killed
@@ -87,26 +94,43 @@ def _words(pid: int) -> bytes:
         return b""
 
 
+def trial(staged: Knobs, wanted: dict[str, str], first: str, folder: Path, seed: int) -> tuple[Counter[str], str]:
+    """Play the trial `seed` in `folder`, which it removes; return how often what was killed, and what didn't hold, or ""."""
+    knobs = staged.at(staged.repository.copy(folder))
+    try:
+        return play(knobs, wanted, first, folder / "hosts", random.Random(seed)), ""
+    except AssertionError as error:
+        return Counter(), f"seed {seed}: {error}"
+    finally:
+        shutil.rmtree(folder)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--confirmed", action="store_true", help="with a protocol that asks for a second device")
     asked = parser.parse_args()
+    started = time.monotonic()
     killed: Counter[str] = Counter()
     failed = 0
-    with tempfile.TemporaryDirectory(prefix="kills-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+    shm = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="kills-", dir=shm) as folder, ThreadPoolExecutor(asked.at_once) as pool:
         (Path(folder) / "stage").mkdir()
-        staged, wanted, first = stage(Path(folder) / "stage")
-        for number in range(asked.trials):
-            trial = Path(folder) / "trial"
-            knobs = staged.at(staged.repository.copy(trial))
-            try:
-                killed += play(knobs, wanted, first, trial / "hosts", random.Random(asked.seed + number))
-            except AssertionError as error:
-                failed += 1
-                print(f"seed {asked.seed + number}: {error}", flush=True)
-            shutil.rmtree(trial)
-            print(f"{number + 1} trials, {killed['head']} heads and {killed['job']} jobs killed, {failed} failed", flush=True)
+        staged, wanted, first = stage(Path(folder) / "stage", confirmed=asked.confirmed)
+        seeds = range(asked.seed, asked.seed + asked.trials)
+        trials = [pool.submit(trial, staged, wanted, first, Path(folder) / f"trial-{seed}", seed) for seed in seeds]
+        for number, each in enumerate(as_completed(trials), 1):
+            were, wrong = each.result()
+            killed += were
+            failed += bool(wrong)
+            if wrong:
+                print(wrong)
+            took = f"{time.monotonic() - started:.0f} s"
+            print(
+                f"{number} trials, {killed['head']} heads and {killed['job']} jobs killed, {failed} failed, {took}", flush=True
+            )
     return int(failed > 0)
 
 

@@ -1,6 +1,7 @@
 """What goes wrong in a fleet: devices that die, freeze or come back late, a head that dies, workers that don't fit."""
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from expctl.flow.fleet.attempts import Attempts
 from expctl.flow.fleet.head import FleetStep
 from expctl.flow.fleet.siblings import Siblings
 from expctl.flow.run.experiment import Outcome
-from expctl.ports.fleet import Heard, Job, Offered, Stumbled, Told
+from expctl.ports.fleet import Beat, Finished, Heard, Job, Offered, Stumbled, Told
 from tests.fleet.knobs import Knobs
 from tests.fleet.local_engine import LocalEngine
 from tests.fleet.test_local import run
@@ -166,6 +167,53 @@ def test_no_run_goes_on_on_another_device(knobs: Knobs, tmp_path: Path) -> None:
     assert answer.status == 1
     assert "unfinished-run-on-another-device" in answer.err
     assert experiment not in knobs.verdicts()
+
+
+class Held(LocalEngine):
+    """P2 ends once P3 has, beside the same kernel; what is said of P3 is heard once P2 has landed."""
+
+    def __init__(self, knobs: Knobs, folder: Path) -> None:
+        super().__init__(folder / "hosts", ("a", "b"), knobs.repository.environment)
+        self._knobs, self._kept_back = knobs, list[Heard]()
+
+    def heard(self, timeout_s: float) -> tuple[Heard, ...]:
+        self._kept_back += super().heard(timeout_s)
+        ended = {each.id for each in self._kept_back if isinstance(each, Finished)}
+        waits = {"P2": {"P2", "P3"} <= ended, "P3": "P2" in self._knobs.verdicts()}
+        found = tuple(each for each in self._kept_back if waits.get(getattr(each, "id", ""), True) or isinstance(each, Beat))
+        self._kept_back = [each for each in self._kept_back if each not in found]
+        return found
+
+
+def test_what_was_never_timed_lands_after_the_kernel_has_changed(tmp_path: Path) -> None:
+    """A candidate that fails its test leaves no rounds; it isn't begun anew by a head that can measure nothing."""
+    knobs = Knobs(tmp_path, 3, sleep_s=0.005)
+    knobs.propose("P2", 1, 0)
+    knobs.propose("P3", 2, math.nan)
+    run(knobs, Held(knobs, tmp_path))
+    assert knobs.verdicts() == {"P2": "KEEP", "P3": "REJECT"}
+    assert "nothing was timed" in knobs.repository.record("P3")["reasons"][0]
+    knobs.repository.check_nothing_is_left()
+
+
+def test_a_keep_beside_an_older_kernel_is_confirmed_without_a_search(tmp_path: Path) -> None:
+    knobs = Knobs(tmp_path, 3, sleep_s=0.005)
+    knobs.propose("P2", 1, 0)
+    knobs.propose("P3", 2, 0)
+    engine = Held(knobs, tmp_path)
+    run(knobs, engine)
+    assert knobs.verdicts() == {"P2": "KEEP", "P3": "KEEP"}
+    assert [(job.attempt, job.kept_by) for job in engine.jobs if job.id == "P3"] == [(1, ""), (2, "objective")]
+    whole, short = (knobs.repository.record(name)["procedure"] for name in ("P2", "P3"))
+    assert (whole["search_rounds"], "kept_by" in whole) == (3, False)
+    assert (short["search_rounds"], short["kept_by"], short["confirm_rounds"]) == (0, "objective", whole["confirm_rounds"])
+    assert knobs.repository.expctl("verify").status == 0
+    assert knobs.repository.expctl("replay", "--all").status == 0
+    said = " ".join(knobs.repository.concluded("show", "P3").out.split())
+    assert "judged again on top of P2, by a confirmation without a search; beside the older one: KEEP" in said
+    assert knobs.repository.expctl("show", "P3", "--plot", str(tmp_path / "P3.svg")).status == 0
+    assert knobs.repository.expctl("report", "--html", str(tmp_path / "page.html")).status == 0
+    knobs.repository.check_nothing_is_left()
 
 
 class Full(LocalEngine):

@@ -1,5 +1,6 @@
 """A fleet whose engine is threads: everything but Ray is the real thing, in processes of its own."""
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -77,12 +78,55 @@ def test_a_second_machine_confirms_or_contradicts(tmp_path: Path) -> None:
     assert confirmed["verdict"] == "KEEP"
     (again,) = knobs.repository.record("P2")["replications"]
     assert again["verdict"] == "REJECT"
+    assert blocks(knobs, "P1", "samples.jsonl") == blocks(knobs, "P2", "samples.jsonl") == {"c"}
+    assert blocks(knobs, "P1", "samples-2.jsonl") == blocks(knobs, "P2", "samples-2.jsonl") == {"a"}
+    assert knobs.repository.record("P2")["environment"]["device"] == "c"
+    assert again["environment"]["device"] == "a"
     findings = knobs.repository.git("show", "HEAD:experiments/findings.yaml")
     assert "P2 is contradicted by a second machine" in findings
     assert "P2 is contradicted" in knobs.repository.concluded("brief").out
     knobs.repository.check_nothing_is_left()
     assert knobs.repository.expctl("verify").status == 0
     assert knobs.repository.expctl("replay", "--all").status == 0
+
+
+def blocks(knobs: Knobs, experiment: str, file: str) -> set[str]:
+    """The devices that the samples in a file name."""
+    lines = knobs.repository.git("show", f"HEAD:experiments/{experiment}/{file}").splitlines()
+    return {json.loads(line)["device"] for line in lines}
+
+
+def test_a_protocol_may_ask_for_a_second_device(tmp_path: Path) -> None:
+    """P1 gains on b alone, P2 everywhere. First there is no second device, and nothing lands; then one joins."""
+    knobs = Knobs(tmp_path, 2, unlike=[("a", 0)], sleep_s=0.005)
+    knobs.repository.edit_protocol("keep: {", "keep: {second_device: true, ")
+    knobs.propose("P1", 0, 0)
+    knobs.propose("P2", 1, 0)
+    steps, said = run(knobs, LocalEngine(tmp_path / "hosts", ("b",), knobs.repository.environment))
+    assert isinstance(steps[-1], Ended)
+    assert "2 ready, 1 KEEPs not confirmed, for want of a second device" in steps[-1].why, said
+    assert knobs.verdicts() == {}
+    engine = LocalEngine(tmp_path / "hosts", ("a", "b"), knobs.repository.environment)
+    _, said = run(knobs, engine)
+    assert knobs.verdicts() == {"P1": "INCONCLUSIVE", "P2": "KEEP"}, said
+    assert knobs.standing() == {"k0": 50, "k1": 0}
+    assert {(job.id, job.device) for job in engine.jobs if job.id} == {("P1+", "a"), ("P2+", "a")}
+    record = knobs.repository.record("P1")
+    assert record["reasons"][0].startswith("not confirmed by a second device: REJECT on device a (cpu) of host-a: ")
+    assert record["procedure"]["contradicted"] in record["reasons"][0]
+    assert [each["verdict"] for each in record["replications"]] == ["REJECT"]
+    kept = knobs.repository.record("P2")
+    assert "confirmed before it landed on device a (cpu) of host-a" in kept["notes"]
+    assert [each["verdict"] for each in kept["replications"]] == ["KEEP"]
+    for text in (knobs.repository.git("show", "HEAD:ledger.md"), knobs.repository.concluded("brief").out):
+        assert "P1 is contradicted by a second machine" in text
+    assert "a second device" in knobs.repository.concluded("brief").out
+    assert knobs.repository.expctl("verify").status == 0
+    assert knobs.repository.expctl("replay", "--all").status == 0
+    assert "not-extendable" in knobs.repository.expctl("run", "P1", "--extend").err
+    knobs.repository.check_nothing_is_left()
+    knobs.propose("P3", 0, 20)
+    assert "second-device-needed" in knobs.repository.expctl("run", "P3").err
 
 
 def test_one_machine_confirms_nothing(tmp_path: Path) -> None:

@@ -15,14 +15,16 @@ import pytest
 from expctl import wiring_fleet
 from expctl.adapters.fleet import devices, ray_engine
 from expctl.adapters.fleet.child import lines_of
-from expctl.adapters.fleet.meeting import begin_meeting, only_one_head
+from expctl.adapters.fleet.meeting import Meeting, begin_meeting, only_one_head
 from expctl.adapters.fleet.ray_engine import RayEngine
+from expctl.adapters.fleet.ray_node import check_device
 from expctl.adapters.fleet.wire import heard_bytes, heard_of, job_bytes
 from expctl.adapters.journal import EVENTS, FileJournal
-from expctl.domain.errors import Refused
+from expctl.domain.errors import Busy, Refused
 from expctl.domain.fleet.device import Device
 from expctl.domain.fleet.events import Assigned, GivenUp, Judged
 from expctl.domain.fleet.schedule import Schedule
+from expctl.domain.machine.walls import Walls
 from expctl.domain.run.events import Noted
 from expctl.flow.fleet.attempts import Attempts
 from expctl.flow.fleet.siblings import Siblings
@@ -33,6 +35,7 @@ from tests.fleet.local_engine import LocalEngine
 from tests.fleet.test_local import run
 
 KINDS = EVENTS | {kind.__name__: kind for kind in (Assigned, GivenUp, Judged)}
+WALLS = Judged(facts={}, walls=Walls())
 JOB = Job(repository="r", base="b", branch="main", pack="p", id="P1", attempt=1, device="a")
 
 
@@ -180,6 +183,42 @@ def test_a_worker_that_dies_between_two_jobs_is_lost_once() -> None:
     (lost,) = engine.heard(0.0)
     assert isinstance(lost, Lost)
     assert lost.device == "a"
+
+
+def node(name: str, mark: str, *, state: int = 0) -> Any:
+    """A machine of the fleet, as Ray has it for a worker that asks."""
+    return SimpleNamespace(state=state, resources_total={f"device:{name}": 1.0}, labels={"expctl-worker": mark})
+
+
+def test_a_device_has_one_worker() -> None:
+    device = Device(uuid="GPU-1", kind="cpu")
+    others = [node("GPU-2", "theirs"), node("GPU-1", "mine"), node("GPU-1", "theirs", state=1)]
+    check_device(others, device, "mine")  # another device, an earlier life of this worker, and a worker that is dead
+    with pytest.raises(Refused) as caught:
+        check_device([*others, node("GPU-1", "theirs")], device, "mine")
+    assert (caught.value.code, caught.value.found) == ("fleet-device-taken", "a second one with GPU-1")
+
+
+def test_a_device_that_two_machines_offer_stays_where_it_is() -> None:
+    """Two workers that have joined at the same moment haven't seen each other."""
+    engine = RayEngine.__new__(RayEngine)
+    nodes = [{"Alive": True, "NodeID": name, "Resources": {"device:a": 1.0, "cpu": 1.0}} for name in ("one", "two")]
+    made = Mock()
+    engine._ray, engine._made, engine._actors, engine._waits = SimpleNamespace(nodes=lambda: nodes), made, {}, {}
+    assert engine._look() == []
+    owner = engine._actors["a"].node
+    assert made.options.call_args.kwargs["label_selector"] == {"ray.io/node-id": owner}
+    for _ in range(2):
+        nodes.reverse()
+        assert engine._look() == []
+        assert engine._actors["a"].node == owner
+    assert made.options.call_count == 1
+
+
+def test_a_fleet_that_has_ended_is_told() -> None:
+    with pytest.raises(Busy) as caught:
+        RayEngine(Meeting(address="127.0.0.1:1", token="of one that has ended"))
+    assert caught.value.code == "fleet-head-absent"
 
 
 def test_down_leaves_the_workers_of_other_machines_alone(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from expctl.adapters.fleet.meeting import Meeting
-from expctl.adapters.fleet.ray_node import prepare
+from expctl.adapters.fleet.ray_node import check_reachable, prepare
 from expctl.adapters.fleet.wire import heard_of, job_bytes
 from expctl.domain.errors import Busy
 from expctl.domain.fleet.device import DEVICE, Device
@@ -16,6 +16,7 @@ from expctl.ports.fleet import Heard, Job, Lost, Present
 
 LOOK_S = 2.0
 NAME_MAX = 40
+NODE = "ray.io/node-id"  # the label by which a device's jobs stay on its machine
 OWN = ("node:", "memory", "object_store_memory", "accelerator_type:", DEVICE)
 
 
@@ -31,6 +32,7 @@ class RayEngine:
     """Connects to the fleet that meets at `meeting`. Only one may be made in a process. Raises Busy if it can't connect."""
 
     def __init__(self, meeting: Meeting) -> None:
+        check_reachable(meeting)
         prepare(meeting.token)
         import ray
 
@@ -93,12 +95,13 @@ class RayEngine:
                 found += self._drop(uuid, "its machine has left the fleet")
         for uuid, (node_id, device) in here.items():
             if uuid not in self._actors:
-                handle = self._made.options(resources=device.resources()).remote()
+                handle = self._made.options(resources=device.resources(), label_selector={NODE: node_id}).remote()
                 self._actors[uuid] = _Actor(node=node_id, device=device, handle=handle)
                 self._waits[handle.name.remote()] = uuid
         return found
 
     def _here(self) -> dict[str, tuple[str, Device]]:
+        """Return the machine and the device by the device's id. Of two machines that offer one, that which has a job of it."""
         here: dict[str, tuple[str, Device]] = {}
         for node in self._ray.nodes():
             if node["Alive"]:
@@ -107,6 +110,9 @@ class RayEngine:
                 for name in offered:
                     if name.startswith(DEVICE):
                         uuid = name.removeprefix(DEVICE)
+                        owner = self._actors.get(uuid)
+                        if uuid in here and owner is not None and owner.node == here[uuid][0]:
+                            continue
                         here[uuid] = (node["NodeID"], Device(uuid=uuid, kind=kind))
         return here
 

@@ -6,13 +6,14 @@ the loopback address on Linux, and leaves its processes behind when it is killed
 import hashlib
 import json
 import os
+import platform
 import resource
 import signal
 import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,12 @@ from msgspec import convert, to_builtins
 from expctl.adapters.fleet.devices import versions_here
 from expctl.adapters.fleet.meeting import Meeting
 from expctl.domain.errors import Busy, Refused
-from expctl.domain.fleet.device import Device, Versions, mismatch
+from expctl.domain.fleet.device import DEVICE, Device, Versions, mismatch
 from expctl.files import atomic_write
 
 FOLDER = "EXPCTL_FLEET_FOLDER"
 NAMESPACE, VERSIONS = b"expctl", b"versions"
+WORKER, ALIVE = "expctl-worker", 0  # the label of a worker's node, and the state of one that Ray takes for alive
 STORE_BYTES = 80_000_000  # the least that Ray accepts; packs and samples are small
 OPEN_FILES = 65536
 AGAIN_S = 2.0
@@ -79,12 +81,31 @@ def head_node(meeting: Meeting, folder: Path) -> Any:
 
 
 def worker_node(meeting: Meeting, folder: Path, device: Device, own_host: str) -> Any:
-    """Start a worker's part. Raises Refused if it isn't let in, or its versions are others; Busy while there is no head."""
+    """Start a worker's part. Raises Refused if it isn't let in, its versions are others, or its device is there already; Busy
+    while there is no head.
+    """
     prepare(meeting.token)
     os.environ[FOLDER] = str(folder)
-    _check_reachable(meeting)
+    check_reachable(meeting)
     _check_versions(meeting)
-    return _node(meeting, folder, head=False, resources=device.resources(), host=own_host)
+    mark = hashlib.sha256(f"{platform.node()}:{folder}".encode()).hexdigest()[:16]
+    check_device(_store(meeting).get_all_node_info(timeout=CONNECT_S).values(), device, mark)
+    return _node(meeting, folder, head=False, resources=device.resources(), host=own_host, labels={WORKER: mark})
+
+
+def check_device(nodes: Iterable[Any], device: Device, mark: str) -> None:
+    """Raise Refused if a worker other than the one with this `mark` offers the device: it would be measured on twice at once.
+    `nodes` are those of the fleet, as Ray has them; an earlier life of the same worker may still be among them.
+    """
+    name = f"{DEVICE}{device.uuid}"
+    if any(node.state == ALIVE and name in node.resources_total and node.labels.get(WORKER) != mark for node in nodes):
+        raise Refused(
+            "another worker offers this device already",
+            code="fleet-device-taken",
+            expected="one worker for each device",
+            found=f"a second one with {device.uuid}",
+            hint="end the other one (Ctrl-C); a machine that was cloned: remove the file device in its worker's folder",
+        )
 
 
 def alive(node: Any) -> bool:
@@ -102,7 +123,15 @@ def _stop(number: int, frame: object) -> None:  # noqa: ARG001  the signature of
     raise KeyboardInterrupt
 
 
-def _node(meeting: Meeting, folder: Path, *, head: bool, resources: dict[str, float], host: str = "") -> Any:
+def _node(
+    meeting: Meeting,
+    folder: Path,
+    *,
+    head: bool,
+    resources: dict[str, float],
+    host: str = "",
+    labels: dict[str, str] | None = None,
+) -> Any:
     from ray._private.node import Node
     from ray._private.parameter import RayParams
 
@@ -113,6 +142,7 @@ def _node(meeting: Meeting, folder: Path, *, head: bool, resources: dict[str, fl
         num_cpus=0,  # nothing of Ray's own is scheduled; no worker is started in advance
         num_gpus=0,
         resources=resources,
+        labels=labels,
         object_store_memory=STORE_BYTES,
         memory=STORE_BYTES,
         temp_dir=str(_emptied(folder)),
@@ -166,7 +196,8 @@ def _store(meeting: Meeting) -> Any:
     return GcsClient(address=meeting.address)
 
 
-def _check_reachable(meeting: Meeting) -> None:
+def check_reachable(meeting: Meeting) -> None:
+    """Raise Busy if nothing listens where the fleet meets. Ray itself would end the process, after a while."""
     host, _, port = meeting.address.rpartition(":")
     try:
         socket.create_connection((host, int(port)), timeout=CONNECT_S).close()

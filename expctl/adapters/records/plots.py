@@ -103,6 +103,7 @@ class Pictures:
     def _plan_of_run(self, begun: Begun, proposal: Proposal) -> Plan:
         used = begun.simplify_used_percent
         plan = self._plan(begun.base, begun.target, proposal.mode, simplify_used_percent=used, calibrated=begun.calibrated)
+        plan = replace(plan, kept_by=begun.kept_by)
         return plan.extend() if begun.extends else plan
 
     def _plan(

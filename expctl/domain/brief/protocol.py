@@ -43,11 +43,13 @@ def _lines(protocol: Protocol, absent: Mapping[str, str]) -> Iterator[str]:
         if benchmark is not None:
             sizes = ", ".join(f"{size.name} ({size.weight:g}{', rescuer' if size.rescuer else ''})" for size in benchmark.sizes)
             yield f"KPI on {name}: {protocol.targets[name].number_kind} of one iteration, sizes with weights: {sizes}."
+    second = ", and a second device confirms it" if keep.second_device else ""
     yield (
         "KEEP: the tests pass, the weighted gain lies beyond noise and holds again in a new session, and no size may have lost"
-        f" more than {keep.guard_percent:g} %. REJECT: a size surely loses more than {keep.regression_percent:g} %, or a gain"
-        f" of {keep.worthwhile_percent:g} % is ruled out. Mode simplify: no gain is needed, and all simplifications of an epoch"
-        f" together may cost {keep.simplify_percent:g} %. Mode gain-costly: the gain must exceed {keep.costly_percent:g} %."
+        f" more than {keep.guard_percent:g} %{second}. REJECT: a size surely loses more than {keep.regression_percent:g} %, or"
+        f" a gain of {keep.worthwhile_percent:g} % is ruled out. Mode simplify: no gain is needed, and all simplifications of"
+        f" an epoch together may cost {keep.simplify_percent:g} %. Mode gain-costly: the gain must exceed"
+        f" {keep.costly_percent:g} %."
     )
     everywhere = " and every target was built" if keep.free_simplify == "all" else ""
     yield (

@@ -91,6 +91,8 @@ class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `looks` are the numbers of rounds at which the search could stop. `rescued_by` is the size that gained instead of the
     objective. `simplify_used_percent` is the sum of the losses of earlier simplifications that are comparable. `calibrated` is
     the known noise of the machine, `words` the version of the wording of reasons. `extended`: `expctl run ID --extend` went on.
+    `kept_by`: the name by whose gain the change was kept beside an older baseline; then there was no search. `contradicted`, if
+    not empty, is why a second device, which the protocol asks for, did not confirm a gain.
     """
 
     boundaries: str
@@ -103,6 +105,8 @@ class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     calibrated: Calibrated | None = None
     words: Count = 0
     extended: bool = False
+    kept_by: str = ""
+    contradicted: str = ""
 
 
 class Test(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -235,7 +239,8 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Whether more rounds may decide: it was measured, is INCONCLUSIVE by the present rule, and was not extended yet."""
         decided = self.procedure
         undecided = self.verdict is Verdict.INCONCLUSIVE and self.origin is Origin.MEASURED and bool(self.estimates)
-        return undecided and decided is not None and decided.boundaries == VERSION and not decided.extended
+        goes_on = decided is not None and not decided.extended and not decided.contradicted
+        return undecided and decided is not None and goes_on and decided.boundaries == VERSION
 
 
 class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -11,8 +11,8 @@ class Assigned(Struct, frozen=True, kw_only=True):
     """An attempt at an experiment was given to a device of class `kind` on the worker `worker`, beside the commit `base`.
 
     `kernel` identifies the sources of that commit. `alone` says how the experiment was judged beside an older kernel, and
-    `after` are the experiments whose KEEPs have changed the kernel since; both empty for one that was not. `confirms`, if not
-    empty, is the device whose KEEP is measured once more.
+    `after` are the experiments whose KEEPs have changed the kernel since; both empty for one that was not. `kept_by`: by which
+    gain it was kept there, if it was (Begun.kept_by). `confirms`, if not empty, is the device whose KEEP is measured once more.
     """
 
     id: str
@@ -25,6 +25,7 @@ class Assigned(Struct, frozen=True, kw_only=True):
     alone: str = ""
     after: tuple[str, ...] = ()
     confirms: str = ""
+    kept_by: str = ""
 
 
 class Judged(Struct, frozen=True, kw_only=True):

@@ -5,49 +5,25 @@ KEEP waits until everything before it in the queue has landed. If the kernel is 
 lands; if an earlier KEEP has changed that, it is judged again beside the new kernel first. So no two changes land that were not
 measured together, and the order of landing is the order of the queue, whichever device is quickest.
 
-A confirmation measures a KEEP once more on another device, as evidence: when nothing else waits, and it holds nothing up.
+A confirmation measures a KEEP once more on another device, as evidence: when nothing else waits, and it holds nothing up. If
+the KEEP `needs_second`, it is the other way round: the KEEP that would land next waits for the confirmation, which goes first.
 
 Every operation takes logarithmic time, and what has landed is forgotten: 100,000 experiments cost no more each than 100.
 """
 
 import heapq
-from collections import deque
+from collections import OrderedDict, deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from msgspec import Struct
-
-CONFIRMS = "+"
-
-
-def confirmation_of(experiment: str) -> str:
-    """Return the name under which an experiment is confirmed; no experiment has such an id."""
-    return experiment + CONFIRMS
-
-
-def experiment_of(name: str) -> str:
-    """Return the experiment that a name stands for, be it confirmed or judged."""
-    return name.removesuffix(CONFIRMS)
+from expctl.domain.fleet.assignment import Assignment, confirmation_of, experiment_of
 
 
 class _State(Enum):
     WAITS = auto()
     RUNS = auto()
     JUDGED = auto()
-
-
-class Assignment(Struct, frozen=True, kw_only=True):
-    """One experiment for one device. `attempt` counts from 1 for each experiment; `again`: it was a KEEP beside another kernel.
-    `resumes`: the same attempt was begun on this device before. `confirms`: the device whose KEEP it confirms, "" if it
-    is no confirmation.
-    """
-
-    id: str
-    attempt: int
-    device: str
-    again: bool = False
-    resumes: bool = False
-    confirms: str = ""
 
 
 @dataclass(slots=True)
@@ -61,6 +37,8 @@ class _Entry:
     keep: bool = False
     again: bool = False
     unlike: str = ""  # of a confirmation: the device that has judged the KEEP
+    needs_second: bool = False
+    answered: bool = False  # by a second device, beside the same kernel
 
 
 class Schedule:
@@ -71,7 +49,7 @@ class Schedule:
         self._entries: dict[str, _Entry] = {}
         self._places = 0
         self._waiting: list[tuple[bool, int, str]] = []
-        self._order: list[tuple[int, str]] = []
+        self._order: OrderedDict[str, None] = OrderedDict()
         self._others: deque[str] = deque()
         self._checks: dict[str, None] = {}
         self._idle: dict[str, None] = {}
@@ -93,7 +71,7 @@ class Schedule:
         entry = _Entry(id=experiment, place=self._places, attempt=attempts)
         self._places += 1
         self._entries[experiment] = entry
-        heapq.heappush(self._order, (entry.place, experiment))
+        self._order[experiment] = None
         self._wait(entry)
 
     def confirm(self, experiment: str, device: str, *, attempts: int = 0) -> None:
@@ -110,11 +88,11 @@ class Schedule:
         self._begun[device] = experiment
         self._wait(entry)
 
-    def judged_before(self, experiment: str, attempt: int, *, beside: str, keep: bool) -> None:
+    def judged_before(self, experiment: str, attempt: int, *, beside: str, keep: bool, needs_second: bool = False) -> None:
         """An earlier head had heard the verdict of `attempt`, and had not landed it."""
         entry = self._entries[experiment]
         entry.attempt = attempt
-        self._conclude(entry, beside=beside, keep=keep)
+        self._conclude(entry, beside=beside, keep=keep, needs_second=needs_second)
 
     def offer(self, device: str) -> None:
         """A device is free."""
@@ -129,17 +107,21 @@ class Schedule:
             self._wait(self._entries[experiment])
         return experiment
 
-    def judged(self, experiment: str, attempt: int, *, keep: bool) -> bool:
-        """An attempt has a verdict. Return False if it is not the one that counts: then it is evidence, and nothing more."""
+    def judged(self, experiment: str, attempt: int, *, keep: bool, needs_second: bool = False) -> bool:
+        """An attempt has a verdict. Return False if it is not the one that counts: then it is evidence, and nothing more. A
+        KEEP that `needs_second` waits for a second device before it lands.
+        """
         if not self.is_current(experiment, attempt):
             return False
         entry = self._entries[experiment]
         self._free(entry)
-        self._conclude(entry, beside=entry.beside, keep=keep)
+        self._conclude(entry, beside=entry.beside, keep=keep, needs_second=needs_second)
         return True
 
     def failed(self, experiment: str, attempt: int, *, retry: bool) -> bool:
-        """An attempt ended without a verdict: it waits again if `retry`, else it is taken out. False if it doesn't count."""
+        """An attempt ended without a verdict: it waits again if `retry`, else it is taken out, and with it the KEEP that waits
+        for it. False if it doesn't count.
+        """
         if not self.is_current(experiment, attempt):
             return False
         entry = self._entries[experiment]
@@ -147,7 +129,9 @@ class Schedule:
         if retry:
             self._wait(entry)
         else:
-            del self._entries[experiment]
+            self._forget(experiment)
+            if entry.unlike:
+                self._forget(experiment_of(experiment))
         return True
 
     def landed(self, experiment: str, kernel: str, *, retry: bool = False) -> None:
@@ -160,7 +144,10 @@ class Schedule:
         if retry:
             self._wait(entry)
         else:
-            del self._entries[experiment]
+            self._forget(experiment)
+            check = self._entries.get(confirmation_of(experiment))
+            if check is not None and check.state is _State.JUDGED:
+                self._others.append(check.id)
 
     def withdraw(self, experiment: str) -> None:
         """Take out an experiment that waits; do nothing if it is judged already or being judged."""
@@ -168,7 +155,7 @@ class Schedule:
         if entry is not None and entry.state is _State.WAITS:
             self._forget_begun(entry)
             self._checks.pop(experiment, None)
-            del self._entries[experiment]
+            self._forget(experiment)
 
     # ------------------------------------------------------------------ what to do
 
@@ -182,19 +169,29 @@ class Schedule:
         for device, experiment in self._begun.items():
             if device in self._idle:
                 return self._give(self._entries[experiment], device, resumes=True)
+        first = self._first()
+        if first is not None and confirmation_of(first.id) in self._checks:
+            awaited = self._give_check([confirmation_of(first.id)])
+            if awaited is not None:
+                return awaited
         entry = self._next_waiting() if self._idle else None
         if entry is not None:
             return self._give(entry, next(iter(self._idle)), resumes=False)
-        for name in self._checks if self._idle else ():
-            entry = self._entries[name]
-            device = next((each for each in self._idle if each != entry.unlike), "")
-            if device:
-                return self._give(entry, device, resumes=False)
-        return None
+        return self._give_check(self._checks)
 
-    def lacks_another(self) -> bool:
-        """After `assign`: does nothing but confirmations wait, for another device than those that are here?"""
-        return bool(self._idle) and len(self._checks) == len(self._entries)
+    def lacks_another(self) -> int:
+        """After `assign`: return how many confirmations wait for another device than those that are here, if nothing else can
+        be done until one comes; else 0.
+        """
+        stuck = not self.next_landing() and not self._runs and not self.waits() and bool(self._idle)
+        return len(self._checks) if stuck else 0
+
+    def unconfirmed(self) -> str:
+        """After `next_landing`: return the KEEP that would land, if it waits for a confirmation that was not begun; else ""."""
+        first = self._first()
+        if first is None or first.state is not _State.JUDGED or not first.needs_second or first.answered:
+            return ""
+        return "" if confirmation_of(first.id) in self._entries else first.id
 
     def next_landing(self) -> str:
         """Return the experiment that lands next, "" if none can yet. A KEEP beside an older kernel waits to be judged again."""
@@ -207,7 +204,13 @@ class Schedule:
         if first is None or first.state is not _State.JUDGED:
             return ""
         if first.beside == self.kernel:
-            return first.id
+            return first.id if first.answered or not first.needs_second else ""
+        check = self._entries.get(confirmation_of(first.id))
+        if (
+            check is not None and check.state is not _State.RUNS
+        ):  # it is of the older kernel; one that runs is dropped at its end
+            self._checks.pop(check.id, None)
+            self._forget(check.id)
         first.again = True
         self._wait(first)
         return ""
@@ -215,6 +218,10 @@ class Schedule:
     def is_kept(self, experiment: str) -> bool:
         """Was the experiment judged a KEEP?"""
         return self._entries[experiment].keep
+
+    def is_answered(self, experiment: str) -> bool:
+        """Has a second device judged the KEEP too, beside the same kernel?"""
+        return self._entries[experiment].answered
 
     def waits(self) -> bool:
         """Does anything wait for a device?"""
@@ -234,6 +241,13 @@ class Schedule:
         again, confirms = entry.again, entry.unlike
         return Assignment(id=entry.id, attempt=entry.attempt, device=device, again=again, resumes=resumes, confirms=confirms)
 
+    def _give_check(self, names: Iterable[str]) -> Assignment | None:
+        for entry in (self._entries[name] for name in names):
+            device = next((each for each in self._idle if each != entry.unlike), "")
+            if device:
+                return self._give(entry, device, resumes=False)
+        return None
+
     def _free(self, entry: _Entry) -> None:
         del self._runs[entry.device]
         self._idle[entry.device] = None
@@ -249,10 +263,16 @@ class Schedule:
             return
         heapq.heappush(self._waiting, (not entry.again, entry.place, entry.id))
 
-    def _conclude(self, entry: _Entry, *, beside: str, keep: bool) -> None:
+    def _conclude(self, entry: _Entry, *, beside: str, keep: bool, needs_second: bool) -> None:
         entry.state, entry.beside, entry.keep = _State.JUDGED, beside, keep and not entry.unlike
+        entry.needs_second, entry.answered = needs_second, False
         self._checks.pop(entry.id, None)
-        if not entry.keep:
+        waiting = self._entries.get(experiment_of(entry.id)) if entry.unlike else None
+        if waiting is not None and waiting.state is _State.JUDGED and waiting.beside == beside:
+            waiting.answered = True  # it lands first, then this
+        elif waiting is not None:
+            self._forget(entry.id)  # of an older kernel: it confirms nothing any more
+        elif not entry.keep:
             self._others.append(entry.id)
 
     def _next_waiting(self) -> _Entry | None:
@@ -265,10 +285,8 @@ class Schedule:
         return None
 
     def _first(self) -> _Entry | None:
-        while self._order:
-            place, experiment = self._order[0]
-            entry = self._entries.get(experiment)
-            if entry is not None and entry.place == place:
-                return entry
-            heapq.heappop(self._order)
-        return None
+        return self._entries.get(next(iter(self._order), ""))
+
+    def _forget(self, experiment: str) -> None:
+        self._entries.pop(experiment, None)
+        self._order.pop(experiment, None)

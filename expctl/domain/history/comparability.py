@@ -23,7 +23,7 @@ HASHES = (HARNESS, CODE, PROTOCOL)
 # Facts of the machine in `environment`; every other fact there is the version of a tool of the build.
 MACHINE_FACTS = frozenset(
     ("cpu", "vector", "cores", "memory_gib", "os", "architecture", "python", "gpu", "machine", "driver", "clock_policy")
-) | {"confinement", "walls", "settings", "cards", "variables", "fingerprint"}
+) | {"confinement", "walls", "settings", "cards", "variables", "fingerprint", "device"}
 NO_COMPILER = frozenset(("elftools",))  # it hashes builds and affects none
 
 

@@ -236,6 +236,7 @@ class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     code must gain. `slow_launch`: in style `launch`, a KEEP takes enough launches to rule out that rare ones, slower by this
     much, cost more than the gain on average; 0 switches this off. `free_simplify`: the targets on which a simplification must
     have the baseline's machine code to be kept untimed. `blind`: how often `run --all` puts a blind slot before an experiment.
+    With `second_device`, a timed KEEP lands once a second device of a fleet has confirmed it.
     """
 
     guard_percent: float = 0.5
@@ -246,6 +247,7 @@ class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     slow_launch_percent: float = 15.0
     free_simplify: FreeSimplify = FreeSimplify.BUILT
     blind_percent: float = 5.0
+    second_device: bool = False
 
 
 class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

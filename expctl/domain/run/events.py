@@ -18,6 +18,7 @@ class Begun(Struct, frozen=True, kw_only=True):
     simplifications in this epoch, `calibrated` the calibrated noise. `waivers` are the reasons why the patch runs although
     do-not-repeat rules match it. `extends`, if not empty, is the commit with the undecided record and the samples that this run
     continues. `device`, if not empty, is the device of a fleet that measures: no other goes on with the run.
+    `kept_by`, if not empty, is the name by whose gain the change was kept beside an older baseline (Plan.kept_by).
     """
 
     id: str
@@ -34,6 +35,13 @@ class Begun(Struct, frozen=True, kw_only=True):
     waivers: tuple[Waiver, ...] = ()
     extends: str = ""
     device: str = ""
+    kept_by: str = ""
+
+
+class Contradicted(Struct, frozen=True, kw_only=True):
+    """A second device, which the protocol asks for, did not confirm the gain; `why` is what it has found."""
+
+    why: str
 
 
 class Noted(Struct, frozen=True, kw_only=True):
@@ -141,6 +149,7 @@ class Published(Struct, frozen=True, kw_only=True):
 Event = (
     Begun
     | Noted
+    | Contradicted
     | Pinned
     | Built
     | BuildFailed

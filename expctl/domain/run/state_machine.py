@@ -23,6 +23,7 @@ from expctl.domain.run.events import (
     Begun,
     BuildFailed,
     Built,
+    Contradicted,
     Event,
     Invalidated,
     Measured,
@@ -34,7 +35,7 @@ from expctl.domain.run.events import (
 )
 from expctl.domain.run.resource_limits import exceeded
 from expctl.domain.run.target_roles import TargetRoles
-from expctl.domain.verdict.judge import judge
+from expctl.domain.verdict.judge import contradicted, judge
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Side
 from expctl.domain.verdict.sequential_test import Decision, MeasureMore
@@ -274,7 +275,8 @@ def _judge_samples(run: Run) -> Measure | Decision:
     answer = judge(run.samples(), run.plan, run.kind)
     if isinstance(answer, MeasureMore):
         return Measure(run.next_round(), answer.session, answer.rounds_left)
-    return answer
+    against = run.last(Contradicted)
+    return contradicted(answer, against.why if against is not None else "")
 
 
 def _without_samples(verdict: Verdict, reason: str) -> Decision:

@@ -8,7 +8,7 @@ from expctl.domain.experiment.proposal import Kind
 from expctl.domain.experiment.record import Procedure, Record, Replication
 from expctl.domain.protocol.boundaries import VERSION, is_older
 from expctl.domain.protocol.model import Benchmark, KeepRule
-from expctl.domain.verdict.judge import estimates_of, judge
+from expctl.domain.verdict.judge import contradicted, estimates_of, judge
 from expctl.domain.verdict.machine_states import times_by_state
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample
@@ -51,11 +51,13 @@ def replayed(procedure: Procedure, kind: Kind, samples: Sequence[Sample], benchm
         procedure.mode,
         simplify_used_percent=procedure.simplify_used_percent,
         calibrated=procedure.calibrated,
+        kept_by=procedure.kept_by,
     )
     decision = judge(samples, plan.extend() if procedure.extended else plan, kind)
     if isinstance(decision, MeasureMore):
         missing = f"{decision.rounds_left} rounds of the {decision.session}"
         raise UnplayableError(f"these samples are too few to decide: {missing} are missing")
+    decision = contradicted(decision, procedure.contradicted)
     return Replay(
         rule=procedure.boundaries,
         parts={

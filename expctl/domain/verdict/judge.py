@@ -114,6 +114,15 @@ def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decisi
     return replace(answer, verdict=Verdict.KEEP, reasons=(reason,))
 
 
+def contradicted(decision: Decision, why: str) -> Decision:
+    """Return the verdict of a gain that a second device did not confirm, for the reason `why` ("": it did, or wasn't asked)."""
+    if not why or decision.verdict is not Verdict.KEEP or decision.procedure is None:
+        return decision
+    procedure = replace(decision.procedure, contradicted=why)
+    reasons = (f"not confirmed by a second device: {why}", *decision.reasons)
+    return replace(decision, verdict=Verdict.INCONCLUSIVE, reasons=reasons, procedure=procedure)
+
+
 def tail_flags(decision: Decision, samples: Sequence[Sample]) -> tuple[str, ...]:
     """Return a sentence for each size at which one side has clearly more slow iterations (a heavier tail). Only the rounds from
     which `decision` was computed are looked at.

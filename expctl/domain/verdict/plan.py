@@ -26,7 +26,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     gain alone may keep a patch. `simplify_used` is the sum of the losses by simplifications kept in this epoch. `walls` has
     the time that each size takes at the machine's peak, where known. `respawn` rounds of one pair of worker processes count as
     one. A KEEP must rule out rare launches that are slower by `slow_launch` (0: need not); a round has `launches` launches of
-    each side. `extended` is True if an undecided measurement is continued.
+    each side. `extended` is True if an undecided measurement is continued. `kept_by`, if not empty, is the name by whose gain
+    (the objective, or a rescuer) the change was kept beside an older baseline: there is no search, and a confirmation decides.
     """
 
     weights: Mapping[str, float]
@@ -46,6 +47,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     walls: Mapping[str, Wall] = field(default_factory=dict)
     respawn: int = 1
     extended: bool = False
+    kept_by: str = ""
 
     @staticmethod
     def of(
@@ -55,6 +57,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         *,
         simplify_used_percent: float = 0.0,
         calibrated: Calibrated | None = None,
+        kept_by: str = "",
     ) -> "Plan":
         """Return the plan of a run in `mode`, with the limits of protocol.yaml converted from percent to log units."""
         return Plan(
@@ -71,6 +74,7 @@ class Plan(Struct, frozen=True, kw_only=True):
             rescuers=tuple(size.name for size in benchmark.sizes if size.rescuer),
             simplify_used=simplify_used_percent / 100,
             calibrated=calibrated,
+            kept_by=kept_by,
             walls={size.name: wall for size in benchmark.sizes if (wall := _wall(size, benchmark)) is not None},
         )
 

@@ -26,7 +26,8 @@ class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     is the duration of the whole round, `pair` the round in which the two processes started, `taints` the disturbances noticed.
     `hidden_ns` is, for each series, how much more time the harness measured than the sum of `ns`. `session` None means the
     search. `layout` is the number of the build that was timed, among those that differ in code placement alone. `config` is
-    what the harness said it timed the build with (the fact `config` of `ready`), e.g. the tile shape of each size.
+    what the harness said it timed the build with (the fact `config` of `ready`), e.g. the tile shape of each size. `device` is
+    the device of a fleet that has measured; empty on one machine.
     """
 
     round: int
@@ -45,6 +46,7 @@ class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     hidden_ns: tuple[int, ...] = ()
     layout: int = 0
     config: str = ""
+    device: str = ""
 
 
 class RoundEffect(Struct, frozen=True, kw_only=True):
@@ -70,17 +72,22 @@ class RoundEffect(Struct, frozen=True, kw_only=True):
 
 
 class MalformedRound(ValueError):
-    """Raised if the two sides of a round don't have the same sizes and numbers of times."""
+    """Raised if the two sides of a round don't have the same sizes and numbers of times, or samples are of two devices."""
 
 
 def round_effects(samples: Iterable[Sample]) -> tuple[RoundEffect, ...]:
     """Reduce the samples to one effect per round and size, in the order of rounds. Samples with foreign load are left out.
-    Raises MalformedRound if a round lacks a side, or its sides have different sizes or numbers of times.
+    Raises MalformedRound if a round lacks a side, or its sides have different sizes or numbers of times, or if two devices have
+    measured: no difference is ever computed between them.
     """
     by_round: dict[int, dict[str, list[Sample]]] = {}
+    devices: set[str] = set()
     for sample in samples:
+        devices.add(sample.device)
         if not sample.taints:
             by_round.setdefault(sample.round, {}).setdefault(sample.size, []).append(sample)
+    if len(devices) > 1:
+        raise MalformedRound(f"samples of two devices: {', '.join(name or 'this machine' for name in sorted(devices)[:2])}")
     effects = tuple(_round_effect(index, sizes) for index, sizes in sorted(by_round.items()))
     for each in effects[1:]:
         if each.effect.keys() != effects[0].effect.keys():

@@ -42,18 +42,26 @@ class Decision(Struct, frozen=True, kw_only=True):
 
 
 class _Promising(Struct, frozen=True, kw_only=True):
-    """The look at which the search ended with a gain; `rescuer` is the size that gained, empty for the objective."""
+    """What is to be confirmed: `rescuer` is the size that gained, empty for the objective. `before` says in words what was seen
+    of it; `n` rounds of search at `looks` have shown it, none if it was kept beside an older baseline.
+    """
 
-    seen: Evidence
-    looks: tuple[int, ...]
+    before: str
     rescuer: str
+    n: int = 0
+    looks: tuple[int, ...] = ()
 
 
 def decide(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision:
     """Return the verdict of the first look that gives one, or else how many rounds are missing until the next look."""
     search, confirm = ([each for each in rounds if each.session is session] for session in Session)
-    found = _search(search, plan)
-    return _confirm(search[: found.seen.n], confirm, plan, found) if isinstance(found, _Promising) else found
+    found = _kept(plan) if plan.kept_by else _search(search, plan)
+    return _confirm(search[: found.n], confirm, plan, found) if isinstance(found, _Promising) else found
+
+
+def _kept(plan: Plan) -> _Promising:
+    rescuer = "" if plan.kept_by == OBJECTIVE else plan.kept_by
+    return _Promising(before=f"{plan.kept_by} gained beside an older baseline", rescuer=rescuer)
 
 
 def _search(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision | _Promising:
@@ -66,7 +74,8 @@ def _search(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision
             return _decision(Verdict.REJECT, _regress(seen, slower), seen, rounds[:n], taken)
         rescuer = "" if seen.gains() else seen.rescuer()
         if not seen.unguarded() and (rescuer or seen.gains()):
-            return _Promising(seen=seen, looks=taken, rescuer=rescuer)
+            name = rescuer or OBJECTIVE
+            return _Promising(before=f"the search saw {name} {seen.describe(name)}", rescuer=rescuer, n=n, looks=taken)
         if seen.futile(OBJECTIVE, *plan.rescuers):
             return _decision(Verdict.REJECT, (_ruled_out(seen, OBJECTIVE),), seen, rounds[:n], taken)
     if not looks:
@@ -90,7 +99,7 @@ def _confirm(
         doubtful = _doubts(seen, before, rounds[:n], promising.rescuer) if gains else ()
         ended = _look_again(seen, promising, [*before, *rounds[:n]], kept=gains and not doubtful)
         if ended is None and (pairs == looks[-1] or (n >= plan.confirm and not gains)):
-            was = f"not confirmed: the search saw {name} {promising.seen.describe(name)}"
+            was = f"not confirmed: {promising.before}"
             why = (f"{name} {seen.describe(name)}, but {each}" for each in doubtful)
             ended = Verdict.INCONCLUSIVE, tuple(why) or (was, *price_of(seen, rounds[:n], Session.CONFIRM, name))
         if ended is not None:
@@ -156,7 +165,9 @@ def _decision(
         reasons=reasons,
         intervals=seen.intervals,
         rounds=tuple(each.round for each in rounds),
-        procedure=procedure_of(seen.plan, looks, search_rounds=looks[-1], confirm_rounds=confirmed, rescued_by=rescuer),
+        procedure=procedure_of(
+            seen.plan, looks, search_rounds=looks[-1] if looks else 0, confirm_rounds=confirmed, rescued_by=rescuer
+        ),
     )
 
 
@@ -173,6 +184,7 @@ def procedure_of(
         rescued_by=rescued_by,
         simplify_used_percent=round(100 * plan.simplify_used, 4),
         calibrated=plan.calibrated,
+        kept_by=plan.kept_by,
     )
 
 

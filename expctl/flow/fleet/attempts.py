@@ -5,6 +5,7 @@ from typing import Any
 
 from expctl.domain.errors import Refused
 from expctl.domain.fleet.events import Assigned, FleetEvent, GivenUp
+from expctl.domain.run.events import Measured
 from expctl.flow.fleet.landing import Attempt
 from expctl.ports.fleet import Finished, Told
 from expctl.ports.repository import Journal
@@ -27,7 +28,11 @@ class Attempts:
 
     def newest(self, experiment: str) -> Attempt:
         """Read the newest attempt at an experiment. Raises ValueError if there is none."""
-        return self._read(experiment, self.last(experiment))
+        return self.read(experiment, self.last(experiment))
+
+    def read(self, experiment: str, attempt: int) -> Attempt:
+        """Read an attempt. Raises ValueError if it isn't there."""
+        return Attempt.of(self._journal.read(self._name(experiment, attempt)))
 
     def open(self) -> Iterator[Attempt]:
         """Read the newest attempt of each experiment, unless it was given up. One that a power cut has damaged is forgotten."""
@@ -44,7 +49,11 @@ class Attempts:
         self._events[assigned.id, assigned.attempt] = 0
 
     def tell(self, told: Told) -> None:
-        """Write down an event. One that is there already, because the worker has sent it twice, is left out."""
+        """Write down an event. One that is there already, because the worker has sent it twice, is left out, and so is a round
+        that is not of the device that tells it.
+        """
+        if isinstance(told.event, Measured) and any(sample.device != told.device for sample in told.event.samples):
+            return
         if told.number == self._count(told.id, told.attempt):
             self._append(told.id, told.attempt, told.event)
             self._events[told.id, told.attempt] += 1
@@ -86,9 +95,6 @@ class Attempts:
 
     def _name(self, experiment: str, attempt: int) -> str:
         return f"{experiment}.{attempt}"
-
-    def _read(self, experiment: str, attempt: int) -> Attempt:
-        return Attempt.of(self._journal.read(self._name(experiment, attempt)))
 
     def _count(self, experiment: str, attempt: int) -> int:
         """Return how many events of the run are written down; -1 if the attempt's journal is gone."""

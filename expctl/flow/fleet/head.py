@@ -11,14 +11,15 @@ from expctl.domain.errors import Busy, Interrupted, MachineTrouble, Refused
 from expctl.domain.experiment.findings import TEXT_MAX
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import EvidenceKind, Record
+from expctl.domain.fleet.assignment import confirmation_of, experiment_of
 from expctl.domain.fleet.events import Assigned, GivenUp
-from expctl.domain.fleet.schedule import Schedule, confirmation_of, experiment_of
+from expctl.domain.fleet.schedule import Schedule
 from expctl.domain.queue.ordering import State
 from expctl.flow.audit.edit_findings import add
 from expctl.flow.autopilot.preconditions import check_same_branch
 from expctl.flow.autopilot.steps import Ended, Skipped
 from expctl.flow.fleet.attempts import Attempts
-from expctl.flow.fleet.landing import Attempt, decision_of, land
+from expctl.flow.fleet.landing import Attempt, decision_of, land, needs_second
 from expctl.flow.fleet.siblings import Siblings
 from expctl.flow.fleet.workers import Workers
 from expctl.flow.repository.pending import read_queue
@@ -96,8 +97,9 @@ class Head:
             if ended and not self.workers.busy:
                 yield Ended(why=ended)
                 return
-            if not len(self.schedule) or (self.schedule.lacks_another() and not self.workers.busy):
-                yield from self._left_over()
+            unconfirmed = 0 if self.workers.busy else self.schedule.lacks_another()
+            if not len(self.schedule) or unconfirmed:
+                yield from self._left_over(unconfirmed)
                 return
             if self.context.stop_requested():
                 raise Interrupted("the fleet was stopped; expctl run --all --on fleet goes on from there")
@@ -141,14 +143,14 @@ class Head:
         refusal = Refused(f"{experiment} is {state}: {why}", code="experiment-not-ready", hint=f"expctl show {experiment}")
         return [Skipped(id=experiment, state=state, refusal=refusal)]
 
-    def _left_over(self) -> Iterator[FleetStep]:
+    def _left_over(self, unconfirmed: int) -> Iterator[FleetStep]:
         entries = read_queue(self.context.library, self.context.workspace.head()).entries()
         left = [each for each in entries if each.state is not State.WITHDRAWN]
         states = [
             f"{sum(each.state is state for each in left)} {state}" for state in State if any(e.state is state for e in left)
         ]
-        if len(self.schedule):
-            states.append(f"{len(self.schedule)} KEEPs not confirmed, for want of a second device")
+        if unconfirmed:
+            states.append(f"{unconfirmed} KEEPs not confirmed, for want of a second device")
         yield Ended(why=f"nothing in the queue can run: {', '.join(states)}" if states else "the queue is empty")
 
     # ------------------------------------------------------------------ after a killed head
@@ -168,18 +170,20 @@ class Head:
                     assigned.id, assigned.attempt, assigned.device, beside=assigned.kernel, again=bool(assigned.alone)
                 )
             else:
-                keep = decision.verdict is Verdict.KEEP
-                self.schedule.judged_before(assigned.id, assigned.attempt, beside=assigned.kernel, keep=keep)
+                keep, second = decision.verdict is Verdict.KEEP, needs_second(self.context, attempt, decision)
+                self.schedule.judged_before(
+                    assigned.id, assigned.attempt, beside=assigned.kernel, keep=keep, needs_second=second
+                )
 
     # ------------------------------------------------------------------ landing
 
     def _land_all(self) -> Iterator[FleetStep]:
         while name := self.schedule.next_landing():
-            attempt = self.attempts.newest(name)
+            attempt, second = self.attempts.newest(name), self._second(name)
             if not self.schedule.is_kept(name):  # the kernel stays, so no device has to wait for this
                 self.workers.assign()
             try:
-                outcome = land(self.context, attempt)
+                outcome = land(self.context, attempt, second)
             except Busy as busy:
                 if busy.message != self.waits_for:
                     self.context.progress.step("waiting", f"{busy.message}; {busy.hint}")
@@ -200,9 +204,19 @@ class Head:
                 verdict = outcome.record.verdict
                 self.done += verdict is not Verdict.INVALID and not attempt.assigned.confirms
                 self.rejects = 0 if verdict is Verdict.KEEP else self.rejects + (verdict is Verdict.REJECT)
-                if self.confirms and verdict is Verdict.KEEP and not attempt.assigned.confirms and outcome.record.estimates:
-                    self.schedule.confirm(name, attempt.assigned.device, attempts=self.attempts.last(confirmation_of(name)))
+                advised = self.confirms and verdict is Verdict.KEEP and second is None and outcome.record.estimates
+                if advised and not attempt.assigned.confirms:
+                    self._confirm(name, attempt)
                 yield outcome
+        if name := self.schedule.unconfirmed():
+            self._confirm(name, self.attempts.newest(name))
+
+    def _confirm(self, experiment: str, attempt: Attempt) -> None:
+        self.schedule.confirm(experiment, attempt.assigned.device, attempts=self.attempts.last(confirmation_of(experiment)))
+
+    def _second(self, experiment: str) -> Attempt | None:
+        """Return what a second device has found of a KEEP that waited for it; None for anything else."""
+        return self.attempts.newest(confirmation_of(experiment)) if self.schedule.is_answered(experiment) else None
 
     def _is_ready(self, experiment: str) -> bool:
         entries = read_queue(self.context.library, self.context.workspace.head()).entries()

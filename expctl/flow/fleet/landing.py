@@ -14,18 +14,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from expctl.domain.errors import Refused
-from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Artifact, Record
+from expctl.domain.fleet.assignment import experiment_of
 from expctl.domain.fleet.events import Assigned, FleetEvent, Judged
-from expctl.domain.fleet.schedule import experiment_of
 from expctl.domain.protocol.model import Protocol, Target
 from expctl.domain.run.actions import Settle
-from expctl.domain.run.events import Begun, Built, Event, Measured, Noted, Pinned, Publishing
+from expctl.domain.run.events import Begun, Built, Contradicted, Event, Measured, Noted, Pinned, Publishing
 from expctl.domain.run.state_machine import Run, next_action
 from expctl.domain.run.step_result import Available, Failed
 from expctl.domain.run.target_roles import TargetRoles
 from expctl.domain.verdict.plan import Plan
-from expctl.domain.verdict.samples import Side
+from expctl.domain.verdict.samples import Sample, Side
 from expctl.domain.verdict.sequential_test import Decision
 from expctl.flow.measuring.setup import benchmark_of
 from expctl.flow.repository import preflight
@@ -53,9 +53,13 @@ class Attempt(Struct, frozen=True, kw_only=True):
 
 
 def decision_of(context: Context, attempt: Attempt) -> Decision | None:
-    """Return the verdict that follows from the attempt's samples; None if something is missing yet."""
-    begun = next((event for event in attempt.run if isinstance(event, Begun)), None)
-    if begun is None:
+    """Return the verdict that follows from the attempt's samples; None if something is missing yet, or is not of the device to
+    which the attempt was given.
+    """
+    begun, assigned = next((event for event in attempt.run if isinstance(event, Begun)), None), attempt.assigned
+    if begun is None or (begun.device, begun.kept_by) != (assigned.device, assigned.kept_by):
+        return None
+    if any(sample.device != assigned.device for sample in _samples(attempt)):
         return None
     protocol = context.library.protocol(begun.base)
     proposal = context.library.queued(begun.base, begun.id).proposal
@@ -65,13 +69,35 @@ def decision_of(context: Context, attempt: Attempt) -> Decision | None:
         proposal.mode,
         simplify_used_percent=begun.simplify_used_percent,
         calibrated=begun.calibrated,
+        kept_by=begun.kept_by,
     )
     action = next_action(Run(kind=proposal.kind, plan=plan, roles=TargetRoles.of(protocol, begun), events=attempt.run))
     return action.decision if isinstance(action, Settle) else None
 
 
-def land(context: Context, attempt: Attempt) -> Outcome | None:
-    """Commit the record of an attempt that is judged; a KEEP lands with it. None if that was done already.
+def needs_second(context: Context, attempt: Attempt, decision: Decision) -> bool:
+    """Does the protocol ask for a second device before this verdict lands? It does so of timed KEEPs."""
+    if decision.verdict is not Verdict.KEEP or not decision.intervals or attempt.assigned.confirms:
+        return False
+    base, name = attempt.assigned.base, attempt.assigned.id
+    kind = context.library.queued(base, name).proposal.kind
+    return kind is not Kind.ANALYSIS and context.library.protocol(base).keep.second_device
+
+
+def _answer(context: Context, second: Attempt) -> Event:
+    """Return what a second device has found of a KEEP, as an event of its run."""
+    decision, assigned = decision_of(context, second), second.assigned
+    where = f"device {assigned.device} ({assigned.kind}) of {assigned.worker}"
+    if decision is None:
+        raise ValueError("only what is judged is an answer")
+    if decision.verdict is Verdict.KEEP:
+        return Noted(text=f"confirmed before it landed on {where}")
+    return Contradicted(why=f"{decision.verdict} on {where}: {decision.reasons[0]}")
+
+
+def land(context: Context, attempt: Attempt, second: Attempt | None = None) -> Outcome | None:
+    """Commit the record of an attempt that is judged; a KEEP lands with it, unless the attempt `second` of another device
+    contradicts it. None if that was done already.
 
     A head that was killed in the middle goes on where git stands. Raises Refused, with nothing landed, if the candidate isn't
     what the head makes of the proposal, or a rule of the repository refuses it meanwhile; Busy.
@@ -88,7 +114,8 @@ def land(context: Context, attempt: Attempt) -> Outcome | None:
         if record is not None and _has(context, record, attempt):
             return None
         _check_candidate(context, attempt)
-        journal.extend(experiment, (*attempt.run, *(Noted(text=text) for text in _notes(attempt))))
+        notes = (*(Noted(text=text) for text in _notes(attempt)), *([_answer(context, second)] if second is not None else []))
+        journal.extend(experiment, (*attempt.run, *notes))
     try:
         return run_experiment(as_measured(context, attempt, judged), experiment, again=bool(assigned.confirms))
     except Refused:
@@ -101,9 +128,13 @@ def _has(context: Context, record: Record, attempt: Attempt) -> bool:
     """Has the record what the attempt measured, because an earlier head was killed once it had committed that?"""
     if not attempt.assigned.confirms:
         return record.verdict is not Verdict.INVALID
-    samples = [sample for event in attempt.run if isinstance(event, Measured) for sample in event.samples]
+    samples = _samples(attempt)
     identity = hashlib.sha256(context.samples_bytes(samples)).hexdigest()
     return bool(samples) and any(each.samples_sha256 == identity for each in record.replications)
+
+
+def _samples(attempt: Attempt) -> list[Sample]:
+    return [sample for event in attempt.run if isinstance(event, Measured) for sample in event.samples]
 
 
 def as_measured(context: Context, attempt: Attempt, judged: Judged) -> Context:
@@ -124,7 +155,8 @@ def _notes(attempt: Attempt) -> Iterator[str]:
     yield f"measured on device {assigned.device} ({assigned.kind}) of {assigned.worker}, attempt {assigned.attempt}"
     if assigned.alone:
         on_top = f"on top of {', '.join(assigned.after)}" if assigned.after else "on the newest baseline"
-        yield f"judged again {on_top}; beside the older one: {assigned.alone}"
+        how = ", by a confirmation without a search" if assigned.kept_by else ""
+        yield f"judged again {on_top}{how}; beside the older one: {assigned.alone}"
 
 
 def _check_candidate(context: Context, attempt: Attempt) -> None:

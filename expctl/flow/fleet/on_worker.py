@@ -21,16 +21,16 @@ def offer(context: Context, target: str) -> Offered:
     return Offered(device=context.device, target=deciding, conditions=ground.parts)
 
 
-def judge(context: Context, experiment: str, target: str, events: tuple[Event, ...], *, again: bool) -> Judged:
+def judge(context: Context, experiment: str, target: str, events: tuple[Event, ...], *, again: bool, kept_by: str) -> Judged:
     """Measure `experiment` on `target` up to its verdict, after `events` of the same attempt. Its journal, to which the caller
-    listens, has all that the verdict follows from. One that has a record is measured if `again`. Raises Refused, Busy or
-    Interrupted.
+    listens, has all that the verdict follows from. One that has a record is measured if `again`. `kept_by`: see Begun. Raises
+    Refused, Busy or Interrupted.
     """
     for left in context.journal.unfinished():
         context.journal.forget(left)
     if events:
         context.journal.extend(experiment, events)
-    opened = judge_experiment(context, experiment, target=target, again=again)
+    opened = judge_experiment(context, experiment, target=target, again=again, kept_by=kept_by)
     return Judged(
         facts=environment(context, opened.tools, opened.begun.target, opened.target),
         walls=context.walls(),

@@ -6,14 +6,16 @@ from dataclasses import dataclass, field
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.record import OBJECTIVE
+from expctl.domain.fleet.assignment import Assignment, experiment_of
 from expctl.domain.fleet.device import Device
 from expctl.domain.fleet.events import Assigned, GivenUp
-from expctl.domain.fleet.schedule import Assignment, Schedule, experiment_of
+from expctl.domain.fleet.schedule import Schedule
 from expctl.domain.queue.ordering import State
 from expctl.domain.run.events import Event
 from expctl.flow.autopilot.steps import Skipped
 from expctl.flow.fleet.attempts import Attempts
-from expctl.flow.fleet.landing import decision_of
+from expctl.flow.fleet.landing import decision_of, needs_second
 from expctl.flow.fleet.siblings import Siblings
 from expctl.ports.context import Context
 from expctl.ports.fleet import Engine, Finished, Heard, Job, Lost, Offered, Packs, Present, Stumbled, Told
@@ -94,8 +96,8 @@ class Workers:
             attempt = self.attempts.newest(assignment.id)
             base, events = attempt.assigned.base, attempt.run
         else:
-            base = self.context.workspace.head()
-            alone, after = self._alone(assignment)
+            base = self._base(assignment)
+            alone, after, kept_by = self._alone(assignment)
             assigned = Assigned(
                 id=assignment.id,
                 attempt=assignment.attempt,
@@ -107,6 +109,7 @@ class Workers:
                 alone=alone,
                 after=after,
                 confirms=assignment.confirms,
+                kept_by=kept_by,
             )
             before = self.attempts.last(assignment.id)
             self.attempts.begin(assigned)
@@ -115,9 +118,18 @@ class Workers:
         again = ", again on the newest kernel" if assignment.again else ", where it was begun" if assignment.resumes else ""
         again += ", as a confirmation" if assignment.confirms else ""
         self.context.progress.step("given", f"{assignment.id} to {worker.name}, attempt {assignment.attempt}{again}")
-        self._send(worker, base, assignment.id, assignment.attempt, events)
+        kept_by = self.attempts.newest(assignment.id).assigned.kept_by
+        self._send(worker, base, assignment.id, assignment.attempt, events, kept_by)
 
-    def _send(self, worker: _Worker, base: str, experiment: str, attempt: int, events: tuple[Event, ...]) -> None:
+    def _base(self, assignment: Assignment) -> str:
+        """Return the commit beside which to measure: the newest, or that of the KEEP which waits for this confirmation."""
+        name = experiment_of(assignment.id)
+        waited_for = assignment.confirms and name in self.schedule
+        return self.attempts.newest(name).assigned.base if waited_for else self.context.workspace.head()
+
+    def _send(
+        self, worker: _Worker, base: str, experiment: str, attempt: int, events: tuple[Event, ...], kept_by: str = ""
+    ) -> None:
         job = Job(
             repository=self.repository,
             base=base,
@@ -129,22 +141,27 @@ class Workers:
             device=worker.device.uuid,
             events=events,
             again=experiment != experiment_of(experiment),
+            kept_by=kept_by,
         )
         worker.busy, worker.heard, worker.sent, worker.job = True, time.monotonic(), base, (experiment, attempt)
         self.engine.start(worker.device.uuid, job, self.packs.bytes(base, worker.known))
 
-    def _alone(self, assignment: Assignment) -> tuple[str, tuple[str, ...]]:
-        """Return how an experiment that is judged again was judged before, and what was kept since."""
+    def _alone(self, assignment: Assignment) -> tuple[str, tuple[str, ...], str]:
+        """Return how an experiment that is judged again was judged before, what was kept since, and by which gain the
+        experiment was kept (Begun.kept_by).
+        """
         if not assignment.again:
-            return "", ()
+            return "", (), ""
         before = self.attempts.newest(assignment.id)
         decision = decision_of(self.context, before) if before.judged is not None else None
         if decision is None:
-            return before.assigned.alone, before.assigned.after
+            return before.assigned.alone, before.assigned.after, before.assigned.kept_by
         library, base = self.context.library, before.assigned.base
         then, now = library.experiments(base), library.experiments(self.context.workspace.head())
         since = tuple(name for name, verdict in now.items() if verdict is Verdict.KEEP and then.get(name) is not verdict)
-        return f"{decision.verdict} on {base[:7]}: {decision.reasons[0]}", since
+        how = decision.procedure
+        kept_by = (how.rescued_by or OBJECTIVE) if how is not None and how.confirm_rounds else ""
+        return f"{decision.verdict} on {base[:7]}: {decision.reasons[0]}", since, kept_by
 
     # ------------------------------------------------------------------ listening
 
@@ -195,13 +212,21 @@ class Workers:
             self.context.progress.step("late", f"{finished.id}, attempt {finished.attempt}: kept as evidence, counts no more")
             return
         self.attempts.judged(finished)
-        decision = decision_of(self.context, self.attempts.newest(finished.id))
+        attempt = self.attempts.newest(finished.id)
+        decision = decision_of(self.context, attempt)
         if decision is None:  # lines of the attempt are missing: it is measured anew
             self._give_up(finished.id, finished.attempt, "what the worker told is not whole")
             self.schedule.failed(finished.id, finished.attempt, retry=True)
-        else:
-            self.schedule.judged(finished.id, finished.attempt, keep=decision.verdict is Verdict.KEEP)
-            self.context.progress.step("judged", f"{finished.id} {decision.verdict}: {decision.reasons[0]}")
+            return
+        self.context.progress.step("judged", f"{finished.id} {decision.verdict}: {decision.reasons[0]}")
+        if decision.verdict is Verdict.INVALID and attempt.assigned.confirms and experiment_of(finished.id) in self.schedule:
+            tries = self.stumbled[finished.id] = self.stumbled.get(finished.id, 0) + 1
+            if tries < TRIES:  # it says nothing of the KEEP that waits for it
+                self._give_up(finished.id, finished.attempt, decision.reasons[0])
+                self.schedule.failed(finished.id, finished.attempt, retry=True)
+                return
+        keep, second = decision.verdict is Verdict.KEEP, needs_second(self.context, attempt, decision)
+        self.schedule.judged(finished.id, finished.attempt, keep=keep, needs_second=second)
 
     def _stumble(self, worker: _Worker, stumbled: Stumbled) -> Iterator[Skipped]:
         name, why = stumbled.id, f"{stumbled.message}: {stumbled.found}" if stumbled.found else stumbled.message
@@ -224,8 +249,8 @@ class Workers:
         self.schedule.failed(name, stumbled.attempt, retry=not refused)
         self.schedule.lose(worker.device.uuid)  # it rests for a moment
         if refused:
-            self.refused[name] = self.schedule.kernel
-            yield Skipped(id=name, state=State.READY, refusal=_refusal(worker, stumbled))
+            self.refused[experiment_of(name)] = self.schedule.kernel
+            yield Skipped(id=experiment_of(name), state=State.READY, refusal=_refusal(worker, stumbled))
 
     def _give_up(self, experiment: str, attempt: int, why: str) -> None:
         self.attempts.give_up(experiment, attempt, GivenUp(why=why))

@@ -73,10 +73,10 @@ def run_experiment(
         )
 
 
-def judge_experiment(context: Context, experiment: str, *, target: str = "", again: bool = False) -> OpenRun:
+def judge_experiment(context: Context, experiment: str, *, target: str = "", again: bool = False, kept_by: str = "") -> OpenRun:
     """Measure an experiment up to its verdict, and land nothing: the head of a fleet does that from the events in the journal.
 
-    It begins, or goes on with the journal that is there. One that has a record is measured if `again`.
+    It begins, or goes on with the journal that is there. One that has a record is measured if `again`. `kept_by`: see Begun.
     Raises Refused, Busy or Interrupted.
     """
     with context.locks.measuring(experiment=experiment) as holder:
@@ -85,7 +85,7 @@ def judge_experiment(context: Context, experiment: str, *, target: str = "", aga
             record = context.library.record(context.workspace.head(), experiment)
             if record is not None and record.verdict is not Verdict.INVALID and not again:
                 raise RuntimeError(f"{experiment} has a record already")
-            opened, events = _open(context, experiment, target, record, extend=False)
+            opened, events = _open(context, experiment, target, record, extend=False, kept_by=kept_by)
             _loop(opened, holder, _run_of(opened, events), settles=False)
         finally:
             context.workspace.remove_check_outs()
@@ -108,7 +108,7 @@ def _is_replaced(record: Record, target: str) -> bool:
 
 
 def _open(
-    context: Context, experiment: str, target: str, record: Record | None, *, extend: bool
+    context: Context, experiment: str, target: str, record: Record | None, *, extend: bool, kept_by: str = ""
 ) -> tuple[OpenRun, tuple[Event, ...]]:
     events = context.journal.read(experiment)
     decider = next((event.target for event in events if isinstance(event, Begun)), target)
@@ -125,18 +125,18 @@ def _open(
         return opened, (opened.begun,)
     if events:
         return opening.resume(context, events, wanted=target, earlier=earlier, attempt=attempt), events
-    opened = opening.begin(context, experiment, wanted=target, earlier=earlier, attempt=attempt)
+    opened = opening.begin(context, experiment, wanted=target, earlier=earlier, attempt=attempt, kept_by=kept_by)
     context.journal.append(experiment, opened.begun)
     return opened, (opened.begun,)
 
 
 def _is_outdated(context: Context, events: tuple[Event, ...]) -> bool:
     """Would an unfinished run without rounds measure what its branch no longer has? It would end INVALID, and go by the gate of
-    an older protocol until then.
+    an older protocol until then. One that a device of a fleet has measured is settled as it is.
     """
     workspace = context.workspace
     begun = next(event for event in events if isinstance(event, Begun))
-    if begun.again or begun.extends or any(isinstance(event, Measured) for event in events):
+    if begun.again or begun.extends or begun.device or any(isinstance(event, Measured) for event in events):
         return False
     is_here = workspace.branch() == (workspace.campaign or begun.branch)
     return is_here and workspace.differs(begun.base, workspace.head(), context.library.protocol(begun.base).watched)

@@ -70,6 +70,7 @@ def extend(context: Context, record: Record) -> OpenRun:
         calibrated=procedure.calibrated if procedure else None,
         waivers=record.waivers,
         extends=head,
+        kept_by=procedure.kept_by if procedure else "",
     )
     opened = OpenRun(
         context=context,
@@ -132,8 +133,11 @@ def _check_conditions(context: Context, tools: Tools, protocol: Protocol, record
 
 
 def _samples(context: Context, record: Record, head: str) -> tuple[Sample, ...]:
-    """Return the samples at `head`. Raises Refused unless they are the ones that `record` was made of."""
+    """Return the samples at `head`. Raises Refused unless they are the ones that `record` was made of, and of this device."""
     samples = context.library.read_samples(head, record.id)
+    others = sorted({sample.device for sample in samples} - {context.device})
+    if others:
+        raise _not_the_same(record.id, [f"device {others[0] or 'this machine'} -> {context.device or 'this machine'}"])
     found = hashlib.sha256(context.samples_bytes(samples)).hexdigest()
     if found != record.samples_sha256:
         file = f"experiments/{record.id}/samples.jsonl"

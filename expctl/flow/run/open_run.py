@@ -84,6 +84,7 @@ class OpenRun:
             self.queued.proposal.mode,
             simplify_used_percent=self.begun.simplify_used_percent,
             calibrated=self.begun.calibrated,
+            kept_by=self.begun.kept_by,
         )
         return plan.extend() if self.begun.extends else plan
 
@@ -161,11 +162,13 @@ def _still_queued(context: Context, begun: Begun) -> Queued:
         raise
 
 
-def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
+def begin(
+    context: Context, experiment: str, *, wanted: str, earlier: Record | None, attempt: int, kept_by: str = ""
+) -> OpenRun:
     """Begin a new run on the target `wanted` ("": the first available), once all checks have passed.
 
-    `earlier` is the record that the run replicates, if any; `attempt` is 1, or one more after each INVALID run. Raises Refused
-    with no change in the repository.
+    `earlier` is the record that the run replicates, if any; `attempt` is 1, or one more after each INVALID run. `kept_by`: see
+    Begun. Raises Refused with no change in the repository.
     """
     workspace = context.workspace
     head = workspace.head()
@@ -179,6 +182,7 @@ def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | N
     targets = preflight.choose_targets(protocol, tools.toolchains, wanted)
     check_binding(queued)
     if earlier is None:
+        _check_second_device(context, protocol)
         check_eligible(read_queue(context.library, head), experiment)
     preflight.check_patch(workspace, protocol, base, queued)
     waivers: tuple[Waiver, ...] = ()
@@ -208,10 +212,23 @@ def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | N
         calibrated=noise,
         waivers=waivers,
         device=context.device,
+        kept_by=kept_by,
     )
     return OpenRun(
         context=context, tools=tools, protocol=protocol, queued=queued, begun=begun, earlier=earlier, attempt=attempt
     )
+
+
+def _check_second_device(context: Context, protocol: Protocol) -> None:
+    if protocol.keep.second_device and not context.device:
+        raise Refused(
+            "this protocol keeps nothing that a second device has not confirmed",
+            code="second-device-needed",
+            expected="a fleet of at least two devices",
+            found="this machine alone",
+            where="protocol.yaml, keep.second_device",
+            hint="expctl run --all --on fleet; docs/FLEET.md",
+        )
 
 
 def _base(head: str, experiment: str, earlier: Record | None) -> str:

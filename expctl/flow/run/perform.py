@@ -178,7 +178,7 @@ class StepPerformer:
         for each in first:
             self._context.progress.step("first run", str(each))
         self._report_noise(samples[0].round_ms / 1000)
-        samples = tuple(replace(each, session=action.session) for each in samples)
+        samples = tuple(replace(each, session=action.session, device=self._context.device) for each in samples)
         self._context.progress.outlook(outlook_of((*run.samples(), *samples), run.plan, self._costs()))
         return Measured(round=action.round, samples=samples, control=control, burn_in=burnt_in, first_runs=first)
 
@@ -237,7 +237,8 @@ class StepPerformer:
         """
         begins = session is Session.CONFIRM and self._session is not session
         if begins:
-            self._context.progress.step("confirm", "the search is over; the same two commits in fresh check-outs")
+            said = "kept beside an older baseline: no search" if self._opened.begun.kept_by else "the search is over"
+            self._context.progress.step("confirm", f"{said}; the same two commits in fresh check-outs")
             self.release_machine()
             self._context.workspace.remove_check_outs()
         self._session = session

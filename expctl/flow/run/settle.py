@@ -183,9 +183,12 @@ def _date(opened: OpenRun) -> str:
 
 
 def _environment(opened: OpenRun) -> dict[str, str]:
-    """Return the conditions of the measurement, and what the self-test of the walls has found on this machine."""
+    """Return the conditions of the measurement, what the self-test of the walls has found on that machine, and in a fleet the
+    device.
+    """
     found = environment(opened.context, opened.tools, opened.begun.target, opened.target)
-    return found | opened.context.walls().facts()
+    device = {"device": opened.begun.device} if opened.begun.device else {}
+    return found | opened.context.walls().facts() | device
 
 
 def _extended(undecided: Record, record: Record) -> Record:

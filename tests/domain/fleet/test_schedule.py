@@ -5,7 +5,8 @@ twice, KEEPs land in the order of the queue, and none lands beside a kernel that
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.fleet.schedule import Assignment, Schedule
+from expctl.domain.fleet.assignment import Assignment
+from expctl.domain.fleet.schedule import Schedule
 
 DEVICES = ("a", "b", "c")
 
@@ -229,3 +230,125 @@ def test_what_is_measured_again_after_an_invalid_record_keeps_its_place() -> Non
     assert schedule.next_landing() == "1"
     schedule.landed("1", "0")
     assert schedule.next_landing() == "2"
+
+
+@given(
+    acts=st.lists(st.tuples(st.sampled_from(("conclude", "lose", "offer", "moved")), st.sampled_from(DEVICES)), max_size=50),
+    agrees=st.sets(st.integers(0, 3)),
+)
+def test_a_keep_that_needs_a_second_device_waits_for_it(acts: list[tuple[str, str]], agrees: set[int]) -> None:
+    """Whatever is lost, and whenever somebody else changes the kernel: it lands once another device has measured it beside the
+    newest one, and each experiment lands once.
+    """
+    schedule = Schedule("0")
+    for number in range(4):
+        schedule.enqueue(str(number))
+    running: dict[str, tuple[Assignment, str]] = {}
+    measured: dict[str, tuple[str, str]] = {}  # device and kernel of the newest verdict, by name
+    landed: list[str] = []
+    kernels = 0
+
+    def settle() -> None:
+        nonlocal kernels
+        while True:
+            if name := schedule.next_landing():
+                kept = schedule.is_kept(name)
+                if kept:
+                    (device, beside), (other, beside_too) = measured[name], measured[name + "+"]
+                    assert beside == beside_too == schedule.kernel
+                    assert device != other
+                    assert schedule.is_answered(name)
+                    kernels += int(name) in agrees
+                assert name not in landed
+                landed.append(name)
+                schedule.landed(name, str(kernels))
+            elif name := schedule.unconfirmed():
+                schedule.confirm(name, measured[name][0])
+            elif assignment := schedule.assign():
+                assert assignment.device not in running
+                running[assignment.device] = (assignment, schedule.kernel)
+            else:
+                return
+
+    def conclude(device: str) -> None:
+        done, kernel = running.pop(device)
+        measured[done.id] = (device, kernel)
+        assert schedule.judged(done.id, done.attempt, keep=True, needs_second=not done.confirms)
+
+    for act, device in acts:
+        if act == "offer":
+            schedule.offer(device)
+        elif act == "lose":
+            schedule.lose(device)
+            running.pop(device, None)
+        elif act == "moved":
+            kernels += 1
+            schedule.kernel = str(kernels)
+        elif device in running:
+            conclude(device)
+        settle()
+    for _ in range(80):
+        for device in DEVICES:
+            schedule.offer(device)
+            settle()
+            if device in running:
+                conclude(device)
+                settle()
+    assert len(schedule) == 0
+    assert [name for name in landed if not name.endswith("+")] == ["0", "1", "2", "3"]
+    assert sorted(name for name in landed if name.endswith("+")) == ["0+", "1+", "2+", "3+"]
+
+
+def test_one_device_alone_keeps_nothing_that_needs_a_second() -> None:
+    schedule = Schedule("0")
+    schedule.enqueue("1")
+    schedule.offer("a")
+    first = schedule.assign()
+    assert first is not None
+    assert schedule.judged("1", first.attempt, keep=True, needs_second=True)
+    assert schedule.next_landing() == ""
+    assert schedule.unconfirmed() == "1"
+    schedule.confirm("1", "a")
+    assert (schedule.assign(), schedule.unconfirmed(), schedule.lacks_another()) == (None, "", 1)
+    schedule.offer("b")
+    check = schedule.assign()
+    assert check is not None
+    assert (check.id, check.device, schedule.lacks_another()) == ("1+", "b", 0)
+
+
+def test_a_confirmation_that_is_refused_takes_its_keep_along() -> None:
+    schedule = Schedule("0")
+    schedule.enqueue("1")
+    schedule.offer("a")
+    first = schedule.assign()
+    assert first is not None
+    assert schedule.judged("1", first.attempt, keep=True, needs_second=True)
+    schedule.confirm("1", "a")
+    schedule.offer("b")
+    check = schedule.assign()
+    assert check is not None
+    assert schedule.failed("1+", check.attempt, retry=False)
+    assert len(schedule) == 0
+    assert (schedule.next_landing(), schedule.unconfirmed()) == ("", "")
+
+
+def test_a_confirmation_beside_an_older_kernel_confirms_nothing() -> None:
+    schedule = Schedule("0")
+    schedule.enqueue("1")
+    schedule.offer("a")
+    first = schedule.assign()
+    assert first is not None
+    assert schedule.judged("1", first.attempt, keep=True, needs_second=True)
+    schedule.confirm("1", "a")
+    schedule.offer("b")
+    check = schedule.assign()
+    schedule.kernel = "1"  # somebody has committed
+    assert schedule.next_landing() == ""
+    again = schedule.assign()
+    assert check is not None
+    assert again is not None
+    assert (check.id, again.id, again.again) == ("1+", "1", True)
+    assert schedule.judged("1", again.attempt, keep=True, needs_second=True)
+    assert schedule.judged("1+", check.attempt, keep=True)
+    assert schedule.next_landing() == ""
+    assert schedule.unconfirmed() == "1"

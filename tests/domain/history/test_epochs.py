@@ -287,6 +287,7 @@ def test_a_yardstick_changes_with_all_that_shapes_a_figure(other: Protocol) -> N
         replace(PROTOCOL, gate=Gate(wait_s=5)),
         replace(PROTOCOL, goal="another goal", references=("a book",), name="another name"),
         replace(PROTOCOL, keep=KeepRule(worthwhile_percent=1.0), patch=PatchLimits(files=3)),
+        replace(PROTOCOL, keep=KeepRule(second_device=True)),
         replace(
             PROTOCOL, targets={"cpu": replace(PROTOCOL.targets["cpu"], test=None, limits=ResourceLimits(most={"vgpr": 1}))}
         ),

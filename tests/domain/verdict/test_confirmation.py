@@ -103,6 +103,31 @@ def test_the_confirmation_ends(name: str) -> None:
     assert procedure.rescued_by == ("small" if name.startswith("a rescuer") and "simplify" not in name else "")
 
 
+KEPT = {
+    "a gain that is still there": (fresh(1.8, 1.8, 0.2), OBJECTIVE, V.KEEP, "gain beyond noise; no size regresses", 6),
+    "one that the other change has taken": (fresh(0, 0, 0.2), OBJECTIVE, V.REJECT, "not confirmed: objective", 18),
+    "one that the other change has turned round": (fresh(-2, -2, 0.02), OBJECTIVE, V.REJECT, "big regresses in the confirm", 6),
+    "undecided": (
+        fresh(0.3, 0.3, 1.5), OBJECTIVE, V.INCONCLUSIVE, "not confirmed: objective gained beside an older baseline", 70,
+    ),
+    "of a rescuer": (fresh(-0.3, 0.6, 0.04), "small", V.KEEP, "rescued by size small, small +0.6", 10),
+    "of a rescuer, gone": (fresh(-0.3, 0.0, 0.04), "small", V.REJECT, "not confirmed: small ", 8),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_was_kept_beside_an_older_baseline_needs_no_search(name: str) -> None:
+    again, kept_by, verdict, words, taken = KEPT[name]
+    plan = replace(ONE_RESCUER if kept_by != OBJECTIVE else PLAN, kept_by=kept_by)
+    assert decide([], plan) == MeasureMore(rounds_left=6, session=Session.CONFIRM)
+    decision = decided(again, plan)
+    procedure = decision.procedure
+    assert procedure is not None
+    assert (decision.verdict, words in decision.reasons[0]) == (verdict, True), decision
+    assert (procedure.kept_by, procedure.looks, procedure.search_rounds, procedure.confirm_rounds) == (kept_by, (), 0, taken)
+    assert decided([*GAIN, *again], plan) == decision, "rounds of a search would change nothing"
+
+
 def test_the_looks_are_the_planned_ones_in_pairs() -> None:
     assert CONFIRM.looks == (3, 4, 5, 7, 9, 12, 16, 21, 27, 35, 45, 57, 70, 85, 100)
     taken = [0]

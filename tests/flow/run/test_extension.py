@@ -124,6 +124,10 @@ def other_machine(undecided: Undecided) -> None:
     undecided.edit_record(environment={**undecided.record.environment, "machine": "another"})
 
 
+def other_device(undecided: Undecided) -> None:
+    undecided.stage.device = "the next one"
+
+
 def other_compiler(undecided: Undecided) -> None:
     undecided.edit_record(environment={**undecided.record.environment, "cc": "2.0"})
 
@@ -150,6 +154,7 @@ def other_build(undecided: Undecided) -> None:
     ("change", "found"),
     [
         (other_machine, "machine another -> fake"),
+        (other_device, "device this machine -> the next one"),
         (other_compiler, "compiler cc 2.0 -> cc 1.0"),
         (other_kernel, "src on main since"),
         (other_harness, "bench on main since"),
