@@ -88,13 +88,20 @@ def brief_here(
         next_id=f"P{next_number(library.experiments(head))}",
         absent=absent,
         cards=tuple(each for each in loop_cards if each.target in near),
-        changes=keep_changes(keeps),
+        changes=keep_changes([each for each in keeps if each.target in _beside(protocol, near)]),
         uncounted=tuple(line for each in uncounted if each.target in near for line in each.lines),
         about=about.path if about is not None else "",
         left_out=len(findings) - len(told),
         untouched=frozenset() if about is None else frozenset(each.id for each in found if not _is_touched(each, about)),
     )
     return brief_of(known, words_max=words_max)
+
+
+def _beside(protocol: Protocol, names: Collection[str]) -> frozenset[str]:
+    """Return the targets that `names` stand for or are, and those with the same build."""
+    homes = {protocol.targets[name].stands_for or name for name in names}
+    builds = [protocol.targets[name].build for name in homes]
+    return frozenset(name for name, target in protocol.targets.items() if name in homes or target.build in builds)
 
 
 def _in_turn(library: Library, head: str, waiting: Sequence[str]) -> tuple[str, ...]:
