@@ -2,8 +2,8 @@
 
     python -m benchmarks.profiles.classes FILE...
 
-A line of a file is `CLASS|MILLISECONDS|NAME`, with `-` for an unknown time. Prints each wrong name, then the share of names and
-of time that are right.
+A line of a file is `CLASS|MILLISECONDS|NAME`, with `-` for an unknown time and with commas between classes where the person
+leaves a choice. Prints each wrong name, then the share of names and of time that are right.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from expctl.profiles.assemble.classify import classify
 
 
 class Labelled(NamedTuple):
-    """One name: the class that a person gave it, its time (0 if unknown), and the class by the rules."""
+    """One name: the class that a person gave it (or several), its time (0 if unknown), and the class by the rules."""
 
     wanted: str
     milliseconds: float
@@ -26,7 +26,7 @@ class Labelled(NamedTuple):
     @property
     def right(self) -> bool:
         """Do both agree?"""
-        return self.wanted.lower() == self.found.lower()
+        return self.found.lower() in self.wanted.lower().split(",")
 
 
 def labelled(path: Path) -> list[Labelled]:
@@ -47,7 +47,7 @@ def main() -> int:
     rows = [row for file in parser.parse_args().files for row in labelled(file)]
     for row in rows:
         if not row.right:
-            print(f"{row.wanted:>14} is said to be {row.found:<14}{row.milliseconds:>12g} ms  {row.name[:160]}")
+            print(f"{row.wanted:>22} is said to be {row.found:<14}{row.milliseconds:>12g} ms  {row.name[:160]}")
     right = sum(row.right for row in rows)
     whole, good = (math.fsum(row.milliseconds for row in rows if row.right or every) for every in (True, False))
     time = f"{100 * good / whole:.2f} % of {whole:g} ms" if whole else "no times"

@@ -116,11 +116,45 @@ NAMES = {
     "void cublasLt::epilogue::impl::globalKernel<8, 32, float>(int)": K.GEMM,
     "void thrust::core::_kernel_agent<ParallelForAgent<binary_transform_f<mse_functor<float> > > >(int)": K.ELEMENTWISE,
     "cudnn::detail::initstates(unsigned __int64, curandStateXORWOW*, int)": K.OTHER,
-    "void nearest_neighbor_4d_kernel<float, float>(int)": K.COPY,
+    "void nearest_neighbor_4d_kernel<float, float>(int)": K.ELEMENTWISE,
     "write_req_to_token_pool_triton": K.COPY,
     "void at::native::mbtopk::radixFindKthValues<float>(int)": K.REDUCTION,
     "torch_geometricDOTnnDOTconvDOTgcn_convDOTGCNConv_0_expansion_154_1_0_0(float const*)": K.OTHER,
     "_ZN5cudnn3ops20convertTensor_kernelI6__halfffLi0EEEvT1_PKT_S3_PT0_": K.COPY,
+    "sage_quant_kernel": K.ELEMENTWISE,
+    "_tq_decode_stage1": K.ATTENTION,
+    "_route_kernel": K.REDUCTION,
+    "void k_get_rows_float<float, float>(float const*, int const*)": K.EMBEDDING,
+    "void at::native::indexSelectLargeIndex<c10::BFloat16, long, unsigned int, 2, 2, -2, true>(int)": K.EMBEDDING,
+    "void at::native::_scatter_gather_elementwise_kernel<128, 4, op<at::native::ReduceAdd>(int)>(int)": K.REDUCTION,
+    "void fbgemm_gpu::_FP8rowwise_to_float_cuda_kernel<float>(unsigned char const*)": K.ELEMENTWISE,
+    "void vllm::cvt_fp16_to_fp4<__nv_bfloat16, false>(int, int)": K.ELEMENTWISE,
+    "triton_poi_fused_constant_pad_nd_moe_forward_0": K.COPY,
+    "triton_poi_fused__to_copy_mm_t_3": K.COPY,
+    "loop_broadcast_select_fusion": K.ELEMENTWISE,
+    "loop_and_fusion_2": K.ELEMENTWISE,
+    "loop_pad_iota_fusion": K.COPY,
+    "input_reduce_select_fusion": K.REDUCTION,
+    "input_transpose_fusion_3": K.COPY,
+    "E_1024_32_4": K.ELEMENTWISE,
+    "void phi::funcs::VectorizedBroadcastKernel<phi::funcs::AddFunctor<float>, float, float, 2, 1, 1>(int)": K.ELEMENTWISE,
+    "void phi::funcs::VectorizedElementwiseKernel<float, phi::FullFunctor<float, float>, 0, 1": K.COPY,
+    "_Z16broadcast_kernel15CuKernelContext13CuDeviceArrayI7Float32Li1ELi1EE11BroadcastedI12CuArrayStyleILi1EE": K.ELEMENTWISE,
+    "gpu_broadcast_kernel_linear(X, Broadcasted<CuArrayStyle<2>, Tuple<OneTo<Int64>>, identity, Tuple<Y>>)": K.COPY,
+    "void phi::SwiGLUCUDAKernel<float>(int)": K.ELEMENTWISE,
+    "void deep_ep::intranode::combine<__nv_bfloat16, 4, 768>(int)": K.COMMUNICATION,
+    "void cudnn::cnn::first_layer_fwd_kernel<3, 64>(int)": K.CONVOLUTION,
+    "void spVector0512C::kernelMem<unsigned int, float, (fftDirection_t)1>(kernel_parameters_t)": K.FFT,
+    "void cutensor_internal_namespace::tensor_contraction_kernel<tc_config_t<8> >(int)": K.GEMM,
+    "void selective_scan_fwd_kernel<Selective_Scan_fwd_kernel_traits<128> >(SSMParamsBase)": K.OTHER,
+    "void mykernel<std::complex<double> >(std::complex<double>*)": K.OTHER,
+    "add_forces_kernel": K.OTHER,
+    "update_temperature": K.OTHER,
+    "compute_residual": K.OTHER,
+    "pme_gather_kernel": K.OTHER,
+    "assignClusters(float*, float*, int*)": K.OTHER,
+    "move_particles": K.OTHER,
+    "convection_update": K.OTHER,
     "my_solver_step": K.OTHER,
     "": K.OTHER,
 }
@@ -129,6 +163,12 @@ NAMES = {
 @pytest.mark.parametrize("name", NAMES)
 def test_classes(name: str) -> None:
     assert classify(name) is NAMES[name]
+
+
+def test_rows_taken_outside_of_an_embedding_are_copied() -> None:
+    name = "void at::native::indexSelectLargeIndex<c10::BFloat16, long, unsigned int, 2, 2, -2, true>(int)"
+    assert classify(name, ["aten::index_select"]) is K.COPY
+    assert classify(name, ["aten::embedding", "aten::index_select"]) is K.EMBEDDING
 
 
 @pytest.mark.parametrize(

@@ -63,14 +63,15 @@ _WRAPPER = re.compile(
     re.IGNORECASE,
 )
 """Function names that libraries give to every functor they launch; the functor's name tells what it does."""
-_FOR_EACH = re.compile(r"\b(?:ParallelForAgent|__parallel_for)\b")
-"""Thrust's launchers of functors, in template arguments or namespaces."""
+_FOR_EACH = re.compile(r"\b(?:ParallelForAgent|__parallel_for|VectorizedBroadcastKernel|Broadcasted)\b")
+"""Launchers of functors by Thrust, in template arguments or namespaces, by Paddle, and Julia's, in parameters."""
 _MOVING_FUNCTOR = re.compile(
-    r"copy_ke|(?<!masked_)(?:Fill|Copy|Cast)(?:Functor|Op\b)|OP_Cast|_fill::functor|(?:float|half|float16)to(?:float|half|bfloat16)"
-    r"|arange|\bflip_kernel|\broll_|index\w{0,20}_kernel_impl|index_(?:put|copy|fill)|CastTo|uninitialized_copy",
+    r"copy_ke|(?<!masked_)(?:(?:Fill|Full|Copy|Cast)(?:Op)?Functor|(?:Fill|Copy|Cast)Op\b)|OP_Cast|_fill::functor"
+    r"|(?:float|half|float16)to(?:float|half|bfloat16)|arange|\bflip_kernel|\broll_|index\w{0,20}_kernel_impl"
+    r"|index_(?:put|copy|fill)|CastTo|uninitialized_copy|Broadcasted<.{0,400}, identity,",
 )
 _MOVING_WRAPPER = re.compile(r"(?<!with_)index|gather|scatter")
-_NORM_FUNCTOR = re.compile(r"multi_tensor_apply.{0,400}NormFunctor")
+_REDUCING_FUNCTOR = re.compile(r"multi_tensor_apply.{0,400}NormFunctor|scatter_gather.{0,400}::Reduce(?:Add|Mul|Mean|Max|Min)")
 _TRITON_ATTENTION = re.compile(r"_?(?:fwd|bwd)_kernel\w*|(?:chunk(?:wise)?|parallel)_\w*(?:fwd|bwd)\w*")
 """Bare names that Triton's examples give to attention, and many after them; those of linear attention by chunks."""
 _OLD_CUDNN = re.compile(r"(?:^|_)[a-z]\d*cudnn_")
@@ -90,6 +91,8 @@ def classify(name: str, operators: Sequence[str] = ()) -> KernelClass:
     if by_operator in _PLAIN_WORK:
         if any("embedding" in each for each in operators):
             return KernelClass.EMBEDDING
+        if by_operator is KernelClass.COPY and by_name is KernelClass.EMBEDDING:
+            return by_operator
         return by_name if by_name not in _PLAIN_WORK or by_operator is KernelClass.OTHER else by_operator
     return by_name if by_name is KernelClass.COPY else by_operator
 
@@ -109,10 +112,14 @@ def _by_name(name: str) -> KernelClass:
     if fused := fused_class(base, _WORK.find):
         return fused
     own, arguments, spaces = _tokens(base), _tokens(_arguments(name, head)), _tokens(scope)
-    found = _WORK.find(own) or _WORK.find(arguments) or _NAMESPACES.find(spaces)
+    found = _WORK.find(own) or _known(_WORK.find(arguments)) or _NAMESPACES.find(spaces)
     if found is None and _TRITON_ATTENTION.fullmatch(base):
         return KernelClass.ATTENTION
     return found or _LIBRARIES.find([*own, *arguments, *spaces]) or KernelClass.OTHER
+
+
+def _known(kind: KernelClass | None) -> KernelClass | None:
+    return None if kind is KernelClass.OTHER else kind
 
 
 def _arguments(name: str, head: str) -> str:
@@ -130,7 +137,7 @@ def _arguments(name: str, head: str) -> str:
 
 
 def _class_of_functor(name: str, base: str) -> KernelClass:
-    if _NORM_FUNCTOR.search(name):
+    if _REDUCING_FUNCTOR.search(name):
         return KernelClass.REDUCTION
     if _MOVING_WRAPPER.search(base) or _MOVING_FUNCTOR.search(name):
         return KernelClass.COPY

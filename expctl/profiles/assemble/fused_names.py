@@ -10,14 +10,19 @@ _INDUCTOR = re.compile(r"triton_(poi|red|per|for|unk|tem|mm|spl|split_scan)_fuse
 """Of torch's compiler: pointwise, reduction, persistent reduction, foreach, template, and the operators in it."""
 _MYELIN = re.compile(r"__myl_(?:bb\d+_\d+_)?([A-Za-z]+)")
 """Of TensorRT's compiler: the operators in it, four or so letters each."""
+_XLA = re.compile(r"(loop|input)_([a-z_]+?)_fusion(?:_|\d|$)")
+"""Of XLA: one output after the other, or a form of its own for a reduction, a transposition or a scatter."""
+_TINYGRAD = re.compile(r"E(?:_\d+)+(?:n\d+)?")
+"""Of tinygrad's compiler: elementwise, with the sizes of its loops."""
 _MOVING = (
     "to copy clone cat slice scatter gather select transpose permute view unsafe expand stack constant pad nd fill"
     " full like zeros ones zero new empty index put split unsqueeze squeeze t lift fresh fused as strided unfold"
     " repeat roll flip chunk detach alias reshape contiguous cast conc tran move resh slic reve cop fus broadcast in dim"
-    " dynamic update convert concatenate"
+    " dynamic update convert concatenate mm bmm moe forward scaled dot product flash efficient cudnn attention wait tensor all"
+    " gather into reduce scatter iota pad reverse bitcast"
 )
 _MOVES = frozenset(_MOVING.split())
-"""Words of operators that only move data: a pointwise kernel of nothing else is a copy."""
+"""Words of operators that only move data, or run in kernels of their own: a pointwise kernel of nothing else is a copy."""
 _NORMS = re.compile(r"norm|softmax|rsqrt")
 _QUANTISES = re.compile(r"(?=.*abs)(?=.*(?:amax|max))(?=.*(?:clamp|reciprocal|float8|div))")
 """The largest magnitude and a division or a clamp: a scale is found and applied."""
@@ -32,7 +37,9 @@ def fused_class(function: str, find: Find) -> KernelClass | None:
         return _inductor(inductor[1], inductor[2], find)
     if myelin := _MYELIN.match(function):
         return _myelin(words_of(myelin[1]).split())
-    return None
+    if xla := _XLA.match(function):
+        return _xla(xla[1], xla[2].split("_"), find)
+    return KernelClass.ELEMENTWISE if _TINYGRAD.fullmatch(function) else None
 
 
 def _inductor(form: str, operators: str, find: Find) -> KernelClass:
@@ -51,6 +58,15 @@ def _inductor(form: str, operators: str, find: Find) -> KernelClass:
     if form in ("red", "per", "split_scan", "spl"):
         return KernelClass.ELEMENTWISE if _QUANTISES.match(operators) else KernelClass.REDUCTION
     return KernelClass.COPY if words and all(word in _MOVES for word in words) else KernelClass.ELEMENTWISE
+
+
+def _xla(form: str, operators: Sequence[str], find: Find) -> KernelClass | None:
+    if "reduce" in operators:
+        return KernelClass.REDUCTION
+    if form == "input":
+        return find(operators)
+    moves = "select" not in operators and all(word in _MOVES for word in operators)
+    return KernelClass.COPY if moves else KernelClass.ELEMENTWISE
 
 
 def _myelin(words: Sequence[str]) -> KernelClass:

@@ -2,7 +2,7 @@
 
 import re
 
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=\d)(?=[A-Z][a-z])")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=\d)(?=[A-Z][a-z])|(?<=[A-Z])(?=(?:CUDA|GPU)(?![a-z]))")
 _DOT = re.compile(r"(?<=[a-z])DOT(?=[A-Za-z])")
 """What DaCe writes for the dots of a module's path."""
 _MANGLED = re.compile(r"_ZN?[A-Z]*(?=\d)")
