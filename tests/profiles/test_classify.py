@@ -155,6 +155,12 @@ NAMES = {
     "assignClusters(float*, float*, int*)": K.OTHER,
     "move_particles": K.OTHER,
     "convection_update": K.OTHER,
+    "gemv_nvfp4_moe_gate_up_fused_kernel": K.GEMM,
+    "rmsnorm_quantize_q8_1_kernel": K.NORMALISATION,
+    "mat_transpose_f32_row2col2d_kernel": K.COPY,
+    "block_all_reduce_sum_f32_f32_kernel": K.REDUCTION,
+    "void gelu::erfinv_kernel<float>(int)": K.ELEMENTWISE,
+    "initialize_curand_states": K.OTHER,
     "my_solver_step": K.OTHER,
     "": K.OTHER,
 }

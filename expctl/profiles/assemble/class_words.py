@@ -25,21 +25,21 @@ RULES: tuple[Rule, ...] = (
         K.OTHER,
         """
         init_rng rng_init init_curand curand_init setup_curand curand_setup setup_rng rng_setup init_states init_rand rand_init
-        init_random_states setup_states random_init empty_kernel gcn_conv gat_conv sage_conv gin_conv graph_conv selective_scan
-        chunk_scan pme nbnxm nbnxn
+        init_random_states setup_states curand_states initialize_curand random_init empty_kernel gcn_conv gat_conv sage_conv
+        gin_conv graph_conv selective_scan chunk_scan pme nbnxm nbnxn
         """,
     ),
     Rule(
         K.COPY,
         """
-        copy_image tensor_transform transform_tensor concat_mla kv_buffer kv_indices kv_indptr transform4d transform_0213
-        sub_tensor_op_with_cast mla_copy store_mla store_flashmla to_nchw to_nhwc to_ncdhw to_ndhwc nchw2nhwc nhwc2nchw
-        ncdhw2ndhwc ndhwc2ncdhw nchw2cnhw cnhw2nchw
+        mat_transpose copy_image tensor_transform transform_tensor concat_mla kv_buffer kv_indices kv_indptr transform4d
+        transform_0213 sub_tensor_op_with_cast mla_copy store_mla store_flashmla to_nchw to_nhwc to_ncdhw to_ndhwc nchw2nhwc
+        nhwc2nchw ncdhw2ndhwc ndhwc2ncdhw nchw2cnhw cnhw2nchw
         """,
         r"memcpy memset (?:copy|fill)buffer",
     ),
     Rule(K.ELEMENTWISE, "rope_norm rotary_norm"),
-    Rule(K.NORMALISATION, "norm_rope norm_mrope norm_rotary norm_and_rope rmsnorm_rope"),
+    Rule(K.NORMALISATION, "norm_rope qknorm_rope qnorm_rope norm_mrope norm_rotary norm_and_rope rmsnorm_rope"),
     Rule(
         K.ELEMENTWISE,
         "rope mrope rotary kn_entry timestep_embedding positional_encoding sinusoidal",
@@ -55,6 +55,7 @@ RULES: tuple[Rule, ...] = (
         transfer_kv save_kv load_kv pack_kv unpack_kv process_kv reindex_kv_cache
         """,
     ),
+    Rule(K.REDUCTION, "block_all_reduce warp_all_reduce"),
     Rule(
         K.COMMUNICATION,
         """
@@ -66,7 +67,7 @@ RULES: tuple[Rule, ...] = (
         """,
         r"nccl rccl msccl shmem allreduce allgather reducescatter alltoall userbuffers",
     ),
-    Rule(K.GEMM, "bmm_chunk_fwd bmm_chunk_bwd"),
+    Rule(K.GEMM, "bmm_chunk_fwd bmm_chunk_bwd moe_gate_up"),
     Rule(K.ELEMENTWISE, "sage_quant quant_sage attn_quant quant_attn mha_quant"),
     Rule(
         K.ATTENTION,
@@ -76,13 +77,13 @@ RULES: tuple[Rule, ...] = (
         chunk_gla chunk_kda chunk_gdn gla_fwd gla_bwd kda_fwd kda_bwd gsa_fwd rwkv wkv retention lightning mesa_net chunk_gated
         fwd_kernel_stage fwd_grouped_kernel grouped_kernel_stage decode_grouped fwd_kernel_alibi bwd_kernel_dq bwd_kernel_dkv
         bwd_kernel_split bwd_kernel_fused bwd_dq bwd_dkv dkdv dkdvdq dqkv pa_prefill pa_decode pa_fwd pa_bf pa_fp merge_state
-        merge_states lse_combine combine_lse fwd_combine softmax_v prefill_with_ragged_kv_cache with_kv_cache qk_dot dsa_indexer
-        indexer_logits fp8_index context_prefill extend_prefill chunk_scaled_dot parallel_nsa nsa_fwd nsa_bwd chunk_transform_qk
-        hstu token_att pa_metadata paged_decode paged_prefill sparse_decode sparse_prefill ragged_prefill batch_decode
-        batch_prefill single_decode single_prefill decode_stage prefill_stage context_fwd prefill_fwd decode_fwd dot_do_o
-        bwd_preprocess intra_chunk inter_chunk chunk_delta delta_h chunk_local_h gated_delta
+        merge_states lse_combine combine_lse fwd_combine qk_softmax_v prefill_with_ragged_kv_cache with_kv_cache qk_dot
+        dsa_indexer indexer_logits fp8_index context_prefill extend_prefill chunk_scaled_dot parallel_nsa nsa_fwd nsa_bwd
+        chunk_transform_qk hstu token_att pa_metadata paged_decode paged_prefill sparse_decode sparse_prefill ragged_prefill
+        batch_decode batch_prefill single_decode single_prefill decode_stage prefill_stage context_fwd prefill_fwd decode_fwd
+        dot_do_o bwd_preprocess intra_chunk inter_chunk chunk_delta delta_h chunk_local_h gated_delta
         """,
-        r"attention flash(?:attn|fwd|bwd|decode|mla|kda) attn fmha splitkv pagedkv xqa",
+        r"attention flash(?:attn|fwd|bwd|decode|mla|kda) attn fmha splitkv pagedkv xqa ^attend ^l?mha$",
     ),
     Rule(
         K.FFT,
@@ -112,10 +113,10 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.ELEMENTWISE,
         """
-        sum_arrays sample_uniform sample_normal sample_gamma sample_exponential quantize_mmq mmq_quant quant_mmq diag_mask
-        nearest_neighbor grid_sample grid_sampler bilinear_sampler bilinear_sampling zero_point silu_mul_quant silu_mul_fp8
-        silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct act_quant kdequant_mm activation_quant quantize_q
-        quant_q
+        sum_arrays sum_matrix_on grayscale rgb_to yuv_to nv12_to sample_uniform sample_normal sample_gamma sample_exponential
+        quantize_mmq mmq_quant quant_mmq diag_mask nearest_neighbor grid_sample grid_sampler bilinear_sampler bilinear_sampling
+        zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct act_quant
+        kdequant_mm activation_quant
         """,
     ),
     Rule(
@@ -131,11 +132,11 @@ RULES: tuple[Rule, ...] = (
         """
         cijk tensile mm bmm addmm baddbmm sbmm smm spmm spmv spgemm sddmm mv addmv bmv nvjet wv_split wvsplitkq skinny marlin
         machete fused_moe fused_experts moe_mlp fused_mlp mlp_fused ffn_fused moe_stage1 moe_stage2 moe1 moe2 fmoe fc qlinear
-        quantized_linear w4a16 w4a8 w8a8 w8a16 a16w16 a16w4 a16w8 a8w8 a8w4 a4w4 mul_mat mmvq mmq mmvf mat_mul mat_vec vec_mat
-        mat_mult matrix_mul matrix_mult matrix_multiply matrix_multiplication matrix_vector matrix_product split_k_reduce
-        stream_k batched_dot dot_general mlir_dot quant_dot nn_dense syrk syr2k syrkx her2k herk hemm symm_kernel trmm trmv symv
-        hemv trsm gbmv sbmv ger bgmv sgmv lora_shrink lora_expand lora_a lora_b gptq qgemm bitlinear outer_product kron
-        contraction gett einsum
+        quantized_linear w4a16 w4a8 w8a8 w8a16 a16w16 a16w4 a16w8 a8w8 a8w4 a4w4 mul_mat mmul mmvq mmq mmvf mat_mul mat_vec
+        vec_mat mat_mult matrix_mul matrix_mult matrix_multiply matrix_multiplication matrix_vector matrix_product
+        split_k_reduce stream_k batched_dot dot_general mlir_dot quant_dot nn_dense syrk syr2k syrkx her2k herk hemm symm_kernel
+        trmm trmv symv hemv trsm gbmv sbmv ger bgmv sgmv lora_shrink lora_expand lora_a lora_b gptq qgemm bitlinear
+        outer_product kron contraction gett einsum
         """,
         r"""
         gemm(?!a) gemv gemt matmul mulmat matvec nvjet ^cijk spmv spmm sddmm matrixmul flatmm ^t?gmm$
@@ -149,8 +150,9 @@ RULES: tuple[Rule, ...] = (
         kth_values gather_median adaptive_average bucketize device_rle device_segment_fixup device_select device_compact
         device_partition lookback_scan top_k top_p min_p arg_sort amax abs_max asum gumbel cross_entropy xentropy loss sampling
         sampler multinomial sample_token rejection_sample greedy_sample random_sample rejection_kernel resample
-        tensor_reduction_op tensor_tuple_reducer_op all_finite vector_norm grad_norm l2norm_reduce nrm2 sum_of_squares iamax
-        iamin lansy lange lanhe lantr beam_search
+        tensor_reduction_op tensor_tuple_reducer_op block_select warp_select std_dim std_mean amin aminmax
+        celoss all_finite vector_norm grad_norm gradient_norm l2norm_reduce nrm2 sum_of_squares iamax iamin lansy lange lanhe
+        lantr beam_search
         """,
         r"topk crossentropy xentropy argmax argmin argsort nllloss absmax",
     ),
@@ -183,18 +185,19 @@ RULES: tuple[Rule, ...] = (
         K.ELEMENTWISE,
         """
         quant dequant quantize dequantize requantize qdq silu gelu relu elu selu celu glu swiglu geglu reglu mish swish sigmoid
-        tanh hardswish hardsigmoid softplus activation leaky prelu softcap activate gradient_array shortcut gradient_descent
-        interp bnll lstm_unit lstm_acts lstm_cell gru_cell rnn_cell act_mul cwise tensor_select erf adam adamw sgd lamb adagrad
-        adadelta rmsprop rprop asgd adamax lars ftrl lion nesterov sgd_momentum momentum_update apply_momentum dense_momentum
-        sparse_momentum merged_momentum momentum_functor weight_momentum muon optimizer optim ema_update weight_decay dropout
-        philox threefry prng rng curand bernoulli random rand distribution gen_sequenced generate_seed elementwise eltwise
-        elem_wise pointwise bin_bcast op_tensor sub_tensor_op op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor
-        op_5_d_tensor neuron scaled_fp8 fp8_scale to_fp8 to_fp4 to_int8 to_int4 to_mxfp8 to_mxfp4 to_nvfp4 fp8_to fp4_to
-        int8_to_float int4_to_float int8_to_half int4_to_half convert_fp8 convert_fp4 fp8_convert rowwise_to to_e4m3 to_e5m2
-        upcast_from downcast_to half2fp8 float2fp8 bfloat2fp8 fp82float fp82half cvt_e4m3 cvt_e5m2 mxfp8_kernel mxfp4_kernel
-        masked_fill penalties penalty logit_bias logits_bias logits_processor bad_words grammar_bitmask token_bitmask
-        logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_penalty scale_temperature add_bias bias_add
-        bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul apply_scale split_scale
+        tanh hardswish hardsigmoid hardshrink softshrink softplus activation leaky prelu softcap activate gradient_array
+        shortcut gradient_descent interp bnll lstm_unit lstm_acts lstm_cell gru_cell rnn_cell act_mul cwise tensor_select erf
+        adam adamw sgd lamb adagrad adadelta rmsprop rprop asgd adamax lars ftrl lion nesterov sgd_momentum momentum_update
+        apply_momentum dense_momentum sparse_momentum merged_momentum momentum_functor weight_momentum muon optimizer optim
+        ema_update weight_decay dropout philox threefry prng rng curand bernoulli random rand distribution gen_sequenced
+        generate_seed elementwise eltwise elem_wise pointwise bin_bcast op_tensor sub_tensor_op op_1_d_tensor op_2_d_tensor
+        op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8 fp8_scale to_fp8 to_fp4 to_int8 to_int4 to_mxfp8 to_mxfp4
+        to_nvfp4 fp8_to fp4_to int8_to_float int4_to_float int8_to_half int4_to_half convert_fp8 convert_fp4 fp8_convert
+        rowwise_to to_e4m3 to_e5m2 upcast_from downcast_to half2fp8 float2fp8 bfloat2fp8 fp82float fp82half cvt_e4m3 cvt_e5m2
+        mxfp8_kernel mxfp4_kernel masked_fill penalties penalty logit_bias logits_bias logits_processor bad_words
+        grammar_bitmask token_bitmask logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_penalty
+        scale_temperature add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul
+        apply_scale split_scale
         """,
         r"""
         quanti quatize quant$ ^quant dequant silu gelu swiglu geglu sigmoid elementwise eltwise elemwise pointwise ^adamw?
@@ -250,15 +253,16 @@ RULES: tuple[Rule, ...] = (
         """
         add adds addition sub subtract mul multiply div divide pow powx power exp log sqrt rsqrt abs neg negate sin cos tan
         sincos atan floor ceil round sign clamp clip threshold where mask masked masks fma axpy axpby axpbypcz scal scale scales
-        scaled scaling rescale bias saxpy daxpy haxpy triad lin_comb linear_combination act reciprocal square sqr cube xor
-        compare equal greater less logical bitwise lerp addcmul addcdiv add_residual residual_add fused_residual
-        residual_forward residual_backward bias_residual residual_bias residual_scale scale_residual increment plus_scalar
-        resize interpolate upsample upsampling hypot isnan isinf isfinite nan_to_num min_max maximum minimum polynomial
-        transform for_each apply_op saturate had_ff had_hf hadamard fwt mixup token_shift mod fmod remainder unary binary
-        functor uniform multi_tensor gpu_map julia_map exponential mult usub conj imag
+        scaled scaling rescale bias triad lin_comb linear_combination act reciprocal square sqr cube xor compare equal greater
+        less logical bitwise lerp addcmul addcdiv add_residual residual_add fused_residual residual_forward residual_backward
+        bias_residual residual_bias residual_scale scale_residual increment plus_scalar resize interpolate upsample upsampling
+        hypot isnan isinf isfinite nan_to_num min_max maximum minimum polynomial transform for_each apply_op saturate acos asin
+        acosh asinh atanh arccos arcsin arctan cosh sinh expm1 exp2 log1p log2 log10 trunc frac heaviside erfc erfinv digamma
+        lgamma gcd lcm hardtanh logaddexp xlogy isclose absolute had_ff had_hf hadamard fwt mixup token_shift mod fmod remainder
+        unary binary functor uniform multi_tensor gpu_map julia_map exponential mult usub conj imag
         """,
         r"""
-        ^vec(?:tor)?_?add vecadd vecmul saxpy daxpy ^axp bias resiz upsample interpolat clamp addmul muladd scale$
+        ^v(?:ec)?(?:tor)?_?add vecadd vecmul axpb?y ^axp bias resiz upsample interpolat clamp addmul muladd scale$
         scal$ ^scale elu$
         """,
     ),
