@@ -42,7 +42,7 @@ RULES: tuple[Rule, ...] = (
     Rule(K.NORMALISATION, "norm_rope qknorm_rope qnorm_rope norm_mrope norm_rotary norm_and_rope rmsnorm_rope"),
     Rule(
         K.ELEMENTWISE,
-        "rope mrope rotary kn_entry timestep_embedding positional_encoding sinusoidal",
+        "rope mrope rotary rotate_half kn_entry timestep_embedding positional_encoding sinusoidal",
         r"rotary ^rope rope$",
     ),
     Rule(
@@ -150,9 +150,8 @@ RULES: tuple[Rule, ...] = (
         kth_values gather_median adaptive_average bucketize device_rle device_segment_fixup device_select device_compact
         device_partition lookback_scan top_k top_p min_p arg_sort amax abs_max asum gumbel cross_entropy xentropy loss sampling
         sampler multinomial sample_token rejection_sample greedy_sample random_sample rejection_kernel resample
-        tensor_reduction_op tensor_tuple_reducer_op block_select warp_select std_dim std_mean amin aminmax
-        celoss all_finite vector_norm grad_norm gradient_norm l2norm_reduce nrm2 sum_of_squares iamax iamin lansy lange lanhe
-        lantr beam_search
+        tensor_reduction_op tensor_tuple_reducer_op block_select warp_select std_dim std_mean amin aminmax celoss all_finite
+        vector_norm grad_norm gradient_norm l2norm_reduce nrm2 sum_of_squares iamax iamin lansy lange lanhe lantr beam_search
         """,
         r"topk crossentropy xentropy argmax argmin argsort nllloss absmax",
     ),
@@ -189,7 +188,7 @@ RULES: tuple[Rule, ...] = (
         shortcut gradient_descent interp bnll lstm_unit lstm_acts lstm_cell gru_cell rnn_cell act_mul cwise tensor_select erf
         adam adamw sgd lamb adagrad adadelta rmsprop rprop asgd adamax lars ftrl lion nesterov sgd_momentum momentum_update
         apply_momentum dense_momentum sparse_momentum merged_momentum momentum_functor weight_momentum muon optimizer optim
-        ema_update weight_decay dropout philox threefry prng rng curand bernoulli random rand distribution gen_sequenced
+        ema_update weight_decay dropout philox threefry mt19937 prng rng curand bernoulli random rand distribution gen_sequenced
         generate_seed elementwise eltwise elem_wise pointwise bin_bcast op_tensor sub_tensor_op op_1_d_tensor op_2_d_tensor
         op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8 fp8_scale to_fp8 to_fp4 to_int8 to_int4 to_mxfp8 to_mxfp4
         to_nvfp4 fp8_to fp4_to int8_to_float int4_to_float int8_to_half int4_to_half convert_fp8 convert_fp4 fp8_convert
@@ -211,13 +210,13 @@ RULES: tuple[Rule, ...] = (
         index_select index_put index_add index_func index_kernel gather scatter gathered scattered lacpy append fill filled
         fills zero zeros ones cast casts convert converts conversion cvt take pad padding unpad swap shuffle shuffles reorder
         rearrange arrange reorg remap relayout reformat reformatter pack_tensor unpack deinterleave pack_qkv split_qkv qkv_split
-        dup_by_rows lowp repeat expand flip roll reverse set_to_value stack unstack vstack hstack slice slices narrow flatten
-        unflatten arange iota linspace eye full_kernel set_value set_values set_tensor set_vector set_kernel set_data set_float
-        numpy_full tensor_assign identity clone as_strided unfold fold one_hot split_tensor f32_to_f16 float_to_half
-        half_to_float f16_to_f32 to_fp16 to_bf16 float2half half2float merge_heads split_heads space_to_depth depth_to_space
-        image_merge row_major_to_col32 csr2csc csr2dense dense2csr coo2csr csr2coo jagged_to_dense dense_to_jagged
-        jagged_to_padded_dense upload download get_index set_index blocked_layout swizzle unswizzle triu tril diag_kernel crop
-        broadcast_to
+        dup_by_rows lowp repeat expand flip roll reverse set_to_value set_to_int set_to_zero stack unstack vstack hstack slice
+        slices narrow flatten unflatten arange iota linspace eye full_kernel set_value set_values set_tensor set_vector
+        set_kernel set_data set_float numpy_full tensor_assign identity clone as_strided unfold fold one_hot split_tensor
+        f32_to_f16 float_to_half half_to_float f16_to_f32 to_fp16 to_bf16 float2half half2float merge_heads split_heads
+        space_to_depth depth_to_space image_merge row_major_to_col32 csr2csc csr2dense dense2csr coo2csr csr2coo jagged_to_dense
+        dense_to_jagged jagged_to_padded_dense upload download get_index set_index blocked_layout swizzle unswizzle triu tril
+        diag_kernel crop broadcast_to
         """,
         r"""
         transpos permut copy concat memset gather scatter reformat swizzl unpad padding
@@ -262,7 +261,7 @@ RULES: tuple[Rule, ...] = (
         unary binary functor uniform multi_tensor gpu_map julia_map exponential mult usub conj imag
         """,
         r"""
-        ^v(?:ec)?(?:tor)?_?add vecadd vecmul axpb?y ^axp bias resiz upsample interpolat clamp addmul muladd scale$
+        ^v(?:ec)?(?:tor)?_?add vecadd vecmul axp?by ^axp bias resiz upsample interpolat clamp addmul muladd scale$
         scal$ ^scale elu$
         """,
     ),
