@@ -27,6 +27,16 @@ def test_a_product_is_never_crossed_with_an_activation(tmp_path: Path, diff: Dif
     assert pairs(diff, before, after) == {"norm_kernel": "norm_kernel"}
 
 
+def test_long_names_are_folded_to_what_tells_them_apart(tmp_path: Path, diff: Diff) -> None:
+    """With their middles cut out all kernels of torch that launch a functor looked alike."""
+    frame = "void at::native::vectorized_elementwise_kernel<4, at::native::{}<float>, std::array<char*, 3ul> >(int, X, Y)"
+    runs = [Launched(name=frame.format(functor), us=us) for functor, us in (("CUDAFunctor_add", 90), ("AbsFunctor", 40))]
+    before, after = write_trace(tmp_path / "a.json", runs), write_trace(tmp_path / "b.json", runs)
+    lines = diff(before, after).out.splitlines()
+    assert "  vectorized_elementwise_kernel<CUDAFunctor_add>" in lines
+    assert "  vectorized_elementwise_kernel<AbsFunctor>" in lines
+
+
 def test_names_and_places_pair_before_times_do(tmp_path: Path, diff: Diff) -> None:
     """By time alone the gate would be paired with the projection, and the other way round."""
     names = ("_matmul_ogs_gate_bf16", "_swiglu_fused_bf16", "_matmul_ogs_down_bf16")

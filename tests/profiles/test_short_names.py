@@ -27,6 +27,22 @@ def test_a_functor_tells_names_apart_before_a_number_does() -> None:
     ]  # fmt: skip
 
 
+def test_a_launcher_alone_is_named_with_its_functor() -> None:
+    """`BinaryFunctor` is in every kernel of two operands."""
+    names = [
+        "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >(int)",
+        "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<at::native::BinaryFunctor<float, "
+        "float, float, at::native::binary_internal::MulFunctor<float> > >(at::TensorIteratorBase&)::{lambda(int)#1}>(int)",
+        "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float> > >(int)",
+        "elementwise_kernel_plain",
+        "void flash_fwd_kernel<128, true>(Params)",
+    ]
+    assert list(short_names(names).values()) == [
+        "vectorized_elementwise_kernel<FillFunctor>", "elementwise_kernel<MulFunctor>", "reduce_kernel<MeanOps>",
+        "elementwise_kernel_plain", "flash_fwd_kernel",
+    ]  # fmt: skip
+
+
 def test_tensile_names_keep_operands_and_tile_and_then_what_differs() -> None:
     names = [
         "Cijk_Ailk_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT64x32x256_MI16x16x1_SN_LDSB1_GSU1",

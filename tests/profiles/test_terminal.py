@@ -81,7 +81,7 @@ run.db
           1.5000 ms  the GEMM alone, 0.000 TFLOP/s
 
   copies (no kernels, not in the shares)
-    HOST_TO_DEVICE: 1 calls, 1.000 us, 4000 B, 4.00 GB/s
+    HOST_TO_DEVICE: 1 call, 1.000 us, 4000 B, 4.00 GB/s
 
   note     times: long
   missing  counters
@@ -91,6 +91,34 @@ run.db
 def test_in_the_terminal() -> None:
     found = pipeline(PROFILE.kernels, (10, 10, 10), None)
     assert "\n".join(profile_lines(PROFILE, PROFILE.kernels, POSITIONS, found, PROFILE.kernels)) + "\n" == TEXT
+
+
+def test_a_wider_terminal_shows_more_of_a_name() -> None:
+    """Columns took all of the room, and 24 letters were left of a name, fewer than on a narrow terminal."""
+    kernels = tuple(replace(GEMM, name=f"gemm_{'long_' * 20}{each}") for each in "ab")
+    profile = replace(PROFILE, kernels=kernels)
+    for width, least in ((80, 24), (120, 34), (160, 44), (200, 54)):
+        assert _name_shown(profile, width) >= least
+
+
+def _name_shown(profile: Profile, width: int) -> int:
+    lines = profile_lines(profile, profile.kernels, {}, None, profile.kernels, 0, width)
+    head = next(number for number, line in enumerate(lines) if line.lstrip().startswith("calls"))
+    return max(len(line) for line in lines[head + 1 : head + 3]) - lines[head].rindex("kernel")
+
+
+def test_one_of_a_thing_is_no_plural() -> None:
+    alone = replace(CAST, calls=1, launches=(Launch(calls=1, total_ns=1_000_000),))
+    line = Timeline(
+        device="agent 1", dispatches=1, span_ns=2, busy_ns=1, gaps=1, launch_gaps=0, launch_gap_ns=0, longest_gap_ns=1,
+        launch_gap_most_ns=100_000,
+    )  # fmt: skip
+    found = "\n".join(
+        profile_lines(replace(PROFILE, kernels=(alone,), calls=1, timelines=(line,)), (alone,), {}, None, (alone,))
+    )
+    assert "1 call of 1 kernel," in found
+    assert "1 dispatch in 2.000 ns" in found
+    assert "in 1 gap, longest" in found
 
 
 def test_a_long_run_keeps_its_columns_apart() -> None:

@@ -70,7 +70,8 @@ def fill_of(
 
 def fill_text(fill: Fill) -> str:
     """Return a sentence on the fill, e.g. `140 workgroups for 148 SMs (95 % can have work); 2 fit on each: 0.47 rounds`."""
-    text = f"{fill.groups} workgroups for {fill.units} {fill.unit}s ({fill.units_percent:.0f} % can have work)"
+    groups = f"{fill.groups} workgroup{'' if fill.groups == 1 else 's'}"
+    text = f"{groups} for {fill.units} {fill.unit}s ({fill.units_percent:.0f} % can have work)"
     if fill.rounds is None:
         return text
     text += f"; {fill.per_unit} fit on each: {fill.rounds:.2f} rounds"

@@ -1,10 +1,10 @@
 """The comparison of two profiles for a terminal, and as JSON data."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from expctl.domain.experiment.figures import time_text
-from expctl.domain.layout import Column, cut_middle, fitting
+from expctl.domain.layout import NAME_MOST, Column, cut_middle, fitting
 from expctl.domain.text import one_line, plain_text
 from expctl.profiles.diff.cause import CauseKind
 from expctl.profiles.diff.figures import extent_text, percent_text
@@ -14,6 +14,7 @@ from expctl.profiles.diff.rows import Row, counter_rows, rows_of
 from expctl.profiles.diff.run_change import KernelChange, RunChange
 from expctl.profiles.model.kernel_profile import Kernel, Profile
 from expctl.profiles.views.data import plain_fields
+from expctl.profiles.views.short_names import apart_when_cut, short_names
 
 SIDES = ("before", "after")
 RANKS = {"": 0, "mean": 0, "calls": 1, "vgpr": 2, "lds": 3, "scratch": 6, "grid": 5, "workgroup": 4}
@@ -26,11 +27,12 @@ def diff_lines(before: Profile, after: Profile, found: RunChange, top: int, widt
     """
     lines = [f"  before  {_head(before)}", f"  after   {_head(after)}"]
     shown = found.changes[:top] if top > 0 else found.changes
+    labels = _labels([kernel for change in shown for kernel in (change.pair.after, change.pair.before)], width)
     heads, *rows = _table([row for change in shown for row in _table_rows(change)], width)
     lines += ["", heads]
     for change in shown:
         own, rows = rows[: len(_table_rows(change))], rows[len(_table_rows(change)) :]
-        lines += [*_names(change, width), *own]
+        lines += [*_names(change, labels, width), *own]
         lines += [f"    {line}" for line in _row_lines(rows_of(change))]
         lines += _unclear_lines(change)
         if change.cause is not None and change.cause.kind is CauseKind.KERNEL:
@@ -101,9 +103,17 @@ def _head(profile: Profile) -> str:
     return f"{one_line(profile.path)} ({profile.source}{where})"
 
 
-def _names(change: KernelChange, width: int) -> list[str]:
+def _labels(kernels: Sequence[Kernel], width: int) -> dict[str, str]:
+    """Return what stands for each name: the whole of it where that fits, else its folded form."""
+    room = width and width - 2
+    short = apart_when_cut(short_names(list(dict.fromkeys(kernel.name for kernel in kernels))), room)
+    whole = {name: plain_text(name) for name in short}
+    return {name: whole[name] if len(whole[name]) <= (room or NAME_MOST) else cut_middle(short[name], room) for name in short}
+
+
+def _names(change: KernelChange, labels: Mapping[str, str], width: int) -> list[str]:
     pair = change.pair
-    after, before = (f"  {cut_middle(plain_text(each.name), width and width - 2)}" for each in (pair.after, pair.before))
+    after, before = (f"  {labels[each.name]}" for each in (pair.after, pair.before))
     if pair.by is PairedBy.NAME:
         return [after]
     both = f"{after}  (by {pair.by}: before {before.strip()})"

@@ -12,9 +12,14 @@ _TENSILE = re.compile(r"^((?:Custom_)?Cijk_[A-Za-z]+_[A-Za-z]+_[A-Z0-9]+)_(?:\w{
 _WORD = re.compile(r"[A-Za-z_]\w*|\d+")
 _NOISY = "void const unsigned operator std at native detail cuda hip c10 lambda anonymous namespace unnamed TensorIteratorBase"
 _NOISE = frozenset(_NOISY.split())
-_PLAIN_WORDS = "int float double bool long short char true false instance gpu_kernel_impl gpu_kernel_impl_nocast array Array"
+_PLAIN_WORDS = (
+    "int float double bool long short char true false instance gpu_kernel_impl gpu_kernel_impl_nocast array Array ReduceOp"
+    " BinaryFunctor AUnaryFunctor BUnaryFunctor binary_internal func_wrapper_t"
+)
 _PLAIN = frozenset(_PLAIN_WORDS.split())
 """Words that say little; they tell names apart only where no other word does, as numbers do."""
+_LAUNCHER = re.compile(r"(?:elementwise|reduce|for|transform)\w*_kernel|multi_tensor_apply")
+"""Functions that launch whatever functor they are given: without its name theirs says little."""
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
@@ -28,7 +33,7 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
         groups.setdefault(_base(name), []).append(name)
     found: dict[str, str] = {}
     for base, members in groups.items():
-        found |= {members[0]: base} if len(members) == 1 else _told_apart(base, members)
+        found |= _told_apart(base, members) if len(members) > 1 else {members[0]: _with_functor(base, members[0])}
     return _numbered({name: found[name] for name in names})
 
 
@@ -54,6 +59,13 @@ def _words(name: str) -> list[str]:
     """Return the words that may tell a name from others: parts of a Tensile name, identifiers and numbers of any other."""
     parts = name.split("_") if _TENSILE.match(name) else _WORD.findall(plain_text(name))
     return [part for part in parts if part and part not in _NOISE]
+
+
+def _with_functor(base: str, name: str) -> str:
+    if base == name or not _LAUNCHER.search(base):
+        return base
+    functor = next((word for word in _words(name) if word != base and not _says_little(word)), "")
+    return f"{base}<{functor}>" if functor else base
 
 
 def _told_apart(base: str, members: Sequence[str]) -> dict[str, str]:

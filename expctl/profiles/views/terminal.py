@@ -63,19 +63,19 @@ def profile_lines(
 
 
 def _head_lines(profile: Profile) -> list[str]:
-    files = "1 file" if len(profile.files) == 1 else f"{len(profile.files)} files"
+    files = _number(len(profile.files), "file")
     lines = [one_line(profile.path), f"  {profile.source}, {files}" if profile.kernels else f"  memory copies alone, {files}"]
     lines += [f"  {_device_text(device)}" for device in profile.devices]
     timed = any(kernel.total_ns is not None for kernel in profile.kernels)
-    kernels = f"{len(profile.kernels)} kernel{'' if len(profile.kernels) == 1 else 's'}"
     if profile.kernels:
-        lines.append(f"  {profile.calls} calls of {kernels}, {time_text(profile.total_ns) if timed else 'times not recorded'}")
+        what = f"{_number(profile.calls, 'call')} of {_number(len(profile.kernels), 'kernel')}"
+        lines.append(f"  {what}, {time_text(profile.total_ns) if timed else 'times not recorded'}")
     for each in profile.timelines:
         lines.append(
-            f"  {one_line(each.device, 60)}: {each.dispatches} dispatches in {time_text(each.span_ns)}, "
-            f"idle {each.idle_percent:.1f} %"
-            f" ({time_text(each.idle_ns)} in {each.gaps} gaps, longest {time_text(each.longest_gap_ns)}); launch gaps up to "
-            f"{time_text(each.launch_gap_most_ns)}: {each.launch_gaps}, together {time_text(each.launch_gap_ns)}"
+            f"  {one_line(each.device, 60)}: {_number(each.dispatches, 'dispatch', 'es')} in {time_text(each.span_ns)}, "
+            f"idle {each.idle_percent:.1f} % ({time_text(each.idle_ns)} in {_number(each.gaps, 'gap')}, "
+            f"longest {time_text(each.longest_gap_ns)}); launch gaps up to {time_text(each.launch_gap_most_ns)}: "
+            f"{each.launch_gaps}, together {time_text(each.launch_gap_ns)}"
         )
     return lines
 
@@ -149,12 +149,14 @@ def _fitted(columns: Sequence[Column], names: Sequence[str], width: int) -> tupl
     elif whole.width <= NAME_MOST:
         return named_table(columns, whole, indent=2)
     short = short_names(names)
-    lines, left_out = named_table(columns, Column("kernel", [short[name] for name in names]), width, indent=2)
+    least = NAME_LEAST + max(width - 80, 0) // 4
+    lines, left_out = named_table(columns, Column("kernel", [short[name] for name in names]), width, indent=2, name_least=least)
     begins = lines[0].rindex("kernel")
     if width and len({line[begins:] for line in lines}) == len(lines):
         return lines, left_out
-    short = apart_when_cut(short, NAME_LEAST if width else 0)
-    return named_table(columns, Column("kernel", [cut_middle(short[name], width) for name in names]), width, indent=2)
+    short = apart_when_cut(short, least if width else 0)
+    cut = Column("kernel", [cut_middle(short[name], width) for name in names])
+    return named_table(columns, cut, width, indent=2, name_least=least)
 
 
 def _row(kernel: Kernel, place: Position | None, reached: float | None) -> tuple[str, ...]:
@@ -234,7 +236,7 @@ def _copy_lines(profile: Profile) -> list[str]:
     for copy in profile.copies:
         rate = f", {copy.total_bytes / copy.total_ns:.2f} GB/s" if copy.total_bytes and copy.total_ns else ""
         size = f", {copy.total_bytes} B{rate}" if copy.total_bytes is not None else ""
-        lines.append(f"    {one_line(copy.name, NAME_MOST)}: {copy.calls} calls, {time_text(copy.total_ns)}{size}")
+        lines.append(f"    {one_line(copy.name, NAME_MOST)}: {_number(copy.calls, 'call')}, {time_text(copy.total_ns)}{size}")
     return lines
 
 
@@ -245,6 +247,10 @@ def _counter_lines(kernel: Kernel) -> list[str]:
     shown = [f"{plain_text(name)} {count_text(value)}" for name, value in list(kernel.counters.items())[:COUNTERS]]
     more = len(kernel.counters) - len(shown)
     return [f"    counters of a call: {', '.join(shown)}" + (f"; {more} more in --json" if more > 0 else "")]
+
+
+def _number(count: int, of_what: str, plural: str = "s") -> str:
+    return f"{count} {of_what}{'' if count == 1 else plural}"
 
 
 def _share(percent: float | None) -> str:

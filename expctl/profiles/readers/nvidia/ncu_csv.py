@@ -165,9 +165,9 @@ def _kernel(found: RawProfile, table: Table, row: Row, texts: Mapping[str, tuple
 def _finished(found: RawProfile, table: Table) -> RawProfile:
     if not found.has_kernels:
         raise refusals.no_kernels(table.path, "an ncu table without a kernel", "profile again: no kernel was captured")
-    if found.untimed:
+    if number := sum(found.untimed.values()):
         found.missing.append(
-            f"the time of {sum(found.untimed.values())} kernels (collect {DURATION}, or the section SpeedOfLight)"
+            f"the time of {number} kernel{'' if number == 1 else 's'} (collect {DURATION}, or the section SpeedOfLight)"
         )
     found.notes.append(
         "times: ncu holds the clock at its base and empties caches before each kernel unless told otherwise; kernels run alone"
