@@ -115,6 +115,10 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: b'{"traceEvents": [{"ph": "X", "ts": 1, "dur": 2, "name": "k", "args": {"BeginNs": "1", "EndNs": "3"}}]}',
         "rocprof v1",
     ),
+    "rocprof v1 json, which begins with an empty event": (
+        lambda: b'{"traceEvents": [{},{"ph": "X", "ts": 1, "dur": 2, "name": "k", "args": {"BeginNs": "1", "EndNs": "3"}}]}',
+        "rocprof v1",
+    ),
     "nsys printed trace": (lambda: b"Start (ns),Duration (ns),CorrId,GrdX,Name\n1,2,1,1,k\n", "printed trace of nsys"),
     "nsys printed with what it does": (
         lambda: b"Processing [r.sqlite] with [/opt/reports/cuda_gpu_kern_sum.py]... \nTime (%),Name\n1,k\n", "what nsys prints"

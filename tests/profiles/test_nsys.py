@@ -88,6 +88,21 @@ def test_a_process_that_sees_one_gpu_of_two(tmp_path: Path) -> None:
     assert profile.notes == ()
 
 
+def test_gpus_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    """They came in the order of their first kernels, and 10 before 2."""
+    with sqlite3.connect(tmp_path / "r.sqlite") as database:
+        database.executescript(GPUS)
+        for start, gpu in enumerate((10, 2, 0)):
+            row = (100 * start, 100 * start + 50, gpu, 1 << 56, "k")
+            database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, ?, ?, ?)", row)
+    database.close()
+    profile = read_profile(tmp_path / "r.sqlite", dispatches=True)
+    wanted = ["device 0", "device 2", "device 10"]
+    assert [each.name for each in profile.devices] == wanted
+    assert [each.device for each in profile.timelines] == wanted
+    assert [each.device for each in profile.tracks] == wanted
+
+
 def test_two_processes_that_each_call_their_gpu_0(tmp_path: Path) -> None:
     profile = of_processes(tmp_path / "r.sqlite", 100, 200, numbers="(0, 0, 100), (1, 0, 200), (NULL, 1, 200)")
     assert [(each.device, each.span_ns, each.idle_ns) for each in profile.timelines] == [

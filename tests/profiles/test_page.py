@@ -48,6 +48,13 @@ def test_the_timeline_holds_every_dispatch_with_its_kernel(golden: Callable[[str
     assert len(set(data["names"])) == len(profile.kernels)
 
 
+def test_a_long_name_may_break_between_its_words_alone(tmp_path: Path) -> None:
+    text = page(
+        write_trace(tmp_path / "a.json", [Launched(name="void at::native::long_elementwise_kernel<4, at::neg_op<i>>()")])
+    )
+    assert ">long_<wbr>elementwise_<wbr>kernel<wbr>&lt;neg_<wbr>op&gt;</td>" in text
+
+
 def test_the_roofline_has_a_numbered_point_for_each_kernel_with_flop(golden: Callable[[str], Path]) -> None:
     svg = re.search(r"<svg.*?</svg>", page(golden(BERT)), re.DOTALL)
     assert svg is not None

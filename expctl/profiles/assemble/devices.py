@@ -11,6 +11,11 @@ from expctl.profiles.raw.profile import RawProfile
 _TENSILE_ISA = re.compile(r"_ISA(\d{3,4}[a-f]?)_")
 
 
+def by_numbers(name: str) -> list[str | int]:
+    """Return a key that sorts `device 2` before `device 10`."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"([0-9]+)", name)]
+
+
 def known_devices(parts: Sequence[RawProfile], agents: Mapping[str, Device], arch: str) -> tuple[dict[str, Device], list[str]]:
     """Return the GPUs, by the names that launches in `parts` use for them, and notes for the user. Facts about a GPU are from
     `parts`, else from `agents`, which maps a name to a GPU. A non-empty `arch` replaces their architecture.

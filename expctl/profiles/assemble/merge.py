@@ -6,7 +6,7 @@ from pathlib import Path
 
 from expctl.domain.text import one_line
 from expctl.profiles.assemble.classify import classify
-from expctl.profiles.assemble.devices import known_devices
+from expctl.profiles.assemble.devices import by_numbers, known_devices
 from expctl.profiles.assemble.launches import launches_of
 from expctl.profiles.model.kernel_profile import Copy, Device, GridUnit, Kernel, Profile, Source, Timeline, Track
 from expctl.profiles.model.origin import Origin
@@ -67,7 +67,7 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
         source=parts[0].source if parts else Source.ROCPROF_CSV,
         files=tuple(dict.fromkeys(each.file for each in everything)),
         grid_unit=parts[0].grid_unit if parts else GridUnit.WORK_ITEMS,
-        devices=tuple(dict.fromkeys(devices.values())),
+        devices=tuple(sorted(dict.fromkeys(devices.values()), key=lambda each: by_numbers(each.name))),
         kernels=tuple(kernels),
         total_ns=total,
         calls=sum(kernel.calls for kernel in kernels),
@@ -204,7 +204,7 @@ def _timelines(parts: Sequence[RawProfile], path: Path) -> tuple[Timeline, ...]:
                 continue
             name = f"{owner} {device}".strip()
             intervals[name] = intervals[name].join(interval) if name in intervals else interval
-    return tuple(_timeline(name, interval) for name, interval in sorted(intervals.items()))
+    return tuple(_timeline(name, intervals[name]) for name in sorted(intervals, key=by_numbers))
 
 
 def _tracks(parts: Sequence[RawProfile], path: Path, places: Mapping[str, int]) -> tuple[Track, ...]:
@@ -216,7 +216,7 @@ def _tracks(parts: Sequence[RawProfile], path: Path, places: Mapping[str, int]) 
                 kernels = [places[names[number]] for number in interval.keys]
                 name = f"{owner} {device}".strip()
                 found.append(Track(device=name, starts=interval.starts, ends=interval.ends, kernels=kernels))
-    return tuple(found)
+    return tuple(sorted(found, key=lambda each: by_numbers(each.device)))
 
 
 def _owners(parts: Sequence[RawProfile], path: Path) -> list[str]:

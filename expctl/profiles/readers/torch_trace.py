@@ -24,7 +24,7 @@ EPOCH_US = 10**15
 def is_trace(document: object) -> bool:
     """Return whether a JSON document has the form of a Chrome trace."""
     events = document.get("traceEvents") if isinstance(document, dict) else document
-    return isinstance(events, list) and all(isinstance(event, dict) and "ph" in event for event in events[:100])
+    return isinstance(events, list) and all(isinstance(each, dict) and ("ph" in each or not each) for each in events[:100])
 
 
 def gather_torch(path: Path, document: Any) -> RawProfile:
