@@ -35,11 +35,14 @@ def test_a_launcher_alone_is_named_with_its_functor() -> None:
         "float, float, at::native::binary_internal::MulFunctor<float> > >(at::TensorIteratorBase&)::{lambda(int)#1}>(int)",
         "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float> > >(int)",
         "elementwise_kernel_plain",
+        "void cutlass::Kernel2<cutlass_80_tensorop_f16_s16816gemm_f16_64x64_32x6_tn_align8>(T1::Params)",
+        "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int> > >(T1::Params)",
         "void flash_fwd_kernel<128, true>(Params)",
     ]
     assert list(short_names(names).values()) == [
         "vectorized_elementwise_kernel<FillFunctor>", "elementwise_kernel<MulFunctor>", "reduce_kernel<MeanOps>",
-        "elementwise_kernel_plain", "flash_fwd_kernel",
+        "elementwise_kernel_plain", "Kernel2<cutlass_80_tensorop_f16_s16816gemm_f16_64x64_32x6_tn_align8>",
+        "device_kernel<GemmUniversal>", "flash_fwd_kernel",
     ]  # fmt: skip
 
 

@@ -183,3 +183,12 @@ def test_a_picture_shows_roof_points_and_times() -> None:
 def test_without_points_the_picture_says_what_would_give_them() -> None:
     svg = figure_bytes("run", (CAST,), {}, None, "svg")
     assert b"no kernel with known FLOP and bytes" in svg
+
+
+def test_the_unit_of_the_grid_stays_within_the_width() -> None:
+    """It was printed behind the headings, and wrapped."""
+    bare = Kernel(name="gemm_of_a_long_name", kind=KernelClass.GEMM, calls=1, launches=(Launch(grid=(64, 2, 1), calls=1),))
+    profile = replace(PROFILE, kernels=(bare,), total_ns=0, calls=1, timelines=(), copies=(), notes=(), missing=())
+    lines = profile_lines(profile, (bare,), {}, None, (bare,), 0, 60)
+    assert max(map(len, lines[3:])) <= 60
+    assert "  (grid in work-items)" in lines

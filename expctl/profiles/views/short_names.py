@@ -18,8 +18,11 @@ _PLAIN_WORDS = (
 )
 _PLAIN = frozenset(_PLAIN_WORDS.split())
 """Words that say little; they tell names apart only where no other word does, as numbers do."""
-_LAUNCHER = re.compile(r"(?:elementwise|reduce|for|transform)\w*_kernel|multi_tensor_apply")
+_LAUNCHER = re.compile(
+    r"\w*(?:elementwise|reduce|for|transform)\w*_kernel|multi_tensor_apply\w*|(?:device_)?[Kk]ernel2?|kentry"
+)
 """Functions that launch whatever functor they are given: without its name theirs says little."""
+_UNSCOPED = re.compile(r"\b[A-Za-z_]\w*\b(?!::)")
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
@@ -62,9 +65,10 @@ def _words(name: str) -> list[str]:
 
 
 def _with_functor(base: str, name: str) -> str:
-    if base == name or not _LAUNCHER.search(base):
+    arguments = plain_text(name).partition(f"{base}<")[2]
+    if not _LAUNCHER.fullmatch(base):
         return base
-    functor = next((word for word in _words(name) if word != base and not _says_little(word)), "")
+    functor = next((word for word in _UNSCOPED.findall(arguments) if word not in _NOISE and not _says_little(word)), "")
     return f"{base}<{functor}>" if functor else base
 
 

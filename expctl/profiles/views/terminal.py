@@ -134,7 +134,8 @@ def _table_lines(profile: Profile, kernels: Sequence[Kernel], positions: Mapping
     ]
     lines, left_out = _fitted(columns, [kernel.name for kernel in kernels], width)
     if any(kernel.launch.grid for kernel in kernels) and "grid" not in left_out:
-        lines[0] += f"  (grid in {profile.grid_unit})"
+        unit = f"  (grid in {profile.grid_unit})"
+        lines = [lines[0] + unit, *lines[1:]] if not width or len(lines[0] + unit) <= width else [*lines, unit]
     hidden = f"  (no room for {', '.join(left_out)}: a wider terminal or --json has them)"
     return [*lines, hidden] if left_out else lines
 
