@@ -161,6 +161,10 @@ NAMES = {
     "block_all_reduce_sum_f32_f32_kernel": K.REDUCTION,
     "void gelu::erfinv_kernel<float>(int)": K.ELEMENTWISE,
     "initialize_curand_states": K.OTHER,
+    "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<Eigen::TensorMap?": K.OTHER,
+    "void Eigen::internal::EigenMetaKernel<Eigen::TensorAssignOp<X, Eigen::TensorBroadcastingOp<X> > >(int)": K.COPY,
+    "void Eigen::internal::EigenMetaKernel<TensorAssignOp<X, TensorCwiseNullaryOp<scalar_constant_op<X> > > >()": K.COPY,
+    "saxpy_kernel": K.ELEMENTWISE,
     "my_solver_step": K.OTHER,
     "": K.OTHER,
 }

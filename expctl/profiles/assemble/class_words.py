@@ -32,9 +32,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.COPY,
         """
-        mat_transpose copy_image tensor_transform transform_tensor concat_mla kv_buffer kv_indices kv_indptr transform4d
-        transform_0213 sub_tensor_op_with_cast mla_copy store_mla store_flashmla to_nchw to_nhwc to_ncdhw to_ndhwc nchw2nhwc
-        nhwc2nchw ncdhw2ndhwc ndhwc2ncdhw nchw2cnhw cnhw2nchw
+        mat_transpose scalar_constant_op copy_image tensor_transform transform_tensor concat_mla kv_buffer kv_indices kv_indptr
+        transform4d transform_0213 sub_tensor_op_with_cast mla_copy store_mla store_flashmla to_nchw to_nhwc to_ncdhw to_ndhwc
+        nchw2nhwc nhwc2nchw ncdhw2ndhwc ndhwc2ncdhw nchw2cnhw cnhw2nchw
         """,
         r"memcpy memset (?:copy|fill)buffer",
     ),
@@ -212,11 +212,11 @@ RULES: tuple[Rule, ...] = (
         rearrange arrange reorg remap relayout reformat reformatter pack_tensor unpack deinterleave pack_qkv split_qkv qkv_split
         dup_by_rows lowp repeat expand flip roll reverse set_to_value set_to_int set_to_zero stack unstack vstack hstack slice
         slices narrow flatten unflatten arange iota linspace eye full_kernel set_value set_values set_tensor set_vector
-        set_kernel set_data set_float numpy_full tensor_assign identity clone as_strided unfold fold one_hot split_tensor
-        f32_to_f16 float_to_half half_to_float f16_to_f32 to_fp16 to_bf16 float2half half2float merge_heads split_heads
-        space_to_depth depth_to_space image_merge row_major_to_col32 csr2csc csr2dense dense2csr coo2csr csr2coo jagged_to_dense
-        dense_to_jagged jagged_to_padded_dense upload download get_index set_index blocked_layout swizzle unswizzle triu tril
-        diag_kernel crop broadcast_to
+        set_kernel set_data set_float numpy_full tensor_broadcasting tensor_slicing tensor_striding tensor_chipping identity
+        clone as_strided unfold fold one_hot split_tensor f32_to_f16 float_to_half half_to_float f16_to_f32 to_fp16 to_bf16
+        float2half half2float merge_heads split_heads space_to_depth depth_to_space image_merge row_major_to_col32 csr2csc
+        csr2dense dense2csr coo2csr csr2coo jagged_to_dense dense_to_jagged jagged_to_padded_dense upload download get_index
+        set_index blocked_layout swizzle unswizzle triu tril diag_kernel crop broadcast_to
         """,
         r"""
         transpos permut copy concat memset gather scatter reformat swizzl unpad padding
@@ -261,7 +261,7 @@ RULES: tuple[Rule, ...] = (
         unary binary functor uniform multi_tensor gpu_map julia_map exponential mult usub conj imag
         """,
         r"""
-        ^v(?:ec)?(?:tor)?_?add vecadd vecmul axp?by ^axp bias resiz upsample interpolat clamp addmul muladd scale$
+        ^v(?:ec)?(?:tor)?_?add vecadd vecmul ax(?:p|pb|b)y ^axp bias resiz upsample interpolat clamp addmul muladd scale$
         scal$ ^scale elu$
         """,
     ),
