@@ -37,6 +37,14 @@ def test_long_names_are_folded_to_what_tells_them_apart(tmp_path: Path, diff: Di
     assert "  vectorized_elementwise_kernel<AbsFunctor>" in lines
 
 
+def test_long_names_of_one_side_are_folded(tmp_path: Path, diff: Diff) -> None:
+    frame = "void at::native::vectorized_elementwise_kernel<4, at::native::{}<float>, std::array<char*, 3ul> >(int, X, Y)"
+    both = Launched(name="gemm", us=90)
+    before = write_trace(tmp_path / "a.json", [both, Launched(name=frame.format("FillFunctor"), us=4)])
+    lines = diff(before, write_trace(tmp_path / "b.json", [both])).out.splitlines()
+    assert "  only before  vectorized_elementwise_kernel<FillFunctor> (copy): 1 call, 4.000 us" in lines
+
+
 def test_names_and_places_pair_before_times_do(tmp_path: Path, diff: Diff) -> None:
     """By time alone the gate would be paired with the projection, and the other way round."""
     names = ("_matmul_ogs_gate_bf16", "_swiglu_fused_bf16", "_matmul_ogs_down_bf16")

@@ -39,8 +39,8 @@ def diff_lines(before: Profile, after: Profile, found: RunChange, top: int, widt
             lines.append(f"    {change.cause.words}")
     if len(shown) < len(found.changes):
         lines.append(f"  ... and {len(found.changes) - len(shown)} more pairs (--top 0 lists all)")
-    lines += [f"  only before  {_alone(kernel, width)}" for kernel in found.missing[: top or None]]
-    lines += [f"  only after   {_alone(kernel, width)}" for kernel in found.extra[: top or None]]
+    lines += [f"  only before  {line}" for line in _alone(found.missing[: top or None], width)]
+    lines += [f"  only after   {line}" for line in _alone(found.extra[: top or None], width)]
     if found.before_ns and found.after_ns:
         whole = percent_text(found.after_ns / found.before_ns)
         lines += ["", f"  one pass  {time_text(found.before_ns)} -> {time_text(found.after_ns)} ({whole})"]
@@ -147,10 +147,16 @@ def _table(rows: Sequence[tuple[str, ...]], width: int) -> list[str]:
     return [f"    {'  '.join(cells)}".rstrip() for cells in zip(*(column.aligned() for column in kept), strict=True)]
 
 
-def _alone(kernel: Kernel, width: int) -> str:
-    time = f", {time_text(kernel.mean_ns)}" if kernel.mean_ns is not None else ""
-    rest = f" ({kernel.kind}): {kernel.calls} calls{time}"
-    return cut_middle(plain_text(kernel.name), width and width - len(rest) - 15) + rest
+def _alone(kernels: Sequence[Kernel], width: int) -> list[str]:
+    """Return lines on kernels that the other profile hasn't; of a long name the folded form."""
+    short = short_names([kernel.name for kernel in kernels])
+    lines = []
+    for kernel in kernels:
+        time = f", {time_text(kernel.mean_ns)}" if kernel.mean_ns is not None else ""
+        rest = f" ({kernel.kind}): {kernel.calls} call{'' if kernel.calls == 1 else 's'}{time}"
+        room, name = width and width - len(rest) - 15, plain_text(kernel.name)
+        lines.append((name if len(name) <= (room or NAME_MOST) else cut_middle(short[kernel.name], room)) + rest)
+    return lines
 
 
 def _count(value: int | None) -> str:
