@@ -75,7 +75,7 @@ def test_ours_against_the_library_in_figures(tmp_path: Path, diff: Diff) -> None
     found = json.loads(diff(before, after, "--size", "4096", "--types", "f16,f16,f16", "--json").out)
     sentence = found["why"]["sentence"]
     assert "results per workgroup 4096 -> 127 k, per work-item 32 -> 331" in sentence
-    assert "occupancy 19 % -> 19 %" in sentence
+    assert "occupancy" not in sentence, "both are 19 %"
     flop, peak = 2 * 4096**3, 132 * 4096 * 1980e6
     assert (
         f"share of the arithmetic peak {100 * flop / 400.2e-6 / peak:.1f} % -> {100 * flop / 200.2e-6 / peak:.1f} %" in sentence

@@ -26,7 +26,8 @@ RULES: tuple[Rule, ...] = (
         """
         init_rng rng_init init_curand curand_init setup_curand curand_setup setup_rng rng_setup init_states init_rand rand_init
         init_random_states setup_states curand_states initialize_curand random_init empty_kernel gcn_conv gat_conv sage_conv
-        gin_conv graph_conv selective_scan chunk_scan pme nbnxm nbnxn
+        gin_conv graph_conv selective_scan chunk_scan ssm_scan pme nbnxm nbnxn padding_offset padding_offsets dslash clover
+        stop_words stop_criterion stop_criteria length_criterion
         """,
     ),
     Rule(
@@ -152,8 +153,12 @@ RULES: tuple[Rule, ...] = (
         sampler multinomial sample_token rejection_sample greedy_sample random_sample rejection_kernel resample
         tensor_reduction_op tensor_tuple_reducer_op block_select warp_select std_dim std_mean amin aminmax celoss all_finite
         vector_norm grad_norm gradient_norm l2norm_reduce nrm2 sum_of_squares iamax iamin lansy lange lanhe lantr beam_search
+        criterion nll find_min find_max find_minimum find_maximum find_best frobenius_norm compute_norm compute_norms
+        calc_norm calculate_norm norm_squared squared_norm norm_sq vec_norm inf_norm max_norm abs_norm two_norm euclidean_norm
+        p_norm lp_norm diff_norm error_norm row_norms col_norms column_norms scatter_view downscale downsample check_nan
+        check_numerics
         """,
-        r"topk crossentropy xentropy argmax argmin argsort nllloss absmax",
+        r"criterion topk crossentropy xentropy argmax argmin argsort nllloss absmax",
     ),
     Rule(
         K.NORMALISATION,
@@ -193,7 +198,7 @@ RULES: tuple[Rule, ...] = (
         op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8 fp8_scale to_fp8 to_fp4 to_int8 to_int4 to_mxfp8 to_mxfp4
         to_nvfp4 fp8_to fp4_to int8_to_float int4_to_float int8_to_half int4_to_half convert_fp8 convert_fp4 fp8_convert
         rowwise_to to_e4m3 to_e5m2 upcast_from downcast_to half2fp8 float2fp8 bfloat2fp8 fp82float fp82half cvt_e4m3 cvt_e5m2
-        mxfp8_kernel mxfp4_kernel masked_fill penalties penalty logit_bias logits_bias logits_processor bad_words
+        mxfp8_kernel mxfp4_kernel masked_fill penalties penalty logit_bias logits_bias logits_processor bad_words repeat_ngram
         grammar_bitmask token_bitmask logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_penalty
         scale_temperature add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul
         apply_scale split_scale
@@ -217,6 +222,7 @@ RULES: tuple[Rule, ...] = (
         float2half half2float merge_heads split_heads space_to_depth depth_to_space image_merge row_major_to_col32 csr2csc
         csr2dense dense2csr coo2csr csr2coo jagged_to_dense dense_to_jagged jagged_to_padded_dense upload download get_index
         set_index blocked_layout swizzle unswizzle triu tril diag_kernel crop broadcast_to
+        to_dense to_sparse dense_to sparse_to full_tensor view_value set_val reset_duplicates
         """,
         r"""
         transpos permut copy concat memset gather scatter reformat swizzl unpad padding
@@ -262,7 +268,7 @@ RULES: tuple[Rule, ...] = (
         """,
         r"""
         ^v(?:ec)?(?:tor)?_?add vecadd vecmul ax(?:p|pb|b)y ^axp bias resiz upsample interpolat clamp addmul muladd scale$
-        scal$ ^scale elu$
+        scal$ ^scale elu$ glu$
         """,
     ),
 )
@@ -270,12 +276,12 @@ RULES: tuple[Rule, ...] = (
 
 WEAK_RULES: tuple[Rule, ...] = (
     Rule(K.GEMM, "linear lora moe mlp ffn gate_up proj lm_head head_pair down w13"),
-    Rule(K.ELEMENTWISE, "gate gates gated gating update_step"),
+    Rule(K.ELEMENTWISE, "gate gates gated gating update_step beta_g g_beta"),
     Rule(K.ATTENTION, "gdn kda gla nsa dsa csa mamba swa indexer"),
     Rule(K.COMMUNICATION, "barrier"),
     Rule(K.NORMALISATION, "norm norms"),
     Rule(K.REDUCTION, "max min var prod expert experts route routing router finalize"),
-    Rule(K.COPY, "split pack broadcast store write compact"),
+    Rule(K.COPY, "split pack broadcast store write compact kv_cache k_cache v_cache"),
 )
 """Words that are part of many names; they decide where none of the words above is found."""
 

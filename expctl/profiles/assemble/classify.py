@@ -13,6 +13,7 @@ from functools import lru_cache
 from expctl.domain.patch.function_name import UNNAMED, function_name
 from expctl.profiles.assemble.class_words import LIBRARIES, RULES, WEAK_RULES, Rule
 from expctl.profiles.assemble.fused_names import fused_class
+from expctl.profiles.assemble.launcher_names import LAUNCHER, launched_class
 from expctl.profiles.model.kernel_profile import KernelClass
 from expctl.profiles.model.name_words import unmangled, words_of
 
@@ -74,6 +75,10 @@ _MOVING_WRAPPER = re.compile(r"(?<!with_)index|gather|scatter")
 _REDUCING_FUNCTOR = re.compile(r"multi_tensor_apply.{0,400}NormFunctor|scatter_gather.{0,400}::Reduce(?:Add|Mul|Mean|Max|Min)")
 _TRITON_ATTENTION = re.compile(r"_?(?:fwd|bwd)_kernel\w*|(?:chunk(?:wise)?|parallel)_\w*(?:fwd|bwd)\w*")
 """Bare names that Triton's examples give to attention, and many after them; those of linear attention by chunks."""
+_BARE_NORM = re.compile(r"k?_?norm_?(?:(?:cuda|gpu)_?)?(?:kernel)?_?\d*", re.IGNORECASE)
+"""A norm of nothing named is one of a vector, as solvers need it; those of layers have a word before it."""
+_NO_NAME = re.compile(r"(?:k|cuda|gpu|device|the|run|main|_)*(?:kernel|run|main|func|entry|invoke)s?_?\d*", re.IGNORECASE)
+"""Function names that say nothing; the innermost namespace or type says more."""
 _OLD_CUDNN = re.compile(r"(?:^|_)[a-z]\d*cudnn_")
 """cuDNN's convolutions by an older scheme: the type, the shape of the instruction, `cudnn`."""
 
@@ -107,12 +112,18 @@ def _by_name(name: str) -> KernelClass:
     scope, _, base = head.rpartition("::")
     if _WRAPPER.search(head) or _FOR_EACH.search(name):
         return _class_of_functor(name, base)
+    if LAUNCHER.search(base):
+        return launched_class(name, _WORK.find)
     if _OLD_CUDNN.search(base):
         return KernelClass.CONVOLUTION
+    if _BARE_NORM.fullmatch(base):
+        return KernelClass.REDUCTION
     if fused := fused_class(base, _WORK.find):
         return fused
     own, arguments, spaces = _tokens(base), _tokens(_arguments(name, head)), _tokens(scope)
     found = _WORK.find(own) or _known(_WORK.find(arguments)) or _NAMESPACES.find(spaces)
+    if found is None and _NO_NAME.fullmatch(base):
+        found = _WORK.find(_tokens(scope.rpartition("::")[2]))
     if found is None and _TRITON_ATTENTION.fullmatch(base):
         return KernelClass.ATTENTION
     return found or _LIBRARIES.find([*own, *arguments, *spaces]) or KernelClass.OTHER

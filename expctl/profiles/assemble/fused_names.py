@@ -9,9 +9,9 @@ from expctl.profiles.model.name_words import words_of
 _INDUCTOR = re.compile(r"triton_(poi|red|per|for|unk|tem|mm|spl|split_scan)_fused_*(\w*)")
 """Of torch's compiler: pointwise, reduction, persistent reduction, foreach, template, and the operators in it."""
 _MYELIN = re.compile(r"__myl_(?:bb\d+_\d+_)?([A-Za-z]+)")
-"""Of TensorRT's compiler: the operators in it, four or so letters each."""
-_XLA = re.compile(r"(loop|input)_([a-z_]+?)_fusion(?:_|\d|$)")
-"""Of XLA: one output after the other, or a form of its own for a reduction, a transposition or a scatter."""
+"""Of TensorRT's compiler: the operators in it, four or so letters each, or three."""
+_XLA = re.compile(r"(?:(loop|input)_)?([a-z_]+?)_fusion(?:_|\d|$)")
+"""Of XLA: one output after the other, or a form of its own for a reduction, a transposition or a scatter; or not told which."""
 _TINYGRAD = re.compile(r"E(?:_\d+)+(?:n\d+)?")
 """Of tinygrad's compiler: elementwise, with the sizes of its loops."""
 _MOVING = (
@@ -26,7 +26,13 @@ _MOVES = frozenset(_MOVING.split())
 _NORMS = re.compile(r"norm|softmax|rsqrt")
 _QUANTISES = re.compile(r"(?=.*abs)(?=.*(?:amax|max))(?=.*(?:clamp|reciprocal|float8|div))")
 """The largest magnitude and a division or a clamp: a scale is found and applied."""
-_NORM_STEPS = ({"mean", "sqrt"}, {"mean", "rsqr"}, {"max", "exp", "sum"}, {"soft"}, {"mean", "pow"})
+_MYELIN_MOVES = _MOVES | frozenset(["repl", "gath", "scat", "tra", "res", "sli", "con", "cas", "mov", "gat", "sca", "rep"])
+_NORM_STEPS = (
+    {"mean", "sqrt"}, {"mean", "rsqr"}, {"mean", "pow"}, {"mea", "sqr"}, {"mea", "rsq"}, {"mea", "pow"},
+    {"max", "exp", "sum"}, {"maxr", "exp", "sum"}, {"soft"}, {"sof"},
+)  # fmt: skip
+_SUMS = frozenset(["sum", "mean", "mea", "redu", "red", "maxr", "minr", "prod", "top", "topk"])
+"""Steps of Myelin that make one value of many. Its `Max` and `Min` do so only alone; both together clamp."""
 
 Find = Callable[[Sequence[str]], KernelClass | None]
 
@@ -60,11 +66,12 @@ def _inductor(form: str, operators: str, find: Find) -> KernelClass:
     return KernelClass.COPY if words and all(word in _MOVES for word in words) else KernelClass.ELEMENTWISE
 
 
-def _xla(form: str, operators: Sequence[str], find: Find) -> KernelClass | None:
+def _xla(form: str | None, operators: Sequence[str], find: Find) -> KernelClass | None:
     if "reduce" in operators:
         return KernelClass.REDUCTION
-    if form == "input":
-        return find(operators)
+    found = find(operators)
+    if form == "input" or (form is None and found not in (KernelClass.COPY, KernelClass.ELEMENTWISE)):
+        return found
     moves = "select" not in operators and all(word in _MOVES for word in operators)
     return KernelClass.COPY if moves else KernelClass.ELEMENTWISE
 
@@ -75,6 +82,6 @@ def _myelin(words: Sequence[str]) -> KernelClass:
         return KernelClass.GEMM
     if any(steps <= known for steps in _NORM_STEPS):
         return KernelClass.NORMALISATION
-    if all(word in _MOVES for word in words):
+    if all(word in _MYELIN_MOVES for word in words):
         return KernelClass.COPY
-    return KernelClass.REDUCTION if known & {"sum", "max", "mean", "min", "redu"} else KernelClass.ELEMENTWISE
+    return KernelClass.REDUCTION if known & _SUMS or len(known & {"max", "min"}) == 1 else KernelClass.ELEMENTWISE

@@ -27,10 +27,11 @@ def replacement_words(before: Kernel, after: Kernel) -> str:
     """Return what differs between `before` and the kernel `after` that stands in its place, with a figure for each side.
 
     Figures are the tile and split of the sum in the names, elements of the result per workgroup and work-item, occupancy that
-    fits, and the share of the arithmetic peak. A figure that isn't known of both sides is left out.
+    fits, and the share of the arithmetic peak. A figure that isn't known of both sides is left out, and so is one that reads
+    the same of both.
     """
     name = cut_middle(plain_text(short_name(before)), NAME_SHOWN)
-    parts = [f"{what} {mine} -> {its}" for what, mine, its in _figures(before, after) if mine and its]
+    parts = [f"{what} {mine} -> {its}" for what, mine, its in _figures(before, after) if mine and its and mine != its]
     return f"it stands in place of {name}: {', '.join(parts)}" if parts else f"it stands in place of {name}"
 
 
