@@ -27,7 +27,7 @@ RULES: tuple[Rule, ...] = (
         init_rng rng_init init_curand curand_init setup_curand curand_setup setup_rng rng_setup init_states init_rand rand_init
         init_random_states setup_states curand_states initialize_curand random_init empty_kernel gcn_conv gat_conv sage_conv
         gin_conv graph_conv selective_scan chunk_scan ssm_scan pme nbnxm nbnxn padding_offset padding_offsets dslash clover
-        stop_words stop_criterion stop_criteria length_criterion
+        stop_words stop_criterion stop_criteria length_criterion reciprocal_convolution
         """,
     ),
     Rule(
@@ -35,7 +35,7 @@ RULES: tuple[Rule, ...] = (
         """
         mat_transpose scalar_constant_op copy_image tensor_transform transform_tensor concat_mla kv_buffer kv_indices kv_indptr
         transform4d transform_0213 sub_tensor_op_with_cast mla_copy store_mla store_flashmla to_nchw to_nhwc to_ncdhw to_ndhwc
-        nchw2nhwc nhwc2nchw ncdhw2ndhwc ndhwc2ncdhw nchw2cnhw cnhw2nchw
+        nchw2nhwc nhwc2nchw ncdhw2ndhwc ndhwc2ncdhw nchw2cnhw cnhw2nchw ncqhw
         """,
         r"memcpy memset (?:copy|fill)buffer",
     ),
@@ -117,7 +117,7 @@ RULES: tuple[Rule, ...] = (
         sum_arrays sum_matrix_on grayscale rgb_to yuv_to nv12_to sample_uniform sample_normal sample_gamma sample_exponential
         quantize_mmq mmq_quant quant_mmq diag_mask nearest_neighbor grid_sample grid_sampler bilinear_sampler bilinear_sampling
         zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct act_quant
-        kdequant_mm activation_quant
+        kdequant_mm activation_quant cvt_color
         """,
     ),
     Rule(
@@ -125,7 +125,7 @@ RULES: tuple[Rule, ...] = (
         """
         moe_fused_gate moe_gate fused_gate_topk moe_align moe_sort moe_sorting moe_routing moe_topk moe_gating experts_gating
         expert_sort count_expert expert_count moe_sum moe_reduce routing_indices expert_offsets moe_aux_loss align_block_size
-        first_token_offset expert_map
+        first_token_offset expert_map expt bitmatrix row_id_map top_1_gating top_2_gating multi_tensor_l2norm
         """,
     ),
     Rule(
@@ -170,7 +170,7 @@ RULES: tuple[Rule, ...] = (
         ln_add lrn gamma_beta beta_gamma rowwise_moments rsqrt_mean welford collect_statistics running_stats fused_ln
         residual_ln scale_norm weight_norm adarms ada_ln modulate_norm rstd ln_bw ln_fw local_stats moving_stats
         compute_fused_params compute_backward_fused_params compute_internal_gradients cu_compute_grad_input dyt sparsemax
-        sinkhorn group_norms cmvn
+        sinkhorn group_norms cmvn add_ln
         """,
         r"""
         (?:layer|rms(?:n|_n)?|batch|group|instance|qk|add|pre|post|l[12]|weight|renorm)norm softmax ^rms(?!prop|d)
@@ -201,7 +201,7 @@ RULES: tuple[Rule, ...] = (
         mxfp8_kernel mxfp4_kernel masked_fill penalties penalty logit_bias logits_bias logits_processor bad_words repeat_ngram
         grammar_bitmask token_bitmask logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_penalty
         scale_temperature add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul
-        apply_scale split_scale
+        apply_scale split_scale generic_tensor mshadow_op mersenne
         """,
         r"""
         quanti quatize quant$ ^quant dequant silu gelu swiglu geglu sigmoid elementwise eltwise elemwise pointwise ^adamw?
@@ -236,11 +236,11 @@ RULES: tuple[Rule, ...] = (
         reduce reduction reduced sum sums arg_max arg_min cumprod cummax scan scans prefix sort sorts sorting sorted_merge
         bitonic histogram hist bincount pool pooling maxpool avgpool unpooling maxunpool unique segmented sample samples count
         counts nonzero mean variance moments dot dotc dotu vdot inner_product scalar_prod norm2 logsumexp lse kl_div jsd mse
-        smooth_l1 ctc median compute_mode percentile accuracy search_sorted radix_kernel logprobs
+        smooth_l1 ctc median compute_mode percentile accuracy search_sorted radix_kernel logprobs histo
         """,
         r"""
         reduc cumsum cumprod prefixsum histogram pooling maxpool avgpool averagepool adaptive(?:max|average)
-        sort(?!ed) scan$ ^scan sampling ^sum$ rowsum colsum bincount logsumexp partialsum blocksum
+        sort(?!ed) (?<!db)scan$ ^scan sampling ^sum$ rowsum colsum bincount logsumexp partialsum blocksum
         """,
     ),
     Rule(
@@ -281,7 +281,7 @@ WEAK_RULES: tuple[Rule, ...] = (
     Rule(K.COMMUNICATION, "barrier"),
     Rule(K.NORMALISATION, "norm norms"),
     Rule(K.REDUCTION, "max min var prod expert experts route routing router finalize"),
-    Rule(K.COPY, "split pack broadcast store write compact kv_cache k_cache v_cache"),
+    Rule(K.COPY, "split pack broadcast store write compact clear kv_cache k_cache v_cache"),
 )
 """Words that are part of many names; they decide where none of the words above is found."""
 

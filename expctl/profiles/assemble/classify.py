@@ -77,7 +77,9 @@ _TRITON_ATTENTION = re.compile(r"_?(?:fwd|bwd)_kernel\w*|(?:chunk(?:wise)?|paral
 """Bare names that Triton's examples give to attention, and many after them; those of linear attention by chunks."""
 _BARE_NORM = re.compile(r"k?_?norm_?(?:(?:cuda|gpu)_?)?(?:kernel)?_?\d*", re.IGNORECASE)
 """A norm of nothing named is one of a vector, as solvers need it; those of layers have a word before it."""
-_NO_NAME = re.compile(r"(?:k|cuda|gpu|device|the|run|main|_)*(?:kernel|run|main|func|entry|invoke)s?_?\d*", re.IGNORECASE)
+_NO_NAME = re.compile(
+    r"(?:k|cuda|gpu|device|the|run|main|_)*(?:kernel|run|main|func|entry|invoke|apply(?:_?generic)?)s?_?\d*", re.IGNORECASE
+)
 """Function names that say nothing; the innermost namespace or type says more."""
 _OLD_CUDNN = re.compile(r"(?:^|_)[a-z]\d*cudnn_")
 """cuDNN's convolutions by an older scheme: the type, the shape of the instruction, `cudnn`."""
