@@ -207,6 +207,31 @@ NAMES = {
     "clearTwoBuffers": K.COPY,
     "cvtColor": K.ELEMENTWISE,
     "dbscan": K.OTHER,
+    "std::enable_if<(((8)>(0)))&&a::has<X>::exists, void>::type vllm::fused_add_rms_norm_kernel<X, 8>(X*)": K.NORMALISATION,
+    "Memcpy DtoH (Device -> Host)": K.COPY,
+    "Memcpy HtoD (Pageable -> Device)": K.COPY,
+    "Memcpy DtoH (Device -> Pinned)": K.COPY,
+    "Memcpy DtoD (Device -> Device)": K.COPY,
+    "[CUDA memcpy Device-to-Host]": K.COPY,
+    "[CUDA Unified Memory memcpy HtoD]": K.COPY,
+    "void phi::funcs::GatherNdCUDAKernel<float, int>(float const*, common::Dim<9>)": K.EMBEDDING,
+    "gather_kernel": K.EMBEDDING,
+    "tensorflow::GatherOpKernel": K.EMBEDDING,
+    "void at::native::vectorized_gather_kernel<16, long>(char*, char*, long*)": K.EMBEDDING,
+    "moe_gather_kernel": K.COPY,
+    "sorted_gather_kernel": K.COPY,
+    "void linearize_index_kernel<long>(int)": K.EMBEDDING,
+    "at::native::<unnamed>::fill_reverse_indices_kernel(long *, int, IntDivider<unsigned int>)": K.REDUCTION,
+    "void at::native::fill_index_and_segment_kernel(int2*, int)": K.REDUCTION,
+    "cuInt8::nchwToNchhw2": K.COPY,
+    "_quantize_sage_kv_kernel": K.ELEMENTWISE,
+    "_sage_kv_stats_partial_kernel": K.REDUCTION,
+    "_compute_local_logits_stats_kernel.kd": K.REDUCTION,
+    "cupy_bsum_shfl": K.REDUCTION,
+    "test_shfl_xor_sg16": K.REDUCTION,
+    "ggml_ar_hip_kernel<float>": K.COMMUNICATION,
+    "void ggml_cuda_ar_kernel<float>(int)": K.COMMUNICATION,
+    "convertSpecialUpperToLowerCase(char*, char*, int, unsigned int)": K.ELEMENTWISE,
     "my_solver_step": K.OTHER,
     "": K.OTHER,
 }
@@ -224,7 +249,16 @@ def test_rows_taken_outside_of_an_embedding_are_copied() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["x" * 200_000, "a1" * 100_000, "conv_" * 40_000, "Cijk_" * 40_000, "index_" * 40_000, "decode " * 30_000]
+    "name",
+    [
+        "x" * 200_000,
+        "a1" * 100_000,
+        "conv_" * 40_000,
+        "Cijk_" * 40_000,
+        "index_" * 40_000,
+        "decode " * 30_000,
+        "<(" * 50_000 + ")" * 50_000,
+    ],
 )
 def test_a_name_of_any_length_takes_no_time(name: str) -> None:
     started = time.process_time()

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expctl.domain.layout import cut_middle
+from expctl.domain.patch.function_name import function_name
 from expctl.profiles.read_profile import read_profile
 from expctl.profiles.views.short_names import apart_when_cut, short_names
 
@@ -72,3 +73,8 @@ def test_kernels_of_real_profiles_stay_apart_when_cut(golden: Callable[[str], Pa
         kernels = read_profile(golden(file)).kernels
         shown = apart_when_cut(short_names([kernel.name for kernel in kernels]), 24)
         assert len({cut_middle(each, 24) for each in shown.values()}) == len(kernels)
+
+
+def test_a_return_type_that_compares_numbers_is_skipped_whole() -> None:
+    frame = "std::enable_if<(((8){}(0)))&&a::has<X>::value, void>::type a::rms_norm<X, 8>(X*)"
+    assert {function_name(frame.format(sign)) for sign in "<>"} == {"a::rms_norm"}

@@ -18,15 +18,24 @@ def function_name(name: str) -> str:
 
 
 def _without_arguments(text: str) -> str:
-    """Cut a C++ name before its parameters and drop template arguments; parentheses inside `{...}` (a lambda) stay."""
+    """Cut a C++ name before its parameters and drop template arguments; parentheses inside `{...}` (a lambda) stay.
+
+    In template arguments, an angle in parentheses that has no partner there compares: `<((8)>(0)), void>`.
+    """
     found: list[str] = []
+    outer: list[int] = []
     angles = braces = 0
     for letter in text:
         if letter == "<":
             angles += 1
+        elif letter == "(" and (angles or outer):
+            outer.append(angles)
+            angles = 0
+        elif letter == ")" and outer:
+            angles = outer.pop()
         elif letter == ">" and angles:
             angles -= 1
-        elif angles:
+        elif angles or outer:
             continue
         elif letter == "(" and not braces and found:
             break

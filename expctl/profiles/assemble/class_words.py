@@ -35,7 +35,7 @@ RULES: tuple[Rule, ...] = (
         """
         mat_transpose scalar_constant_op copy_image tensor_transform transform_tensor concat_mla kv_buffer kv_indices kv_indptr
         transform4d transform_0213 sub_tensor_op_with_cast mla_copy store_mla store_flashmla to_nchw to_nhwc to_ncdhw to_ndhwc
-        nchw2nhwc nhwc2nchw ncdhw2ndhwc ndhwc2ncdhw nchw2cnhw cnhw2nchw ncqhw
+        nchw2nhwc nhwc2nchw ncdhw2ndhwc ndhwc2ncdhw nchw2cnhw cnhw2nchw ncqhw nchw_to nhwc_to ncdhw_to ndhwc_to
         """,
         r"memcpy memset (?:copy|fill)buffer",
     ),
@@ -64,16 +64,16 @@ RULES: tuple[Rule, ...] = (
         cross_device_reduce quick_reduce deep_ep multimem nvls symm_mem lamport custom_ar barrier_all notify_dispatch
         cached_notify ring_exchange halo_exchange push_pull_halos p2p_copy peer_to_peer p2p_send p2p_recv nvl_barrier
         low_latency_dispatch low_latency_combine ep_dispatch ep_combine ipc_push rsag userbuffers ulysses broadcast_ll
-        pg_broadcast remote_push nvlink_copy kuserbuffers intranode internode
+        pg_broadcast remote_push nvlink_copy kuserbuffers intranode internode ggml_ar ggml_cuda_ar ggml_hip_ar
         """,
         r"nccl rccl msccl shmem allreduce allgather reducescatter alltoall userbuffers",
     ),
     Rule(K.GEMM, "bmm_chunk_fwd bmm_chunk_bwd moe_gate_up"),
-    Rule(K.ELEMENTWISE, "sage_quant quant_sage attn_quant quant_attn mha_quant"),
+    Rule(K.ELEMENTWISE, "attn_quant quant_attn mha_quant"),
     Rule(
         K.ATTENTION,
         """
-        attention attn fmha mha mqa gqa mla sdpa flash sage split_kv paged_kv delta_rule delta_net kkt gdr chunk_fwd chunk_bwd
+        attention attn fmha mha mqa gqa mla sdpa flash split_kv paged_kv delta_rule delta_net kkt gdr chunk_fwd chunk_bwd
         fused_chunk fused_recurrent recurrent_fwd recurrent_bwd wy_repr recompute_w_u solve_tril merge_16x16 fwd_kernel_split_k
         chunk_gla chunk_kda chunk_gdn gla_fwd gla_bwd kda_fwd kda_bwd gsa_fwd rwkv wkv retention lightning mesa_net chunk_gated
         fwd_kernel_stage fwd_grouped_kernel grouped_kernel_stage decode_grouped fwd_kernel_alibi bwd_kernel_dq bwd_kernel_dkv
@@ -156,7 +156,7 @@ RULES: tuple[Rule, ...] = (
         criterion nll find_min find_max find_minimum find_maximum find_best frobenius_norm compute_norm compute_norms
         calc_norm calculate_norm norm_squared squared_norm norm_sq vec_norm inf_norm max_norm abs_norm two_norm euclidean_norm
         p_norm lp_norm diff_norm error_norm row_norms col_norms column_norms scatter_view downscale downsample check_nan
-        check_numerics
+        check_numerics reverse_indices index_and_segment
         """,
         r"criterion topk crossentropy xentropy argmax argmin argsort nllloss absmax",
     ),
@@ -182,6 +182,7 @@ RULES: tuple[Rule, ...] = (
         """
         embed embeds emb lookup_table get_rows get_row index_select_large_index index_select_small_index wte wpe tbe word_emb
         sum_and_scatter krn_partial krn_partials partial_segments compute_grad_weight encoder_forward encoder_backward
+        linearize_index linearize_cache
         """,
         r"embed",
     ),
@@ -201,7 +202,7 @@ RULES: tuple[Rule, ...] = (
         mxfp8_kernel mxfp4_kernel masked_fill penalties penalty logit_bias logits_bias logits_processor bad_words repeat_ngram
         grammar_bitmask token_bitmask logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_penalty
         scale_temperature add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul
-        apply_scale split_scale generic_tensor mshadow_op mersenne
+        apply_scale split_scale generic_tensor mshadow_op mersenne lower_case upper_case
         """,
         r"""
         quanti quatize quant$ ^quant dequant silu gelu swiglu geglu sigmoid elementwise eltwise elemwise pointwise ^adamw?
@@ -236,7 +237,8 @@ RULES: tuple[Rule, ...] = (
         reduce reduction reduced sum sums arg_max arg_min cumprod cummax scan scans prefix sort sorts sorting sorted_merge
         bitonic histogram hist bincount pool pooling maxpool avgpool unpooling maxunpool unique segmented sample samples count
         counts nonzero mean variance moments dot dotc dotu vdot inner_product scalar_prod norm2 logsumexp lse kl_div jsd mse
-        smooth_l1 ctc median compute_mode percentile accuracy search_sorted radix_kernel logprobs histo
+        smooth_l1 ctc median compute_mode percentile accuracy search_sorted radix_kernel logprobs histo stats
+        statistics shfl bsum
         """,
         r"""
         reduc cumsum cumprod prefixsum histogram pooling maxpool avgpool averagepool adaptive(?:max|average)
@@ -273,26 +275,3 @@ RULES: tuple[Rule, ...] = (
     ),
 )
 """Strongest first."""
-
-WEAK_RULES: tuple[Rule, ...] = (
-    Rule(K.GEMM, "linear lora moe mlp ffn gate_up proj lm_head head_pair down w13"),
-    Rule(K.ELEMENTWISE, "gate gates gated gating update_step beta_g g_beta"),
-    Rule(K.ATTENTION, "gdn kda gla nsa dsa csa mamba swa indexer"),
-    Rule(K.COMMUNICATION, "barrier"),
-    Rule(K.NORMALISATION, "norm norms"),
-    Rule(K.REDUCTION, "max min var prod expert experts route routing router finalize"),
-    Rule(K.COPY, "split pack broadcast store write compact clear kv_cache k_cache v_cache"),
-)
-"""Words that are part of many names; they decide where none of the words above is found."""
-
-LIBRARIES: tuple[Rule, ...] = (
-    Rule(
-        K.GEMM,
-        """
-        cutlass tensorop wmma xmma mma mfma hgmma xdl xdlops simt_sgemm ck cublas cublaslt cusparse rocblas rocsparse hipblaslt
-        """,
-        r"[cwx]mma ^mfma cutlass tensorop",
-    ),
-    Rule(K.REDUCTION, "cub hipcub rocprim"),
-)
-"""Libraries and instructions that are used for nearly one kind of work; the last resort."""

@@ -1,5 +1,5 @@
-"""Classify kernels by name (GEMM, copy, ...). A name is taken apart into words; the strongest rule of `class_words` that any of
-them belongs to decides.
+"""Classify kernels by name (GEMM, copy, ...). A name is taken apart into words; the strongest rule of `class_words`, then of
+`weak_words`, that any of them belongs to decides.
 
 The function's own name is asked first, then its template arguments, then its namespaces, and what library it is of at last.
 Functions that launch any functor are what their functor does, and names of compilers that fuse operators what these do.
@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from expctl.domain.patch.function_name import UNNAMED, function_name
-from expctl.profiles.assemble.class_words import LIBRARIES, RULES, WEAK_RULES, Rule
+from expctl.profiles.assemble.class_words import RULES, Rule
 from expctl.profiles.assemble.fused_names import fused_class
 from expctl.profiles.assemble.launcher_names import LAUNCHER, launched_class
+from expctl.profiles.assemble.weak_words import LIBRARIES, WEAK_RULES
 from expctl.profiles.model.kernel_profile import KernelClass
 from expctl.profiles.model.name_words import unmangled, words_of
 
@@ -77,6 +78,10 @@ _TRITON_ATTENTION = re.compile(r"_?(?:fwd|bwd)_kernel\w*|(?:chunk(?:wise)?|paral
 """Bare names that Triton's examples give to attention, and many after them; those of linear attention by chunks."""
 _BARE_NORM = re.compile(r"k?_?norm_?(?:(?:cuda|gpu)_?)?(?:kernel)?_?\d*", re.IGNORECASE)
 """A norm of nothing named is one of a vector, as solvers need it; those of layers have a word before it."""
+_BARE_GATHER = re.compile(r"_*(?:vectorized_?)?gather_?(?:nd|v2|rows?)?_?(?:op)?_?(?:cuda|gpu)?_?kernel", re.IGNORECASE)
+"""A gather of nothing named looks up whole rows; those of experts, sorted keys or caches say so."""
+_BY_THE_RUNTIME = re.compile(r"\[?(?:(?:cuda|hip|unified memory) )*mem(?:cpy|set)\b", re.IGNORECASE)
+"""What profilers call copies and fills that no kernel does: `Memcpy DtoH (Device -> Pageable)`, `[CUDA memset]`."""
 _NO_NAME = re.compile(
     r"(?:k|cuda|gpu|device|the|run|main|_)*(?:kernel|run|main|func|entry|invoke|apply(?:_?generic)?)s?_?\d*", re.IGNORECASE
 )
@@ -110,6 +115,8 @@ def _tokens(text: str) -> list[str]:
 
 def _by_name(name: str) -> KernelClass:
     name = UNNAMED.sub("", unmangled(name[:NAME_READ]))
+    if _BY_THE_RUNTIME.match(name):
+        return KernelClass.COPY
     head = function_name(name)
     scope, _, base = head.rpartition("::")
     if _WRAPPER.search(head) or _FOR_EACH.search(name):
@@ -120,6 +127,8 @@ def _by_name(name: str) -> KernelClass:
         return KernelClass.CONVOLUTION
     if _BARE_NORM.fullmatch(base):
         return KernelClass.REDUCTION
+    if _BARE_GATHER.fullmatch(base):
+        return KernelClass.EMBEDDING
     if fused := fused_class(base, _WORK.find):
         return fused
     own, arguments, spaces = _tokens(base), _tokens(_arguments(name, head)), _tokens(scope)

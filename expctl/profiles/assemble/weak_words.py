@@ -1,0 +1,27 @@
+"""The vocabulary of kernel names that is asked where `class_words` knows nothing: words of many meanings, and libraries."""
+
+from expctl.profiles.assemble.class_words import Rule
+from expctl.profiles.model.kernel_profile import KernelClass as K
+
+WEAK_RULES: tuple[Rule, ...] = (
+    Rule(K.GEMM, "linear lora moe mlp ffn gate_up proj lm_head head_pair down w13"),
+    Rule(K.ELEMENTWISE, "gate gates gated gating update_step beta_g g_beta"),
+    Rule(K.ATTENTION, "gdn kda gla nsa dsa csa mamba swa indexer sage"),
+    Rule(K.COMMUNICATION, "barrier"),
+    Rule(K.NORMALISATION, "norm norms"),
+    Rule(K.REDUCTION, "max min var prod expert experts route routing router finalize"),
+    Rule(K.COPY, "split pack broadcast store write compact clear kv_cache k_cache v_cache"),
+)
+"""Words that are part of many names; they decide where none of the words above is found."""
+
+LIBRARIES: tuple[Rule, ...] = (
+    Rule(
+        K.GEMM,
+        """
+        cutlass tensorop wmma xmma mma mfma hgmma xdl xdlops simt_sgemm ck cublas cublaslt cusparse rocblas rocsparse hipblaslt
+        """,
+        r"[cwx]mma ^mfma cutlass tensorop",
+    ),
+    Rule(K.REDUCTION, "cub hipcub rocprim"),
+)
+"""Libraries and instructions that are used for nearly one kind of work; the last resort."""
