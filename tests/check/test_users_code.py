@@ -77,7 +77,7 @@ def test_it_may_close_what_it_answers_by(tmp_path: Path, capfd: pytest.CaptureFi
 def test_bytes_of_its_own_are_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(users_process, "SECONDS_MOST", 0.5)
     monkeypatch.setattr(users_process, "BESIDE_S", 1.5)
-    write = "import os\nfor i in range(3, 30):\n    try: os.write(i, b'of my own')\n    except OSError: pass"
+    write = "import os\nfor i in range(3, 5000):\n    try: os.write(i, b'of my own')\n    except OSError: pass"
     with refuses("case-failed") as caught:
         read_case(written(tmp_path, write))
     assert caught.value.found == "it goes on after 0.5 seconds"
