@@ -36,7 +36,7 @@ DEVICE __m256i upcast16_to_halves(const u8 *bytes) {
 #if WITH_AVX512
 
 struct Floats16 { __m512 all; };
-constexpr int kTileRows = 16;   // rows of sums kept in registers: 16 of 32 zmm
+constexpr int kTileRows = 16, kTileColumns = 2;   // 16 of 32 zmm hold sums: 16 rows of a fragment, or 8 of two
 DEVICE Floats16 load16(const float *p) { return {_mm512_loadu_ps(p)}; }
 DEVICE void store16(float *p, Floats16 v) { _mm512_storeu_ps(p, v.all); }
 DEVICE Floats16 multiply_add16(float a, Floats16 b, Floats16 c) {
@@ -55,7 +55,7 @@ DEVICE void narrow16(Floats16 v, u16 *halves) {
 #elif WITH_AVX2
 
 struct Floats16 { __m256 low, high; };
-constexpr int kTileRows = 4;   // 8 of 16 ymm
+constexpr int kTileRows = 4, kTileColumns = 1;   // 8 of 16 ymm
 DEVICE Floats16 load16(const float *p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
 DEVICE void store16(float *p, Floats16 v) {
   _mm256_storeu_ps(p, v.low);
@@ -83,7 +83,7 @@ DEVICE void narrow16(Floats16 v, u16 *halves) {
 #else
 
 struct Floats16 { float each[16]; };
-constexpr int kTileRows = 4;
+constexpr int kTileRows = 4, kTileColumns = 1;
 DEVICE Floats16 load16(const float *p) {
   Floats16 v;
   memcpy(&v, p, sizeof(v));

@@ -29,22 +29,32 @@ struct Slices {
 
 using Sums = float[kFragment][kFragment];
 
-// sums += a (16 x kDepth) x b (kDepth x 16): the CPU's v_wmma, kDepth / 16 of them in a row. Shared by all configs, so
-// that a build holds two of it and not fourteen.
-template <int kDepth>
-__attribute__((noinline)) void multiply_fragment(Sums &sums, const float (*a)[kDepth], const float (*b)[kFragment]) {
-  for (int first = 0; first < kFragment; first += kTileRows) {
-    Floats16 rows[kTileRows];   // in registers over the whole depth
+// sums[j] += a (16 x kDepth) x b[j] (kDepth x 16): the CPU's v_wmma, kDepth / 16 of them in a row, for kColumns fragments side by
+// side: a value of A that is read feeds all of them. Shared by all configs, so that a build holds few of it and not fourteen.
+template <int kDepth, int kColumns>
+__attribute__((noinline)) void multiply_fragments(Sums *sums, int stride, const float (*a)[kDepth],
+                                                  const float (*b)[kDepth][kFragment]) {
+  constexpr int kRows = kTileRows / kColumns;
+  for (int first = 0; first < kFragment; first += kRows) {
+    Floats16 rows[kRows][kColumns];   // in registers over the whole depth
 #pragma unroll
-    for (int i = 0; i < kTileRows; ++i) rows[i] = load16(sums[first + i]);
+    for (int i = 0; i < kRows; ++i)
+#pragma unroll
+      for (int j = 0; j < kColumns; ++j) rows[i][j] = load16(sums[j * stride][first + i]);
 #pragma unroll 4
     for (int k = 0; k < kDepth; ++k) {
-      const Floats16 columns = load16(b[k]);
+      Floats16 columns[kColumns];
 #pragma unroll
-      for (int i = 0; i < kTileRows; ++i) rows[i] = multiply_add16(a[first + i][k], columns, rows[i]);
+      for (int j = 0; j < kColumns; ++j) columns[j] = load16(b[j][k]);
+#pragma unroll
+      for (int i = 0; i < kRows; ++i)
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) rows[i][j] = multiply_add16(a[first + i][k], columns[j], rows[i][j]);
     }
 #pragma unroll
-    for (int i = 0; i < kTileRows; ++i) store16(sums[first + i], rows[i]);
+    for (int i = 0; i < kRows; ++i)
+#pragma unroll
+      for (int j = 0; j < kColumns; ++j) store16(sums[j * stride][first + i], rows[i][j]);
   }
 }
 
@@ -57,10 +67,13 @@ struct WaveTile {
   // Adds slice_k of the product. The upcast of B happens here, once per fragment and wave, and feeds repeat_m products.
   METHOD void multiply(const typename Slices<C>::Slice &slice, int wave) {
     const int first_m = wave / C::warps_n * C::wave_m, first_n = wave % C::warps_n * C::wave_n;
-    alignas(64) float b[C::slice_k][kFragment];
-    for (int j = 0; j < C::repeat_n; ++j) {
-      for (int k = 0; k < C::slice_k; ++k) store16(b[k], upcast16<kFormat>(&slice.b[k][first_n + j * kFragment]));
-      for (int i = 0; i < C::repeat_m; ++i) multiply_fragment<C::slice_k>(sums[j][i], &slice.a[first_m + i * kFragment], b);
+    constexpr int kColumns = C::repeat_n % kTileColumns == 0 ? kTileColumns : 1;
+    alignas(64) float b[kColumns][C::slice_k][kFragment];
+    for (int first = 0; first < C::repeat_n; first += kColumns) {
+      for (int j = 0; j < kColumns; ++j)
+        for (int k = 0; k < C::slice_k; ++k) store16(b[j][k], upcast16<kFormat>(&slice.b[k][first_n + (first + j) * kFragment]));
+      for (int i = 0; i < C::repeat_m; ++i)
+        multiply_fragments<C::slice_k, kColumns>(&sums[first][i], C::repeat_m, &slice.a[first_m + i * kFragment], b);
     }
   }
 
