@@ -48,6 +48,7 @@ def test_what_is_recorded_is_what_the_compilers_say(name: str, tmp_path: Path) -
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)  # 174 pairs, of all configs
 def test_every_pair_compiled_anew(tmp_path: Path, answers: dict[Pair, Answer]) -> None:
     corpus = Corpus(tmp_path, unpacked("patches.tar.xz"))
     assert {pair.name: corpus.answer(pair).level for pair in own_pairs()} == {
