@@ -1,1 +1,0 @@
-#include "hip_bf16.h"

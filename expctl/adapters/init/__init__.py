@@ -1,1 +1,0 @@
-"""Looks at a repository and a machine, so that `expctl init` need not ask."""

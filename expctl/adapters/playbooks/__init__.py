@@ -1,1 +1,0 @@
-"""Ready-made proposals that come with expctl: their files, and what reads them."""

@@ -1,1 +1,0 @@
-"""Commands that hold what is committed against its own evidence."""

@@ -1,2 +1,0 @@
-#pragma once
-#include "hip_runtime.h"

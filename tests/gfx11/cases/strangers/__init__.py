@@ -1,1 +1,0 @@
-"""Cases by somebody who had not read the interpreter, with arithmetic of their own."""
