@@ -58,7 +58,7 @@ class Signature:
     axes: int = 1
     """How many of a thread's x, y, z the kernel reads; 1 where there is no assembly text."""
     group_axes: int = 1
-    """The same of a workgroup's."""
+    """How many of a workgroup's x, y, z the kernel reads; 1 where there is no assembly text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,7 +83,7 @@ def test_what_lies_too_deep_to_be_looked_at_is_too_much(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_its_owner_may_not_read_hides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As an ordinary user meets it; nothing is closed to root."""
+    """A scan that is refused stands for an ordinary user's: no folder is closed to root."""
     (tmp_path / "closed").mkdir()
     look = os.scandir
 

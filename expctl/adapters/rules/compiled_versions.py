@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from expctl.ports.measuring import Recipe
 
 AT_A_TIME = min(os.cpu_count() or 1, 3) + 1
-"""One more than processors, so that none waits for the last of an odd number; few enough to leave a large machine to others."""
+"""Compilations at a time: one more than processors, so that none waits for the last of an odd number, but few enough to leave a
+large machine to others."""
 FORMAT = 10
 """Of what is kept: what was read otherwise is compiled anew."""
 READER = "expctl.inspection.readers.compiled_functions"

@@ -14,7 +14,7 @@ LAUNCHER = re.compile(
 _LAMBDA = re.compile(r"\)(?: const)?::[\[{'<]?lambda")
 """Behind the parameters of the function that a lambda was written in."""
 _TAGGED = re.compile(r"__nv_h?dl_tag<.{0,800}?&\(?([\w:]+)")
-"""The same as nvcc writes it for a lambda that host code makes."""
+"""The function in which host code made a lambda, as nvcc writes it into the lambda's name."""
 _KOKKOS = re.compile(r"Parallel(For|Reduce|Scan(?:WithTotal)?)<(?:[\w:]*Combined\w*<)?(?:void )?([\w:]+)")
 """How Kokkos goes over the data, and the functor that it calls."""
 _ANY_NAME = frozenset(["functor", "functors", "lambda", "kernel", "loop", "run", "impl", "operator", "apply"])

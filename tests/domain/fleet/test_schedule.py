@@ -299,13 +299,19 @@ def test_a_keep_that_needs_a_second_device_waits_for_it(acts: list[tuple[str, st
     assert sorted(name for name in landed if name.endswith("+")) == ["0+", "1+", "2+", "3+"]
 
 
-def test_one_device_alone_keeps_nothing_that_needs_a_second() -> None:
+def kept_on_one() -> Schedule:
+    """A schedule whose one experiment was kept on device a, and needs a second device."""
     schedule = Schedule("0")
     schedule.enqueue("1")
     schedule.offer("a")
     first = schedule.assign()
     assert first is not None
     assert schedule.judged("1", first.attempt, keep=True, needs_second=True)
+    return schedule
+
+
+def test_one_device_alone_keeps_nothing_that_needs_a_second() -> None:
+    schedule = kept_on_one()
     assert schedule.next_landing() == ""
     assert schedule.unconfirmed() == "1"
     schedule.confirm("1", "a")
@@ -317,12 +323,7 @@ def test_one_device_alone_keeps_nothing_that_needs_a_second() -> None:
 
 
 def test_a_confirmation_that_is_refused_takes_its_keep_along() -> None:
-    schedule = Schedule("0")
-    schedule.enqueue("1")
-    schedule.offer("a")
-    first = schedule.assign()
-    assert first is not None
-    assert schedule.judged("1", first.attempt, keep=True, needs_second=True)
+    schedule = kept_on_one()
     schedule.confirm("1", "a")
     schedule.offer("b")
     check = schedule.assign()
@@ -333,12 +334,7 @@ def test_a_confirmation_that_is_refused_takes_its_keep_along() -> None:
 
 
 def test_a_confirmation_beside_an_older_kernel_confirms_nothing() -> None:
-    schedule = Schedule("0")
-    schedule.enqueue("1")
-    schedule.offer("a")
-    first = schedule.assign()
-    assert first is not None
-    assert schedule.judged("1", first.attempt, keep=True, needs_second=True)
+    schedule = kept_on_one()
     schedule.confirm("1", "a")
     schedule.offer("b")
     check = schedule.assign()
