@@ -21,7 +21,7 @@ from weakref import finalize
 import msgspec
 
 from expctl.adapters.child.arguments import child_environment, fill
-from expctl.adapters.rules.version_files import changed_files, version_files
+from expctl.adapters.rules.version_files import changed_files, source_folders, version_files
 from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
 from expctl.domain.protocol.alone import first_alone
 from expctl.domain.protocol.model import Environment
@@ -84,7 +84,7 @@ class CompiledVersions:
 
     def differ(self, one: Version, other: Version, target: str) -> bool:
         """Is the preprocessed source of `target` another one in two versions? If not, no compiler tells them apart."""
-        folders = self._folders(target)
+        folders = source_folders(self.protocol, target)
         made = [changed_files(self._git, each, folders) for each in (one, other) if each.commit == one.commit]
         if len(made) == 2 and made[0] == made[1]:
             return False
@@ -125,7 +125,7 @@ class CompiledVersions:
         reach a target needs no compiler. None if the patch doesn't fit, the commit isn't here, or nothing can be written.
         """
         version, target, view, _ = wanted
-        build, folders = self._build(wanted), self._folders(target)
+        build, folders = self._build(wanted), source_folders(self.protocol, target)
         if not self._recipes[build.toolchain].listing(build, out=Path(), view=view):
             return None
         changes = changed_files(self._git, version, folders) if self._is_here(version.commit) else None
@@ -145,10 +145,6 @@ class CompiledVersions:
         if commit not in self._here:
             self._here[commit] = commit == self._git.place.head or self._git.names_commit(commit)
         return self._here[commit]
-
-    def _folders(self, target: str) -> tuple[str, ...]:
-        source = Path(self.protocol.targets[target].build.source)
-        return tuple(dict.fromkeys((*self.protocol.scope, str(source.parent))))
 
     def _build(self, wanted: Wanted) -> Build:
         target = self.protocol.targets[wanted.target]
@@ -176,7 +172,7 @@ class CompiledVersions:
     def _compile(self, wanted: Wanted) -> Compiled:
         version, target, view, _ = wanted
         build = self._build(wanted)
-        files = version_files(self._git, version, self._folders(target)) or {}
+        files = version_files(self._git, version, source_folders(self.protocol, target)) or {}
         with self._tree(files) as (tree, out):
             listing, answer = out / "listing", out / "answer"
             command = self._recipes[build.toolchain].listing(build, out=listing, view=view)
