@@ -79,18 +79,23 @@ class CompiledVersions:
 
     def here(self, versions: Sequence[tuple[Version, str]]) -> tuple[bool, ...]:
         """Is each version to be had for its target: is its commit here, and do its patches fit?"""
-        with ThreadPoolExecutor(AT_A_TIME) as pool:
-            return tuple(name is not None for name in pool.map(self._name, (Wanted(*each) for each in versions)))
+        return tuple(self._changes(*each) is not None for each in versions)
 
     def differ(self, one: Version, other: Version, target: str) -> bool:
-        """Is the preprocessed source of `target` another one in two versions? If not, no compiler tells them apart."""
+        """Is the preprocessed source of `target` another one in two versions, in the first of its configs or in all? If not, no
+        compiler tells them apart.
+        """
         folders = source_folders(self.protocol, target)
         made = [changed_files(self._git, each, folders) for each in (one, other) if each.commit == one.commit]
         if len(made) == 2 and made[0] == made[1]:
             return False
+        alone = [True] if first_alone(self.protocol.targets[target]) is not None else []
         with ThreadPoolExecutor(AT_A_TIME) as pool:
-            first, second = pool.map(self._name, (Wanted(one, target), Wanted(other, target)))
-        return first != second
+            for each in (*alone, False):
+                first, second = pool.map(self._name, (Wanted(version, target, alone=each) for version in (one, other)))
+                if first != second:
+                    return True
+        return False
 
     def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:
         """Return what the compilers make of each version; None where a patch doesn't fit its commit, that isn't here, or the
@@ -128,7 +133,7 @@ class CompiledVersions:
         build, folders = self._build(wanted), source_folders(self.protocol, target)
         if not self._recipes[build.toolchain].listing(build, out=Path(), view=view):
             return None
-        changes = changed_files(self._git, version, folders) if self._is_here(version.commit) else None
+        changes = self._changes(version, target)
         if changes is None:
             return None
         sources = self._git.files_identity(version.commit, folders)
@@ -139,6 +144,10 @@ class CompiledVersions:
             kept = (self._preprocessed(version_files(self._git, version, folders) or {}, target, build) or own).encode()
             self._sources.put(own, kept)
         return _hash(kept.decode(), view, *([msgspec.to_builtins(build)] if view is View.CODE else []))
+
+    def _changes(self, version: Version, target: str) -> Mapping[str, bytes | None] | None:
+        folders = source_folders(self.protocol, target)
+        return changed_files(self._git, version, folders) if self._is_here(version.commit) else None
 
     def _is_here(self, commit: str) -> bool:
         """Has this clone the commit? A shallow one lacks the baselines of older experiments."""
