@@ -46,7 +46,7 @@ def propose(place: Place, taken: arguments.ProposeArguments) -> answers.ProposeA
 
 def finding_add(place: Place, taken: arguments.FindingArguments) -> answers.FindingAnswer:
     """Commit a lesson with its evidence. Raises Refused with nothing changed."""
-    from expctl.domain.experiment.record import EvidenceKind
+    from expctl.domain.experiment.finding import EvidenceKind
     from expctl.flow.audit.edit_findings import add
     from expctl.views.console import ConsoleProgress
 

@@ -33,7 +33,7 @@ def add(
 ) -> None:
     """Commit a finding (a lesson from experiments) with its evidence. Adding it again changes nothing."""
     from expctl.domain.errors import Misused
-    from expctl.domain.experiment.record import EvidenceKind
+    from expctl.domain.experiment.finding import EvidenceKind
     from expctl.domain.text import one_line
     from expctl.flow.audit.edit_findings import add as note
 

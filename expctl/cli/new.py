@@ -57,6 +57,7 @@ def new(
     from expctl.domain.errors import Misused, Refused
     from expctl.domain.experiment.ids import check_id
     from expctl.domain.patch.policy import PATCH_BYTES_MAX
+    from expctl.domain.protocol.same_build import named_to_decide
     from expctl.domain.text import one_line
     from expctl.files import user_file
     from expctl.views.playbooks import playbook_lines
@@ -114,6 +115,8 @@ def new(
     lines = [f"{made.id}  queued in {made.commit[:7]}: {one_line(made.title)}", f"  changes    {', '.join(made.files)}"]
     lines += [f"  restored   {', '.join(made.restored)}"] if made.restored else []
     lines.append(f"  next       expctl run {made.id}")
+    others = named_to_decide(wiring.library(wiring.reader(place)).protocol(made.commit))
+    lines += [f"  or         expctl run {made.id} --target {name}  # if {name} is to decide" for name in others]
     with after(f"{made.id} is queued in {made.commit[:7]}"):
         print_result(made, lambda: lines, as_json, schema="new/1")
 

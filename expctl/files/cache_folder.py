@@ -4,8 +4,6 @@ import contextlib
 import hashlib
 from pathlib import Path
 
-from expctl.files import atomic_write
-
 MOST = 2000
 ENDING = ".cache"
 DIGITS = 64
@@ -23,6 +21,8 @@ class CacheFolder:
 
     def put(self, name: str, contents: bytes) -> None:
         """Keep an entry, atomically; the oldest fifth goes once there are more than `most`. Raises OSError."""
+        from expctl.files import atomic_write  # what only reads has to be quick
+
         atomic_write.replace(self._folder / (name + ENDING), _hash_of(contents) + b"\n" + contents, durably=False)
         there = [*self._folder.iterdir()]
         if len(there) > self._most:

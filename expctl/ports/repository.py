@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from expctl.domain.errors import Refused
+    from expctl.domain.experiment.finding import Finding
     from expctl.domain.experiment.hot_loop import HotLoop
     from expctl.domain.experiment.proposal import Proposal, Verdict
     from expctl.domain.experiment.queue_ticket import QueuedTicket
-    from expctl.domain.experiment.record import BenchmarkIdentity, Finding, Record
+    from expctl.domain.experiment.record import BenchmarkIdentity, Record
     from expctl.domain.experiment.rivals import Rivals
     from expctl.domain.experiment.unreadable import Unreadable
     from expctl.domain.history.blind import BlindSlot

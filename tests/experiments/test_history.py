@@ -6,9 +6,10 @@ import pytest
 
 from expctl.adapters.codec.record_codec import record_bytes, record_of
 from expctl.adapters.codec.strict_yaml import load
+from expctl.domain.experiment.finding import FindingsFile
 from expctl.domain.experiment.ids import check_id, id_order
 from expctl.domain.experiment.proposal import Kind, Verdict
-from expctl.domain.experiment.record import FindingsFile, Origin, Record
+from expctl.domain.experiment.record import Origin, Record
 
 FOLDER = Path(__file__).parents[2] / "experiments"
 IDS = ["P0", "P1", "P2", "P3", "P4", "P5", "P6", "P6-A", "P6-B", "P7", "P8", "P8b", "P9", "P10", "P11", "P12", "P13", "P14"]

@@ -11,12 +11,13 @@ from expctl.adapters.records.findings_file import findings_of
 from expctl.adapters.records.hot_loop_file import hot_loops_of
 from expctl.adapters.records.proposal_file import proposal_of
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.finding import Finding
 from expctl.domain.experiment.hot_loop import FILE as HOT_LOOPS
 from expctl.domain.experiment.hot_loop import HotLoop
 from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.experiment.proposal_files import Queued
 from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket, content_of
-from expctl.domain.experiment.record import BenchmarkIdentity, Finding, Record
+from expctl.domain.experiment.record import BenchmarkIdentity, Record
 from expctl.domain.experiment.rivals import FOLDER, Rivals
 from expctl.domain.experiment.unreadable import Unreadable
 from expctl.domain.history.benchmark_identity import benchmark_identity_of

@@ -86,6 +86,10 @@ class FakeRulebook:
     def meanings(self, commit: str) -> None:  # noqa: ARG002
         return None
 
+    def reaches_compilers(self, commit: str, patch: bytes) -> bool:  # noqa: ARG002
+        """Each patch may."""
+        return True
+
     def told(
         self,
         commit: str,  # noqa: ARG002

@@ -8,8 +8,8 @@ from typing import Any
 
 from expctl.adapters.codec.strict_yaml import contradiction, load
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.finding import Finding, FindingsFile
 from expctl.domain.experiment.findings import file_faults, numbered
-from expctl.domain.experiment.record import Finding, FindingsFile
 from expctl.domain.text import plain_text
 
 WIDTH = 120

@@ -17,10 +17,10 @@ from expctl.adapters.index import queries
 from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.yaml_cache import YamlCache
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.finding import Finding
 from expctl.domain.experiment.ids import ID_PATTERN, check_id, id_order
 from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket, content_of
-from expctl.domain.experiment.record import Finding
 from expctl.domain.patch.unified_diff import no_diff
 from expctl.domain.protocol.inconsistencies import inconsistencies
 from expctl.domain.protocol.model import Protocol

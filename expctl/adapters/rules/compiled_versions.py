@@ -21,7 +21,7 @@ from weakref import finalize
 import msgspec
 
 from expctl.adapters.child.arguments import child_environment, fill
-from expctl.adapters.rules.version_files import changed_files, version_files
+from expctl.adapters.rules.version_files import changed_files, source_folders, version_files
 from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
 from expctl.domain.protocol.alone import first_alone
 from expctl.domain.protocol.model import Environment
@@ -79,18 +79,23 @@ class CompiledVersions:
 
     def here(self, versions: Sequence[tuple[Version, str]]) -> tuple[bool, ...]:
         """Is each version to be had for its target: is its commit here, and do its patches fit?"""
-        with ThreadPoolExecutor(AT_A_TIME) as pool:
-            return tuple(name is not None for name in pool.map(self._name, (Wanted(*each) for each in versions)))
+        return tuple(self._changes(*each) is not None for each in versions)
 
     def differ(self, one: Version, other: Version, target: str) -> bool:
-        """Is the preprocessed source of `target` another one in two versions? If not, no compiler tells them apart."""
-        folders = self._folders(target)
+        """Is the preprocessed source of `target` another one in two versions, in the first of its configs or in all? If not, no
+        compiler tells them apart.
+        """
+        folders = source_folders(self.protocol, target)
         made = [changed_files(self._git, each, folders) for each in (one, other) if each.commit == one.commit]
         if len(made) == 2 and made[0] == made[1]:
             return False
+        alone = [True] if first_alone(self.protocol.targets[target]) is not None else []
         with ThreadPoolExecutor(AT_A_TIME) as pool:
-            first, second = pool.map(self._name, (Wanted(one, target), Wanted(other, target)))
-        return first != second
+            for each in (*alone, False):
+                first, second = pool.map(self._name, (Wanted(version, target, alone=each) for version in (one, other)))
+                if first != second:
+                    return True
+        return False
 
     def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:
         """Return what the compilers make of each version; None where a patch doesn't fit its commit, that isn't here, or the
@@ -125,10 +130,10 @@ class CompiledVersions:
         reach a target needs no compiler. None if the patch doesn't fit, the commit isn't here, or nothing can be written.
         """
         version, target, view, _ = wanted
-        build, folders = self._build(wanted), self._folders(target)
+        build, folders = self._build(wanted), source_folders(self.protocol, target)
         if not self._recipes[build.toolchain].listing(build, out=Path(), view=view):
             return None
-        changes = changed_files(self._git, version, folders) if self._is_here(version.commit) else None
+        changes = self._changes(version, target)
         if changes is None:
             return None
         sources = self._git.files_identity(version.commit, folders)
@@ -140,15 +145,15 @@ class CompiledVersions:
             self._sources.put(own, kept)
         return _hash(kept.decode(), view, *([msgspec.to_builtins(build)] if view is View.CODE else []))
 
+    def _changes(self, version: Version, target: str) -> Mapping[str, bytes | None] | None:
+        folders = source_folders(self.protocol, target)
+        return changed_files(self._git, version, folders) if self._is_here(version.commit) else None
+
     def _is_here(self, commit: str) -> bool:
         """Has this clone the commit? A shallow one lacks the baselines of older experiments."""
         if commit not in self._here:
             self._here[commit] = commit == self._git.place.head or self._git.names_commit(commit)
         return self._here[commit]
-
-    def _folders(self, target: str) -> tuple[str, ...]:
-        source = Path(self.protocol.targets[target].build.source)
-        return tuple(dict.fromkeys((*self.protocol.scope, str(source.parent))))
 
     def _build(self, wanted: Wanted) -> Build:
         target = self.protocol.targets[wanted.target]
@@ -176,7 +181,7 @@ class CompiledVersions:
     def _compile(self, wanted: Wanted) -> Compiled:
         version, target, view, _ = wanted
         build = self._build(wanted)
-        files = version_files(self._git, version, self._folders(target)) or {}
+        files = version_files(self._git, version, source_folders(self.protocol, target)) or {}
         with self._tree(files) as (tree, out):
             listing, answer = out / "listing", out / "answer"
             command = self._recipes[build.toolchain].listing(build, out=listing, view=view)

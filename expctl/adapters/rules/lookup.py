@@ -97,6 +97,12 @@ class RuleLookup:
             self._last = (commit, patch, texts_of(files, contents))
         return self._last[2]
 
+    def reaches_compilers(self, commit: str, patch: bytes) -> bool:
+        """Does `patch` change a file that a target of `commit` may be compiled from? If not, no compiler has to be asked."""
+        from expctl.adapters.rules.version_files import changes_below, source_folders
+
+        return changes_below(source_folders(self._library().protocol(commit)), patch)
+
     def told(
         self, commit: str, patch: bytes, now: CurrentFacts, ask: Callable[[], tuple[Told, ...]], *, own_id: str
     ) -> tuple[Told, ...]:

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from expctl.domain.patch.both_changes import with_both
 from expctl.domain.patch.unified_diff import parse_diff, texts_of
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
+    from expctl.domain.protocol.model import Protocol
     from expctl.domain.rules.meaning import Version
+
+
+def source_folders(protocol: Protocol, *targets: str) -> tuple[str, ...]:
+    """Return the folders with the files that `targets` (none: all) are compiled from: what a patch may touch, and the folders
+    of their sources.
+    """
+    sources = (protocol.targets[name].build.source for name in targets or protocol.targets)
+    return tuple(dict.fromkeys((*protocol.scope, *(str(PurePosixPath(each).parent) for each in sources if each))))
+
+
+def changes_below(folders: Sequence[str], patch: bytes) -> bool:
+    """Does a patch change a file below one of `folders`?"""
+    return any(_is_below(path, folders) for each in parse_diff(patch) for path in (each.old, each.new))
 
 
 def version_files(git: GitReader, version: Version, folders: Sequence[str]) -> Mapping[str, bytes] | None:
@@ -33,7 +47,11 @@ def changed_files(git: GitReader, version: Version, folders: Sequence[str]) -> M
     if made is None or beside is None:
         return None
     twice = {path: f"{version.commit}:{path}" for path in made if path in beside and made[path] != beside[path]}
-    old = git.read_blobs(twice.values()) if twice else {}
+    if not twice:
+        return {**made, **beside}
+    from expctl.domain.patch.both_changes import with_both
+
+    old = git.read_blobs(twice.values())
     for path, name in twice.items():
         texts = (old.get(name), made[path], beside[path])
         decoded = [each.decode(errors="surrogateescape") for each in texts if each is not None]

@@ -19,8 +19,8 @@ from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.ledger.record_summary import RecordSummary, SeenNoise, given_baselines
 
 if TYPE_CHECKING:
+    from expctl.domain.experiment.finding import Finding
     from expctl.domain.experiment.noise import Calibrated
-    from expctl.domain.experiment.record import Finding
     from expctl.domain.history.baselines import Baseline, ImportedBaseline
     from expctl.domain.history.epochs import Epochs
     from expctl.domain.ledger.hot_loop_card import HotLoopCard

@@ -43,7 +43,8 @@ def _lines(protocol: Protocol, next_id: str) -> Iterator[str]:
         f" {', '.join(protocol.scope)}); `expctl new --from-diff --title '...' --hypothesis '...' --expect KEEP --gain 0.5,3`"
         " (a loss: `--expect REJECT --gain=-3,-0.5`)"
         " writes both, commits them with the new ledger.md, and undoes the edit; `expctl withdraw` takes one back."
-        " The verdict and gain that you predict are those of the run that times it, on whatever target."
+        " The verdict and gain that you predict are those of the run that times it, on whatever target;"
+        " an INCONCLUSIVE counts, too: not as the KEEP or REJECT predicted, and its measured gain is in the range, or isn't."
     )
     names = list(FIELDS)
     yield f"experiment.yaml needs {_said(names[:NEEDED])}."

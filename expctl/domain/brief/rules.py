@@ -15,7 +15,7 @@ from expctl.domain.ledger.sentences import TEXT_MAX
 from expctl.domain.text import one_line
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment.record import Finding
+    from expctl.domain.experiment.finding import Finding
     from expctl.domain.ledger.record_summary import RecordSummary, RuleSummary
     from expctl.domain.rules.current_facts import CurrentFacts
     from expctl.domain.rules.match_levels import WaivedRepeat

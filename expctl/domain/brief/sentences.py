@@ -15,8 +15,8 @@ from expctl.domain.text import one_line
 from expctl.domain.verdict.calibration import mde
 
 if TYPE_CHECKING:
+    from expctl.domain.experiment.finding import Finding
     from expctl.domain.experiment.noise import Calibrated
-    from expctl.domain.experiment.record import Finding
     from expctl.domain.history.baselines import Baseline, ImportedBaseline
     from expctl.domain.history.epochs import Epochs
     from expctl.domain.ledger.record_summary import RecordSummary, SeenNoise

@@ -13,7 +13,7 @@ from expctl.domain.experiment.ids import ID_PATTERN
 from expctl.domain.text import one_line
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment.record import Finding
+    from expctl.domain.experiment.finding import Finding
 
 FINDING_ID = re.compile(r"F[1-9]\d*", re.ASCII)
 COMMIT = re.compile(r"[0-9a-f]{7,40}", re.ASCII)

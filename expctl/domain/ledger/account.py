@@ -17,7 +17,8 @@ from expctl.domain.ledger.record_summary import Interval, RecordSummary, in_orde
 from expctl.domain.ledger.totals import landed_of
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment.record import Finding, Record
+    from expctl.domain.experiment.finding import Finding
+    from expctl.domain.experiment.record import Record
     from expctl.domain.ledger.model import Ledger
     from expctl.domain.ledger.rows import Row
     from expctl.domain.ledger.totals import LedgerRule

@@ -15,9 +15,10 @@ from expctl.domain.ledger.totals import sums_of
 from expctl.domain.queue.pending import Queue
 
 if TYPE_CHECKING:
+    from expctl.domain.experiment.finding import Finding
     from expctl.domain.experiment.hot_loop import HotLoop
     from expctl.domain.experiment.proposal import Proposal
-    from expctl.domain.experiment.record import Finding, Record
+    from expctl.domain.experiment.record import Record
     from expctl.domain.experiment.rivals import Rivals
     from expctl.domain.history.blind import BlindSlot
     from expctl.domain.history.comparability import Comparability

@@ -24,8 +24,9 @@ from expctl.domain.ledger.totals import Count, LedgerRule, LedgerTotals, sums_of
 from expctl.domain.queue.ordering import Entry, State, line_up
 
 if TYPE_CHECKING:
+    from expctl.domain.experiment.finding import Finding
     from expctl.domain.experiment.hot_loop import HotLoop
-    from expctl.domain.experiment.record import Finding, Record
+    from expctl.domain.experiment.record import Record
     from expctl.domain.experiment.rivals import Rivals
     from expctl.domain.history.comparability import Change, Comparability
     from expctl.domain.history.epochs import Epoch

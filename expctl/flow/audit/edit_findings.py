@@ -6,9 +6,10 @@ from datetime import date
 from msgspec.structs import replace
 
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.finding import EvidenceKind, Finding
 from expctl.domain.experiment.findings import COMMIT, FINDING_ID, TEXT_MAX, alike, by_id, leads_back, next_id, unknown_evidence
 from expctl.domain.experiment.ids import ID_PATTERN
-from expctl.domain.experiment.record import EvidenceKind, Finding, Origin
+from expctl.domain.experiment.record import Origin
 from expctl.domain.text import one_line, plain_text
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import finding_message

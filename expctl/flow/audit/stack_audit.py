@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from expctl.domain.errors import Refused
-from expctl.domain.experiment.record import OBJECTIVE, EvidenceKind
+from expctl.domain.experiment.finding import EvidenceKind
+from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.history.audit import Audit, CommitComparison, LeftOut, finding_text
 from expctl.domain.history.epochs import Epoch, epochs_of
 from expctl.domain.history.kept_changes import KeptChange, Promise, combined_promises, falls_short, kept_changes_of

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from expctl.domain.errors import Busy, Interrupted, MachineTrouble, Refused
+from expctl.domain.experiment.finding import EvidenceKind
 from expctl.domain.experiment.findings import TEXT_MAX
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.experiment.record import EvidenceKind, Record
+from expctl.domain.experiment.record import Record
 from expctl.domain.fleet.assignment import confirmation_of, experiment_of
 from expctl.domain.fleet.events import Assigned, GivenUp
 from expctl.domain.fleet.schedule import Schedule

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from expctl.domain.experiment.finding import Finding
 from expctl.domain.experiment.proposal import Proposal
-from expctl.domain.experiment.record import Finding, Record
+from expctl.domain.experiment.record import Record
 from expctl.domain.experiment.rivals import Rivals
 from expctl.domain.history.blind import BlindSlot
 from expctl.domain.text import one_line

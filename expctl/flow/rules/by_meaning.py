@@ -6,6 +6,7 @@ what a change makes of each function, so the two are comparable where those func
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -129,8 +130,10 @@ def _otherwise(
 ) -> Level | None:
     """Return the level at which two changes are one where their optimised functions differ, which have `percent` in common."""
     views = _other_views(percent)
-    meanings.compiled(_wanted(rejected, candidate, target, *views, alone=alone))  # several at a time
+    meanings.compiled(_outcomes(rejected, candidate, target, *views, alone=alone))  # several at a time
     for view in views:
+        if _is_told_apart(meanings, rejected, candidate, target, view, alone=alone):
+            continue
         found = _both(meanings, rejected, candidate, target, view, alone=alone)
         if found is not None and _answer({target: found}) is Likeness.SAME:
             return OTHER_VIEWS[view]
@@ -144,6 +147,24 @@ def _other_views(percent: int) -> tuple[View, ...]:
 
 def _wanted(rejected: Pair, candidate: Pair, target: str, *views: View, alone: bool) -> list[Wanted]:
     return [Wanted(each, target, view, alone) for view in views for each in (*rejected.versions, *candidate.versions)]
+
+
+def _outcomes(rejected: Pair, candidate: Pair, target: str, *views: View, alone: bool) -> list[Wanted]:
+    """Return of what `_wanted` does that by which two changes of one version can be told apart, without that version."""
+    wanted = _wanted(rejected, candidate, target, *views, alone=alone)
+    one = rejected.before == candidate.before
+    return [each for each in wanted if not one or each.version != candidate.before]
+
+
+def _is_told_apart(meanings: Meanings, rejected: Pair, candidate: Pair, target: str, view: View, *, alone: bool) -> bool:
+    """Do two changes of one version surely differ in `view`, because they don't leave the same hashes of functions, whatever
+    these are called? Changes that do the same to the same functions leave the same ones.
+    """
+    if rejected.before != candidate.before:
+        return False
+    left = meanings.compiled(_outcomes(rejected, candidate, target, view, alone=alone))
+    known = [each for each in left if each is not None and not each.fault]
+    return len(known) == 2 and Counter(known[0].functions.values()) != Counter(known[1].functions.values())
 
 
 Seen = Mapping[str, tuple[CompiledChange, CompiledChange]]
@@ -230,12 +251,14 @@ def _compile_ahead(meanings: Meanings, asked: Sequence[tuple[Pair, Pair, str]]) 
     alone = {name: first_alone(meanings.protocol.targets[name]) is not None for _, _, name in asked}
     first = [each for old, new, name in asked for each in _wanted(old, new, name, View.MEANING, alone=alone[name])]
     meanings.compiled(first)
-    later: list[Wanted] = []
+    later: list[tuple[Pair, Pair, str, View]] = []
     for old, new, name in asked:
         found = _both(meanings, old, new, name, View.MEANING, alone=alone[name])
         if found is not None and _answer({name: found}) is Likeness.OTHER and not any(each.fault for each in found):
-            later += _wanted(old, new, name, *_other_views(near_percent(*found)), alone=alone[name])
-    meanings.compiled(later)
+            later += [(old, new, name, view) for view in _other_views(near_percent(*found))]
+    meanings.compiled([wanted for each in later for wanted in _outcomes(*each, alone=alone[each[2]])])
+    alike = [each for each in later if not _is_told_apart(meanings, *each, alone=alone[each[2]])]
+    meanings.compiled([wanted for each in alike for wanted in _wanted(*each, alone=alone[each[2]])])
 
 
 def _combined(

@@ -33,7 +33,7 @@ def compiled_matches(
     """Return all rules in force that know `patch` only once it is compiled, and rejected changes that it is close to. Both are
     kept, and asked for again once the commit, the patch, a compiler or the machine is another one.
     """
-    if rulebook.misfits(commit, patch):
+    if rulebook.misfits(commit, patch) or not rulebook.reaches_compilers(commit, patch):
         return (), ()
 
     def ask() -> tuple[Told, ...]:

@@ -25,7 +25,7 @@ from expctl.views.ledger.rivals import beside_text, rival_tables_text
 if TYPE_CHECKING:
     import jinja2
 
-    from expctl.domain.experiment.record import Finding
+    from expctl.domain.experiment.finding import Finding
     from expctl.domain.history.baselines import Baseline, Figure
     from expctl.domain.ledger.model import Ledger, TargetState
     from expctl.domain.ledger.rows import QueueItem

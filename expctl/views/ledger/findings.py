@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from expctl.domain.text import one_line
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment.record import Finding
+    from expctl.domain.experiment.finding import Finding
 
 TEXT_MAX = 1300
 

@@ -26,9 +26,10 @@ from expctl.adapters.codec.record_codec import (
     with_parts,
 )
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.finding import FindingsFile
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.experiment.queue_ticket import Ticket
-from expctl.domain.experiment.record import BenchmarkIdentity, FindingsFile, Record
+from expctl.domain.experiment.record import BenchmarkIdentity, Record
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.verdict.calibration import Calibration
 from expctl.domain.verdict.samples import Sample

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from expctl.adapters.records.findings_file import FindingsEditor, findings_of
-from expctl.domain.experiment.record import EvidenceKind, Finding
+from expctl.domain.experiment.finding import EvidenceKind, Finding
 from tests.refusals import refuses
 
 BY_HAND = b"""\

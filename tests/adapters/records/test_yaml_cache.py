@@ -8,8 +8,8 @@ from expctl.adapters.codec import strict_yaml
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.repository_contents import GitLibrary
+from expctl.domain.experiment.finding import Finding
 from expctl.domain.experiment.proposal import Proposal
-from expctl.domain.experiment.record import Finding
 from expctl.domain.protocol.model import Protocol
 from tests.adapters.index.test_record_index import altered
 from tests.refusals import refuses

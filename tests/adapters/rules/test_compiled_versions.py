@@ -4,10 +4,13 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.rules.compiled_versions import CompiledVersions, _at_once
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build, Protocol, Target, Toolchain
+from expctl.domain.protocol.tune import Tune
 from expctl.domain.rules.meaning import Version, View, Wanted
 from expctl.domain.run.step_result import Available
 from expctl.flow.rules.by_meaning import Pair, resemblance
@@ -81,6 +84,26 @@ def test_changes_are_near_where_machine_code_cannot_be_compared(tmp_path: Path) 
     assert resemblance(made, rejected, rejected, ["sm_90"]).level is not None
     found = resemblance(made, rejected, near, ["sm_90"])
     assert (found.level, found.percent) == (None, 60)
+
+
+def test_whether_a_version_is_here_takes_no_compiler(tmp_path: Path) -> None:
+    made, commit, patches = versions(tmp_path)
+    unfit = f"--- a/{SOURCE}\n+++ b/{SOURCE}\n@@ -1 +1 @@\n-no such line\n+one\n".encode()
+    asked = [(Version(commit, text), "sm_90") for text in (b"", *patches.values(), unfit)]
+    assert made.here([*asked, (Version("0" * 40), "sm_90")]) == (True, True, True, False, False)
+    assert not (tmp_path / "state" / "sources").exists()
+
+
+def test_one_config_tells_that_a_patch_reaches_a_target(tmp_path: Path) -> None:
+    made, commit, patches = versions(tmp_path)
+    target = made.protocol.targets["sm_90"]
+    tuned = replace(target, tune=Tune(tables="t", configs=("1", "2"), shapes=("1x1x1",), define="CONFIG"))
+    made.protocol = replace(made.protocol, targets={"sm_90": tuned})
+    both = Version(commit), Version(commit, patches["near"])
+    assert made.differ(*both, "sm_90")
+    made.compiled([Wanted(each, "sm_90", alone=True) for each in both])
+    assert len([*(tmp_path / "state" / "sources").iterdir()]) == 2, "of each version the first config alone"
+    assert not made.differ(Version(commit), Version(commit, b""), "sm_90")
 
 
 def test_of_two_patches_beside_each_other_each_is_for_the_commit(tmp_path: Path) -> None:

@@ -153,6 +153,16 @@ def test_the_identity_of_a_patch_is_that_of_git_and_of_the_texts(repository: Rep
     assert book(repository).identity(repository.head(), b"") == ChangeIdentity()
 
 
+def test_compilers_are_asked_of_what_they_may_read_alone(repository: Repository) -> None:
+    repository.write("protocol.yaml", PROTOCOL)
+    head, rules = repository.commit(), book(repository)
+    for path, reaches in (("src/new.h", True), ("docs/note.md", False), ("srcs/new.h", False)):
+        made = f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+one\n".encode()
+        assert rules.reaches_compilers(head, made) is reaches, path
+        gone = f"--- a/{path}\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n".encode()
+        assert rules.reaches_compilers(head, gone) is reaches, path
+
+
 def test_circumstances_are_those_of_the_commit_and_of_what_is_assumed(repository: Repository) -> None:
     workspace = GitWorkspace(locate(repository.root))
     first = repository.head()

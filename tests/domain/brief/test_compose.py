@@ -7,19 +7,11 @@ from msgspec.structs import replace
 from expctl.domain.brief.compose import WORDS_MAX, Known, brief_of
 from expctl.domain.brief.rules import rules_now
 from expctl.domain.brief.text import brief_text
+from expctl.domain.experiment.finding import EvidenceKind, Finding
 from expctl.domain.experiment.history import History
 from expctl.domain.experiment.noise import Calibrated, Noise
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
-from expctl.domain.experiment.record import (
-    ChangedCondition,
-    Estimate,
-    EvidenceKind,
-    Finding,
-    Origin,
-    Record,
-    Rule,
-    Waiver,
-)
+from expctl.domain.experiment.record import ChangedCondition, Estimate, Origin, Record, Rule, Waiver
 from expctl.domain.history.baselines import baselines
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.record_summary import in_order, seen_noise, summary_of

@@ -3,8 +3,8 @@
 import pytest
 
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.finding import EvidenceKind, Finding
 from expctl.domain.experiment.findings import alike, by_id, file_faults, leads_back, next_id, numbered, unknown_evidence
-from expctl.domain.experiment.record import EvidenceKind, Finding
 
 
 def finding(text: str, id: str = "", superseded_by: str = "") -> Finding:

@@ -3,8 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
+from expctl.domain.experiment.finding import EvidenceKind, Finding
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.experiment.record import EvidenceKind, Finding, Origin
+from expctl.domain.experiment.record import Origin
 from expctl.domain.history.audit import Audit, CommitComparison, audited_effect, finding_text
 from expctl.domain.history.kept_changes import Promise
 from tests.views.page.accounts import account, some_records

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from expctl.domain.experiment.bucket_verdict import BucketVerdict
 from expctl.domain.experiment.figures import effect_text, throughput_text, time_text
+from expctl.domain.experiment.finding import EvidenceKind, Finding
 from expctl.domain.experiment.history import History
 from expctl.domain.experiment.machine_times import MachineState, SideTime, TimesOfSize
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
@@ -16,8 +17,6 @@ from expctl.domain.experiment.record import (
     BenchmarkIdentity,
     ChangedCondition,
     Estimate,
-    EvidenceKind,
-    Finding,
     Origin,
     Record,
     Replication,

@@ -4,7 +4,7 @@ import pytest
 
 from expctl.adapters.records.findings_file import FindingsEditor
 from expctl.domain.errors import Refused
-from expctl.domain.experiment.record import EvidenceKind, Finding
+from expctl.domain.experiment.finding import EvidenceKind, Finding
 from expctl.flow.audit.edit_findings import Noted, add, contradict, supersede
 from expctl.flow.run.experiment import run_experiment
 from tests.fakes.stage import Stage

@@ -108,3 +108,40 @@ def test_what_tells_changes_apart_is_compiled_at_the_same_time() -> None:
     compilers.asked.clear()
     assert resemblance(compilers, rejected, far, ["cpu"]).percent < CODE_FROM_PERCENT
     assert compilers.asked[:2] == [{View.MEANING}, {View.PLAIN}]
+
+
+class Plainly(Compilers):
+    """What writes other code of two patches, that without vectors has the functions `plain` (by patch); remembers what it
+    compiled to that.
+    """
+
+    def __init__(self, plain: dict[bytes, dict[str, str]]) -> None:
+        self.plain, self.made = plain, set[Version]()
+
+    def compiled(self, wanted: Sequence[Wanted]) -> tuple[Compiled | None, ...]:
+        self.made |= {each.version for each in wanted if each.view is View.PLAIN}
+        found = zip(wanted, super().compiled(wanted), strict=True)
+        return tuple(
+            Compiled(functions=self.plain[each.version.patch], parts={}) if each.view is View.PLAIN else made
+            for each, made in found
+        )
+
+
+@pytest.mark.parametrize(
+    ("rejected", "other", "is_same", "takes_baseline"),
+    [
+        ({"f": "1", "g": "2"}, {"f": "1", "g": "3"}, False, False),
+        ({"f": "1", "g": "2"}, {"f": "1"}, False, False),
+        ({"f": "0", "g": "2"}, {"f": "0", "h": "2"}, True, True),  # a new function by another name
+        ({"f": "1", "g": "2"}, {"f": "2", "g": "1"}, False, True),
+        ({"f": "1"}, {"f": "1"}, True, True),
+    ],
+)
+def test_a_version_is_compiled_where_what_is_left_of_it_does_not_tell(
+    rejected: dict[str, str], other: dict[str, str], is_same: bool, takes_baseline: bool
+) -> None:
+    compilers = Plainly({b"": {"f": "0"}, REJECTED: rejected, FAR: other})
+    base = Version("c")
+    one, two = (Pair(before=base, after=Version("c", patch)) for patch in (REJECTED, FAR))
+    assert (resemblance(compilers, one, two, ["cpu"]).level is Level.MEANING) is is_same
+    assert (base in compilers.made) is takes_baseline

@@ -9,21 +9,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.finding import EvidenceKind, Finding
 from expctl.domain.experiment.history import History
 from expctl.domain.experiment.machine_times import MachineState, SideTime, TimesOfSize
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
-from expctl.domain.experiment.record import (
-    ChangedCondition,
-    Estimate,
-    EvidenceKind,
-    Finding,
-    Origin,
-    Record,
-    Replication,
-    Rule,
-    Times,
-    Waiver,
-)
+from expctl.domain.experiment.record import ChangedCondition, Estimate, Origin, Record, Replication, Rule, Times, Waiver
 from expctl.domain.history.baselines import Baseline, Figure
 from expctl.domain.ledger.model import ledger_of
 from expctl.domain.ledger.record_summary import summary_of

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from benchmarks.scale.history import records, samples_like
+from expctl.domain.experiment.finding import Finding
 from expctl.domain.experiment.proposal import Mode
-from expctl.domain.experiment.record import BenchmarkIdentity, Fact, Finding, Record
+from expctl.domain.experiment.record import BenchmarkIdentity, Fact, Record
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.account import Account, Part, account_of
 from expctl.domain.ledger.model import ledger_of

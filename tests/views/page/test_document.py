@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from expctl.domain.experiment.record import EvidenceKind, Fact, Finding
+from expctl.domain.experiment.finding import EvidenceKind, Finding
+from expctl.domain.experiment.record import Fact
 from expctl.domain.history.audit import audited_effect
 from expctl.domain.ledger.account import Part
 from expctl.domain.text import is_unseen
