@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from expctl.domain.patch.function_name import UNNAMED, function_name
-from expctl.profiles.assemble.class_words import RULES, Rule
+from expctl.profiles.assemble.class_words import RULES
 from expctl.profiles.assemble.fused_names import fused_class
 from expctl.profiles.assemble.launcher_names import LAUNCHER, launched_class
 from expctl.profiles.assemble.weak_words import LIBRARIES, WEAK_RULES
+from expctl.profiles.assemble.word_rules import Rule
 from expctl.profiles.model.kernel_profile import KernelClass
 from expctl.profiles.model.name_words import unmangled, words_of
 
@@ -74,8 +75,10 @@ _MOVING_FUNCTOR = re.compile(
 )
 _MOVING_WRAPPER = re.compile(r"(?<!with_)index|gather|scatter")
 _REDUCING_FUNCTOR = re.compile(r"multi_tensor_apply.{0,400}NormFunctor|scatter_gather.{0,400}::Reduce(?:Add|Mul|Mean|Max|Min)")
-_TRITON_ATTENTION = re.compile(r"_?(?:fwd|bwd)_kernel\w*|(?:chunk(?:wise)?|parallel)_\w*(?:fwd|bwd)\w*")
-"""Bare names that Triton's examples give to attention, and many after them; those of linear attention by chunks."""
+_TRITON_ATTENTION = re.compile(r"_?(?:fwd|bwd)_kernel\w*|parallel_\w*(?:fwd|bwd)\w*")
+"""Bare names that Triton's examples give to attention, and many after them."""
+_LINEAR_ATTENTION = re.compile(r"chunk(?:wise)?_(?!state|scan|cumsum)\w*(?:fwd|bwd)\w*")
+"""Linear attention by chunks; state space models put an underscore before."""
 _BARE_NORM = re.compile(r"k?_?norm_?(?:(?:cuda|gpu)_?)?(?:kernel)?_?\d*", re.IGNORECASE)
 """A norm of nothing named is one of a vector, as solvers need it; those of layers have a word before it."""
 _BARE_GATHER = re.compile(r"_*(?:vectorized_?)?gather_?(?:nd|v2|rows?)?_?(?:op)?_?(?:cuda|gpu)?_?kernel", re.IGNORECASE)
@@ -83,7 +86,9 @@ _BARE_GATHER = re.compile(r"_*(?:vectorized_?)?gather_?(?:nd|v2|rows?)?_?(?:op)?
 _BY_THE_RUNTIME = re.compile(r"\[?(?:(?:cuda|hip|unified memory) )*mem(?:cpy|set)\b", re.IGNORECASE)
 """What profilers call copies and fills that no kernel does: `Memcpy DtoH (Device -> Pageable)`, `[CUDA memset]`."""
 _NO_NAME = re.compile(
-    r"(?:k|cuda|gpu|device|the|run|main|_)*(?:kernel|run|main|func|entry|invoke|apply(?:_?generic)?)s?_?\d*", re.IGNORECASE
+    r"(?:k|cuda|gpu|device|the|run|main|fwd|bwd|forward|backward|_)*"
+    r"(?:kernel|run|main|func|entry|invoke|stage|impl|fwd|bwd|forward|backward|apply(?:_?generic)?)s?_?\d*",
+    re.IGNORECASE,
 )
 """Function names that say nothing; the innermost namespace or type says more."""
 _OLD_CUDNN = re.compile(r"(?:^|_)[a-z]\d*cudnn_")
@@ -125,6 +130,8 @@ def _by_name(name: str) -> KernelClass:
         return launched_class(name, _WORK.find)
     if _OLD_CUDNN.search(base):
         return KernelClass.CONVOLUTION
+    if _LINEAR_ATTENTION.fullmatch(base):
+        return KernelClass.ATTENTION
     if _BARE_NORM.fullmatch(base):
         return KernelClass.REDUCTION
     if _BARE_GATHER.fullmatch(base):

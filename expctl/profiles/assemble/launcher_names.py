@@ -29,7 +29,7 @@ _EIGEN = (
         ),
     ),
 )
-"""The expressions that Eigen evaluates, strongest first."""
+"""The expressions that Eigen evaluates: the outermost decides, but what only moves data is part of all."""
 _ANY_NAME = frozenset(["functor", "functors", "lambda", "kernel", "loop", "run", "impl", "operator", "apply"])
 """Words for what is launched, whatever it does."""
 
@@ -42,7 +42,8 @@ def launched_class(name: str, find: Find) -> K:
     A sum over all of the data is a reduction, whatever its function is called, unless that is a more specific kind of work.
     """
     if "EigenMetaKernel" in name:
-        return next((kind for kind, operators in _EIGEN if operators.search(name)), K.OTHER)
+        found = ((match.start(), kind) for kind, operators in _EIGEN if (match := operators.search(name)))
+        return min(found, default=(0, K.OTHER), key=lambda each: (each[1] is K.COPY, each[0]))[1]
     kokkos = _KOKKOS.search(name)
     function = _around_lambda(name) or (kokkos[2] if kokkos else "")
     own_then_its_type = reversed(function.split("::")[-2:])
