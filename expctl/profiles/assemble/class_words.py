@@ -9,25 +9,24 @@ others: an attention kernel multiplies, normalises, reduces and copies as well.
 from expctl.profiles.assemble.word_rules import FORMATS, LAYOUTS, NARROW_TYPES, WIDE_TYPES, Rule, changes
 from expctl.profiles.model.kernel_profile import KernelClass as K
 
-
 RULES: tuple[Rule, ...] = (
     Rule(
         K.OTHER,
         """
-        init_rng rng_init init_curand curand_init setup_curand curand_setup setup_rng rng_setup init_states init_rand rand_init
-        random_states random_walk setup_states curand_states initialize_curand random_init empty_kernel gcn_conv gat_conv
-        sage_conv gin_conv graph_conv selective_scan chunk_scan ssm_scan nbnxm nbnxn padding_offset padding_offsets dslash
-        clover stop_words stop_criterion stop_criteria length_criterion reciprocal_convolution
+        init_rng rng_init init_curand curand_init setup_curand curand_setup setup_rng rng_setup init_states init_rand
+        rand_init random_states random_walk setup_states curand_states initialize_curand random_init empty_kernel gcn_conv
+        gat_conv sage_conv gin_conv graph_conv selective_scan chunk_scan ssm_scan nbnxm nbnxn padding_offset padding_offsets
+        dslash clover stop_words stop_criterion stop_criteria length_criterion reciprocal_convolution
         """,
         "^pme",
     ),
     Rule(
         K.COPY,
         """
-        mat_transpose layout_transform mem_set copy_image tensor_transform transform_tensor concat_mla kv_buffer kv_indices
-        kv_indptr transform4d transform_0213 sub_tensor_op_with mla_copy transpose_attn transpose_attention transpose_attentions
-        attn_transpose attention_transpose store_mla store_flashmla to_nchw to_nhwc to_ncdhw to_ndhwc ncqhw nchw_to nhwc_to
-        ncdhw_to ndhwc_to col_2_row_major row_2_col_major
+        mat_transpose mat_trans layout_transform concat_and_cast mem_set copy_image tensor_transform transform_tensor
+        concat_mla kv_buffer kv_indices kv_indptr transform4d transform_0213 sub_tensor_op_with mla_copy transpose_attn
+        transpose_attention transpose_attentions attn_transpose attention_transpose store_mla store_flashmla to_nchw to_nhwc
+        to_ncdhw to_ndhwc ncqhw nchw_to nhwc_to ncdhw_to ndhwc_to col_2_row_major row_2_col_major
         """
         + changes(LAYOUTS)
         + changes(FORMATS),
@@ -74,11 +73,11 @@ RULES: tuple[Rule, ...] = (
         fwd_grouped_kernel grouped_kernel_stage decode_grouped fwd_kernel_alibi bwd_kernel_dq bwd_kernel_dkv bwd_kernel_split
         bwd_kernel_fused bwd_dq bwd_dkv dkdv dkdvdq dqkv pa_prefill pa_decode pa_fwd pa_bf pa_fp merge_state merge_states
         lse_combine combine_lse fwd_combine qk_softmax_v prefill_with_ragged_kv_cache with_kv_cache qk_dot dsa_indexer
-        indexer_logits fp8_index context_prefill extend_prefill chunk_scaled_dot parallel_nsa nsa_fwd nsa_bwd chunk_transform_qk
-        hstu sage_fwd sage_bwd token_att pa_metadata paged_decode paged_prefill sparse_decode sparse_prefill ragged_prefill
-        batch_decode batch_prefill single_decode single_prefill natten na1d na2d na3d neighborhood decode_stage prefill_stage
-        context_fwd prefill_fwd decode_fwd dot_do_o bwd_preprocess intra_chunk inter_chunk chunk_delta delta_h chunk_local_h
-        gated_delta
+        indexer_logits fp8_index context_prefill extend_prefill chunk_scaled_dot parallel_nsa nsa_fwd nsa_bwd
+        chunk_transform_qk hstu sage_fwd sage_bwd token_att pa_metadata paged_decode paged_prefill sparse_decode
+        sparse_prefill ragged_prefill batch_decode batch_prefill single_decode single_prefill natten na1d na2d na3d
+        neighborhood decode_stage prefill_stage context_fwd prefill_fwd decode_fwd dot_do_o bwd_preprocess intra_chunk
+        inter_chunk chunk_delta delta_h chunk_local_h gated_delta
         """,
         r"attention flash(?:attn|fwd|bwd|decode|mla|kda) attn fmha splitkv pagedkv xqa ^attend ^l?mha$",
     ),
@@ -93,11 +92,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.CONVOLUTION,
         """
-        fprop dgrad wgrad wrw igemm_fwd igemm_bwd igemm_gtc implicit_gemm col2im im2col im3d2col vol2col col2vol vol2im row2col
-        col2row mlir_gen_igemm upfirdn im2d2col compute_offsets_kernel precompute_indices compute_b_offsets compute_a_offsets
-        cudnn_cnn
+        fprop dgrad wgrad wrw igemm_fwd igemm_bwd igemm_gtc implicit_gemm col2im im2col im3d2col vol2col col2vol vol2im
+        row2col col2row mlir_gen_igemm upfirdn im2d2col compute_offsets_kernel precompute_indices compute_b_offsets
+        compute_a_offsets cudnn_cnn
         """,
-        r"^(?!un|re)\w*conv(?!er|ex|ec|o$) winograd depthwise im2col col2im ^[a-z]cudnn",
+        r"^wino ^(?!un|re)\w*conv(?!er|ex|ec|o$) winograd depthwise im2col col2im ^[a-z]cudnn",
     ),
     Rule(
         K.COPY,
@@ -111,9 +110,10 @@ RULES: tuple[Rule, ...] = (
         K.ELEMENTWISE,
         """
         sum_arrays sum_matrix_on grayscale rgb_to yuv_to nv12_to sample_uniform sample_normal sample_gamma sample_exponential
-        quantize_mmq gguf_quantize mmq_quant quant_mmq gemm_output rms_prop diag_mask nearest_neighbor grid_sample grid_sampler
-        bilinear_sampler bilinear_sampling zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul
-        dequant_marlin reconstruct_kernel reconstruct_gptq reconstruct_exllama act_quant kdequant_mm activation_quant cvt_color
+        quantize_mmq gguf_quantize mmq_quant quant_mmq gemm_output scale_and_cast cast_fp8 fp8_cast cast_mxfp8 cast_nvfp4
+        rms_prop diag_mask nearest_neighbor grid_sample grid_sampler bilinear_sampler bilinear_sampling zero_point
+        silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct_kernel reconstruct_gptq
+        reconstruct_exllama act_quant kdequant_mm activation_quant cvt_color
         """,
     ),
     Rule(
@@ -131,10 +131,10 @@ RULES: tuple[Rule, ...] = (
         tensile mm bmm addmm baddbmm sbmm smm mv addmv bmv wv_split wvsplitkq skinny marlin machete fused_moe fused_experts
         moe_mlp fused_mlp mlp_fused ffn_fused moe_stage1 moe_stage2 moe1 moe2 fmoe fc qlinear quantized_linear w4a16 w4a8 w8a8
         w8a16 a16w16 a16w4 a16w8 a8w8 a8w4 a4w4 mmul mmvq mmq mmvf mat_mul mat_vec vec_mat mat_mult matrix_mul matrix_mult
-        matrix_multiply matrix_multiplication matrix_vector matrix_product split_k_reduce split_k_reduction stream_k batched_dot
-        dot_general mlir_dot quant_dot nn_dense syr2k her2k rank_2_k qmv qmm qvm tbmv tpmv tbsv tpsv trsv block_persist
-        rnn_persist hemm symm_kernel trmm trmv symv trsm gbmv sbmv ger bgmv sgmv lora_shrink lora_expand lora_a lora_b gptq
-        bitlinear outer_product kron contraction gett einsum
+        matrix_multiply matrix_multiplication matrix_vector matrix_product split_k_reduce split_k_reduction stream_k
+        batched_dot dot_general mlir_dot quant_dot nn_dense syr2k her2k rank_2_k qmv qmm qvm tbmv tpmv tbsv tpsv trsv
+        block_persist rnn_persist hemm symm_kernel trmm trmv symv trsm gbmv sbmv ger bgmv sgmv lora_shrink lora_expand lora_a
+        lora_b gptq bitlinear outer_product kron contraction gett einsum
         """,
         r"""
         gemm(?!a) gemv gemt matmul mulmat matvec nvjet ^cijk spmv spmm sddmm matrixmul flatmm ^t?gmm$ (?:sy|he)rkx?$
@@ -152,15 +152,15 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.REDUCTION,
         """
-        aten_norm nnz l1_norm one_norm reduce_tensor global_norm onesweep bias_grad calc_bias_diff xent segment_csr segment_coo
-        partition_agent kth_value kth_values gather_median adaptive_average bucketize device_rle device_segment_fixup
-        device_select device_compact device_partition lookback_scan top_k top_p min_p arg_sort amax abs_max asum gumbel
-        cross_entropy loss sampling sampler multinomial sample_token rejection_sample greedy_sample random_sample
-        rejection_kernel resample block_select warp_select std_dim std_mean amin aminmax celoss all_finite vector_norm grad_norm
-        gradient_norm l2norm_reduce nrm2 sum_of_squares beam_search nll find_min find_max find_minimum find_maximum find_best
-        frobenius_norm compute_norm compute_norms calc_norm calculate_norm norm_squared squared_norm norm_sq vec_norm inf_norm
-        max_norm abs_norm two_norm euclidean_norm p_norm lp_norm diff_norm error_norm row_norms col_norms column_norms
-        scatter_view downscale downsample check_nan check_numerics reverse_indices index_and_segment
+        aten_norm nnz l1_norm one_norm reduce_tensor global_norm onesweep bias_grad calc_bias_diff xent segment_csr
+        segment_coo partition_agent kth_value kth_values gather_median adaptive_average bucketize device_rle
+        device_segment_fixup device_select device_compact device_partition lookback_scan top_k top_p min_p arg_sort amax
+        abs_max asum gumbel cross_entropy loss sampling sampler multinomial sample_token rejection_sample greedy_sample
+        random_sample rejection_kernel resample block_select warp_select std_dim std_mean amin aminmax celoss all_finite
+        vector_norm grad_norm gradient_norm l2norm_reduce nrm2 sum_of_squares beam_search nll find_min find_max find_minimum
+        find_maximum find_best frobenius_norm compute_norm compute_norms calc_norm calculate_norm norm_squared squared_norm
+        norm_sq vec_norm inf_norm max_norm abs_norm two_norm euclidean_norm p_norm lp_norm diff_norm error_norm row_norms
+        col_norms column_norms scatter_view downscale downsample check_nan check_numerics reverse_indices index_and_segment
         """,
         r"criterion topk crossentropy xentropy argmax argmin argsort nllloss absmax dbias i[sdcz]?am(?:ax|in)$ lan(?:ge|sy|he|tr)$",
     ),
@@ -176,15 +176,16 @@ RULES: tuple[Rule, ...] = (
         sparsemax sinkhorn group_norms cmvn
         """,
         r"""
-        (?:layer|rms(?:n|_n)?|batch|group|instance|qk|add|pre|post|weight|re)norm softmax ^rms(?!prop|d) (?<!ortho)normaliz rmsn
+        (?:layer|rms(?:n|_n)?|batch|group|instance|qk|add|pre|post|weight|re)norm softmax ^rms(?!prop|d) (?<!ortho)normaliz
+        rmsn
         """,
     ),
     Rule(
         K.EMBEDDING,
         """
-        emb lookup_table get_rows get_row index_select_large_index index_select_small_index wte wpe tbe word_emb sum_and_scatter
-        krn_partial krn_partials partial_segments compute_grad_weight encoder_forward encoder_backward linearize_index
-        linearize_cache
+        emb lookup_table get_rows get_row index_select_large_index index_select_small_index wte wpe tbe word_emb
+        sum_and_scatter krn_partial krn_partials partial_segments compute_grad_weight encoder_forward encoder_backward
+        linearize_index linearize_cache
         """,
         r"embed",
     ),
@@ -196,19 +197,19 @@ RULES: tuple[Rule, ...] = (
         activate gradient_array shortcut gradient_descent interp bnll lstm_unit lstm_acts lstm_cell gru_cell rnn_cell act_mul
         erf sgd lamb adagrad adadelta rprop asgd lars ftrl lion nesterov sgd_momentum momentum_update apply_momentum
         dense_momentum sparse_apply sparse_momentum merged_momentum momentum_functor weight_momentum muon optimizer optim
-        ema_update weight_decay threefry mt19937 prng rng bernoulli distribution gen_sequenced generate_seed elem_wise bin_bcast
-        op_tensor op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8 fp8_scale convert_fp8
-        convert_fp4 fp8_convert rowwise_to upcast_from downcast_to cvt_e4m3 cvt_e5m2 mxfp8_kernel mxfp4_kernel masked_fill
-        penalties penalty logit_bias logits_bias logits_processor bad_words repeat_ngram grammar_bitmask token_bitmask
-        logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_penalty scale_temperature add_bias bias_add
-        bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul apply_scale split_scale
-        generic_tensor mshadow_op mersenne lower_case upper_case
+        ema_update weight_decay threefry mt19937 prng rng bernoulli distribution gen_sequenced generate_seed elem_wise
+        bin_bcast op_tensor op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8 fp8_scale
+        convert_fp8 convert_fp4 fp8_convert rowwise_to upcast_from downcast_to cvt_e4m3 cvt_e5m2 mxfp8_kernel mxfp4_kernel
+        masked_fill penalties penalty logit_bias logits_bias logits_processor bad_words repeat_ngram grammar_bitmask
+        token_bitmask logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_penalty scale_temperature
+        add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul apply_scale
+        split_scale generic_tensor mshadow_op mersenne lower_case upper_case
         """
         + changes(WIDE_TYPES, NARROW_TYPES)
         + "".join(f" to{each} {each}to" for each in NARROW_TYPES.split()),
         r"""
-        quanti[sz] quatize quant$ ^quant(?!i[lfu]) dequant silu gelu swiglu geglu sigmoid elementwise eltwise elemwise pointwise
-        bitrowwise softcap ^rand(?!perm) ^adamw? dropout philox ^curand leaky relu6?$ ^relu ^prelu _relu
+        quanti[sz] quatize quant$ ^k?deq(?!ue) ^quant(?!i[lfu]) dequant silu gelu swiglu geglu sigmoid elementwise eltwise
+        elemwise pointwise bitrowwise softcap ^rand(?!perm) ^adamw? dropout philox ^curand leaky relu6?$ ^relu ^prelu _relu
         """,
     ),
     Rule(
@@ -218,31 +219,31 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.COPY,
         """
-        copies cat contiguous indexing index_select index_sample index_put index_add index_func index_kernel append fill filled
-        fills zero zeros ones cast casts conversion cvt take pad unpad swap reorder rearrange arrange reorg remap relayout
-        pack_tensor unpack reshape deinterleave pack_qkv split_qkv qkv_split dup_by_rows lowp repeat expand flip roll reverse
-        set_to_value set_to_int set_to_zero unstack vstack hstack slice slices narrow flatten unflatten arange iota linspace eye
-        full_kernel set_value set_values set_constant set_const set_scalar set_columns set_default set_buffer set_array
-        set_matrix set_tensor set_vector set_kernel set_data set_float numpy_full identity clone as_strided unfold fold one_hot
-        split_tensor range_kernel logspace update_cache shift_partition window_partition window_reverse to_fp16 to_bf16
-        merge_heads split_heads space_to_depth depth_to_space image_merge row_major_to_col32 upload download get_index set_index
-        blocked_layout triu tril diag_kernel crop broadcast_to to_dense to_sparse dense_to sparse_to full_tensor view_value
-        set_val reset_duplicates
+        copies cat contiguous indexing index_select index_sample index_put index_add index_func index_kernel append fill
+        filled fills zero zeros ones cast casts conversion cvt take pad unpad swap reorder rearrange arrange reorg remap
+        relayout pack_tensor unpack reshape deinterleave pack_qkv split_qkv qkv_split dup_by_rows lowp repeat expand flip roll
+        reverse set_to_value set_to_int set_to_zero unstack vstack hstack slice slices narrow flatten unflatten arange iota
+        linspace eye full_kernel set_value set_values set_constant set_const set_scalar set_columns set_default set_buffer
+        set_array set_matrix set_tensor set_vector set_kernel set_data set_float numpy_full identity clone as_strided unfold
+        fold one_hot split_tensor range_kernel logspace update_cache shift_partition window_partition window_reverse to_fp16
+        to_bf16 merge_heads split_heads space_to_depth depth_to_space image_merge row_major_to_col32 upload download get_index
+        set_index blocked_layout triu tril diag_kernel crop broadcast_to to_dense to_sparse dense_to sparse_to full_tensor
+        view_value set_val reset_duplicates
         """
         + changes(WIDE_TYPES),
         r"""
-        (?<!non)transpos permut copy concat memset gather scatter reformat swizzl unpad padding converter ^convert shuffle(?!d)
-        zeroize la(?:cpy|swpx?|set)$ ^[sdcz]swap$
+        (?<!non)transpos permut copy concat memset gather scatter reformat swizzl unpad padding converter ^convert
+        shuffle(?!d) zeroize la(?:cpy|swpx?|set)$ ^[sdcz]swap$
         """,
     ),
     Rule(
         K.REDUCTION,
         """
-        sums arg_max arg_min cummax cumprod bincount logsumexp unpooling prefix sorted_merge bitonic hist pool maxunpool unique
-        segmented sample samples count counts nonzero mean variance moments dot dotc dotu vdot inner_product scalar_prod
-        scalar_product any_kernel all_kernel any_dim all_dim binary_search check_finite not_finite has_nan has_inf find_nan
-        top_1 top_2 top_n top_one norm2 entropy subsample segsum sorted_search lse kl_div jsd mse smooth_l1 ctc median
-        compute_mode quantile percentile accuracy search_sorted radix_kernel logprobs histo stats statistics shfl bsum
+        sums arg_max arg_min cummax cumprod bincount logsumexp unpooling prefix sorted_merge bitonic hist pool maxunpool
+        unique segmented sample samples count counts nonzero mean variance moments dot dotc dotu vdot inner_product
+        scalar_prod scalar_product any_kernel all_kernel any_dim all_dim binary_search check_finite not_finite has_nan has_inf
+        find_nan top_1 top_2 top_n top_one norm2 entropy subsample segsum sorted_search lse kl_div jsd mse smooth_l1 ctc
+        median compute_mode quantile percentile accuracy search_sorted radix_kernel logprobs histo stats statistics shfl bsum
         """,
         r"""
         reduc cumsum cumprod prefixsum histogram pooling maxpool avgpool averagepool adaptive(?:max|average) sort(?!ed)
@@ -255,8 +256,8 @@ RULES: tuple[Rule, ...] = (
         particle particles atom atoms molecule molecules velocity velocities force forces pressure density densities energy
         energies momentum temperature viscosity vorticity turbulence advect advection convection diffusion flux fluxes hydro
         gravity stencil laplacian poisson jacobi seidel boundary boundaries lattice voxel voxels mesh triangle triangles ray
-        rays photon photons pixel pixels halo ghost neighbor neighbors neighbour neighbours centroid centroids population swarm
-        pose poses quat quaternion trajectory camera pointer pointers ptrs tree trees leaf leaves fitness genome kmer
+        rays photon photons pixel pixels halo ghost neighbor neighbors neighbour neighbours centroid centroids population
+        swarm pose poses quat quaternion trajectory camera pointer pointers ptrs tree trees leaf leaves fitness genome kmer
         black_scholes distance distances coordinate coordinates coords potential potentials dipole dipoles charge charges bfs
         sssp vertex vertices sha256 md5 cipher nonce mandelbrot nbody collide collision
         """,
@@ -264,21 +265,21 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.ELEMENTWISE,
         """
-        rescale upsample axpby axpy add adds addition sub subtract mul multiply div divide pow powx power exp log sqrt rsqrt abs
-        neg negate sin cos tan sincos atan floor ceil round sign clip threshold where mask masked masks fma scaling triad
+        rescale upsample axpby axpy add adds addition sub subtract mul multiply div divide pow powx power exp log sqrt rsqrt
+        abs neg negate sin cos tan sincos atan floor ceil round sign clip threshold where mask masked masks fma scaling triad
         lin_comb linear_combination act reciprocal square sqr cube xor compare equal greater less logical bitwise lerp addcmul
         addcdiv add_residual residual_add fused_residual residual_forward residual_backward increment plus_scalar upsampling
-        hypot isnan isinf isfinite nan_to_num min_max maximum minimum polynomial transform for_each apply_op saturate acos asin
-        acosh asinh atanh arccos arcsin arctan cosh sinh expm1 trunc frac heaviside erfc erfinv digamma lgamma gcd lcm hardtanh
-        logaddexp xlogy isclose absolute had_ff had_hf hadamard fwt mixup token_shift mod fmod remainder unary binary functor
-        uniform multi_tensor gpu_map julia_map exponential mult usub conj imag arith arithmetic multiplication division
-        subtraction operator_bcast operator_element trinary ternary penalize isin dropblock fix_nan reset_nan conjugate ceiling
-        angle invert regularize novograd active_fwd active_bwd alibi left_shift right_shift sobol fake rgb bgr rgba bgra yuv hsv
-        bayer debayer demosaic
+        hypot isnan isinf isfinite nan_to_num min_max maximum minimum polynomial transform for_each apply_op saturate acos
+        asin acosh asinh atanh arccos arcsin arctan cosh sinh expm1 trunc frac heaviside erfc erfinv digamma lgamma gcd lcm
+        hardtanh logaddexp xlogy isclose absolute had_ff had_hf hadamard fwt mixup token_shift mod fmod remainder unary binary
+        functor uniform multi_tensor gpu_map julia_map exponential mult usub conj imag arith arithmetic multiplication
+        division subtraction operator_bcast operator_element trinary ternary penalize isin dropblock fix_nan reset_nan
+        conjugate ceiling angle invert regularize novograd active_fwd active_bwd alibi left_shift right_shift sobol fake rgb
+        bgr rgba bgra yuv hsv bayer debayer demosaic
         """,
         r"""
-        ^v(?:ec)?(?:tor)?_?add vecadd vecmul ax(?:p|pb|b)y ^axp bias resiz upsample interpolat clamp addmul muladd scale$ scal$
-        ^scale elu$ (?<!i)glu$ floordiv
+        ^v(?:ec)?(?:tor)?_?add vecadd vecmul ax(?:p|pb|b)y ^axp bias resiz upsample interpolat clamp addmul muladd scale$
+        scal$ ^scale elu$ (?<!i)glu$ floordiv
         """,
     ),
 )
