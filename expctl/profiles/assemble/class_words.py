@@ -25,15 +25,15 @@ RULES: tuple[Rule, ...] = (
         """
         mat_transpose mat_trans layout_transform concat_and_cast mem_set copy_image tensor_transform transform_tensor
         concat_mla kv_buffer kv_indices kv_indptr transform4d transform_0213 sub_tensor_op_with mla_copy transpose_attn
-        transpose_attention transpose_attentions attn_transpose attention_transpose store_mla store_flashmla to_nchw to_nhwc
-        to_ncdhw to_ndhwc ncqhw nchw_to nhwc_to ncdhw_to ndhwc_to col_2_row_major row_2_col_major
+        transpose_attention transpose_attentions store_mla store_flashmla to_nchw to_nhwc to_ncdhw to_ndhwc ncqhw nchw_to
+        nhwc_to ncdhw_to ndhwc_to col_2_row_major row_2_col_major
         """
         + changes(LAYOUTS)
         + changes(FORMATS),
         r"cpy memset (?:copy|fill)buffer",
     ),
     Rule(K.ELEMENTWISE, "rope_norm rotary_norm"),
-    Rule(K.NORMALISATION, "norm_rope qknorm_rope qnorm_rope norm_mrope norm_rotary norm_and_rope rmsnorm_rope"),
+    Rule(K.NORMALISATION, "rms_rope norm_rope qknorm_rope qnorm_rope norm_mrope norm_rotary norm_and_rope rmsnorm_rope"),
     Rule(
         K.ELEMENTWISE,
         "rotate_half kn_entry neox timestep_embedding positional_encoding sinusoidal",
@@ -43,27 +43,26 @@ RULES: tuple[Rule, ...] = (
         K.COPY,
         """
         copy_buffer fill_buffer reshape_and_cache concat_and_cache cat_and_cache set_rows append_kv kv_append append_paged_kv
-        write_kv store_kv update_kv_cache kv_cache_update copy_kv_cache copy_blocks swap_blocks gather_cache cp_gather
-        kv_scatter cache_scatter cache_write write_cache kv_cache_copy copy_cache kv_copy kv_trans reshape_cache fill_kv_cache
-        flatten_kv destindex_copy_kv insert_k_cache gather_kv move_kv token_pool cache_loc cache_locs write_req kv_transfer
-        transfer_kv save_kv load_kv pack_kv unpack_kv process_kv reindex_kv_cache
+        write_kv store_kv update_kv_cache kv_cache_update kv_update copy_kv_cache copy_blocks swap_blocks gather_cache
+        cp_gather kv_scatter cache_scatter cache_write write_cache kv_cache_copy copy_cache kv_copy kv_trans reshape_cache
+        fill_kv_cache flatten_kv destindex_copy_kv insert_k_cache gather_kv move_kv token_pool cache_loc cache_locs write_req
+        kv_transfer transfer_kv save_kv load_kv pack_kv unpack_kv process_kv reindex_kv_cache
         """,
     ),
     Rule(K.REDUCTION, "block_all_reduce warp_all_reduce k_nearest knn graph_send"),
     Rule(
         K.COMMUNICATION,
         """
-        comm a2a all_reduce all_gather reduce_scatter all_to_all send_recv one_shot two_shot 1shot 2shot cross_device_reduce
-        quick_reduce deep_ep multimem nvls symm_mem lamport custom_ar barrier_all notify_dispatch cached_notify ring_exchange
-        halo_exchange push_pull_halos p2p_copy peer_to_peer p2p_send p2p_recv nvl_barrier low_latency gloo ep_dispatch
-        ep_combine ipc_push rsag ulysses broadcast_ll pg_broadcast remote_push nvlink_copy intranode internode ggml_ar
-        ggml_cuda_ar ggml_hip_ar
+        comm a2a all_reduce all_gather reduce_scatter all_to_all all_2_all send_recv one_shot two_shot 1shot 2shot
+        cross_device_reduce quick_reduce deep_ep multimem nvls symm_mem lamport custom_ar barrier_all notify_dispatch
+        cached_notify ring_exchange halo_exchange push_pull_halos p2p_copy peer_to_peer p2p_send p2p_recv nvl_barrier
+        low_latency gloo ep_dispatch ep_combine ipc_push rsag ulysses broadcast_ll pg_broadcast remote_push nvlink_copy
+        intranode internode ggml_ar ggml_cuda_ar ggml_hip_ar
         """,
         r"nccl rccl msccl (?:nv|roc|open)shmem allreduce allgather reducescatter alltoall userbuffers",
     ),
     Rule(K.GEMM, "bmm_chunk_fwd bmm_chunk_bwd moe_gate_up moe_down mul_mat"),
-    Rule(K.ELEMENTWISE, "attn_quant quant_attn mha_quant attention_residual ffn_residual"),
-    Rule(K.NORMALISATION, "attn_softmax attention_softmax mha_softmax"),
+    Rule(K.ELEMENTWISE, "quant_attn attention_residual ffn_residual"),
     Rule(
         K.ATTENTION,
         """
@@ -132,9 +131,9 @@ RULES: tuple[Rule, ...] = (
         moe_mlp fused_mlp mlp_fused ffn_fused moe_stage1 moe_stage2 moe1 moe2 fmoe fc qlinear quantized_linear w4a16 w4a8 w8a8
         w8a16 a16w16 a16w4 a16w8 a8w8 a8w4 a4w4 mmul mmvq mmq mmvf mat_mul mat_vec vec_mat mat_mult matrix_mul matrix_mult
         matrix_multiply matrix_multiplication matrix_vector matrix_product split_k_reduce split_k_reduction stream_k
-        batched_dot dot_general mlir_dot quant_dot nn_dense syr2k her2k rank_2_k qmv qmm qvm tbmv tpmv tbsv tpsv trsv
-        block_persist rnn_persist hemm symm_kernel trmm trmv symv trsm gbmv sbmv ger bgmv sgmv lora_shrink lora_expand lora_a
-        lora_b gptq bitlinear outer_product kron contraction gett einsum
+        batched_dot dot_general mlir_dot quant_dot nn_dense syr2k her2k rank_2_k qmv qmm qvm 8_linear 4_linear tbmv tpmv tbsv
+        tpsv trsv block_persist rnn_persist hemm symm_kernel trmm trmv symv trsm gbmv sbmv ger bgmv sgmv lora_shrink
+        lora_expand lora_a lora_b gptq bitlinear outer_product kron contraction gett einsum
         """,
         r"""
         gemm(?!a) gemv gemt matmul mulmat matvec nvjet ^cijk spmv spmm sddmm matrixmul flatmm ^t?gmm$ (?:sy|he)rkx?$
@@ -162,7 +161,10 @@ RULES: tuple[Rule, ...] = (
         norm_sq vec_norm inf_norm max_norm abs_norm two_norm euclidean_norm p_norm lp_norm diff_norm error_norm row_norms
         col_norms column_norms scatter_view downscale downsample check_nan check_numerics reverse_indices index_and_segment
         """,
-        r"criterion topk crossentropy xentropy argmax argmin argsort nllloss absmax dbias i[sdcz]?am(?:ax|in)$ lan(?:ge|sy|he|tr)$",
+        r"""
+        criterion topk crossentropy xentropy argmax argmin argsort nllloss absmax dbias i[sdcz]?am(?:ax|in)$
+        lan(?:ge|sy|he|tr)$
+        """,
     ),
     Rule(
         K.NORMALISATION,
@@ -208,7 +210,7 @@ RULES: tuple[Rule, ...] = (
         + changes(WIDE_TYPES, NARROW_TYPES)
         + "".join(f" to{each} {each}to" for each in NARROW_TYPES.split()),
         r"""
-        quanti[sz] quatize quant$ ^k?deq(?!ue) ^quant(?!i[lfu]) dequant silu gelu swiglu geglu sigmoid elementwise eltwise
+        quanti[sz] quatize quant$ ^k?deq(?!ue) ^quant(?!i[lf]|um) dequant silu gelu swiglu geglu sigmoid elementwise eltwise
         elemwise pointwise bitrowwise softcap ^rand(?!perm) ^adamw? dropout philox ^curand leaky relu6?$ ^relu ^prelu _relu
         """,
     ),
@@ -243,10 +245,11 @@ RULES: tuple[Rule, ...] = (
         unique segmented sample samples count counts nonzero mean variance moments dot dotc dotu vdot inner_product
         scalar_prod scalar_product any_kernel all_kernel any_dim all_dim binary_search check_finite not_finite has_nan has_inf
         find_nan top_1 top_2 top_n top_one norm2 entropy subsample segsum sorted_search lse kl_div jsd mse smooth_l1 ctc
-        median compute_mode quantile percentile accuracy search_sorted radix_kernel logprobs histo stats statistics shfl bsum
+        median compute_mode quantile quantiles percentile accuracy search_sorted radix_kernel logprobs histo stats statistics
+        shfl bsum
         """,
         r"""
-        reduc cumsum cumprod prefixsum histogram pooling maxpool avgpool averagepool adaptive(?:max|average) sort(?!ed)
+        reduc cumsum cumprod prefixsum sumexp histogram pooling maxpool avgpool averagepool adaptive(?:max|average) sort(?!ed)
         (?<!db)scan$ ^scan sampling ^sum$ rowsum colsum bincount logsumexp partialsum blocksum
         """,
     ),
@@ -257,9 +260,9 @@ RULES: tuple[Rule, ...] = (
         energies momentum temperature viscosity vorticity turbulence advect advection convection diffusion flux fluxes hydro
         gravity stencil laplacian poisson jacobi seidel boundary boundaries lattice voxel voxels mesh triangle triangles ray
         rays photon photons pixel pixels halo ghost neighbor neighbors neighbour neighbours centroid centroids population
-        swarm pose poses quat quaternion trajectory camera pointer pointers ptrs tree trees leaf leaves fitness genome kmer
-        black_scholes distance distances coordinate coordinates coords potential potentials dipole dipoles charge charges bfs
-        sssp vertex vertices sha256 md5 cipher nonce mandelbrot nbody collide collision
+        swarm pose poses quat quaternion trajectory camera quantum qubit qubits pointer pointers ptrs tree trees leaf leaves
+        fitness genome kmer black_scholes distance distances coordinate coordinates coords potential potentials dipole dipoles
+        charge charges bfs sssp vertex vertices sha256 md5 cipher nonce mandelbrot nbody collide collision
         """,
     ),
     Rule(
@@ -272,10 +275,10 @@ RULES: tuple[Rule, ...] = (
         hypot isnan isinf isfinite nan_to_num min_max maximum minimum polynomial transform for_each apply_op saturate acos
         asin acosh asinh atanh arccos arcsin arctan cosh sinh expm1 trunc frac heaviside erfc erfinv digamma lgamma gcd lcm
         hardtanh logaddexp xlogy isclose absolute had_ff had_hf hadamard fwt mixup token_shift mod fmod remainder unary binary
-        functor uniform multi_tensor gpu_map julia_map exponential mult usub conj imag arith arithmetic multiplication
-        division subtraction operator_bcast operator_element trinary ternary penalize isin dropblock fix_nan reset_nan
-        conjugate ceiling angle invert regularize novograd active_fwd active_bwd alibi left_shift right_shift sobol fake rgb
-        bgr rgba bgra yuv hsv bayer debayer demosaic
+        functor uniform multi_tensor gpu_map julia_map exponential exponentiate mult usub conj imag arith arithmetic
+        multiplication division subtraction operator_bcast operator_element trinary ternary penalize isin dropblock fix_nan
+        reset_nan conjugate ceiling angle invert regularize novograd active_fwd active_bwd alibi left_shift right_shift sobol
+        fake rgb bgr rgba bgra yuv hsv bayer debayer demosaic
         """,
         r"""
         ^v(?:ec)?(?:tor)?_?add vecadd vecmul ax(?:p|pb|b)y ^axp bias resiz upsample interpolat clamp addmul muladd scale$

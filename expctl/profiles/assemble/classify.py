@@ -91,6 +91,11 @@ _NO_NAME = re.compile(
     re.IGNORECASE,
 )
 """Function names that say nothing; the innermost namespace or type says more."""
+_BESIDE_ATTENTION = re.compile("softmax|(?:de)?quant(?:ize)?|(?:un)?pack|transpose|copy|concat|cast|amax|scale")
+"""Last words of names such as `attn_softmax` or `mha_quant_kernel`, whose kernels do one step beside a product."""
+_FUSED_ATTENTION = frozenset(["flash", "fmha", "sdpa", "fwd", "forward", "prefill", "decode", "paged"])
+_NO_VERB = re.compile(r"kernel|cuda|gpu|triton|bwd?|backward|[bu]?int|b?fp?|h|half|float|[emv]|vec|lt|\d+")
+"""What may stand behind a last word: number types, variants."""
 _OLD_CUDNN = re.compile(r"(?:^|_)[a-z]\d*cudnn_")
 """cuDNN's convolutions by an older scheme: the type, the shape of the instruction, `cudnn`."""
 
@@ -139,12 +144,21 @@ def _by_name(name: str) -> KernelClass:
     if fused := fused_class(base, _WORK.find):
         return fused
     own, arguments, spaces = _tokens(base), _tokens(_arguments(name, head)), _tokens(scope)
-    found = _WORK.find(own) or _known(_WORK.find(arguments)) or _NAMESPACES.find(spaces)
+    own_kind = _WORK.find(own)
+    if own_kind is KernelClass.ATTENTION and (done := _beside_attention(own)):
+        return done
+    found = own_kind or _known(_WORK.find(arguments)) or _NAMESPACES.find(spaces)
     if found is None and _NO_NAME.fullmatch(base):
         found = _WORK.find(_tokens(scope.rpartition("::")[2]))
     if found is None and _TRITON_ATTENTION.fullmatch(base):
         return KernelClass.ATTENTION
     return found or _LIBRARIES.find([*own, *arguments, *spaces]) or KernelClass.OTHER
+
+
+def _beside_attention(own: Sequence[str]) -> KernelClass | None:
+    """Return the class of what a kernel does to an operand of attention, if its last word tells that; else None."""
+    last = next((word for word in reversed(own) if not _NO_VERB.fullmatch(word)), "")
+    return _WORK.find([last]) if _BESIDE_ATTENTION.fullmatch(last) and not _FUSED_ATTENTION.intersection(own) else None
 
 
 def _known(kind: KernelClass | None) -> KernelClass | None:

@@ -42,8 +42,7 @@ def launched_class(name: str, find: Find) -> K:
     A sum over all of the data is a reduction, whatever its function is called, unless that is a more specific kind of work.
     """
     if "EigenMetaKernel" in name:
-        found = ((match.start(), kind) for kind, operators in _EIGEN if (match := operators.search(name)))
-        return min(found, default=(0, K.OTHER), key=lambda each: (each[1] is K.COPY, each[0]))[1]
+        return _of_expression(name)
     kokkos = _KOKKOS.search(name)
     function = _around_lambda(name) or (kokkos[2] if kokkos else "")
     own_then_its_type = reversed(function.split("::")[-2:])
@@ -51,6 +50,11 @@ def launched_class(name: str, find: Find) -> K:
     if kokkos and kokkos[1] != "For":
         return found if found in (K.GEMM, K.NORMALISATION) else K.REDUCTION
     return found or K.OTHER
+
+
+def _of_expression(name: str) -> K:
+    kinds = [(match.start(), kind) for kind, operators in _EIGEN if (match := operators.search(name))]
+    return min(kinds, default=(0, K.OTHER), key=lambda each: (each[1] is K.COPY, each[0]))[1]
 
 
 def _telling_words(identifier: str) -> list[str]:

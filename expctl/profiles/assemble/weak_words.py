@@ -6,20 +6,21 @@ from expctl.profiles.model.kernel_profile import KernelClass as K
 WEAK_RULES: tuple[Rule, ...] = (
     Rule(K.GEMM, "linear lora mlp ffn gate_up proj lm_head head_pair w13 dense_kernel"),
     Rule(K.ELEMENTWISE, "gate gates gated gating update_step beta_g g_beta"),
-    Rule(K.ATTENTION, "gdn kda gla nsa dsa csa swa indexer sage"),
+    Rule(K.ATTENTION, "gdn kda gla nsa dsa csa swa indexer sage fa"),
     Rule(K.EMBEDDING, "lookup select_rows"),
     Rule(K.COMMUNICATION, "barrier send recv"),
     Rule(K.NORMALISATION, "norm"),
     Rule(
         K.REDUCTION,
         """
-        max min var vars prod norms cummin accumulate segment categorical classifier expert experts route routing router finalize
+        max min var vars prod norms cummin accumulate segment categorical classifier expert experts route routing router
+        finalize
         """,
     ),
     Rule(K.GEMM, "moe weight_only"),
     Rule(
         K.ELEMENTWISE,
-        "diff product bilinear bicubic trilinear rot rotate lstm gru eq ne ge gt le lt rsub ema lookahead shampoo",
+        "product bilinear bicubic trilinear rot rotate lstm gru eq ne ge gt le lt rsub ema lookahead shampoo",
     ),
     Rule(
         K.COPY,

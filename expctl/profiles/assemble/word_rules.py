@@ -18,7 +18,7 @@ class Rule:
 def changes(forms: str, others: str = "") -> str:
     """Words for every change between two of the forms, or between one of them and one of the `others`: `csr2coo csr_to_coo`."""
     pairs = product(forms.split(), others.split()) if others else combinations(forms.split(), 2)
-    return " ".join(f"{one}{link}{other} {other}{link}{one}" for one, other in pairs for link in ("2", "to"))
+    return "".join(f" {one}{link}{other} {other}{link}{one}" for one, other in pairs for link in ("2", "to"))
 
 
 LAYOUTS = "nchw nhwc ncdhw ndhwc cnhw chwn hwc chw"
