@@ -24,9 +24,9 @@ RULES: tuple[Rule, ...] = (
         K.COPY,
         """
         mat_transpose mat_trans layout_transform concat_and_cast mem_set copy_image tensor_transform transform_tensor
-        concat_mla kv_buffer kv_indices kv_indptr transform4d transform_0213 sub_tensor_op_with mla_copy transpose_attn
-        transpose_attention transpose_attentions store_mla store_flashmla to_nchw to_nhwc to_ncdhw to_ndhwc ncqhw nchw_to
-        nhwc_to ncdhw_to ndhwc_to col_2_row_major row_2_col_major
+        concat_mla kv_buffer kv_indices kv_indptr transform4d transform_0213 sub_tensor_op_with_cast sub_tensor_op_with_sub
+        sub_tensor_op_with_transform mla_copy transpose_attn transpose_attention transpose_attentions store_mla store_flashmla
+        to_nchw to_nhwc to_ncdhw to_ndhwc ncqhw nchw_to nhwc_to ncdhw_to ndhwc_to col_2_row_major row_2_col_major
         """
         + changes(LAYOUTS)
         + changes(FORMATS),
@@ -119,9 +119,9 @@ RULES: tuple[Rule, ...] = (
         K.REDUCTION,
         """
         moe_fused_gate moe_gate fused_gate_topk moe_align moe_sort moe_sorting moe_routing moe_topk moe_gating experts_gating
-        expert_sort count_expert expert_count moe_sum moe_reduce routing_indices expert_offsets moe_aux_loss noaux_tc
-        align_block_size first_token_offset expert_map expt bitmatrix backward_bias bias_backward grad_bias row_id_map
-        top_1_gating top_2_gating multi_tensor_l2norm
+        expert_sort count_expert expert_count moe_sum moe_reduce routing_indices expert_offsets blockscale_offsets
+        moe_aux_loss noaux_tc align_block_size first_token_offset expert_map expt bitmatrix backward_bias bias_backward
+        grad_bias row_id_map top_1_gating top_2_gating multi_tensor_l2norm
         """,
     ),
     Rule(
@@ -200,12 +200,12 @@ RULES: tuple[Rule, ...] = (
         erf sgd lamb adagrad adadelta rprop asgd lars ftrl lion nesterov sgd_momentum momentum_update apply_momentum
         dense_momentum sparse_apply sparse_momentum merged_momentum momentum_functor weight_momentum muon optimizer optim
         ema_update weight_decay threefry mt19937 prng rng bernoulli distribution gen_sequenced generate_seed elem_wise
-        bin_bcast op_tensor op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8 fp8_scale
-        convert_fp8 convert_fp4 fp8_convert rowwise_to upcast_from downcast_to cvt_e4m3 cvt_e5m2 mxfp8_kernel mxfp4_kernel
-        masked_fill penalties penalty logit_bias logits_bias logits_processor bad_words repeat_ngram grammar_bitmask
-        token_bitmask logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_penalty scale_temperature
-        add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul apply_scale
-        split_scale generic_tensor mshadow_op mersenne lower_case upper_case
+        bin_bcast op_tensor sub_tensor_op op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron
+        scaled_fp8 fp8_scale convert_fp8 convert_fp4 fp8_convert rowwise_to upcast_from downcast_to cvt_e4m3 cvt_e5m2
+        mxfp8_kernel mxfp4_kernel masked_fill penalties penalty logit_bias logits_bias logits_processor bad_words repeat_ngram
+        grammar_bitmask token_bitmask logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_penalty
+        scale_temperature add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate
+        gate_mul apply_scale split_scale generic_tensor mshadow_op mersenne lower_case upper_case
         """
         + changes(WIDE_TYPES, NARROW_TYPES)
         + "".join(f" to{each} {each}to" for each in NARROW_TYPES.split()),

@@ -94,8 +94,8 @@ _NO_NAME = re.compile(
 _BESIDE_ATTENTION = re.compile("softmax|(?:de)?quant(?:ize)?|(?:un)?pack|transpose|copy|concat|cast|amax|scale")
 """Last words of names such as `attn_softmax` or `mha_quant_kernel`, whose kernels do one step beside a product."""
 _FUSED_ATTENTION = frozenset(["flash", "fmha", "sdpa", "fwd", "forward", "prefill", "decode", "paged"])
-_NO_VERB = re.compile(r"kernel|cuda|gpu|triton|bwd?|backward|[bu]?int|b?fp?|h|half|float|[emv]|vec|lt|\d+")
-"""What may stand behind a last word: number types, variants."""
+_VARIANT = re.compile(r"(?: (?:kernel|cuda|gpu|triton|bwd?|backward|[bu]?int|b?fp?|h|half|float|e|m|vec|lt|v \d+|\d+))+$")
+"""What may stand behind a last word: number types, versions."""
 _OLD_CUDNN = re.compile(r"(?:^|_)[a-z]\d*cudnn_")
 """cuDNN's convolutions by an older scheme: the type, the shape of the instruction, `cudnn`."""
 
@@ -157,7 +157,7 @@ def _by_name(name: str) -> KernelClass:
 
 def _beside_attention(own: Sequence[str]) -> KernelClass | None:
     """Return the class of what a kernel does to an operand of attention, if its last word tells that; else None."""
-    last = next((word for word in reversed(own) if not _NO_VERB.fullmatch(word)), "")
+    last = _VARIANT.sub("", " ".join(own)).rpartition(" ")[2]
     return _WORK.find([last]) if _BESIDE_ATTENTION.fullmatch(last) and not _FUSED_ATTENTION.intersection(own) else None
 
 

@@ -9,18 +9,18 @@ WEAK_RULES: tuple[Rule, ...] = (
     Rule(K.ATTENTION, "gdn kda gla nsa dsa csa swa indexer sage fa"),
     Rule(K.EMBEDDING, "lookup select_rows"),
     Rule(K.COMMUNICATION, "barrier send recv"),
-    Rule(K.NORMALISATION, "norm"),
+    Rule(K.NORMALISATION, "norm norms"),
     Rule(
         K.REDUCTION,
         """
-        max min var vars prod norms cummin accumulate segment categorical classifier expert experts route routing router
+        max min var vars prod cummin accumulate segment categorical classifier expert experts route routing router
         finalize
         """,
     ),
     Rule(K.GEMM, "moe weight_only"),
     Rule(
         K.ELEMENTWISE,
-        "product bilinear bicubic trilinear rot rotate lstm gru eq ne ge gt le lt rsub ema lookahead shampoo",
+        "product grad_broadcast bilinear bicubic trilinear rot rotate lstm gru eq ne ge gt le lt rsub ema lookahead shampoo",
     ),
     Rule(
         K.COPY,
@@ -29,6 +29,7 @@ WEAK_RULES: tuple[Rule, ...] = (
         kv_cache k_cache v_cache
         """,
     ),
+    Rule(K.GEMM, "down"),
 )
 """Words that are part of many names; they decide where none of the words above is found."""
 
