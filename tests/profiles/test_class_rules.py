@@ -20,8 +20,8 @@ BY_CLASS = {
     """,
     K.COMMUNICATION: "pp_send_impl all2all_v2 clean_low_latency_buffer gloo_reduce",
     K.NORMALISATION: """
-        skiplnDQQ fused_residual_ln ker_residual_bias_ln_i32I renorm_kernel ker_attn_softmax_lt32 attn_softmax_v2 longformerMHASoftmaxKernel
-        k_rms_heads_rms_rope bn_stats_kernel
+        skiplnDQQ fused_residual_ln ker_residual_bias_ln_i32I renorm_kernel ker_attn_softmax_lt32 attn_softmax_v2
+        longformerMHASoftmaxKernel k_rms_heads_rms_rope bn_stats_kernel
     """,
     K.REDUCTION: """
         backward_bias_kernel matmul_backward_bias_kernel_naive ShuffleBlockReduceMin KNearestNeighborKernelV1
@@ -44,10 +44,9 @@ BY_CLASS = {
         deq_q6k_kernel wrapped_select shampoo_step_batched mdiv_floordiv_kernel fast_hadamard_transform_kernel
     """,
     K.OTHER: """
-        mamba3_siso_step_kernel pmegrid_to_fftgrid binaryDistanceAnySize
-        transformPotentialToCartesianCoordinates getrf_square_cta dlaed4_seq_k_le_2 _kernel_agent_vshmem rngSetupStates
-        orthonormalize_subspace getReconvNumSaved SplitTreeStructureKernel quantum_gate_loop quat_from_axis_angle_fwd_kernel
-        zdisplace_pointers_var_cc_kernel
+        mamba3_siso_step_kernel pmegrid_to_fftgrid binaryDistanceAnySize transformPotentialToCartesianCoordinates
+        getrf_square_cta dlaed4_seq_k_le_2 _kernel_agent_vshmem rngSetupStates orthonormalize_subspace getReconvNumSaved
+        SplitTreeStructureKernel quantum_gate_loop quat_from_axis_angle_fwd_kernel zdisplace_pointers_var_cc_kernel
     """,
 }
 NAMES = {name: kind for kind, names in BY_CLASS.items() for name in names.split()} | {
