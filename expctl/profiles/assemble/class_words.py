@@ -6,108 +6,102 @@ expressions, with spaces between them, that are looked for inside one word, beca
 others: an attention kernel multiplies, normalises, reduces and copies as well.
 """
 
-from dataclasses import dataclass
-
+from expctl.profiles.assemble.word_rules import FORMATS, LAYOUTS, NARROW_TYPES, WIDE_TYPES, Rule, changes
 from expctl.profiles.model.kernel_profile import KernelClass as K
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """Words (separated by spaces) and parts of words that tell a class."""
-
-    kind: K
-    words: str
-    parts: str = ""
-
 
 RULES: tuple[Rule, ...] = (
     Rule(
         K.OTHER,
         """
-        init_rng rng_init init_curand curand_init setup_curand curand_setup setup_rng rng_setup init_states init_rand rand_init
-        init_random_states setup_states curand_states initialize_curand random_init empty_kernel gcn_conv gat_conv sage_conv
-        gin_conv graph_conv selective_scan chunk_scan ssm_scan pme nbnxm nbnxn padding_offset padding_offsets dslash clover
-        stop_words stop_criterion stop_criteria length_criterion reciprocal_convolution
+        init_rng rng_init init_curand curand_init setup_curand curand_setup setup_rng rng_setup init_states init_rand
+        rand_init random_states random_walk setup_states curand_states initialize_curand random_init empty_kernel gcn_conv
+        gat_conv sage_conv gin_conv graph_conv selective_scan chunk_scan ssm_scan nbnxm nbnxn padding_offset padding_offsets
+        dslash clover stop_words stop_criterion stop_criteria length_criterion reciprocal_convolution
         """,
+        "^pme",
     ),
     Rule(
         K.COPY,
         """
-        mat_transpose scalar_constant_op copy_image tensor_transform transform_tensor concat_mla kv_buffer kv_indices kv_indptr
-        transform4d transform_0213 sub_tensor_op_with_cast mla_copy store_mla store_flashmla to_nchw to_nhwc to_ncdhw to_ndhwc
-        nchw2nhwc nhwc2nchw ncdhw2ndhwc ndhwc2ncdhw nchw2cnhw cnhw2nchw ncqhw nchw_to nhwc_to ncdhw_to ndhwc_to
-        """,
-        r"memcpy memset (?:copy|fill)buffer",
+        mat_transpose mat_trans layout_transform concat_and_cast mem_set copy_image tensor_transform transform_tensor
+        concat_mla kv_buffer kv_indices kv_indptr transform4d transform_0213 sub_tensor_op_with_cast sub_tensor_op_with_sub
+        sub_tensor_op_with_transform mla_copy transpose_attn transpose_attention transpose_attentions store_mla store_flashmla
+        to_nchw to_nhwc to_ncdhw to_ndhwc ncqhw nchw_to nhwc_to ncdhw_to ndhwc_to col_2_row_major row_2_col_major
+        """
+        + changes(LAYOUTS)
+        + changes(FORMATS),
+        r"cpy memset (?:copy|fill)buffer",
     ),
     Rule(K.ELEMENTWISE, "rope_norm rotary_norm"),
-    Rule(K.NORMALISATION, "norm_rope qknorm_rope qnorm_rope norm_mrope norm_rotary norm_and_rope rmsnorm_rope"),
+    Rule(K.NORMALISATION, "rms_rope norm_rope qknorm_rope qnorm_rope norm_mrope norm_rotary norm_and_rope rmsnorm_rope"),
     Rule(
         K.ELEMENTWISE,
-        "rope mrope rotary rotate_half kn_entry timestep_embedding positional_encoding sinusoidal",
+        "rotate_half kn_entry neox timestep_embedding positional_encoding sinusoidal",
         r"rotary ^rope rope$",
     ),
     Rule(
         K.COPY,
         """
         copy_buffer fill_buffer reshape_and_cache concat_and_cache cat_and_cache set_rows append_kv kv_append append_paged_kv
-        write_kv store_kv update_kv_cache kv_cache_update copy_kv_cache copy_blocks swap_blocks gather_cache cp_gather
-        kv_scatter cache_scatter cache_write write_cache kv_cache_copy copy_cache kv_copy kv_trans reshape_cache fill_kv_cache
-        flatten_kv destindex_copy_kv insert_k_cache gather_kv move_kv token_pool cache_loc cache_locs write_req kv_transfer
-        transfer_kv save_kv load_kv pack_kv unpack_kv process_kv reindex_kv_cache
+        write_kv store_kv update_kv_cache kv_cache_update kv_update copy_kv_cache copy_blocks swap_blocks gather_cache
+        cp_gather kv_scatter cache_scatter cache_write write_cache kv_cache_copy copy_cache kv_copy kv_trans reshape_cache
+        fill_kv_cache flatten_kv destindex_copy_kv insert_k_cache gather_kv move_kv token_pool cache_loc cache_locs write_req
+        kv_transfer transfer_kv save_kv load_kv pack_kv unpack_kv process_kv reindex_kv_cache
         """,
     ),
-    Rule(K.REDUCTION, "block_all_reduce warp_all_reduce"),
+    Rule(K.REDUCTION, "block_all_reduce warp_all_reduce k_nearest knn graph_send"),
     Rule(
         K.COMMUNICATION,
         """
-        comm a2a all_reduce all_gather reduce_scatter all_to_all allreduces send_recv one_shot two_shot 1shot 2shot
+        comm a2a all_reduce all_gather reduce_scatter all_to_all all_2_all send_recv one_shot two_shot 1shot 2shot
         cross_device_reduce quick_reduce deep_ep multimem nvls symm_mem lamport custom_ar barrier_all notify_dispatch
         cached_notify ring_exchange halo_exchange push_pull_halos p2p_copy peer_to_peer p2p_send p2p_recv nvl_barrier
-        low_latency_dispatch low_latency_combine ep_dispatch ep_combine ipc_push rsag userbuffers ulysses broadcast_ll
-        pg_broadcast remote_push nvlink_copy kuserbuffers intranode internode ggml_ar ggml_cuda_ar ggml_hip_ar
+        low_latency gloo ep_dispatch ep_combine ipc_push rsag ulysses broadcast_ll pg_broadcast remote_push nvlink_copy
+        intranode internode ggml_ar ggml_cuda_ar ggml_hip_ar
         """,
-        r"nccl rccl msccl shmem allreduce allgather reducescatter alltoall userbuffers",
+        r"nccl rccl msccl (?:nv|roc|open)shmem allreduce allgather reducescatter alltoall userbuffers",
     ),
-    Rule(K.GEMM, "bmm_chunk_fwd bmm_chunk_bwd moe_gate_up"),
-    Rule(K.ELEMENTWISE, "attn_quant quant_attn mha_quant"),
+    Rule(K.GEMM, "bmm_chunk_fwd bmm_chunk_bwd moe_gate_up moe_down mul_mat"),
+    Rule(K.ELEMENTWISE, "quant_attn attention_residual ffn_residual"),
     Rule(
         K.ATTENTION,
         """
-        attention attn fmha mha mqa gqa mla sdpa flash split_kv paged_kv delta_rule delta_net kkt gdr chunk_fwd chunk_bwd
-        fused_chunk fused_recurrent recurrent_fwd recurrent_bwd wy_repr recompute_w_u solve_tril merge_16x16 fwd_kernel_split_k
-        chunk_gla chunk_kda chunk_gdn gla_fwd gla_bwd kda_fwd kda_bwd gsa_fwd rwkv wkv retention lightning mesa_net chunk_gated
-        fwd_kernel_stage fwd_grouped_kernel grouped_kernel_stage decode_grouped fwd_kernel_alibi bwd_kernel_dq bwd_kernel_dkv
-        bwd_kernel_split bwd_kernel_fused bwd_dq bwd_dkv dkdv dkdvdq dqkv pa_prefill pa_decode pa_fwd pa_bf pa_fp merge_state
-        merge_states lse_combine combine_lse fwd_combine qk_softmax_v prefill_with_ragged_kv_cache with_kv_cache qk_dot
-        dsa_indexer indexer_logits fp8_index context_prefill extend_prefill chunk_scaled_dot parallel_nsa nsa_fwd nsa_bwd
-        chunk_transform_qk hstu token_att pa_metadata paged_decode paged_prefill sparse_decode sparse_prefill ragged_prefill
-        batch_decode batch_prefill single_decode single_prefill decode_stage prefill_stage context_fwd prefill_fwd decode_fwd
-        dot_do_o bwd_preprocess intra_chunk inter_chunk chunk_delta delta_h chunk_local_h gated_delta
+        mqa gqa mla sdpa flash split_kv paged_kv delta_rule delta_net kkt gdr chunk_fwd chunk_bwd fused_chunk fused_recurrent
+        recurrent_fwd recurrent_bwd wy_repr recompute_w_u solve_tril merge_16x16 fwd_kernel_split_k chunk_gla chunk_kda
+        chunk_gdn gla_fwd gla_bwd kda_fwd kda_bwd gsa_fwd rwkv wkv retention lightning mesa_net chunk_gated fwd_kernel_stage
+        fwd_grouped_kernel grouped_kernel_stage decode_grouped fwd_kernel_alibi bwd_kernel_dq bwd_kernel_dkv bwd_kernel_split
+        bwd_kernel_fused bwd_dq bwd_dkv dkdv dkdvdq dqkv pa_prefill pa_decode pa_fwd pa_bf pa_fp merge_state merge_states
+        lse_combine combine_lse fwd_combine qk_softmax_v prefill_with_ragged_kv_cache with_kv_cache qk_dot dsa_indexer
+        indexer_logits fp8_index context_prefill extend_prefill chunk_scaled_dot parallel_nsa nsa_fwd nsa_bwd
+        chunk_transform_qk hstu sage_fwd sage_bwd token_att pa_metadata paged_decode paged_prefill sparse_decode
+        sparse_prefill ragged_prefill batch_decode batch_prefill single_decode single_prefill natten na1d na2d na3d
+        neighborhood decode_stage prefill_stage context_fwd prefill_fwd decode_fwd dot_do_o bwd_preprocess intra_chunk
+        inter_chunk chunk_delta delta_h chunk_local_h gated_delta
         """,
         r"attention flash(?:attn|fwd|bwd|decode|mla|kda) attn fmha splitkv pagedkv xqa ^attend ^l?mha$",
     ),
     Rule(
         K.FFT,
         """
-        ifft rfft sp_radix dp_radix hp_radix bluestein stockham twiddle twiddles r2c c2r chirp transpose_rtc loadstore_modifier
-        real_complex sp_vector dp_vector sp_real dp_real
+        sp_radix dp_radix hp_radix twiddle twiddles r2c c2r chirp transpose_rtc loadstore_modifier real_complex sp_vector
+        dp_vector sp_real dp_real
         """,
         r"fft ^[sdh]pradix bluestein stockham",
     ),
     Rule(
         K.CONVOLUTION,
         """
-        conv convolution fprop dgrad wgrad wrw igemm_fwd igemm_bwd igemm_gtc implicit_gemm col2im im2col im3d2col vol2col
-        col2vol vol2im row2col col2row winograd depthwise mlir_gen_igemm upfirdn im2d2col compute_offsets_kernel
-        precompute_indices compute_b_offsets compute_a_offsets cudnn_cnn convolve
+        fprop dgrad wgrad wrw igemm_fwd igemm_bwd igemm_gtc implicit_gemm col2im im2col im3d2col vol2col col2vol vol2im
+        row2col col2row mlir_gen_igemm upfirdn im2d2col compute_offsets_kernel precompute_indices compute_b_offsets
+        compute_a_offsets cudnn_cnn
         """,
-        r"^(?!un)\w*conv(?!er|ex|ec|o$) winograd depthwise im2col col2im ^[a-z]cudnn",
+        r"^wino ^(?!un|re)\w*conv(?!er|ex|ec|o$) winograd depthwise im2col col2im ^[a-z]cudnn",
     ),
     Rule(
         K.COPY,
         """
-        repack interleave transform_weights pack_weights permute_weights shuffle_weights preshuffle_weights rearrange_kn_weight
-        make_sequential
+        interleave transform_weights pack_weights permute_weights shuffle_weights preshuffle_weights rearrange_kn_weight
+        make_sequential fp8_preprocess to_padded
         """,
         r"repack",
     ),
@@ -115,72 +109,83 @@ RULES: tuple[Rule, ...] = (
         K.ELEMENTWISE,
         """
         sum_arrays sum_matrix_on grayscale rgb_to yuv_to nv12_to sample_uniform sample_normal sample_gamma sample_exponential
-        quantize_mmq mmq_quant quant_mmq diag_mask nearest_neighbor grid_sample grid_sampler bilinear_sampler bilinear_sampling
-        zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct act_quant
-        kdequant_mm activation_quant cvt_color
+        quantize_mmq gguf_quantize mmq_quant quant_mmq gemm_output scale_and_cast cast_fp8 fp8_cast cast_mxfp8 cast_nvfp4
+        rms_prop diag_mask nearest_neighbor grid_sample grid_sampler bilinear_sampler bilinear_sampling zero_point
+        silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct_kernel reconstruct_gptq
+        reconstruct_exllama act_quant kdequant_mm activation_quant cvt_color
         """,
     ),
     Rule(
         K.REDUCTION,
         """
         moe_fused_gate moe_gate fused_gate_topk moe_align moe_sort moe_sorting moe_routing moe_topk moe_gating experts_gating
-        expert_sort count_expert expert_count moe_sum moe_reduce routing_indices expert_offsets moe_aux_loss align_block_size
-        first_token_offset expert_map expt bitmatrix row_id_map top_1_gating top_2_gating multi_tensor_l2norm
+        expert_sort count_expert expert_count moe_sum moe_reduce routing_indices expert_offsets blockscale_offsets
+        moe_aux_loss noaux_tc align_block_size first_token_offset expert_map expt bitmatrix backward_bias bias_backward
+        grad_bias row_id_map top_1_gating top_2_gating multi_tensor_l2norm
         """,
     ),
     Rule(
         K.GEMM,
         """
-        cijk tensile mm bmm addmm baddbmm sbmm smm spmm spmv spgemm sddmm mv addmv bmv nvjet wv_split wvsplitkq skinny marlin
-        machete fused_moe fused_experts moe_mlp fused_mlp mlp_fused ffn_fused moe_stage1 moe_stage2 moe1 moe2 fmoe fc qlinear
-        quantized_linear w4a16 w4a8 w8a8 w8a16 a16w16 a16w4 a16w8 a8w8 a8w4 a4w4 mul_mat mmul mmvq mmq mmvf mat_mul mat_vec
-        vec_mat mat_mult matrix_mul matrix_mult matrix_multiply matrix_multiplication matrix_vector matrix_product
-        split_k_reduce stream_k batched_dot dot_general mlir_dot quant_dot nn_dense syrk syr2k syrkx her2k herk hemm symm_kernel
-        trmm trmv symv hemv trsm gbmv sbmv ger bgmv sgmv lora_shrink lora_expand lora_a lora_b gptq qgemm bitlinear
-        outer_product kron contraction gett einsum
+        tensile mm bmm addmm baddbmm sbmm smm mv addmv bmv wv_split wvsplitkq skinny marlin machete fused_moe fused_experts
+        moe_mlp fused_mlp mlp_fused ffn_fused moe_stage1 moe_stage2 moe1 moe2 fmoe fc qlinear quantized_linear w4a16 w4a8 w8a8
+        w8a16 a16w16 a16w4 a16w8 a8w8 a8w4 a4w4 mmul mmvq mmq mmvf mat_mul mat_vec vec_mat mat_mult matrix_mul matrix_mult
+        matrix_multiply matrix_multiplication matrix_vector matrix_product split_k_reduce split_k_reduction stream_k
+        batched_dot dot_general mlir_dot quant_dot nn_dense syr2k her2k rank_2_k qmv qmm qvm 8_linear 4_linear tbmv tpmv tbsv
+        tpsv trsv block_persist rnn_persist hemm symm_kernel trmm trmv symv trsm gbmv sbmv ger bgmv sgmv lora_shrink
+        lora_expand lora_a lora_b gptq bitlinear outer_product kron contraction gett einsum
         """,
         r"""
-        gemm(?!a) gemv gemt matmul mulmat matvec nvjet ^cijk spmv spmm sddmm matrixmul flatmm ^t?gmm$
-        (?:csr|coo|bsr|ell|hyb)r?x?m[mv]
+        gemm(?!a) gemv gemt matmul mulmat matvec nvjet ^cijk spmv spmm sddmm matrixmul flatmm ^t?gmm$ (?:sy|he)rkx?$
+        (?:csr|csc|coo|bsr|ell|hyb)r?x?m[mv] hemv
+        """,
+    ),
+    Rule(
+        K.OTHER,
+        "",
+        r"""
+        ^[sdcz]?(?:getr[fsi]|getf2|potr[fsi]|potf2|sytr[dfs]|sytd2|sygv|syev|hetrd|gesv|geqr|gelq|gebr?d|labrd|latrd|larf|orgqr|ormqr)
+        ^[sdcz]?(?:stedc|steqr|laed|trtri|trti2)|^(?:csr|bsr)(?:ilu|ic)
         """,
     ),
     Rule(
         K.REDUCTION,
         """
-        aten_norm global_norm onesweep bias_grad calc_bias_diff xent segment_csr segment_coo partition_agent kth_value
-        kth_values gather_median adaptive_average bucketize device_rle device_segment_fixup device_select device_compact
-        device_partition lookback_scan top_k top_p min_p arg_sort amax abs_max asum gumbel cross_entropy xentropy loss sampling
-        sampler multinomial sample_token rejection_sample greedy_sample random_sample rejection_kernel resample
-        tensor_reduction_op tensor_tuple_reducer_op block_select warp_select std_dim std_mean amin aminmax celoss all_finite
-        vector_norm grad_norm gradient_norm l2norm_reduce nrm2 sum_of_squares iamax iamin lansy lange lanhe lantr beam_search
-        criterion nll find_min find_max find_minimum find_maximum find_best frobenius_norm compute_norm compute_norms
-        calc_norm calculate_norm norm_squared squared_norm norm_sq vec_norm inf_norm max_norm abs_norm two_norm euclidean_norm
-        p_norm lp_norm diff_norm error_norm row_norms col_norms column_norms scatter_view downscale downsample check_nan
-        check_numerics reverse_indices index_and_segment
+        aten_norm nnz l1_norm one_norm reduce_tensor global_norm onesweep bias_grad calc_bias_diff xent segment_csr
+        segment_coo partition_agent kth_value kth_values gather_median adaptive_average bucketize device_rle
+        device_segment_fixup device_select device_compact device_partition lookback_scan top_k top_p min_p arg_sort amax
+        abs_max asum gumbel cross_entropy loss sampling sampler multinomial sample_token rejection_sample greedy_sample
+        random_sample rejection_kernel resample block_select warp_select std_dim std_mean amin aminmax celoss all_finite
+        vector_norm grad_norm gradient_norm l2norm_reduce nrm2 sum_of_squares beam_search nll find_min find_max find_minimum
+        find_maximum find_best frobenius_norm compute_norm compute_norms calc_norm calculate_norm norm_squared squared_norm
+        norm_sq vec_norm inf_norm max_norm abs_norm two_norm euclidean_norm p_norm lp_norm diff_norm error_norm row_norms
+        col_norms column_norms scatter_view downscale downsample check_nan check_numerics reverse_indices index_and_segment
         """,
-        r"criterion topk crossentropy xentropy argmax argmin argsort nllloss absmax",
+        r"""
+        criterion topk crossentropy xentropy argmax argmin argsort nllloss absmax dbias i[sdcz]?am(?:ax|in)$
+        lan(?:ge|sy|he|tr)$
+        """,
     ),
     Rule(
         K.NORMALISATION,
         """
         layer_norm batch_norm group_norm instance_norm local_response_norm l2_norm qk_norm q_norm k_norm qkv_norm add_norm
-        pre_norm post_norm norm_quant fused_norm norm_gated gated_norm rms soft_max norm_kernel norm_fwd norm_bwd norm_forward
-        norm_backward norm_f32 norm_f16 norm_fw norm_bw normalize normalization normalise bn_fw bn_bw bn_fwd bn_forward
-        bn_backward bn_training bn_bwd bn_inf sync_bn bn_finalize gn_fwd gn_bwd gn_cuda ln_fwd ln_bwd ln_kernel ln_f ln_mul
-        ln_add lrn gamma_beta beta_gamma rowwise_moments rsqrt_mean welford collect_statistics running_stats fused_ln
-        residual_ln scale_norm weight_norm adarms ada_ln modulate_norm rstd ln_bw ln_fw local_stats moving_stats
-        compute_fused_params compute_backward_fused_params compute_internal_gradients cu_compute_grad_input dyt sparsemax
-        sinkhorn group_norms cmvn add_ln
+        pre_norm post_norm norm_quant fused_norm norm_gated gated_norm soft_max ln skipln norm_kernel norm_fwd norm_bwd
+        norm_forward norm_backward norm_f32 norm_f16 norm_fw norm_bw normalise bn_fw bn_bw bn_fwd bn_forward bn_backward
+        bn_training bn_bwd bn_inf bn_stats sync_bn bn_finalize gn_fwd gn_bwd gn_cuda lrn gamma_beta beta_gamma rowwise_moments
+        rsqrt_mean welford collect_statistics running_stats scale_norm weight_norm adarms modulate_norm rstd local_stats
+        moving_stats compute_fused_params compute_backward_fused_params compute_internal_gradients cu_compute_grad_input dyt
+        sparsemax sinkhorn group_norms cmvn
         """,
         r"""
-        (?:layer|rms(?:n|_n)?|batch|group|instance|qk|add|pre|post|l[12]|weight|renorm)norm softmax ^rms(?!prop|d)
-        normaliz rmsn
+        (?:layer|rms(?:n|_n)?|batch|group|instance|qk|add|pre|post|weight|re)norm softmax ^rms(?!prop|d) (?<!ortho)normaliz
+        rmsn
         """,
     ),
     Rule(
         K.EMBEDDING,
         """
-        embed embeds emb lookup_table get_rows get_row index_select_large_index index_select_small_index wte wpe tbe word_emb
+        emb lookup_table get_rows get_row index_select_large_index index_select_small_index wte wpe tbe word_emb
         sum_and_scatter krn_partial krn_partials partial_segments compute_grad_weight encoder_forward encoder_backward
         linearize_index linearize_cache
         """,
@@ -189,60 +194,63 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.ELEMENTWISE,
         """
-        quant dequant quantize dequantize requantize qdq silu gelu relu elu selu celu glu swiglu geglu reglu mish swish sigmoid
-        tanh hardswish hardsigmoid hardshrink softshrink softplus activation leaky prelu softcap activate gradient_array
-        shortcut gradient_descent interp bnll lstm_unit lstm_acts lstm_cell gru_cell rnn_cell act_mul cwise tensor_select erf
-        adam adamw sgd lamb adagrad adadelta rmsprop rprop asgd adamax lars ftrl lion nesterov sgd_momentum momentum_update
-        apply_momentum dense_momentum sparse_momentum merged_momentum momentum_functor weight_momentum muon optimizer optim
-        ema_update weight_decay dropout philox threefry mt19937 prng rng curand bernoulli random rand distribution gen_sequenced
-        generate_seed elementwise eltwise elem_wise pointwise bin_bcast op_tensor sub_tensor_op op_1_d_tensor op_2_d_tensor
-        op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8 fp8_scale to_fp8 to_fp4 to_int8 to_int4 to_mxfp8 to_mxfp4
-        to_nvfp4 fp8_to fp4_to int8_to_float int4_to_float int8_to_half int4_to_half convert_fp8 convert_fp4 fp8_convert
-        rowwise_to to_e4m3 to_e5m2 upcast_from downcast_to half2fp8 float2fp8 bfloat2fp8 fp82float fp82half cvt_e4m3 cvt_e5m2
+        relu prelu gelu silu swiglu geglu hardsigmoid dropout elementwise eltwise pointwise dequant dequantize requantize
+        softcap adamw adamax qdq elu selu celu glu reglu mish swish tanh hardswish hardshrink softshrink softplus activation
+        activate gradient_array shortcut gradient_descent interp bnll lstm_unit lstm_acts lstm_cell gru_cell rnn_cell act_mul
+        erf sgd lamb adagrad adadelta rprop asgd lars ftrl lion nesterov sgd_momentum momentum_update apply_momentum
+        dense_momentum sparse_apply sparse_momentum merged_momentum momentum_functor weight_momentum muon optimizer optim
+        ema_update weight_decay threefry mt19937 prng rng bernoulli distribution gen_sequenced generate_seed elem_wise
+        bin_bcast op_tensor sub_tensor_op op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron
+        scaled_fp8 fp8_scale convert_fp8 convert_fp4 fp8_convert rowwise_to upcast_from downcast_to cvt_e4m3 cvt_e5m2
         mxfp8_kernel mxfp4_kernel masked_fill penalties penalty logit_bias logits_bias logits_processor bad_words repeat_ngram
         grammar_bitmask token_bitmask logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_penalty
-        scale_temperature add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul
-        apply_scale split_scale generic_tensor mshadow_op mersenne lower_case upper_case
-        """,
+        scale_temperature add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate
+        gate_mul apply_scale split_scale generic_tensor mshadow_op mersenne lower_case upper_case
+        """
+        + changes(WIDE_TYPES, NARROW_TYPES)
+        + "".join(f" to{each} {each}to" for each in NARROW_TYPES.split()),
         r"""
-        quanti quatize quant$ ^quant dequant silu gelu swiglu geglu sigmoid elementwise eltwise elemwise pointwise ^adamw?
-        dropout philox ^curand leaky relu6?$ ^relu ^prelu _relu
+        quanti[sz] quatize quant$ ^k?deq(?!ue) ^quant(?!i[lf]|um) dequant silu gelu swiglu geglu sigmoid elementwise eltwise
+        elemwise pointwise bitrowwise softcap ^rand(?!perm) ^adamw? dropout philox ^curand leaky relu6?$ ^relu ^prelu _relu
         """,
+    ),
+    Rule(
+        K.REDUCTION,
+        "prefix_sum tile_state max_pool avg_pool ave_pool block_reduce reduce_block warp_reduce reduce_warp shuffle_reduce",
     ),
     Rule(
         K.COPY,
         """
-        copy copies cpy cat concat concatenate transpose transposed permute permuted permutation contiguous indexing
-        index_select index_put index_add index_func index_kernel gather scatter gathered scattered lacpy append fill filled
-        fills zero zeros ones cast casts convert converts conversion cvt take pad padding unpad swap shuffle shuffles reorder
-        rearrange arrange reorg remap relayout reformat reformatter pack_tensor unpack deinterleave pack_qkv split_qkv qkv_split
-        dup_by_rows lowp repeat expand flip roll reverse set_to_value set_to_int set_to_zero stack unstack vstack hstack slice
-        slices narrow flatten unflatten arange iota linspace eye full_kernel set_value set_values set_tensor set_vector
-        set_kernel set_data set_float numpy_full tensor_broadcasting tensor_slicing tensor_striding tensor_chipping identity
-        clone as_strided unfold fold one_hot split_tensor f32_to_f16 float_to_half half_to_float f16_to_f32 to_fp16 to_bf16
-        float2half half2float merge_heads split_heads space_to_depth depth_to_space image_merge row_major_to_col32 csr2csc
-        csr2dense dense2csr coo2csr csr2coo jagged_to_dense dense_to_jagged jagged_to_padded_dense upload download get_index
-        set_index blocked_layout swizzle unswizzle triu tril diag_kernel crop broadcast_to
-        to_dense to_sparse dense_to sparse_to full_tensor view_value set_val reset_duplicates
-        """,
+        copies cat contiguous indexing index_select index_sample index_put index_add index_func index_kernel append fill
+        filled fills zero zeros ones cast casts conversion cvt take pad unpad swap reorder rearrange arrange reorg remap
+        relayout pack_tensor unpack reshape deinterleave pack_qkv split_qkv qkv_split dup_by_rows lowp repeat expand flip roll
+        reverse set_to_value set_to_int set_to_zero unstack vstack hstack slice slices narrow flatten unflatten arange iota
+        linspace eye full_kernel set_value set_values set_constant set_const set_scalar set_columns set_default set_buffer
+        set_array set_matrix set_tensor set_vector set_kernel set_data set_float numpy_full identity clone as_strided unfold
+        fold one_hot split_tensor range_kernel logspace update_cache shift_partition window_partition window_reverse to_fp16
+        to_bf16 merge_heads split_heads space_to_depth depth_to_space image_merge row_major_to_col32 upload download get_index
+        set_index blocked_layout triu tril diag_kernel crop broadcast_to to_dense to_sparse dense_to sparse_to full_tensor
+        view_value set_val reset_duplicates
+        """
+        + changes(WIDE_TYPES),
         r"""
-        transpos permut copy concat memset gather scatter reformat swizzl unpad padding
-        (?:nchw|nhwc|ncdhw|ndhwc)(?:to|2)?(?:nchw|nhwc|ncdhw|ndhwc) converter ^convert shuffle(?!d) zeroize d2dcpy
-        ^cpy
+        (?<!non)transpos permut copy concat memset gather scatter reformat swizzl unpad padding converter ^convert
+        shuffle(?!d) zeroize la(?:cpy|swpx?|set)$ ^[sdcz]swap$
         """,
     ),
     Rule(
         K.REDUCTION,
         """
-        reduce reduction reduced sum sums arg_max arg_min cumprod cummax scan scans prefix sort sorts sorting sorted_merge
-        bitonic histogram hist bincount pool pooling maxpool avgpool unpooling maxunpool unique segmented sample samples count
-        counts nonzero mean variance moments dot dotc dotu vdot inner_product scalar_prod norm2 logsumexp lse kl_div jsd mse
-        smooth_l1 ctc median compute_mode percentile accuracy search_sorted radix_kernel logprobs histo stats
-        statistics shfl bsum
+        sums arg_max arg_min cummax cumprod bincount logsumexp unpooling prefix sorted_merge bitonic hist pool maxunpool
+        unique segmented sample samples count counts nonzero mean variance moments dot dotc dotu vdot inner_product
+        scalar_prod scalar_product any_kernel all_kernel any_dim all_dim binary_search check_finite not_finite has_nan has_inf
+        find_nan top_1 top_2 top_n top_one norm2 entropy subsample segsum sorted_search lse kl_div jsd mse smooth_l1 ctc
+        median compute_mode quantile quantiles percentile accuracy search_sorted radix_kernel logprobs histo stats statistics
+        shfl bsum
         """,
         r"""
-        reduc cumsum cumprod prefixsum histogram pooling maxpool avgpool averagepool adaptive(?:max|average)
-        sort(?!ed) (?<!db)scan$ ^scan sampling ^sum$ rowsum colsum bincount logsumexp partialsum blocksum
+        reduc cumsum cumprod prefixsum sumexp histogram pooling maxpool avgpool averagepool adaptive(?:max|average) sort(?!ed)
+        (?<!db)scan$ ^scan sampling ^sum$ rowsum colsum bincount logsumexp partialsum blocksum
         """,
     ),
     Rule(
@@ -251,26 +259,30 @@ RULES: tuple[Rule, ...] = (
         particle particles atom atoms molecule molecules velocity velocities force forces pressure density densities energy
         energies momentum temperature viscosity vorticity turbulence advect advection convection diffusion flux fluxes hydro
         gravity stencil laplacian poisson jacobi seidel boundary boundaries lattice voxel voxels mesh triangle triangles ray
-        rays photon photons pixel pixels halo ghost neighbor neighbors neighbour neighbours centroid centroids population swarm
-        fitness genome kmer black_scholes bfs sssp vertex vertices sha256 md5 cipher nonce mandelbrot nbody collide collision
+        rays photon photons pixel pixels halo ghost neighbor neighbors neighbour neighbours centroid centroids population
+        swarm pose poses quat quaternion trajectory camera quantum qubit qubits pointer pointers ptrs tree trees leaf leaves
+        fitness genome kmer black_scholes distance distances coordinate coordinates coords potential potentials dipole dipoles
+        charge charges bfs sssp vertex vertices sha256 md5 cipher nonce mandelbrot nbody collide collision
         """,
     ),
     Rule(
         K.ELEMENTWISE,
         """
-        add adds addition sub subtract mul multiply div divide pow powx power exp log sqrt rsqrt abs neg negate sin cos tan
-        sincos atan floor ceil round sign clamp clip threshold where mask masked masks fma axpy axpby axpbypcz scal scale scales
-        scaled scaling rescale bias triad lin_comb linear_combination act reciprocal square sqr cube xor compare equal greater
-        less logical bitwise lerp addcmul addcdiv add_residual residual_add fused_residual residual_forward residual_backward
-        bias_residual residual_bias residual_scale scale_residual increment plus_scalar resize interpolate upsample upsampling
-        hypot isnan isinf isfinite nan_to_num min_max maximum minimum polynomial transform for_each apply_op saturate acos asin
-        acosh asinh atanh arccos arcsin arctan cosh sinh expm1 exp2 log1p log2 log10 trunc frac heaviside erfc erfinv digamma
-        lgamma gcd lcm hardtanh logaddexp xlogy isclose absolute had_ff had_hf hadamard fwt mixup token_shift mod fmod remainder
-        unary binary functor uniform multi_tensor gpu_map julia_map exponential mult usub conj imag
+        rescale upsample axpby axpy add adds addition sub subtract mul multiply div divide pow powx power exp log sqrt rsqrt
+        abs neg negate sin cos tan sincos atan floor ceil round sign clip threshold where mask masked masks fma scaling triad
+        lin_comb linear_combination act reciprocal square sqr cube xor compare equal greater less logical bitwise lerp addcmul
+        addcdiv add_residual residual_add fused_residual residual_forward residual_backward increment plus_scalar upsampling
+        hypot isnan isinf isfinite nan_to_num min_max maximum minimum polynomial transform for_each apply_op saturate acos
+        asin acosh asinh atanh arccos arcsin arctan cosh sinh expm1 trunc frac heaviside erfc erfinv digamma lgamma gcd lcm
+        hardtanh logaddexp xlogy isclose absolute had_ff had_hf hadamard fwt mixup token_shift mod fmod remainder unary binary
+        functor uniform multi_tensor gpu_map julia_map exponential exponentiate mult usub conj imag arith arithmetic
+        multiplication division subtraction operator_bcast operator_element trinary ternary penalize isin dropblock fix_nan
+        reset_nan conjugate ceiling angle invert regularize novograd active_fwd active_bwd alibi left_shift right_shift sobol
+        fake rgb bgr rgba bgra yuv hsv bayer debayer demosaic
         """,
         r"""
         ^v(?:ec)?(?:tor)?_?add vecadd vecmul ax(?:p|pb|b)y ^axp bias resiz upsample interpolat clamp addmul muladd scale$
-        scal$ ^scale elu$ glu$
+        scal$ ^scale elu$ (?<!i)glu$ floordiv
         """,
     ),
 )

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from expctl.domain.patch.function_name import UNNAMED, function_name
-from expctl.profiles.assemble.class_words import RULES, Rule
+from expctl.profiles.assemble.class_words import RULES
 from expctl.profiles.assemble.fused_names import fused_class
 from expctl.profiles.assemble.launcher_names import LAUNCHER, launched_class
 from expctl.profiles.assemble.weak_words import LIBRARIES, WEAK_RULES
+from expctl.profiles.assemble.word_rules import Rule
 from expctl.profiles.model.kernel_profile import KernelClass
 from expctl.profiles.model.name_words import unmangled, words_of
 
@@ -68,14 +69,16 @@ _WRAPPER = re.compile(
 _FOR_EACH = re.compile(r"\b(?:ParallelForAgent|__parallel_for|VectorizedBroadcastKernel|Broadcasted)\b")
 """Launchers of functors by Thrust, in template arguments or namespaces, by Paddle, and Julia's, in parameters."""
 _MOVING_FUNCTOR = re.compile(
-    r"copy_ke|(?<!masked_)(?:(?:Fill|Full|Copy|Cast)(?:Op)?Functor|(?:Fill|Copy|Cast)Op\b)|OP_Cast|_fill::functor"
+    r"copy_ke|(?<!masked_)(?:(?:Fill|Full|Copy|Cast)(?:Op)?Functor|(?:Fill|Copy|Cast)Op\b)|OP_\w{0,12}Cast|_fill::functor"
     r"|(?:float|half|float16)to(?:float|half|bfloat16)|arange|\bflip_kernel|\broll_|index\w{0,20}_kernel_impl"
     r"|index_(?:put|copy|fill)|CastTo|uninitialized_copy|Broadcasted<.{0,400}, identity,",
 )
 _MOVING_WRAPPER = re.compile(r"(?<!with_)index|gather|scatter")
 _REDUCING_FUNCTOR = re.compile(r"multi_tensor_apply.{0,400}NormFunctor|scatter_gather.{0,400}::Reduce(?:Add|Mul|Mean|Max|Min)")
-_TRITON_ATTENTION = re.compile(r"_?(?:fwd|bwd)_kernel\w*|(?:chunk(?:wise)?|parallel)_\w*(?:fwd|bwd)\w*")
-"""Bare names that Triton's examples give to attention, and many after them; those of linear attention by chunks."""
+_TRITON_ATTENTION = re.compile(r"_?(?:fwd|bwd)_kernel\w*|parallel_\w*(?:fwd|bwd)\w*")
+"""Bare names that Triton's examples give to attention, and many after them."""
+_LINEAR_ATTENTION = re.compile(r"chunk(?:wise)?_(?!state|scan|cumsum)\w*(?:fwd|bwd)\w*")
+"""Linear attention by chunks; state space models put an underscore before."""
 _BARE_NORM = re.compile(r"k?_?norm_?(?:(?:cuda|gpu)_?)?(?:kernel)?_?\d*", re.IGNORECASE)
 """A norm of nothing named is one of a vector, as solvers need it; those of layers have a word before it."""
 _BARE_GATHER = re.compile(r"_*(?:vectorized_?)?gather_?(?:nd|v2|rows?)?_?(?:op)?_?(?:cuda|gpu)?_?kernel", re.IGNORECASE)
@@ -83,9 +86,16 @@ _BARE_GATHER = re.compile(r"_*(?:vectorized_?)?gather_?(?:nd|v2|rows?)?_?(?:op)?
 _BY_THE_RUNTIME = re.compile(r"\[?(?:(?:cuda|hip|unified memory) )*mem(?:cpy|set)\b", re.IGNORECASE)
 """What profilers call copies and fills that no kernel does: `Memcpy DtoH (Device -> Pageable)`, `[CUDA memset]`."""
 _NO_NAME = re.compile(
-    r"(?:k|cuda|gpu|device|the|run|main|_)*(?:kernel|run|main|func|entry|invoke|apply(?:_?generic)?)s?_?\d*", re.IGNORECASE
+    r"(?:k|cuda|gpu|device|the|run|main|fwd|bwd|forward|backward|_)*"
+    r"(?:kernel|run|main|func|entry|invoke|stage|impl|fwd|bwd|forward|backward|apply(?:_?generic)?)s?_?\d*",
+    re.IGNORECASE,
 )
 """Function names that say nothing; the innermost namespace or type says more."""
+_BESIDE_ATTENTION = re.compile("softmax|(?:de)?quant(?:ize)?|(?:un)?pack|transpose|copy|concat|cast|amax|scale")
+"""Last words of names such as `attn_softmax` or `mha_quant_kernel`, whose kernels do one step beside a product."""
+_FUSED_ATTENTION = frozenset(["flash", "fmha", "sdpa", "fwd", "forward", "prefill", "decode", "paged"])
+_VARIANT = re.compile(r"(?: (?:kernel|cuda|gpu|triton|bwd?|backward|[bu]?int|b?fp?|h|half|float|e|m|vec|lt|v \d+|\d+))+$")
+"""What may stand behind a last word: number types, versions."""
 _OLD_CUDNN = re.compile(r"(?:^|_)[a-z]\d*cudnn_")
 """cuDNN's convolutions by an older scheme: the type, the shape of the instruction, `cudnn`."""
 
@@ -125,6 +135,8 @@ def _by_name(name: str) -> KernelClass:
         return launched_class(name, _WORK.find)
     if _OLD_CUDNN.search(base):
         return KernelClass.CONVOLUTION
+    if _LINEAR_ATTENTION.fullmatch(base):
+        return KernelClass.ATTENTION
     if _BARE_NORM.fullmatch(base):
         return KernelClass.REDUCTION
     if _BARE_GATHER.fullmatch(base):
@@ -132,12 +144,21 @@ def _by_name(name: str) -> KernelClass:
     if fused := fused_class(base, _WORK.find):
         return fused
     own, arguments, spaces = _tokens(base), _tokens(_arguments(name, head)), _tokens(scope)
-    found = _WORK.find(own) or _known(_WORK.find(arguments)) or _NAMESPACES.find(spaces)
+    own_kind = _WORK.find(own)
+    if own_kind is KernelClass.ATTENTION and (done := _beside_attention(own)):
+        return done
+    found = own_kind or _known(_WORK.find(arguments)) or _NAMESPACES.find(spaces)
     if found is None and _NO_NAME.fullmatch(base):
         found = _WORK.find(_tokens(scope.rpartition("::")[2]))
     if found is None and _TRITON_ATTENTION.fullmatch(base):
         return KernelClass.ATTENTION
     return found or _LIBRARIES.find([*own, *arguments, *spaces]) or KernelClass.OTHER
+
+
+def _beside_attention(own: Sequence[str]) -> KernelClass | None:
+    """Return the class of what a kernel does to an operand of attention, if its last word tells that; else None."""
+    last = _VARIANT.sub("", " ".join(own)).rpartition(" ")[2]
+    return _WORK.find([last]) if _BESIDE_ATTENTION.fullmatch(last) and not _FUSED_ATTENTION.intersection(own) else None
 
 
 def _known(kind: KernelClass | None) -> KernelClass | None:

@@ -10,10 +10,12 @@ _INDUCTOR = re.compile(r"triton_(poi|red|per|for|unk|tem|mm|spl|split_scan)_fuse
 """Of torch's compiler: pointwise, reduction, persistent reduction, foreach, template, and the operators in it."""
 _MYELIN = re.compile(r"__myl_(?:bb\d+_\d+_)?([A-Za-z]+)")
 """Of TensorRT's compiler: the operators in it, four or so letters each, or three."""
-_XLA = re.compile(r"(?:(loop|input)_)?([a-z_]+?)_fusion(?:_|\d|$)")
-"""Of XLA: one output after the other, or a form of its own for a reduction, a transposition or a scatter; or not told which."""
-_TINYGRAD = re.compile(r"E(?:_\d+)+(?:n\d+)?")
-"""Of tinygrad's compiler: elementwise, with the sizes of its loops."""
+_XLA = re.compile(r"(?:(loop|input)_)?([a-z_]+?)_fusion(?:_|\d|$)|wrapped_([a-z_]+?)(?:_\d+)*$")
+"""Of XLA: one output after the other, or a form of its own for a reduction, a transposition or a scatter; or not told which.
+What it wraps is one operator.
+"""
+_TINYGRAD = re.compile(r"([Er])(?:_\d+)+(?:n\d+)?")
+"""Of tinygrad's compiler: elementwise or a reduction, with the sizes of its loops."""
 _MOVING = (
     "to copy clone cat slice scatter gather select transpose permute view unsafe expand stack constant pad nd fill"
     " full like zeros ones zero new empty index put split unsqueeze squeeze t lift fresh fused as strided unfold"
@@ -44,8 +46,9 @@ def fused_class(function: str, find: Find) -> KernelClass | None:
     if myelin := _MYELIN.match(function):
         return _myelin(words_of(myelin[1]).split())
     if xla := _XLA.match(function):
-        return _xla(xla[1], xla[2].split("_"), find)
-    return KernelClass.ELEMENTWISE if _TINYGRAD.fullmatch(function) else None
+        return _xla(xla[1] or (xla[3] and "loop"), (xla[2] or xla[3]).split("_"), find)
+    tinygrad = _TINYGRAD.fullmatch(function)
+    return tinygrad and (KernelClass.ELEMENTWISE if tinygrad[1] == "E" else KernelClass.REDUCTION)
 
 
 def _inductor(form: str, operators: str, find: Find) -> KernelClass:
@@ -67,9 +70,9 @@ def _inductor(form: str, operators: str, find: Find) -> KernelClass:
 
 
 def _xla(form: str | None, operators: Sequence[str], find: Find) -> KernelClass | None:
-    if "reduce" in operators:
+    if "reduce" in operators or {"select", "scatter"} <= set(operators):
         return KernelClass.REDUCTION
-    found = find(operators)
+    found = find(operators) or ("select" in operators and KernelClass.ELEMENTWISE) or None
     if form == "input" or (form is None and found not in (KernelClass.COPY, KernelClass.ELEMENTWISE)):
         return found
     moves = "select" not in operators and all(word in _MOVES for word in operators)

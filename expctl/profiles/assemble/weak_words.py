@@ -1,16 +1,35 @@
 """The vocabulary of kernel names that is asked where `class_words` knows nothing: words of many meanings, and libraries."""
 
-from expctl.profiles.assemble.class_words import Rule
+from expctl.profiles.assemble.word_rules import Rule
 from expctl.profiles.model.kernel_profile import KernelClass as K
 
 WEAK_RULES: tuple[Rule, ...] = (
-    Rule(K.GEMM, "linear lora moe mlp ffn gate_up proj lm_head head_pair down w13"),
+    Rule(K.GEMM, "linear lora mlp ffn gate_up proj lm_head head_pair w13 dense_kernel"),
     Rule(K.ELEMENTWISE, "gate gates gated gating update_step beta_g g_beta"),
-    Rule(K.ATTENTION, "gdn kda gla nsa dsa csa mamba swa indexer sage"),
-    Rule(K.COMMUNICATION, "barrier"),
+    Rule(K.ATTENTION, "gdn kda gla nsa dsa csa swa indexer sage fa"),
+    Rule(K.EMBEDDING, "lookup select_rows"),
+    Rule(K.COMMUNICATION, "barrier send recv"),
     Rule(K.NORMALISATION, "norm norms"),
-    Rule(K.REDUCTION, "max min var prod expert experts route routing router finalize"),
-    Rule(K.COPY, "split pack broadcast store write compact clear kv_cache k_cache v_cache"),
+    Rule(
+        K.REDUCTION,
+        """
+        max min var vars prod cummin accumulate segment categorical classifier expert experts route routing router
+        finalize
+        """,
+    ),
+    Rule(K.GEMM, "moe weight_only"),
+    Rule(
+        K.ELEMENTWISE,
+        "product grad_broadcast bilinear bicubic trilinear rot rotate lstm gru eq ne ge gt le lt rsub ema lookahead shampoo",
+    ),
+    Rule(
+        K.COPY,
+        """
+        split pack broadcast store write compact clear move stash duplicate paste splice stitch blit tile stack diag diagonal
+        kv_cache k_cache v_cache
+        """,
+    ),
+    Rule(K.GEMM, "down"),
 )
 """Words that are part of many names; they decide where none of the words above is found."""
 
