@@ -238,7 +238,7 @@ OTHERS: Mapping[str, Command] = {
     "explain": Command(words=("explain", "../twice.hip", "--launch", "../case.yaml"), before=before.hip),
     "inspect": Command(words=("inspect", "../twice.hip"), before=before.hip),
     "--install-completion": Command(
-        words=("--install-completion",),
+        words=("--install-completion", "bash"),
         done=lambda stage: (stage.beside / ".bashrc").read_text().count("expctl.sh") == 1,
     ),
 }

@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -155,20 +155,28 @@ def trial(folder: Path, name: str, number: str) -> Iterator[Stage]:
     shutil.rmtree(copy.beside)
 
 
-def prepared(folder: Path, name: str) -> Undisturbed:
-    """Prepare the stage of a command in the folder `name`, and look at the command in a copy."""
+def prepared(folder: Path, name: str) -> Undisturbed | str:
+    """Prepare the stage of a command, and look at the command in a copy; a string says why that can't be done."""
     stage = Stage(folder / "stage").copy(folder / "before" / name)
-    COMMANDS[name].before(stage)
-    with trial(folder, name, "undisturbed") as copy:
-        return undisturbed(copy, COMMANDS[name])
+    try:
+        COMMANDS[name].before(stage)
+        with trial(folder, name, "undisturbed") as copy:
+            return undisturbed(copy, COMMANDS[name])
+    except (AssertionError, OSError) as error:
+        return f"undisturbed: {error}"
 
 
-def played_one(folder: Path, moment: Moment, whole: Undisturbed) -> Outcome:
-    """Play one trial."""
-    after_s = moment.part * whole.takes_s
-    with trial(folder, moment.name, str(moment.number)) as copy:
-        found = tuple(violations(copy, COMMANDS[moment.name], whole, after_s, moment.by))
-    return Outcome(moment=moment, after_s=after_s, violations=found)
+def played_one(folder: Path, moment: Moment, whole: Undisturbed | str) -> Outcome:
+    """Play one trial; where the command fails undisturbed, that is the violation."""
+    if isinstance(whole, str):
+        return Outcome(moment=moment, after_s=0.0, violations=(whole,))
+    after_s, found = moment.part * whole.takes_s, list[str]()
+    try:
+        with trial(folder, moment.name, str(moment.number)) as copy:
+            found.extend(violations(copy, COMMANDS[moment.name], whole, after_s, moment.by))
+    except (AssertionError, OSError) as error:
+        found.append(str(error))
+    return Outcome(moment=moment, after_s=after_s, violations=tuple(found))
 
 
 def played(trials: int, seed: int, only: str = "", jobs: int = 1) -> Iterator[Outcome]:
@@ -185,15 +193,27 @@ def played(trials: int, seed: int, only: str = "", jobs: int = 1) -> Iterator[Ou
         yield from pool.map(partial(played_one, Path(folder)), moments, wholes)
 
 
-def table(outcomes: Sequence[Outcome], command: str, seed: int) -> dict[str, object]:
-    """The rows of --out. `expctl` is the tree that was tested."""
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The trials of one command."""
+
+    name: str
+    trials: int
+    violations: int
+
+
+def rows(outcomes: Sequence[Outcome]) -> list[Row]:
+    """One row for each command, in the order of COMMANDS."""
+    played_of = {name: [each for each in outcomes if each.moment.name == name] for name in COMMANDS}
+    return [Row(name, len(own), sum(bool(each.violations) for each in own)) for name, own in played_of.items() if own]
+
+
+def table(found: Sequence[Row], command: str, seed: int) -> dict[str, object]:
+    """What --out gets. `expctl` is the tree that was tested."""
     tree = subprocess.run(["git", "rev-parse", "HEAD:expctl"], cwd=ROOT, capture_output=True, text=True, check=True)
-    rows = []
-    for name in dict.fromkeys(outcome.moment.name for outcome in outcomes):
-        own = [outcome for outcome in outcomes if outcome.moment.name == name]
-        rows.append({"name": name, "trials": len(own), "violations": sum(bool(each.violations) for each in own)})
     head = {"command": command, "seed": seed, "expctl": tree.stdout.strip()}
-    return {**head, "trials": len(outcomes), "violations": sum(bool(each.violations) for each in outcomes), "commands": rows}
+    sums = {"trials": sum(row.trials for row in found), "violations": sum(row.violations for row in found)}
+    return {**head, **sums, "commands": [asdict(row) for row in found]}
 
 
 def main() -> int:
@@ -211,12 +231,12 @@ def main() -> int:
             print(line, flush=True)
     only = f" --only '{given.only}'" if given.only else ""
     command = f"python -m tests.faults.outside_kills --trials {given.trials} --seed {given.seed}{only}"
-    found = table(outcomes, command, given.seed)
-    for row in found["commands"]:
-        print(f"{row['name']:<22} {row['trials']:>4} trials, {row['violations']} violations")
+    found = rows(outcomes)
+    for row in found:
+        print(f"{row.name:<22} {row.trials:>4} trials, {row.violations} violations")
     if given.out:
-        given.out.write_text(json.dumps(found, indent=1) + "\n")
-    return int(bool(found["violations"]))
+        given.out.write_text(json.dumps(table(found, command, given.seed), indent=1) + "\n")
+    return int(any(row.violations for row in found))
 
 
 if __name__ == "__main__":

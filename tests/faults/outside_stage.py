@@ -19,7 +19,7 @@ FASTER = "def total(values):\n    return sum([value * value for value in values]
 PLAIN = {
     "PATH": os.environ["PATH"],
     "LANG": "C.UTF-8",
-    "SHELL": "/bin/bash",
+    "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1",  # the shell is named: nothing here was started by one
     "GIT_CONFIG_NOSYSTEM": "1",
     **{f"GIT_{role}_{key}": each for role in ("AUTHOR", "COMMITTER") for key, each in (("NAME", "A"), ("EMAIL", "a@b.org"))},
 }
