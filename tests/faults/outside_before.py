@@ -92,6 +92,10 @@ arguments:
 OWN_C = "double own(const double *x, long n) {\n    return x[n - 1];\n}\n"
 
 
+def nothing(_: Stage) -> None:
+    """The stage as it is."""
+
+
 def patched(stage: Stage) -> None:
     stage.edit()
     (stage.beside / "wide.patch").write_text(stage.git("diff"))

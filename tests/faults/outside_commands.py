@@ -22,14 +22,14 @@ class Command:
     """A command line, what is done before, and what has to be true when it has completed. (A trial also compares the work tree,
     what the doctor says, and the exit status with those of an undisturbed call.)
 
-    `before` is done once, and the stage then copied; `there` in each copy, as it leaves absolute paths.
-    `asked` is a file beside the repository for its standard input. `serves`: it goes on until Ctrl-C, and has begun once it has
-    printed a line. `same`: untracked files that it writes are the same each time.
+    `before` is done once for all commands that name it, and the stage then copied; `there` in each copy, as it leaves
+    absolute paths. `asked` is a file beside the repository for its standard input. `serves`: it goes on until Ctrl-C, and
+    has begun once it has printed a line. `same`: untracked files that it writes are the same each time.
     """
 
     words: tuple[str, ...]
     done: Callable[[Stage], bool] = lambda _: True
-    before: Callable[[Stage], object] = lambda _: None
+    before: Callable[[Stage], object] = before.nothing
     there: Callable[[Stage], object] = lambda _: None
     asked: str = ""
     serves: bool = False

@@ -24,6 +24,7 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
+from tests.faults import outside_before
 from tests.faults.outside_commands import COMMANDS, Command
 from tests.faults.outside_stage import Stage
 
@@ -149,17 +150,21 @@ def drawn(trials: int, seed: int, names: Sequence[str]) -> list[Moment]:
 @contextlib.contextmanager
 def trial(folder: Path, name: str, number: str) -> Iterator[Stage]:
     """A copy of the prepared stage of a command; it is removed at the end."""
-    copy = Stage(folder / "before" / name).copy(folder / "trials" / name / number)
+    copy = Stage(folder / "before" / COMMANDS[name].before.__name__).copy(folder / "trials" / name / number)
     COMMANDS[name].there(copy)
     yield copy
     shutil.rmtree(copy.beside)
 
 
-def prepared(folder: Path, name: str) -> Undisturbed | str:
-    """Prepare the stage of a command, and look at the command in a copy; a string says why that can't be done."""
-    stage = Stage(folder / "stage").copy(folder / "before" / name)
+def prepared(folder: Path, before: str) -> None:
+    """Do in a copy of the stage what is to be done before a command."""
+    stage = Stage(folder / "stage").copy(folder / "before" / before)
+    getattr(outside_before, before)(stage)
+
+
+def seen(folder: Path, name: str) -> Undisturbed | str:
+    """Look at a command that nobody kills; a string says in what it fails."""
     try:
-        COMMANDS[name].before(stage)
         with trial(folder, name, "undisturbed") as copy:
             return undisturbed(copy, COMMANDS[name])
     except (AssertionError, OSError) as error:
@@ -181,14 +186,16 @@ def played_one(folder: Path, moment: Moment, whole: Undisturbed | str) -> Outcom
 
 def played(trials: int, seed: int, only: str = "", jobs: int = 1) -> Iterator[Outcome]:
     """Play `trials` with `jobs` processes, and yield what each has found, in the order in which they were drawn."""
-    moments = drawn(trials, seed, [name for name in COMMANDS if only in name])
+    moments = drawn(trials, seed, [name for name in COMMANDS if re.search(only, name)])
     names = list(dict.fromkeys(moment.name for moment in moments))
+    before = dict.fromkeys(COMMANDS[name].before.__name__ for name in names)
     with (
         tempfile.TemporaryDirectory() as folder,
         ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool,
     ):
         Stage(Path(folder) / "stage").made()
-        whole = dict(zip(names, pool.map(partial(prepared, Path(folder)), names), strict=True))
+        list(pool.map(partial(prepared, Path(folder)), before))
+        whole = dict(zip(names, pool.map(partial(seen, Path(folder)), names), strict=True))
         wholes = [whole[moment.name] for moment in moments]
         yield from pool.map(partial(played_one, Path(folder)), moments, wholes)
 
@@ -220,22 +227,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="", help="commands whose name holds this")
+    parser.add_argument("--only", default="", help="commands whose name has this, a regular expression")
     parser.add_argument("--jobs", type=int, default=1, help="processes that play; each moment is drawn before (default: 1)")
     parser.add_argument("--out", type=Path, help="also write the table as JSON")
     given = parser.parse_args()
+    only = f" --only '{given.only}'" if given.only else ""
+    command = f"python -m tests.faults.outside_kills --trials {given.trials} --seed {given.seed}{only}"
     outcomes = []
     for outcome in played(given.trials, given.seed, given.only, given.jobs):
         outcomes.append(outcome)
         for line in outcome.lines():
             print(line, flush=True)
-    only = f" --only '{given.only}'" if given.only else ""
-    command = f"python -m tests.faults.outside_kills --trials {given.trials} --seed {given.seed}{only}"
+        if given.out:  # after each, for who can't wait
+            given.out.write_text(json.dumps(table(rows(outcomes), command, given.seed), indent=1) + "\n")
     found = rows(outcomes)
     for row in found:
         print(f"{row.name:<22} {row.trials:>4} trials, {row.violations} violations")
-    if given.out:
-        given.out.write_text(json.dumps(table(found, command, given.seed), indent=1) + "\n")
     return int(any(row.violations for row in found))
 
 
