@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.foreign import FASTER, Foreign, errors_in
+from tests.e2e.foreign import FASTER, WRONG, Foreign, errors_in
 from tests.refusals import printed_code
 
 Prepare = Callable[[Foreign], list[str]]
@@ -220,7 +220,7 @@ CASES: dict[str, tuple[Prepare, str, str]] = {
     "unavailable target": (done(unavailable_target), "target-unavailable", ""),
     "apply what does not exist": (given("show", "P99", "--apply"), "proposal-missing", "P99"),
     "apply over changes": (
-        done(lambda r: r.write("src/total.py", FASTER), "show", "P1", "--apply"),
+        done(lambda r: r.write("src/total.py", WRONG), "show", "P1", "--apply"),
         "scope-not-committed",
         "src/total.py",
     ),

@@ -79,6 +79,15 @@ def test_dirty_scope_is_refused_then_captured_then_brought_back(repository: Fore
     assert (repository.root / "src/total.py").read_text() == FASTER
     assert (repository.root / "src/new file.py").read_text() == "# mine\n"
 
+    applied = repository.snapshot()
+    repository.write("src/total.py", baseline)  # as a kill leaves them that came between two files
+    repository.concluded("show", "P1", "--apply")
+    assert repository.snapshot() == applied
+    repository.write("src/new file.py", "# mine, and more\n")
+    edited = repository.snapshot()
+    assert "scope-not-committed" in repository.expctl("show", "P1", "--apply").err
+    assert repository.snapshot() == edited
+
 
 def test_staged_scope_is_captured(repository: Foreign) -> None:
     repository.write("src/total.py", FASTER)

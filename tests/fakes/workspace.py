@@ -245,8 +245,12 @@ class FakeWorkspace:
         assert tree in self.commits
         self.local_changes = tuple(path for path in self.local_changes if path not in paths)
 
-    def apply(self, patch: bytes) -> None:
-        self.local_changes = (*self.local_changes, *json.loads(patch))
+    def apply(self, tree: str) -> None:
+        self.local_changes = (*self.local_changes, *(file.path for file in self.changed_files(self.head(), tree)))
+
+    def are_as_in(self, tree: str, paths: Sequence[str]) -> bool:
+        assert tree in self.commits
+        return not paths
 
     def check_out(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
         assert commit in self.commits

@@ -1,304 +1,249 @@
 """Kill commands at random moments from outside, then type them again: they have to complete, once, and leave nothing.
 
-    python -m tests.faults.outside_kills [--trials 500] [--seed 1] [--only WORD]
+    python -m tests.faults.outside_kills [--trials 500] [--seed 1] [--only WORD] [--jobs N] [--out FILE]
 
-Nothing of expctl is imported: a trial is a copy of a small repository, a process that is killed, and the same command again.
-Prints a line for each violation and one for each command; exits 1 after a violation.
+Nothing of expctl is imported: a trial is a copy of a small repository, a process that is killed (one in four by TERM or Ctrl-C
+instead), and the same command again. Prints a line for each violation and one for each command; exits 1 after a violation.
 """
 
 import argparse
+import contextlib
 import json
-import os
+import multiprocessing
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 
-EXPCTL = str(Path(sys.executable).with_name("expctl"))
-TEMPLATE = Path(__file__).parents[1] / "e2e" / "foreign_repository"
+from tests.faults import outside_before
+from tests.faults.outside_commands import COMMANDS, Command
+from tests.faults.outside_stage import Stage
+
 ORPHAN_S = 10.0
-FASTER = "def total(values):\n    return sum([value * value for value in values])\n"
-BY_HAND = """# Kernel log on gfx1151
-
-| # | change | effect | verdict |
-| --- | --- | --- | --- |
-| 1 | wider tiles | +4.0 % | keep |
-| 2 | deeper pipeline | -1.0 % | reject |
-"""
-RIVALS = Path(__file__).parents[1] / "e2e" / "rivals" / "script.py"
-RIVALS_STEP = """    rivals:
-      argv: ["{python}", -S, bench/rivals.py, "{artifact}", "{out}"]
-      timeout_s: 60
-"""
-TUNED = Path(__file__).parents[1] / "e2e" / "tuning" / "benchmark.py"
-TABLES = "src/configs/cpu/hip/gemm/scaled_mm_a16w8_e5m2"
-TUNE_STEP = f"""    tune:
-      tables: {TABLES}
-      configs: ["2,2,2,2,4,4"]
-      shapes: [64x128x512, 64x512x128]
-      quads: 2
-"""
-SUITE = """version: 1
-iterations: 10
-gate: {quiet_s: 0, patterns: [], others_percent: 0}
-environments: {here: {}}
-kernels:
-  sum:
-    source: bench/load.py
-    benchmark: bench/times.py
-    argv: ["{python}", "{benchmark}", "{M}", "13", "{times}"]
-    shapes: [{M: 8}, {M: 9}]
-"""
-TIMES = """import sys
-size, calls, times = sys.argv[1:]
-with open(times, "w") as file:
-    file.writelines(f"{100 + int(size)}\\n" for _ in range(int(calls)))
-"""
-PLAIN = {
-    "PATH": os.environ["PATH"],
-    "LANG": "C.UTF-8",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    **{f"GIT_{role}_{key}": each for role in ("AUTHOR", "COMMITTER") for key, each in (("NAME", "A"), ("EMAIL", "a@b.org"))},
-}
-WORDS = ("--title", "the builtin", "--hypothesis", "less to interpret")
-
-
-class Stage:
-    """A repository with P1 queued and a finding, in `folder`; every trial gets a copy."""
-
-    def __init__(self, folder: Path) -> None:
-        self.root = folder / "repository"
-        self.environment = {**PLAIN, "HOME": str(folder), "EXPCTL_LOCK_DIR": str(folder / "locks")}
-
-    def made(self) -> "Stage":
-        (self.root.parent / "locks").mkdir(parents=True)
-        shutil.copytree(TEMPLATE, self.root, ignore=shutil.ignore_patterns("__pycache__"))
-        (self.root / "src" / "extra.py").write_text("SIZE = 1\n")
-        self.git("init", "-q", "-b", "main")
-        self.git("add", "-A")
-        self.git("commit", "-q", "-m", "baseline")
-        self.edit("def total(values):\n    return sum(value * value for value in values)\n")
-        self.well("new", "P1", "--from-diff")
-        self.well("finding", "add", "Known before.", "--kind", "external", "--evidence", "https://example.org/a")
-        return self
-
-    def copy(self, folder: Path) -> "Stage":
-        shutil.copytree(self.root.parent, folder, symlinks=True)
-        return Stage(folder)
-
-    def edit(self, kernel: str = FASTER) -> None:
-        (self.root / "src" / "total.py").write_text(kernel)
-        (self.root / "src" / "extra.py").write_text(f"SIZE = {len(kernel)}\n")
-
-    def patch(self) -> None:
-        self.edit()
-        (self.root.parent / "wide.patch").write_text(self.git("diff"))
-        self.git("checkout", "-q", "--", "src")
-
-    def rival(self) -> None:
-        """Commit a step that times rivals."""
-        shutil.copy(RIVALS, self.root / "bench" / "rivals.py")
-        protocol = self.root / "protocol.yaml"
-        protocol.write_text(protocol.read_text().replace("    benchmark:\n", f"{RIVALS_STEP}    benchmark:\n"))
-        self.git("add", "-A")
-        self.git("commit", "-q", "-m", "rivals")
-
-    def tuning(self) -> None:
-        """Commit what to tune, and a benchmark whose times are known."""
-        shutil.copy(TUNED, self.root / "bench" / "benchmark.py")
-        protocol = self.root / "protocol.yaml"
-        protocol.write_text(protocol.read_text().replace("    benchmark:\n", f"{TUNE_STEP}    benchmark:\n"))
-        self.git("add", "-A")
-        self.git("commit", "-q", "-m", "tuning")
-
-    def second(self) -> None:
-        """Queue another change."""
-        self.edit()
-        self.well("new", "P2", "--from-diff", *WORDS)
-
-    def suite(self) -> None:
-        """Commit a list of kernels and shapes."""
-        (self.root / "bench" / "times.py").write_text(TIMES)
-        (self.root / "suite.yaml").write_text(SUITE)
-        self.git("add", "-A")
-        self.git("commit", "-q", "-m", "suite")
-
-    def start(self, words: tuple[str, ...]) -> "subprocess.Popen[str]":
-        pipe = subprocess.PIPE
-        return subprocess.Popen([EXPCTL, *words], cwd=self.root, env=self.environment, stdout=pipe, stderr=pipe, text=True)
-
-    def well(self, *words: str) -> None:
-        ended = subprocess.run([EXPCTL, *words], cwd=self.root, env=self.environment, capture_output=True, text=True)
-        assert ended.returncode == 0, f"{words}: {ended.stderr}"
-
-    def git(self, *words: str) -> str:
-        ended = subprocess.run(["git", *words], cwd=self.root, env=self.environment, capture_output=True, text=True)
-        assert ended.returncode == 0, f"git {words}: {ended.stderr}"
-        return ended.stdout
-
-    def at_head(self, path: str) -> str:
-        return self.git("show", f"HEAD:{path}")
-
-    def proposals(self) -> list[str]:
-        return self.git("ls-tree", "--name-only", "HEAD:experiments").split()
+LONGEST_S = 300.0
+SIGNALS = (signal.SIGKILL,) * 6 + (signal.SIGTERM, signal.SIGINT)
+CODE = re.compile(r"^Error \[([a-z0-9-]+)\]", re.MULTILINE)
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
-    """A command line, what is done before, and what has to be true when it has completed."""
+class Undisturbed:
+    """What a command does that nobody kills. `ends`: (exit status, code of the error) of the first call and of a second one,
+    which may be a refusal; `left`, `files` and `wrong` are of the stage after the first.
+    """
 
-    words: tuple[str, ...]
-    done: Callable[[Stage], bool]
-    before: Callable[[Stage], object] = lambda _: None
-
-
-def _queued(stage: Stage) -> bool:
-    return {"P1", "P2"} <= set(stage.proposals()) and "P3" not in stage.proposals() and FASTER not in stage.git("diff")
-
-
-def _has_ended(stage: Stage, experiment: str) -> bool:
-    """It has a record; or its ticket says that what another one has landed is in its way."""
-    if "record.json" in stage.git("ls-tree", "--name-only", f"HEAD:experiments/{experiment}").split():
-        return True
-    return bool(json.loads(stage.at_head(f"experiments/{experiment}/queued.json")).get("blocked"))
+    takes_s: float
+    ends: frozenset[tuple[int, str]]
+    left: frozenset[str]
+    files: dict[str, str]
+    wrong: frozenset[str]
 
 
-COMMANDS: Mapping[str, Command] = {
-    "new ID": Command(words=("new", "P2", "--from-diff", *WORDS), before=lambda stage: stage.edit(), done=_queued),
-    "new": Command(words=("new", "--from-diff", *WORDS), before=lambda stage: stage.edit(), done=_queued),
-    "new --patch": Command(words=("new", "--patch", "../wide.patch", *WORDS), before=lambda stage: stage.patch(), done=_queued),
-    "queue": Command(
-        words=("queue", "P1", "--priority", "7"),
-        done=lambda stage: '"priority": 7' in stage.at_head("experiments/P1/queued.json"),
-    ),
-    "withdraw": Command(
-        words=("withdraw", "P1", "--why", "P9 does it"),
-        done=lambda stage: "P9 does it" in stage.at_head("experiments/P1/queued.json"),
-    ),
-    "finding add": Command(
-        words=("finding", "add", "Reads are free.", "--kind", "external", "--evidence", "https://example.org"),
-        done=lambda stage: stage.at_head("experiments/findings.yaml").count("Reads are free.") == 1,
-    ),
-    "finding supersede": Command(
-        words=("finding", "supersede", "F1", "--by", "https://example.org/b"),
-        done=lambda stage: stage.at_head("experiments/findings.yaml").count("https://example.org/b") == 1,
-    ),
-    "import": Command(
-        words=("import", "../log.md", "--target", "gfx1151", "--renumber"),
-        before=lambda stage: (stage.root.parent / "log.md").write_text(BY_HAND),
-        done=lambda stage: len(stage.proposals()) == 4,  # P1, findings.yaml, two rows
-    ),
-    "run": Command(
-        words=("run", "P1", "--wait", "60"),
-        done=lambda stage: '"verdict"' in stage.at_head("experiments/P1/record.json"),
-    ),
-    "run --all": Command(
-        words=("run", "--all", "--wait", "60"),
-        before=lambda stage: stage.second(),
-        done=lambda stage: all(_has_ended(stage, name) for name in ("P1", "P2")),
-    ),
-    "tune": Command(
-        words=("tune", "--wait", "60"),
-        before=lambda stage: stage.tuning(),
-        # A kill after its very end, while Python exits, is answered by another tuning, which finds nothing better.
-        done=lambda stage: "P4" not in stage.proposals() and bool(stage.at_head(f"{TABLES}/DEFAULT.json")),
-    ),
-    "calibrate": Command(
-        words=("calibrate", "--rounds", "5", "--wait", "60"),
-        done=lambda stage: any(stage.root.parent.glob(".local/state/expctl/calibrations/*/*.json")),
-    ),
-    "rivals": Command(
-        words=("rivals", "--wait", "60"),
-        before=lambda stage: stage.rival(),
-        # Each call measures anew: two where the kill came after the commit.
-        done=lambda stage: len(stage.git("ls-tree", "--name-only", "HEAD:experiments/rivals").split()) in (1, 2),
-    ),
-    "suite run": Command(
-        words=("suite", "run", "--env", "here", "--out", "../results", "--wait", "60"),
-        before=lambda stage: stage.suite(),
-        done=lambda stage: {"M=8", "M=9"} <= set((stage.root.parent / "results" / "here.csv").read_text().split(",")),
-    ),
-    "ledger": Command(
-        words=("ledger",),
-        before=lambda stage: (stage.root / "ledger.md").write_text("by hand\n"),
-        done=lambda stage: (stage.root / "ledger.md").read_text() == stage.at_head("ledger.md"),
-    ),
-}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """When the trial `number` kills, as a part of what the undisturbed command takes, and by which signal."""
+
+    number: int
+    name: str
+    part: float
+    by: signal.Signals
 
 
-def violations(stage: Stage, command: Command, after_s: float) -> Iterator[str]:
-    """Kill the command after `after_s`, type it again, and yield what is not as it has to be."""
-    command.before(stage)
-    killed = stage.start(command.words)
-    time.sleep(after_s)
-    killed.send_signal(signal.SIGKILL)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a trial has found: [] if it is sound."""
+
+    moment: Moment
+    after_s: float
+    violations: tuple[str, ...]
+
+    def lines(self) -> Iterator[str]:
+        for each in self.violations:
+            yield f"{self.moment.name}, trial {self.moment.number}, {self.moment.by.name} after {self.after_s:.3f} s: {each}"
+
+
+def ended(stage: Stage, command: Command) -> tuple[tuple[int, str], str]:
+    """Type a command and wait for its end, or until it serves and obeys Ctrl-C. Also returns what it said."""
+    process = stage.start(command.words, command.asked)
+    line = ""
+    if command.serves:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
     try:
-        killed.communicate(timeout=ORPHAN_S)  # ends when nobody holds its output any more
+        out, err = process.communicate(timeout=LONGEST_S)
     except subprocess.TimeoutExpired:
-        yield f"something holds the output of the killed command after {ORPHAN_S:g} s"
+        process.kill()
+        return (-1, "endless"), f"it has not ended after {LONGEST_S:g} s"
+    code = CODE.search(err) if process.returncode else None
+    return (process.returncode, code[1] if code else ""), f"{line}{out}{err}".strip()
+
+
+def undisturbed(stage: Stage, command: Command) -> Undisturbed:
+    """Type a command twice in a stage that is prepared for it. Raises AssertionError if it doesn't do what it should."""
+    began = time.monotonic()
+    first, said = ended(stage, command)
+    takes_s = time.monotonic() - began
+    assert first[0] in (0, 130), f"{command.words} ends with {first}: {said}"
+    assert command.done(stage), f"{command.words} has not done it: {said}"
+    left, files, wrong = stage.left(), stage.files() if command.same else {}, stage.wrong()
+    again, _ = ended(stage, command)
+    return Undisturbed(takes_s=takes_s, ends=frozenset({first, again}), left=left, files=files, wrong=wrong)
+
+
+def violations(stage: Stage, command: Command, whole: Undisturbed, after_s: float, by: signal.Signals) -> Iterator[str]:
+    """Kill the command after `after_s`, type it again, and yield what is not as it has to be."""
+    killed = stage.start(command.words, command.asked)
+    time.sleep(after_s)
+    killed.send_signal(by)
+    try:
+        _, err = killed.communicate(timeout=ORPHAN_S)  # ends when nobody holds its output any more
+    except subprocess.TimeoutExpired:
+        yield f"something holds the output of the killed command after {ORPHAN_S:g} s: {stage.living()}"
+        killed.kill()
         return
-    again = stage.start(command.words)
-    _, said = again.communicate()
-    if again.returncode:
-        yield f"the same command again ends with {again.returncode}: {said.strip()}"
+    if "Traceback" in err:
+        yield f"the killed command ends with a traceback: {err}"
+    if orphans := stage.outlived(ORPHAN_S):
+        yield f"processes of the killed command live after {ORPHAN_S:g} s: {orphans}"
+    end, said = ended(stage, command)
+    if end not in whole.ends:
+        yield f"the same command again ends with {end}, not as undisturbed with one of {sorted(whole.ends)}: {said}"
         return
-    if not command.done(stage):
-        yield "it says that it is done, and it isn't"
-    if left := stage.git("status", "--porcelain"):
-        yield f"left in the work tree: {left}"
+    try:
+        done = command.done(stage)
+    except (OSError, AssertionError) as error:
+        yield f"it says that it is done, and it isn't: {error}"
+    else:
+        if not done:
+            yield f"it says that it is done, and it isn't: {said}"
+    if (left := stage.left()) != whole.left:
+        yield f"the work tree has {sorted(left - whole.left)}, and not {sorted(whole.left - left)}"
+    elif command.same and (files := stage.files()) != whole.files:
+        yield f"files have other contents: {sorted(name for name, _ in files.items() ^ whole.files.items())}"
     stage.git("fsck")
-    for words in (("ledger", "--check"), ("doctor", "--json")):
-        asked = stage.start(words)
-        out, err = asked.communicate()
-        if asked.returncode and '"part": "targets"' not in out:
-            yield f"{' '.join(words)} ends with {asked.returncode}: {out}{err}"
+    if wrong := stage.wrong() - whole.wrong:
+        yield f"wrong: {sorted(wrong)}"
+    if orphans := stage.outlived(ORPHAN_S):
+        yield f"processes live after {ORPHAN_S:g} s: {orphans}"
 
 
-def played(trials: int, seed: int, only: str = "") -> Iterator[tuple[str, float, str]]:
-    """Play `trials`; yield (command, moment of the kill in s, violation) for each, with "" for a sound trial."""
+def drawn(trials: int, seed: int, names: Sequence[str]) -> list[Moment]:
+    """The moments of all trials: commands take turns, in an order that is drawn."""
     draw = Random(seed)
-    names = [name for name in COMMANDS if only in name]
-    with tempfile.TemporaryDirectory() as folder:
-        stage = Stage(Path(folder) / "stage").made()
-        takes_s = {}
-        for name in names:
-            trial, began = stage.copy(Path(folder) / "undisturbed"), time.monotonic()
-            COMMANDS[name].before(trial)
-            began = time.monotonic()
-            trial.well(*COMMANDS[name].words)
-            takes_s[name] = time.monotonic() - began
-            shutil.rmtree(trial.root.parent)
-        for number in range(trials):
-            name = names[number % len(names)]
-            after_s = draw.uniform(0.0, 1.1 * takes_s[name])
-            trial = stage.copy(Path(folder) / str(number))
-            found = list(violations(trial, COMMANDS[name], after_s))
-            yield from ((name, after_s, each) for each in found or [""])
-            shutil.rmtree(trial.root.parent)
+    names = draw.sample(names, len(names))
+    return [
+        Moment(number=number, name=names[number % len(names)], part=draw.uniform(0.0, 1.1), by=draw.choice(SIGNALS))
+        for number in range(trials)
+    ]
+
+
+@contextlib.contextmanager
+def trial(folder: Path, name: str, number: str) -> Iterator[Stage]:
+    """A copy of the prepared stage of a command; it is removed at the end."""
+    copy = Stage(folder / "before" / COMMANDS[name].before.__name__).copy(folder / "trials" / name / number)
+    COMMANDS[name].there(copy)
+    yield copy
+    shutil.rmtree(copy.beside)
+
+
+def prepared(folder: Path, before: str) -> None:
+    """Do in a copy of the stage what is to be done before a command."""
+    stage = Stage(folder / "stage").copy(folder / "before" / before)
+    getattr(outside_before, before)(stage)
+
+
+def seen(folder: Path, name: str) -> Undisturbed | str:
+    """Look at a command that nobody kills; a string says in what it fails."""
+    try:
+        with trial(folder, name, "undisturbed") as copy:
+            return undisturbed(copy, COMMANDS[name])
+    except (AssertionError, OSError) as error:
+        return f"undisturbed: {error}"
+
+
+def played_one(folder: Path, moment: Moment, whole: Undisturbed | str) -> Outcome:
+    """Play one trial; where the command fails undisturbed, that is the violation."""
+    if isinstance(whole, str):
+        return Outcome(moment=moment, after_s=0.0, violations=(whole,))
+    after_s, found = moment.part * whole.takes_s, list[str]()
+    try:
+        with trial(folder, moment.name, str(moment.number)) as copy:
+            found.extend(violations(copy, COMMANDS[moment.name], whole, after_s, moment.by))
+    except (AssertionError, OSError) as error:
+        found.append(str(error))
+    return Outcome(moment=moment, after_s=after_s, violations=tuple(found))
+
+
+def played(trials: int, seed: int, only: str = "", jobs: int = 1) -> Iterator[Outcome]:
+    """Play `trials` with `jobs` processes, and yield what each has found, in the order in which they were drawn."""
+    moments = drawn(trials, seed, [name for name in COMMANDS if re.search(only, name)])
+    names = list(dict.fromkeys(moment.name for moment in moments))
+    before = dict.fromkeys(COMMANDS[name].before.__name__ for name in names)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool,
+    ):
+        Stage(Path(folder) / "stage").made()
+        list(pool.map(partial(prepared, Path(folder)), before))
+        whole = dict(zip(names, pool.map(partial(seen, Path(folder)), names), strict=True))
+        wholes = [whole[moment.name] for moment in moments]
+        yield from pool.map(partial(played_one, Path(folder)), moments, wholes)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The trials of one command."""
+
+    name: str
+    trials: int
+    violations: int
+
+
+def rows(outcomes: Sequence[Outcome]) -> list[Row]:
+    """One row for each command, in the order of COMMANDS."""
+    played_of = {name: [each for each in outcomes if each.moment.name == name] for name in COMMANDS}
+    return [Row(name, len(own), sum(bool(each.violations) for each in own)) for name, own in played_of.items() if own]
+
+
+def table(found: Sequence[Row], command: str, seed: int) -> dict[str, object]:
+    """What --out gets. `expctl` is the tree that was tested."""
+    tree = subprocess.run(["git", "rev-parse", "HEAD:expctl"], cwd=ROOT, capture_output=True, text=True, check=True)
+    head = {"command": command, "seed": seed, "expctl": tree.stdout.strip()}
+    sums = {"trials": sum(row.trials for row in found), "violations": sum(row.violations for row in found)}
+    return {**head, **sums, "commands": [asdict(row) for row in found]}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="commands whose name has this, a regular expression")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that play; each moment is drawn before (default: 1)")
+    parser.add_argument("--out", type=Path, help="also write the table as JSON")
     given = parser.parse_args()
-    counts: dict[str, list[int]] = {}
-    for name, after_s, violation in played(given.trials, given.seed, given.only):
-        count = counts.setdefault(name, [0, 0])
-        count[0] += 1
-        if violation:
-            count[1] += 1
-            print(f"{name}, killed after {after_s:.3f} s: {violation}", flush=True)
-    for name, (trials, bad) in counts.items():
-        print(f"{name:<18} {trials:>4} trials, {bad} violations")
-    return int(any(bad for _, bad in counts.values()))
+    only = f" --only '{given.only}'" if given.only else ""
+    command = f"python -m tests.faults.outside_kills --trials {given.trials} --seed {given.seed}{only}"
+    outcomes = []
+    for outcome in played(given.trials, given.seed, given.only, given.jobs):
+        outcomes.append(outcome)
+        for line in outcome.lines():
+            print(line, flush=True)
+        if given.out:  # after each, for who can't wait
+            given.out.write_text(json.dumps(table(rows(outcomes), command, given.seed), indent=1) + "\n")
+    found = rows(outcomes)
+    for row in found:
+        print(f"{row.name:<22} {row.trials:>4} trials, {row.violations} violations")
+    return int(any(row.violations for row in found))
 
 
 if __name__ == "__main__":

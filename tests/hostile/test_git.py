@@ -87,7 +87,8 @@ def test_no_trap_is_sprung_by_anything_that_we_do(trapped: Repository, monkeypat
     assert workspace.patch_identity(captured) == workspace.patch_identity(patch)
     workspace.set_back(["src/kernel.txt"], tree=tree)
     assert (trapped.root / "src/kernel.txt").read_bytes() == KERNEL
-    workspace.apply(patch)
+    workspace.apply(tree)
+    assert workspace.are_as_in(tree, workspace.dirty(["src"]))
     workspace.set_back(["src/kernel.txt"], tree=tree)
     commit = workspace.commit_files(parent=candidate, files={"ledger.md": b"x\n"}, message="P1 KEEP\n", date="1700000000 +0000")
     assert workspace.publish(branch="main", old=head, new=commit)

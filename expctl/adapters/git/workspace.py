@@ -1,8 +1,9 @@
 """Change a git repository with plumbing commands: pin a candidate, commit records, check commits out to measure them.
 
-The user's work tree is changed by `publish`, `restore` and `apply` only.
+The user's work tree is changed by `publish`, `set_back` and `apply` only.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -216,9 +217,22 @@ class GitWorkspace(GitTrees):
         """Reset those files of `paths` that are as in `tree` to HEAD, in work tree and index. Other files stay as they are."""
         CapturedChanges(self).set_back(paths, tree=tree)
 
-    def apply(self, patch: bytes) -> None:
-        """Apply a patch to the user's files. The caller makes sure that it applies; raises MachineTrouble if git refuses it."""
-        self.must(["apply", "--whitespace=nowarn", "-"], stdin=patch)
+    def apply(self, tree: str) -> None:
+        """Bring the user's files from HEAD to `tree`, each in one step; one that is as in neither stays. Raises Refused, before
+        anything changes, if another file is in the way.
+        """
+        files, head = WorkTreeFiles(self), self.ref("HEAD")
+        files.check(head, tree)
+        files.stage(head, tree)
+        files.update(head, tree)
+        files.remove_temporary()
+
+    def are_as_in(self, tree: str, paths: Sequence[str]) -> bool:
+        """Return whether each of `paths` in the work tree is as in `tree`, or missing in both."""
+        wanted = {path: self.list_files(tree, path).get(path) for path in paths}
+        return all(
+            self.blob_on_disk(path) == blob if blob else not os.path.lexists(self.root / path) for path, blob in wanted.items()
+        )
 
     # ------------------------------------------------------------------ check-outs
 

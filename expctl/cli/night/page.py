@@ -44,8 +44,8 @@ def serve(place: Place, port: int, since: Since) -> None:
 
     shown = ServedPage(place, since, LiveState(place))
     with PageServer(port, shown.page, shown.live) as server:
-        print_lines([f"{server.address} follows this repository; Ctrl-C ends it"])
         try:
+            print_lines([f"{server.address} follows this repository; Ctrl-C ends it"])
             server.serve_forever(poll_interval=0.5)
         except KeyboardInterrupt:
             print_lines(["", "ended"])

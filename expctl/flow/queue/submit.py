@@ -125,15 +125,18 @@ class Reapplied:
 
 def reapply(context: Context, experiment: str) -> Reapplied:
     """Apply a proposal's patch to the work tree, merged with later commits. Where these changed the same lines, the file gets
-    both versions between conflict markers. Raises Refused if the kernel has local changes or the patch can't be merged.
+    both versions between conflict markers. What a killed call has applied is completed. Raises Refused if the kernel has other
+    local changes or the patch can't be merged.
     """
     workspace = context.workspace
     with publishing(context, experiment) as head:
         protocol = context.library.protocol(head)
         queued = context.library.queued(head, experiment)
-        preflight.check_workspace(workspace, protocol.scope, experiment)
+        preflight.check_workspace(workspace, (), experiment)
         merged = preflight.marked_tree(workspace, protocol, head, queued)
-        workspace.apply(workspace.difference(head, merged.tree))
+        if not workspace.are_as_in(merged.tree, workspace.dirty(protocol.scope)):
+            preflight.check_workspace(workspace, protocol.scope, experiment)
+        workspace.apply(merged.tree)
         files = tuple(file.path for file in workspace.changed_files(head, merged.tree))
         return Reapplied(files=files, conflicts=merged.conflicts)
 

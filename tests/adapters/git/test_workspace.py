@@ -375,19 +375,34 @@ def test_a_part_of_the_scope_that_does_not_exist_yet_can_be_captured(repository:
 def test_what_was_captured_can_be_applied_again(repository: Repository, workspace: GitWorkspace) -> None:
     repository.write("src/kernel.txt", EDITED)
     repository.write("src/new.txt", "new\n")
-    changed, patch = repository.files(), workspace.capture(["src"])
+    changed = repository.files()
+    tree = workspace.candidate_tree(workspace.head(), workspace.capture(["src"]))
+    assert isinstance(tree, str)
+    assert workspace.are_as_in(tree, workspace.dirty(["src"]))
     repository.git("checkout", "-q", "--", ".")
     (repository.root / "src/new.txt").unlink()
-    workspace.apply(patch)
+    repository.write("src/kernel.txt", EDITED)  # as a call leaves it that was killed between two files
+    workspace.apply(tree)
     assert repository.files() == changed
+    assert not list(workspace.state.glob("publication*"))
 
 
-def test_to_apply_what_does_not_fit_is_refused_in_gits_words(repository: Repository, workspace: GitWorkspace) -> None:
-    patch = repository.patch("src/kernel.txt", EDITED)
+def test_what_is_applied_over_an_edit_leaves_the_edit(repository: Repository, workspace: GitWorkspace) -> None:
+    tree = workspace.candidate_tree(workspace.head(), repository.patch("src/kernel.txt", EDITED))
+    assert isinstance(tree, str)
     repository.write("src/kernel.txt", "something else\n")
-    with pytest.raises(MachineTrouble) as caught:
-        workspace.apply(patch)
-    assert (caught.value.message, "patch failed" in caught.value.found) == ("git apply failed", True)
+    assert not workspace.are_as_in(tree, workspace.dirty(["src"]))
+    workspace.apply(tree)
+    assert repository.files()["src/kernel.txt"] == b"something else\n"
+
+
+def test_what_a_patch_removes_is_as_in_its_tree_once_it_is_gone(repository: Repository, workspace: GitWorkspace) -> None:
+    (repository.root / "src/kernel.txt").unlink()
+    tree = workspace.candidate_tree(workspace.head(), workspace.capture(["src"]))
+    assert isinstance(tree, str)
+    assert workspace.are_as_in(tree, workspace.dirty(["src"]))
+    repository.write("src/kernel.txt", "another\n")
+    assert not workspace.are_as_in(tree, workspace.dirty(["src"]))
 
 
 def test_a_word_that_git_does_not_know_is_a_bug_of_ours(workspace: GitWorkspace) -> None:

@@ -1,16 +1,20 @@
 """`report --html`, `report --serve` and `status --watch`, beside a real run that is held and then goes on."""
 
+import io
 import re
 import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from html import unescape
 from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
 
+from expctl.adapters.git.reader import locate
+from expctl.cli.night.page import serve
 from tests.e2e.foreign import EXPCTL, FASTER, Foreign, wait_until
 
 
@@ -136,3 +140,19 @@ def test_refused(repository: Foreign, words: tuple[str, ...], code: str) -> None
     assert answer.status in (1, 2)
     assert f"[{code}]" in answer.err
     assert repository.snapshot() == state
+
+
+class _CtrlC(io.StringIO):
+    """An output during whose first line Ctrl-C is pressed."""
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        if "ended" not in self.getvalue() and "Ctrl-C ends it" in text:
+            raise KeyboardInterrupt
+        return written
+
+
+def test_ctrl_c_while_the_address_is_printed_is_an_end_like_any_other(repository: Foreign) -> None:
+    with redirect_stdout(_CtrlC()) as said:
+        serve(locate(repository.root), 0, list)
+    assert said.getvalue().endswith("ended\n")
