@@ -10,7 +10,7 @@ from expctl.imported.columns import Columns, columns_of, ids_inside, name_in_cha
 from expctl.imported.document import Document, Row, Ruling, Table, TableRow
 from expctl.imported.headings import title_and_name
 from expctl.imported.heads import HEADS, Role
-from expctl.imported.items import outer_items, parted
+from expctl.imported.items import items, outside_fences, parted
 from expctl.imported.verdict_columns import Map, plain_head
 
 KEY_MAX = 110
@@ -52,7 +52,7 @@ def _of_sections(document: Document) -> Iterator[Place]:
             yield Place(
                 line=section.line, text=section.title, make=partial(_told, section.line, section.title, "", section.line)
             )
-        for line, text in outer_items(section):
+        for line, text, _ in items(tuple(outside_fences(section.lines))):
             yield Place(line=line, text=text, make=partial(_told, line, *parted(text), section.line))
 
 
