@@ -177,7 +177,7 @@ ELSE = re.compile(
 # Stems with which a heading rules all below it. What this finds is a guess.
 GAVE_UP = re.compile(
     r"\b(?:reject|revert|discard|abandon|drop(?:ped)?\b|fail|unsuccessful|negative results?|dead[- ]ends?|eliminat|ruled out"
-    r"|refut|disprov|lost\b|losers?\b|no[- ]gos?\b|non-?starters?|not worth|harmful|backed out|rolled back)"
+    r"|refut|disprov|dead(?=\W*$)|lost\b|losers?\b|no[- ]gos?\b|non-?starters?|not worth|harmful|backed out|rolled back)"
     r"|\b(?:did|does|do)(?:n.?t| not) (?:work|help|pay|pan)|not (?:to )?(?:work|help|pay|keep)|失败|放弃|无效",
     re.IGNORECASE,
 )
