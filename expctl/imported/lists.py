@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
-from expctl.imported.bullets import MEASURED
+from expctl.imported.bullets import ABOUT_EXPERIMENTS, MEASURED
 from expctl.imported.document import Line, Row, Ruling, Section
 from expctl.imported.fields import Field, field_of, words_of
 from expctl.imported.groups import ENDS, MEANINGS, MEASURED_SHARE, NOT_KEPT, NOT_REJECTED, THINGS, ruling_of_items, verdict_of
@@ -16,7 +16,7 @@ from expctl.imported.headings import PART, title_and_name
 from expctl.imported.items import outer_items, parted, tree
 from expctl.imported.likeness import may_be_the_same
 from expctl.imported.verdicts import Dialect, rulings
-from expctl.imported.vocabulary import DECIDED, PATTERNS
+from expctl.imported.vocabulary import DECIDED, MARKED, MARKS, PATTERNS
 
 # `Failed` alone may be about tests.
 NAMES_THINGS = re.compile(rf"\b(?:{THINGS}|what|things)\b|{ENDS.pattern}", re.IGNORECASE)
@@ -76,6 +76,36 @@ def read_list(section: Section, ruled: Mapping[str, str], rows: Sequence[Row]) -
             figures=(),
             table=section.line,
         )
+
+
+def read_marked(section: Section, title: str) -> Iterator[Row]:
+    """Yield an experiment for each item of a list that begins with a check mark or a cross, where most items do, and a word for
+    what was undone (`reverted`) bears out most crosses. An item with words against its mark is left out. The headings,
+    or the `title` of the document, must be about experiments.
+    """
+    if not ABOUT_EXPERIMENTS.search(f"{section.title} {section.under} {title}"):
+        return
+    listed = list(outer_items(section, paragraphs=False))
+    marked = [(line, text[0], text[1:].lstrip("\ufe0f *_")) for line, text in listed if MARKS.match(text)]
+    crosses = [text for _, mark, text in marked if MARKED[mark] is Verdict.REJECT]
+    borne = sum(bool(DECIDED.search(text) and NOT_KEPT.search(text)) for text in crosses)
+    if len(marked) < LISTED_MIN or 2 * len(marked) <= len(listed) or not crosses or 2 * borne <= len(crosses):
+        return
+    for number, mark, text in marked:
+        against = NOT_KEPT if MARKED[mark] is Verdict.KEEP else NOT_REJECTED
+        change, name = title_and_name(parted(text)[0])
+        if change and len(crosses) < len(marked) and not against.search(text):
+            yield Row(
+                line=number,
+                name=name,
+                rulings=(Ruling(verdict=MARKED[mark], kind=None, words=mark),),
+                change=plain_text(change),
+                result=plain_text(parted(text)[1]),
+                why="",
+                date="",
+                figures=(),
+                table=section.line,
+            )
 
 
 @dataclass(slots=True, kw_only=True)
