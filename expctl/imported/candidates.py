@@ -41,6 +41,7 @@ from expctl.imported.signs import (
     told_whole,
 )
 from expctl.imported.verdict_columns import FIRST, MEASURED, RULES, plain_head
+from expctl.imported.vocabulary import MARKS
 
 SOME, MOST = 0.3, 0.5
 
@@ -74,6 +75,14 @@ class _Search:
         for section in document.sections:
             self.above[section.line] = last.get(section.under, 0) if section.under else 0
             last[section.title] = section.line
+        # A heading that stands below several others (`Commands`) tells a part of each.
+        over: dict[str, set[int]] = {}
+        for line, title in self.title_of.items():
+            over.setdefault(title.lower() if not (ruling_of_items(title) or TELLS_TRIED.search(title)) else "", set()).add(
+                self.above[line]
+            )
+        self.parts = {line for line, title in self.title_of.items() if title and len(over.get(title.lower(), ())) > 1}
+        self.wholes = {self.above[line] for line in self.parts} - {0}
         self.taken = {row.line for row in rows} | (read & {line for line, title in self.title_of.items() if title})
         self.read = read
         named = (document.name.rpartition(".")[0].replace("_", " "), document.title)
@@ -134,8 +143,11 @@ class _Search:
             if above and self._plans(above):
                 continue
             ruled = self._ruling(above) if above else None
-            free = [each for each in members if each.line not in self.taken and self._may_be_one(each, with_tables)]
+            free = [
+                each for each in members if each.line not in self.taken | self.parts and self._may_be_one(each, with_tables)
+            ]
             told = {each.line for each in free if self.about and (tells(each.title) or told_whole(each))}
+            told |= self.wholes & {each.line for each in free if self.about}
             sure = told | {each.line for each in members if each.line in self.taken}
             many, some = len(sure) >= MOST * len(members), len(sure) >= SOME * len(members)
             for each in free:
@@ -144,13 +156,13 @@ class _Search:
                 if each.line in told or counted or ruled or (self.about and (many or (some and tells_outcome_of(each)))):
                     found[each.line] = first_guess([*ends(each.title), *told_in(each), each.title]) or ruled
         # A heading of several is none itself.
-        several = {self.above.get(line, 0) for line in (*found, *self.taken)}
+        several = {self.above.get(line, 0) for line in (*found, *self.taken)} - self.wholes
         several |= {self._section(line) for line in self.taken if line not in self.title_of}
         return {line: guess for line, guess in found.items() if line not in several}
 
     def _may_be_one(self, section: Section, with_tables: set[int]) -> bool:
         title = section.title
-        empty = not text_of(section).strip() and section.line not in with_tables
+        empty = not text_of(section).strip() and section.line not in with_tables | self.wholes
         if PART.fullmatch(title) or FORBIDS.search(title) or AT_START.match(title) or empty:
             return False
         if any(map(weigh, ends(title))):
@@ -164,6 +176,7 @@ class _Search:
             path = list(self._path(section.line))
             forbids = any(FORBIDS.search(self.title_of[at]) for at in path)
             ruled = self._ruling(section.line) or (Verdict.REJECT if forbids else None)
+            own = ruling_of_items(section.title) is not None
             if self._plans(section.line) or (not self.about and not ruled):
                 continue
             lists = [tree(tuple(outside_fences(section.lines)))]
@@ -171,7 +184,7 @@ class _Search:
                 listed = [item for item in lists.pop() if not field_of(item.text)]
                 free = [item for item in listed if item.line not in self.taken and may_be_tried(item.text)]
                 free = [item for item in free if not (forbids and row_of_rule(item.text, self.rows))]
-                some = self._some(free, listed, ruled=ruled is not None, taken=bool(inside & set(path)))
+                some = self._some(free, listed, ruled=ruled is not None, taken=not own and bool(inside & set(path)))
                 found |= {item.line: ruled or first_guess(slots(item.text)) for item in some}
                 asked = self.taken | {item.line for item in some}
                 lists += (item.inside for item in listed if item.inside and item.line not in asked)
@@ -181,8 +194,10 @@ class _Search:
         """Return those of `free` that are asked about; `taken`: a heading above is read or asked about itself."""
         if taken:
             decided = [item for item in free if any(map(decides, slots(item.text)))]
+            marked = [item for item in free if MARKS.match(item.text)]
             worded = [item for item in listed if tells_outcome(item.text[:TITLE_MAX])]
-            return free if len(worded) > 1 and len(worded) > MOST * len(listed) else decided if len(decided) > 1 else []
+            many = len(worded) > 1 and len(worded) > MOST * len(listed)
+            return free if many else decided if len(decided) > 1 else marked
         telling = {item.line for item in listed if item.line in self.taken or tells(item.text)}
         many = len(telling) > 1 and len(telling) >= MOST * len(listed)
         return free if ruled or many else [item for item in free if item.line in telling]

@@ -52,7 +52,7 @@ CHANGED = re.compile(
 )
 # The word and the number, or the id, or the date, with which a heading begins that is one of many
 COUNTED = re.compile(
-    r"[\W_]*(?:(?P<word>[^\W\d_]+)?[\s#_-]{0,3}\d+(?:\.\d+)*[a-z]?\b|(?P<commit>`?[0-9a-f]{7,40}\b))(?!\s?(?:%|x\b|×|ms\b|us\b))",
+    r"[\W_]*(?:(?P<date>\d{4}-?\d\d-?\d\d)(?:T\d+Z?)?|(?P<word>[^\W\d_]+)?[\s#_-]{0,3}\d+(?:\.\d+)*[a-z]?\b|(?P<commit>`?[0-9a-f]{7,40}\b))(?!\s?(?:%|x\b|×|ms\b|us\b))",
     re.IGNORECASE | re.ASCII,
 )
 # Below such a head stands what was measured, or on what: no change.
@@ -76,6 +76,8 @@ def counting_word(title: str) -> str | None:
     with that of a chapter (`1.2`).
     """
     found = COUNTED.match(title)
+    if found and found["date"]:
+        return "date"
     if found and not found["word"] and "." in found[0].strip("."):
         return None
     return (found["word"] or ("commit" if found["commit"] else "")).lower() if found else None

@@ -205,3 +205,9 @@ def test_what_is_measured_among_experiments_is_asked_about(text: str, lines: lis
 def test_an_item_inside_another_can_be_mapped() -> None:
     text = "# Attempts\n- Loads:\n  - wide: 3 % faster\n  - narrow: slower\n"
     assert [(row.line, row.change) for row in parsed(text, "line 4=REJECT").rows] == [(4, "narrow")]
+
+
+def test_headings_that_recur_below_others_tell_a_part_of_each() -> None:
+    one = "## {}\n### What changed\n- a loop over all of them\n### Interpretation\n- it spends its time in the queue\n"
+    text = "# Optimization log\n" + one.format("20260223T195116Z - smoke") + one.format("Wider loads")
+    assert [line for line, _ in proposed(text)] == [2, 7]
