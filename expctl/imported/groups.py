@@ -53,7 +53,7 @@ ENDS = re.compile(
 GAINED = frozenset(("fix", "improvement", "win", "speedup", "tweak"))
 # `What didn't work`, `Ideas that failed, and why`
 GIVEN_UP = re.compile(
-    rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:what|things|{THINGS})(?: (?:that|which|we tried))?"
+    rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:what|things|{THINGS})(?: (?:that|which|we|i|have|been|was|were|tried|but|and))*"
     r" (?P<verdict>failed|(?:did(?:n.?t| not)|does(?:n.?t| not)) (?:work|help|pay(?: off)?))(?:,? and why)?\W*",
     re.IGNORECASE,
 )

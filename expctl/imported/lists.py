@@ -23,6 +23,8 @@ NAMES_THINGS = re.compile(rf"\b(?:{THINGS}|what|things)\b|{ENDS.pattern}", re.IG
 FILE = re.compile(r"[`*]*[\w./-]+\.\w{1,5}[`*]*", re.ASCII)
 TITLE_MAX = 120
 LISTED_MIN = 4
+# Below such a heading each item was tried, measured or not.
+ALL_TRIED = re.compile(r"\b(?:tried|attempted|attempts|do(?: not|n.?t) re-?(?:try|peat|visit))\b", re.IGNORECASE)
 LABELLED = re.compile(
     r"(?P<indent>\s*)(?:[-*+]\s+)?(?:\*\*|__)?(?P<label>[A-Za-z][A-Za-z ]{0,24}?)(?:\*\*|__)?:(?:\*\*|__)?\s+(?P<words>\S.*)"
 )
@@ -38,32 +40,29 @@ def read_list(section: Section, ruled: Mapping[str, str], rows: Sequence[Row]) -
     """Yield an experiment for each item of `section` where its heading, or the one above, is `ruled`: says what became of all.
 
     Each item says what was tried before a colon or a dash, or in bold; and a third of them has a figure, or most of at least
-    four begin in bold. What tells of one of `rows`, or of another verdict, is left out.
+    four begin in bold, where the heading doesn't say that all were tried, and failed. What tells of one of
+    `rows`, or of another verdict, is left out.
     """
     inherits = section.under in ruled and ruling_of_items(section.title) is verdict_of(ruled[section.under])
     heading = section.under if inherits else section.title
     words = ruled.get(heading, "")
     verdict = verdict_of(words)
-    if verdict is None or not (NAMES_THINGS.search(heading) or words in MEANINGS):
+    tried = verdict is Verdict.REJECT and ALL_TRIED.search(section.title) is not None
+    if verdict is None or not (tried or NAMES_THINGS.search(heading) or words in MEANINGS):
         return
     found = [(number, parted(text)) for number, text in outer_items(section, paragraphs=False)]
-    told = [(number, title, rest) for number, (title, rest) in found if rest and len(title) <= TITLE_MAX]
+    told = [(number, title, rest) for number, (title, rest) in found if (rest or tried) and len(title) <= TITLE_MAX]
     bold = sum(text.startswith(("**", "__", "`")) for _, text in outer_items(section, paragraphs=False))
-    listed = verdict is Verdict.REJECT and bold >= LISTED_MIN and bold > len(told) / 2
+    listed = tried or (verdict is Verdict.REJECT and bold >= LISTED_MIN and bold > len(told) / 2)
     if not listed and sum(bool(MEASURED.search(f"{title} {rest}")) for _, title, rest in told) < MEASURED_SHARE * len(told):
         return
     against = NOT_KEPT if verdict is Verdict.KEEP else NOT_REJECTED
-    for number, tried, rest in told:
-        change, name = title_and_name(tried)
+    for number, title, rest in told:
+        change, name = title_and_name(title)
         other = {Verdict.KEEP, Verdict.REJECT} - {verdict}
         decided = any(found in other and pattern.search(rest) for found, pattern in PATTERNS)
-        if (
-            PART.fullmatch(tried)
-            or decided
-            or against.search(rest)
-            or not change
-            or any(may_be_the_same(tried, row.change) for row in rows)
-        ):
+        part = PART.fullmatch(title) or (tried and field_of(f"{title}: {rest}"))
+        if part or decided or against.search(rest) or not change or any(may_be_the_same(title, row.change) for row in rows):
             continue
         yield Row(
             line=number,

@@ -72,3 +72,15 @@ def test_marks_of_both_kinds_are_verdicts_where_a_word_bears_out_the_crosses() -
 )
 def test_marks_alone_are_no_verdicts(text: str) -> None:
     assert "Wider loads" not in [change for change, _, _ in read(text)]
+
+
+@pytest.mark.parametrize(
+    "heading", ["Tried and failed (do not retry)", "What we tried that didn't work", "What failed (do NOT retry)"]
+)
+def test_below_a_heading_that_says_that_all_was_tried_nothing_need_be_measured(heading: str) -> None:
+    items = "- Dead zones of the loads\n- A swizzle: conflicts\n- Lesson: read the counters\n- Sorted rows: partial\n"
+    text = f"# Notes\n## {heading}\n{items}"
+    assert [(change, verdict) for change, verdict, _ in read(text)] == [
+        ("Dead zones of the loads", Verdict.REJECT),
+        ("A swizzle", Verdict.REJECT),
+    ]
