@@ -95,12 +95,11 @@ class _Search:
         tables = {table.line: self._rows(table) for table in self.document.tables if table.line not in self.read}
         headings = self._headings()
         of_rows = {above for line, asked in tables.items() if len(asked) > 1 for above in self._path(line)}
-        found = {
-            line: guess
-            for line, guess in headings.items()
-            if line not in of_rows or tells(self.title_of[line]) or counting_word(self.title_of[line])
-        }
-        inside = self.taken | set(found)
+        of_rows -= {line for line in of_rows if tells(self.title_of[line]) or counting_word(self.title_of[line]) is not None}
+        outcomes = {section.line for section in self.document.sections if tells_outcome_of(section)}
+        # Where rows and the heading above them may be meant, both are asked about.
+        found = {line: guess for line, guess in headings.items() if line not in of_rows - outcomes}
+        inside = self.taken | (set(found) - of_rows)
         for line, asked in tables.items():
             if not inside & set(self._path(line)) or sum(map(bool, asked.values())) >= MOST * len(asked) > 1:
                 found |= asked
@@ -129,7 +128,10 @@ class _Search:
         titles = [title for title in titles if title != self.document.title]
         if not titles or ruling_of_items(titles[0]):
             return False
-        return any(map(PLANNED.search, titles)) or (not self._ruling(line) and holds_none(titles[0]))
+        return self._planned(line) or (not self._ruling(line) and holds_none(titles[0]))
+
+    def _planned(self, line: int) -> bool:
+        return any(PLANNED.search(self.title_of[at]) for at in self._path(line) if self.title_of[at] != self.document.title)
 
     def _headings(self) -> dict[int, Verdict | None]:
         groups: dict[int, list[Section]] = {}
@@ -139,14 +141,19 @@ class _Search:
         with_tables = {self._section(table.line) for table in self.document.tables}
         words = Counter(counting_word(section.title) for members in groups.values() for section in members)
         found: dict[int, Verdict | None] = {}
-        for above, members in groups.items():
-            if above and self._plans(above):
-                continue
+        for above, below in groups.items():
+            # What was decided all the same is no plan.
+            planned = above and self._plans(above)
+            members = [each for each in below if not planned or decides(each.title)]
             ruled = self._ruling(above) if above else None
             free = [
                 each for each in members if each.line not in self.taken | self.parts and self._may_be_one(each, with_tables)
             ]
-            told = {each.line for each in free if self.about and (tells(each.title) or told_whole(each))}
+            told = {
+                each.line
+                for each in free
+                if self.about and (tells(each.title) or ruling_of_items(each.title) or told_whole(each))
+            }
             told |= self.wholes & {each.line for each in free if self.about}
             sure = told | {each.line for each in members if each.line in self.taken}
             many, some = len(sure) >= MOST * len(members), len(sure) >= SOME * len(members)
@@ -221,6 +228,7 @@ class _Search:
         measured = sum(any(MEASURED.search(cell) for cell in row.cells) for row in rows) > MOST * len(rows)
         listed = worded or of_changes
         lists = some or (listed and self.about and len(rows) > 1 and (measured or of_changes))
-        if not ruled and (self._plans(table.line) or not lists or OF_SIZES.search(plain[0])):
+        plans = self._planned(table.line) if some and of_changes else self._plans(table.line)
+        if not ruled and (plans or not lists or OF_SIZES.search(plain[0])):
             return {}
         return {row.line: ruled or first_guess(row.cells[at] for at in order) for row in rows}

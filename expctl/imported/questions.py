@@ -15,6 +15,7 @@ from expctl.imported.vocabulary import MARKS
 
 VERDICT = "VERDICT"
 WORDS_MAX = 40
+FIGURES = re.compile(r"(?<=[^\W\d_])\W+\d[\d.,–%x×-]*\s?(?:%|[a-zµμ/]{0,6})\W*$")
 ASKED_MAX = 12
 OFTEN_MIN = 2
 
@@ -35,7 +36,9 @@ def options_for(cells: Iterable[str]) -> tuple[str, ...]:
 
     None is returned for words that are too long for it, or can't be quoted.
     """
-    words = dict.fromkeys(first_clause(plain_text(cell)).lower() for cell in cells if cell.strip())
+    said = (first_clause(plain_text(cell)).lower() for cell in cells if cell.strip())
+    # `success` of `success +51 %`, `success +8 %` is asked once.
+    words = dict.fromkeys(FIGURES.sub("", each).strip() or each for each in said)
     return tuple(
         f'--map "{each}={VERDICT}"' for each in words if each and len(each) <= WORDS_MAX and not re.search(r'["`$\\]', each)
     )

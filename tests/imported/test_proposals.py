@@ -211,3 +211,20 @@ def test_headings_that_recur_below_others_tell_a_part_of_each() -> None:
     one = "## {}\n### What changed\n- a loop over all of them\n### Interpretation\n- it spends its time in the queue\n"
     text = "# Optimization log\n" + one.format("20260223T195116Z - smoke") + one.format("Wider loads")
     assert [line for line, _ in proposed(text)] == [2, 7]
+
+
+def test_a_heading_of_others_that_state_verdicts_is_none_itself() -> None:
+    told = "### Batched loads [MERGED 2026-03-13]\n1.4x\n### A table [MERGED 2026-03-13]\n3x\n"
+    text = f"# Ideas\n## Completed (merged to main)\n{told}"
+    assert [(row.line, row.change) for row in parsed(text).rows] == [(3, "Batched loads"), (5, "A table")]
+    assert parsed("# Ideas\n### A harness (PR #6, merged 2026-06-09)\nIt runs.\n").rows == ()
+
+
+def test_a_table_of_experiments_below_a_summary_is_asked_about() -> None:
+    rows = "| 1 | wide loads | SUCCESS +51% |\n| 2 | queues | FAILURE |\n| 3 | stages | SUCCESS +8 % |\n"
+    text = f"# Experiment log\n## Quick reference\n| # | Experiment | Result |\n|---|---|---|\n{rows}"
+    assert proposed(text) == [(5, Verdict.KEEP), (6, Verdict.REJECT), (7, Verdict.KEEP)]
+    (table,) = parsed(text).skipped_tables
+    assert table.options == ('--map "verdict=Result"', '--map "success=VERDICT"', '--map "failure=VERDICT"')
+    after = parsed(text, "verdict=Result", "success=KEEP", "failure=REJECT")
+    assert [row.rulings[0].verdict for row in after.rows] == [Verdict.KEEP, Verdict.REJECT, Verdict.KEEP]
