@@ -133,6 +133,10 @@ def test_one_word_in_bold_decides_a_long_cell(cell: str, said: list[Verdict]) ->
 def test_a_run_of_proposals_shares_an_option() -> None:
     text = "# Log of experiments\n## Dead ends\n- A swizzle\n- Two waves\n- Three waves\n"
     assert '    --map "lines 3-5=REJECT"  takes these 3:' in proposed_lines(parsed(text))
+    twice = proposed_lines(parsed(text + text.partition("\n")[2].replace("Dead ends", "More dead ends")))
+    assert [line for line in twice if "takes these 3" in line] == [
+        f'    --map "lines {lines}=REJECT"  takes these 3:' for lines in ("3-5", "7-9")
+    ]
     mixed = proposed_lines(
         parsed("# Log of experiments\n| Tile | ms |\n|---|---|\n| a | slower |\n| b | winner |\n| c | slower |\n")
     )
