@@ -1,49 +1,49 @@
 """Find the lines of a hand-kept ledger that may be experiments though no verdict was understood: they are proposed to a person.
 
-What stands beside something tells more than its words: a heading among numbered ones of which one states a verdict, an item of
-a list whose heading rules it, a row of a table in which others tell an outcome. What explains, plans or sums up is left out.
+Headings below one heading, items of one list and rows of one table are of a kind: where one is an experiment, or enough tell an
+outcome, all are asked about. What explains, plans or sums up is left out. A question costs a look, silence an experiment.
 """
 
-import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from expctl.domain.experiment.proposal import Verdict
-from expctl.imported.bullets import ABOUT_EXPERIMENTS, LABEL, MEASURED
+from expctl.imported.bullets import ABOUT_EXPERIMENTS
 from expctl.imported.document import Document, Row, Section, Table
-from expctl.imported.fields import field_of, tells_one
+from expctl.imported.fields import field_of
 from expctl.imported.groups import ruled_sections, ruling_of_items
-from expctl.imported.headings import COUNTED, GROUP, IDENTIFIED, NUMBERED, PART, experiments_of, tails
-from expctl.imported.heads import HEADS, MEANING, OF_CHANGES, TRIED, Role
-from expctl.imported.items import outer_items, outside_fences, parted
-from expctl.imported.outcomes import OUTCOMES, first_guess, tells_outcome, weigh
+from expctl.imported.headings import PART, experiments_of
+from expctl.imported.heads import HEADS, MEANING, OF_CHANGES, Role
+from expctl.imported.items import Item, outside_fences, tree
+from expctl.imported.outcomes import first_guess, tells_outcome, weigh
 from expctl.imported.places import Place
 from expctl.imported.rules import FORBIDS, row_of_rule
-from expctl.imported.verdict_columns import FIRST, RULES, plain_head
-from expctl.imported.verdict_columns import MEASURED as FIGURE
-from expctl.imported.vocabulary import DECIDED, MARKS
-
-TEXT_MAX = 4000
-SHARE, MOST = 0.3, 0.5
-WORDS = 4
-SHORT = 80
-# What such a section holds is no experiment.
-NO_EXPERIMENTS = re.compile(
-    r"""\b(?:lessons?|insights?|learnings?|learned|summary|conclusions?|next|to-?do|future|plans?|setup|environment|how\ to
-    |methodology|background|overview|glossary|legend|references?|appendix|goals?|rules?|protocol|criteria|gates?|usage|hardware
-    |open\ questions?|(?:key\ )?takeaways?|files?|structure|instructions?|contents?|notes?\ on|recommend\w*|status|principles?
-    |current\ (?:state|best)|not\ (?:yet\ )?(?:tried|tested)|ideas\ (?:to|for)|backlog|queue|targets?|constraints?|invariants?
-    |profil\w+|breakdown|commands?|key\ findings?|guiding|priorities)\b""",
-    re.IGNORECASE | re.VERBOSE,
+from expctl.imported.signs import (
+    AT_START,
+    OF_SIZES,
+    PLANNED,
+    RELEASES,
+    TELLS_TRIED,
+    TITLE_MAX,
+    WORD,
+    counting_word,
+    decides,
+    ends,
+    holds_none,
+    may_be_tried,
+    slots,
+    tells,
+    tells_outcome_of,
+    text_of,
+    told_in,
+    told_whole,
 )
-AT_START = re.compile(r"\W*(?:\d+\W+)?(?:(?:the|an?|initial|stock|original|first)\W+)*(?:baseline|reference)\b", re.IGNORECASE)
-# `Exp-M1: tiles`
-NAMED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|trial)\W*[A-Z]{1,3}-?\d", re.IGNORECASE)
-WORD = re.compile(r"[^\W\d_]{3,}")
-BOLD_LINE = re.compile(r"\W{0,6}(?:\*\*|__)(.+?)(?:\*\*|__)\s*(.*)")
-COMMIT = re.compile(r"`(?=[a-f]*\d)[0-9a-f]{7,12}`", re.ASCII)
-SENTENCE = re.compile(r"(?<=[.!])\s+(?=\W*[A-Z])")
+from expctl.imported.verdict_columns import FIRST, MEASURED, RULES, plain_head
+from expctl.imported.vocabulary import MARKS
+
+SOME, MOST = 0.3, 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,236 +58,177 @@ def candidates(document: Document, rows: Sequence[Row], known: Mapping[int, Plac
     """Yield the lines of `document` that may be experiments beside `rows`; `known` are its places by line, `read` the lines
     that were understood, of tables and of sections about their rows.
     """
-    taken = {row.line for row in rows}
-    taken |= read & {each.line for each in document.sections if each.title not in ("", document.title)}
-    tree = _Tree.of(document)
-    about = bool(rows) or any(ABOUT_EXPERIMENTS.search(section.title) for section in document.sections)
-    tables = {table.line: _rows(table, about=about) for table in document.tables if table.line not in read}
-    several = [line for line, asked in tables.items() if len(asked) > 1]
-    direct = {tree.section(line) for line in several}
-    of_rows = {above for line in several for above in tree.path(line)}
-    titles = {section.line: section.title for section in document.sections}
-    found: dict[int, Verdict | None] = {
-        line: guess
-        for line, guess in _headings(document, tree, taken).items()
-        if line not in of_rows or (line in direct and _is_counted(titles[line])) or any(map(_decides, _ends(titles[line])))
-    }
-    taken |= set(found)
-    found |= _items(document, tree, rows, taken)
-    for line, asked in tables.items():
-        if not tree.inside(line, taken):
-            found |= asked
+    found = _Search(document, rows, read).found()
     lines = sorted(found.keys() & known.keys() - read - {row.line for row in rows})
     yield from (Candidate(place=known[line], guess=found[line]) for line in lines)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Tree:
-    """The sections of a document by line, and the line of the section above each."""
+class _Search:
+    """What is asked about in one document: `found` gives the guessed verdicts by line."""
 
-    lines: tuple[int, ...]
-    above: Mapping[int, int]
-
-    @staticmethod
-    def of(document: Document) -> "_Tree":
+    def __init__(self, document: Document, rows: Sequence[Row], read: set[int]) -> None:
+        self.document, self.rows = document, rows
+        self.lines = [section.line for section in document.sections]
+        self.title_of = {section.line: section.title for section in document.sections}
         last: dict[str, int] = {}
-        above: dict[int, int] = {}
+        self.above: dict[int, int] = {}
         for section in document.sections:
-            above[section.line] = last.get(section.under, 0) if section.under else 0
+            self.above[section.line] = last.get(section.under, 0) if section.under else 0
             last[section.title] = section.line
-        return _Tree(lines=tuple(above), above=above)
+        # A heading that stands below several others (`Commands`) tells a part of each.
+        over: dict[str, set[int]] = {}
+        for line, title in self.title_of.items():
+            over.setdefault(title.lower() if not (ruling_of_items(title) or TELLS_TRIED.search(title)) else "", set()).add(
+                self.above[line]
+            )
+        self.parts = {line for line, title in self.title_of.items() if title and len(over.get(title.lower(), ())) > 1}
+        self.wholes = {self.above[line] for line in self.parts} - {0}
+        self.taken = {row.line for row in rows} | (read & {line for line, title in self.title_of.items() if title})
+        self.read = read
+        named = (document.name.rpartition(".")[0].replace("_", " "), document.title)
+        of_title = any(ABOUT_EXPERIMENTS.search(title) and not RELEASES.search(title) for title in named)
+        self.about = bool(rows) or of_title or any(map(TELLS_TRIED.search, self.title_of.values()))
+        self.rules = ruled_sections({document.title: ""})
 
-    def section(self, line: int) -> int:
-        """Return the line of the heading above `line`, 0 without one."""
+    def found(self) -> dict[int, Verdict | None]:
+        """Return the guessed verdicts of all lines that are asked about."""
+        tables = {table.line: self._rows(table) for table in self.document.tables if table.line not in self.read}
+        headings = self._headings()
+        of_rows = {above for line, asked in tables.items() if len(asked) > 1 for above in self._path(line)}
+        of_rows -= {line for line in of_rows if tells(self.title_of[line]) or counting_word(self.title_of[line]) is not None}
+        outcomes = {section.line for section in self.document.sections if tells_outcome_of(section)}
+        # Where rows and the heading above them may be meant, both are asked about.
+        found = {line: guess for line, guess in headings.items() if line not in of_rows - outcomes}
+        inside = self.taken | (set(found) - of_rows)
+        for line, asked in tables.items():
+            if not inside & set(self._path(line)) or sum(map(bool, asked.values())) >= MOST * len(asked) > 1:
+                found |= asked
+        return found | self._items(inside)
+
+    def _section(self, line: int) -> int:
         index = bisect_right(self.lines, line)
         return self.lines[index - 1] if index else 0
 
-    def ruling(self, line: int, titles: Mapping[int, str]) -> Verdict | None:
-        """Return the verdict that the heading in `line`, or the innermost one above that gives one, gives to all below it."""
-        while line:
-            if found := ruling_of_items(titles.get(line, "")):
-                return found
-            line = self.above.get(line, 0)
-        return None
-
-    def path(self, line: int) -> Iterator[int]:
+    def _path(self, line: int) -> Iterator[int]:
         """Yield the lines of the headings above `line`, the innermost first."""
-        at = self.section(line)
+        at = self._section(line)
         while at:
             yield at
             at = self.above.get(at, 0)
 
-    def inside(self, line: int, sections: set[int]) -> bool:
-        """Return whether `line` stands in one of `sections`, or in a section below one."""
-        return any(at in sections for at in self.path(line))
+    def _ruling(self, line: int) -> Verdict | None:
+        """Return the verdict that the innermost heading at or above `line` which gives one gives to all below it."""
+        titles = (self.title_of[at] for at in self._path(line))
+        ruled = (title for title in titles if title != self.document.title or title in self.rules)
+        return next((found for title in ruled if (found := ruling_of_items(title))), None)
 
+    def _plans(self, line: int) -> bool:
+        """Return whether the heading above `line` explains, or one of those above it plans."""
+        titles = [self.title_of[at] for at in self._path(line)]
+        titles = [title for title in titles if title != self.document.title]
+        if not titles or ruling_of_items(titles[0]):
+            return False
+        return self._planned(line) or (not self._ruling(line) and holds_none(titles[0]))
 
-def _headings(document: Document, tree: _Tree, taken: set[int]) -> dict[int, Verdict | None]:
-    groups: dict[int, list[Section]] = {}
-    titles = _titles(document)
-    for section in experiments_of(document.sections):
-        if section.title and section.title != document.title:
-            groups.setdefault(tree.above.get(section.line, 0), []).append(section)
-    about = bool(ABOUT_EXPERIMENTS.search(document.title)) or bool(taken)
-    found: dict[int, Verdict | None] = {}
-    for above, members in groups.items():
-        ruled = tree.ruling(above, titles)
-        if NO_EXPERIMENTS.search(titles.get(above, "")):
-            continue
-        free = [section for section in members if section.line not in taken and _may_be_one(section)]
-        told = {section.line for section in free if any(map(weigh, _ends(section.title)))}
-        told |= {section.line for section in free if about and ruling_of_items(section.title)}
-        whole = {section.line for section in free if tells_one(outside_fences(section.lines)) and tells_outcome(_text(section))}
-        counted = {section.line for section in members if _is_counted(section.title)}
-        known = told | {section.line for section in members if section.line in taken}
-        if about or len(whole) > 1:
-            known |= whole
-        many = len(known) >= MOST * len(members)
-        of_many = about and len(counted) > 1
-        asked = set()
-        for section in free:
-            body = _text(section)
-            line = section.line
-            among = (known and (line in counted or many)) or (of_many and line in counted and tells_outcome(body))
-            if line in known or among or (ruled and (line in counted or MEASURED.search(body))):
-                asked.add(line)
-        if len(asked & counted) > 1 and len(asked & counted) >= MOST * len(counted):
-            asked |= counted & {section.line for section in free}
-        found |= {each.line: first_guess([*_ends(each.title), *_told_in(each)]) or ruled for each in free if each.line in asked}
-    # A heading of several is none itself.
-    several = {tree.above.get(line, 0) for line in (*found, *taken)} | {
-        tree.section(line) for line in taken if line not in titles
-    }
-    return {line: guess for line, guess in found.items() if line not in several}
+    def _planned(self, line: int) -> bool:
+        return any(PLANNED.search(self.title_of[at]) for at in self._path(line) if self.title_of[at] != self.document.title)
 
+    def _headings(self) -> dict[int, Verdict | None]:
+        groups: dict[int, list[Section]] = {}
+        for section in experiments_of(self.document.sections):
+            if section.title and section.title != self.document.title:
+                groups.setdefault(self.above.get(section.line, 0), []).append(section)
+        with_tables = {self._section(table.line) for table in self.document.tables}
+        words = Counter(counting_word(section.title) for members in groups.values() for section in members)
+        found: dict[int, Verdict | None] = {}
+        for above, below in groups.items():
+            # What was decided all the same is no plan.
+            planned = above and self._plans(above)
+            members = [each for each in below if not planned or decides(each.title)]
+            ruled = self._ruling(above) if above else None
+            free = [
+                each for each in members if each.line not in self.taken | self.parts and self._may_be_one(each, with_tables)
+            ]
+            told = {
+                each.line
+                for each in free
+                if self.about and (tells(each.title) or ruling_of_items(each.title) or told_whole(each))
+            }
+            told |= self.wholes & {each.line for each in free if self.about}
+            sure = told | {each.line for each in members if each.line in self.taken}
+            many, some = len(sure) >= MOST * len(members), len(sure) >= SOME * len(members)
+            for each in free:
+                word = counting_word(each.title)
+                counted = self.about and word is not None and words[word] > 1 and (word or tells_outcome_of(each))
+                if each.line in told or counted or ruled or (self.about and (many or (some and tells_outcome_of(each)))):
+                    found[each.line] = first_guess([*ends(each.title), *told_in(each), each.title]) or ruled
+        # A heading of several is none itself.
+        several = {self.above.get(line, 0) for line in (*found, *self.taken)} - self.wholes
+        several |= {self._section(line) for line in self.taken if line not in self.title_of}
+        return {line: guess for line, guess in found.items() if line not in several}
 
-def _titles(document: Document) -> dict[int, str]:
-    """Return the headings by line, but for that of the whole document where it doesn't say what became of all."""
-    rules = ruled_sections({document.title: ""})
-    return {each.line: each.title for each in document.sections if each.title != document.title or each.title in rules}
+    def _may_be_one(self, section: Section, with_tables: set[int]) -> bool:
+        title = section.title
+        empty = not text_of(section).strip() and section.line not in with_tables | self.wholes
+        if PART.fullmatch(title) or FORBIDS.search(title) or AT_START.match(title) or empty:
+            return False
+        if any(map(weigh, ends(title))):
+            return True
+        several = ruling_of_items(title) and len(tree(tuple(outside_fences(section.lines)))) > 1
+        return not several and (bool(counting_word(title)) or not holds_none(title))
 
+    def _items(self, inside: set[int]) -> dict[int, Verdict | None]:
+        found: dict[int, Verdict | None] = {}
+        for section in self.document.sections:
+            path = list(self._path(section.line))
+            forbids = any(FORBIDS.search(self.title_of[at]) for at in path)
+            ruled = self._ruling(section.line) or (Verdict.REJECT if forbids else None)
+            own = ruling_of_items(section.title) is not None
+            if self._plans(section.line) or (not self.about and not ruled):
+                continue
+            lists = [tree(tuple(outside_fences(section.lines)))]
+            while lists:
+                listed = [item for item in lists.pop() if not field_of(item.text)]
+                free = [item for item in listed if item.line not in self.taken and may_be_tried(item.text)]
+                free = [item for item in free if not (forbids and row_of_rule(item.text, self.rows))]
+                some = self._some(free, listed, ruled=ruled is not None, taken=not own and bool(inside & set(path)))
+                found |= {item.line: ruled or first_guess(slots(item.text)) for item in some}
+                asked = self.taken | {item.line for item in some}
+                lists += (item.inside for item in listed if item.inside and item.line not in asked)
+        return found
 
-def _ends(title: str) -> list[str]:
-    """Return the parts of a heading where its verdict may stand."""
-    ends = (title[:1], title.rstrip("\ufe0f *_")[-1:])
-    return [*(end for end in ends if MARKS.fullmatch(end)), *tails(title)]
-
-
-def _decides(text: str) -> bool:
-    return bool(MARKS.search(text) or DECIDED.search(text))
-
-
-def _may_be_one(section: Section) -> bool:
-    title = section.title
-    if PART.fullmatch(title) or FORBIDS.search(title) or AT_START.match(title) or not _text(section).strip():
-        return False
-    if any(map(weigh, _ends(title))):
-        return True
-    several = ruling_of_items(title) and len(list(outer_items(section, paragraphs=False))) > 1
-    return not several and bool(NUMBERED.match(title) or not (GROUP.match(title) or NO_EXPERIMENTS.search(title)))
-
-
-def _is_counted(title: str) -> bool:
-    return bool(NUMBERED.match(title) or COUNTED.match(title) or IDENTIFIED.match(title) or NAMED.match(title))
-
-
-def _text(section: Section) -> str:
-    return "\n".join(line.text for line in outside_fences(section.lines))
-
-
-def _told_in(section: Section) -> list[str]:
-    """Return what a section says where its verdict may stand: labelled lines, bold words, and its last sentences."""
-    lines = [line.text for line in outside_fences(section.lines) if line.text.strip()]
-    labelled = [found[1] for line in lines if (found := LABEL.fullmatch(line))]
-    bold = [found[1] for line in lines if (found := BOLD_LINE.match(line[:TEXT_MAX])) and tells_outcome(found[1])]
-    return [*labelled, *bold, *reversed(lines[-3:]), " ".join(lines)[:TEXT_MAX]]
-
-
-def _items(document: Document, tree: _Tree, rows: Sequence[Row], taken: set[int]) -> dict[int, Verdict | None]:
-    titles = _titles(document)
-    found: dict[int, Verdict | None] = {}
-    for section in document.sections:
-        above = titles.get(tree.above.get(section.line, 0), "")
-        plans = NO_EXPERIMENTS.search(section.title) and section.title != document.title
-        if plans or tree.inside(section.line, taken):
-            continue
-        listed = [(line, text[:TEXT_MAX]) for line, text in outer_items(section) if not field_of(text)]
-        forbids = bool(FORBIDS.search(f"{section.title} {above}"))
-        free = [(line, text) for line, text in listed if line not in taken and _tells_tried(text)]
-        free = [each for each in free if not (forbids and row_of_rule(each[1], rows))]
-        ruled = tree.ruling(section.line, titles) or (Verdict.REJECT if forbids else None)
-        about = ABOUT_EXPERIMENTS.search(f"{section.title} {above} {document.title}")
-        telling = {line for line, text in listed if line in taken or (about and _tells(text))}
+    def _some(self, free: list[Item], listed: Sequence[Item], *, ruled: bool, taken: bool) -> list[Item]:
+        """Return those of `free` that are asked about; `taken`: a heading above is read or asked about itself."""
+        if taken:
+            decided = [item for item in free if any(map(decides, slots(item.text)))]
+            marked = [item for item in free if MARKS.match(item.text)]
+            worded = [item for item in listed if tells_outcome(item.text[:TITLE_MAX])]
+            many = len(worded) > 1 and len(worded) > MOST * len(listed)
+            return free if many else decided if len(decided) > 1 else marked
+        telling = {item.line for item in listed if item.line in self.taken or tells(item.text)}
         many = len(telling) > 1 and len(telling) >= MOST * len(listed)
-        for line, text in free:
-            decided = about and line in telling and DECIDED.search(text) and (MEASURED.search(text) or IDENTIFIED.match(text))
-            if ruled or many or decided:
-                found[line] = ruled or first_guess(_slots(text))
-    return found
+        return free if ruled or many else [item for item in free if item.line in telling]
 
-
-def _tells_tried(text: str) -> bool:
-    title, _ = parted(text)
-    return not (
-        PART.fullmatch(title) or AT_START.match(title) or (len(title.split()) <= WORDS and NO_EXPERIMENTS.search(title))
-    )
-
-
-def _slots(text: str) -> list[str]:
-    """Return the parts of an item where its verdict may stand, the surest first."""
-    title, rest = parted(text)
-    sentences = SENTENCE.split(rest)
-    first = [title] if len(title.split()) <= WORDS else []
-    return [*first, *tails(title), *tails(rest[:TEXT_MAX]), sentences[0], sentences[-1], text]
-
-
-def _tells(text: str) -> bool:
-    title, rest = parted(text)
-    return any(map(tells_outcome, [*tails(title), *tails(rest), *SENTENCE.split(rest)[:1], *SENTENCE.split(rest)[-1:]]))
-
-
-def _rows(table: Table, *, about: bool) -> dict[int, Verdict | None]:
-    """Return the rows of a table in which many tell an outcome, whose heading rules them, or (`about`: the document is one of
-    experiments) which lists things by ids.
-    """
-    plain = [plain_head(head) for head in table.heads]
-    if RULES.search(table.section) or set(plain) & set(MEANING):
-        return {}
-    plans = NO_EXPERIMENTS.search(table.section)
-    if plans and not sum(any(map(COMMIT.search, row.cells)) for row in table.rows) > MOST * len(table.rows):
-        return {}
-    ruled = ruling_of_items(table.section)
-    of = (Role.VERDICT, Role.RESULT, Role.WHY)
-    rank = [next((n for n, role in enumerate(of) if head in HEADS[role]), len(of)) for head in plain]
-    order = sorted(range(1, len(plain)), key=rank.__getitem__)
-    rows = [row for row in table.rows if any(row.cells) and not any(map(FIRST.search, row.cells))]
-
-    telling = sum(any(_opens(row.cells[at].strip("*_` ")) for at in order) for row in rows)
-    if not ruled and (telling < 2 or telling < SHARE * len(rows)) and not _of_ids(table, about=about):
-        return {}
-    return {row.line: ruled or first_guess(row.cells[at] for at in order) for row in rows}
-
-
-def _of_ids(table: Table, *, about: bool) -> bool:
-    """Return whether a table lists things by ids, and says of most in words what they were.
-
-    `about`: the document is one of experiments; then plain numbers below a head such as `#` are ids too, and so are commits in
-    any column, and what stands below a head such as `change` or beside one such as `result`, with figures, needs no id.
-    """
-    plain = [plain_head(head) for head in table.heads]
-    first = [row.cells[0].strip("*`#[]~ ") for row in table.rows]
-    most = MOST * len(table.rows)
-    words = sum(any(WORD.search(cell) for cell in row.cells[1:]) for row in table.rows)
-    named = about and (plain[0] in HEADS[Role.NAME] or table.heads[0].strip() == "#")
-    ids = sum(bool(IDENTIFIED.match(cell)) for cell in first)
-    if len(first) > 1 and (named or ids > most) and len({*first} - {"—", "-", ""}) > most and words > most:
-        return True
-    commits = sum(any(COMMIT.search(cell) for cell in row.cells) for row in table.rows)
-    figures = sum(any(map(FIGURE.search, row.cells)) for row in table.rows)
-    changes = any(head in TRIED or head in OF_CHANGES for head in plain)
-    results = any(head in HEADS[Role.RESULT] or head in HEADS[Role.VERDICT] for head in plain)
-    return about and len(table.rows) > 1 and (commits > most or ((changes or results) and figures > most and words > most))
-
-
-def _opens(cell: str) -> bool:
-    return bool(MARKS.match(cell) or DECIDED.match(cell) or (len(cell) <= SHORT and OUTCOMES.search(cell)))
+    def _rows(self, table: Table) -> dict[int, Verdict | None]:
+        """Return the rows of a table whose heading rules it, or in which some tell an outcome, or (among experiments)
+        that lists things in words with figures beside them.
+        """
+        plain = [plain_head(head) for head in table.heads]
+        if RULES.search(table.section) or set(plain) & set(MEANING):
+            return {}
+        of = (Role.VERDICT, Role.RESULT, Role.WHY)
+        rank = [next((n for n, role in enumerate(of) if head in HEADS[role]), len(of)) for head in plain]
+        order = sorted(range(1, len(plain)), key=rank.__getitem__)
+        rows = [row for row in table.rows if any(row.cells) and not any(map(FIRST.search, row.cells))]
+        ruled = self._ruling(table.line)
+        telling = sum(any(tells(row.cells[at]) for at in order) for row in rows)
+        some = telling >= (1 if self.about else 2) and telling >= SOME * len(rows)
+        worded = sum(bool(WORD.search(row.cells[0])) for row in rows) > MOST * len(rows)
+        of_changes = any(head in OF_CHANGES or head in HEADS[Role.CHANGE] or head in HEADS[Role.NAME] for head in plain)
+        measured = sum(any(MEASURED.search(cell) for cell in row.cells) for row in rows) > MOST * len(rows)
+        listed = worded or of_changes
+        lists = some or (listed and self.about and len(rows) > 1 and (measured or of_changes))
+        plans = self._planned(table.line) if some and of_changes else self._plans(table.line)
+        if not ruled and (plans or not lists or OF_SIZES.search(plain[0])):
+            return {}
+        return {row.line: ruled or first_guess(row.cells[at] for at in order) for row in rows}

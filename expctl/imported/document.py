@@ -103,7 +103,8 @@ class Row:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
     """A line of the ledger that was not understood, and why. `options` of the command line would decide it; `guess` is the
-    verdict that its words let one guess, None without one.
+    verdict that its words let one guess, None without one. `below` is the line of the table or the heading below which it
+    stands, 0 for a heading.
     """
 
     line: int
@@ -111,6 +112,7 @@ class Unread:
     why: str
     options: tuple[str, ...] = ()
     guess: Verdict | None = None
+    below: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

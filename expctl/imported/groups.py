@@ -53,7 +53,7 @@ ENDS = re.compile(
 GAINED = frozenset(("fix", "improvement", "win", "speedup", "tweak"))
 # `What didn't work`, `Ideas that failed, and why`
 GIVEN_UP = re.compile(
-    rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:what|things|{THINGS})(?: (?:that|which|we tried))?"
+    rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:what|things|{THINGS})(?: (?:that|which|we|i|have|been|was|were|tried|but|and))*"
     r" (?P<verdict>failed|(?:did(?:n.?t| not)|does(?:n.?t| not)) (?:work|help|pay(?: off)?))(?:,? and why)?\W*",
     re.IGNORECASE,
 )
@@ -177,7 +177,7 @@ ELSE = re.compile(
 # Stems with which a heading rules all below it. What this finds is a guess.
 GAVE_UP = re.compile(
     r"\b(?:reject|revert|discard|abandon|drop(?:ped)?\b|fail|unsuccessful|negative results?|dead[- ]ends?|eliminat|ruled out"
-    r"|refut|disprov|lost\b|losers?\b|no[- ]gos?\b|non-?starters?|not worth|harmful|backed out|rolled back)"
+    r"|refut|disprov|dead(?=\W*$)|lost\b|losers?\b|no[- ]gos?\b|non-?starters?|not worth|harmful|backed out|rolled back)"
     r"|\b(?:did|does|do)(?:n.?t| not) (?:work|help|pay|pan)|not (?:to )?(?:work|help|pay|keep)|失败|放弃|无效",
     re.IGNORECASE,
 )

@@ -52,6 +52,8 @@ SHOUTED = re.compile(
 )
 # `[2026-02-03] session | E12 REJECTED: ...`
 STAMP = re.compile(r"\W*\d{4}-\d\d-\d\d\b[^|]{0,40}\|\s*")
+# `[MERGED 2026-02-03]`
+DATE_IN = re.compile(r"(?<=[A-Z])\s+\d{4}-\d\d-\d\d(?=\s*\])")
 # `E12 wider loads [status: rejected -> see E9]` and `E12 wider loads [ACCEPTED: ...]`
 TAGGED = re.compile(r"[\[(]\s*(?:status|verdict|decision|outcome)\s*:\s*([^\])]+?)\s*(?=$|[\])(]|->|→|[,;]\s)", re.IGNORECASE)
 CAPITALS = re.compile(r"\[\s*([A-Z][A-Z ]{3,20}[A-Z])\s*(?=[\]:;,–—])")
@@ -110,7 +112,7 @@ def read_heading(heading: str, dialect: Dialect, *, marked: bool, outcomes: bool
     `marked`: the document has headings that begin with `✅` and such that begin with `❌`, which then are verdicts; `outcomes`:
     it has such that end with `— BIG WIN`, and such that end with `— HARMFUL`.
     """
-    text = STAMP.sub("", heading, count=1)
+    text = DATE_IN.sub("", STAMP.sub("", heading, count=1))
     if OF_DESIGN.match(text):
         return None
     if failed := FAILED.fullmatch(text):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
-from expctl.imported.bullets import MEASURED
+from expctl.imported.bullets import ABOUT_EXPERIMENTS, MEASURED
 from expctl.imported.document import Line, Row, Ruling, Section
 from expctl.imported.fields import Field, field_of, words_of
 from expctl.imported.groups import ENDS, MEANINGS, MEASURED_SHARE, NOT_KEPT, NOT_REJECTED, THINGS, ruling_of_items, verdict_of
@@ -16,13 +16,15 @@ from expctl.imported.headings import PART, title_and_name
 from expctl.imported.items import outer_items, parted, tree
 from expctl.imported.likeness import may_be_the_same
 from expctl.imported.verdicts import Dialect, rulings
-from expctl.imported.vocabulary import DECIDED, PATTERNS
+from expctl.imported.vocabulary import DECIDED, MARKED, MARKS, PATTERNS
 
 # `Failed` alone may be about tests.
 NAMES_THINGS = re.compile(rf"\b(?:{THINGS}|what|things)\b|{ENDS.pattern}", re.IGNORECASE)
 FILE = re.compile(r"[`*]*[\w./-]+\.\w{1,5}[`*]*", re.ASCII)
 TITLE_MAX = 120
 LISTED_MIN = 4
+# Below such a heading each item was tried, measured or not.
+ALL_TRIED = re.compile(r"\b(?:tried|attempted|attempts|do(?: not|n.?t) re-?(?:try|peat|visit))\b", re.IGNORECASE)
 LABELLED = re.compile(
     r"(?P<indent>\s*)(?:[-*+]\s+)?(?:\*\*|__)?(?P<label>[A-Za-z][A-Za-z ]{0,24}?)(?:\*\*|__)?:(?:\*\*|__)?\s+(?P<words>\S.*)"
 )
@@ -38,32 +40,29 @@ def read_list(section: Section, ruled: Mapping[str, str], rows: Sequence[Row]) -
     """Yield an experiment for each item of `section` where its heading, or the one above, is `ruled`: says what became of all.
 
     Each item says what was tried before a colon or a dash, or in bold; and a third of them has a figure, or most of at least
-    four begin in bold. What tells of one of `rows`, or of another verdict, is left out.
+    four begin in bold, where the heading doesn't say that all were tried, and failed. What tells of one of
+    `rows`, or of another verdict, is left out.
     """
     inherits = section.under in ruled and ruling_of_items(section.title) is verdict_of(ruled[section.under])
     heading = section.under if inherits else section.title
     words = ruled.get(heading, "")
     verdict = verdict_of(words)
-    if verdict is None or not (NAMES_THINGS.search(heading) or words in MEANINGS):
+    tried = verdict is Verdict.REJECT and ALL_TRIED.search(section.title) is not None
+    if verdict is None or not (tried or NAMES_THINGS.search(heading) or words in MEANINGS):
         return
     found = [(number, parted(text)) for number, text in outer_items(section, paragraphs=False)]
-    told = [(number, title, rest) for number, (title, rest) in found if rest and len(title) <= TITLE_MAX]
+    told = [(number, title, rest) for number, (title, rest) in found if (rest or tried) and len(title) <= TITLE_MAX]
     bold = sum(text.startswith(("**", "__", "`")) for _, text in outer_items(section, paragraphs=False))
-    listed = verdict is Verdict.REJECT and bold >= LISTED_MIN and bold > len(told) / 2
+    listed = tried or (verdict is Verdict.REJECT and bold >= LISTED_MIN and bold > len(told) / 2)
     if not listed and sum(bool(MEASURED.search(f"{title} {rest}")) for _, title, rest in told) < MEASURED_SHARE * len(told):
         return
     against = NOT_KEPT if verdict is Verdict.KEEP else NOT_REJECTED
-    for number, tried, rest in told:
-        change, name = title_and_name(tried)
+    for number, title, rest in told:
+        change, name = title_and_name(title)
         other = {Verdict.KEEP, Verdict.REJECT} - {verdict}
         decided = any(found in other and pattern.search(rest) for found, pattern in PATTERNS)
-        if (
-            PART.fullmatch(tried)
-            or decided
-            or against.search(rest)
-            or not change
-            or any(may_be_the_same(tried, row.change) for row in rows)
-        ):
+        part = PART.fullmatch(title) or (tried and field_of(f"{title}: {rest}"))
+        if part or decided or against.search(rest) or not change or any(may_be_the_same(title, row.change) for row in rows):
             continue
         yield Row(
             line=number,
@@ -76,6 +75,36 @@ def read_list(section: Section, ruled: Mapping[str, str], rows: Sequence[Row]) -
             figures=(),
             table=section.line,
         )
+
+
+def read_marked(section: Section, title: str) -> Iterator[Row]:
+    """Yield an experiment for each item of a list that begins with a check mark or a cross, where most items do, and a word for
+    what was undone (`reverted`) bears out most crosses. An item with words against its mark is left out. The headings,
+    or the `title` of the document, must be about experiments.
+    """
+    if not ABOUT_EXPERIMENTS.search(f"{section.title} {section.under} {title}"):
+        return
+    listed = list(outer_items(section, paragraphs=False))
+    marked = [(line, text[0], text[1:].lstrip("\ufe0f *_")) for line, text in listed if MARKS.match(text)]
+    crosses = [text for _, mark, text in marked if MARKED[mark] is Verdict.REJECT]
+    borne = sum(bool(DECIDED.search(text) and NOT_KEPT.search(text)) for text in crosses)
+    if len(marked) < LISTED_MIN or 2 * len(marked) <= len(listed) or not crosses or 2 * borne <= len(crosses):
+        return
+    for number, mark, text in marked:
+        against = NOT_KEPT if MARKED[mark] is Verdict.KEEP else NOT_REJECTED
+        change, name = title_and_name(parted(text)[0])
+        if change and len(crosses) < len(marked) and not against.search(text):
+            yield Row(
+                line=number,
+                name=name,
+                rulings=(Ruling(verdict=MARKED[mark], kind=None, words=mark),),
+                change=plain_text(change),
+                result=plain_text(parted(text)[1]),
+                why="",
+                date="",
+                figures=(),
+                table=section.line,
+            )
 
 
 @dataclass(slots=True, kw_only=True)

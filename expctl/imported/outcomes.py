@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterable
 
 from expctl.domain.experiment.proposal import Verdict
-from expctl.imported.hedges import is_hedged
 from expctl.imported.verdicts import rulings
-from expctl.imported.vocabulary import CLAUSE, DECIDED, MARKED, MARKS, PATTERNS
+from expctl.imported.vocabulary import CLAUSE, DECIDED, MARKED, MARKS, PATTERNS, is_hedged
 
 TEXT_MAX = 4000
 # What may stand before the outcome in the part of a heading that tells it: `UNIVERSALLY HARMFUL`, `BIG WIN (base)`

@@ -10,7 +10,7 @@ from expctl.imported.columns import Columns, columns_of, ids_inside, name_in_cha
 from expctl.imported.document import Document, Row, Ruling, Table, TableRow
 from expctl.imported.headings import title_and_name
 from expctl.imported.heads import HEADS, Role
-from expctl.imported.items import outer_items, parted
+from expctl.imported.items import items, outside_fences, parted
 from expctl.imported.verdict_columns import Map, plain_head
 
 KEY_MAX = 110
@@ -21,10 +21,13 @@ BY_MAP = "verdict by --map"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A line that can tell of an experiment: `text` is what it says in full, `make` gives that as one without a verdict."""
+    """A line that can tell of an experiment: `text` is what it says in full, `make` gives that as one without a verdict.
+    `below` is the line of its table or of the heading above it, 0 for a heading.
+    """
 
     line: int
     text: str
+    below: int
     make: Callable[[], Row]
 
     @property
@@ -43,17 +46,16 @@ def _of_tables(document: Document) -> Iterator[Place]:
     for table in document.tables:
         made = _Rows(table)
         for row in table.rows:
-            yield Place(line=row.line, text=" | ".join(row.cells), make=partial(made.row, row))
+            yield Place(line=row.line, text=" | ".join(row.cells), below=table.line, make=partial(made.row, row))
 
 
 def _of_sections(document: Document) -> Iterator[Place]:
     for section in document.sections:
         if section.title:
-            yield Place(
-                line=section.line, text=section.title, make=partial(_told, section.line, section.title, "", section.line)
-            )
-        for line, text in outer_items(section):
-            yield Place(line=line, text=text, make=partial(_told, line, *parted(text), section.line))
+            told = partial(_told, section.line, section.title, "", section.line)
+            yield Place(line=section.line, text=section.title, below=0, make=told)
+        for line, text, _ in items(tuple(outside_fences(section.lines))):
+            yield Place(line=line, text=text, below=section.line, make=partial(_told, line, *parted(text), section.line))
 
 
 def _told(line: int, title: str, rest: str, below: int) -> Row:

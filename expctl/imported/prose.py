@@ -21,7 +21,7 @@ from expctl.imported.headings import (
 )
 from expctl.imported.items import outside_fences
 from expctl.imported.likeness import may_be_the_same
-from expctl.imported.lists import read_entries, read_list, read_nested
+from expctl.imported.lists import read_entries, read_list, read_marked, read_nested
 from expctl.imported.verdicts import Dialect, Pending, opens_with_verdict, rulings
 from expctl.imported.vocabulary import DECIDED, MARKS
 
@@ -94,6 +94,9 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
     outcomes = outcomes_are_verdicts(document.sections)
     told: set[str] = set()
     above = {section.title: section.under for section in document.sections}
+    # A heading of others that state verdicts themselves is that of several: `Completed (merged to main)`
+    stated = Counter(each.under for each in document.sections if DECIDED.search(each.title))
+    of_several = {title for title, times in stated.items() if times > 1}
     groups = ruled_sections({title: under for title, under in above.items() if title != document.title})
     whole_document = ruled_sections({document.title: ""})
     fails = any(DECIDES.search(line.text) for line in document.lines())
@@ -104,6 +107,8 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
             continue  # a part of the experiment above it
         lines = tuple(outside_fences(section.lines))
         heading = read_heading(section.title, dialect, marked=marked, outcomes=outcomes)
+        if section.title in of_several:
+            heading = None
         if heading and (same := _row_told_of(heading, section, rows)):
             told.add(section.title)
             found.append(_again(section, same, _section(section, heading, lines, dialect, among=True)))
@@ -132,8 +137,10 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
             told.add(section.title)
         made = [whole] if whole else list(read_bullets(section, lines, dialect, rows, fails=fails))
         seen = {each.line for each in made}
-        listed = read_list(section, groups | whole_document, rows) if not whole else ()
-        found += [*made, *(each for each in listed if each.line not in seen)]
+        listed = (
+            [*read_marked(section, document.title), *read_list(section, groups | whole_document, rows)] if not whole else []
+        )
+        found += [*made, *{each.line: each for each in listed if each.line not in seen}.values()]
     return found
 
 

@@ -122,6 +122,7 @@ def _with_lines(parsed: ParsedLedger, document: Document, given: Map, read: set[
                 why="it may be an experiment",
                 options=(line_option(each.place.line, each.guess),),
                 guess=each.guess,
+                below=each.place.below,
             )
             for each in found
         ),

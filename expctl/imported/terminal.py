@@ -4,7 +4,7 @@ import itertools
 from collections import Counter
 from collections.abc import Sequence
 
-from expctl.domain.experiment.proposal import Kind, Verdict
+from expctl.domain.experiment.proposal import Kind
 from expctl.domain.experiment.record import Record
 from expctl.domain.text import one_line, plain_text
 from expctl.imported.document import ParsedLedger, Unread
@@ -70,24 +70,33 @@ def proposed_lines(reading: ParsedLedger) -> list[str]:
     lines = ["  told once more:", *lines] if lines else []
     proposed = {each.line for each in reading.proposals if each.options}
     shown: list[str] = []
-    for (guess, is_proposed), group in itertools.groupby(asked, key=lambda each: (each.guess, each.line in proposed)):
-        shown += _run_lines(list(group), guess) if is_proposed else []
+    asked_at_once = 0
+    for (_, is_proposed), group in itertools.groupby(asked, key=lambda each: (each.below, each.line in proposed)):
+        of_group = _run_lines(list(group)) if is_proposed else []
+        asked_at_once += sum("--map" in line for line in of_group)
+        shown += of_group
     lines += ["  may be experiments; as it seems:", *shown] if shown else []
     if asked:
         share = read / (read + len(asked))
         lines.append(f"  understood {read} of {read + len(asked)} lines that are or may be experiments ({share:.0%})")
+        lines += [f"  the {len(proposed)} that are proposed are {asked_at_once} questions"] if proposed else []
         lines.append(
             '  --map proposed takes all that is proposed; --map "line N=VERDICT", --map "lines N-M=VERDICT" correct it'
         )
     return lines
 
 
-def _run_lines(run: Sequence[Unread], guess: Verdict | None) -> list[str]:
-    """Return the lines for a run of proposals with one guess: a few each with its option, more below one option for all."""
+def _run_lines(run: Sequence[Unread]) -> list[str]:
+    """Return the lines for proposals below one heading, or in one table: a few each with its option, more below one option for
+    all, with what each seems to be where they differ.
+    """
     if len(run) < RUN_MIN:
         return [f"    {each.options[0]:<27} {plain_text(each.text)}" for each in run]
-    option = lines_option(run[0].line, run[-1].line, guess)
-    return [f"    {option}  takes these {len(run)}:", *(f"      line {each.line:<4} {plain_text(each.text)}" for each in run)]
+    guesses = {each.guess for each in run}
+    option = lines_option(run[0].line, run[-1].line, run[0].guess if len(guesses) == 1 else None)
+    seems = [f"{each.guess or '?':<12} " if len(guesses) > 1 else "" for each in run]
+    each_line = (f"      line {each.line:<4} {seem}{plain_text(each.text)}" for each, seem in zip(run, seems, strict=True))
+    return [f"    {option}  takes these {len(run)}{', which seem to be' if len(guesses) > 1 else ''}:", *each_line]
 
 
 def audit_lines(remarks: Sequence[Remark], roofline: str) -> list[str]:

@@ -9,7 +9,6 @@ from enum import StrEnum
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Ruling
-from expctl.imported.hedges import RULED, is_hedged, opens_with_hedge
 from expctl.imported.vocabulary import (
     ANSWERS,
     BASELINE,
@@ -38,10 +37,13 @@ from expctl.imported.vocabulary import (
     PATTERNS,
     PENDING,
     RESULT_OF_TEST,
+    RULED,
     SEEN_ONLY,
     SUCCEEDED,
     TAKEN_OUT,
     UNDONE,
+    is_hedged,
+    opens_with_hedge,
 )
 
 
@@ -93,10 +95,8 @@ def _rulings(text: str, dialect: Dialect) -> tuple[Ruling, ...] | Pending | None
         return meant
     found, recognised = _verdicts(plain, dialect)
     answer = ANSWERS.get(_clauses(plain)[0].lower()) if dialect.answers else None
-    if not found and answer:
-        return (_ruling(answer, _bare(text)),)
-    if not found and BASELINE.fullmatch(plain):
-        return Pending.BASELINE
+    if not found and (answer or BASELINE.fullmatch(plain)):
+        return (_ruling(answer, _bare(text)),) if answer else Pending.BASELINE
     if not found:
         waits = PENDING.search(plain) if len(plain) <= SHORT else PENDING.match(plain)
         return Pending.NO_VERDICT_YET if waits or not plain.strip("-–—? ") else None
@@ -132,7 +132,7 @@ def speaks_of_verdicts(text: str, dialect: Dialect = PLAIN) -> bool:
 
 
 def spelled_out(cell: str) -> str:
-    """Return a cell such as `discard_timing` with its words apart. In other text, `drop_path` is a name."""
+    """Return a cell such as `discard_timing` with its words apart: in other text, `drop_path` is a name."""
     return cell.replace("_", " ") if JOINED.fullmatch(cell) else cell
 
 
@@ -290,8 +290,7 @@ def _verdicts(text: str, dialect: Dialect) -> tuple[set[Verdict], str]:
 
 
 def _starts_with_verdict(part: str) -> bool:
-    start = re.match(LEAD, part, re.IGNORECASE)
-    at = start.end() if start else 0
+    at = start.end() if (start := re.match(LEAD, part, re.IGNORECASE)) else 0
     return bool(MARKS.match(part)) or any(pattern.match(part, at) for _, pattern in PATTERNS)
 
 

@@ -44,3 +44,43 @@ def test_a_list_repeats_no_row_and_leaves_out_what_was_kept() -> None:
     table = "| Change | Verdict |\n|---|---|\n| pooled queues for all | reverted |\n\n"
     found = read(f"# Log\n{table}## What failed and why\n{LIST.replace('4.1 ms', '4.1 ms, kept in the end')}")
     assert [change for change, _, _ in found] == ["pooled queues for all", "Wider loads"]
+
+
+MARKED = """
+1. ✅ Wider loads - no second pass
+2. ✅ Pooled queues - 3 % faster
+3. ❌ A third stage (reverted) - registers spill
+4. ✅ Sorted rows - within noise
+"""
+
+
+def test_marks_of_both_kinds_are_verdicts_where_a_word_bears_out_the_crosses() -> None:
+    kept = [("Wider loads", Verdict.KEEP, "no second pass"), ("Pooled queues", Verdict.KEEP, "3 % faster")]
+    assert read(f"# Optimization log\n## This session\n{MARKED}") == [
+        *kept,
+        ("A third stage (reverted)", Verdict.REJECT, "registers spill"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"# A tool\n## Support\n{MARKED}",
+        f"# Optimization log\n## This session\n{MARKED.replace('❌', '✅')}",
+        f"# Optimization log\n## This session\n{MARKED.replace(' (reverted)', '')}",
+    ],
+)
+def test_marks_alone_are_no_verdicts(text: str) -> None:
+    assert "Wider loads" not in [change for change, _, _ in read(text)]
+
+
+@pytest.mark.parametrize(
+    "heading", ["Tried and failed (do not retry)", "What we tried that didn't work", "What failed (do NOT retry)"]
+)
+def test_below_a_heading_that_says_that_all_was_tried_nothing_need_be_measured(heading: str) -> None:
+    items = "- Dead zones of the loads\n- A swizzle: conflicts\n- Lesson: read the counters\n- Sorted rows: partial\n"
+    text = f"# Notes\n## {heading}\n{items}"
+    assert [(change, verdict) for change, verdict, _ in read(text)] == [
+        ("Dead zones of the loads", Verdict.REJECT),
+        ("A swizzle", Verdict.REJECT),
+    ]

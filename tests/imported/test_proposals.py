@@ -167,3 +167,64 @@ def test_a_workflow_is_no_list_of_what_did_not_work() -> None:
         (4, Verdict.KEEP),
         (6, Verdict.REJECT),
     ]
+
+
+SIBLINGS = """# Optimization log
+## Change 1: wider loads
+**Result.** 3.4 -> 3.1 ms
+## Change 2: a policy for the queue
+It took a day.
+## Change 3: a third stage
+## Next steps
+### Change 4: pooled queues
+A loop over all of them.
+"""
+
+
+def test_headings_with_one_word_and_a_number_are_of_a_kind() -> None:
+    assert [line for line, _ in proposed(SIBLINGS)] == [2, 4], "one without text tells nothing, and a plan is not done"
+    other = SIBLINGS.replace("Change 1", "Loads").replace("Change 2", "Queues").replace("Change 3", "Stages")
+    assert proposed(other) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("# Attempts\n## Steps\n1. **Fused** (941us → 608us):\n   - one kernel\n2. **A cache**: 5 % less\n", [3, 5]),
+        ("# Log of attempts\n## What failed (lessons)\n- **A swizzle**: conflicts\n- **Two waves**: they wait\n", [3, 4]),
+        ("# Attempts\n- Loads:\n  - wide: 3 % faster\n  - narrow: slower\n", [3, 4]),
+        ("# Attempts\n| Config | ms |\n|---|---|\n| small tile | 3.4 ms |\n| wide tile | 3.1 ms |\n", [4, 5]),
+        ("# Attempts\n| Batch | ms |\n|---|---|\n| one | 3.4 ms |\n| two | 3.1 ms |\n", []),
+        ("# Changelog\n## 1.2\n- loads are 3 % faster\n- fixed a crash\n", []),
+    ],
+)  # fmt: skip
+def test_what_is_measured_among_experiments_is_asked_about(text: str, lines: list[int]) -> None:
+    assert [line for line, _ in proposed(text)] == lines
+
+
+def test_an_item_inside_another_can_be_mapped() -> None:
+    text = "# Attempts\n- Loads:\n  - wide: 3 % faster\n  - narrow: slower\n"
+    assert [(row.line, row.change) for row in parsed(text, "line 4=REJECT").rows] == [(4, "narrow")]
+
+
+def test_headings_that_recur_below_others_tell_a_part_of_each() -> None:
+    one = "## {}\n### What changed\n- a loop over all of them\n### Interpretation\n- it spends its time in the queue\n"
+    text = "# Optimization log\n" + one.format("20260223T195116Z - smoke") + one.format("Wider loads")
+    assert [line for line, _ in proposed(text)] == [2, 7]
+
+
+def test_a_heading_of_others_that_state_verdicts_is_none_itself() -> None:
+    told = "### Batched loads [MERGED 2026-03-13]\n1.4x\n### A table [MERGED 2026-03-13]\n3x\n"
+    text = f"# Ideas\n## Completed (merged to main)\n{told}"
+    assert [(row.line, row.change) for row in parsed(text).rows] == [(3, "Batched loads"), (5, "A table")]
+    assert parsed("# Ideas\n### A harness (PR #6, merged 2026-06-09)\nIt runs.\n").rows == ()
+
+
+def test_a_table_of_experiments_below_a_summary_is_asked_about() -> None:
+    rows = "| 1 | wide loads | SUCCESS +51% |\n| 2 | queues | FAILURE |\n| 3 | stages | SUCCESS +8 % |\n"
+    text = f"# Experiment log\n## Quick reference\n| # | Experiment | Result |\n|---|---|---|\n{rows}"
+    assert proposed(text) == [(5, Verdict.KEEP), (6, Verdict.REJECT), (7, Verdict.KEEP)]
+    (table,) = parsed(text).skipped_tables
+    assert table.options == ('--map "verdict=Result"', '--map "success=VERDICT"', '--map "failure=VERDICT"')
+    after = parsed(text, "verdict=Result", "success=KEEP", "failure=REJECT")
+    assert [row.rulings[0].verdict for row in after.rows] == [Verdict.KEEP, Verdict.REJECT, Verdict.KEEP]

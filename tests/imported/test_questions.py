@@ -41,3 +41,13 @@ def test_the_hint_names_what_to_type_and_what_else() -> None:
 
 def test_words_with_an_equals_sign_can_be_mapped() -> None:
     assert given_by(Given(), ["tile=64 wins=KEEP"], ()).map().meanings == {"tile=64 wins": Verdict.KEEP}
+
+
+def test_a_column_with_any_head_is_asked_about_where_its_texts_repeat() -> None:
+    heads = "| tag | ms | gate | note |\n|---|---|---|---|\n"
+    rows = "".join(f"| t{n} | 3.{n} | {'PASS' if n % 2 else 'works'} | loads {n} |\n" for n in range(6))
+    (skipped,) = parsed(heads + rows).skipped_tables
+    assert skipped.options == ('--map "verdict=gate"', '--map "works=VERDICT"', '--map "pass=VERDICT"')
+    after = parsed(heads + rows, "verdict=gate", "works=REJECT", "pass=KEEP")
+    assert [row.rulings[0].verdict for row in after.rows] == [Verdict.REJECT, Verdict.KEEP] * 3
+    assert parsed(heads + rows.replace("works", "x").replace("PASS", "y")).skipped_tables[0].options == ()

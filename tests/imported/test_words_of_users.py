@@ -133,3 +133,16 @@ def test_one_word_in_bold_decides_a_long_cell(cell: str, said: list[Verdict]) ->
 def test_a_run_of_proposals_shares_an_option() -> None:
     text = "# Log of experiments\n## Dead ends\n- A swizzle\n- Two waves\n- Three waves\n"
     assert '    --map "lines 3-5=REJECT"  takes these 3:' in proposed_lines(parsed(text))
+    twice = proposed_lines(parsed(text + text.partition("\n")[2].replace("Dead ends", "More dead ends")))
+    assert [line for line in twice if "takes these 3" in line] == [
+        f'    --map "lines {lines}=REJECT"  takes these 3:' for lines in ("3-5", "7-9")
+    ]
+    mixed = proposed_lines(
+        parsed("# Log of experiments\n| Tile | ms |\n|---|---|\n| a | slower |\n| b | winner |\n| c | slower |\n")
+    )
+    assert mixed[1:4] == [
+        '    --map "lines 4-6=VERDICT"  takes these 3, which seem to be:',
+        "      line 4    REJECT       a | slower",
+        "      line 5    KEEP         b | winner",
+    ]
+    assert "  the 3 that are proposed are 1 questions" in mixed
