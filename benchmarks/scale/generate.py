@@ -52,6 +52,7 @@ IDENTITY = {
 
 AUTHOR = "Ada <ada@example.org>"
 
+
 def kernel_files() -> Iterator[tuple[str, bytes]]:
     """The kernel, its harness, and a protocol with a second target that decides where its device is."""
     for file in sorted(path for path in KERNEL.rglob("*") if path.is_file() and "__pycache__" not in path.parts):

@@ -73,9 +73,7 @@ def with_entries(into: Objects, trees: Mapping[str, Tree], entries: Mapping[str,
     return _write(into, trees, "", {tuple(path.split("/")): entry for path, entry in entries.items()})
 
 
-def _write(
-    into: Objects, trees: Mapping[str, Tree], folder: str, files: Mapping[tuple[str, ...], Entry | None]
-) -> bytes:
+def _write(into: Objects, trees: Mapping[str, Tree], folder: str, files: Mapping[tuple[str, ...], Entry | None]) -> bytes:
     entries = dict(trees.get(folder, {}))
     below: dict[str, dict[tuple[str, ...], Entry | None]] = {}
     for (name, *rest), entry in files.items():

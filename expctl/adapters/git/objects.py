@@ -44,8 +44,8 @@ class GitObjects:
         return {name.partition(":")[2]: known[name] or entries_of(tree, commit) for name, tree in found.items()}
 
     def entries_at(self, commit: str, paths: Iterable[str]) -> list[Entry | None] | None:
-        """Return what `commit`, a full id, has at each of `paths`: None for nothing. Returns None if it isn't sure: git has lost
-        the commit or a folder, or a path isn't written as git writes it.
+        """Return what `commit`, a full id, has at each of `paths`: None for nothing. Returns None if it isn't sure: git has
+        lost the commit or a folder, or a path isn't written as git writes it.
         """
         wanted = [PurePosixPath(path).parts for path in paths]
         if any(not parts or parts[0] == "/" or {".", ".."} & {*parts} for parts in wanted):

@@ -56,8 +56,8 @@ class GitTrees(GitPlumbing):
         made = self.candidate_tree(origin, patch) if origin and self.is_commit(origin) else None
         if isinstance(made, Failed):
             return made
-        tree = self._with_changes(base, origin, made) if made is not None and OBJECT.fullmatch(base) else None
-        tree = tree or self._merged_by_git(base, self.difference(origin, made) if made is not None else patch)
+        grafted = self._with_changes(base, origin, made) if made is not None and OBJECT.fullmatch(base) else None
+        tree = grafted or self._merged_by_git(base, self.difference(origin, made) if made is not None else patch)
         if isinstance(tree, str) and OBJECT.fullmatch(base) and OBJECT.fullmatch(origin):
             keep_last(self._rebased, key, tree)
         return tree
@@ -67,7 +67,7 @@ class GitTrees(GitPlumbing):
         files as `origin` has them, so that there is nothing to merge. None if it has not.
         """
         changes = {path: (old, new) for path, old, new in differences(self, origin, made)}
-        if self.entries_at(base, changes) != [old for old, _ in changes.values()]:
+        if not changes or self.entries_at(base, changes) != [old for old, _ in changes.values()]:
             return None
         objects = Objects(base)
         try:

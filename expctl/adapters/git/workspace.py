@@ -80,9 +80,10 @@ class GitWorkspace(GitTrees):
 
     def differs(self, old: str, new: str, paths: Sequence[str]) -> bool:
         """Do two commits differ below `paths`? True if one is missing (a shallow clone, garbage collection)."""
-        entries = [self.entries_at(each, paths) for each in (old, new)] if OBJECT.fullmatch(old) and OBJECT.fullmatch(new) else []
-        if entries and None not in entries:
-            return entries[0] != entries[1]
+        if OBJECT.fullmatch(old) and OBJECT.fullmatch(new):
+            before, after = self.entries_at(old, paths), self.entries_at(new, paths)
+            if before is not None and after is not None:
+                return before != after
         status, _, stderr = self.call(["diff-tree", "--quiet", "-r", old, new, "--", *paths])
         if status not in (0, 1) and self.ref(old) and self.ref(new):
             raise gave_up("diff-tree", stderr, str(self.root))
@@ -117,7 +118,8 @@ class GitWorkspace(GitTrees):
             )
             for path, new in changes
         )
-        keep_last(self._changed, (base, tree), found)
+        if OBJECT.fullmatch(base) and OBJECT.fullmatch(tree):
+            keep_last(self._changed, (base, tree), found)
         return found
 
     def pin(self, *, base: str, tree: str, message: str, ref: str, author: str = "") -> str:
