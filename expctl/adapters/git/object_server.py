@@ -6,14 +6,13 @@ with this process, however that ends.
 
 import contextlib
 import os
-import subprocess
 import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import IO, NamedTuple
 
-from expctl.adapters.git.command import hermetic_environment
+from expctl.adapters.git.command import Process, start_git
 from expctl.adapters.machine.signals import uninterrupted
 
 NAMES_MAX_BYTES = 4096
@@ -35,7 +34,7 @@ class ObjectServer:
         self._root, self._foreign = root, foreign
         self._owner = os.getpid()
         self._lock = Lock()
-        self._git: subprocess.Popen[bytes] | None = None
+        self._git: Process | None = None
         self._end: Callable[[], object] = lambda: None
 
     def takes(self, names: Sequence[str]) -> bool:
@@ -65,20 +64,12 @@ class ObjectServer:
         git.stdin.flush()
         return [read_answer(git.stdout) for _ in names]
 
-    def _running(self) -> "subprocess.Popen[bytes]":
+    def _running(self) -> Process:
         if self._git is not None and self._git.poll() is None:
             return self._git
         self._end()
         with uninterrupted():  # else a Ctrl-C might leave a process of which nobody knows
-            self._git = subprocess.Popen(
-                ["git", "cat-file", "--batch"],
-                cwd=self._root,
-                env=hermetic_environment(user_config=self._foreign),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # a Ctrl-C is for this process, which may go on
-            )
+            self._git = start_git(self._root, ["cat-file", "--batch"], user_config=self._foreign)
             self._end = weakref.finalize(self, _end, self._git, self._owner)
         return self._git
 
@@ -98,7 +89,7 @@ def read_answer(output: IO[bytes]) -> Answer:
     return Answer(words[0].decode(), words[1], contents[:-1])
 
 
-def _end(git: "subprocess.Popen[bytes]", owner: int) -> None:
+def _end(git: Process, owner: int) -> None:
     if os.getpid() != owner:
         return
     git.kill()  # it only reads
