@@ -50,6 +50,8 @@ IDENTITY = {
     for key, value in (("NAME", "expctl"), ("EMAIL", "expctl@localhost"), ("DATE", "1767225600 +0000"))
 }
 
+AUTHOR = "Ada <ada@example.org>"
+
 
 def kernel_files() -> Iterator[tuple[str, bytes]]:
     """The kernel, its harness, and a protocol with a second target that decides where its device is."""
@@ -83,7 +85,8 @@ def waiting_files(number: int, base: str, draw: random.Random, *, after: str) ->
     patch = _patch(name)
     yield "experiment.yaml", text
     yield "change.patch", patch
-    yield "queued.json", ticket_bytes(Ticket(content=content_of(text, patch), base=base, date="2026-09-01T00:00:00Z"))
+    ticket = Ticket(content=content_of(text, patch), base=base, date="2026-09-01T00:00:00Z", author=AUTHOR)
+    yield "queued.json", ticket_bytes(ticket)
 
 
 def finding_lines(count: int, last: int, draw: random.Random) -> str:

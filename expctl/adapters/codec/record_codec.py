@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -83,6 +84,7 @@ def blind_bytes(slot: BlindSlot) -> bytes:
     return json.dumps(encode(slot), separators=(",", ":"), ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
 
 
+@functools.lru_cache(maxsize=2)  # who lands results reads it for each
 def blind_of(text: bytes, *, where: str) -> tuple[BlindSlot, ...]:
     """Parse blind.jsonl, one slot per line. Raises Refused naming the file `where` and the first line that is not a blind slot,
     or that has no line end: the next slot would be written behind it.

@@ -9,7 +9,7 @@ class BranchView(GitWorkspace):
     """The repository of `home` from its branch `campaign`: local changes don't count, because they end no campaign."""
 
     def __init__(self, home: GitWorkspace, campaign: str) -> None:
-        super().__init__(home.place, home.known)
+        super().__init__(home.place, home.known, home.server)
         self.check_outs = home.check_outs
         self.campaign = campaign
 

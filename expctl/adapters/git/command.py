@@ -12,6 +12,7 @@ from expctl.adapters.git.failures import git_trouble
 from expctl.domain.errors import Refused
 
 Answer = subprocess.CompletedProcess[bytes]
+Process = subprocess.Popen[bytes]
 
 # Hooks, monitors, external diffs, signature checks and user configuration can run code or change bytes: all are off.
 SETTINGS = (
@@ -114,6 +115,21 @@ def without_git_variables() -> Iterator[None]:
 
 def _is_git_variable(name: str) -> bool:
     return name.startswith("GIT_")
+
+
+def start_git(cwd: Path, arguments: Sequence[str], *, user_config: bool = False) -> Process:
+    """Start git in the folder `cwd`, with pipes as its input and output, in a session of its own: a Ctrl-C is for this process,
+    which may go on. Raises OSError if it can't be started.
+    """
+    return subprocess.Popen(
+        ["git", *arguments],
+        cwd=cwd,
+        env=hermetic_environment(user_config=user_config),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def run_git(

@@ -56,7 +56,7 @@ def with_files(into: Objects, trees: Mapping[str, Tree], files: Mapping[str, byt
     blobs = {_bytes(path): into.add("blob", contents) for path, contents in files.items()}
     if "" not in trees:
         raise LookupError("")
-    tree = _write(into, trees, "", {tuple(path.split("/")): blobs[_bytes(path)] for path in files})
+    tree = with_entries(into, trees, {path: Entry(FILE, blobs[_bytes(path)]) for path in files})
     changes: list[Change] = []
     for path in sorted(files, key=_bytes):  # as git lists them
         folder, _, name = path.rpartition("/")
@@ -66,22 +66,36 @@ def with_files(into: Objects, trees: Mapping[str, Tree], files: Mapping[str, byt
     return tree.hex(), changes
 
 
-def _write(into: Objects, trees: Mapping[str, Tree], folder: str, files: Mapping[tuple[str, ...], bytes]) -> bytes:
+def with_entries(into: Objects, trees: Mapping[str, Tree], entries: Mapping[str, Entry | None]) -> bytes:
+    """Add to `into` a tree with `entries` (path -> entry of a file, None: no file) written into `trees`, which are as for
+    `with_files`; return its id. Raises as `with_files` does.
+    """
+    return _write(into, trees, "", {tuple(path.split("/")): entry for path, entry in entries.items()})
+
+
+def _write(into: Objects, trees: Mapping[str, Tree], folder: str, files: Mapping[tuple[str, ...], Entry | None]) -> bytes:
     entries = dict(trees.get(folder, {}))
-    below: dict[str, dict[tuple[str, ...], bytes]] = {}
-    for (name, *rest), blob in files.items():
+    below: dict[str, dict[tuple[str, ...], Entry | None]] = {}
+    for (name, *rest), entry in files.items():
         found = entries.get(_bytes(name))
         if found is not None and (found.mode == FOLDER) is not bool(rest):
             raise FileExistsError(f"{folder}/{name}".lstrip("/"))
         if rest:
-            below.setdefault(name, {})[tuple(rest)] = blob
+            below.setdefault(name, {})[tuple(rest)] = entry
+        elif entry is not None:
+            entries[_bytes(name)] = entry
         else:
-            entries[_bytes(name)] = Entry(FILE, blob)
+            entries.pop(_bytes(name), None)
     for name, inside in below.items():
         path = f"{folder}/{name}".lstrip("/")
         if _bytes(name) in entries and path not in trees:
             raise LookupError(path)
-        entries[_bytes(name)] = Entry(FOLDER, _write(into, trees, path, inside))
+        if written := _write(into, trees, path, inside):
+            entries[_bytes(name)] = Entry(FOLDER, written)
+        else:
+            entries.pop(_bytes(name), None)
+    if folder and not entries:
+        return b""  # git keeps no empty folders
     # git sorts a folder as if its name ended in a slash
     lines = sorted(entries.items(), key=lambda item: item[0] + b"/" if item[1].mode == FOLDER else item[0])
     return into.add("tree", b"".join(b"%b %b\0%b" % (entry.mode, name, entry.id) for name, entry in lines))

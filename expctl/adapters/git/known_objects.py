@@ -4,13 +4,17 @@ Only names that begin with a full id are kept, because they don't change either:
 """
 
 import re
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 FOLDER, SUBMODULE = b"40000", b"160000"
 ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 ENTRIES = {40: re.compile(rb"(\d+) ([^\0]+)\0(.{20})", re.DOTALL), 64: re.compile(rb"(\d+) ([^\0]+)\0(.{32})", re.DOTALL)}
 """Entries of a tree, by the digits of an id: of SHA-1, of SHA-256."""
-LARGEST, BYTES_MAX, NAMES_MAX = 1 << 20, 1 << 25, 1 << 18
+LARGEST, BYTES_MAX, NAMES_MAX, ENTRIES_MAX = 1 << 20, 1 << 25, 1 << 18, 1 << 17
+
+LAST = 256  # trees and the like that are kept because they are asked for again soon
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Entry(NamedTuple):
@@ -30,7 +34,7 @@ class KnownObjects:
         self._objects: dict[str, tuple[bytes, bytes]] = {}
         self._names: dict[str, str] = {}
         self._entries: dict[str, Tree] = {}
-        self._bytes = 0
+        self._bytes = self._entries_kept = 0
 
     def keep(self, object_id: str, kind: bytes, contents: bytes) -> None:
         """Keep an object, unless it is large. All others are forgotten where they have become too many."""
@@ -40,7 +44,7 @@ class KnownObjects:
         if self._bytes > BYTES_MAX:
             self._objects.clear()
             self._entries.clear()
-            self._bytes = len(contents)
+            self._entries_kept, self._bytes = 0, len(contents)
         self._objects[object_id] = (kind, contents)
 
     def name(self, name: str, object_id: str) -> None:
@@ -78,8 +82,19 @@ class KnownObjects:
             kind, contents = self._objects.get(tree, (b"", b""))
             if kind != b"tree":
                 return None
+            if self._entries_kept > ENTRIES_MAX:
+                self._entries.clear()
+                self._entries_kept = 0
             self._entries[tree] = entries_of(contents, tree)
+            self._entries_kept += len(self._entries[tree])
         return self._entries[tree]
+
+
+def keep_last(kept: dict[K, V], key: K, value: V) -> None:
+    """Put `value` into `kept`, and forget what was put there longest ago once that are more than LAST."""
+    kept[key] = value
+    if len(kept) > LAST:
+        del kept[next(iter(kept))]
 
 
 def entries_of(tree: bytes, like: str) -> Tree:

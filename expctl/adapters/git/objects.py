@@ -1,20 +1,25 @@
-"""Read objects of a git repository, as many as are wanted by one call of `git cat-file`; what was read ahead is kept."""
+"""Read objects of a git repository: few by the process that stays, many by a call of its own; what was read ahead is kept."""
 
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from io import BytesIO
+from pathlib import Path, PurePosixPath
 
 from expctl.adapters.git.command import run_git
-from expctl.adapters.git.known_objects import KnownObjects, Tree, entries_of
+from expctl.adapters.git.known_objects import FOLDER, Entry, KnownObjects, Tree, entries_of
+from expctl.adapters.git.object_server import Answer, ObjectServer, read_answer
 from expctl.domain.errors import Refused
 
 
 class GitObjects:
     """Reads blobs and trees of the repository whose work tree is `root`, but what is in `known`; `foreign` as for a Place."""
 
-    def __init__(self, root: Path, *, foreign: bool = False, known: KnownObjects | None = None) -> None:
-        self._where, self._foreign = root, foreign
+    def __init__(
+        self, root: Path, *, foreign: bool = False, known: KnownObjects | None = None, server: ObjectServer | None = None
+    ) -> None:
+        self.where, self._foreign = root, foreign
         self.known = known or KnownObjects()
+        self.server = server or ObjectServer(root, foreign=foreign)
 
     def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
         """Return key -> contents for each of `blobs`, a blob id or `commit:path`; missing ones are left out. Calls git once."""
@@ -24,11 +29,42 @@ class GitObjects:
         """Read the objects `names` (COMMIT:PATH or TREE:PATH, ids in full) now, by one git process."""
         self._objects(names, keep=True)
 
+    def tree(self, name: str) -> Tree | None:
+        """Return name -> entry of the tree to which `name` leads: an id in full, or COMMIT:PATH. None if git has none there."""
+        found = self._read([name], b"tree", keep=True).get(name)
+        if found is None:
+            return None
+        known = self.known.id_of(name) or ""
+        return self.known.entries(known) or entries_of(found, name.partition(":")[0])
+
     def folders(self, commit: str, paths: Iterable[str]) -> dict[str, Tree]:
         """Return folder ("": the root) -> name -> entry, for those folders of `paths` that are in `commit`, a full id."""
         found = self._read((f"{commit}:{path}" for path in paths), b"tree", keep=True)
         known = {name: self.known.entries(self.known.id_of(name) or "") for name in found}
         return {name.partition(":")[2]: known[name] or entries_of(tree, commit) for name, tree in found.items()}
+
+    def entries_at(self, commit: str, paths: Iterable[str]) -> list[Entry | None] | None:
+        """Return what `commit`, a full id, has at each of `paths`: None for nothing. Returns None if it isn't sure: git has
+        lost the commit or a folder, or a path isn't written as git writes it.
+        """
+        wanted = [PurePosixPath(path).parts for path in paths]
+        if any(not parts or parts[0] == "/" or {".", ".."} & {*parts} for parts in wanted):
+            return None
+        above = {"/".join(parts[:end]) for parts in wanted for end in range(len(parts))}
+        trees = self.folders(commit, sorted(above))
+        found: list[Entry | None] = []
+        for parts in wanted:
+            entry: Entry | None = Entry(FOLDER, b"")
+            for end, part in enumerate(parts):
+                if entry is None or entry.mode != FOLDER:
+                    entry = None
+                    break
+                folder = trees.get("/".join(parts[:end]))
+                if folder is None:
+                    return None
+                entry = folder.get(os.fsencode(part))
+            found.append(entry)
+        return found
 
     def check_absent(self, trees: Sequence[str], name: str) -> None:
         """Raise Refused if one of `trees` has a file `name`: git calls a lost blob missing, as it does a file that was
@@ -37,7 +73,7 @@ class GitObjects:
         found = self._read(trees, b"tree")
         for tree in trees:
             if f" {name}\0".encode() in found.get(tree, f" {name}\0".encode()):
-                raise lost_object(f"{tree}:{name}", str(self._where))
+                raise lost_object(f"{tree}:{name}", str(self.where))
 
     def _read(self, names: Iterable[str], kind: bytes, *, keep: bool = False) -> dict[str, bytes]:
         return {name: contents for name, (found, contents) in self._objects(names, keep=keep).items() if found == kind}
@@ -54,19 +90,33 @@ class GitObjects:
         return found | (self._ask_for(asked, keep=keep) if asked else {})
 
     def _ask_for(self, names: Sequence[str], *, keep: bool) -> dict[str, tuple[bytes, bytes]]:
-        with open(os.memfd_create("names"), "w+b") as wanted:
-            wanted.write("".join(f"{name}\n" for name in names).encode())
-            wanted.seek(0)
-            answer = run_git(self._where, ["cat-file", "--batch", "--buffer"], wanted, user_config=self._foreign)
         found = {}
-        for name, object_id, kind, contents in _batch(answer.stdout, names):
-            if object_id:
-                found[name] = (kind, contents)
+        for name, answer in zip(names, self._answers(names), strict=True):
+            if answer.id:
+                found[name] = (answer.kind, answer.contents)
                 if keep:
-                    self.known.keep(object_id, kind, contents)
-            if object_id or self.known.id_of(name) is None:  # a blob that a tree has, and git has lost, may come back
-                self.known.name(name, object_id)
+                    self.known.keep(answer.id, answer.kind, answer.contents)
+            if answer.id or self.known.id_of(name) is None:  # a blob that a tree has, and git has lost, may come back
+                self.known.name(name, answer.id)
         return found
+
+    def _answers(self, names: Sequence[str]) -> list[Answer]:
+        if self.server.takes(names) and (answers := self.server.ask(names)) is not None:
+            return answers
+        with open(os.memfd_create("names"), "w+b") as wanted:
+            wanted.write("".join(f"{name}\n" for name in names).encode(errors="surrogateescape"))
+            wanted.seek(0)
+            answer = run_git(self.where, ["cat-file", "--batch", "--buffer"], wanted, user_config=self._foreign)
+        output = BytesIO(answer.stdout)
+        return [read_answer(output) for _ in names]
+
+    def contents(self, name: str) -> bytes:
+        """Return the contents of the object to which `name` leads, of any kind; nothing if there is none."""
+        return self._objects([name], keep=False).get(name, (b"", b""))[1]
+
+    def resolve(self, name: str) -> str:
+        """Return the id of the object to which `name` leads now, as git rev-parse reads it; "" if there is none."""
+        return self._answers([name])[0].id
 
     def read_file(self, commit: str, path: str) -> bytes | None:
         """Return the contents of one file of a commit; None if it doesn't exist."""
@@ -83,19 +133,3 @@ def lost_object(name: str, where: str) -> Refused:
         where=where,
         hint="git fsck lists what is missing; git fetch --refetch from a clone that has it brings it back",
     )
-
-
-def _batch(output: bytes, names: Sequence[str]) -> Iterable[tuple[str, str, bytes, bytes]]:
-    """Yield name, id, kind and contents of each object; no id for one that is missing."""
-    # An entry of `git cat-file --batch` is `oid type size LF contents LF`, or `name missing LF`.
-    position = 0
-    for name in names:
-        end = output.index(b"\n", position)
-        words = output[position:end].rsplit(b" ", 2)
-        position = end + 1
-        if words[-1] in (b"missing", b"ambiguous"):
-            yield name, "", b"", b""
-            continue
-        size = int(words[-1])
-        yield name, words[0].decode(), words[1], output[position : position + size]
-        position += size + 1

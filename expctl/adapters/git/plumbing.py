@@ -10,6 +10,7 @@ from typing import BinaryIO
 from expctl.adapters.git.command import author_of, hermetic_environment, without_git_variables
 from expctl.adapters.git.failures import USAGE, gave_up, git_trouble
 from expctl.adapters.git.known_objects import KnownObjects
+from expctl.adapters.git.object_server import ObjectServer
 from expctl.adapters.git.reader import GitReader, Place, locate
 from expctl.adapters.machine.signals import uninterrupted
 from expctl.domain.errors import Refused
@@ -25,14 +26,15 @@ with uninterrupted():  # GitPython calls whatever is raised while it starts a fa
 NO_INDEX = "all,-index"
 """What git shall make durable where the index is a temporary one: it is made again after a loss of power, or copied durably."""
 
+COMMITTED = re.compile(rb"^committer .*> (\d+) [+-]\d{4}$", re.MULTILINE)
 LOST = re.compile("not a valid object|bad object|unable to read|invalid object|missing blob|not a valid .* name")
 
 
 class GitPlumbing(GitReader):
     """A GitReader that can also run commands which change the repository. Creating one makes expctl's state folder."""
 
-    def __init__(self, place: Place, known: KnownObjects | None = None) -> None:
-        super().__init__(place, known)
+    def __init__(self, place: Place, known: KnownObjects | None = None, server: ObjectServer | None = None) -> None:
+        super().__init__(place, known, server)
         self.root = place.root
         self.state = place.state
         self._git = git.Git(str(place.root))
@@ -84,7 +86,7 @@ class GitPlumbing(GitReader):
 
     def ref(self, name: str) -> str:
         """Return the commit id of a full ref name; empty if there is no such ref or commit."""
-        return self.call(["rev-parse", "--verify", "-q", f"{name}^{{commit}}"])[1].decode().strip()
+        return self.resolve(f"{name}^{{commit}}")
 
     def is_commit(self, name: str) -> bool:
         """Is `name`, a full or abbreviated commit id, that of exactly one commit?"""
@@ -92,7 +94,13 @@ class GitPlumbing(GitReader):
 
     def parent(self, commit: str) -> str:
         """Return the first parent of a commit. Raises MachineTrouble for a root commit."""
-        return self.must(["rev-parse", f"{commit}^"])
+        return self.resolve(f"{commit}^") or self.must(["rev-parse", f"{commit}^"])
+
+    def committed_at(self, commit: str) -> int:
+        """Return when `commit` was made, in seconds since 1970. Raises MachineTrouble if git can't tell."""
+        head = self.contents(commit).partition(b"\n\n")[0]
+        when = COMMITTED.search(head)
+        return int(when[1]) if when else int(self.must(["show", "-s", "--format=%ct", commit]))
 
     def branch_head(self, branch: str) -> str:
         """Return the commit of a branch, whether it is checked out or not. Raises Refused if the branch is gone."""

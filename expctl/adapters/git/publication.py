@@ -15,7 +15,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from expctl.adapters.git import stale_locks
@@ -30,6 +30,7 @@ from expctl.domain.errors import Busy, Refused
 from expctl.files import atomic_write, checked_json
 
 LOCK_WAIT_S = 10.0
+REFRESHED_MAX = 200  # paths that one call of git is given
 NO_COMMIT = re.compile("Not a valid (commit|object) name")
 """git's message for a commit that was garbage-collected or a HEAD without one: then HEAD certainly doesn't contain it."""
 
@@ -256,7 +257,7 @@ class Publication:
             self._undo_files(old, new)
             self._release()
             return
-        self._ws.call(["update-index", "-q", "--refresh"], env={"GIT_INDEX_FILE": str(self._merged)})
+        self._refresh([str(change.path) for change in self._files.changes(old, new) if change.new])
         self._copy_durably(self._merged, self._own_index)
         if not self._lock_is_ours():
             raise Busy(
@@ -272,6 +273,13 @@ class Publication:
         atomic_write.flush(self._index.parent)
         self._remove_copies()
         self._intent.unlink(missing_ok=True)
+
+    def _refresh(self, paths: Sequence[str]) -> None:
+        # Only what has changed is looked at: `update-index` would look at every file, which takes long where they are many.
+        env = {"GIT_INDEX_FILE": str(self._merged)}
+        few = 0 < len(paths) <= REFRESHED_MAX
+        if not few or self._ws.call(["add", "--refresh", "--", *paths], env=env)[0]:
+            self._ws.call(["update-index", "-q", "--refresh"], env=env)
 
     def _undo_files(self, old: str, new: str) -> None:
         self._files.stage(new, old)

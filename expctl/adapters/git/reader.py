@@ -8,7 +8,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from expctl.adapters.git.command import Answer, run_git
-from expctl.adapters.git.known_objects import FOLDER, KnownObjects
+from expctl.adapters.git.known_objects import FOLDER, Entry, KnownObjects
+from expctl.adapters.git.object_server import ObjectServer
 from expctl.adapters.git.objects import GitObjects
 from expctl.adapters.git.patch_header import with_headers
 from expctl.domain.errors import Refused
@@ -104,10 +105,10 @@ def _no_repository(start: Path, stderr: str) -> Refused:
 class GitReader(GitObjects):
     """Reads files, trees and refs from the commits of one repository."""
 
-    def __init__(self, place: Place, known: KnownObjects | None = None) -> None:
-        super().__init__(place.root, foreign=place.foreign, known=known)
+    def __init__(self, place: Place, known: KnownObjects | None = None, server: ObjectServer | None = None) -> None:
+        super().__init__(place.root, foreign=place.foreign, known=known, server=server)
         self.place = place
-        self._listings: dict[tuple[str, ...], bytes] = {}
+        self._listings: dict[tuple[tuple[str, ...], tuple[Entry | None, ...]], bytes] = {}
         self._trees: dict[tuple[str, str], str] = {}
 
     def found_head(self) -> str:
@@ -118,8 +119,8 @@ class GitReader(GitObjects):
         """Return the commit that HEAD names now. Raises Refused if there is no commit yet."""
         if self.place.head and self.is_at(self.place.head):
             return self.place.head
-        answer = self._ask(["rev-parse", "--verify", "-q", "HEAD^{commit}"], accepted=(0, 1, 128))
-        if answer.returncode:
+        found = self.resolve(HEAD)
+        if not found:
             raise Refused(
                 "this repository has no commit yet",
                 code="no-commit-yet",
@@ -128,7 +129,7 @@ class GitReader(GitObjects):
                 where=str(self.place.root),
                 hint="git add . && git commit -m 'first baseline'",
             )
-        return answer.stdout.decode().strip()
+        return found
 
     def branch(self) -> str:
         """Return the name of the branch that is checked out, without `refs/heads/`; empty if HEAD is detached."""
@@ -157,6 +158,8 @@ class GitReader(GitObjects):
 
     def lacks(self, branch: str) -> bool:
         """Has `branch` commits that HEAD lacks? False if there is no such branch."""
+        if not self.resolve(f"{HEADS}{branch}"):
+            return False
         asked = ["rev-list", "-n1", f"{HEADS}{branch}", "^HEAD", "--"]
         return bool(self._ask(asked, accepted=(0, 128)).stdout)
 
@@ -223,8 +226,10 @@ class GitReader(GitObjects):
             return self.place.experiments
         key = (commit, folder)
         if key not in self._trees:
-            answer = self._ask(["rev-parse", "--verify", "-q", f"{commit}:{folder}"], accepted=(0, 1))
-            found = answer.stdout.decode().strip()
+            found = self.known.id_of(f"{commit}:{folder}") or self.resolve(f"{commit}:{folder}")
+            if not found:  # git knows the id of a tree that it has lost
+                answer = self._ask(["rev-parse", "--verify", "-q", f"{commit}:{folder}"], accepted=(0, 1))
+                found = answer.stdout.decode().strip()
             if not OBJECT.fullmatch(commit):
                 return found
             self._trees[key] = found
@@ -237,18 +242,19 @@ class GitReader(GitObjects):
         return hashlib.sha256(self.listing(commit, paths).strip()).hexdigest()
 
     def listing(self, commit: str, paths: Sequence[str]) -> bytes:
-        """Return the output of `git ls-tree -r -z` for `paths` in `commit`. Kept where that is a full id."""
-        key = (commit, *paths)
-        if key in self._listings:
+        """Return the output of `git ls-tree -r -z` for `paths` in `commit`. Kept by what a full id has at these paths."""
+        entries = self.entries_at(commit, paths) if OBJECT.fullmatch(commit) else None
+        key = (tuple(paths), tuple(entries or ()))
+        if entries is not None and key in self._listings:
             return self._listings[key]
         found = self._ask(["ls-tree", "-r", "-z", commit, "--", *paths]).stdout
-        if OBJECT.fullmatch(commit):
+        if entries is not None:
             self._listings[key] = found
         return found
 
     def names_commit(self, name: str) -> bool:
         """Does a full ref name resolve to a commit that this repository has?"""
-        return self._ask(["rev-parse", "--verify", "-q", f"{name}^{{commit}}"], accepted=(0, 1, 128)).returncode == 0
+        return bool(self.resolve(f"{name}^{{commit}}"))
 
     def history(self, commit: str) -> frozenset[str]:
         """Return the ids of a commit and its ancestors, as far as this clone has them."""

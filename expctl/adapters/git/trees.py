@@ -1,14 +1,18 @@
 """Make trees without a check-out: a patch applied or merged, folders of one commit put into another."""
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from secrets import token_hex
 
+from expctl.adapters.git.commit_objects import Objects, folders_of, with_entries
 from expctl.adapters.git.failures import conflict_of, gave_up
-from expctl.adapters.git.known_objects import KnownObjects
+from expctl.adapters.git.known_objects import KnownObjects, keep_last
+from expctl.adapters.git.object_server import ObjectServer
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.reader import OBJECT, Place
 from expctl.adapters.git.three_way import NO_BLOB, merge_into_index
+from expctl.adapters.git.tree_differences import differences
 from expctl.domain.patch.merge import Merged, Whose
 from expctl.domain.patch.unified_diff import no_diff
 from expctl.domain.run.step_result import Failed
@@ -23,9 +27,10 @@ PLAIN_DIFF = (
 class GitTrees(GitPlumbing):
     """Makes trees in one git repository, each in an index of its own."""
 
-    def __init__(self, place: Place, known: KnownObjects | None = None) -> None:
-        super().__init__(place, known)
+    def __init__(self, place: Place, known: KnownObjects | None = None, server: ObjectServer | None = None) -> None:
+        super().__init__(place, known, server)
         self._read_tree: tuple[str, bytes] | None = None  # a commit, and the index that git made of it
+        self._rebased: dict[tuple[str, str, bytes], str] = {}  # base, origin and patch -> tree
 
     def candidate_tree(self, base: str, patch: bytes) -> str | Failed:
         """Return the id of the tree of `base` with `patch` applied, or Failed if it doesn't apply. Checks nothing out."""
@@ -45,12 +50,37 @@ class GitTrees(GitPlumbing):
         """
         if fault := no_diff(patch):
             return Failed(reason=fault)
-        known = bool(origin) and self.call(["cat-file", "-e", f"{origin}^{{commit}}"])[0] == 0
-        if known:
-            made = self.candidate_tree(origin, patch)
-            if isinstance(made, Failed):
-                return made
-            patch = self.difference(origin, made)
+        key = (base, origin, hashlib.sha256(patch).digest())
+        if key in self._rebased:
+            return self._rebased[key]
+        made = self.candidate_tree(origin, patch) if origin and self.is_commit(origin) else None
+        if isinstance(made, Failed):
+            return made
+        grafted = self._with_changes(base, origin, made) if made is not None and OBJECT.fullmatch(base) else None
+        tree = grafted or self._merged_by_git(base, self.difference(origin, made) if made is not None else patch)
+        if isinstance(tree, str) and OBJECT.fullmatch(base) and OBJECT.fullmatch(origin):
+            keep_last(self._rebased, key, tree)
+        return tree
+
+    def _with_changes(self, base: str, origin: str, made: str) -> str | None:
+        """Return the id of the tree of `base` with what differs between the trees `origin` and `made`, if `base` has these
+        files as `origin` has them, so that there is nothing to merge. None if it has not.
+        """
+        changes = {path: (old, new) for path, old, new in differences(self, origin, made)}
+        if not changes or self.entries_at(base, changes) != [old for old, _ in changes.values()]:
+            return None
+        objects = Objects(base)
+        try:
+            tree = with_entries(
+                objects, self.folders(base, folders_of(changes)), {path: new for path, (_, new) in changes.items()}
+            ).hex()
+        except (LookupError, FileExistsError):
+            return None
+        self.must(["unpack-objects", "-q"], stdin=objects.pack())
+        objects.remember(self.known)
+        return tree
+
+    def _merged_by_git(self, base: str, patch: bytes) -> str | Failed:
         with self.fresh_index(base) as env:
             status, _, stderr = self.call(["apply", "--cached", "--3way", "--whitespace=nowarn", "-"], stdin=patch, env=env)
             if status:

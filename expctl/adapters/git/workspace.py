@@ -3,6 +3,7 @@
 The user's work tree is changed by `publish`, `set_back` and `apply` only.
 """
 
+import functools
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +11,8 @@ from pathlib import Path
 from expctl.adapters.git.captured_changes import CapturedChanges
 from expctl.adapters.git.commit_objects import Objects, commit_text, folders_of, with_files
 from expctl.adapters.git.failures import gave_up, unfit_index
-from expctl.adapters.git.known_objects import KnownObjects
+from expctl.adapters.git.known_objects import KnownObjects, keep_last
+from expctl.adapters.git.object_server import ObjectServer
 from expctl.adapters.git.objects import lost_object
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.publication import Publication
@@ -18,6 +20,7 @@ from expctl.adapters.git.reader import OBJECT, Place
 from expctl.adapters.git.signing import not_signed, signing_settings
 from expctl.adapters.git.stale_locks import remove_below
 from expctl.adapters.git.tree_changes import Change
+from expctl.adapters.git.tree_differences import differences
 from expctl.adapters.git.trees import PLAIN_DIFF, GitTrees
 from expctl.adapters.git.work_tree import WorkTreeFiles
 from expctl.adapters.git.worktrees import CheckOuts
@@ -32,8 +35,8 @@ AUTHOR = "{NAME} <{EMAIL}>".format_map(IDENTITY)
 class GitWorkspace(GitTrees):
     """Changes one git repository. Its methods raise MachineTrouble if git fails although the repository is sound."""
 
-    def __init__(self, place: Place, known: KnownObjects | None = None) -> None:
-        super().__init__(place, known)
+    def __init__(self, place: Place, known: KnownObjects | None = None, server: ObjectServer | None = None) -> None:
+        super().__init__(place, known, server)
         self.check_outs = CheckOuts(self)
         self.campaign = ""
         self._changed: dict[tuple[str, str], tuple[ChangedFile, ...]] = {}
@@ -78,6 +81,10 @@ class GitWorkspace(GitTrees):
 
     def differs(self, old: str, new: str, paths: Sequence[str]) -> bool:
         """Do two commits differ below `paths`? True if one is missing (a shallow clone, garbage collection)."""
+        if OBJECT.fullmatch(old) and OBJECT.fullmatch(new):
+            before, after = self.entries_at(old, paths), self.entries_at(new, paths)
+            if before is not None and after is not None:
+                return before != after
         status, _, stderr = self.call(["diff-tree", "--quiet", "-r", old, new, "--", *paths])
         if status not in (0, 1) and self.ref(old) and self.ref(new):
             raise gave_up("diff-tree", stderr, str(self.root))
@@ -102,17 +109,18 @@ class GitWorkspace(GitTrees):
         """Return the files that differ between two trees, with new sizes in bytes (0 for a deleted file or a submodule)."""
         if (base, tree) in self._changed:
             return self._changed[base, tree]
-        raw = self.must(["diff-tree", "-r", "-z", "--no-renames", "--raw", base, tree]).split("\0")
-        entries = [(head.split(), path) for head, path in zip(raw[::2], raw[1::2], strict=False)]
-        sizes = self.must(
-            ["cat-file", "--batch-check=%(objectsize)"], stdin="".join(f"{head[3]}\n" for head, _ in entries).encode()
-        ).split("\n")
+        changes = [(path, new) for path, _, new in differences(self, base, tree)]
+        blobs = self.read_blobs(new.id.hex() for _, new in changes if new is not None)
         found = tuple(
-            ChangedFile(path=path, mode=head[1], size=int(size) if head[1] != DELETED and size.isdigit() else 0)
-            for (head, path), size in zip(entries, sizes, strict=False)
+            ChangedFile(
+                path=path,
+                mode=new.mode.decode() if new is not None else DELETED,
+                size=len(blobs.get(new.id.hex(), b"")) if new is not None else 0,
+            )
+            for path, new in changes
         )
         if OBJECT.fullmatch(base) and OBJECT.fullmatch(tree):
-            self._changed[base, tree] = found
+            keep_last(self._changed, (base, tree), found)
         return found
 
     def pin(self, *, base: str, tree: str, message: str, ref: str, author: str = "") -> str:
@@ -125,7 +133,7 @@ class GitWorkspace(GitTrees):
         """Commit `tree` with parent `base` and the date of `base`; return the commit's id. No ref points to it, so git's
         garbage collection may remove it.
         """
-        date = self.must(["show", "-s", "--format=%ct +0000", base])
+        date = f"{self.committed_at(base)} +0000"
         return self._commit(tree=tree, parents=(base,), message=message, date=date, author=author)
 
     def commit_files(
@@ -142,12 +150,12 @@ class GitWorkspace(GitTrees):
             raise lost_object(f"{parent}:{lost.args[0]}", str(self.root)) from lost
         except FileExistsError as clash:
             raise gave_up("update-index", f"{clash} would be both a file and a folder", str(self.root)) from clash
-        signing = signing_settings(self.root)
+        signing = self._signing
         commit = "" if signing else new.add("commit", commit_text(tree, parents, message, date, AUTHOR)).hex()
         self.must(["unpack-objects", "-q"], stdin=new.pack())
         if signing:
             commit = self._commit(tree=tree, parents=parents, message=message, date=date, signing=signing)
-        self._made[parent, commit] = changes
+        keep_last(self._made, (parent, commit), changes)
         new.remember(self.known)
         self.known.name(f"{commit}:", tree)
         return commit
@@ -160,23 +168,31 @@ class GitWorkspace(GitTrees):
         changes = CapturedChanges(self)
         if captured:
             changes.intend(new, captured, tree)
-        moved = Publication(GitPlumbing(self.place), known=self._made).publish(branch=branch, old=old, new=new)
+        moved = Publication(self._checked_out(), known=self._made).publish(branch=branch, old=old, new=new)
         changes.finish()
         return moved
 
     def finish_publication(self) -> None:
         """Complete or undo what a killed command did to the branch, index and files; remove the temporary files of that."""
-        Publication(GitPlumbing(self.place)).recover_intended()
+        Publication(self._checked_out()).recover_intended()
         files = WorkTreeFiles(self)
         files.recover()
         files.remove_temporary()
         CapturedChanges(self).finish()
+
+    def _checked_out(self) -> GitPlumbing:
+        # the repository from what is checked out, also where this is seen from another branch
+        return GitPlumbing(self.place, self.known, self.server)
 
     def remove_leftovers(self) -> None:
         """Remove temporary files and ref locks of killed commands. Nobody else may be measuring or publishing."""
         remove_below(self.state.parent / "refs" / "expctl")
         for folder in (self.state, self.state / "builds"):
             atomic_write.remove_temporary_files(folder)
+
+    @functools.cached_property
+    def _signing(self) -> Mapping[str, str]:
+        return signing_settings(self.root)  # read once: a command signs all that it commits, or nothing
 
     def _commit(
         self,

@@ -5,6 +5,7 @@ A row depends on its own record only: cells aren't padded to a common width, so 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 CELL_MAX, LINE_MAX = 80, 160
 TITLE_MAX, TARGET_MAX = 48, 16
+ROWS_KEPT = 1 << 14  # who lands results renders the ledger for each, and a row depends on its own record only
 TRIED_MAX, FAILED_MAX, OPENS_MAX = 50, 42, 44
 
 
@@ -72,6 +74,7 @@ def step_rows(found: Sequence[Step]) -> Markdown:
     return Markdown("\n".join(map(step_row, found)))
 
 
+@functools.lru_cache(maxsize=ROWS_KEPT)
 def measured_row(row: Row) -> Markdown:
     """Return the table row of a measured experiment, at most LINE_MAX characters long: its last cell, the reason, is cut."""
     percent, low, high = row.effect_percent, row.low_percent, row.high_percent
@@ -86,6 +89,7 @@ def imported_row(row: Row) -> Markdown:
     return line(link(row.id), row.verdict, row.title, row.target, row.given, row.why)
 
 
+@functools.lru_cache(maxsize=ROWS_KEPT)
 def rule_row(rule: LedgerRule) -> Markdown:
     """Return the table row of a do-not-repeat rule. `(you)` marks a rule that only a reader can apply, because expctl doesn't
     know the patch that failed.
