@@ -19,9 +19,9 @@ class Damaged(ValueError):
     """The file is not what was written."""
 
 
-def write(path: Path, facts: Mapping[str, Any], *, durably: bool = True) -> None:
-    """Write `facts` to `path`, atomically and `durably`. Raises OSError."""
-    atomic_write.replace(path, json.dumps({**facts, CHECK: _hash_of(facts)}, indent=1).encode() + b"\n", durably=durably)
+def write(path: Path, facts: Mapping[str, Any]) -> None:
+    """Write `facts` to `path`, atomically and durably. Raises OSError."""
+    atomic_write.replace(path, json.dumps({**facts, CHECK: _hash_of(facts)}, indent=1).encode() + b"\n")
 
 
 def read(path: Path) -> Any:

@@ -91,7 +91,7 @@ class Publication:
 
     def _write_intent(self, branch: str, old: str, new: str, *, last_step: bool = False) -> None:
         intent = Intent(self._ws.tree_name(), str(self._ws.root), branch, old, new, last_step)
-        write_intent(self._intent, intent, durably=not last_step)
+        write_intent(self._intent, intent)
 
     def _undo_if_elsewhere(self, branch: str, old: str, new: str) -> None:
         try:
@@ -267,7 +267,7 @@ class Publication:
                 found="the lock of another program" if self._lock.exists() else "no such file",
                 hint="run the same command again: it goes on from there, and nothing measured is lost",
             )
-        # It tells a later index of the user from ours. A loss of power may undo it, but then nobody has written one meanwhile.
+        # It tells a later index of the user from ours.
         self._write_intent(branch, old, new, last_step=True)
         os.rename(self._lock, self._index)
         atomic_write.flush(self._index.parent)

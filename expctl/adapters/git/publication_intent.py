@@ -25,9 +25,9 @@ class Intent(NamedTuple):
     last_step: bool = False
 
 
-def write_intent(file: Path, intent: Intent, *, durably: bool = True) -> None:
-    """Write `intent`: `durably`, so that it outlasts a loss of power, too. Raises OSError."""
-    checked_json.write(file, {"schema": SCHEMA, **intent._asdict()}, durably=durably)
+def write_intent(file: Path, intent: Intent) -> None:
+    """Write `intent`, so that it outlasts a loss of power, too. Raises OSError."""
+    checked_json.write(file, {"schema": SCHEMA, **intent._asdict()})
 
 
 def read_intent(file: Path) -> Intent:

@@ -187,7 +187,7 @@ class GitWorkspace(GitTrees):
     def remove_leftovers(self) -> None:
         """Remove temporary files and ref locks of killed commands. Nobody else may be measuring or publishing."""
         remove_below(self.state.parent / "refs" / "expctl")
-        for folder in (self.state, self.state / "builds"):
+        for folder in (self.state, self.state / "builds", *self.state.glob("meanings/*")):
             atomic_write.remove_temporary_files(folder)
 
     @functools.cached_property

@@ -68,7 +68,7 @@ class Interruption:
             return
         again = Timer(DROPPED_S, self._raise_again)
         again.daemon = True
-        with uninterrupted():
+        with uninterrupted(), contextlib.suppress(RuntimeError):  # Python is ending, and starts no threads any more
             again.start()
 
     def _raise_again(self) -> None:

@@ -640,3 +640,14 @@ def test_a_damaged_note_of_captured_changes_is_dropped(repository: Repository, w
     workspace.finish_publication()
     assert workspace.dirty(["src"]) == ("src/kernel.txt",)
     assert not note.exists()
+
+
+def test_what_a_kill_left_of_a_cached_file_is_removed(workspace: GitWorkspace) -> None:
+    kept = workspace.state / "meanings" / "answers" / "abc.cache"
+    left = kept.with_name(".abc.cache.77.77.new")
+    kept.parent.mkdir(parents=True)
+    for file in (kept, left):
+        file.write_bytes(b"contents")
+    workspace.remove_leftovers()
+    assert kept.exists()
+    assert not left.exists()
