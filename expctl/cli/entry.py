@@ -22,7 +22,6 @@ def main() -> None:
     _open_closed()
     try:
         try:
-            _import_msgspec()
             from expctl.cli.app import main as run
 
             run()
@@ -32,19 +31,6 @@ def main() -> None:
     except KeyboardInterrupt:  # raised outside of `guard`, before or after the command
         print("\nInterrupted", file=sys.stderr)
         sys.exit(130)
-
-
-def _import_msgspec() -> None:
-    """Import msgspec without typing_extensions, from which it takes only what typing has, too: with inspect and ast, that would
-    be a tenth of a quick command.
-    """
-    if "typing_extensions" in sys.modules:
-        return
-    vars(sys)["modules"]["typing_extensions"] = None  # importing it fails
-    try:
-        import msgspec  # noqa: F401
-    finally:
-        del sys.modules["typing_extensions"]
 
 
 def _open_closed() -> None:

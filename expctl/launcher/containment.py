@@ -128,7 +128,7 @@ def _mounts_for(entry: Entry, folders: Sequence[Path], *, processes: bool, gpu: 
     if key in _mounts and not _mounts[key].users and _mounts[key].has_own_processes and _mounts[key].first is None:
         _mounts.pop(key).close()  # something killed the process by which they live
     if key not in _mounts:
-        unused = [name for name, mounts in _mounts.items() if not mounts.users]
+        unused = [name for name, mounts in [*_mounts.items()] if not mounts.users]
         if len(_mounts) >= MOUNTS_MAX and unused:
             _mounts.pop(unused[0]).close()
         _mounts[key] = WritableMounts(entry, folders, processes=processes, gpu=gpu)
