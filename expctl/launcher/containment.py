@@ -30,6 +30,8 @@ NOT_CONFINED = 126
 
 MOUNTS_MAX = 8
 _mounts: dict[Hashable, WritableMounts] = {}
+_choosing = threading.Lock()
+"""Held until those that a thread has chosen have a user: another one may close what nobody uses."""
 
 
 class Containment:
@@ -46,8 +48,9 @@ class Containment:
         self._calls: Filter | None = None
         if launch.limits is not None:
             here, folders = detect_capabilities(), (*launch.watched, *launch.limits.shared)
-            self._mounts = _mounts_for(here.entry, folders, processes=here.own_processes, gpu=self._gpu)
-            self._mounts.users += 1
+            with _choosing:
+                self._mounts = _mounts_for(here.entry, folders, processes=here.own_processes, gpu=self._gpu)
+                self._mounts.users += 1
             if here.landlock:
                 shared_memory = (SHARED_MEMORY,) if here.entry is Entry.NONE and self._gpu else ()
                 writable = (*folders, *devices.plain_devices(), *devices.gpus(), *shared_memory)
@@ -128,7 +131,7 @@ def _mounts_for(entry: Entry, folders: Sequence[Path], *, processes: bool, gpu: 
     if key in _mounts and not _mounts[key].users and _mounts[key].has_own_processes and _mounts[key].first is None:
         _mounts.pop(key).close()  # something killed the process by which they live
     if key not in _mounts:
-        unused = [name for name, mounts in [*_mounts.items()] if not mounts.users]
+        unused = [name for name, mounts in _mounts.items() if not mounts.users]
         if len(_mounts) >= MOUNTS_MAX and unused:
             _mounts.pop(unused[0]).close()
         _mounts[key] = WritableMounts(entry, folders, processes=processes, gpu=gpu)

@@ -115,7 +115,7 @@ class Stage:
         return list(_living(str(self.beside)))
 
     def outlived(self, most_s: float) -> list[str]:
-        """Those that live after `most_s` seconds; returns as soon as there are none."""
+        """Processes of this stage that live after `most_s` seconds; returns as soon as there are none."""
         until = time.monotonic() + most_s
         while (found := self.living()) and time.monotonic() < until:
             time.sleep(0.05)
