@@ -13,6 +13,8 @@ import pytest
 
 from tests.e2e.foreign import EXPCTL, SLOWER, Foreign, wait_until
 
+NOTICED_S = 2.5  # the watch polls each 50 ms on a fast machine, each half second on a slow one
+
 # The second worker of the run tells when it is being timed, and stays there until it may go on.
 PAUSE = """
 import os
@@ -92,7 +94,7 @@ def test_a_benchmark_in_the_middle_of_a_launch_taints_that_launch_and_no_other(
     try:
         wait_until((go / "at").exists, "the second launch")
         with somebody_else(tmp_path):
-            time.sleep(0.3)
+            time.sleep(NOTICED_S)
         (go / "go").touch()
         assert runner.wait(60) == 0, repository.said()
     finally:

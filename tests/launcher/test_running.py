@@ -29,6 +29,7 @@ from expctl.launcher.capabilities import detect_capabilities
 from expctl.launcher.control_group import groups_of, home_of_groups
 from expctl.launcher.namespaces import makers
 from expctl.launcher.process import Identity, boot_id, identity_of, pids, state_of
+from tests.e2e.foreign import wait_until
 from tests.refusals import refuses
 
 SLEEPS = (sys.executable, "-c", "import time; time.sleep(60)")
@@ -291,7 +292,7 @@ def test_namespaces_whose_first_process_was_killed_are_made_again(tmp_path: Path
             assert child.wait(time.monotonic() + 20) == 0
         for maker in makers():
             os.kill(maker, signal.SIGKILL)
-        time.sleep(0.2)
+        wait_until(lambda: {state_of(maker) for maker in makers()} <= {"Z", ""}, "the end of what holds the namespaces")
 
 
 def test_it_can_be_stopped_and_goes_on(tmp_path: Path) -> None:
