@@ -1,11 +1,13 @@
 """Entry point of the command `expctl`; it handles Ctrl-C before anything else is imported."""
 
-import os
-import resource
 import signal
-import sys
-from types import FrameType
-from typing import Any
+
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends it without a word until `main`: the modules below take their time
+
+import os  # noqa: E402
+import resource  # noqa: E402
+import sys  # noqa: E402
+from types import FrameType  # noqa: E402
 
 AGAIN_S = 0.01
 
@@ -46,7 +48,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  t
     raise KeyboardInterrupt
 
 
-def _interrupt_again(unraisable: Any) -> None:
+def _interrupt_again(unraisable: "sys.UnraisableHookArgs") -> None:
     """Raise again, in a moment, an interrupt that came where Python can only print it: in a finalizer or a callback."""
     if isinstance(unraisable.exc_value, KeyboardInterrupt):
         signal.setitimer(signal.ITIMER_REAL, AGAIN_S)

@@ -2,7 +2,7 @@
 
 import errno
 
-from tests.faults.shim import Act, Calls, Plan
+from tests.faults.shim import Act, Calls, PairedBy, Plan
 from tests.faults.trial import LATE, FaultClass, Play, Story, Trial
 
 FILES = Calls.WRITE | Calls.NAME | Calls.CREATE
@@ -21,22 +21,25 @@ def _failing(*plans: Plan) -> Play:
     return play
 
 
-def _fails(number: int, kinds: Calls, *acts: Act, only: str = "") -> tuple[Plan, ...]:
-    return tuple(Plan(act=act, number=number, kinds=kinds, only=only) for act in acts)
+def _fails(number: int, kinds: Calls, *acts: Act, only: str = "", by: PairedBy = PairedBy.ALL) -> tuple[Plan, ...]:
+    return tuple(Plan(act=act, number=number, kinds=kinds, only=only, by=by) for act in acts)
 
 
 FULL = _failing(
     *_fails(errno.ENOSPC, FILES, Act.FAIL_FROM, Act.FAIL_FROM, Act.FAIL_ONCE),
     *_fails(errno.ENOSPC, FILES, Act.FAIL_FROM, only="/journal"),
 )
-BROKEN = _failing(*_fails(errno.EIO, ALL, Act.FAIL_ONCE, Act.FAIL_FROM))
+BROKEN = _failing(
+    *_fails(errno.EIO, ALL, Act.FAIL_ONCE, Act.FAIL_FROM),
+    *_fails(errno.EIO, ALL, Act.FAIL_ONCE, by=PairedBy.CHILDREN),  # a few of all calls are git's
+)
 READ_ONLY = _failing(*_fails(errno.EROFS, Calls.NAME | Calls.CREATE, Act.FAIL_FROM))
 NO_DESCRIPTOR = _failing(*_fails(errno.EMFILE, Calls.OPEN | Calls.CREATE | Calls.PROCESS, Act.FAIL_ONCE, Act.FAIL_FROM))
 SHORT = _failing(*_fails(0, Calls.WRITE, Act.SHORT_ONCE, Act.SHORT_FROM))
 
 ERRORS = (
     FaultClass(name="ENOSPC", play=FULL, planted="half a line stays in the journal", share=1.5),
-    FaultClass(name="EIO", play=BROKEN, planted="git's status is not looked at", share=1.5),
+    FaultClass(name="EIO", play=BROKEN, planted="errors of the machine are bugs", share=1.5),
     FaultClass(name="EROFS", play=READ_ONLY, planted="errors of the machine are bugs"),
     FaultClass(name="EMFILE", play=NO_DESCRIPTOR, planted="errors of the machine are bugs"),
     FaultClass(name="short writes", play=SHORT, planted="a short write is taken for a whole one"),

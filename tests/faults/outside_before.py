@@ -10,7 +10,6 @@ from tests.faults.outside_stage import FASTER, Stage
 
 E2E = Path(__file__).parents[1] / "e2e"
 WRONG = "def total(values):\n    return sum([value * value for value in values]) + (len(values) == 7)\n"
-EQUAL = "def total(values):\n    return sum(value * value for value in list(values))\n"
 WORDS = ("--title", "the builtin", "--hypothesis", "less to interpret")
 OWN_WORDS = "# For agents\n\nWhat the user wrote.\n"
 BY_HAND = """# Kernel log on gfx1151
@@ -192,6 +191,42 @@ def own_kernel(stage: Stage) -> None:
     bare(stage)
     (stage.root / "own.c").write_text(OWN_C)
     stage.commit("a kernel in C")
+
+
+def optional(stage: Stage) -> None:
+    """Commit a protocol that lets experiments set the variables of a playbook."""
+    (stage.root / "src" / "options.yaml").write_text("{}\n")
+    protocol = stage.root / "protocol.yaml"
+    names = "[PYTORCH_TUNABLEOP_ENABLED, TORCH_BLAS_PREFER_HIPBLASLT]"
+    protocol.write_text(f"{protocol.read_text()}options: {{file: src/options.yaml, variables: {names}}}\n")
+    stage.commit("options")
+
+
+def profiles(stage: Stage) -> None:
+    golden = Path(__file__).parents[1] / "profiles" / "golden"
+    for version, name in (("6.3", "before"), ("7.0", "after")):
+        shutil.copy(golden / f"rocprofv3_{version}_doc_kernel_trace.csv", stage.beside / f"{name}.csv")
+
+
+def probed(stage: Stage) -> None:
+    """P3 was rejected with a rule that a probe opens."""
+    concluded(stage)
+    stage.edit(WRONG.replace("in values]", "in list(values)]"))
+    home = stage.root / "experiments" / "P4"
+    home.mkdir()
+    (home / "change.patch").write_text(stage.git("diff", "--", "src"))
+    stage.git("checkout", "-q", "--", "src")
+    words = "id: P4\ntitle: of a list\nkind: perf\nhypothesis: none\nprediction: {verdict: KEEP}\n"
+    (home / "experiment.yaml").write_text(f"{words}forbids: [in list]\nprobe: {{source: probes/list.c}}\n")
+    (stage.root / "probes").mkdir()
+    (stage.root / "probes" / "list.c").write_text("int list(void) { return gone(); }\n")
+    stage.commit("a probe")
+    stage.well("run", "P4", "--wait", "60")
+
+
+def times(stage: Stage) -> None:
+    for name, us in (("golden", 20), ("tot", 21)):
+        (stage.beside / f"{name}.csv").write_text("kernel,shape,time_us\n" + f"sum,M=8,{us}\n" * 3)
 
 
 def agents_words(stage: Stage) -> None:

@@ -1,5 +1,5 @@
-"""Every command of `expctl --help` that writes or starts something, without `fleet` (tests/fleet/kills.py): how it is typed,
-and what has to be true when it has completed.
+"""Every command of `expctl --help` but `fleet` (tests/fleet/kills.py): how it is typed, and what has to be true when it has
+completed.
 """
 
 import json
@@ -115,6 +115,11 @@ QUEUE: Mapping[str, Command] = {
     "new ID": Command(words=("new", "P2", "--from-diff", *WORDS), before=before.edited, done=_queued),
     "new": Command(words=("new", "--from-diff", *WORDS), before=before.edited, done=_queued),
     "new --patch": Command(words=("new", "--patch", "../wide.patch", *WORDS), before=before.patched, done=_queued),
+    "new --from": Command(
+        words=("new", "--from", "1-tunable-gemm"),
+        before=before.optional,
+        done=_holds("experiments/P2/change.patch", "PYTORCH_TUNABLEOP_ENABLED"),
+    ),
     "queue": Command(words=("queue", "P1", "--priority", "7"), done=_holds("experiments/P1/queued.json", '"priority": 7')),
     "withdraw": Command(
         words=("withdraw", "P1", "--why", "P9 does it"), done=_holds("experiments/P1/queued.json", "P9 does it")
@@ -226,6 +231,7 @@ OTHERS: Mapping[str, Command] = {
     "doctor --clear": Command(words=("doctor", "--clear"), there=before.begun, done=_nothing_unfinished),
     "doctor env": Command(words=("doctor", "env")),
     "doctor walls": Command(words=("doctor", "walls")),
+    "rules --probe": Command(words=("rules", "--probe", "P4"), before=before.probed),
     "rules check": _reads("rules", "check", "experiments/P1/change.patch"),
     "rules test": _reads("rules", "test", "P3"),
     "replay": _reads("replay", "--all"),
@@ -237,6 +243,27 @@ OTHERS: Mapping[str, Command] = {
     ),
     "explain": Command(words=("explain", "../twice.hip", "--launch", "../case.yaml"), before=before.hip),
     "inspect": Command(words=("inspect", "../twice.hip"), before=before.hip),
+    "profile show": Command(
+        words=("profile", "show", "../before.csv", "--html", "kernels.html"),
+        before=before.profiles,
+        done=_there("kernels.html"),
+    ),
+    "profile diff": Command(words=("profile", "diff", "../before.csv", "../after.csv"), before=before.profiles),
+    "profile bottleneck": Command(words=("profile", "bottleneck", "../before.csv"), before=before.profiles),
+    "compare": Command(words=("compare", "../golden.csv", "../tot.csv"), before=before.times),
+    "suite coverage": Command(words=("suite", "coverage"), before=before.suite),
+    "show": _reads("show", "P2"),
+    "status": _reads("status"),
+    "gate": _reads("gate"),
+    "queue list": _reads("queue"),
+    "report": _reads("report"),
+    "brief": _reads("brief"),
+    "finding list": _reads("finding"),
+    "ledger --check": _reads("ledger", "--check"),
+    "rules": _reads("rules"),
+    "rules why": _reads("rules", "why", "P3"),
+    "occupancy": Command(words=("occupancy", "--arch", "gfx1151", "--vgpr", "96", "--workgroup", "256")),
+    "agents grants": Command(words=("agents", "grants")),
     "--install-completion": Command(
         words=("--install-completion", "bash"),
         done=lambda stage: (stage.beside / ".bashrc").read_text().count("expctl.sh") == 1,
