@@ -1,9 +1,11 @@
 """The MCP server on standard input and output. The only file that knows the protocol's SDK."""
 
+import asyncio
 import sys
 import traceback
 from collections.abc import Callable
 from importlib.metadata import version
+from typing import Any, cast
 
 import anyio
 import mcp_types as types
@@ -15,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 from expctl.adapters.git.reader import Place
 from expctl.agents import answers, arguments, guidance, reading, tools
 from expctl.agents.grants import not_granted
+from expctl.agents.input_lines import input_lines
 from expctl.agents.long_tools import CommandFailed
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.machine.os_errors import explained
@@ -153,12 +156,21 @@ def serve(here: Callable[[], Place]) -> None:
     """Serve one client on standard input and output until it closes them."""
 
     async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(_but_ctrl_c)
         server = Agents(here).server()
-        async with stdio_server() as (incoming, outgoing):
+        said = cast("anyio.AsyncFile[str]", input_lines())  # Ctrl-C would wait for the SDK's own
+        async with stdio_server(stdin=said) as (incoming, outgoing):
             options = server.create_initialization_options(NotificationOptions(tools_changed=True))
             await server.run(incoming, outgoing, options)
 
     anyio.run(main)
+
+
+def _but_ctrl_c(loop: asyncio.AbstractEventLoop, said: dict[str, Any]) -> None:
+    """Print what went wrong in the loop, unless it is that Ctrl-C ended it, which the command says itself."""
+    found = said.get("exception")
+    if not (isinstance(found, BaseExceptionGroup) and found.subgroup(KeyboardInterrupt)):
+        loop.default_exception_handler(said)
 
 
 def _described(tool: tools.Tool) -> types.Tool:
