@@ -16,7 +16,7 @@ from expctl.launcher.kernel import prctl
 from expctl.launcher.launch import Launch
 from expctl.launcher.namespaces import makers
 from expctl.launcher.own_processes import end_with
-from expctl.launcher.process import POLL_S, Identity, await_end, children_of, family_of, identity_of
+from expctl.launcher.process import POLL_S, Identity, await_end, children_of, family_of, identity_of, state_of
 
 GRACE_S = (2.0, 1.0)  # after INT, after TERM; then KILL
 KILL_WAIT_S = 2.0
@@ -111,6 +111,14 @@ class Running:
         """Return the pids of the process and its descendants; without a control group, orphaned descendants are missing."""
         return pids_in(self._group.folder) if self._group is not None else family_of(self.process.pid)
 
+    def _strays(self) -> tuple[int, ...]:
+        """Return the pids of descendants that have lost their parents. Where these become children of this process, they are
+        its children that it neither started nor had when it started this one.
+        """
+        spared = {each.pid for each in _undead} | self._others | _live | makers()
+        adopted = children_of(os.getpid()) if self._adopts else ()
+        return tuple(pid for pid in (*adopted, *self._containment.orphans()) if pid not in spared)
+
     def status(self, wait_s: float) -> int | None:
         """Wait at most `wait_s` seconds and return the exit status (negative: minus the signal); None if it still runs."""
         if self.process.poll() is None and wait_s > 0:
@@ -133,6 +141,25 @@ class Running:
         if not self._ended:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, number)
+
+    def halt(self) -> tuple[int, ...]:
+        """Stop the process and its descendants (SIGSTOP), also those that have left its group, until `go_on`. Return the pids
+        of those that have lost their parents.
+        """
+        self.send(signal.SIGSTOP)
+        left = tuple(pid for pid in self._strays() if state_of(pid) not in ("Z", ""))
+        halted: set[int] = {self.process.pid}
+        while new := {*self.pids(), *(pid for stray in left for pid in family_of(stray))} - halted:
+            for pid in new:
+                _tell(pid, signal.SIGSTOP)
+            halted |= new
+        return left
+
+    def go_on(self) -> None:
+        """Let run again what `halt` has stopped."""
+        for pid in {*self.pids(), *(pid for stray in self._strays() for pid in family_of(stray))} - {self.process.pid}:
+            _tell(pid, signal.SIGCONT)
+        self.send(signal.SIGCONT)
 
     def end(self) -> None:
         """Send SIGINT, after a pause SIGTERM, then kill the process and all its descendants. Do nothing in a second call.
@@ -158,7 +185,7 @@ class Running:
         self._ended = True
         self.status(self._kill_wait_s)
         _live.discard(self.process.pid)
-        orphans = _end_orphans(self._others, self._kill_wait_s, self._containment.orphans) if self._adopts else ()
+        orphans = _end_orphans(self._strays, self._kill_wait_s) if self._adopts else ()
         self._containment.ended()
         left = tuple({*orphans, *await_end(before, self._kill_wait_s)})
         if self._group is not None:
@@ -176,22 +203,24 @@ def undead() -> tuple[Identity, ...]:
     return tuple(_undead)
 
 
-def _end_orphans(others: frozenset[int], wait_s: float, more: Callable[[], Sequence[int]]) -> tuple[Identity, ...]:
-    """Kill this process's children that it didn't start, i.e. orphaned descendants of a child; return those that still run.
-    `others` are pids of children that existed before that child and are spared; `more` returns orphans that it can't
-    adopt. It tries for at most `wait_s` seconds.
+def _end_orphans(strays: Callable[[], Sequence[int]], wait_s: float) -> tuple[Identity, ...]:
+    """Kill what `strays` returns, orphaned descendants of a child, with their families; return those that still run after
+    `wait_s` seconds.
     """
     deadline = time.monotonic() + wait_s
-    known = {each.pid for each in _undead}
-    spared = known | others
-    while strays := [pid for pid in (*children_of(os.getpid()), *more()) if pid not in _live | spared | makers()]:
-        families = [found for stray in strays for pid in family_of(stray) if (found := identity_of(pid)) is not None]
+    while found := strays():
+        families = [known for stray in found for pid in family_of(stray) if (known := identity_of(pid)) is not None]
         for each in families:
             each.send(signal.SIGKILL)
-        for stray in strays:
+        for stray in found:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(stray, os.WNOHANG)
         if time.monotonic() > deadline:
             return tuple(families)
         time.sleep(POLL_S)
     return ()
+
+
+def _tell(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)

@@ -189,15 +189,17 @@ class Child:
         self._buffer += chunk
         return bool(chunk)
 
-    def stop(self) -> None:
-        """Stop the child's process group (SIGSTOP) until `go_on` is called."""
-        self._running.send(signal.SIGSTOP)
+    def stop(self) -> tuple[int, ...]:
+        """Stop the child and its descendants (SIGSTOP) until `go_on` is called; return the pids of those that have lost their
+        parents.
+        """
         self._is_stopped = True
+        return self._running.halt()
 
     def go_on(self) -> None:
-        """Continue the child's process group (SIGCONT) if `stop` stopped it."""
+        """Let the child and its descendants run again if `stop` stopped them."""
         if self._is_stopped:
-            self._running.send(signal.SIGCONT)
+            self._running.go_on()
             self._is_stopped = False
 
     def fate(self) -> str:

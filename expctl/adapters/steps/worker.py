@@ -35,7 +35,7 @@ class Visit:
 
 class Worker:
     """One benchmark process of one side, to which requests are sent; request and answer are one line each. With `takes_turns`
-    it is stopped (SIGSTOP) between requests, so that none of its threads runs while the other side works. If it
+    it is stopped (SIGSTOP) between requests, so that nothing of it runs while the other side works. If it
     `forgives`, its results may be wrong at the end.
     """
 
@@ -86,8 +86,8 @@ class Worker:
                     raise Unexpected(shown(answer))
                 if wanted == "end":
                     self._expect_end()
-                elif self._takes_turns:
-                    self.child.stop()
+                elif self._takes_turns and self.child.stop():
+                    self._fail("left a process behind, which would go on while the other side is timed")
                 return answer
             raise Gone(self.child.fate())
         except TimedOut:

@@ -3,8 +3,10 @@
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from msgspec.structs import replace
@@ -474,22 +476,48 @@ def test_a_wrong_check_blames_the_candidate_and_ends_its_pair(measure: Measure) 
 
 
 def test_a_worker_that_takes_turns_does_nothing_while_the_other_is_asked(measure: Measure, tmp_path: Path) -> None:
-    """A thread that works on beside its main thread's waiting would slow the other side down."""
-    busy = (
-        "import threading\n"
-        "def burn():\n"
-        "    while True: time.sleep(0.001); marks.append(time.monotonic())\n"
-        "marks = []; threading.Thread(target=burn, daemon=True).start()\n"
-    )
+    """A thread that works on beside its main thread's waiting would slow the other side down, and so would a child that has
+    left its session.
+    """
+    child = f"""
+        import threading
+        side = os.path.basename(sys.argv[1])
+        def burn(marks, until=lambda: False):
+            while not until(): time.sleep(0.001); marks(time.monotonic())
+        marks = []; threading.Thread(target=burn, args=(marks.append,), daemon=True).start()
+        if os.fork() == 0:
+            os.setsid(); os.closerange(0, 99)
+            lines = open({str(tmp_path)!r} + "/child." + side, "w")
+            parent = os.getppid()
+            burn(lambda mark: print(mark, file=lines, flush=True), lambda: os.getppid() != parent)
+            os._exit(0)
+    """
     asked = f"before = time.monotonic(); open({str(tmp_path)!r} + '/' + side, 'a').write(f'{{before}}\\n'); time.sleep(0.02)"
     end = f"open({str(tmp_path)!r} + '/marks.' + side, 'w').write(json.dumps(marks))\n{OK}"
-    assert isinstance(measure(Style.FINE, asked, end, before=busy), tuple)
+    assert isinstance(measure(Style.FINE, asked, end, before=dedent(child)), tuple)
     for side, other in (("candidate", "baseline"), ("baseline", "candidate")):
-        marks = json.loads((tmp_path / f"marks.{side}").read_text())
         turns = [float(line) for line in (tmp_path / other).read_text().split()]
-        inside = [mark for mark in marks for turn in turns if turn + 0.006 < mark < turn + 0.018]  # a stop takes its time
-        assert len(marks) > 50
-        assert not inside
+        of_thread = json.loads((tmp_path / f"marks.{side}").read_text())
+        of_child = [float(line) for line in (tmp_path / f"child.{side}").read_text().split("\n")[:-1]]
+        for marks in (of_thread, of_child):
+            inside = [mark for mark in marks for turn in turns if turn + 0.006 < mark < turn + 0.018]  # a stop takes its time
+            assert len(marks) > 50
+            assert not inside
+
+
+def test_a_worker_that_leaves_a_process_behind_is_refused_at_once(measure: Measure) -> None:
+    left = """
+        if sys.argv[1].endswith("candidate") and os.fork() == 0:
+            if os.fork() == 0:
+                os.setsid(); os.closerange(0, 99); time.sleep(60)
+            os._exit(0)
+        time.sleep(0.1)
+    """
+    begun = time.monotonic()
+    failed = measure(Style.FINE, before=dedent(left))
+    assert isinstance(failed, Failed)
+    assert "the worker of the candidate left a process behind" in failed.reason
+    assert time.monotonic() - begun < 10
 
 
 def test_a_benchmark_that_is_not_there_is_a_fault(runner: StepRunner, tmp_path: Path) -> None:
