@@ -6,6 +6,7 @@ import os
 
 AT_FDCWD = -100
 RENAME_NOREPLACE, RENAME_EXCHANGE = 1, 2  # linux/fs.h
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 1 << 12, 1 << 14, 1 << 18  # linux/mount.h
 
 _libc = ctypes.CDLL(None, use_errno=True)
 

@@ -1,5 +1,5 @@
-"""Linux namespaces for child processes: no network but a loopback of their own, every mount read-only but given folders, shared
-memory of their own, by path and of System V, processes of their own.
+"""Linux namespaces for child processes: no network but a loopback of their own, every mount read-only but given folders, few
+devices, shared memory of their own, by path and of System V, processes of their own.
 
 They are made once for a set of folders, and each child process enters them. Entering takes a tenth of the time of making them,
 and no kernel thread cleans up after one child while the next is timed. They live as long as two processes made for them: one
@@ -9,7 +9,6 @@ linux/mount.h and linux/sockios.h.
 """
 
 import contextlib
-import ctypes
 import fcntl
 import os
 import signal
@@ -20,12 +19,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar, NoReturn
 
-from expctl.launcher.kernel import AT_FDCWD, mount, prctl, setns, system_call, unshare
+from expctl.launcher.kernel import MS_BIND, MS_NODEV, MS_NOEXEC, MS_NOSUID, MS_PRIVATE, MS_REC, mount, prctl, setns, unshare
+from expctl.launcher.mounts import hide, make_devices, set_writable
 from expctl.launcher.own_processes import DESCRIPTORS_MAX, OUTSIDE, end_with, go_on_inside, next_child_in
 
 NEW_MOUNTS, NEW_IPC, NEW_USER, NEW_PROCESSES, NEW_NETWORK = 0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 1 << 12, 1 << 14, 1 << 18
-MOUNT_SETATTR, MOUNT_ATTR_RDONLY, AT_RECURSIVE = 442, 1, 0x8000
 GET_FLAGS, SET_FLAGS, IFF_UP = 0x8913, 0x8914, 1
 INTERFACE = "16sh22x"  # struct ifreq: name, flags
 PR_SET_DUMPABLE = 4
@@ -47,17 +45,14 @@ class Entry(StrEnum):
     NONE = "none"
 
 
-class _MountAttributes(ctypes.Structure):
-    _fields_ = tuple((name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "user"))
-
-
 class WritableMounts:
     """Namespaces in which only the folders `writable` can be changed; if `entry` is NONE, none are made and nothing changes.
 
-    With `processes`, there is a pid namespace among them, with a /proc of its own. With `gpu`, processes may also write their
-    own files in /proc: CUDA names its threads there and fails if it can't. `has_own_memory` tells whether /dev/shm is private;
-    it isn't if a folder lies there. `users` counts the launches that are in the namespaces now. A folder must not be removed:
-    one made again at the same path can't be written. Raises OSError if the kernel doesn't permit namespaces.
+    With `processes`, there is a pid namespace among them, with a /proc of its own. With `gpu`, /dev stays as it is, and
+    processes may also write their own files in /proc: CUDA names its threads there and fails if it can't. `has_own_memory`
+    tells whether /dev/shm is private; it isn't if a folder lies there. `users` counts the launches that are in the namespaces
+    now. A folder must not be removed: one made again at the same path can't be written. Raises OSError if the kernel doesn't
+    permit namespaces.
     """
 
     def __init__(self, entry: Entry, writable: Sequence[Path], *, processes: bool = False, gpu: bool = False) -> None:
@@ -252,30 +247,25 @@ def _build(writable: Sequence[Path], *, processes: bool, gpu: bool, own_memory: 
     mount("", "/", flags=MS_REC | MS_PRIVATE)
     if processes:
         mount("proc", str(PROCESSES), "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
+    if not gpu:
+        make_devices(SHARED_MEMORY)
     if own_memory:
         mount("expctl", str(SHARED_MEMORY), "tmpfs", MS_NOSUID | MS_NODEV, f"size={SHARED_MEMORY_SIZE},mode=1777")
     for name in SERVICE_SOCKETS:
-        _hide(f"/run/{name}")
+        hide(f"/run/{name}")
     settings = [path for name in SETTINGS if (path := PROCESSES / name).exists()] if gpu else []
     for folder in (*writable, *settings):
         mount(str(folder), str(folder), flags=MS_BIND | MS_REC)
-    _set_writable(Path("/"), writable=False)
+    set_writable(Path("/"), writable=False)
     for folder in (*writable, *([SHARED_MEMORY] if own_memory else [])):
-        _set_writable(folder, writable=True)
+        set_writable(folder, writable=True)
     if gpu:
-        _set_writable(PROCESSES, writable=True, below=False)
+        set_writable(PROCESSES, writable=True, below=False)
 
 
 def _has_ipc() -> bool:
     """Return whether this kernel has namespaces for the shared memory, semaphores and queues of System V."""
     return Path("/proc/self/ns/ipc").exists()
-
-
-def _hide(path: str) -> None:
-    if os.path.isdir(path):
-        mount("expctl", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "size=4k,mode=000")
-    elif os.path.exists(path):
-        mount(os.devnull, path, flags=MS_BIND)
 
 
 def _raise_loopback() -> None:
@@ -285,11 +275,3 @@ def _raise_loopback() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         flags = struct.unpack(INTERFACE, fcntl.ioctl(any_socket, GET_FLAGS, struct.pack(INTERFACE, b"lo", 0)))[1]
         fcntl.ioctl(any_socket, SET_FLAGS, struct.pack(INTERFACE, b"lo", flags | IFF_UP))
-
-
-def _set_writable(folder: Path, *, writable: bool, below: bool = True) -> None:
-    wanted = _MountAttributes(set=0 if writable else MOUNT_ATTR_RDONLY, clear=MOUNT_ATTR_RDONLY if writable else 0)
-    size = ctypes.sizeof(wanted)
-    system_call(
-        MOUNT_SETATTR, f"mount {folder}", AT_FDCWD, os.fsencode(folder), AT_RECURSIVE * below, ctypes.byref(wanted), size
-    )

@@ -27,7 +27,9 @@ class Victims(NamedTuple):
     """What the self-test made for its acts: folders, this act's own among them (`folder`), processes, sockets, shared memory.
 
     `descriptor` is one that the process `bystander` holds; `port` and `packets` are ports of the loopback that are listened to,
-    `free` is one that nobody uses; `network` and `numbers` are the inodes of the runner's network and pid namespace.
+    `free` is one that nobody uses; `network` and `numbers` are the inodes of the runner's network and pid namespace. `terminal`
+    is one of the runner's, `device` one that takes commands through a descriptor that only reads, `log` the kernel's log; each
+    is "" where there is none.
     """
 
     folder: str
@@ -43,6 +45,9 @@ class Victims(NamedTuple):
     numbers: int
     segment: int
     shared: str
+    terminal: str
+    device: str
+    log: str
     results: int
 
     @property

@@ -29,7 +29,7 @@ from expctl.launcher.system_calls import FORBIDDEN
 TOO_BIG = 2 << 30
 NAME_TO_HANDLE, AT_CWD, HANDLE_BYTES = (303, 264), -100, 128
 CONTROL_GROUPS = ("/sys/fs/cgroup/cgroup.procs", "/sys/fs/cgroup/cpu/cgroup.procs")
-SETTING, KERNEL_LOG = "/proc/sys/kernel/core_pattern", "/dev/kmsg"
+SETTING = "/proc/sys/kernel/core_pattern"
 
 
 @act("overwrites a file", LANDLOCK, SPACES)
@@ -170,11 +170,25 @@ def _open_setting(_: Victims) -> None:
     os.close(os.open(SETTING, os.O_WRONLY))
 
 
-@act("opens the kernel's log for writing", LANDLOCK)
-def _open_log(_: Victims) -> None:
-    if not os.path.exists(KERNEL_LOG):
+@act("opens the kernel's log for writing", LANDLOCK, SPACES_CPU)
+def _open_log(on: Victims) -> None:
+    _open(on.log, os.O_WRONLY)
+
+
+@act("opens a terminal of the user", SPACES_CPU)
+def _open_terminal(on: Victims) -> None:
+    _open(on.terminal, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+
+
+@act("opens a device that takes commands", SPACES_CPU)
+def _open_device(on: Victims) -> None:
+    _open(on.device, os.O_RDONLY)
+
+
+def _open(path: str, flags: int) -> None:
+    if not path:
         raise Absent
-    os.close(os.open(KERNEL_LOG, os.O_WRONLY))
+    os.close(os.open(path, flags))
 
 
 @act("opens the control group of others for writing", LANDLOCK, SPACES)

@@ -12,7 +12,7 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -39,7 +39,8 @@ WAIT_S = 60.0
 DISK_BYTES = 8 << 20
 FILLED_S = 60.0
 IPC_CREAT, IPC_RMID = 0o1000, 0
-SEGMENTS = Path("/proc/sysvipc/shm")
+SEGMENTS, KERNEL_LOG = Path("/proc/sysvipc/shm"), "/dev/kmsg"
+COMMANDED = tuple(f"/dev/{name}" for name in ("loop-control", "userfaultfd", "kvm", "fuse", "net/tun"))
 WAITS = f"import os, sys, time; os.write(int(os.environ[sys.argv[1]]), b'ready\\n'); time.sleep({WAIT_S:.0f})"
 PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from expctl.adapters.walls.attempts import main; main(sys.argv[2:])"
 CODE = str(Path(__file__).parents[3])
@@ -99,6 +100,9 @@ def _tried(folder: Path, *, confined: bool) -> tuple[Attempt, ...]:
             "numbers": os.stat("/proc/self/ns/pid").st_ino,
             "segment": segment,
             "shared": str(shared),
+            "terminal": stack.enter_context(_terminal()),
+            "device": next((each for each in COMMANDED if os.access(each, os.R_OK)), ""),
+            "log": KERNEL_LOG if os.path.exists(KERNEL_LOG) else "",
         }
         probes: dict[str, Callable[[], object]] = {name: partial(_facts, each) for name, each in folders.items()}
         probes |= {
@@ -190,6 +194,21 @@ def _listening(name: str) -> tuple[socket.socket, socket.socket, socket.socket]:
     stream.listen()
     nameless.listen()
     return stream, packets, nameless
+
+
+@contextlib.contextmanager
+def _terminal() -> Iterator[str]:
+    """Give the name of a terminal that is made for it; "" where none can be made."""
+    try:
+        ends = os.openpty()
+    except OSError:
+        yield ""
+        return
+    try:
+        yield os.ttyname(ends[1])
+    finally:
+        for end in ends:
+            os.close(end)
 
 
 def _heard(listening: socket.socket) -> bool:
