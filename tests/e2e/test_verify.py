@@ -1,10 +1,12 @@
 """`expctl verify` on a stranger's clone: a sound one, and each defect that somebody could plant."""
 
 import json
+import re
 import shutil
 import subprocess
 import zlib
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -136,6 +138,39 @@ def wrong_object(clone: Foreign) -> None:
     file.write_bytes(zlib.compress(b"blob 10\0as it wasn"))
 
 
+def another_machine(clone: Foreign) -> None:
+    edit_record(clone, lambda facts: facts["environment"].update(machine="a faster one"))  # type: ignore[attr-defined]
+
+
+def samples_with_their_hash(clone: Foreign) -> None:
+    file = clone.root / "experiments/P1/samples.jsonl"
+    old = file.read_bytes()
+    file.write_bytes(re.sub(rb'"hidden_ns":\[\d+', b'"hidden_ns":[7', old, count=1))
+    record = clone.root / RECORD
+    hashes = [sha256(each).hexdigest() for each in (old, file.read_bytes())]
+    assert hashes[0] in record.read_text()
+    record.write_text(record.read_text().replace(hashes[0], hashes[1]))
+    clone.commit("other samples")
+
+
+def no_keep(clone: Foreign) -> None:
+    clone.git("rm", "-q", "-r", "experiments/P1")
+    clone.commit("never happened")
+
+
+def no_reject(clone: Foreign) -> None:
+    clone.git("rm", "-q", "-r", "experiments/P2")
+    clone.commit("never happened")
+
+
+def record_of_a_merge(clone: Foreign) -> None:
+    """A merge with a record that neither side has."""
+    side = clone.git("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "side").strip()
+    clone.write(RECORD, (clone.root / RECORD).read_text().replace('"title": "', '"title": "much ', 1))
+    clone.git("add", "-A")
+    onto(clone, clone.git("write-tree").strip(), "HEAD", side)
+
+
 DEFECTS: dict[Callable[[Foreign], None], str] = {
     hand_change: "it changes the scope and was not measured",
     better_figures: "its samples say something else",
@@ -149,6 +184,11 @@ DEFECTS: dict[Callable[[Foreign], None], str] = {
     left_out: "it was kept, and a merge has left it out",
     mixed: "it changes the scope and was not measured",
     wrong_object: "git fsck",
+    another_machine: "it changes experiments/P1/record.json by hand",
+    samples_with_their_hash: "it changes experiments/P1/samples.jsonl by hand",
+    no_keep: "it removes experiments/P1/record.json by hand",
+    no_reject: "it removes experiments/P2/record.json by hand",
+    record_of_a_merge: "it changes experiments/P1/record.json by hand",
 }
 
 
@@ -189,6 +229,10 @@ def test_records_are_signed_where_the_user_asks_for_it_and_a_stranger_can_tell(r
     repository.concluded("run", "P1")
     assert verified(repository, "--signers", str(signers[0])).out.endswith("1 record commits signed\n")
     assert "is signed by somebody unknown" in verified(repository, "--signers", str(signers[1])).out
+    sound = repository.head().strip()
+    record_of_a_merge(repository)
+    assert "is not signed" in verified(repository, "--signers", str(signers[0])).out
+    repository.git("reset", "-q", "--hard", sound)
     edit_record(repository, lambda facts: facts.update(title="another"))
     assert "is not signed" in verified(repository, "--signers", str(signers[0])).out
 

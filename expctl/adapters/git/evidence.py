@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from expctl.adapters.git.command import run_git
 from expctl.adapters.git.reader import Place
@@ -9,6 +10,17 @@ from expctl.domain.errors import Refused
 from expctl.domain.history.evidence import Commit
 
 GOOD = "G"
+
+
+class RecordChange(NamedTuple):
+    """What a commit did to a file of evidence: `how` is git's letter (A, M, D), for a merge one for each parent. `by_expctl`:
+    its message says that a command of expctl made it.
+    """
+
+    commit: str
+    path: str
+    how: str
+    by_expctl: bool
 
 
 class GitEvidence:
@@ -58,17 +70,19 @@ class GitEvidence:
         raw = run_git(self._root, ["diff-tree", "-r", "-z", "--no-renames", "--name-only", f"{commit}^1", commit]).stdout
         return tuple(each.decode(errors="surrogateescape") for each in raw.split(b"\0") if each)
 
-    def record_commits(self, head: str) -> tuple[str, ...]:
-        """Return every commit that made or changed a record."""
+    def record_changes(self, head: str) -> tuple[RecordChange, ...]:
+        """Return what every commit, merges that made it up themselves among them, did to a record or its samples."""
         # git takes no patterns here: GIT_LITERAL_PATHSPECS is set.
-        lines = self._said("log", "--no-renames", "--name-only", "--format=:%H", head, "--", "experiments")
-        found: list[str] = []
-        commit = ""
+        form = "--format=:%H %(trailers:only,unfold,separator=%x20)"
+        lines = self._said("log", "-c", "--no-renames", "--name-status", form, head, "--", "experiments")
+        found: list[RecordChange] = []
+        commit, trailers = "", ""
         for line in lines:
             if line.startswith(":"):
-                commit = line[1:]
-            elif line.endswith("/record.json") and commit not in found[-1:]:
-                found.append(commit)
+                commit, _, trailers = line[1:].partition(" ")
+            elif line.endswith(("/record.json", ".jsonl")) and line.count("/") == 2:
+                how, _, path = line.partition("\t")
+                found.append(RecordChange(commit, path, how, by_expctl="Expctl-" in trailers))
         return tuple(found)
 
     def signatures(self, commits: Iterable[str], signers: Path | None) -> dict[str, str]:

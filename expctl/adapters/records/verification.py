@@ -35,13 +35,21 @@ class Verification:
         start = self._start(commits, records, since)
         keeps = [self._kept(record, commits) for record in records if lands(record)]
         replays = Replays(self._library, self._head).all()
-        signatures = self._evidence.signatures(self._evidence.record_commits(self._head), signers)
+        changes = self._evidence.record_changes(self._head)
+        made = dict.fromkeys(each.commit for each in changes if each.path.endswith("/record.json"))
+        signatures = self._evidence.signatures(made, signers)
         damage = self._evidence.damage()
         faults = [Fault(where="git", what=f"git fsck: {damage}")] if damage else []
         faults += [
             Fault(where=each.id, what=f"its samples say something else: {each.text}") for each in replays if each.differs
         ]
         faults += tree_faults(keeps, commits, scope)
+        earlier = ancestors(commits, start)
+        faults += [
+            Fault(where=each.commit[:10], what=f"it {'removes' if 'D' in each.how else 'changes'} {each.path} by hand")
+            for each in changes
+            if each.how.strip("A") and not each.by_expctl and each.commit not in earlier
+        ]
         faults += unmeasured(commits, [each.record.candidate for each in keeps], self._head, start)
         faults += self._badly_signed(signatures) if signers is not None else ()
         return Verified(
@@ -50,7 +58,7 @@ class Verification:
             records=len(records),
             keeps=len(keeps),
             replayed=sum(bool(each.rule) and not each.differs for each in replays),
-            commits=len(commits) - len(ancestors(commits, start)),
+            commits=len(commits) - len(earlier),
             signed=sum(letter == GOOD if signers is not None else letter != "N" for letter in signatures.values()),
             faults=tuple(faults),
         )
