@@ -127,10 +127,12 @@ def _heal(path: Path, length: int) -> None:
 def _checked(text: bytes, path: Path, number: int, previous: str) -> dict[str, Any]:
     try:
         line = json.loads(text)
+        if not isinstance(line, dict):
+            raise ValueError("a value of another kind")
         given = line.pop("sum")
         if given != _checksum(line) or line["prev"] != previous or line["seq"] != number - 1:
             raise ValueError("its checksum or its place is wrong")
-    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(f"line {number} is not such an object: {error}", path) from error
     return {**line, "sum": given}
 

@@ -14,6 +14,10 @@ class ExitStatus(IntEnum):
     INTERRUPTED = 130
 
 
+NEWER = "was written by a newer expctl"
+UPGRADE = "upgrade expctl (pip install --upgrade expctl), then the same command again; the file is sound, leave it as it is"
+
+
 class Refused(Exception):
     """Raised for a request that can't be fulfilled until the user corrects something. Nothing was changed.
 

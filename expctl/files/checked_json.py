@@ -27,6 +27,8 @@ def write(path: Path, facts: Mapping[str, Any]) -> None:
 def read(path: Path) -> Any:
     """Return what `write` stored in `path`, or an older expctl without a hash. Raises FileNotFoundError, and Damaged."""
     try:
+        if path.is_fifo():  # which would keep the reader waiting
+            raise Damaged("a named pipe")
         return checked(parse_json(path.read_bytes().decode()))
     except Damaged:
         raise

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from expctl.domain.checkup import Finding, note, ok, wrong
-from expctl.domain.errors import Refused
+from expctl.domain.errors import NEWER, UPGRADE, Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Origin, Record
 from expctl.domain.ledger.model import Ledger
@@ -49,10 +49,13 @@ def committed_findings(
     for entry in inputs.queue():
         if entry.state is State.MALFORMED:
             mend = f"correct that file and commit it; or expctl withdraw {entry.id} --why WHY"
-            yield wrong("proposals", entry.why, mend)
+            yield wrong("proposals", entry.why, UPGRADE if NEWER in entry.why else mend)
     records = library.records(head)
     faults = list(_lost(records, history))
-    faults += [wrong("records", f"{name}: {why}", _restore(name, record_was(name))) for name, why in contradicted()]
+    faults += [
+        wrong("records", f"{name}: {why}", UPGRADE if NEWER in why else _restore(name, record_was(name)))
+        for name, why in contradicted()
+    ]
     older = [each.id for each in records if was_decided_by_samples(each) and older_rule(each.procedure)]
     skipped = f"; {', '.join(older)} not checked: decided by an older rule" if older else ""
     yield from faults or [ok("records", f"{len(records)} records; those that were measured follow from their samples{skipped}")]

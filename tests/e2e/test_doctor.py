@@ -1,10 +1,14 @@
 """`expctl doctor`: sound is 0, wrong is 1, and the command that it names mends it."""
 
+import os
 import re
 import shlex
 import subprocess
+from hashlib import sha256
 
-from tests.e2e.foreign import EXPCTL, FASTER, Foreign
+from tests.e2e.foreign import EXPCTL, FASTER, SLOWER, Foreign
+
+NEWER = ("P2/queued.json", "P1/samples.jsonl", "P1/record.json")
 
 
 def wrong(repository: Foreign) -> dict[str, str]:
@@ -126,6 +130,32 @@ def test_a_damaged_journal(repository: Foreign) -> None:
     type_it(repository, mend)
     assert repository.record("P1")["verdict"] == "KEEP"
     assert wrong(repository) == {}
+    journal.write_text("null\n")
+    assert "line 1 is not such an object: a value of another kind" in repository.expctl("doctor").out
+
+
+def test_what_a_newer_expctl_wrote_needs_an_upgrade_and_nothing_else(repository: Foreign) -> None:
+    repository.propose("P1", FASTER)
+    repository.concluded("run", "P1")
+    repository.propose("P2", SLOWER)
+    ticket, samples, record = (repository.root / "experiments" / name for name in NEWER)
+    ticket.write_text(ticket.read_text().replace("{", '{"schema": 7,', 1))
+    old = samples.read_bytes()
+    samples.write_bytes(old.replace(b"{", b'{"of_tomorrow":1,', 1))
+    hashes = [sha256(each).hexdigest() for each in (old, samples.read_bytes())]
+    record.write_text(record.read_text().replace(hashes[0], hashes[1]))
+    repository.commit("another version of expctl")
+    found = wrong(repository)
+    assert {name: mend.partition(" (")[0] for name, mend in found.items() if name != "ledger"} == {
+        "proposals": "upgrade expctl",
+        "records": "upgrade expctl",
+    }
+
+
+def test_a_pipe_in_place_of_a_file_of_state(repository: Foreign) -> None:
+    repository.concluded("status")
+    os.mkfifo(repository.root / ".git/expctl/durations.json")
+    assert "durations" in repository.expctl("doctor").out
 
 
 def test_the_environment_is_audited(repository: Foreign) -> None:

@@ -31,6 +31,12 @@ def test_path_with_spaces_quotes_and_letters(tmp_path: Path) -> None:
     keep(Foreign.of("foreign_repository", tmp_path, name='kernel\'s "own" $HOME \u00fc'))
 
 
+def test_a_path_that_is_no_text(tmp_path: Path) -> None:
+    repository = Foreign.of("foreign_repository", tmp_path, name="kernel \udcff")
+    keep(repository)
+    assert not (repository.root / ".git" / "worktrees").exists()
+
+
 def test_linked_worktree(repository: Foreign) -> None:
     linked = repository.root.parent / "linked"
     repository.git("worktree", "add", "-q", "-b", "side", str(linked))

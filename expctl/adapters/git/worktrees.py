@@ -79,7 +79,7 @@ class CheckOuts:
         found: dict[Path, Path] = {}
         for admin in (self._state.parent / "worktrees").glob("*"):
             mark, usual = admin / "gitdir", folder / admin.name
-            text = mark.read_text(errors="replace").strip("\0\n") if mark.is_file() else ""
+            text = os.fsdecode(mark.read_bytes()).strip("\0\n") if mark.is_file() else ""
             if Path(text).parent.parent == folder:
                 found[admin] = Path(text).parent
             elif admin.name.startswith(OURS) and f"{usual}/.git".startswith(text):

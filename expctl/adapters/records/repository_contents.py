@@ -16,7 +16,7 @@ from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index import queries
 from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.yaml_cache import YamlCache
-from expctl.domain.errors import Refused
+from expctl.domain.errors import NEWER, Refused
 from expctl.domain.experiment.finding import Finding
 from expctl.domain.experiment.ids import ID_PATTERN, check_id, id_order
 from expctl.domain.experiment.proposal import Proposal, Verdict
@@ -232,7 +232,8 @@ class GitLibrary:
             try:
                 readers[file](text, f"{EXPERIMENTS}/{name}")
             except Refused as refusal:
-                where, problems = f"{EXPERIMENTS}/{name}/{file}", tuple(refusal.found.splitlines())
+                where, newer = f"{EXPERIMENTS}/{name}/{file}", [f"it {NEWER}"] * (NEWER in refusal.message)
+                problems = (*newer, *refusal.found.splitlines())
                 known = found.get(name, Unreadable(id=name, where=where, problems=()))
                 found[name] = replace(known, problems=(*known.problems, *problems))
         return tuple(found.values())

@@ -24,7 +24,7 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
     """Return one sentence for each contradiction or value out of range in protocol.yaml, beginning with its key."""
     found: list[str] = []
     if protocol.version != 1:
-        found.append(f"version: expected 1, found {protocol.version}")
+        found.append(f"version: expected 1, found {protocol.version}; upgrade expctl if a newer one wrote it")
     if not protocol.scope:
         found.append("scope: expected at least one folder that a patch may touch")
     for name in protocol.decides:

@@ -46,7 +46,7 @@ def test_a_sound_protocol_has_no_faults() -> None:
 
 
 FAULTS = {
-    "version": (replace(SOUND, version=2), "version: expected 1, found 2"),
+    "version": (replace(SOUND, version=2), "version: expected 1, found 2; upgrade expctl if a newer one wrote it"),
     "gate limit": (
         replace(SOUND, gate=Gate(others_percent=101)),
         "gate.others_percent: expected 0 (off) to 100, found 101",
