@@ -128,7 +128,7 @@ def _checked(text: bytes, path: Path, number: int, previous: str) -> dict[str, A
     try:
         line = json.loads(text)
         if not isinstance(line, dict):
-            raise ValueError("a value of another kind")
+            raise TypeError("a value of another kind")
         given = line.pop("sum")
         if given != _checksum(line) or line["prev"] != previous or line["seq"] != number - 1:
             raise ValueError("its checksum or its place is wrong")

@@ -83,6 +83,11 @@ class Containment:
         """Return a context in which the parent starts the child. Raises OSError."""
         return self._mounts.starting() if self._mounts is not None else contextlib.nullcontext()
 
+    @property
+    def has_own_processes(self) -> bool:
+        """Return whether the launch has a pid namespace, whose first process adopts its orphans."""
+        return self._mounts is not None and self._mounts.has_own_processes
+
     def orphans(self) -> tuple[int, ...]:
         """Return the pids of what the launch left behind in its pid namespace."""
         first = self._mounts.first if self._mounts is not None else None

@@ -106,6 +106,7 @@ class Running:
             containment.release()
         _live.add(self.process.pid)
         self._ended = False
+        self._halted: set[int] = set()
 
     def pids(self) -> tuple[int, ...]:
         """Return the pids of the process and its descendants; without a control group, orphaned descendants are missing."""
@@ -147,18 +148,19 @@ class Running:
         of those that have lost their parents.
         """
         self.send(signal.SIGSTOP)
-        left = tuple(pid for pid in self._strays() if state_of(pid) not in ("Z", ""))
-        halted: set[int] = {self.process.pid}
-        while new := {*self.pids(), *(pid for stray in left for pid in family_of(stray))} - halted:
+        left = self._containment.orphans() if self._containment.has_own_processes else self._strays()
+        left = tuple(pid for pid in left if state_of(pid) not in ("Z", ""))
+        while new := {*self.pids(), *(pid for stray in left for pid in family_of(stray))} - {self.process.pid, *self._halted}:
             for pid in new:
                 _tell(pid, signal.SIGSTOP)
-            halted |= new
+            self._halted |= new
         return left
 
     def go_on(self) -> None:
         """Let run again what `halt` has stopped."""
-        for pid in {*self.pids(), *(pid for stray in self._strays() for pid in family_of(stray))} - {self.process.pid}:
+        for pid in self._halted:
             _tell(pid, signal.SIGCONT)
+        self._halted.clear()
         self.send(signal.SIGCONT)
 
     def end(self) -> None:

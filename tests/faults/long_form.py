@@ -1,6 +1,6 @@
 """The long form of the fault suite: `make faults`. Plays thousands of trials and writes table.json.
 
-python -m tests.faults.long_form [--trials 2000] [--seed 6] [--only WORDS] [--out FILE] [--go-on] [--jobs N]
+python -m tests.faults.long_form [--trials 3000] [--seed 6] [--only WORDS] [--out FILE] [--go-on] [--jobs N]
 
 Each job has a core of its own and plays whole classes. A trial is the same whatever plays beside it.
 """
@@ -140,7 +140,7 @@ def row_of(name: str, trials: int, seed: int) -> tuple[Row, float]:
 def main() -> int:
     """Returns the exit status: 0 only without a violation and with every planted defect caught."""
     parser = argparse.ArgumentParser(description="the fault suite, long form")
-    parser.add_argument("--trials", type=int, default=2000)
+    parser.add_argument("--trials", type=int, default=3000)
     parser.add_argument("--seed", type=int, default=6)
     parser.add_argument("--only", default="", help="classes whose name holds this; nothing is written then")
     parser.add_argument("--out", type=Path, default=TABLE)

@@ -198,11 +198,11 @@ def test_what_cannot_be_killed_is_named_until_it_is_gone(tmp_path: Path, frozen:
 
 
 def test_a_step_that_cannot_be_killed_says_nothing_about_the_build(tmp_path: Path, frozen: Callable[[int], None]) -> None:
-    steps = StepRunner(environment=Environment(), scratch=tmp_path / "scratch", mark="frozen", experiment="P1")
+    steps = StepRunner(environment=Environment(), scratch=tmp_path / "scratch", mark="step", experiment="P1")
 
     class Freezes:
         def advance(self, _name: str, _done: int, _total: int) -> None:
-            frozen(next(pid for pid in pids_of("frozen")))
+            frozen(next(pid for pid in pids_of("step")))
 
         def tick(self) -> None:
             pass
