@@ -11,7 +11,7 @@ from expctl.domain.text import plain_text
 from expctl.imported.bullets import ABOUT_EXPERIMENTS, MEASURED
 from expctl.imported.document import Line, Row, Ruling, Section
 from expctl.imported.fields import Field, field_of, words_of
-from expctl.imported.groups import ENDS, MEANINGS, MEASURED_SHARE, NOT_KEPT, NOT_REJECTED, THINGS, ruling_of_items, verdict_of
+from expctl.imported.groups import ENDS, MEANINGS, MEASURED_SHARE, NOT_KEPT, NOT_REJECTED, SEVERAL, THINGS, ruling_of_items, verdict_of
 from expctl.imported.headings import PART, title_and_name
 from expctl.imported.items import outer_items, parted, tree
 from expctl.imported.likeness import may_be_the_same
@@ -19,7 +19,7 @@ from expctl.imported.verdicts import Dialect, rulings
 from expctl.imported.vocabulary import DECIDED, MARKED, MARKS, PATTERNS
 
 # `Failed` alone may be about tests.
-NAMES_THINGS = re.compile(rf"\b(?:{THINGS}|what|things)\b|{ENDS.pattern}", re.IGNORECASE)
+NAMES_THINGS = re.compile(rf"\b(?:{THINGS}|{SEVERAL}|what|things)\b|{ENDS.pattern}", re.IGNORECASE)
 FILE = re.compile(r"[`*]*[\w./-]+\.\w{1,5}[`*]*", re.ASCII)
 TITLE_MAX = 120
 LISTED_MIN = 4

@@ -84,3 +84,12 @@ def test_below_a_heading_that_says_that_all_was_tried_nothing_need_be_measured(h
         ("Dead zones of the loads", Verdict.REJECT),
         ("A swizzle", Verdict.REJECT),
     ]
+
+
+def test_a_heading_that_begins_with_a_verdict_and_names_several_rules_its_items() -> None:
+    items = "- **lookup table**: -2 %\n- **spin wait**: neutral\n- **wide loads**: 0 %\n- **bit trick**: -3 %\n"
+    several = read(f"# Log\n\n### Rejected: decode kernel variants\n\n{items}")
+    assert [change for change, _, _ in several] == ["lookup table", "spin wait", "wide loads", "bit trick"]
+    assert [change for change, _, _ in read(f"# Log\n\n### Rejected: fused decode kernel\n\n{items}")] == ["fused decode kernel"]
+    alone = read("# Log\n\n### Rejected: kernel variants\n\nAll were slower: 3 ms.\n")
+    assert [change for change, _, _ in alone] == ["kernel variants"]
