@@ -93,3 +93,9 @@ def test_a_heading_that_begins_with_a_verdict_and_names_several_rules_its_items(
     assert [change for change, _, _ in read(f"# Log\n\n### Rejected: fused decode kernel\n\n{items}")] == ["fused decode kernel"]
     alone = read("# Log\n\n### Rejected: kernel variants\n\nAll were slower: 3 ms.\n")
     assert [change for change, _, _ in alone] == ["kernel variants"]
+
+
+def test_a_thing_of_several_words_that_ends_like_a_label_was_tried() -> None:
+    items = "- next state prediction: -18 % (few hits)\n- mapped weight files: -5x (page faults)\n- changed source files: a.c\n"
+    found = read(f"# Log\n\n### Failed approaches (do not retry)\n\n{items}")
+    assert [change for change, _, _ in found] == ["next state prediction", "mapped weight files"]
