@@ -31,7 +31,8 @@ SEVERAL = "variants|alternatives|ideas|options|attempts|approaches|experiments|c
 BEFORE = re.compile(
     rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:(?:current(?:ly)?|all|other|more|the|our|main|notable|key|explicitly|already) )?"
     rf"(?:\w+ and )?(?P<verdict>{DONE})"
-    rf"(?::(?: [\w/-]+){{0,3}} (?:{SEVERAL})\W*|(?: (?:\w+ )?(?:{THINGS})\b.*)|(?: (?:in|on|by|for|after|em|por|en|par) .*)?\W*)",
+    rf"(?::(?: [\w/-]+){{0,3}} (?:{SEVERAL})\W*"
+    rf"| (?:\w+ )?(?:{THINGS})\b.*|(?: (?:in|on|by|for|after|em|por|en|par) .*)?\W*)",
     re.IGNORECASE,
 )
 # `Experiments that were rejected`, `What we tried and reverted`
@@ -142,7 +143,7 @@ def ruling_of(heading: str) -> re.Match[str] | None:
 def of_several(heading: str) -> bool:
     """Return whether a heading that begins with a verdict is that of several experiments, e.g. `Rejected: kernel variants`."""
     found = BEFORE.fullmatch(heading)
-    return bool(found) and heading[found.end("verdict") :].startswith(":")
+    return found is not None and heading[found.end("verdict") :].startswith(":")
 
 
 def ruled_sections(above: Mapping[str, str]) -> dict[str, str]:

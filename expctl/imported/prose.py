@@ -21,7 +21,7 @@ from expctl.imported.headings import (
 )
 from expctl.imported.items import outer_items, outside_fences
 from expctl.imported.likeness import may_be_the_same
-from expctl.imported.lists import read_entries, read_list, read_marked, read_nested
+from expctl.imported.lists import read_entries, read_led, read_list, read_marked, read_nested
 from expctl.imported.verdicts import Dialect, Pending, opens_with_verdict, rulings
 from expctl.imported.vocabulary import DECIDED, MARKS
 
@@ -138,7 +138,13 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
         made = [whole] if whole else list(read_bullets(section, lines, dialect, rows, fails=fails))
         seen = {each.line for each in made}
         listed = (
-            [*read_marked(section, document.title), *read_list(section, groups | whole_document, rows)] if not whole else []
+            [
+                *read_marked(section, document.title),
+                *read_led(section, rows),
+                *read_list(section, groups | whole_document, rows),
+            ]
+            if not whole
+            else []
         )
         found += [*made, *{each.line: each for each in listed if each.line not in seen}.values()]
     return found
