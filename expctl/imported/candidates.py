@@ -4,6 +4,7 @@ Headings below one heading, items of one list and rows of one table are of a kin
 outcome, all are asked about. What explains, plans or sums up is left out. A question costs a look, silence an experiment.
 """
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,6 +45,8 @@ from expctl.imported.verdict_columns import FIRST, MEASURED, RULES, plain_head
 from expctl.imported.vocabulary import MARKS
 
 SOME, MOST = 0.3, 0.5
+# What begins so is an experiment of its own, whatever the heading above it tells.
+UNDID = re.compile(r"\W*(?:reverted|rejected|discarded|abandoned|backed out|rolled back) (?:the|an?)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +195,8 @@ class _Search:
                 free = [item for item in listed if item.line not in self.taken and may_be_tried(item.text)]
                 free = [item for item in free if not (forbids and row_of_rule(item.text, self.rows))]
                 some = self._some(free, listed, ruled=ruled is not None, taken=not own and bool(inside & set(path)))
-                found |= {item.line: ruled or first_guess(slots(item.text)) for item in some}
+                undid = {item.line: Verdict.REJECT for item in some if UNDID.match(item.text)}
+                found |= {item.line: ruled or first_guess(slots(item.text)) for item in some} | undid
                 asked = self.taken | {item.line for item in some}
                 lists += (item.inside for item in listed if item.inside and item.line not in asked)
         return found
@@ -204,7 +208,8 @@ class _Search:
             marked = [item for item in free if MARKS.match(item.text)]
             worded = [item for item in listed if tells_outcome(item.text[:TITLE_MAX])]
             many = len(worded) > 1 and len(worded) > MOST * len(listed)
-            return free if many else decided if len(decided) > 1 else marked
+            undone = [item for item in decided if UNDID.match(item.text)]
+            return free if many else decided if len(decided) > 1 else marked or undone
         telling = {item.line for item in listed if item.line in self.taken or tells(item.text)}
         many = len(telling) > 1 and len(telling) >= MOST * len(listed)
         return free if ruled or many else [item for item in free if item.line in telling]

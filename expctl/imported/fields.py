@@ -43,6 +43,9 @@ LABELLED = re.compile(
 # Words of these letters are written without a space between them.
 HAN = re.compile(r"[\u4e00-\u9fff]")
 LABEL_WORDS_MAX = 5
+# `expert state prediction: -18 %` says what came of a thing of several words, and is no label.
+THING_WORDS_MIN = 3
+FIGURE = re.compile(r"[-+−~≈]?\s?\d[\d.,]*\s?[%x×]")
 TOLD = frozenset((Field.CHANGE, Field.RESULT, Field.DECISION, Field.WHY))
 WHOLE_MIN = 2
 
@@ -55,7 +58,9 @@ def field_of(text: str) -> Field | None:
     if not words or len(words) > LABEL_WORDS_MAX:
         return None
     kinds = (OF_WORD.search(word) if HAN.search(word) else OF_WORD.fullmatch(word) for word in (words[0], words[-1]))
-    return next((Field[kind.lastgroup or ""] for kind in kinds if kind), None)
+    field = next((Field[kind.lastgroup or ""] for kind in kinds if kind), None)
+    thing = field is Field.OTHER and len(words) >= THING_WORDS_MIN and FIGURE.match(words_of(text))
+    return None if thing else field
 
 
 def words_of(text: str) -> str:

@@ -25,11 +25,14 @@ THINGS = (
     "changes|experiments|optimi[sz]ations|attempts|ideas|approaches|candidates|hypotheses|variants|techniques|kernels|levers"
     "|improvements|wins|speed-?ups|tweaks|fixes"
 )
+# What can only be several: `Rejected: kernel variants`
+SEVERAL = "variants|alternatives|ideas|options|attempts|approaches|experiments|candidates|hypotheses|tweaks"
 # `Rejected decode changes`, `Kept ideas and what they taught us`, `Rejected`, `Rejected in this round`
 BEFORE = re.compile(
     rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:(?:current(?:ly)?|all|other|more|the|our|main|notable|key|explicitly|already) )?"
     rf"(?:\w+ and )?(?P<verdict>{DONE})"
-    rf"(?: (?:\w+ )?(?:{THINGS})\b.*|(?: (?:in|on|by|for|after|em|por|en|par) .*)?\W*)",
+    rf"(?::(?: [\w/-]+){{0,3}} (?:{SEVERAL})\W*"
+    rf"| (?:\w+ )?(?:{THINGS})\b.*|(?: (?:in|on|by|for|after|em|por|en|par) .*)?\W*)",
     re.IGNORECASE,
 )
 # `Experiments that were rejected`, `What we tried and reverted`
@@ -135,6 +138,12 @@ def ruling_of(heading: str) -> re.Match[str] | None:
     """Return what a heading such as `Rejected experiments` gives to all below it, as the group `verdict`; None for others."""
     title = BRACKETS.sub("", heading).strip()
     return BEFORE.fullmatch(title) or AFTER.fullmatch(title) or APPLIED.fullmatch(heading) or NOUNS.fullmatch(title)
+
+
+def of_several(heading: str) -> bool:
+    """Return whether a heading that begins with a verdict is that of several experiments, e.g. `Rejected: kernel variants`."""
+    found = BEFORE.fullmatch(heading)
+    return found is not None and heading[found.end("verdict") :].startswith(":")
 
 
 def ruled_sections(above: Mapping[str, str]) -> dict[str, str]:

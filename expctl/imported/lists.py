@@ -2,6 +2,8 @@
 (`Change: ...`, `Result: ...`, `Decision: kept`) that repeat below one heading or stand inside an item.
 """
 
+import dataclasses
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +13,17 @@ from expctl.domain.text import plain_text
 from expctl.imported.bullets import ABOUT_EXPERIMENTS, MEASURED
 from expctl.imported.document import Line, Row, Ruling, Section
 from expctl.imported.fields import Field, field_of, words_of
-from expctl.imported.groups import ENDS, MEANINGS, MEASURED_SHARE, NOT_KEPT, NOT_REJECTED, THINGS, ruling_of_items, verdict_of
+from expctl.imported.groups import (
+    ENDS,
+    MEANINGS,
+    MEASURED_SHARE,
+    NOT_KEPT,
+    NOT_REJECTED,
+    SEVERAL,
+    THINGS,
+    ruling_of_items,
+    verdict_of,
+)
 from expctl.imported.headings import PART, title_and_name
 from expctl.imported.items import outer_items, parted, tree
 from expctl.imported.likeness import may_be_the_same
@@ -19,7 +31,7 @@ from expctl.imported.verdicts import Dialect, rulings
 from expctl.imported.vocabulary import DECIDED, MARKED, MARKS, PATTERNS
 
 # `Failed` alone may be about tests.
-NAMES_THINGS = re.compile(rf"\b(?:{THINGS}|what|things)\b|{ENDS.pattern}", re.IGNORECASE)
+NAMES_THINGS = re.compile(rf"\b(?:{THINGS}|{SEVERAL}|what|things)\b|{ENDS.pattern}", re.IGNORECASE)
 FILE = re.compile(r"[`*]*[\w./-]+\.\w{1,5}[`*]*", re.ASCII)
 TITLE_MAX = 120
 LISTED_MIN = 4
@@ -34,6 +46,24 @@ MEASURES = frozenset(("result", "results", "measured", "measurement", "impact", 
 EXPLAINS = frozenset(("why", "reason", "rationale", "lesson", "root cause"))
 CONTINUED = re.compile(r"\s+[^\s*+-]")
 AT_LEAST = 2
+LISTED = re.compile(r"\s+\S|\s*(?:[-*+]|\d+[.)])\s")
+# `Tested and rejected:` before a list
+LEADS = re.compile(
+    r"[*_]*(?:(?:also|things|ideas|what we) )?(?:tried|tested|attempted|measured|benchmarked),? (?:and|but|then|and then)"
+    r" (?P<verdict>rejected|reverted|discarded|abandoned|dropped)(?: \([^()]*\))?:[*_]*",
+    re.IGNORECASE,
+)
+
+
+def read_led(section: Section, rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield an experiment for each item of a list that a line such as `Tested and rejected:` leads in, as `read_list` does."""
+    for at, line in enumerate(section.lines):
+        if not (found := LEADS.fullmatch(line.text.strip())):
+            continue
+        listed = itertools.takewhile(lambda each: not each.text.strip() or LISTED.match(each.text), section.lines[at + 1 :])
+        title = f"tried and {found['verdict']}"
+        led = dataclasses.replace(section, title=title, under="", lines=tuple(listed))
+        yield from read_list(led, {title: found["verdict"].lower()}, rows)
 
 
 def read_list(section: Section, ruled: Mapping[str, str], rows: Sequence[Row]) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.bullets import DECIDES, LABEL, MEASURED, read_bullets
 from expctl.imported.document import Again, Document, Line, Row, Ruling, Section, Unread
-from expctl.imported.groups import NOT_KEPT, NOT_REJECTED, ruled_sections, ruling_of_items, verdict_of
+from expctl.imported.groups import NOT_KEPT, NOT_REJECTED, of_several, ruled_sections, ruling_of_items, verdict_of
 from expctl.imported.headings import (
     COUNTED,
     NUMBERED,
@@ -19,9 +19,9 @@ from expctl.imported.headings import (
     outcomes_are_verdicts,
     read_heading,
 )
-from expctl.imported.items import outside_fences
+from expctl.imported.items import outer_items, outside_fences
 from expctl.imported.likeness import may_be_the_same
-from expctl.imported.lists import read_entries, read_list, read_marked, read_nested
+from expctl.imported.lists import read_entries, read_led, read_list, read_marked, read_nested
 from expctl.imported.verdicts import Dialect, Pending, opens_with_verdict, rulings
 from expctl.imported.vocabulary import DECIDED, MARKS
 
@@ -96,7 +96,7 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
     above = {section.title: section.under for section in document.sections}
     # A heading of others that state verdicts themselves is that of several: `Completed (merged to main)`
     stated = Counter(each.under for each in document.sections if DECIDED.search(each.title))
-    of_several = {title for title, times in stated.items() if times > 1}
+    groups_of = {title for title, times in stated.items() if times > 1}
     groups = ruled_sections({title: under for title, under in above.items() if title != document.title})
     whole_document = ruled_sections({document.title: ""})
     fails = any(DECIDES.search(line.text) for line in document.lines())
@@ -107,7 +107,7 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
             continue  # a part of the experiment above it
         lines = tuple(outside_fences(section.lines))
         heading = read_heading(section.title, dialect, marked=marked, outcomes=outcomes)
-        if section.title in of_several:
+        if section.title in groups_of or (of_several(section.title) and len(list(outer_items(section, paragraphs=False))) > 1):
             heading = None
         if heading and (same := _row_told_of(heading, section, rows)):
             told.add(section.title)
@@ -138,7 +138,13 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
         made = [whole] if whole else list(read_bullets(section, lines, dialect, rows, fails=fails))
         seen = {each.line for each in made}
         listed = (
-            [*read_marked(section, document.title), *read_list(section, groups | whole_document, rows)] if not whole else []
+            [
+                *read_marked(section, document.title),
+                *read_led(section, rows),
+                *read_list(section, groups | whole_document, rows),
+            ]
+            if not whole
+            else []
         )
         found += [*made, *{each.line: each for each in listed if each.line not in seen}.values()]
     return found

@@ -15,6 +15,8 @@ PIPED = re.compile(r"\s*\|.*\|\s*")
 FENCE = re.compile(r"\s*(?:```|~~~)")
 NOT_ESCAPED_PIPE = re.compile(r"(?<!\\)\|")
 COMMENT = "#"
+# The number of an experiment that begins a row
+NUMBERED = re.compile(r"[\W_]*([A-Za-z]*)[-#]?(\d+)[\W_]*", re.ASCII)
 DECIMAL = re.compile(r"[-+]?\d+\.\d+")
 
 
@@ -93,6 +95,7 @@ def _markdown(text: str, name: str) -> Document:
     pending: list[Line] = []
     tables: list[Table] = []
     at, fenced, first = 0, False, ""
+    above = 0  # tables above the last heading
     comments = _comment_lines(lines, name)
 
     def close() -> None:
@@ -110,6 +113,7 @@ def _markdown(text: str, name: str) -> Document:
         heading = None if fenced else HEADING.fullmatch(line)
         if heading:
             close()
+            above = len(tables)
             level = len(heading[1])
             titles = [title for title in titles if title[0] < level]
             sections.append(Section(line=at + 1, title=heading[2], under=titles[-1][1] if titles else "", lines=()))
@@ -122,10 +126,10 @@ def _markdown(text: str, name: str) -> Document:
             tables.append(_table(lines, at, end, sections[-1].title))
             at = end
             continue
-        elif not fenced and tables and (end := _continued(lines, at, comments, tables[-1])):
-            rows = _headless_table(lines[at:end], at, "").rows
-            tables[-1] = dataclasses.replace(tables[-1], rows=(*tables[-1].rows, *rows))
-            at = end
+        elif not fenced and (going := _continued(lines, at, comments, tables[above:])):
+            which, rows = above + going[0], _headless_table(lines[at : going[1]], at, "").rows
+            tables[which] = dataclasses.replace(tables[which], rows=(*tables[which].rows, *rows))
+            at = going[1]
             continue
         elif not fenced and (end := _headless(lines, at, comments)):
             tables.append(_headless_table(lines[at:end], at, sections[-1].title))
@@ -172,18 +176,30 @@ def _table(lines: list[str], start: int, end: int, section: str) -> Table:
     return Table(line=start + 1, section=section, heads=tuple(heads), rows=rows)
 
 
-def _continued(lines: list[str], start: int, comments: set[int], table: Table) -> int:
-    """Return where the rows end that begin at `start` and belong to `table`: only blank lines stand between; else 0."""
-    last = table.rows[-1].line if table.rows else len(lines)
-    if last > start or any(line.strip() for line in lines[last:start]):
-        return 0
+def _continued(lines: list[str], start: int, comments: set[int], tables: list[Table]) -> tuple[int, int] | None:
+    """Return to which of the `tables` of a section the rows belong that begin at `start`, and where they end: to the last one
+    where only blank lines stand between, else to the last one as wide that numbers its rows as they do. None for others.
+    """
     end = start
     while end < len(lines) and end not in comments and PIPED.fullmatch(lines[end]) and not RULE.fullmatch(lines[end]):
-        if len(_cells(lines[end])) != len(table.heads):
-            return 0
         end += 1
-    ruled = end < len(lines) and "|" in lines[end]
-    return 0 if ruled else end if end > start else 0
+    if end == start or (end < len(lines) and "|" in lines[end]):
+        return None
+    rows = [_cells(line) for line in lines[start:end]]
+    for which, table in reversed(tuple(enumerate(tables))):
+        if not table.rows or any(len(cells) != len(table.heads) for cells in rows):
+            continue
+        blank = table is tables[-1] and not any(line.strip() for line in lines[table.rows[-1].line : start])
+        if blank or _numbered_on(table, rows):
+            return which, end
+    return None
+
+
+def _numbered_on(table: Table, rows: list[list[str]]) -> bool:
+    """Return whether all rows and all of the table begin with a number of one kind (`12`, `E12`), each number once."""
+    names = [NUMBERED.fullmatch(cell) for cell in (*(row.cells[0] for row in table.rows), *(cells[0] for cells in rows))]
+    kinds = [(each[1], each[2]) for each in names if each]
+    return len(set(kinds)) == len(names) and len({kind for kind, _ in kinds}) == 1
 
 
 def _headless(lines: list[str], start: int, comments: set[int]) -> int:

@@ -58,6 +58,7 @@ SAID_INSIDE = re.compile(
     r"(?P<shouted>KEEP|KEPT|REVERT(?:ED)?|DISCARD(?:ED)?|REJECT(?:ED)?)\b(?!\s*(?:if|unless|\?))"
     r"|[,;(–—-]\s*(?:and |then |was )?(?P<ends>kept|reverted|discarded|rejected)[)\W]*$)"
 )
+SHOUTED = re.compile(r"[*_`]*(?:REVERT(?:ED)?|DISCARD(?:ED)?|REJECT(?:ED)?)[*_`]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +125,7 @@ def verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | None
     """
     best: tuple[float, int] | None = None
     for index, head in enumerate(plain):
-        cells = [spelled_out(row.cells[index]) for row in table.rows if row.cells[index].strip()]
+        cells = [spelled_out(row.cells[index]) for row in table.rows if row.cells[index].strip() not in ("", NO_WORD)]
         if set(head.split()) & ELSEWHEN:
             continue
         dialect = dialect_of(table, index, given)
@@ -230,7 +231,10 @@ def ruled_inside(table: Table) -> Table | None:
     A row without such a word gets the cell `(no word)`: that the author kept it isn't said.
     """
     best = max(range(len(table.heads)), key=lambda index: _count_inside(table, index), default=None)
-    if best is None or _count_inside(table, best) < max(INSIDE_MIN, SHARE_STRONG * len(table.rows)):
+    if best is None:
+        return None
+    alone = sum(bool(SHOUTED.fullmatch(row.cells[best])) for row in table.rows) >= INSIDE_MIN and _measured(table)
+    if _count_inside(table, best) < (INSIDE_MIN if alone else max(INSIDE_MIN, SHARE_STRONG * len(table.rows))):
         return None
     rows = []
     for row in table.rows:
@@ -238,6 +242,10 @@ def ruled_inside(table: Table) -> Table | None:
         first = word or ("baseline" if any(map(FIRST.search, row.cells)) else NO_WORD)
         rows.append(dataclasses.replace(row, cells=(*row.cells, first)))
     return dataclasses.replace(table, heads=(*table.heads, HEAD), rows=tuple(rows))
+
+
+def _measured(table: Table) -> bool:
+    return 2 * sum(any(map(MEASURED.search, row.cells)) for row in table.rows) > len(table.rows)
 
 
 def _count_inside(table: Table, index: int) -> int:

@@ -97,3 +97,11 @@ def test_a_column_without_a_known_head_must_begin_with_its_verdicts() -> None:
     rows = "| rewrite in place | exit 1, source kept |\n| rename | exit 0, source removed, no warning |\n"
     assert verdicts(f"| case | tool 1.3 |\n|---|---|\n{rows}") == []
     assert verdicts("| case | tool 1.3 |\n|---|---|\n| rewrite | kept, 3 ms |\n| rename | removed, 4 ms |\n")
+
+
+def test_verdicts_alone_in_some_cells_of_another_column_decide_these_rows() -> None:
+    states = ["PASS"] * 9 + ["REVERT"] * 3
+    lines = (f"{at}\tidea {chr(65 + at)}\t{at + 1}.5 ms\t{state}\n" for at, state in enumerate(states))
+    made = parsed("run\tidea\tlatency\tcorrectness\n" + "".join(lines), "a.tsv")
+    assert [(row.line, row.rulings[0].verdict) for row in made.rows] == [(11, REJECT), (12, REJECT), (13, REJECT)]
+    assert len(made.unread) == 9, "what passed may have been kept or not"

@@ -84,3 +84,33 @@ def test_below_a_heading_that_says_that_all_was_tried_nothing_need_be_measured(h
         ("Dead zones of the loads", Verdict.REJECT),
         ("A swizzle", Verdict.REJECT),
     ]
+
+
+def test_a_heading_that_begins_with_a_verdict_and_names_several_rules_its_items() -> None:
+    items = "- **lookup table**: -2 %\n- **spin wait**: neutral\n- **wide loads**: 0 %\n- **bit trick**: -3 %\n"
+    several = read(f"# Log\n\n### Rejected: decode kernel variants\n\n{items}")
+    assert [change for change, _, _ in several] == ["lookup table", "spin wait", "wide loads", "bit trick"]
+    assert [change for change, _, _ in read(f"# Log\n\n### Rejected: fused decode kernel\n\n{items}")] == [
+        "fused decode kernel"
+    ]
+    alone = read("# Log\n\n### Rejected: kernel variants\n\nAll were slower: 3 ms.\n")
+    assert [change for change, _, _ in alone] == ["kernel variants"]
+
+
+def test_a_thing_of_several_words_that_ends_like_a_label_was_tried() -> None:
+    items = "- next state prediction: -18 % (few hits)\n- mapped weight files: -5x (page faults)\n- changed source files: a.c\n"
+    found = read(f"# Log\n\n### Failed approaches (do not retry)\n\n{items}")
+    assert [change for change, _, _ in found] == ["next state prediction", "mapped weight files"]
+
+
+def test_a_line_before_a_list_says_what_became_of_all_in_it() -> None:
+    items = (
+        "- Eager restarts: all regressed.\n  They stay behind a flag.\n- Fixed-point sums: the FPU wins.\n\n"
+        "Text: 3 ms.\n- other: 4 ms\n"
+    )
+    found = read(f"# Log\n\n## Phase B\n\nWider loads, 3.1 ms.\n\nTested and rejected:\n{items}")
+    assert [(change, verdict) for change, verdict, _ in found] == [
+        ("Eager restarts", Verdict.REJECT),
+        ("Fixed-point sums", Verdict.REJECT),
+    ]
+    assert read(f"# Log\n\n## Phase B\n\nTo be tested and rejected if slow:\n{items}") == []

@@ -228,3 +228,12 @@ def test_a_table_of_experiments_below_a_summary_is_asked_about() -> None:
     assert table.options == ('--map "verdict=Result"', '--map "success=VERDICT"', '--map "failure=VERDICT"')
     after = parsed(text, "verdict=Result", "success=KEEP", "failure=REJECT")
     assert [row.rulings[0].verdict for row in after.rows] == [Verdict.KEEP, Verdict.REJECT, Verdict.KEEP]
+
+
+def test_an_item_that_tells_what_was_undone_is_asked_about_below_a_heading_that_is_read() -> None:
+    log = "# Optimisation log\n\n### E1: wider loads{}\n{}\n- {} of the four flags: no gain.\n- Text of the queue.\n"
+    assert proposed(log.format("", "**Decision:** kept.", "Reverted the cache")) == [(5, Verdict.REJECT)]
+    assert proposed(log.format("", "**Decision:** kept.", "Merged the cache")) == []
+    assert proposed(log.format(" — kept", "Decisions:", "Reverted the cache")) == [(5, Verdict.REJECT)], (
+        "not that of the heading"
+    )

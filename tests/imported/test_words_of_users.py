@@ -64,8 +64,17 @@ def test_rows_of_results_are_asked_about_until_they_are_answered() -> None:
 def test_rows_that_only_blank_lines_part_from_a_table_are_its_rows() -> None:
     text = "# Log\n\n| id | change | verdict |\n|---|---|---|\n| E1 | loads | kept |\n\n| E2 | waves | reverted |\n"
     assert verdicts(text) == [(5, Verdict.KEEP), (7, Verdict.REJECT)]
-    assert verdicts(text.replace("\n\n| E2", "\n\nText.\n\n| E2")) == [(5, Verdict.KEEP)]
+    assert verdicts(text.replace("\n\n| E2", "\n\n## Text\n\n| E2")) == [(5, Verdict.KEEP)]
     assert verdicts(text.replace("| E2 | waves |", "| E2 | waves | fast |")) == [(5, Verdict.KEEP)]
+
+
+def test_rows_between_the_paragraphs_below_a_table_are_its_rows_where_they_go_on_numbering() -> None:
+    head = "# Log\n\n| # | change | verdict |\n|---|---|---|\n| 1 | loads | kept |\n\nWhy it was kept.\n\n"
+    size = "| size | ms |\n|---|---|\n| 64 | 3 |\n\n"
+    text = head + "| 2 | waves | reverted |\n\nWhy it was not.\n\n" + size + "| 3 | a queue | reverted |\n"
+    assert verdicts(text) == [(5, Verdict.KEEP), (9, Verdict.REJECT), (17, Verdict.REJECT)]
+    assert verdicts(head + "| 1 | waves | reverted |\n") == [(5, Verdict.KEEP)], "a number twice begins something else"
+    assert verdicts(head + "| E2 | waves | reverted |\n") == [(5, Verdict.KEEP)]
 
 
 def test_a_column_whose_cells_begin_with_the_words_holds_verdicts_whatever_its_head() -> None:
