@@ -1,7 +1,9 @@
 """Audit a hand-kept ledger of experiments for errors that can be found without measuring. Each remark names its evidence."""
 
+from __future__ import annotations
+
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from expctl.imported.comparisons import confounded, kept_regressions, not_flat
 from expctl.imported.document import Document, Row
@@ -12,9 +14,6 @@ from expctl.imported.roofline import SLIP, Roofline, agrees
 from expctl.imported.stale import reused_ids, stale_sections
 from expctl.imported.units import Better, Part
 from expctl.imported.verdict_columns import MEASURED
-
-# A time without a size may be of a smaller problem than the protocol's: it is reported from this factor of the peak on.
-SIZELESS = 10
 
 
 def audit(
@@ -31,12 +30,14 @@ def audit(
     unit = throughput_unit([line.text for line in document.lines()] + [row.results() for row in rows])
     figures = {row.line: figures_of(row, unit, known) for row in rows}
     # An impossible figure is reported as such, and not used in comparisons.
-    possible = {line: tuple(each for each in found if not _too_fast(each, roofline)) for line, found in figures.items()}
+    said = (figure for line in document.lines() for figure in figures_in(line.text, unit))
+    limits = _Limits(roofline, [*itertools.chain(*figures.values()), *said])
+    possible = {line: tuple(each for each in found if not limits.is_exceeded(each)) for line, found in figures.items()}
     stated = stated_noise(document, rows, possible, unit)
     least = fallback_noise.percent if fallback_noise else 0.0
     threshold = min(max((each.percent for each in stated), default=least), least)
     found = [
-        *_figure_remarks(document, rows, figures, roofline, unit),
+        *_figure_remarks(document, rows, figures, limits, unit),
         *(
             Remark(flaw=Flaw.NOISE, line=row.line, rows=(row.label,), text=text)
             for row, text in noise_remarks(rows, possible, stated, fallback_noise, known or {})
@@ -58,48 +59,67 @@ def _unread(document: Document, rows: Sequence[Row]) -> frozenset[int]:
 
 
 def _figure_remarks(
-    document: Document, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], roofline: Roofline, unit: str
+    document: Document, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], limits: _Limits, unit: str
 ) -> Iterator[Remark]:
     for row in rows:
-        yield from _impossible(figures[row.line], roofline, row.line, (row.label,))
-        yield from _contradictions(figures[row.line], roofline, row.line, (row.label,))
+        yield from _impossible(figures[row.line], limits, row.line, (row.label,))
+        yield from _contradictions(figures[row.line], limits.roofline, row.line, (row.label,))
     for line in document.lines():
-        yield from _impossible(figures_in(line.text, unit), roofline, line.number, ())
-        yield from _contradictions(figures_in(line.text, unit), roofline, line.number, ())
+        yield from _impossible(figures_in(line.text, unit), limits, line.number, ())
+        yield from _contradictions(figures_in(line.text, unit), limits.roofline, line.number, ())
 
 
-def _too_fast(figure: Figure, roofline: Roofline) -> bool:
-    return figure.part in (Part.RESULT, Part.BEFORE) and roofline.times_peak(figure) > (
-        1 if _fits_roofline(figure) else SIZELESS
-    )
+class _Limits:
+    """The roofline, and the throughputs `rates` that a ledger states. A time without a size may be of any problem: it is too
+    short where a thousand times as long it agrees with one of them.
+    """
 
+    def __init__(self, roofline: Roofline, rates: Iterable[Figure]) -> None:
+        self.roofline = roofline
+        self._rates = [each for each in rates if each.quantity is Quantity.THROUGHPUT]
 
-def _fits_roofline(figure: Figure) -> bool:
-    return figure.quantity is Quantity.THROUGHPUT or bool(figure.size)
-
-
-def _impossible(figures: Sequence[Figure], roofline: Roofline, line: int, rows: tuple[str, ...]) -> Iterator[Remark]:
-    for figure in figures:
+    def is_exceeded(self, figure: Figure) -> bool:
         if figure.part not in (Part.RESULT, Part.BEFORE):
+            return False
+        if figure.quantity is Quantity.TIME and not figure.size:
+            return self.roofline.times_peak(figure) > 1 and self.agreeing(figure, self._rates) is not None
+        return self.roofline.times_peak(figure) > 1
+
+    def agreeing(self, time: Figure, rates: Iterable[Figure]) -> Figure | None:
+        """Return the throughput among `rates` that the time agrees with if it is a thousand times as long."""
+        for each in rates:
+            size = time.size or each.size
+            if (
+                each.quantity is Quantity.THROUGHPUT
+                and size
+                and agrees(each.value, time.value * SLIP, self.roofline.work(size))
+            ):
+                return each
+        return None
+
+    def slip(self, time: Figure, beside: Sequence[Figure]) -> str:
+        """Say what shows that the unit of a time has slipped: a throughput `beside` it, or elsewhere, or the peak alone."""
+        if near := self.agreeing(time, beside):
+            return f"and agrees with {near.text} beside it: the unit slipped"
+        if far := self.agreeing(time, () if time.size else self._rates):
+            return f"and agrees with {far.text} at {far.size}: the unit slipped"
+        return "so the unit seems to have slipped"
+
+
+def _impossible(figures: Sequence[Figure], limits: _Limits, line: int, rows: tuple[str, ...]) -> Iterator[Remark]:
+    roofline = limits.roofline
+    for figure in figures:
+        if not limits.is_exceeded(figure):
             continue
         times = roofline.times_peak(figure)
-        sized = _fits_roofline(figure)
-        if not _too_fast(figure, roofline):
-            continue
-        claim = f"{figure.text} would be {times:.3g} times the peak ({roofline.source})"
-        if not sized:
-            claim += "; no size is stated: this is for the smallest of the protocol"
-        elif figure.size:
-            claim += f" at {figure.size}"
+        claim = (
+            f"{figure.text} would be {times:.3g} times the peak ({roofline.source}){' at ' * bool(figure.size)}{figure.size}"
+        )
         if figure.quantity is Quantity.THROUGHPUT or times > SLIP:
             yield Remark(flaw=Flaw.IMPOSSIBLE, line=line, rows=rows, text=claim)
-            continue
-        work = roofline.work(figure.size) if figure.size else 0
-        rates = (each for each in figures if each.quantity is Quantity.THROUGHPUT)
-        other = next((each for each in rates if agrees(each.value, figure.value * SLIP, work)), None)
-        verb = f"and agrees with {other.text} beside it: the unit slipped" if other else "so the unit seems to have slipped"
-        text = f"{claim}. A thousand times as long it is possible, {verb}"
-        yield Remark(flaw=Flaw.UNIT_SLIP, line=line, rows=rows, text=text)
+        else:
+            text = f"{claim}. A thousand times as long it is possible, {limits.slip(figure, figures)}"
+            yield Remark(flaw=Flaw.UNIT_SLIP, line=line, rows=rows, text=text)
 
 
 def _contradictions(figures: Sequence[Figure], roofline: Roofline, line: int, rows: tuple[str, ...]) -> Iterator[Remark]:

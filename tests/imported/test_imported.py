@@ -417,7 +417,7 @@ def table(*rows: str, before: str = "", after: str = "") -> tuple[Document, Pars
         ("N=8192 25 ms", None),
         ("N=2048 0.2 ms", Flaw.UNIT_SLIP),
         ("N=2048 0.4 ms", None),
-        ("25.6 us", Flaw.UNIT_SLIP),
+        ("25.6 us", None),
         ("812 us", None),
         ("N=8192 25 ms, 43.98 TFLOPS", None),
         ("N=8192 25 ms, 50.00 TFLOPS", Flaw.CONTRADICTION),
@@ -427,6 +427,11 @@ def test_figures_against_the_roofline(result: str, flaw: Flaw | None) -> None:
     assert [found for found, _ in remarks(*table(row(result)))] == ([flaw] if flaw else [])
     impossible = [found for found, _ in remarks(*table(row(result)), Roofline()) if found is not Flaw.CONTRADICTION]
     assert impossible == [], "without a roofline nothing is impossible"
+
+
+def test_a_time_without_a_size_has_slipped_where_a_throughput_says_so() -> None:
+    both = table(row("N=8192 43.0 TFLOPS"), row("25.6 us", name="P2"), row("27.9 us", name="P3"))
+    assert remarks(*both) == [(Flaw.UNIT_SLIP, ("P2",))]
 
 
 def test_kept_regressions() -> None:
